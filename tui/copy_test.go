@@ -85,7 +85,8 @@ func TestCopyOfAStream(t *testing.T) {
 		u.m.out = &terminal
 		u.press("g", "n", "enter", "n", "y", "f")
 		finding := clipboard(t, &terminal)
-		if !strings.HasPrefix(finding, "4.response.event[7]#/result/statusUpdate/status/state: ") || !strings.Contains(finding, "\nFix: ") {
+		if !strings.HasPrefix(finding, "4.response.event[7]#/result/statusUpdate/status/state: ") ||
+			!strings.Contains(finding, "\nFix: ") {
 			t.Errorf("the finding is %q", finding)
 		}
 		u.press("esc", "k", "y", "e")
@@ -120,10 +121,19 @@ func TestCopyOfAStream(t *testing.T) {
 // What would act when it is pasted is not copied, and neither is what is no text; what is too long is said.
 func TestCopyRefuses(t *testing.T) {
 	for _, c := range []struct{ name, body, look, key, said string }{
-		{"control characters", `{"a":"\u001b[201~;ls"}`, `"a"`, "v", "y: value: it holds control characters, which act when pasted"},
+		{
+			"control characters",
+			`{"a":"\u001b[201~;ls"}`, `"a"`, "v", "y: value: it holds control characters, which act when pasted",
+		},
 		{"bytes that are no text", "\xff\xfe", "", "a", "y: answer: it is not text"},
-		{"too much", `["` + strings.Repeat("x", 70_000) + `"]`, "", "a", "copy 70004 bytes: the clipboard of a terminal takes 65536"},
-		{"a value of no JSON", `{"a":1,"b"`, `"a"`, "v", "y: value: it cannot be read, since what is around it is not whole JSON"},
+		{
+			"too much",
+			`["` + strings.Repeat("x", 70_000) + `"]`, "", "a", "copy 70004 bytes: the clipboard of a terminal takes 65536",
+		},
+		{
+			"a value of no JSON",
+			`{"a":1,"b"`, `"a"`, "v", "y: value: it cannot be read, since what is around it is not whole JSON",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -89,7 +89,7 @@ func (d *detail) readOn(pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		load.pause(pause)
 		begin := time.Now()
-		after, err := sofar.read(ctx, load.src, seq)
+		after, err := sofar.read(ctx, load.src, seq, nil)
 		return loaded{ticket: ticket, excerpt: after, took: time.Since(begin), err: err}
 	}
 }

@@ -167,6 +167,9 @@ func (d *detail) view() []line {
 			row = text(styleStrong, ">")
 		}
 		if l := d.docLine(s); l != nil {
+			if s.zone == zoneEvents {
+				row = row.add(styleDim, pad("│", eventIndent))
+			}
 			row = row.join(l.shown(d.finder.numberIn(s)))
 		} else if s.zone == zoneEvents && s.index < d.events() {
 			row = row.join(d.row(s.index))
@@ -177,7 +180,8 @@ func (d *detail) view() []line {
 	return lines
 }
 
-// row draws the row of an event: its number, its time, the pause before it, its size and its summary.
+// row draws the row of an event: its number, its time, the pause before it, its size, a bar for the pause, and its
+// summary.
 func (d *detail) row(i int) line {
 	number := "·"
 	if k := d.excerpt.events.number(i); k > 0 {
@@ -210,7 +214,29 @@ func (d *detail) row(i int) line {
 	if d.width >= 100 {
 		row = row.add(styleDim, padLeft(size(e.size), 8)+"  ")
 	}
+	if d.doc.total > 0 {
+		row = row.join(e.bar(scale{d.doc.total, min(max(d.width/6, 16), 40)}, d.excerpt.events.number(i) > 0).line()).
+			add(styleText, "  ")
+	}
 	return row.add(styleText, words)
+}
+
+// bar draws the wait before an event, or before a block of comments, and when it came.
+func (e *eventRow) bar(s scale, event bool) strip {
+	b := newStrip(s.columns)
+	if e.at < 0 {
+		return b
+	}
+	to := s.column(e.at)
+	if e.before >= 0 {
+		b.fill(s.column(e.before), to-1, e.pauseStyle(), "─")
+	}
+	mark := "●"
+	if !event {
+		mark = "·"
+	}
+	b.put(to, styleAnswer, mark)
+	return b
 }
 
 // when returns the time of an event: of the clock, or since the exchange began.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -51,6 +52,7 @@ type document struct {
 	marks         map[int][]docLine // by index of the event: its findings
 	open          map[int][]docLine // by index of the event: its content and its findings
 	cut           bool              // a body is longer than what is shown
+	total         time.Duration     // that the bars of the events stand for; 0 if there are none
 	reading       *analyzer.Reading
 	pattern       *find.Pattern // that was searched for
 }
@@ -191,7 +193,7 @@ func (w *docWriter) answer() {
 	w.head(at, res.Head, styleAnswer, "← ")
 	if res.Stream {
 		w.say(analyzer.Place{}, line{}, 0)
-		w.say(at.Body(), text(styleDim, w.howMany()+"; enter opens one"), 0)
+		w.say(at.Body(), text(styleDim, w.howMany()+"; enter opens one"+w.bars()), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
 		return
 	}
@@ -259,11 +261,16 @@ func (w *docWriter) trailer(at analyzer.Place, raw []byte) {
 	}
 }
 
+// eventIndent is how far what belongs to an event stands to the right of its row.
+const eventIndent = 2
+
 // contents lays out the findings of a stream's events, and the contents of those that are open.
 func (w *docWriter) contents() {
 	if w.x.Response == nil || !w.x.Response.Stream {
 		return
 	}
+	w.width -= eventIndent
+	defer func() { w.width += eventIndent }()
 	for i := range w.findings {
 		f := &w.findings[i]
 		if !f.Place.Response {
@@ -287,6 +294,18 @@ func (w *docWriter) contents() {
 	}
 }
 
+// barsFrom is the width of the panel from which the rows of events have bars.
+const barsFrom = 90
+
+// bars decides what the bars of the events stand for, and says it.
+func (w *docWriter) bars() string {
+	if w.width < barsFrom || w.more || w.excerpt.events.at <= 0 {
+		return ""
+	}
+	w.doc.total = w.excerpt.events.at
+	return "; bars are the waits before the events, on a scale from 0 to " + since(w.doc.total)
+}
+
 // howMany says how many events there are, once all were read.
 func (w *docWriter) howMany() string {
 	if w.more {
@@ -308,7 +327,7 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 	}
 	for _, field := range []struct{ name, value string }{{"event", string(fields.Type)}, {"id", string(fields.ID)}} {
 		if field.value != "" {
-			w.put(at, text(styleName, "    "+field.name).add(styleDim, ": ").add(styleText, field.value), 6)
+			w.put(at, text(styleName, field.name).add(styleDim, ": ").add(styleText, field.value), 2)
 		}
 	}
 	if w.view == viewDecoded {

@@ -157,7 +157,10 @@ func TestSearchInBodies(t *testing.T) {
 		{"a letter that was escaped", `{"a":"K\u00fcche"}`, "Küche", `"a": "K\u00fcche"`, "match 1 of 1"},
 		{"as JSON is laid out", `{"a":1,"b":"x"}`, `"b": "x"`, `"b": "x"`, "match 1 of 1"},
 		{"an expression", `["t-1","t-22","t-x"]`, `/T?t-\d\d/`, `"t-22"`, "match 1 of 1"},
-		{"beyond what is shown at first", `["` + strings.Repeat("a ", 60_000) + `","kyoto"]`, "kyoto", `"kyoto"`, "match 1 of 1"},
+		{
+			"beyond what is shown at first",
+			`["` + strings.Repeat("a ", 60_000) + `","kyoto"]`, "kyoto", `"kyoto"`, "match 1 of 1",
+		},
 		{"a header", `{}`, "text/json", "Content-Type: text/json", "match 1 of 1"},
 		{"text", `no JSON, but Kyoto`, "but k", "no JSON, but Kyoto", "match 1 of 1"},
 		{"not our own words", `{}`, "ended after", "", "0 matches"},

@@ -50,7 +50,8 @@ func (l *loader) searchEvents(ticket uint64, s docSource, from int, arrival uint
 			}
 		}
 		if answer.err = s.ctx.Err(); answer.err == nil {
-			answer.err = fmt.Errorf("event %d of exchange %d is not in the capture any more", s.events.number(answer.next), s.x.Seq)
+			answer.err = fmt.Errorf("event %d of exchange %d is not in the capture any more",
+				s.events.number(answer.next), s.x.Seq)
 		}
 		return answer
 	}

@@ -22,7 +22,10 @@ func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, theme := range []Theme{Dark, Light, Plain} {
 			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
-			for _, keys := range []string{"", "enter", "v", "v", "G", "esc", "l", "esc", "W", "tab", "esc", "e", "esc", "y", "y", "?"} {
+			for _, keys := range []string{
+				"", "enter", "v", "v", "G", "a", "tab", "esc", "esc", "l", "tab", "esc", "W", "tab", "tab", "esc", "e", "esc",
+				"y", "y", "?",
+			} {
 				u.press(strings.Fields(keys)...)
 				for _, r := range sgr.ReplaceAllString(u.m.View(), "") {
 					if r != '\n' && !unicode.IsPrint(r) {

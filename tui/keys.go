@@ -49,12 +49,14 @@ const (
 	unfoldNode
 	foldAll
 	copyMenu
+	showText
+	leaveText
 	toggleMouse
 	changeTheme
 )
 
 // A place is a panel in which a key can work. Several make a set.
-type place uint8
+type place uint16
 
 const (
 	inList place = 1 << iota
@@ -64,11 +66,12 @@ const (
 	inWorkflow
 	inPage // help, and what was copied
 	inMenu
+	inText
 
 	inPanes  = inList | inDetail | inLadder | inFindings
-	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings          // where an exchange can be selected
-	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu // whatever was opened from another panel
+	anywhere = inList | deeper
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText // where an exchange is selected
+	deeper   = ofOne&^inList | inPage | inMenu                                 // opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -93,27 +96,39 @@ var keys = []key{
 		[]string{"enter"},
 		"enter", "open or close the event, fold or unfold the object or array", "open", openIt, inDetail, offNoEvent,
 	},
-	{[]string{"tab"}, "tab", "as a tree, and as a ladder again", "tree", nextPane, inWorkflow, nil},
+	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, nil},
+	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
 	{
 		[]string{"d"},
 		"d", "detail: request and response", "", showDetail,
+		inList | inLadder | inWorkflow | inFindings | inText, offNothing,
+	},
+	{
+		[]string{"a"},
+		"a", "text: artifacts put together from their chunks, and what was said", "text", showText,
+		inDetail, offNothing,
+	},
+	{
+		[]string{"a"},
+		"a", "text: artifacts put together from their chunks, and what was said", "", showText,
 		inList | inLadder | inWorkflow | inFindings, offNothing,
 	},
+	{[]string{"a"}, "a", "back from the text", "", leaveText, inText, nil},
 	{
 		[]string{"l"},
 		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
-		inList | inDetail | inWorkflow | inFindings, offNothing,
+		inList | inDetail | inWorkflow | inFindings | inText, offNothing,
 	},
 	{
 		[]string{"W"},
 		"W", "workflow: all that one request of a user has caused", "workflow", showWorkflow,
-		inList | inDetail | inLadder | inFindings, offNothing,
+		inList | inDetail | inLadder | inFindings | inText, offNothing,
 	},
 	{[]string{"W"}, "W", "the workflow is shown already", "", showWorkflow, inWorkflow, offShown},
 	{
 		[]string{"e"},
 		"e", "findings, with their rules", "findings", showFindings,
-		inList | inDetail | inLadder | inWorkflow, nil,
+		inList | inDetail | inLadder | inWorkflow | inText, nil,
 	},
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
@@ -135,15 +150,20 @@ var keys = []key{
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
 	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, nil},
 	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, nil},
-	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inLadder, offOnePane},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "waterfall", nextPane, inLadder, nil},
 	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, nil},
 	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, offOnePane},
 	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, nil},
+	{[]string{"}"}, "}", "as a waterfall, and as a ladder again", "", nextPart, inLadder, nil},
 	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, nil},
+	{[]string{"tab", "}"}, "tab }", "to the text, and back to the events", "pane", nextPane, inText, offOnlyText},
 	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
 	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
-	{[]string{"y"}, "y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing},
+	{
+		[]string{"y"},
+		"y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing,
+	},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
 	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
@@ -153,7 +173,10 @@ var keys = []key{
 	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
 	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
 	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
-	{[]string{"esc", "left"}, "esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, offNoFilter},
+	{
+		[]string{"esc", "left"},
+		"esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, offNoFilter,
+	},
 	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
 	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
 	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
@@ -266,6 +289,13 @@ func offNotCut(m *inspector) string {
 	return ""
 }
 
+func offOnlyText(m *inspector) string {
+	if p, ok := m.top().(*textPanel); ok && p.shown != nil && !p.shown.stream {
+		return "the answer is no stream: there are no events beside the text"
+	}
+	return ""
+}
+
 // panels names the panels in which keys work, in the order of the help.
 var panels = []struct {
 	in    place
@@ -276,6 +306,7 @@ var panels = []struct {
 	{inLadder, "Ladder"},
 	{inWorkflow, "Workflow"},
 	{inFindings, "Findings"},
+	{inText, "Text"},
 	{anywhere, "Everywhere"},
 }
 

@@ -22,6 +22,7 @@ const (
 type ladderContent struct {
 	ticket   uint64
 	arrows   []Arrow
+	lanes    []lane
 	seqs     []uint64 // exchanges, in order
 	tasks    []string
 	contexts []string
@@ -53,26 +54,23 @@ func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.F
 			})
 		}
 		SortArrows(w.arrows)
+		sortLanes(w.lanes)
 		w.took = time.Since(begin)
 		return w
 	}
 }
 
-// draw adds the arrows of an exchange. The middle of a very long stream becomes one arrow.
+// draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
 func (w *ladderContent) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
 	short := shorten(x, w.ends)
-	w.arrows = append(w.arrows, Arrows(short, reader.Read(short), found)...)
+	reading := reader.Read(short)
+	w.arrows = append(w.arrows, Arrows(short, reading, found)...)
+	w.lanes = append(w.lanes, newLane(short, reading, w.ends))
 	if x.Response == nil || len(short.Response.Events) <= w.ends {
 		return
 	}
 	head, tail := short.Response.Events[:w.ends], short.Response.Events[w.ends:]
-	last, next := countEvents(head), countEvents(tail)
-	for i := range tail {
-		if k := tail[i].K; k > 0 {
-			next = k - 1
-			break
-		}
-	}
+	last, next := countEvents(head), firstEvent(tail)-1
 	if next <= last {
 		return
 	}

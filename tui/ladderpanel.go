@@ -11,7 +11,7 @@ import (
 	"a2atap/analyzer"
 )
 
-// A ladderPanel shows the exchanges of a task and its context as arrows between client and agent.
+// A ladderPanel shows the exchanges of a task and its context: as arrows between client and agent, or as a waterfall.
 type ladderPanel struct {
 	shared      *shared
 	seq         uint64 // the exchange from which it was opened
@@ -20,6 +20,8 @@ type ladderPanel struct {
 	content     ladderContent
 	rows        []ladderRow
 	chart       *ladder
+	fall        waterfall
+	falls       bool // the waterfall is shown
 	ready       bool
 	loading     uint64 // ticket
 	reloadAgain bool
@@ -38,15 +40,20 @@ type ladderRow struct {
 }
 
 func newLadderPanel(s *shared, seq uint64) *ladderPanel {
-	f := &ladderPanel{shared: s, seq: seq}
+	f := &ladderPanel{shared: s, seq: seq, fall: waterfall{shared: s}}
 	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
 		return s.load.ladderContent(f.loading, f.seq, found, pause)
 	}
 	return f
 }
 
-func (f *ladderPanel) place() place  { return inLadder }
-func (f *ladderPanel) title() string { return "ladder of " + fmt.Sprint(f.seq) }
+func (f *ladderPanel) place() place { return inLadder }
+func (f *ladderPanel) title() string {
+	if f.falls {
+		return "waterfall of " + fmt.Sprint(f.seq)
+	}
+	return "ladder of " + fmt.Sprint(f.seq)
+}
 
 func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.ticket()
@@ -60,6 +67,7 @@ func (f *ladderPanel) resize(width, height int) tea.Cmd {
 	f.chart = newLadder(f.content.arrows, width-1)
 	f.window.height = max(height-1-f.previewHeight(), 0)
 	f.window.reveal()
+	f.fall.resize(width, height)
 	return nil
 }
 
@@ -89,6 +97,12 @@ func (f *ladderPanel) act(a action) tea.Cmd {
 	switch {
 	case !f.ready:
 		f.pendingKeys = append(f.pendingKeys, a)
+	case a == nextPane:
+		f.turn(!f.falls)
+	case f.falls:
+		if !f.fall.act(a) {
+			return showMessage("no further finding in this waterfall")
+		}
 	case a == nextFinding:
 		return f.jump(1)
 	case a == previousFinding:
@@ -97,6 +111,17 @@ func (f *ladderPanel) act(a action) tea.Cmd {
 		f.window.act(a)
 	}
 	return nil
+}
+
+// turn changes to the waterfall, or to the arrows. The same exchange stays selected.
+func (f *ladderPanel) turn(falls bool) {
+	seq := f.target().Exchange
+	f.falls = falls
+	if falls {
+		f.fall.choose(seq)
+	} else if f.target().Exchange != seq {
+		f.window.move(f.first(seq))
+	}
 }
 
 // reloadIfRelated loads the ladder again if one of the changed exchanges may belong to it.
@@ -138,6 +163,7 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 	}
 	f.window.length = len(f.rows)
 	f.window.move(f.find(selected, was))
+	f.fall.set(msg.lanes)
 	f.ready = true
 	var cmds []tea.Cmd
 	for _, a := range f.pendingKeys {
@@ -195,6 +221,9 @@ func (f *ladderPanel) selected() (Arrow, bool) {
 }
 
 func (f *ladderPanel) target() analyzer.Place {
+	if f.falls && f.fall.selected() > 0 {
+		return f.fall.target()
+	}
 	a, ok := f.selected()
 	if !ok {
 		return analyzer.Place{Exchange: f.seq}
@@ -240,6 +269,8 @@ func (f *ladderPanel) view() []line {
 		return []line{text(styleError, "! "+f.err.Error())}
 	case !f.ready:
 		return []line{text(styleDim, "  searching for exchanges of the same task and context …")}
+	case f.falls:
+		return f.fall.view()
 	}
 	lines := []line{text(styleStrong, " "+f.chart.header())}
 	for i := f.window.top; i < f.window.bottom(); i++ {

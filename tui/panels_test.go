@@ -210,7 +210,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 			u.press("n")
 			detail = append(detail, u.m.top().title()+" "+u.cursorLine()[:10])
 		}
-		if diff := cmp.Diff([]string{"4 >! status ", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"},
+		if diff := cmp.Diff([]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"},
 			detail); diff != "" {
 			t.Errorf("n in the detail, -want +got:\n%s", diff)
 		}
@@ -219,7 +219,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 			t.Errorf("N three times leads to exchange %s, want 4", got)
 		}
 		u.press("e", "enter")
-		if got := u.cursorLine(); !strings.HasPrefix(got, ">! status") {
+		if got := u.cursorLine(); !strings.HasPrefix(got, ">│ ! status") {
 			t.Errorf("a finding opens at %q", got)
 		}
 	})

@@ -169,8 +169,11 @@ func (m *inspector) dropThird() {
 
 // endWork ends what a panel has under way, since it goes.
 func endWork(p panel) {
-	if d, is := p.(*detail); is {
-		d.leave()
+	switch p := p.(type) {
+	case *detail:
+		p.leave()
+	case *textPanel:
+		p.leave()
 	}
 }
 

@@ -15,6 +15,8 @@ func (m *inspector) perform(a action) tea.Cmd {
 		return m.quit()
 	case leave, goBack:
 		return m.back(a)
+	case leaveText:
+		return m.back(goBack)
 	case showHelp:
 		if _, there := top.(*page); there {
 			return nil
@@ -23,9 +25,15 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showDetail:
 		return m.openDetail(at)
 	case openIt:
+		if _, is := top.(*textPanel); is {
+			return m.openFromText(at)
+		}
 		if _, there := top.(*detail); !there {
 			return m.openDetail(at)
 		}
+	case showText:
+		p := newTextPanel(m.shared, at)
+		return tea.Batch(m.push(p), p.begin())
 	case showLadder:
 		f := newLadderPanel(m.shared, at.Exchange)
 		return tea.Batch(m.push(f), f.begin())
@@ -140,6 +148,15 @@ func (m *inspector) leaveTop() {
 	if top := m.top(); !m.isPane(top) {
 		endWork(top)
 	}
+}
+
+// openFromText opens an event in the detail from which the text was opened, or in a new one.
+func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
+	cmd := m.back(goBack)
+	if d, is := m.top().(*detail); is && d.seq == at.Exchange {
+		return tea.Batch(cmd, d.turnTo(at))
+	}
+	return tea.Batch(cmd, m.openDetail(at))
 }
 
 // quit leaves the inspector, but asks first if that also ends a recording.

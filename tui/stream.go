@@ -104,8 +104,11 @@ type excerpt struct {
 	more   bool // there is more to read now
 }
 
-// read reads on for a while. What was read before is not changed: it may be on the screen.
-func (r excerpt) read(ctx context.Context, src capture.Source, seq uint64) (excerpt, error) {
+// read reads on for a while. What was read before is not changed: it may be on the screen. It calls f, which may be
+// nil, with each event and its offset; the bytes of the event are valid during the call.
+func (r excerpt) read(
+	ctx context.Context, src capture.Source, seq uint64, f func(*capture.Exchange, capture.Event, time.Duration),
+) (excerpt, error) {
 	end := time.Now().Add(pieceTime)
 	if r.x != nil {
 		x := *r.x
@@ -124,6 +127,9 @@ func (r excerpt) read(ctx context.Context, src capture.Source, seq uint64) (exce
 			continue
 		}
 		r.take(step)
+		if e, event := step.What.(capture.ResponseEvent); event && f != nil {
+			f(r.x, e.Event, step.Offset)
+		}
 		if step.Arrival%64 == 0 && time.Now().After(end) {
 			r.more = true
 			break

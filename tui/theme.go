@@ -156,6 +156,14 @@ func (l line) inPane(columns int, focused bool) line {
 	return piece.add(styleText, blanks(columns-used))
 }
 
+// columns returns how many columns the line takes.
+func (l line) columns() (n int) {
+	for _, s := range l.spans {
+		n += width(s.text)
+	}
+	return n
+}
+
 // paint returns the line as a terminal draws it in the theme. This is the only place where escape sequences are made.
 func (l line) paint(t Theme) string {
 	var b strings.Builder

@@ -63,6 +63,7 @@ func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Find
 		w.draw(x, &l.reader, found[seq])
 	})
 	SortArrows(w.arrows)
+	sortLanes(w.lanes)
 	w.tree = tree(w.links, rows)
 	return err
 }

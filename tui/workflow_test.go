@@ -63,6 +63,7 @@ func TestWorkflowFrames(t *testing.T) {
 	}{
 		{"workflow", []string{"g", "j", "W"}},
 		{"workflow-tree", []string{"g", "j", "W", "tab", "j"}},
+		{"workflow-waterfall", []string{"g", "j", "W", "tab", "tab", "j"}},
 		{"help-workflow", []string{"g", "W", "?"}},
 	} {
 		for _, size := range sizes {

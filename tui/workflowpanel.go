@@ -11,7 +11,7 @@ import (
 )
 
 // A workflowPanel shows the exchanges of one request of a user, through all agents that work on it: as a ladder with a
-// lifeline for each client and agent, or as the tree of what caused what.
+// lifeline for each client and agent, as the tree of what caused what, or as a waterfall.
 type workflowPanel struct {
 	ladder *ladderPanel
 	shared *shared
@@ -175,14 +175,18 @@ func (w *workflowPanel) act(a action) tea.Cmd {
 	return nil
 }
 
-// turn changes between ladder and tree. The same exchange stays selected.
+// turn changes from the ladder to the tree, to the waterfall, and back. The same exchange stays selected.
 func (w *workflowPanel) turn() {
-	seq := w.target().Exchange
-	w.asTree = !w.asTree
-	if w.asTree {
+	f, seq := w.ladder, w.target().Exchange
+	switch {
+	case w.asTree:
+		w.asTree, f.falls = false, true
+		f.fall.choose(seq)
+	case f.falls:
+		f.turn(false)
+	default:
+		w.asTree = true
 		w.tree.move(w.branchOf(seq))
-	} else if w.ladder.target().Exchange != seq {
-		w.ladder.window.move(w.ladder.first(seq))
 	}
 }
 

@@ -1,0 +1,70 @@
+package assembly
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/proxy/a2a"
+)
+
+// runsOf returns the parts of a message or an artifact as runs.
+func runsOf(event int, parts a2a.Parts) []Run {
+	var runs []Run
+	for _, p := range parts.All() {
+		r := Run{Event: event, Kind: p.PartKind()}
+		switch r.Kind {
+		case a2a.TextPart:
+			r.Text = p.Text()
+		case a2a.DataPart:
+			r.Text = string(p.Data().Raw())
+		case a2a.RawPart:
+			r.Text = described(p, fmt.Sprintf("%d bytes in base64", len(p.Bytes().Text())))
+		case a2a.URLPart:
+			r.Text = described(p, p.URI().Text())
+		default:
+			r.Text = string(p.Raw())
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// described says what a file is: its name, its media type, and where its content is.
+func described(p a2a.Part, content string) string {
+	var words []string
+	for _, w := range []string{cut(p.Filename(), maxName), cut(p.MediaType(), maxName), content} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// sameContent reports whether two lists of runs say the same, however their text is cut into parts.
+func sameContent(a, b []Run) bool {
+	text, others := joined(a)
+	text2, others2 := joined(b)
+	return text == text2 && others == others2
+}
+
+// joined returns the text of runs, and what they hold beside it.
+func joined(runs []Run) (words, others string) {
+	var text, rest strings.Builder
+	for _, r := range runs {
+		if r.Kind == a2a.TextPart {
+			text.WriteString(r.Text)
+		} else {
+			rest.WriteString(r.Text)
+			rest.WriteByte(0)
+		}
+	}
+	return text.String(), rest.String()
+}
+
+// cut returns the beginning of a text, at most so many bytes, without half a character at its end.
+func cut(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.Clone(strings.ToValidUTF8(text[:bytes], ""))
+}

@@ -1,0 +1,221 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/tui/assembly"
+)
+
+// layout lays out what was put together.
+func (s *textSource) layout(columns int) *textShown {
+	t := &textShown{
+		started: s.x.Started, stream: s.x.Response != nil && s.x.Response.Stream, width: columns,
+		events: slices.Clone(s.text.Events), count: s.excerpt.events.count(),
+	}
+	w := textWriter{flow: flow{columns: columns}, of: s.text}
+	for i := range s.text.Blocks {
+		w.block(&s.text.Blocks[i])
+	}
+	w.ending(s)
+	t.lines = w.lines
+	t.first = make([]int, len(t.events))
+	for i := range t.first {
+		t.first[i] = -1
+	}
+	for n := range t.lines {
+		for _, span := range t.lines[n].spans {
+			for i := max(span.events.from, 0); i <= span.events.to; i++ {
+				if t.first[i] < 0 {
+					t.first[i] = n
+				}
+			}
+		}
+	}
+	return t
+}
+
+// A textWriter lays out the blocks of an assembly.
+type textWriter struct {
+	flow
+	of     *assembly.Assembly
+	spaced bool // what comes next stands after an empty line
+}
+
+// mark returns the number of an event as people read it.
+func (w *textWriter) mark(event int) string { return fmt.Sprintf("·%d", w.of.Events[event].Number) }
+
+// block writes a heading, and the text below it.
+func (w *textWriter) block(b *assembly.Block) {
+	long := b.Kind == assembly.Artifact || b.Kind == assembly.Message
+	if len(w.lines) > 0 && (long || w.spaced) {
+		w.end()
+	}
+	w.indent, w.spaced = 0, long
+	by := noEvent
+	if len(b.Runs) == 0 && b.Kind != assembly.Artifact { // else its text is lit
+		by = eventRange{b.First, b.Last}
+	}
+	w.putLine(by, w.heading(b), 2)
+	w.indent = min(2, w.columns/8)
+	last := a2a.TextPart
+	for i, r := range b.Runs {
+		if r.Kind != a2a.TextPart || last != a2a.TextPart {
+			w.ended()
+		} else if b.Kind != assembly.Artifact && i > 0 {
+			w.ended() // parts of a message are paragraphs
+		}
+		w.run(b, r)
+		last = r.Kind
+	}
+	w.ended()
+	w.indent = 0
+}
+
+// heading names a block, and says how far it has come.
+func (w *textWriter) heading(b *assembly.Block) line {
+	var l line
+	switch b.Kind {
+	case assembly.Artifact:
+		l = text(styleTitle, "artifact "+b.Name)
+		if b.Title != "" {
+			l = l.add(styleName, " “"+b.Title+"”")
+		}
+	case assembly.Status:
+		l = text(styleStrong, "status "+b.Name)
+	case assembly.Message:
+		l = text(styleAnswer, "message")
+		if b.Name != "" {
+			l = l.add(styleAnswer, " of the "+b.Name)
+		}
+	case assembly.Failure:
+		l = text(styleError, "✗ "+b.Name)
+	default:
+		l = text(styleStrong, b.Name)
+	}
+	if b.Task != "" && w.of.Tasks() > 1 {
+		l = l.add(styleDim, " of task "+b.Task)
+	}
+	return l.add(styleDim, w.extent(b))
+}
+
+// extent says of which events a block is made, and whether that is all of it.
+func (w *textWriter) extent(b *assembly.Block) string {
+	if b.First < 0 {
+		return ""
+	}
+	words := "  " + w.mark(b.First)
+	if b.Last != b.First {
+		words += " to " + w.mark(b.Last)
+	}
+	if b.Kind != assembly.Artifact {
+		return words
+	}
+	if b.Chunks > 1 {
+		words += ", " + plural(b.Chunks, "chunk")
+	}
+	switch {
+	case b.Whole:
+		words += ", complete"
+	case b.Chunks > 1 || b.Middle:
+		words += ", no last chunk"
+	}
+	if b.Middle {
+		words += ", begun before this stream"
+	}
+	if b.Again > 0 {
+		words += ", begun again"
+		if b.Again > 1 {
+			words += fmt.Sprintf(" %d times", b.Again)
+		}
+	}
+	return words
+}
+
+// run writes a piece of a part.
+func (w *textWriter) run(b *assembly.Block, r assembly.Run) {
+	switch r.Kind {
+	case a2a.TextPart:
+		w.write(oneEvent(r.Event), styleText, r.Text)
+		return
+	case a2a.DataPart:
+		if b.Kind != assembly.Other {
+			w.putLine(oneEvent(r.Event), text(styleName, "data"), 0)
+		}
+	case a2a.RawPart, a2a.URLPart:
+		w.putLine(oneEvent(r.Event), text(styleName, "file ").add(styleText, r.Text), 5)
+		return
+	case a2a.FilePart:
+		w.putLine(oneEvent(r.Event), text(styleName, "file without content"), 0)
+	default:
+		w.putLine(oneEvent(r.Event), text(styleName, "part of no known kind"), 0)
+	}
+	for _, l := range layoutJSON([]byte(r.Text)) {
+		if w.more {
+			return
+		}
+		indent := min(2*l.depth, w.columns/3)
+		w.putLine(oneEvent(r.Event), text(styleText, blanks(indent)).join(l.line), indent+4)
+	}
+}
+
+// ending says what is missing, and how the exchange ended.
+func (w *textWriter) ending(s *textSource) {
+	if len(w.lines) == 0 {
+		w.putLine(noEvent, text(styleDim, nothingToRead(s)), 0)
+	}
+	if w.more {
+		w.more = false
+		w.lines = w.lines[:maxLines-4]
+		w.putLine(noEvent, text(styleTitle, fmt.Sprintf("… the first %s lines are shown; a2atap show prints all of it",
+			number(maxLines))), 2)
+	}
+	if left := s.excerpt.events.count() - len(s.text.Events); s.text.Full && left > 0 {
+		w.putLine(noEvent, text(styleTitle, fmt.Sprintf("… %s after ·%d not put together here; the detail has them",
+			plural(left, "event"), s.lastTaken())), 2)
+	} else if s.text.Full {
+		w.putLine(noEvent, text(styleTitle, "… there is more text than is shown here; the detail has all of it"), 2)
+	}
+	w.end()
+	if f := s.x.Fault; f != nil {
+		w.putLine(noEvent, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+	}
+	switch {
+	case s.more:
+		w.putLine(noEvent, text(styleDim, "… loading"), 0)
+	case s.x.State == capture.StateOpen:
+		w.putLine(noEvent, text(styleWarning, "… still open"), 0)
+	case s.x.State == capture.StateInterrupted:
+		w.putLine(noEvent, text(styleWarning, "? the recorder ended before the exchange did"), 0)
+	case s.x.Ended >= 0:
+		w.putLine(noEvent, text(styleDim, "ended after "+since(s.x.Ended)), 0)
+	}
+	if s.x.Lost > 0 {
+		w.putLine(noEvent, text(styleWarning, "? "+plural(s.x.Lost, "byte")+" were not recorded; text may be missing"), 2)
+	}
+}
+
+// lastTaken returns the number of the last event that was put together.
+func (s *textSource) lastTaken() int {
+	if n := len(s.text.Events); n > 0 {
+		return s.text.Events[n-1].Number
+	}
+	return 0
+}
+
+// nothingToRead says why there is no text.
+func nothingToRead(s *textSource) string {
+	switch {
+	case s.x.Response == nil:
+		return "no response was recorded"
+	case s.x.Response.Stream:
+		return "no event so far"
+	case len(s.x.Response.Body.Data) == 0:
+		return "the answer has no body"
+	case s.unread != nil:
+		return "the answer cannot be read as JSON; the detail shows its body"
+	}
+	return "the answer holds no text, artifact or error of A2A; the detail shows its body"
+}

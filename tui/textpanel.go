@@ -1,0 +1,291 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/tui/assembly"
+)
+
+// A textPanel shows what an exchange brings as something to read: artifacts put together from their chunks, and what
+// was said between them, beside the events that brought it.
+type textPanel struct {
+	shared      *shared
+	seq         uint64
+	goal        analyzer.Place // the event at which the cursor begins
+	width       int
+	height      int
+	rows        window // over the events
+	text        window // over the lines of text, which has no cursor
+	inText      bool   // keys move in the text
+	follow      bool   // the cursor stays on the newest event
+	shown       *textShown
+	source      textSource                // what was read, while no command has it
+	marks       map[int]analyzer.Severity // by number of the event: the worst finding
+	loading     uint64                    // ticket; 0 if no command is under way
+	reloadAgain bool
+	took        time.Duration
+	pendingKeys []action // that were pressed before there was something to show
+	ctx         context.Context
+	leave       context.CancelFunc
+	err         error
+}
+
+func newTextPanel(s *shared, goal analyzer.Place) *textPanel {
+	p := &textPanel{shared: s, seq: goal.Exchange, goal: goal}
+	p.ctx, p.leave = context.WithCancel(s.load.ctx)
+	p.mark()
+	return p
+}
+
+func (p *textPanel) place() place  { return inText }
+func (p *textPanel) title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
+
+// begin returns the command that reads the exchange.
+func (p *textPanel) begin() tea.Cmd { return p.readOn(0) }
+
+func (p *textPanel) readOn(pause time.Duration) tea.Cmd {
+	p.loading, p.reloadAgain = p.shared.ticket(), false
+	return p.shared.load.text(p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
+}
+
+// target returns the selected event, or the exchange.
+func (p *textPanel) target() analyzer.Place {
+	at := analyzer.Place{Exchange: p.seq}
+	if p.shown == nil || p.rows.cursor >= len(p.shown.events) {
+		return at
+	}
+	at.Response = true
+	return at.Event(p.shown.events[p.rows.cursor].Number)
+}
+
+// beside reports whether events and text stand side by side.
+func (p *textPanel) beside() bool { return p.width >= 100 }
+
+// rowColumns returns the width of the events beside the text.
+func (p *textPanel) rowColumns() int { return min(max(p.width*2/5, 50), 64) }
+
+// textColumns returns the width of the text.
+func (p *textPanel) textColumns() int {
+	if p.beside() && (p.shown == nil || p.shown.stream) {
+		return p.width - p.rowColumns() - 4
+	}
+	return max(p.width-2, 2)
+}
+
+func (p *textPanel) resize(width, height int) tea.Cmd {
+	p.width, p.height = width, max(height, 0)
+	p.fit()
+	return p.layAgain()
+}
+
+// layAgain returns the command that lays the text out for another width, if it has changed.
+func (p *textPanel) layAgain() tea.Cmd {
+	if p.shown == nil || p.loading != 0 || p.shown.width == p.textColumns() {
+		return nil
+	}
+	p.loading = p.shared.ticket()
+	return p.shared.load.layText(p.loading, p.source, p.textColumns())
+}
+
+// fit divides the height between events and text.
+func (p *textPanel) fit() {
+	p.rows.length, p.text.length = 0, 0
+	p.rows.height, p.text.height = 0, p.height
+	if p.shown == nil {
+		return
+	}
+	p.text.length = len(p.shown.lines)
+	if !p.shown.stream {
+		p.inText = true
+		p.text.scroll(noAction)
+		return
+	}
+	p.rows.length = len(p.shown.events)
+	switch {
+	case p.beside():
+		p.rows.height = max(p.height-1, 0)
+		p.text.height = p.rows.height
+	case p.height >= 8:
+		p.rows.height = min(max(p.rows.length, 1), (p.height-2)*2/5)
+		p.text.height = p.height - 2 - p.rows.height
+	}
+	p.rows.reveal()
+	p.text.scroll(noAction)
+}
+
+func (p *textPanel) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case action:
+		return p.act(msg)
+	case textRead:
+		return p.setText(msg)
+	case exchangesChanged:
+		if _, mine := slices.BinarySearch(msg.seqs, p.seq); mine {
+			return p.reload()
+		}
+	case findingsChanged:
+		if _, mine := slices.BinarySearch(msg.seqs, p.seq); mine {
+			p.mark()
+		}
+	}
+	return nil
+}
+
+// reload reads on in an exchange that goes on. What takes long is done less often.
+func (p *textPanel) reload() tea.Cmd {
+	if p.loading != 0 {
+		p.reloadAgain = true
+		return nil
+	}
+	return p.readOn(min(10*p.took, 5*time.Second))
+}
+
+// mark notes which events have findings.
+func (p *textPanel) mark() {
+	p.marks = make(map[int]analyzer.Severity)
+	for _, f := range p.shared.found.of(p.seq) {
+		if k, is := eventNumber(f.Place); is {
+			p.marks[k] = max(p.marks[k], f.Severity)
+		}
+	}
+}
+
+// eventNumber returns the number of the event that a place is in, and whether it is in one.
+func eventNumber(at analyzer.Place) (int, bool) {
+	digits, is := strings.CutPrefix(at.Part, "event[")
+	k, err := strconv.Atoi(strings.TrimSuffix(digits, "]"))
+	return k, is && at.Response && err == nil
+}
+
+func (p *textPanel) setText(msg textRead) tea.Cmd {
+	if msg.ticket != p.loading {
+		return nil
+	}
+	p.loading, p.err, p.source = 0, msg.err, msg.source
+	if msg.took > 0 {
+		p.took = msg.took
+	}
+	if msg.err != nil {
+		return nil
+	}
+	var cmds []tea.Cmd
+	if msg.shown != nil {
+		cmds = append(cmds, p.show(msg.shown))
+	}
+	switch {
+	case p.loading != 0: // laid out again
+	case msg.source.more:
+		cmds = append(cmds, p.readOn(0))
+	case p.reloadAgain:
+		cmds = append(cmds, p.reload())
+	}
+	return tea.Batch(cmds...)
+}
+
+// show shows a text. The cursor stays on its event, and on the newest one if it follows.
+func (p *textPanel) show(shown *textShown) tea.Cmd {
+	first := p.shown == nil
+	p.shown = shown
+	p.fit()
+	if p.goal.Part != "" {
+		p.seek()
+	}
+	if p.follow {
+		p.rows.move(p.rows.length - 1)
+		p.text.scroll(goBottom)
+	}
+	var cmds []tea.Cmd
+	if first {
+		keys := p.pendingKeys
+		p.pendingKeys = nil
+		for _, a := range keys {
+			cmds = append(cmds, p.act(a))
+		}
+	}
+	return tea.Batch(append(cmds, p.layAgain())...)
+}
+
+// seek moves to the event at which the cursor is to begin, once it was read.
+func (p *textPanel) seek() {
+	k, is := eventNumber(p.goal)
+	if !is {
+		p.goal = analyzer.Place{}
+		return
+	}
+	i, there := slices.BinarySearchFunc(p.shown.events, k, func(e assembly.Event, k int) int { return e.Number - k })
+	if there {
+		p.goal = analyzer.Place{}
+		p.rows.move(i)
+		p.reveal()
+	}
+}
+
+func (p *textPanel) act(a action) tea.Cmd {
+	if p.shown == nil {
+		p.pendingKeys = append(p.pendingKeys, a)
+		return nil
+	}
+	p.goal = analyzer.Place{}
+	switch {
+	case a == nextPane:
+		p.inText = !p.inText || !p.shown.stream
+	case a == nextFinding, a == previousFinding:
+		return p.jump(a)
+	case p.inText:
+		p.text.scroll(a)
+		p.follow = a == goBottom || p.follow && a != goUp && a != pageUp && a != goTop
+	case p.rows.act(a):
+		p.follow = a == goBottom
+		p.reveal()
+	}
+	return nil
+}
+
+// reveal scrolls the text to what the selected event has brought.
+func (p *textPanel) reveal() {
+	if p.rows.cursor >= len(p.shown.first) {
+		return
+	}
+	n := p.shown.first[p.rows.cursor]
+	if n < 0 || n >= p.text.top && n < p.text.bottom() {
+		return
+	}
+	p.text.top = n - p.text.height/3
+	p.text.scroll(noAction)
+}
+
+// jump moves to the next event with a finding.
+func (p *textPanel) jump(a action) tea.Cmd {
+	step := 1
+	if a == previousFinding {
+		step = -1
+	}
+	for i := p.rows.cursor + step; i >= 0 && i < len(p.shown.events); i += step {
+		if _, found := p.marks[p.shown.events[i].Number]; found {
+			p.follow = false
+			p.rows.move(i)
+			p.reveal()
+			return nil
+		}
+	}
+	return showMessage("no further finding in the events of this exchange")
+}
+
+// when returns the time of an event: of the clock, or since the exchange began.
+func (p *textPanel) when(at time.Duration) string {
+	switch {
+	case at == capture.NotKnown:
+		return "–"
+	case p.shared.deltas:
+		return "+" + since(at)
+	}
+	return p.shared.clock(p.shown.started.Add(at))
+}

@@ -1,0 +1,218 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/assembly"
+)
+
+// chunk is an event that brings a chunk of an artifact.
+func chunk(seq uint64, k int, words, flags string) capture.Step {
+	at := time.Duration(k) * 10 * time.Millisecond
+	return capture.Step{
+		Seq: seq, Offset: at,
+		What: capture.ResponseEvent{Event: capture.Event{K: k, At: at, Raw: fmt.Appendf(nil,
+			"data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"artifactUpdate\":{\"taskId\":\"t-1\",\"contextId\":\"c\","+
+				"\"artifact\":{\"artifactId\":\"poem\",\"parts\":[{\"text\":%q}]}%s}}}\n\n", seq, words, flags)}},
+	}
+}
+
+// litText returns what is lit on the screen.
+func (u *ui) litText() (words string) {
+	for _, l := range u.m.frame() {
+		for _, s := range l.spans {
+			if s.style == styleCursor {
+				words += s.text
+			}
+		}
+	}
+	return words
+}
+
+// The text of a stream is read as a whole, and each event shows what of it has come with it.
+func TestTextOfAStream(t *testing.T) {
+	for _, size := range sizes {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUI(t, journey(t), size.width, size.height, Options{})
+			defer u.close()
+			u.press("g", "n", "a")
+			u.sees("text of 4")
+			u.sees("artifact tickets")
+			u.sees("·3 to ·5, 3 chunks, complete")
+			u.sees("Car 7, seat 3ACar 7, seat 3B京都行き")
+			u.sees("status completed  ·6")
+			u.sees("Booked")
+			u.press("j", "j", "j")
+			if got := u.litText(); got != "Car 7, seat 3B" {
+				t.Errorf("of event 4 is lit %q", got)
+			}
+			u.sees("▌   Car 7, seat 3A")
+			u.press("n")
+			if got := u.m.top().target(); got != eventAt(4, 7) {
+				t.Errorf("the next finding is at %v", got)
+			}
+			u.press("n")
+			u.sees("no further finding in the events of this exchange")
+			u.press("k", "enter")
+			d, is := u.m.top().(*detail)
+			if !is || d.target() != eventAt(4, 6) {
+				t.Errorf("enter on event 6 opens\n%s", u.screen())
+			}
+		})
+	}
+}
+
+// Between the detail and the text one goes back and forth, and keeps the event.
+func TestTextAndDetail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 40, Options{})
+		defer u.close()
+		u.press("g", "n", "enter", "n", "k", "k", "k", "a")
+		if got := u.m.top().target(); got != eventAt(4, 5) {
+			t.Errorf("from event 5 the text begins at %v", got)
+		}
+		if got := u.litText(); got != "京都行き" {
+			t.Errorf("of event 5 is lit %q", got)
+		}
+		u.press("k", "enter")
+		if len(u.m.stack) != 2 || u.m.top().target() != eventAt(4, 4) {
+			t.Errorf("enter leads to %v, %d panels deep", u.m.top().target(), len(u.m.stack))
+		}
+		u.press("a", "a")
+		if _, is := u.m.top().(*detail); !is {
+			t.Errorf("a second a leads to\n%s", u.screen())
+		}
+		u.press("a", "tab")
+		u.sees("text of 4")
+		u.press("j", "G", "g", "tab", "j")
+		if got := u.m.top().target(); got != eventAt(4, 5) {
+			t.Errorf("the cursor moved with the text, to %v", got)
+		}
+	})
+}
+
+// An answer that is no stream has text as well.
+func TestTextOfAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "j", "j", "a")
+		u.sees("artifact plan")
+		u.sees("Day one: Fushimi Inari. Day two: Arashiyama.")
+		u.sees(`"price": 12000.50`)
+		u.sees("status completed")
+		u.press("tab")
+		u.sees("tab: the answer is no stream")
+		u.press("esc", "g", "a")
+		u.sees(`"name": "Planner",`)
+		u.press("esc", "G", "a")
+		u.sees("no event so far")
+		u.sees("the recorder ended before the exchange did")
+		u.press("esc", "k", "k", "a")
+		u.sees("no response was recorded")
+		u.sees("✗ reset by agent: connection reset by peer")
+		u.press("esc", "k", "a")
+		u.sees("✗ TaskNotFoundError (-32001)")
+		u.sees("no such task")
+		u.press("esc", "j", "j", "a")
+		u.sees("the answer cannot be read as JSON; the detail shows its body")
+	})
+}
+
+// A stream that goes on grows on the screen; the cursor stays unless it was put at the end.
+func TestTextGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		record(t, m, subscribed(1, "t-1"))
+		u := newUI(t, m.Reader(), 120, 30, Options{})
+		defer u.close()
+		u.press("a")
+		u.sees("no event so far")
+		u.sees("still open")
+		record(t, m, []capture.Step{chunk(1, 1, "Once", ""), chunk(1, 2, " upon", `,"append":true`)})
+		u.pass(3 * time.Second)
+		u.sees("Once upon")
+		u.sees("2 chunks, no last chunk")
+		if got := u.litText(); got != "Once" {
+			t.Errorf("lit is %q", got)
+		}
+		record(t, m, []capture.Step{chunk(1, 3, " a time", `,"append":true,"lastChunk":true`)})
+		u.pass(3 * time.Second)
+		u.sees("Once upon a time")
+		u.sees("3 chunks, complete")
+		if got := u.litText(); got != "Once" {
+			t.Errorf("the cursor moved with the stream: lit is %q", got)
+		}
+		u.press("G")
+		record(t, m, []capture.Step{chunk(1, 4, "Another", "")})
+		u.pass(3 * time.Second)
+		u.sees("begun again")
+		u.sees("4 events, following")
+		u.sees("replaced by ·4")
+		if got := u.litText(); got != "Another" {
+			t.Errorf("at the end of the stream is lit %q", got)
+		}
+	})
+}
+
+// Of a very long stream the text begins, and it is said what is not there.
+func TestTextOfALongStream(t *testing.T) {
+	const events = assembly.MaxEvents + 5_000
+	path := filepath.Join(t.TempDir(), "long.a2atap")
+	s, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := append(subscribed(1, "t-1"), chunk(1, 1, "word ", ""))
+	for k := 2; k <= events; k++ {
+		steps = append(steps, chunk(1, k, fmt.Sprint("word", k, " "), `,"append":true`))
+	}
+	if err := s.Append(steps...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	u := startUI(t, inParts{r, t}, 120, 40, Options{Rules: []*analyzer.Rule{}})
+	defer u.cancel()
+	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
+	u.strike("a")
+	u.until("all that is put together", func() bool {
+		return strings.Contains(u.screen(), "the first 20,000 of 25,000 events")
+	})
+	u.strike("G")
+	u.sees("·20000")
+	u.sees("word20000")
+	u.strike("tab")
+	u.strike("G")
+	u.sees("5,000 events after ·20000 not put together here")
+}
+
+// A key that is struck before there is a text works when it is there.
+func TestKeysBeforeTheText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 120, 30, Options{})
+		defer u.close()
+		u.press("g", "n")
+		u.strike("a")
+		u.strike("j")
+		u.strike("j")
+		u.pass(time.Second)
+		if got := u.m.top().target(); got != eventAt(4, 3) {
+			t.Errorf("two keys lead to %v", got)
+		}
+	})
+}
