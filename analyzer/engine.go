@@ -54,6 +54,7 @@ type Engine struct {
 	evidence    evidence        // of the exchanges of other programs
 	lookThrough func() evidence // nil if there is nothing to look through, or it was done
 
+	watch   *Watch                        // for others to look at what was observed; nil if nobody does
 	unsure  map[string]bool               // agents, by name, of whose answers some are not known for faults made here
 	faulted *recent.Map[uint64, struct{}] // exchanges with faults in their answers; nil without any
 
@@ -118,12 +119,14 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		option(e)
 	}
 	e.start()
+	e.watch.show(e)
 	return e
 }
 
 // Step takes the next step and returns the findings that it brought, in the order of the rules. The slice is valid
 // until the next call.
 func (e *Engine) Step(s capture.Step) []Finding {
+	defer e.watch.begin()()
 	e.found = e.found[:0]
 	if lost, ok := s.What.(capture.Lost); ok {
 		e.lost(s.Seq, lost)
@@ -166,6 +169,7 @@ func (e *Engine) gap(in *intake) {
 // End says that no step will come. Live is true if that is only for now, since the recording goes on: then what is open
 // is no finding.
 func (e *Engine) End(live bool) []Finding {
+	defer e.watch.begin()()
 	e.found = e.found[:0]
 	if live {
 		e.tellOpen()

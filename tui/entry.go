@@ -44,7 +44,7 @@ func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
 		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, request: head.Method + " " + head.Target,
-		status: "–", took: x.Ended, failed: x.Fault != nil || len(r.Errors) > 0, state: r.State(), message: said(x, r),
+		status: "–", took: x.Ended, failed: failedExchange(x, r), state: r.State(), message: said(x, r),
 		size: answerSize(x.Response), trace: traceOf(head.Fields),
 	}
 	if len(r.Errors) > 0 {
@@ -58,10 +58,17 @@ func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	if x.Response != nil && len(x.Response.Head) > 0 {
 		head := capture.ParseResponseHead(x.Response.Head)
 		e.status = fmt.Sprint(head.Status)
-		e.failed = e.failed || head.Status >= 400
 	}
 	e.outcome = outcome(x, r)
 	return e
+}
+
+// failedExchange reports whether there was a fault, a protocol error or an HTTP error.
+func failedExchange(x *capture.Exchange, r *analyzer.Reading) bool {
+	if x.Fault != nil || len(r.Errors) > 0 {
+		return true
+	}
+	return x.Response != nil && len(x.Response.Head) > 0 && capture.ParseResponseHead(x.Response.Head).Status >= 400
 }
 
 // brief returns an exchange shortened to what an entry needs.

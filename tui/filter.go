@@ -52,7 +52,7 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 		return tea.Batch(l.apply(before), l.reposition())
 	case "up", "down", "pgup", "pgdown":
 		l.window.act(lookup(msg.String(), inList).do)
-		l.anchor = l.selected()
+		l.hold()
 		return l.loadMissing()
 	}
 	value := l.bar.input.Value()
@@ -101,12 +101,12 @@ func (l *list) apply(expr string) tea.Cmd {
 		return nil
 	case expr == "":
 		l.search = nil
-		return l.reposition()
+		return tea.Batch(l.refiltered(), l.reposition())
 	case l.search != nil && l.search.expr == expr:
 		return nil
 	}
 	l.search = newSearch(expr, f, l.shared.ticket(), l.shared.info.Exchanges)
-	return tea.Batch(l.reposition(), l.shared.load.narrow(l.search.ticket, f))
+	return tea.Batch(l.refiltered(), l.reposition(), l.shared.load.narrow(l.search.ticket, f))
 }
 
 // searched handles a message of the search.

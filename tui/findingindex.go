@@ -36,7 +36,7 @@ func (l *findingIndex) add(findings []analyzer.Finding) {
 // remove takes those findings off the list that another one takes the place of.
 func (l *findingIndex) remove(by *analyzer.Finding) {
 	before := len(l.list)
-	l.list = slices.DeleteFunc(l.list, func(g analyzer.Finding) bool {
+	l.list = slices.DeleteFunc(slices.Clone(l.list), func(g analyzer.Finding) bool {
 		if !by.TakesPlaceOf(&g) {
 			return false
 		}
@@ -112,6 +112,23 @@ func (l *findingIndex) of(seq uint64) []analyzer.Finding {
 	var found []analyzer.Finding
 	for _, i := range l.byExchange[seq] {
 		found = append(found, l.list[i])
+	}
+	return found
+}
+
+// listed returns the findings as they are now, for commands: what comes later does not change them.
+func (l *findingIndex) listed() findings { return findings(l.list[:len(l.list):len(l.list)]) }
+
+// findings are some findings, in the order in which they were made.
+type findings []analyzer.Finding
+
+// among returns the findings of some exchanges.
+func (f findings) among(seqs []uint64) map[uint64][]analyzer.Finding {
+	found := make(map[uint64][]analyzer.Finding)
+	for i := range f {
+		if _, mine := slices.BinarySearch(seqs, f[i].Place.Exchange); mine {
+			found[f[i].Place.Exchange] = append(found[f[i].Place.Exchange], f[i])
+		}
 	}
 	return found
 }

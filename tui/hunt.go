@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/find"
+	"a2atap/tui/roster"
 )
 
 // A hunt is the search in the list: which exchanges have a match somewhere. It goes from the exchange where the cursor
@@ -28,9 +29,12 @@ type hunt struct {
 	changed map[uint64]bool
 	kept    []uint64 // those that the filter lets through
 	chosen  chosen   // what kept was made of
-	step    int      // which match to go to as soon as it is known: 1 the next, -1 the previous, 0 none
-	here    bool     // the selected exchange counts as the next
-	stopped bool     // by the user
+	tallied tallied  // what number and total are of, in a list that is sorted
+	number  int
+	total   int
+	step    int  // which match to go to as soon as it is known: 1 the next, -1 the previous, 0 none
+	here    bool // the selected exchange counts as the next
+	stopped bool // by the user
 	err     error
 }
 
@@ -226,7 +230,8 @@ func (l *list) advance() tea.Cmd {
 	if seq == 0 {
 		return showMessage("no match for " + h.pattern.String())
 	}
-	l.follow, l.anchor = false, seq
+	l.reveal(seq)
+	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
 	cmd := l.reposition()
 	switch {
 	case wrapped && step > 0:
@@ -240,6 +245,10 @@ func (l *list) advance() tea.Cmd {
 // nextMatch returns the exchange with a match that is next in the list, 0 if there is none, whether that is behind the
 // end of the list, and whether it is sure although not all was searched yet.
 func (l *list) nextMatch() (seq uint64, wrapped, sure bool) {
+	if l.sorting.now != nil {
+		seq, wrapped = l.nextSorted()
+		return seq, wrapped, false
+	}
 	h, at := l.hunt, l.selected()
 	matches := h.among(l.search)
 	if len(matches) == 0 {
@@ -261,13 +270,84 @@ func (l *list) nextMatch() (seq uint64, wrapped, sure bool) {
 	return matches[i], false, h.searched(at, matches[i])
 }
 
-// words describes the state of the search, with an exchange selected.
+// nextSorted is nextMatch in a list that is grouped or sorted.
+func (l *list) nextSorted() (seq uint64, wrapped bool) {
+	h, now := l.hunt, l.sorting.now
+	from := now.Place(l.selected())
+	if _, row, is := l.headingAt(l.window.cursor); is {
+		from = now.PlaceOf(row)
+		if h.step > 0 {
+			from-- // what is under a heading is behind it
+		}
+	} else if h.here {
+		from--
+	}
+	next, last := -1, -1 // places: behind the cursor, and behind the end of the list
+	for _, match := range h.matches {
+		at := now.Place(match)
+		if at < 0 {
+			continue
+		}
+		if (at-from)*h.step > 0 && (next < 0 || (next-at)*h.step > 0) {
+			next = at
+		}
+		if last < 0 || (last-at)*h.step > 0 {
+			last = at
+		}
+	}
+	switch {
+	case next >= 0:
+		return now.At(next), false
+	case last >= 0:
+		return now.At(last), true
+	}
+	return 0, false
+}
+
+// tally returns how many matches there are in the list, and the number of the selected exchange among them; 0 if that
+// has none.
+func (l *list) tally() (number, matches int) {
+	h, now, selected := l.hunt, l.sorting.now, l.selected()
+	if now == nil {
+		kept := h.among(l.search)
+		if i, exact := slices.BinarySearch(kept, selected); exact {
+			number = i + 1
+		}
+		return number, len(kept)
+	}
+	if of := (tallied{now, len(h.matches), selected}); h.tallied != of {
+		h.tallied, h.number, h.total = of, 0, 0
+		place := now.Place(selected)
+		for _, match := range h.matches {
+			at := now.Place(match)
+			if at >= 0 {
+				h.total++
+			}
+			if at >= 0 && at <= place {
+				h.number++
+			}
+		}
+		if !h.has(selected) {
+			h.number = 0
+		}
+	}
+	return h.number, h.total
+}
+
+// tallied tells when the matches of a sorted list were counted.
+type tallied struct {
+	now      *roster.Arrangement
+	matches  int
+	selected uint64
+}
+
+// words describes the state of the search.
 func (h *hunt) words(l *list) string {
-	matches := h.among(l.search)
-	words := number(len(matches)) + " match"
-	if i, exact := slices.BinarySearch(matches, l.selected()); exact {
-		words = fmt.Sprintf("match %s of %s", number(i+1), number(len(matches)))
-	} else if len(matches) != 1 {
+	at, matches := l.tally()
+	words := number(matches) + " match"
+	if at > 0 {
+		words = fmt.Sprintf("match %s of %s", number(at), number(matches))
+	} else if matches != 1 {
 		words += "es"
 	}
 	exchanges := l.shared.info.Exchanges

@@ -278,3 +278,31 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	}
 	runtime.KeepAlive(u)
 }
+
+// In a list that is sorted or grouped, next is what stands next, and folded groups are unfolded.
+func TestSearchInASortedList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "nara", "kyoto", "osaka", "Kyoto").Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("O", "g").search("kyoto")
+		u.sees("match 1 of 3")
+		var visited []uint64
+		for _, key := range []string{".", ".", ".", ","} {
+			visited = append(visited, u.press(key).m.list.selected())
+		}
+		if diff := cmp.Diff([]uint64{4, 1, 6, 1}, visited); diff != "" {
+			t.Errorf("from the newest to the oldest, -want +got:\n%s", diff)
+		}
+		u.sees("match 3 of 3")
+		u.press("O", "u", "_", "g", ".")
+		u.sees("match 1 of 3")
+		if got := u.cursorLine(); !strings.Contains(got, "GetTask") {
+			t.Errorf("the match in a group is at %q\n%s", got, u.screen())
+		}
+		u.press("g").search("nara")
+		u.sees("match 1 of 1")
+		if got := u.m.list.selected(); got != 3 {
+			t.Errorf("nara is found in %d, want 3", got)
+		}
+	})
+}

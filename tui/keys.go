@@ -47,8 +47,12 @@ const (
 	previousMatch
 	foldNode
 	unfoldNode
-	foldAll
 	copyMenu
+	changeGrouping
+	changeOrder
+	reverseOrder
+	foldAll
+	showCoverage
 	showText
 	leaveText
 	toggleMouse
@@ -88,7 +92,7 @@ type key struct {
 
 // keys is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
 var keys = []key{
-	{[]string{"enter"}, "enter", "open the exchange", "open", openIt, inList, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
 	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
@@ -143,6 +147,10 @@ var keys = []key{
 	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail, offNoNode},
 	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail, offNotFolded},
 	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail, offNotJSON},
+	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
+	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
+	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
+	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList, offNotGrouped},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
@@ -269,6 +277,13 @@ func offNoFindings(m *inspector) string {
 		return "no finding so far; the rules are still running"
 	}
 	return "there is no finding"
+}
+
+func offNotGrouped(m *inspector) string {
+	if s := &m.list.sorting; s.now == nil || !s.now.Grouped() {
+		return "nothing is grouped; u groups"
+	}
+	return ""
 }
 
 func offNotLive(m *inspector) string {

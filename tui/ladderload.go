@@ -40,16 +40,17 @@ type ladderContent struct {
 }
 
 // ladderContent loads the exchanges that belong to the task and the context of one exchange.
-func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		l.pause(pause)
 		begin := time.Now()
 		w := ladderContent{ticket: ticket, ends: maxLadderEvents}
 		w.err = l.findRelated(&w, seq)
 		if w.err == nil {
+			found := found.among(w.seqs)
 			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(x, &l.reader, found[x.Seq])
+					w.draw(x, l.reader, found[x.Seq])
 				}
 			})
 		}

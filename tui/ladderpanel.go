@@ -1,9 +1,9 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,6 +19,9 @@ type ladderPanel struct {
 	height      int
 	content     ladderContent
 	rows        []ladderRow
+	message     arrowMessage // of the selected arrow
+	load        *loader      // until the panel is left
+	leave       context.CancelFunc
 	chart       *ladder
 	fall        waterfall
 	falls       bool // the waterfall is shown
@@ -30,7 +33,7 @@ type ladderPanel struct {
 	err         error
 
 	// fetch returns the command that loads the content, after a pause.
-	fetch func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd
+	fetch func(found findings, pause time.Duration) tea.Cmd
 }
 
 // A ladderRow is an arrow, or one of its findings.
@@ -41,8 +44,10 @@ type ladderRow struct {
 
 func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 	f := &ladderPanel{shared: s, seq: seq, fall: waterfall{shared: s}}
-	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
-		return s.load.ladderContent(f.loading, f.seq, found, pause)
+	ctx, leave := context.WithCancel(s.load.ctx)
+	f.load, f.leave = s.load.until(ctx), leave
+	f.fetch = func(found findings, pause time.Duration) tea.Cmd {
+		return f.load.ladderContent(f.loading, f.seq, found, pause)
 	}
 	return f
 }
@@ -58,8 +63,7 @@ func (f *ladderPanel) title() string {
 func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.ticket()
 	f.reloadAgain = false
-	found := f.shared.found.within(1, f.shared.info.Exchanges)
-	return f.fetch(found, min(10*f.took, 5*time.Second))
+	return f.fetch(f.shared.found.listed(), min(10*f.took, 5*time.Second))
 }
 
 func (f *ladderPanel) resize(width, height int) tea.Cmd {
@@ -68,15 +72,7 @@ func (f *ladderPanel) resize(width, height int) tea.Cmd {
 	f.window.height = max(height-1-f.previewHeight(), 0)
 	f.window.reveal()
 	f.fall.resize(width, height)
-	return nil
-}
-
-// previewHeight is the number of lines at the bottom that describe the selected arrow.
-func (f *ladderPanel) previewHeight() int {
-	if f.height < 14 {
-		return 0
-	}
-	return 4
+	return f.showMessage(false)
 }
 
 func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
@@ -85,6 +81,8 @@ func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
 		return f.act(msg)
 	case ladderContent:
 		return f.setContent(msg)
+	case arrowRead:
+		f.setMessage(msg)
 	case exchangesChanged:
 		return f.reloadIfRelated(msg.seqs)
 	case findingsChanged:
@@ -110,7 +108,7 @@ func (f *ladderPanel) act(a action) tea.Cmd {
 	default:
 		f.window.act(a)
 	}
-	return nil
+	return f.showMessage(false)
 }
 
 // turn changes to the waterfall, or to the arrows. The same exchange stays selected.
@@ -165,7 +163,7 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 	f.window.move(f.find(selected, was))
 	f.fall.set(msg.lanes)
 	f.ready = true
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{f.showMessage(true)}
 	for _, a := range f.pendingKeys {
 		cmds = append(cmds, f.act(a))
 	}
@@ -187,6 +185,7 @@ func (f *ladderPanel) turnTo(seq uint64) bool {
 	}
 	f.seq = seq
 	f.window.move(f.first(seq))
+	f.fall.choose(seq)
 	return true
 }
 
@@ -240,7 +239,7 @@ func (f *ladderPanel) jump(step int) tea.Cmd {
 	for i := f.window.cursor + step; i >= 0 && i < len(f.rows); i += step {
 		if f.rows[i].finding >= 0 {
 			f.window.move(i)
-			return nil
+			return f.showMessage(false)
 		}
 	}
 	return showMessage("no further finding in this ladder")
@@ -309,27 +308,4 @@ func (f *ladderPanel) line(i int) line {
 		look = styleStrong
 	}
 	return row.add(look, f.chart.arrow(a, a.At.Sub(from)))
-}
-
-// preview describes the selected arrow in more detail than its row.
-func (f *ladderPanel) preview() []line {
-	a, ok := f.selected()
-	if !ok {
-		return nil
-	}
-	lines := []line{
-		text(styleDim, strings.Repeat("─", f.window.width)),
-		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
-			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
-	}
-	at := f.target()
-	for _, finding := range f.shared.found.of(a.Exchange) {
-		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
-		if here && slices.Contains(a.Findings, finding.Rule.ID) {
-			for _, l := range findingLines(&finding, f.window.width-2) {
-				lines = append(lines, text(styleText, " ").join(l.line))
-			}
-		}
-	}
-	return lines[:min(len(lines), f.previewHeight())]
 }

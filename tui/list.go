@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/roster"
 )
 
 // maxCached bounds the entries that the list keeps.
@@ -26,38 +27,55 @@ type list struct {
 	took       time.Duration   // how long reading stale entries took the last time
 	search     *search         // nil without a filter
 	hunt       *hunt           // nil while nothing is searched for
-	bar        *bar            // not nil while a filter is typed
-	anchor     uint64          // the exchange that the user selected last: the cursor stays at or near it
+	sorting    sorting
+	bar        *bar   // not nil while a filter is typed
+	anchor     uint64 // the exchange that the user selected last: the cursor stays at or near it
 	follow     bool
 	hints      []string // shown while the list is empty
 	err        error
 }
 
 func newList(s *shared, hints []string) *list {
-	return &list{shared: s, hints: hints, cache: make(map[uint64]entry), stale: make(map[uint64]bool)}
+	return &list{
+		shared: s, hints: hints, cache: make(map[uint64]entry), stale: make(map[uint64]bool),
+		sorting: sorting{roster: &roster.Roster{}, stale: make(map[uint64]bool)},
+	}
 }
 
 func (l *list) place() place  { return inList }
 func (l *list) title() string { return "exchanges" }
 
-// length returns the number of exchanges in the list.
+// length returns the number of lines of the list.
 func (l *list) length() int {
+	if l.sorting.now != nil {
+		return l.sorting.now.Rows()
+	}
 	if l.search != nil {
 		return len(l.search.matches)
 	}
 	return int(l.shared.info.Exchanges)
 }
 
-// at returns the exchange at a position.
+// at returns the exchange at a position, 0 if a heading is there.
 func (l *list) at(i int) uint64 {
+	if l.sorting.now != nil {
+		return l.sorting.now.Row(i).Exchange
+	}
 	if l.search != nil {
 		return l.search.matches[i]
 	}
 	return uint64(i) + 1
 }
 
-// position returns the position of an exchange, or the one where it would be inserted.
+// position returns the position of an exchange, or of the heading that hides it. Of one that is not in the list it
+// returns the one where it would be inserted, or, where that is not known, the one of the cursor.
 func (l *list) position(seq uint64) int {
+	if l.sorting.now != nil {
+		if row, there := l.sorting.now.RowOf(seq); there {
+			return row
+		}
+		return l.window.cursor
+	}
 	if l.search != nil {
 		i, _ := slices.BinarySearch(l.search.matches, seq)
 		return i
@@ -65,10 +83,13 @@ func (l *list) position(seq uint64) int {
 	return int(seq) - 1
 }
 
-// selected returns the exchange under the cursor, or 0.
+// selected returns the exchange under the cursor, the first one under a heading, or 0.
 func (l *list) selected() uint64 {
 	if l.window.cursor >= l.length() {
 		return 0
+	}
+	if h, _, is := l.headingAt(l.window.cursor); is {
+		return l.standIn(&h)
 	}
 	return l.at(l.window.cursor)
 }
@@ -85,11 +106,14 @@ func (l *list) reposition() tea.Cmd {
 	l.window.length = l.length()
 	l.window.height = max(l.height-1-len(l.filterLines()), 0)
 	switch {
+	case l.follow && l.sorting.now != nil:
+		l.anchor, l.sorting.key = l.sorting.now.Newest(), roster.Key{}
+		l.window.move(l.position(l.anchor))
 	case l.follow:
 		l.window.move(l.window.length - 1)
 		l.anchor = l.selected()
 	case l.anchor > 0:
-		l.window.move(l.position(l.anchor))
+		l.window.move(l.anchored())
 	default:
 		l.window.move(l.window.cursor)
 	}
@@ -106,23 +130,25 @@ func (l *list) loadMissing() tea.Cmd {
 	if l.loading != 0 {
 		return nil
 	}
-	var missing []uint64
+	var missing, seen []uint64
 	margin := max(l.window.height, 1)
 	for i := max(l.window.top-margin, 0); i < min(l.window.bottom()+margin, l.length()); i++ {
-		if _, there := l.cache[l.at(i)]; !there {
-			missing = append(missing, l.at(i))
+		seq := l.described(i)
+		if _, there := l.cache[seq]; seq == 0 || there {
+			continue
+		}
+		missing = append(missing, seq)
+		if i >= l.window.top && i < l.window.bottom() {
+			seen = append(seen, seq)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	// Visible entries come first, the margin after them.
-	if seen := slices.DeleteFunc(slices.Clone(missing), func(seq uint64) bool {
-		i := l.position(seq)
-		return i < l.window.top || i >= l.window.bottom()
-	}); len(seen) > 0 {
+	if len(seen) > 0 { // these come first, what is around them later
 		missing = seen
 	}
+	slices.Sort(missing)
 	l.loading = l.shared.ticket()
 	return l.shared.load.entries(l.loading, missing)
 }
@@ -134,13 +160,14 @@ func (l *list) refresh() tea.Cmd {
 	}
 	var seen []uint64
 	for i := l.window.top; i < min(l.window.bottom(), l.length()); i++ {
-		if l.stale[l.at(i)] {
-			seen = append(seen, l.at(i))
+		if seq := l.described(i); l.stale[seq] {
+			seen = append(seen, seq)
 		}
 	}
 	if len(seen) == 0 {
 		return nil
 	}
+	slices.Sort(seen)
 	for _, seq := range seen {
 		delete(l.stale, seq)
 	}
@@ -153,7 +180,9 @@ func (l *list) refresh() tea.Cmd {
 	}
 }
 
-func (l *list) update(msg tea.Msg) tea.Cmd {
+func (l *list) update(msg tea.Msg) tea.Cmd { return tea.Batch(l.handle(msg), l.resort(msg)) }
+
+func (l *list) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case action:
 		return l.act(msg)
@@ -191,6 +220,10 @@ func (l *list) act(a action) tea.Cmd {
 		return l.goOn(1)
 	case a == previousMatch:
 		return l.goOn(-1)
+	case a == changeGrouping || a == changeOrder || a == reverseOrder:
+		return l.changeSorting(a)
+	case a == foldAll:
+		return l.foldAll()
 	case a == goBack && l.search != nil:
 		return l.apply("")
 	case !l.window.act(a):
@@ -199,22 +232,18 @@ func (l *list) act(a action) tea.Cmd {
 	if l.window.cursor < before {
 		l.follow = false
 	}
-	l.anchor = l.selected()
+	l.hold()
 	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
 // jump moves to the next exchange with a finding, in a direction.
 func (l *list) jump(step int) tea.Cmd {
-	var seq uint64
-	if l.search != nil {
-		seq = l.shared.found.nextOf(l.search.matches, l.selected(), step)
-	} else {
-		seq = l.shared.found.next(l.selected(), step)
-	}
+	seq := l.findingFrom(l.selected(), step)
 	if seq == 0 {
 		return showMessage("no further finding in this direction")
 	}
-	l.follow, l.anchor = false, seq
+	l.reveal(seq)
+	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
 	return l.reposition()
 }
 
@@ -277,6 +306,9 @@ func (l *list) status() string {
 	count := plural(l.shared.info.Exchanges, "exchange")
 	if l.search != nil {
 		count = number(len(l.search.matches)) + " of " + count
+	}
+	if words := l.progressOfSorting(); words != "" {
+		count += ", " + words
 	}
 	switch below := l.window.below(); {
 	case l.follow:

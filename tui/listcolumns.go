@@ -168,7 +168,11 @@ func (l *list) when(i int, e *entry, columns int) string {
 	if i == 0 {
 		return "–"
 	}
-	before, there := l.cache[l.at(i-1)]
+	above := l.at(i - 1)
+	if above == 0 { // a heading
+		return "–"
+	}
+	before, there := l.cache[above]
 	if !there || before.absent {
 		return "…"
 	}
@@ -182,7 +186,7 @@ func (l *list) whenHeading(columns int) string {
 	}
 	at := time.Time{}
 	if l.window.cursor < l.length() {
-		at = l.cache[l.at(l.window.cursor)].started
+		at = l.cache[l.selected()].started
 	}
 	return l.shared.clockName(at, columns)
 }

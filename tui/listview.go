@@ -1,8 +1,10 @@
 package tui
 
-import "fmt"
-
-func (l *list) columns() columns { return listColumns(l.window.width, l.shared.info.Exchanges) }
+func (l *list) columns() columns {
+	c := listColumns(l.window.width-l.indent(), l.shared.info.Exchanges)
+	c.number += l.indent()
+	return c
+}
 
 func (l *list) view() []line {
 	c := l.columns()
@@ -42,6 +44,9 @@ func (l *list) empty() []line {
 }
 
 func (l *list) line(c columns, i int) line {
+	if h, row, is := l.headingAt(i); is {
+		return l.headingLine(i, &h, row)
+	}
 	seq := l.at(i)
 	mark, look := " ", styleText
 	if worst, found := l.shared.found.worst(seq); found {
@@ -52,7 +57,7 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(l.numberStyle(seq), padLeft(fmt.Sprint(seq), c.number)).add(styleDim, " ")
+		add(l.numberStyle(seq), l.indented(c, i, seq)).add(styleDim, " ")
 	e, there := l.cache[seq]
 	switch {
 	case !there:

@@ -10,19 +10,30 @@ import (
 
 // A loader reads the capture. Its methods return commands, which run outside the event loop and end with a message.
 type loader struct {
-	ctx      context.Context
-	src      capture.Source
-	rules    []*analyzer.Rule
-	keys     []analyzer.EngineOption // that cards are signed with
-	results  chan judged             // from judge to awaitJudged
-	verdicts *Verdicts               // on the recording; nil if the loader judges all by itself
-	links    *links                  // what caused what; that of verdicts if there are any
-	reader   analyzer.Reader
-	cards    uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
+	ctx       context.Context
+	src       capture.Source
+	rules     []*analyzer.Rule
+	keys      []analyzer.EngineOption // that cards are signed with
+	results   chan judged             // from judge to awaitJudged
+	verdicts  *Verdicts               // on the recording; nil if the loader judges all by itself
+	links     *links                  // what caused what; that of verdicts if there are any
+	reader    *analyzer.Reader
+	relations *relations // for captures without an index
+	cards     uint64     // exchanges up to this one were searched for cards; used by open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
-	return &loader{ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}}
+	return &loader{
+		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}, reader: &analyzer.Reader{},
+		relations: &relations{},
+	}
+}
+
+// until returns the loader of a panel: it reads until the context ends.
+func (l *loader) until(ctx context.Context) *loader {
+	of := *l
+	of.ctx = ctx
+	return &of
 }
 
 // readCards reads the agent cards that were recorded since its last call, if the capture has an index: without them a

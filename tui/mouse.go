@@ -67,7 +67,7 @@ func (w *window) clicked(y int) bool {
 
 func (l *list) click(y int) tea.Cmd {
 	if l.window.clicked(y - 1) { // below the heading
-		l.anchor = l.selected()
+		l.hold()
 	}
 	return nil
 }
@@ -78,8 +78,12 @@ func (d *detail) click(y int) tea.Cmd {
 }
 
 func (f *ladderPanel) click(y int) tea.Cmd {
+	if f.falls {
+		f.fall.window.clicked(y - 1) // below the heading
+		return nil
+	}
 	f.window.clicked(y - 1) // below the names
-	return nil
+	return f.showMessage(false)
 }
 
 func (f *findingsPanel) click(y int) tea.Cmd {

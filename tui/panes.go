@@ -172,6 +172,10 @@ func endWork(p panel) {
 	switch p := p.(type) {
 	case *detail:
 		p.leave()
+	case *ladderPanel:
+		p.leave()
+	case *workflowPanel:
+		p.ladder.leave()
 	case *textPanel:
 		p.leave()
 	}
@@ -254,7 +258,7 @@ func (m *inspector) showThird() tea.Cmd {
 		return cmd
 	}
 	if f, is := p.third.(*ladderPanel); is && f.turnTo(p.seq) {
-		return nil
+		return f.showMessage(false)
 	}
 	m.dropThird()
 	f := newLadderPanel(m.shared, p.seq)

@@ -25,6 +25,11 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showDetail:
 		return m.openDetail(at)
 	case openIt:
+		if f, is := top.(folder); is {
+			if cmd, folded := f.fold(); folded {
+				return cmd
+			}
+		}
 		if _, is := top.(*textPanel); is {
 			return m.openFromText(at)
 		}
@@ -191,10 +196,7 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 		return cmd
 	}
 	s := m.shared
-	seq := s.found.next(d.seq, step)
-	if m.list.search != nil {
-		seq = s.found.nextOf(m.list.search.matches, d.seq, step)
-	}
+	seq := m.list.findingFrom(d.seq, step)
 	found := s.found.of(seq)
 	if seq == 0 || len(found) == 0 {
 		m.message = "no further finding in this direction"
@@ -209,14 +211,18 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 
 // showNeighbour shows the next or previous exchange of the list in the detail.
 func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
-	m.list.anchor = d.seq
-	cmd := m.list.reposition()
-	cmd = tea.Batch(cmd, m.list.act(a))
-	if seq := m.list.selected(); seq != d.seq && seq != 0 {
-		return tea.Batch(cmd, m.replace(d, analyzer.Place{Exchange: seq}))
+	step := 1
+	if a == goUp {
+		step = -1
+	}
+	if seq := m.list.beside(d.seq, step); seq != 0 {
+		m.list.follow = m.list.follow && step > 0
+		m.list.reveal(seq)
+		return m.replace(d, analyzer.Place{Exchange: seq})
 	}
 	m.message = "no further exchange in the list"
-	return cmd
+	m.list.anchor = d.seq
+	return m.list.reposition()
 }
 
 // replace shows another exchange in place of the detail.

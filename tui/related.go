@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync"
 
 	"a2atap/proxy/capture"
 )
@@ -21,7 +22,7 @@ func (l *loader) findRelated(w *ladderContent, seq uint64) error {
 	w.tasks, w.contexts = r.Tasks, r.Contexts
 	index, ok := l.src.(capture.Index)
 	if !ok {
-		index, err = l.indexAll()
+		index, err = l.relations.of(l)
 		if err != nil {
 			return err
 		}
@@ -132,6 +133,34 @@ func (m memoryIndex) Find(_ context.Context, key capture.Key, from uint64) iter.
 			}
 		}
 	}
+}
+
+// relations keep the index of a capture that has none of its own, until that has grown.
+type relations struct {
+	mu    sync.Mutex
+	index memoryIndex
+	until uint64 // the arrivals that were read
+}
+
+// of returns the index of the capture as it is now.
+func (r *relations) of(l *loader) (memoryIndex, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info, err := l.src.Info(l.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.index != nil && r.until == info.Arrivals {
+		return r.index, nil
+	}
+	index, err := l.indexAll()
+	if err == nil {
+		err = l.ctx.Err()
+	}
+	if err == nil {
+		r.index, r.until = index, info.Arrivals
+	}
+	return index, err
 }
 
 func (l *loader) indexAll() (memoryIndex, error) {

@@ -50,6 +50,11 @@ type panel interface {
 	target() analyzer.Place // what is selected; without an exchange if nothing is
 }
 
+// A folder is a panel with headings that fold.
+type folder interface {
+	fold() (tea.Cmd, bool) // folds or unfolds the heading under the cursor; false if there is none
+}
+
 // Messages for all panels.
 type (
 	// exchangesChanged says that the capture has grown, or that it was opened.

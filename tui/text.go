@@ -18,7 +18,7 @@ const maxCluster = 8
 // \u{202e}. The width of the result is what width says, on every terminal that counts columns by grapheme. Cleaning
 // twice is the same as cleaning once.
 func clean(s string) string {
-	if isPlain(s) {
+	if isSimple(s) {
 		return s
 	}
 	c := cleaner{}
@@ -43,6 +43,26 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
+}
+
+// isSimple reports whether every character of a text has a cell of its own, one column wide: printable ASCII, and what
+// the inspector draws with. Most texts are so, and need no look at what their characters form together.
+func isSimple(s string) bool {
+	for _, r := range s {
+		if (r < ' ' || r > '~') && !isDrawn(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDrawn reports whether r is a line or a sign that the inspector draws with.
+func isDrawn(r rune) bool {
+	switch r {
+	case '·', 'Δ', '–', '…', '›', '←', '→', '↺', '⊘', '▶', '◀', '▸', '▾', '✓', '✗':
+		return true
+	}
+	return r >= 0x2500 && r <= 0x257f // lines
 }
 
 // A cleaner writes a text cell by cell.
@@ -109,8 +129,8 @@ func (c *cleaner) spell(text string) {
 
 // width returns how many columns a clean text takes.
 func width(s string) int {
-	if isPlain(s) {
-		return len(s)
+	if isSimple(s) {
+		return utf8.RuneCountInString(s)
 	}
 	return lipgloss.Width(s)
 }
@@ -118,6 +138,14 @@ func width(s string) int {
 // cells yields the cells of a clean text and their widths, which add up to the width of the text.
 func cells(s string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
+		if isSimple(s) {
+			for i, r := range s {
+				if !yield(s[i:i+utf8.RuneLen(r)], 1) {
+					return
+				}
+			}
+			return
+		}
 		start, w := 0, 0
 		for i, r := range s {
 			alone := 1

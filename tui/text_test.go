@@ -8,6 +8,27 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
+// What is taken for simple is what terminals draw in one cell each, whatever stands beside it.
+func TestSimpleCharacters(t *testing.T) {
+	simple := 0
+	for r := rune(' '); r < 0x3000; r++ {
+		if !isSimple(string(r)) {
+			continue
+		}
+		simple++
+		c := cleaner{}
+		for _, r := range "a" + string(r) + "─" + string(r) {
+			c.add(r)
+		}
+		if got, want := c.out.String(), "a"+string(r)+"─"+string(r); got != want || lipgloss.Width(want) != 4 {
+			t.Errorf("%q is taken for simple; it is written %q and is %d wide", want, got, lipgloss.Width(want))
+		}
+	}
+	if want := 95 + 128 + 15; simple != want {
+		t.Errorf("%d characters are simple, want %d", simple, want)
+	}
+}
+
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "completed 3/4", "completed 3/4"},

@@ -30,7 +30,7 @@ type branch struct {
 // maxWorkflowExchanges of them. If they are those that are known already, and nothing else than links has changed, it
 // loads nothing and says so.
 func (l *loader) workflowContent(
-	ticket, seq uint64, have []workflow.Link, found map[uint64][]analyzer.Finding, pause time.Duration,
+	ticket, seq uint64, have []workflow.Link, found findings, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
 		l.pause(pause)
@@ -45,7 +45,7 @@ func (l *loader) workflowContent(
 		}
 		w.same = have != nil && slices.Equal(w.links, have)
 		if !w.same {
-			w.err = l.drawWorkflow(&w, found)
+			w.err = l.drawWorkflow(&w, found.among(w.seqs))
 		}
 		w.took = time.Since(begin)
 		return w
@@ -60,7 +60,7 @@ func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Find
 			return
 		}
 		rows[seq] = newEntry(x, l.reader.Read(brief(x)))
-		w.draw(x, &l.reader, found[seq])
+		w.draw(x, l.reader, found[seq])
 	})
 	SortArrows(w.arrows)
 	sortLanes(w.lanes)

@@ -29,7 +29,7 @@ func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
 }
 
 // fetch returns the command that loads the workflow.
-func (w *workflowPanel) fetch(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+func (w *workflowPanel) fetch(found findings, pause time.Duration) tea.Cmd {
 	f := w.ladder
 	w.told = w.shared.load.links.told.Load()
 	have := f.content.links
@@ -37,7 +37,7 @@ func (w *workflowPanel) fetch(found map[uint64][]analyzer.Finding, pause time.Du
 		have = nil
 	}
 	w.full = false
-	return w.shared.load.workflowContent(f.loading, f.seq, have, found, pause)
+	return f.load.workflowContent(f.loading, f.seq, have, found, pause)
 }
 
 func (w *workflowPanel) place() place { return inWorkflow }
@@ -64,7 +64,7 @@ func (w *workflowPanel) begin() tea.Cmd {
 
 func (w *workflowPanel) resize(width, height int) tea.Cmd {
 	cmd := w.ladder.resize(width, height)
-	w.tree.width, w.tree.height = width, max(height-1-w.ladder.previewHeight(), 0)
+	w.tree.width, w.tree.height = width, max(height-1-w.treePreviewHeight(), 0)
 	w.tree.reveal()
 	return cmd
 }
@@ -75,6 +75,8 @@ func (w *workflowPanel) update(msg tea.Msg) tea.Cmd {
 		return w.act(msg)
 	case ladderContent:
 		return w.setContent(msg)
+	case arrowRead:
+		return w.ladder.update(msg)
 	case exchangesChanged:
 		return w.changed(msg.seqs)
 	case findingsChanged:
@@ -163,6 +165,7 @@ func (w *workflowPanel) act(a action) tea.Cmd {
 		w.keys = append(w.keys, a)
 	case a == nextPane:
 		w.turn()
+		return w.ladder.showMessage(false)
 	case !w.asTree:
 		return w.ladder.update(a)
 	case a == nextFinding:

@@ -21,7 +21,7 @@ func (w *workflowPanel) view() []line {
 	for i := w.tree.top; i < w.tree.bottom(); i++ {
 		lines = append(lines, w.branch(c, i))
 	}
-	if w.ladder.previewHeight() == 0 || w.tree.length == 0 {
+	if w.treePreviewHeight() == 0 || w.tree.length == 0 {
 		return lines
 	}
 	for len(lines) <= w.tree.height {
@@ -75,6 +75,14 @@ func (w *workflowPanel) branch(c columns, i int) line {
 		row = row.add(styleDim, " ("+words+")")
 	}
 	return row
+}
+
+// treePreviewHeight is the number of lines at the bottom that describe the selected exchange of the tree.
+func (w *workflowPanel) treePreviewHeight() int {
+	if w.ladder.previewHeight() == 0 {
+		return 0
+	}
+	return 4
 }
 
 // preview describes the selected exchange of the tree, and says how it is known what caused it.

@@ -23,6 +23,7 @@ type Arrow struct {
 	Label      string
 	Response   bool                // it is part of the answer
 	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
+	Last       int                 // the last of several events in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analyzer.Severity // of Findings
@@ -128,7 +129,11 @@ func (d *drawing) stream(res *capture.Response) {
 			slugs = append(slugs, d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
 		}
 		d.add(offsets[d.r.Events[last].K], false, label, slugs)
-		d.arrows[len(d.arrows)-1].Event = e.K
+		a := &d.arrows[len(d.arrows)-1]
+		a.Event = e.K
+		if last > i {
+			a.Last = d.r.Events[last].K
+		}
 		i = last + 1
 	}
 	if res.Body.Complete {

@@ -1,0 +1,66 @@
+package filter
+
+import (
+	"strconv"
+	"testing"
+
+	"a2atap/proxy/capture"
+)
+
+func TestMayMatch(t *testing.T) {
+	for expr, want := range map[string]bool{
+		"":                                     true,
+		"workflow:3":                           true,
+		"workflow:4":                           false,
+		"workflow:>3":                          false,
+		"workflow:2..5 op:GetTask":             true,
+		"workflow:4 op:GetTask":                false,
+		"workflow:4 or op:GetTask":             true,
+		"workflow:4 or workflow:5":             false,
+		"not workflow:3":                       false,
+		"not workflow:4":                       true,
+		"not (workflow:3 or op:GetTask)":       false,
+		"not (workflow:3 op:GetTask)":          true,
+		"kyoto (not workflow:3 or workflow:9)": false,
+		"n:4":                                  true,
+	} {
+		f, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.MayMatch("workflow", 3); got != want {
+			t.Errorf("%q with workflow 3: got %v, want %v", expr, got, want)
+		}
+	}
+}
+
+// inWorkflow are the facts of an exchange in a workflow.
+type inWorkflow int64
+
+func (w inWorkflow) Values(key string) []string {
+	if key == "workflow" {
+		return []string{strconv.FormatInt(int64(w), 10)}
+	}
+	return nil
+}
+
+func (w inWorkflow) Normalise(_, word string) string { return word }
+
+// What may not match does not match, whatever the expression.
+func FuzzMayMatch(f *testing.F) {
+	for _, expr := range []string{
+		"workflow:3", "not (workflow:<3 or n:1) dur:>2s", "-workflow:1..2 or kyoto", "n:1 -workflow:9",
+	} {
+		f.Add(expr, int64(3))
+	}
+	x := &capture.Exchange{Seq: 1, Ended: 3e9, Request: capture.Request{Head: []byte("GET /kyoto HTTP/1.1\r\n\r\n")}}
+	f.Fuzz(func(t *testing.T, expr string, workflow int64) {
+		filter, err := Parse(expr)
+		if err != nil {
+			return
+		}
+		if filter.Match(x, inWorkflow(workflow)) && !filter.MayMatch("workflow", workflow) {
+			t.Errorf("%q matches in workflow %d, and is said not to", expr, workflow)
+		}
+	})
+}

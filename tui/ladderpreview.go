@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// Bounds of what is read for the message of an arrow.
+const (
+	previewPause = 60 * time.Millisecond // for which an arrow must be selected
+	previewShown = 16 << 10              // bytes of a body
+)
+
+// An arrowMessage is what passed at the selected arrow of a ladder, laid out for the lower part of the panel.
+type arrowMessage struct {
+	of     Arrow
+	width  int
+	lines  []docLine
+	err    error
+	ticket uint64             // of what is under way; 0 if nothing is
+	stop   context.CancelFunc // ends it; nil if nothing is
+}
+
+// arrowRead is the message of loader.arrow.
+type arrowRead struct {
+	ticket uint64
+	lines  []docLine
+	err    error
+}
+
+// previewHeight is the number of lines at the bottom that describe the selected arrow.
+func (f *ladderPanel) previewHeight() int {
+	if f.height < 14 {
+		return 0
+	}
+	return max(4, f.height*2/5)
+}
+
+// sameMessage reports whether two arrows are of the same message.
+func sameMessage(a, b *Arrow) bool {
+	return a.Exchange == b.Exchange && a.Response == b.Response && a.Event == b.Event && a.Last == b.Last &&
+		a.Broken == b.Broken
+}
+
+// showMessage returns the command that reads the message of the selected arrow, unless it is there. One for another
+// arrow that is under way ends. With again it is read in any case, since it may have grown.
+func (f *ladderPanel) showMessage(again bool) tea.Cmd {
+	a, ok := f.selected()
+	p := &f.message
+	if ok && !again && sameMessage(&a, &p.of) && p.width == f.window.width {
+		return nil
+	}
+	if p.stop != nil {
+		p.stop()
+		p.stop, p.ticket = nil, 0
+	}
+	if !ok || f.previewHeight() == 0 {
+		p.of, p.lines = Arrow{}, nil
+		return nil
+	}
+	if !sameMessage(&a, &p.of) {
+		p.lines, p.err = nil, nil
+	}
+	p.of, p.width = a, f.window.width
+	p.ticket = f.shared.ticket()
+	ctx, stop := context.WithCancel(f.load.ctx)
+	p.stop = stop
+	return f.load.until(ctx).arrow(p.ticket, a, max(f.content.ends, 1), max(p.width-1, 8))
+}
+
+// setMessage takes the message that was read.
+func (f *ladderPanel) setMessage(msg arrowRead) {
+	p := &f.message
+	if msg.ticket != p.ticket {
+		return
+	}
+	p.stop()
+	p.stop, p.ticket = nil, 0
+	p.lines, p.err = msg.lines, msg.err
+}
+
+// arrow reads what passed at an arrow, after a pause.
+func (l *loader) arrow(ticket uint64, a Arrow, ends, width int) tea.Cmd {
+	return func() tea.Msg {
+		if l.pause(previewPause); l.ctx.Err() != nil {
+			return nil // the cursor has moved on
+		}
+		answer := arrowRead{ticket: ticket}
+		x, err := l.ends(a.Exchange, ends)
+		if err != nil {
+			answer.err = err
+			return answer
+		}
+		w := docWriter{docSource: docSource{
+			excerpt: excerpt{x: x}, ctx: l.ctx, load: l, view: viewJSON, width: width, limit: previewShown,
+		}}
+		w.arrow(&a)
+		answer.lines = w.lines
+		return answer
+	}
+}
+
+// arrow writes what passed at an arrow.
+func (w *docWriter) arrow(a *Arrow) {
+	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
+	res := w.x.Response
+	switch {
+	case a.Broken && w.x.Fault != nil:
+		w.put(at, text(styleError, "✗ "+w.x.Fault.Kind+" by "+w.x.Fault.Side).add(styleText, ": "+w.x.Fault.Detail), 2)
+	case !a.Response:
+		w.message(at, w.x.Request.Head, &w.x.Request.Body, "→ ", styleRequest)
+	case res == nil:
+	case a.Event > 0:
+		w.arrowEvents(a, res.Events)
+	case res.Stream:
+		w.put(at, text(styleDim, "the agent ended the stream after "+plural(countEvents(res.Events), "event")), 0)
+	default:
+		w.message(at, res.Head, &res.Body, "← ", styleAnswer)
+	}
+}
+
+// message writes the first line of a head, and the body, or the other lines if there is none.
+func (w *docWriter) message(at analyzer.Place, raw []byte, body *capture.Body, mark string, look style) {
+	first, fields, _ := strings.Cut(string(raw), "\n")
+	w.put(at, text(look, mark+strings.TrimRight(first, "\r")), 2)
+	if len(body.Data) == 0 {
+		for field := range strings.Lines(fields) {
+			w.field(at, strings.TrimRight(field, "\r\n"))
+		}
+	}
+	var head capture.Head
+	if at.Response {
+		head = capture.ParseResponseHead(raw)
+	} else {
+		head = capture.ParseRequestHead(raw)
+	}
+	w.body(at.Body(), body, &head)
+}
+
+// arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
+func (w *docWriter) arrowEvents(a *Arrow, events []capture.Event) {
+	none := func(analyzer.Place) bool { return false }
+	var reading *analyzer.Reading
+	for i := range events {
+		e := &events[i]
+		place := eventAt(a.Exchange, e.K)
+		switch {
+		case e.K < a.Event || e.K > max(a.Event, a.Last):
+		case a.Last <= a.Event:
+			w.event(place, e, none)
+		default:
+			if reading == nil {
+				reading = w.load.reader.Read(brief(w.x))
+			}
+			w.put(place, text(styleStrong, pad(fmt.Sprintf("·%d", e.K), 6)).
+				add(styleText, clip(summary(&reading.Call, e), 400)), 6)
+		}
+	}
+	if len(w.lines) == 0 {
+		w.put(analyzer.Place{}, text(styleDim, "not read here; enter opens the exchange at this place"), 0)
+	}
+}
+
+// preview describes the selected arrow: where it stands, its findings, and what passed.
+func (f *ladderPanel) preview() []line {
+	a, ok := f.selected()
+	if !ok {
+		return nil
+	}
+	lines := []line{
+		text(styleDim, strings.Repeat("─", f.window.width)),
+		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
+			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
+	}
+	at := f.target()
+	for _, finding := range f.shared.found.of(a.Exchange) {
+		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
+		if here && slices.Contains(a.Findings, finding.Rule.ID) {
+			for _, l := range findingLines(&finding, f.window.width-2) {
+				lines = append(lines, text(styleText, " ").join(l.line))
+			}
+		}
+	}
+	switch p := &f.message; {
+	case p.err != nil:
+		lines = append(lines, text(styleError, " ! "+p.err.Error()))
+	case p.ticket != 0 && len(p.lines) == 0:
+		lines = append(lines, text(styleDim, " …"))
+	default:
+		for _, l := range p.lines {
+			lines = append(lines, text(styleText, " ").join(l.line))
+		}
+	}
+	if room := f.previewHeight(); len(lines) > room {
+		left := len(lines) - room + 1
+		lines = append(lines[:room-1], text(styleTitle, fmt.Sprintf(" … %s; enter opens it", plural(left, "more line"))))
+	}
+	return lines
+}

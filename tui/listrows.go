@@ -1,0 +1,239 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/tui/roster"
+)
+
+// headingAt returns the heading at a position of the list, or false if an exchange is there.
+func (l *list) headingAt(i int) (h roster.Heading, row roster.Row, is bool) {
+	now := l.sorting.now
+	if now == nil || i < 0 || i >= now.Rows() {
+		return h, row, false
+	}
+	if row = now.Row(i); row.Heading < 0 {
+		return h, row, false
+	}
+	return now.Heading(row.Heading), row, true
+}
+
+// standIn returns the exchange for which a heading is taken: the one that began the workflow, or the first.
+func (l *list) standIn(h *roster.Heading) uint64 {
+	if l.sorting.now.Place(h.Workflow) >= 0 {
+		return h.Workflow
+	}
+	return h.First
+}
+
+// hold remembers what is under the cursor: the cursor stays at it.
+func (l *list) hold() {
+	s := &l.sorting
+	h, row, is := l.headingAt(l.window.cursor)
+	s.key = roster.Key{}
+	if is {
+		s.key, s.keyNear = h.Key, row.Heading
+	}
+	l.anchor = l.selected()
+	s.keyOf = l.anchor
+}
+
+// anchored returns the position of what the cursor stays at.
+func (l *list) anchored() int {
+	s := &l.sorting
+	if s.now != nil && s.key.Kind != roster.None && s.keyOf == l.anchor {
+		if row, there := s.now.RowOfHeading(s.key, s.keyNear); there {
+			return row
+		}
+	}
+	return l.position(l.anchor)
+}
+
+// fold folds or unfolds the heading under the cursor. It returns false if none is there.
+func (l *list) fold() (tea.Cmd, bool) {
+	h, row, is := l.headingAt(l.window.cursor)
+	if !is {
+		return nil, false
+	}
+	s := &l.sorting
+	l.hold()
+	s.now.Fold(row.Heading, !s.folds.Folded(h.Key), &s.folds)
+	return l.reposition(), true
+}
+
+// foldAll folds all headings, or unfolds them if they are folded.
+func (l *list) foldAll() tea.Cmd {
+	s := &l.sorting
+	s.folds.FoldAll(!s.folds.All())
+	s.now.Lay(&s.folds)
+	return l.reposition()
+}
+
+// reveal unfolds the headings above an exchange.
+func (l *list) reveal(seq uint64) {
+	s := &l.sorting
+	if s.now == nil {
+		return
+	}
+	for _, k := range s.now.Keys(seq) {
+		if s.folds.Folded(k) {
+			s.folds.Fold(k, false)
+			s.now.Lay(&s.folds)
+		}
+	}
+}
+
+// findingFrom returns the first exchange with a finding behind an exchange of the list, or before it if step is -1; 0
+// if there is none.
+func (l *list) findingFrom(seq uint64, step int) uint64 {
+	found, now := &l.shared.found, l.sorting.now
+	switch {
+	case now != nil:
+		place := now.Place(seq) + step
+		if h, row, is := l.headingAt(l.window.cursor); is && l.standIn(&h) == seq {
+			if place = now.PlaceOf(row); step < 0 {
+				place--
+			}
+		}
+		for ; place >= 0 && place < now.Len(); place += step {
+			if _, marked := found.worst(now.At(place)); marked {
+				return now.At(place)
+			}
+		}
+		return 0
+	case l.search != nil:
+		return found.nextOf(l.search.matches, seq, step)
+	}
+	return found.next(seq, step)
+}
+
+// beside returns the exchange that follows one in the list, or that comes before it if step is -1; 0 if there is none.
+func (l *list) beside(seq uint64, step int) uint64 {
+	if now := l.sorting.now; now != nil {
+		if place := now.Place(seq) + step; place >= 0 && place < now.Len() {
+			return now.At(place)
+		}
+		return 0
+	}
+	i := l.position(seq)
+	if i < l.length() && l.at(i) == seq || step < 0 {
+		i += step
+	}
+	if i < 0 || i >= l.length() {
+		return 0
+	}
+	return l.at(i)
+}
+
+// described returns the exchange that a line of the list says something of, 0 if there is none.
+func (l *list) described(i int) uint64 {
+	if h, _, is := l.headingAt(i); is {
+		return h.Workflow
+	}
+	return l.at(i)
+}
+
+// indent is how many columns the exchanges may be indented.
+func (l *list) indent() int {
+	switch now := l.sorting.now; {
+	case now == nil:
+		return 0
+	case l.sorting.under == roster.ByTask:
+		return 4
+	case l.sorting.under == roster.ByWorkflow:
+		return 2
+	}
+	return 0
+}
+
+// indented writes the number of an exchange under its headings.
+func (l *list) indented(c columns, i int, seq uint64) string {
+	level := 0
+	if now := l.sorting.now; now != nil && i < now.Rows() {
+		level = now.Row(i).Level
+	}
+	return pad(blanks(2*level)+padLeft(fmt.Sprint(seq), c.number-l.indent()), c.number)
+}
+
+// headingLine draws a heading: what it stands for, how many exchanges, their span of time, and how the tasks came out.
+func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) line {
+	mark, look := " ", styleText
+	if h.Worst > 0 {
+		mark, look = sign(analyzer.Severity(h.Worst - 1))
+	}
+	cursor, fold := " ", "▾ "
+	if i == l.window.cursor {
+		cursor = ">"
+	}
+	if l.sorting.folds.Folded(h.Key) {
+		fold = "▸ "
+	}
+	wide, count := max(l.window.width*2/5, 20), padLeft(plural(h.Exchanges, "exchange"), 15)
+	if l.window.width < 72 {
+		count = padLeft("("+number(h.Exchanges)+")", 8)
+	}
+	took := "–"
+	if h.Took > 0 {
+		took = since(h.Took)
+	}
+	return line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
+		add(styleTitle, pad(blanks(2*row.Level)+fold+l.nameOf(h, wide-2*row.Level-2), wide)).
+		add(styleText, count).
+		add(styleDim, " "+padLeft(l.shared.clockIn(h.Began, 8), 8)+" ").add(styleText, padLeft(took, 8)+"  ").
+		join(outcomeOf(h))
+}
+
+// nameOf says what a heading stands for, with short ids where there is no room.
+func (l *list) nameOf(h *roster.Heading, room int) string {
+	if h.Key.Kind == roster.Workflow {
+		words := fmt.Sprint("workflow ", h.Workflow)
+		if e, there := l.cache[h.Workflow]; there && !e.absent {
+			words += ": " + e.request + ", " + e.client + " → " + e.agent
+		}
+		return words
+	}
+	join := func(context, task string) string {
+		switch {
+		case context == "" && task == "" && h.Key.Kind == roster.Context:
+			return "no context"
+		case context == "" && task == "":
+			return "no task"
+		case task == "":
+			return "context " + context
+		case h.Key.Kind == roster.Task:
+			return "task " + task
+		}
+		return "context " + context + " › task " + task
+	}
+	if long := join(h.Context, h.Task); width(clean(long)) <= room {
+		return long
+	}
+	return join(short(h.Context), short(h.Task))
+}
+
+// outcomeOf says how the tasks under a heading came out.
+func outcomeOf(h *roster.Heading) line {
+	words := line{}
+	between := ""
+	for _, s := range h.States {
+		mark, look := stateSign(s.State.String())
+		count := ""
+		if s.Count > 1 || len(h.States) > 1 {
+			count = number(s.Count) + " "
+		}
+		words = words.add(styleDim, between).add(look, strings.TrimLeft(mark+" "+count+s.State.String(), " "))
+		between = ", "
+	}
+	if h.Failed > 0 {
+		words = words.add(styleDim, between).add(styleWarning, "✗ "+plural(h.Failed, "exchange")+" failed")
+	}
+	return words
+}
+
+func sortedKeys(set map[uint64]bool) []uint64 { return slices.Sorted(maps.Keys(set)) }

@@ -1,0 +1,218 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// A user groups the list, folds what does not matter, and looks for findings: also those that are folded away.
+func TestGroupsAreWalked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 40, Options{})
+		defer u.close()
+		u.press("g", "j", "_")
+		u.sees("_: nothing is grouped; u groups")
+		u.press("u")
+		u.sees("exchanges by context and task")
+		if got := u.m.list.selected(); got != 2 {
+			t.Errorf("grouping has moved the cursor from 2 to %d", got)
+		}
+		u.press("k")
+		line := u.cursorLine()
+		if !strings.Contains(line, "▾ task plan-7f3a") || !strings.Contains(line, "2 exchanges") {
+			t.Errorf("above 2 is %q, want the heading of its task", line)
+		}
+		u.press("enter")
+		if line := u.cursorLine(); !strings.Contains(line, "▸ task plan-7f3a") {
+			t.Errorf("enter leads to %q, want the same heading, folded", line)
+		}
+		u.press("j")
+		if line := u.cursorLine(); !strings.Contains(line, "▾ task book-91c2") {
+			t.Errorf("below the folded task is %q", line)
+		}
+		u.press("_")
+		if got := u.m.list.length(); got != 2 {
+			t.Errorf("all folded, there are %d lines, want 2:\n%s", got, u.screen())
+		}
+		u.press("g", "n")
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("the next finding is in %d, want 4, unfolded:\n%s", got, u.screen())
+		}
+		u.press("n", "n", "n")
+		if got := u.m.list.selected(); got != 7 {
+			t.Errorf("three findings on is %d, want 7", got)
+		}
+		u.press("n")
+		u.sees("no further finding")
+		u.press("N", "enter", "[")
+		if got := u.m.top().target().Exchange; got != 6 {
+			t.Errorf("before 8 of the list is %d, want 6", got)
+		}
+		u.press("]", "]", "esc")
+		if got := u.m.list.selected(); got != 1 {
+			t.Errorf("after 8 comes %d, want 1, which is about no context", got)
+		}
+		u.press("u", "u")
+		u.sees("exchanges by number")
+		if got := u.m.list.selected(); got != 1 || u.m.list.length() != 8 {
+			t.Errorf("by number again, %d is selected of %d lines", got, u.m.list.length())
+		}
+	})
+}
+
+// From the heading of a group its first exchange opens in the other panels.
+func TestHeadingStandsForItsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 40, Options{})
+		defer u.close()
+		u.press("g", "n", "u", "k", "l")
+		u.sees("ladder of 4")
+		u.press("esc", "d")
+		if d, is := u.m.top().(*detail); !is || d.seq != 4 {
+			t.Errorf("d on the heading opens\n%s", u.screen())
+		}
+		u.press("esc")
+		if line := u.cursorLine(); !strings.Contains(line, "task book-91c2") {
+			t.Errorf("back leads to %q", line)
+		}
+	})
+}
+
+func TestSortingWithFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 40, Options{})
+		defer u.close()
+		u.press("o", "o", "/").typed("agent:booker").press("enter", "g")
+		u.sees("5 of 8 exchanges, longest first")
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("the longest is %d, want 4", got)
+		}
+		u.press("O")
+		u.sees("5 of 8 exchanges, shortest first")
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("another order has moved the cursor to %d", got)
+		}
+		u.press("g")
+		if got := u.m.list.selected(); got != 5 {
+			t.Errorf("the shortest is %d, want 5, the first of those that took 100 ms", got)
+		}
+		u.press("o", "o", "o", "o", "G", "u", "esc")
+		u.sees("8 exchanges, by context and task, earliest first")
+	})
+}
+
+// Under a recording, groups grow and new ones come, and the cursor stays where it is, in the same line of the screen.
+func TestGroupsGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
+		for n := uint64(1); n <= 40; n++ {
+			record(t, m, call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
+		}
+		u := newUI(t, m.Reader(), 100, 20, Options{})
+		defer u.close()
+		u.press("u", "G", "k", "k")
+		seq, line := u.m.list.selected(), u.m.list.window.cursor-u.m.list.window.top
+		if seq == 0 {
+			t.Fatalf("nothing is selected:\n%s", u.screen())
+		}
+		for n := uint64(41); n <= 60; n++ {
+			record(t, m, call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
+			u.pass(50 * time.Millisecond)
+		}
+		u.pass(3 * time.Second)
+		w := u.m.list.window
+		if got := u.m.list.selected(); got != seq || w.cursor-w.top != line {
+			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, w.cursor-w.top)
+		}
+		if got := u.m.list.length(); got != 60+4+1 {
+			t.Errorf("there are %d lines, want 60 exchanges, 4 tasks and 1 context", got)
+		}
+		u.press("_", "g")
+		u.sees("60 exchanges")
+		u.sees("… 4 working")
+		record(t, m, call(61, "t-1", "TASK_STATE_COMPLETED"))
+		u.pass(3 * time.Second)
+		u.sees("61 exchanges")
+		u.sees("… 3 working, ✓ 1 comp")
+		u.press("_", "F")
+		record(t, m, call(62, "t-2", "TASK_STATE_WORKING"))
+		u.pass(3 * time.Second)
+		if got := u.m.list.selected(); got != 62 {
+			t.Errorf("following selects %d, want 62", got)
+		}
+	})
+}
+
+// Until all was read, the list stays as it is, says how far it is, and works.
+func TestSortingSaysHowFarItIs(t *testing.T) {
+	const calls = 3_000
+	r, err := bolt.Read(store(t, calls))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	src := count(r, 21+42+1500)
+	u := startUI(t, src, 100, 24, Options{})
+	defer u.cancel()
+	u.until("the newest exchange", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
+	u.strike("o")
+	u.until("progress", func() bool { return strings.Contains(u.screen(), "earliest first: reading, ") })
+	u.strike("k")
+	if got := u.m.list.selected(); got != calls-1 {
+		t.Errorf("while it is read, k leads to %d", got)
+	}
+	close(src.permits)
+	u.strike("o")
+	u.until("the list by duration", func() bool { return strings.Contains(u.screen(), "longest first ") })
+	u.strike("O")
+	u.until("its reverse", func() bool {
+		return u.m.list.sorting.now != nil && strings.Contains(u.screen(), "shortest first")
+	})
+	read := src.exchanges.Load()
+	u.strike("u")
+	u.until("groups", func() bool {
+		return u.m.list.sorting.now != nil && u.m.list.sorting.now.Grouped() && u.m.list.loading == 0
+	})
+	if got := src.exchanges.Load() - read; got > 3*24 {
+		t.Errorf("what sorting needs was read already, and grouping has read %d exchanges", got)
+	}
+}
+
+// failing is a source that cannot be read when it is to fail.
+type failing struct {
+	capture.Source
+	fails atomic.Bool
+}
+
+func (f *failing) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	if !f.fails.Load() {
+		return f.Source.Ends(ctx, from, n)
+	}
+	return func(yield func(*capture.Exchange, error) bool) { yield(nil, errors.New("the disk is gone")) }
+}
+
+// What cannot be read is said, and the list is what it was.
+func TestSortingFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &failing{Source: journey(t)}
+		u := newUI(t, src, 100, 24, Options{})
+		defer u.close()
+		src.fails.Store(true)
+		u.press("u")
+		u.sees("the list cannot be sorted: ")
+		u.sees("8 exchanges")
+		if u.m.list.sorting.wanted() {
+			t.Error("it is still to be grouped")
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/tui/roster"
+)
+
+// Messages of the commands with which the list is sorted.
+type (
+	// rosterRead says how far what sorting needs was read.
+	rosterRead struct {
+		ticket     uint64
+		read, goal uint64   // exchanges up to read are there; all were wanted up to goal
+		left       []uint64 // to be read again, and were not yet
+		err        error
+	}
+	// arranged brings a list that is sorted.
+	arranged struct {
+		ticket   uint64
+		now      *roster.Arrangement
+		of       *search // whose matches they are; nil for all
+		by       roster.Order
+		reversed bool
+		under    roster.Grouping
+		took     time.Duration
+		err      error
+	}
+	// sortingPaused says that the list may be sorted again.
+	sortingPaused struct{ ticket uint64 }
+)
+
+// readRoster reads what sorting needs: of exchanges that have changed, and then of those after one, up to another one,
+// as far as it comes in a moment.
+func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64, stale []uint64) tea.Cmd {
+	return func() tea.Msg {
+		end := time.Now().Add(batchTime)
+		answer := rosterRead{ticket: ticket, read: after, goal: goal}
+		answer.left, answer.err = l.each(stale, entryEvents, end, func(seq uint64, x *capture.Exchange) {
+			if x != nil {
+				r.Put(seq, rosterExchange(x, l.reader.Read(brief(x))))
+			}
+		})
+		if answer.err != nil || after >= goal {
+			return answer
+		}
+		for x, err := range l.src.Ends(l.ctx, after+1, entryEvents) {
+			if answer.err = err; err != nil {
+				return answer
+			}
+			if x.Seq > goal {
+				break
+			}
+			r.Put(x.Seq, rosterExchange(x, l.reader.Read(brief(x))))
+			if answer.read = x.Seq; time.Now().After(end) {
+				return answer
+			}
+		}
+		answer.read = goal // what the capture does not have counts, too
+		return answer
+	}
+}
+
+// rosterExchange returns what sorting needs of an exchange.
+func rosterExchange(x *capture.Exchange, r *analyzer.Reading) roster.Exchange {
+	e := roster.Exchange{
+		Started: x.Started, Took: x.Ended, Size: bodySize(&x.Request.Body, nil), State: a2a.StateOf(r.State()),
+		Task: only(r.Call.TaskID, r.Tasks), Context: only(r.Call.ContextID, r.Contexts), Failed: failedExchange(x, r),
+	}
+	if res := x.Response; res != nil {
+		e.Size += bodySize(&res.Body, res.Events)
+	}
+	return e
+}
+
+// bodySize returns how many bytes of a body passed.
+func bodySize(b *capture.Body, events []capture.Event) int64 {
+	if b.Size >= 0 {
+		return b.Size
+	}
+	n := int64(len(b.Data)) + b.Dropped
+	for i := range events {
+		n += int64(len(events[i].Raw))
+	}
+	return n
+}
+
+// only returns the id that the request names, or else the one of those that were seen. A list of tasks is about none.
+func only(named string, seen []string) string {
+	switch {
+	case named != "":
+		return named
+	case len(seen) == 1:
+		return seen[0]
+	}
+	return ""
+}
+
+// plan says how the list is to be arranged now.
+func (l *list) plan() arrangePlan {
+	s := &l.sorting
+	p := arrangePlan{of: l.search, Plan: roster.Plan{
+		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.found.marks),
+		Folds:    s.folds.Clone(),
+		Workflow: func(n uint64) uint64 { return l.shared.load.links.index.Of(n).Workflow },
+	}}
+	if l.search != nil {
+		p.Chosen = append([]uint64{}, l.search.matches...)
+	}
+	return p
+}
+
+// An arrangePlan is a plan for the exchanges of a search, or for all.
+type arrangePlan struct {
+	roster.Plan
+	of *search
+}
+
+// arrange arranges what was read.
+func (l *loader) arrange(ticket uint64, r *roster.Roster, p arrangePlan) tea.Cmd {
+	return func() tea.Msg {
+		begin := time.Now()
+		answer := arranged{ticket: ticket, of: p.of, by: p.By, reversed: p.Reversed, under: p.Under}
+		answer.now, answer.err = r.Arrange(l.ctx, p.Plan)
+		answer.took = time.Since(begin)
+		return answer
+	}
+}
