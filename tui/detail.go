@@ -132,7 +132,7 @@ func (d *detail) build() tea.Cmd {
 func (d *detail) source() docSource {
 	return docSource{
 		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8),
-		limit: d.limit, folds: d.folds, pattern: d.finder.pattern,
+		limit: d.limit, folds: d.folds, note: d.shared.notes.Of(d.seq, d.x.ID), pattern: d.finder.pattern,
 	}
 }
 
@@ -154,6 +154,10 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		}
 	case findingsChanged:
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
+			return d.build()
+		}
+	case notesChanged:
+		if msg.seqs == nil || slices.Contains(msg.seqs, d.seq) {
 			return d.build()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
 )
 
@@ -70,6 +71,7 @@ type docSource struct {
 	reading  *analyzer.Reading
 	folds    folding
 	pattern  *find.Pattern // that is searched for; nil if none is
+	note     notes.Note
 }
 
 // built is the message of loader.build.
@@ -169,6 +171,7 @@ func findingLines(f *analyzer.Finding, columns int) []docLine {
 
 func (w *docWriter) request() {
 	at := analyzer.Place{Exchange: w.x.Seq}
+	w.noted()
 	if how := w.x.Client.How; how != "" && how != "user-agent" && how != "default" {
 		w.say(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
 	}
@@ -176,6 +179,20 @@ func (w *docWriter) request() {
 	head := capture.ParseRequestHead(w.x.Request.Head)
 	w.body(at.Body(), &w.x.Request.Body, &head)
 	w.trailer(at, w.x.Request.Trailer)
+}
+
+// noted writes the mark and the comment, if there are any.
+func (w *docWriter) noted() {
+	words := ""
+	if w.note.Marked {
+		words = "* marked "
+	}
+	if w.note.Comment != "" {
+		words += "# " + w.note.Comment
+	}
+	if words != "" {
+		w.say(analyzer.Place{}, text(styleTitle, strings.TrimSpace(words)), 2)
+	}
 }
 
 func (w *docWriter) answer() {

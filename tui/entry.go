@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/uuid"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -18,6 +19,7 @@ import (
 // An entry is a row of the list: one exchange.
 type entry struct {
 	seq           uint64
+	id            uuid.UUID
 	started       time.Time
 	client, agent string
 	request       string
@@ -29,8 +31,9 @@ type entry struct {
 	message       string // the first text, in one line
 	size          int64  // of the answer's body, in bytes; capture.NotKnown if it is not known
 	trace         string
-	failed        bool // there was a fault, a protocol error or an HTTP error
-	absent        bool // the capture has no such exchange
+	failed        bool   // there was a fault, a protocol error or an HTTP error
+	absent        bool   // the capture has no such exchange
+	comment       string // of a person; only while the row is drawn
 }
 
 // Bounds of what is read for one entry: the beginning and the end of an exchange are enough.
@@ -43,8 +46,9 @@ const (
 func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
-		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, request: head.Method + " " + head.Target,
-		status: "–", took: x.Ended, failed: failedExchange(x, r), state: r.State(), message: said(x, r),
+		seq: x.Seq, id: x.ID, started: x.Started, client: x.Client.Name, agent: x.Agent.Name,
+		request: head.Method + " " + head.Target,
+		status:  "–", took: x.Ended, failed: failedExchange(x, r), state: r.State(), message: said(x, r),
 		size: answerSize(x.Response), trace: traceOf(head.Fields),
 	}
 	if len(r.Errors) > 0 {

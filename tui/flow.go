@@ -74,16 +74,16 @@ func (f *flow) put(by eventRange, look style, words string) {
 
 // segment returns the length in bytes of the blanks, or of the word, with which a text begins, or of a part of it.
 func segment(words string) int {
-	blank := words[0] == ' '
-	n := strings.IndexFunc(words, func(r rune) bool { return (r == ' ') != blank })
-	if n < 0 {
-		n = len(words)
-	}
-	if n > maxSegment {
-		for n = maxSegment; !utf8.RuneStart(words[n]); n-- {
+	end := len(words)
+	if end > maxSegment {
+		for end = maxSegment; !utf8.RuneStart(words[end]); end-- {
 		}
 	}
-	return n
+	blank := words[0] == ' '
+	if n := strings.IndexFunc(words[:end], func(r rune) bool { return (r == ' ') != blank }); n >= 0 {
+		return n
+	}
+	return end
 }
 
 func (f *flow) segment(s flowSpan) {

@@ -150,6 +150,10 @@ func (m *inspector) state() (string, style) {
 	if s.info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
+	if m.doing.sending != nil {
+		words = append([]string{"sending, esc ends it"}, words...)
+		look = styleWarning
+	}
 	switch {
 	case s.info.Live:
 		words = append(words, "live")

@@ -57,6 +57,18 @@ var screens = []struct {
 	{"search", []string{"g", "j", "enter", "s", "kyoto", "enter", "."}},
 	{"search-list", []string{"g", "s", "kyoto", "enter"}},
 	{"folded", []string{"g", "j", "enter", "_"}},
+	{"list-marked", []string{"g", "j", "x", "j", "x", "#", "why so late?", "enter"}},
+	{"comment", []string{"g", "#", "why so late?"}},
+	{"detail-marked", []string{"g", "j", "x", "#", "why so late?", "enter", "enter"}},
+	{"diff", []string{"g", "n", "D", "G", "D"}},
+	{"diff-lines", []string{"g", "n", "D", "G", "D", "tab"}},
+	{"diff-all", []string{"g", "n", "D", "G", "D", "tab", "tab"}},
+	{"resend", []string{"g", "j", "r"}},
+	{"resent", []string{"g", "j", "r", "y"}},
+	{"resent-opened", []string{"g", "j", "r", "y", "o"}},
+	{"replayed", []string{"g", "n", "R", "y"}},
+	{"export", []string{"g", "j", "E"}},
+	{"export-to", []string{"g", "j", "E", "e", "h"}},
 }
 
 var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
@@ -67,7 +79,7 @@ func TestFrames(t *testing.T) {
 			name := fmt.Sprintf("%s-%dx%d", s.name, size.width, size.height)
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					u := newUI(t, journey(t), size.width, size.height, Options{Curl: sampleCurl})
+					u := newUI(t, journey(t), size.width, size.height, samples())
 					defer u.close()
 					u.follow(s.keys)
 					golden(t, filepath.Join("testdata", "frames", name+".txt"), u.screen())
@@ -88,6 +100,14 @@ func (u *ui) follow(keys []string) {
 	}
 }
 
+// samples are the options of an inspector that can do everything.
+func samples() Options {
+	f := &fakeSender{file: "journey-resent.a2atap", remote: []string{"booker.example:9001"}, answers: again()}
+	return Options{Curl: sampleCurl, Sender: f.sender(), Exporter: &Exporter{Formats: []ExportFormat{
+		{Key: "h", Name: "har", Words: "HAR, which browsers and other tools read", Ending: ".har"},
+	}}}
+}
+
 func sampleCurl(x *capture.Exchange) (string, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	return "curl -X " + head.Method + " --data-raw '" + string(x.Request.Body.Data) + "' " + x.Agent.URL, nil
@@ -97,7 +117,7 @@ func sampleCurl(x *capture.Exchange) (string, error) {
 func TestFramesFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, s := range screens {
-			u := newUI(t, journey(t), 80, 24, Options{Curl: sampleCurl})
+			u := newUI(t, journey(t), 80, 24, samples())
 			u.follow(s.keys)
 			for _, size := range []struct{ width, height int }{
 				{0, 0},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/proxy/capture/notes"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
@@ -25,6 +27,7 @@ type inspector struct {
 	followed bool      // the list was following when the recording ended
 	panes    panes     // that stand beside the list on a wide screen
 	mouse    bool
+	doing    doing     // what was begun with the keys that do something
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
@@ -38,8 +41,9 @@ func newInspector(load *loader, o Options) *inspector {
 	if load.verdicts = o.Verdicts; load.verdicts != nil {
 		load.links = &o.Verdicts.links
 	}
+	load.notes = notes.NewKeeper(o.Notes)
 	s := &shared{load: load, theme: o.Theme, location: o.Location}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
+	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), doing: doing{exec: tea.ExecProcess}}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -47,7 +51,9 @@ func newInspector(load *loader, o Options) *inspector {
 func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
-func (m *inspector) Init() tea.Cmd { return m.shared.load.open() }
+func (m *inspector) Init() tea.Cmd {
+	return tea.Batch(m.shared.load.readNotes(), m.shared.load.open())
+}
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -78,6 +84,9 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 	case statusMessage:
 		m.message = string(msg)
 		return nil
+	}
+	if cmd, was := m.done(msg); was {
+		return cmd
 	}
 	return tea.Batch(m.broadcast(msg), m.performPending())
 }
@@ -164,7 +173,7 @@ func (m *inspector) noticed(msg *judged) {
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.message = ""
+	m.message, m.doing.preparing = "", 0
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:
@@ -199,6 +208,9 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
 		}
 		return tea.Batch(cmds...)
+	}
+	if msg.String() == "esc" && m.stopSending() {
+		return nil
 	}
 	if menu, is := m.top().(*menu); is {
 		if c := menu.chosen(msg.String()); c != nil {

@@ -57,6 +57,12 @@ const (
 	leaveText
 	toggleMouse
 	changeTheme
+	markIt
+	commentIt
+	diffIt
+	resendIt
+	replayTask
+	exportIt
 )
 
 // A place is a panel in which a key can work. Several make a set.
@@ -70,12 +76,14 @@ const (
 	inWorkflow
 	inPage // help, and what was copied
 	inMenu
+	inDiff
+	inElsewhere // the detail of an exchange of another capture
 	inText
 
 	inPanes  = inList | inDetail | inLadder | inFindings
 	anywhere = inList | deeper
 	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText // where an exchange is selected
-	deeper   = ofOne&^inList | inPage | inMenu                                 // opened from another panel
+	deeper   = ofOne&^inList | inPage | inMenu | inDiff | inElsewhere          // opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -144,9 +152,9 @@ var keys = []key{
 	},
 	{[]string{"."}, ".", "to the next match of the search", "", nextMatch, inList | inDetail, offNoSearch},
 	{[]string{","}, ",", "to the previous match of the search", "", previousMatch, inList | inDetail, offNoSearch},
-	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail, offNoNode},
-	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail, offNotFolded},
-	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail, offNotJSON},
+	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail | inElsewhere, offNoNode},
+	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail | inElsewhere, offNotFolded},
+	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail | inElsewhere, offNotJSON},
 	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
 	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
 	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
@@ -172,6 +180,29 @@ var keys = []key{
 		[]string{"y"},
 		"y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing,
 	},
+	{
+		[]string{"x"},
+		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing,
+	},
+	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", commentIt, ofOne, offNothing},
+	{
+		[]string{"D"},
+		"D", "difference from another one: the marked one, or one where D was struck; in ladders: of tasks", "", diffIt,
+		ofOne, offNothing,
+	},
+	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", resendIt, ofOne, offNoSender},
+	{[]string{"R"}, "R", "replay the task, after a question", "", replayTask, ofOne, offNoSender},
+	{
+		[]string{"E"},
+		"E", "export into a file: the exchange, its task, what is marked, what is found", "", exportIt, ofOne, offNoExporter,
+	},
+	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, nil},
+	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, nil},
+	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, nil},
+	{[]string{"enter"}, "enter", "open or close the event", "open", openIt, inElsewhere, offNoEvent},
+	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, nil},
+	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, offNotCut},
+	{[]string{"tab", "}"}, "tab }", "to the response, to the end, to the request", "", nextPart, inElsewhere, nil},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
 	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
@@ -233,7 +264,7 @@ func offNoFilter(m *inspector) string {
 }
 
 func offNoEvent(m *inspector) string {
-	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 && d.nodeUnderCursor() == noNode {
+	if d, ok := m.shownDetail(); ok && d.ready && d.eventAtCursor() < 0 && d.nodeUnderCursor() == noNode {
 		return "the selected line is neither an event nor an object or array"
 	}
 	return ""
@@ -247,7 +278,7 @@ func offNoSearch(m *inspector) string {
 }
 
 func offNotJSON(m *inspector) string {
-	if d, ok := m.top().(*detail); ok && d.mode != viewJSON {
+	if d, ok := m.shownDetail(); ok && d.mode != viewJSON {
 		return "only JSON can be folded; v changes the view"
 	}
 	return ""
@@ -255,7 +286,7 @@ func offNotJSON(m *inspector) string {
 
 func offNoNode(m *inspector) string {
 	why := offNotJSON(m)
-	if d, ok := m.top().(*detail); ok && why == "" && d.ready && !d.canFold() {
+	if d, ok := m.shownDetail(); ok && why == "" && d.ready && !d.canFold() {
 		return "the selected line is in no object or array"
 	}
 	return why
@@ -263,7 +294,7 @@ func offNoNode(m *inspector) string {
 
 func offNotFolded(m *inspector) string {
 	why := offNotJSON(m)
-	if d, ok := m.top().(*detail); ok && why == "" && d.ready && d.nodeUnderCursor() != nodeFolded {
+	if d, ok := m.shownDetail(); ok && why == "" && d.ready && d.nodeUnderCursor() != nodeFolded {
 		return "the selected line is not folded"
 	}
 	return why
@@ -294,7 +325,7 @@ func offNotLive(m *inspector) string {
 }
 
 func offNotCut(m *inspector) string {
-	d, ok := m.top().(*detail)
+	d, ok := m.shownDetail()
 	switch {
 	case !ok || !d.doc.cut:
 		return "all of the exchange is shown"
@@ -321,6 +352,8 @@ var panels = []struct {
 	{inLadder, "Ladder"},
 	{inWorkflow, "Workflow"},
 	{inFindings, "Findings"},
+	{inDiff, "Difference"},
+	{inElsewhere, "What was sent again"},
 	{inText, "Text"},
 	{anywhere, "Everywhere"},
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestKeysAreOneTable(t *testing.T) {
-	for _, p := range []place{inList, inDetail, inLadder, inWorkflow, inFindings, inPage} {
+	for _, p := range []place{inList, inDetail, inLadder, inWorkflow, inFindings, inPage, inDiff, inElsewhere} {
 		seen := make(map[string]string)
 		for i := range keys {
 			k := &keys[i]

@@ -192,6 +192,8 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		if l.search != nil && l.search.judging() {
 			return l.search.retestChanged(l.shared.load, &l.shared.found, msg.seqs)
 		}
+	case notesChanged:
+		return l.retestMarks(msg.seqs)
 	case entries:
 		return l.store(msg)
 	case typed:

@@ -100,14 +100,23 @@ func (c *columns) add(row line, e *entry) line {
 		row = row.add(styleDim, pad(e.trace, c.trace)+" ")
 	}
 	if c.outcome == 0 {
-		return e.addOutcome(row)
+		return e.addOutcome(e.addComment(row))
 	}
 	outcome := e.addOutcome(line{}).fit(c.outcome)
 	row = row.join(outcome).add(styleText, blanks(c.outcome-width(outcome.String()))+" ")
+	row = e.addComment(row)
 	if e.problem != "" {
 		return row.add(styleWarning, e.problem)
 	}
 	return row.add(styleText, e.message)
+}
+
+// addComment adds what somebody said of the exchange.
+func (e *entry) addComment(row line) line {
+	if e.comment == "" {
+		return row
+	}
+	return row.add(styleTitle, e.comment+" ")
 }
 
 // addOutcome adds the outcome: the sign of a state, the most important word, and the rest.

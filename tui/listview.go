@@ -57,15 +57,17 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(l.numberStyle(seq), l.indented(c, i, seq)).add(styleDim, " ")
+		add(l.numberStyle(seq), l.indented(c, i, seq))
 	e, there := l.cache[seq]
 	switch {
 	case !there:
-		return row.add(styleDim, "…")
+		return row.add(styleDim, " …")
 	case e.absent:
-		return row.add(styleDim, "not in the capture")
+		return row.add(styleDim, " not in the capture")
 	}
-	return c.add(row.add(styleDim, padLeft(l.when(i, &e, c.time), c.time)+" "), &e)
+	star, comment := l.shared.noteSign(seq, e.id)
+	e.comment = comment
+	return c.add(row.add(styleStrong, star).add(styleDim, padLeft(l.when(i, &e, c.time), c.time)+" "), &e)
 }
 
 // numberStyle highlights the numbers of exchanges that have what is searched for.

@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 )
 
 // A loader reads the capture. Its methods return commands, which run outside the event loop and end with a message.
@@ -19,13 +20,14 @@ type loader struct {
 	links     *links                  // what caused what; that of verdicts if there are any
 	reader    *analyzer.Reader
 	relations *relations // for captures without an index
-	cards     uint64     // exchanges up to this one were searched for cards; used by open and watch, which never run at once
+	notes     *notes.Keeper
+	cards     uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
 	return &loader{
 		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}, reader: &analyzer.Reader{},
-		relations: &relations{},
+		relations: &relations{}, notes: notes.NewKeeper(""),
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 type menu struct {
 	name    string
 	of      analyzer.Place // what the choices are about
+	above   []line         // what the choices are about, in words
 	choices []choice
 	window  window
+	height  int
 }
 
 // A choice is a row of a menu.
@@ -35,9 +37,22 @@ func (m *menu) status() string         { return "" }
 func (m *menu) target() analyzer.Place { return m.of }
 
 func (m *menu) resize(width, height int) tea.Cmd {
-	m.window.width, m.window.height = width, max(height, 0)
+	m.window.width, m.height = width, max(height, 0)
+	m.window.height = max(m.height-len(m.heading()), min(len(m.choices), m.height))
 	m.window.reveal()
 	return nil
+}
+
+// heading lays out what is above the choices.
+func (m *menu) heading() []line {
+	var lines []line
+	for _, l := range m.above {
+		lines = append(lines, text(styleText, " ").join(l).wrap(max(m.window.width, 8), 3)...)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, line{})
+	}
+	return lines
 }
 
 func (m *menu) update(msg tea.Msg) tea.Cmd {
@@ -61,7 +76,8 @@ func (m *menu) chosen(key string) *choice {
 }
 
 func (m *menu) view() []line {
-	var lines []line
+	lines := m.heading()
+	lines = lines[:max(min(len(lines), m.height-m.window.height), 0)]
 	for i := m.window.top; i < m.window.bottom(); i++ {
 		c := &m.choices[i]
 		look, cursor := styleText, " "

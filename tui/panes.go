@@ -172,6 +172,10 @@ func endWork(p panel) {
 	switch p := p.(type) {
 	case *detail:
 		p.leave()
+	case *elsewhere:
+		p.leave()
+	case *diffPanel:
+		p.leave()
 	case *ladderPanel:
 		p.leave()
 	case *workflowPanel:

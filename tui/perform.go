@@ -33,7 +33,7 @@ func (m *inspector) perform(a action) tea.Cmd {
 		if _, is := top.(*textPanel); is {
 			return m.openFromText(at)
 		}
-		if _, there := top.(*detail); !there {
+		if top.place()&(inDetail|inElsewhere) == 0 {
 			return m.openDetail(at)
 		}
 	case showText:
@@ -71,13 +71,16 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case changeClock, changeTimes, changeTheme, toggleMouse:
 		return m.changeDisplay(a)
 	}
+	if cmd, was := m.do(a, at); was {
+		return cmd
+	}
 	return top.update(a)
 }
 
 // performPending performs the keys that were pressed while the detail was loading, now that its document is there. One
 // of them may lead to another exchange, where those after it wait in turn.
 func (m *inspector) performPending() tea.Cmd {
-	d, is := m.top().(*detail)
+	d, is := m.shownDetail()
 	if !is || !d.ready || len(d.pendingKeys) == 0 {
 		return nil
 	}

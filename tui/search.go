@@ -215,5 +215,7 @@ func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 }
 
 func (l *loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
-	return f.Match(x, analyzer.Facts{Reading: l.reader.Read(x), Findings: found[x.Seq]})
+	return f.Match(x, analyzer.Facts{
+		Reading: l.reader.Read(x), Findings: found[x.Seq], Marked: l.notes.Now().Of(x.Seq, x.ID).Marked,
+	})
 }

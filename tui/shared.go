@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
 )
 
@@ -19,6 +20,7 @@ type shared struct {
 	wasLive   bool   // it was being recorded when it was opened
 	followErr string // why the capture cannot be followed for now
 	found     findingIndex
+	notes     *notes.Notes // nil until they were read
 	judged    judged
 	pattern   *find.Pattern // that was searched for last; nil for nothing
 	deltas    bool          // times are shown since the previous exchange or event
@@ -65,4 +67,6 @@ type (
 	findingsChanged struct{ seqs []uint64 }
 	// linksChanged says that more may be known of what caused what.
 	linksChanged struct{}
+	// notesChanged says that these exchanges have other marks or comments; nil if any may have.
+	notesChanged struct{ seqs []uint64 }
 )

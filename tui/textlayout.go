@@ -173,7 +173,7 @@ func (w *textWriter) ending(s *textSource) {
 			number(maxLines))), 2)
 	}
 	if left := s.excerpt.events.count() - len(s.text.Events); s.text.Full && left > 0 {
-		w.putLine(noEvent, text(styleTitle, fmt.Sprintf("… %s after ·%d not put together here; the detail has them",
+		w.putLine(noEvent, text(styleTitle, fmt.Sprintf("… not put together here: %s after ·%d; the detail has them",
 			plural(left, "event"), s.lastTaken())), 2)
 	} else if s.text.Full {
 		w.putLine(noEvent, text(styleTitle, "… there is more text than is shown here; the detail has all of it"), 2)

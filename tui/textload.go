@@ -78,19 +78,30 @@ func (s *textSource) read(ctx context.Context, l *loader, seq uint64) (err error
 		e.At = at
 		s.text.AddEvent(s.call, &e)
 	})
-	if err != nil || s.x == nil || s.x.Response == nil || s.x.Response.Stream {
+	if err != nil || s.x == nil || s.x.Response != nil && s.x.Response.Stream {
 		return err
 	}
 	s.text = &assembly.Assembly{}
-	res := s.x.Response
-	if len(res.Body.Data) == 0 || s.more {
-		return nil
+	if !s.more {
+		s.whole(&l.reader.Read(s.x).Call)
 	}
-	head := capture.ParseResponseHead(res.Head)
-	body, _ := res.Body.Decode(&head)
-	call := &l.reader.Read(s.x).Call
+	return nil
+}
+
+// whole takes an exchange that is no stream: its answer or, if it is a notification to a webhook, its request.
+func (s *textSource) whole(call *a2a.Call) {
+	if call.Operation == a2a.Webhook {
+		head := capture.ParseRequestHead(s.x.Request.Head)
+		body, _ := s.x.Request.Body.Decode(&head)
+		s.text.AddAnswer(&a2a.Answer{Payload: a2a.DecodeWebhook(body)})
+		return
+	}
+	if s.x.Response == nil || len(s.x.Response.Body.Data) == 0 {
+		return
+	}
+	head := capture.ParseResponseHead(s.x.Response.Head)
+	body, _ := s.x.Response.Body.Decode(&head)
 	answer := a2a.DecodeAnswer(call, head.Status, head.Fields.MediaType(), body)
 	s.text.AddAnswer(&answer)
 	s.unread = answer.Doc.Err
-	return nil
 }

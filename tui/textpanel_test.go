@@ -127,6 +127,22 @@ func TestTextOfAnAnswer(t *testing.T) {
 	})
 }
 
+// What a notification brings to a webhook stands in its request.
+func TestTextOfANotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		body := `{"statusUpdate":{"taskId":"t-1","contextId":"c","status":{"state":"TASK_STATE_COMPLETED","message":` +
+			`{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"All is booked"}]}}}}`
+		steps := asked(1, "POST /hook HTTP/1.1\r\nHost: client.example\r\nContent-Type: application/json\r\n\r\n", body)
+		record(t, m, append(steps, answered(1, "{}")...))
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("a")
+		u.sees("status completed")
+		u.sees("All is booked")
+	})
+}
+
 // A stream that goes on grows on the screen; the cursor stays unless it was put at the end.
 func TestTextGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +214,7 @@ func TestTextOfALongStream(t *testing.T) {
 	u.sees("word20000")
 	u.strike("tab")
 	u.strike("G")
-	u.sees("5,000 events after ·20000 not put together here")
+	u.sees("not put together here: 5,000 events after ·20000")
 }
 
 // A key that is struck before there is a text works when it is there.

@@ -181,6 +181,31 @@ func (l line) paint(t Theme) string {
 	return b.String()
 }
 
+// wrapWords is wrap at blanks, where there are some.
+func (l line) wrapWords(columns, indent int) []line {
+	indent = max(min(indent, columns/2), 0)
+	columns = max(columns, indent+2)
+	var pieces []line
+	piece, used := line{}, 0
+	for _, s := range l.spans {
+		for word := range strings.SplitAfterSeq(s.text, " ") {
+			if used > indent && used+width(strings.TrimRight(word, " ")) > columns {
+				pieces = append(pieces, piece)
+				piece, used = line{}.add(styleText, blanks(indent)), indent
+			}
+			part := s
+			part.text = word
+			piece.spans = append(piece.spans, part)
+			used += width(word)
+		}
+	}
+	var all []line
+	for _, p := range append(pieces, piece) {
+		all = append(all, p.wrap(columns, indent)...)
+	}
+	return all
+}
+
 // wrap returns the line in pieces of at most so many columns; all but the first are indented.
 func (l line) wrap(columns, indent int) []line {
 	indent = wrapIndent(columns, indent)

@@ -24,6 +24,9 @@ type Options struct {
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available
+	Notes    string                                  // file of marks and comments; empty: they are kept until the end
+	Sender   *Sender                                 // sends requests again; nil if nothing can be sent
+	Exporter *Exporter                               // writes exchanges into files; nil if that is not available
 	Hints    []string                                // shown while nothing is recorded, such as the addresses of taps
 	QuitEnds string                                  // what quitting ends, as a sentence; empty for nothing else
 	In       io.Reader                               // keys; nil is the terminal

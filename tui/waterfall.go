@@ -92,6 +92,14 @@ func (f *waterfall) target() analyzer.Place { return analyzer.Place{Exchange: f.
 // fallColumns are the widths of the columns before the bars.
 type fallColumns struct{ number, link, request, status, took int }
 
+// ends returns who called whom, as far as there is room for both.
+func (c fallColumns) ends(client, agent string) string {
+	if c.link < 20 {
+		return "→ " + agent
+	}
+	return client + " → " + agent
+}
+
 func (f *waterfall) columns() fallColumns {
 	c := fallColumns{number: 4, request: 20, status: 3, took: 8}
 	for i := range f.lanes {
@@ -100,6 +108,8 @@ func (f *waterfall) columns() fallColumns {
 	switch {
 	case f.window.width >= 150:
 		c.link, c.request = 28, 24
+	case f.window.width >= 110:
+		c.link = 14
 	case f.window.width < 60:
 		c.request, c.took, c.status = max(min(f.window.width/3, 12), 1), 0, 0
 	}
@@ -134,7 +144,7 @@ func (f *waterfall) view() []line {
 	c := f.columns()
 	s := f.scale(c)
 	labels, grid := s.axis()
-	heading := c.head("n", "client → agent", "request", "st", "took", styleDim)
+	heading := c.head("n", c.ends("client", "agent"), "request", "st", "took", styleDim)
 	for i := range heading.spans {
 		heading.spans[i].style = styleDim
 	}
@@ -177,20 +187,23 @@ func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) line {
 		}
 	}
 	row := line{selected: i == f.window.cursor}.add(styleStrong, cursor).add(look, mark)
-	return row.join(c.head(fmt.Sprint(l.seq), l.client+" → "+l.agent, l.request, l.status, took, status)).join(bar.line())
+	return row.join(c.head(fmt.Sprint(l.seq), c.ends(l.client, l.agent), l.request, l.status, took, status)).join(bar.line())
 }
 
 // preview describes the selected exchange, and says what the signs of the bars mean.
 func (f *waterfall) preview() []line {
 	l := &f.lanes[f.window.cursor]
-	return []line{
+	lines := []line{
 		text(styleDim, strings.Repeat("─", f.window.width)),
 		text(styleStrong, fmt.Sprintf(" %d ", l.seq)).add(styleText, l.client+" → "+l.agent+"  "+l.request).
 			add(styleDim, "  "+f.shared.clock(l.started)),
-		text(styleText, " "+l.outcome),
-		text(styleDim, " "+l.times()),
-		text(styleDim, " ├ request ─ waits ○ first byte ━ answers ● event ┤ end ▶ open ✗ failed ? cut"),
 	}
+	if l.outcome != "" {
+		lines = append(lines, text(styleText, " "+l.outcome))
+	}
+	return append(lines,
+		text(styleDim, " "+l.times()),
+		text(styleDim, " ├ request ─ waits ○ first byte ━ answers ● event ┤ end ▶ open ✗ failed ? cut"))
 }
 
 // times says in words when the parts of the exchange came.

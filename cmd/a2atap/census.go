@@ -108,6 +108,9 @@ func (s selection) chosen(ctx context.Context, src capture.Source, c *census) (m
 		}
 		return chosen, nil
 	}
+	if err := s.readNotes(ctx, src); err != nil {
+		return nil, err
+	}
 	reader, err := newReader(ctx, src)
 	if err != nil {
 		return nil, err

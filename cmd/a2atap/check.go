@@ -175,6 +175,11 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
+	if c.keep.noted {
+		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
+			return fmt.Errorf("check %s: %w", name, err)
+		}
+	}
 	if err := c.keep.apply(ctx, src, result, seen); err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}

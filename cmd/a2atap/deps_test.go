@@ -105,6 +105,7 @@ var excepted = []struct{ from, to, why string }{
 // What each package beneath proxy/capture stands on: the noun, and what is named here. Arrows go downward only; a
 // package that is not here has no place yet.
 var captureRooms = []captureRoom{
+	{"notes", nil, "what people say of exchanges is beside every format, and in none"},
 	{"filter", nil, "what is searched for does not depend on a format"},
 	{"credential", nil, "which names say a secret is a vocabulary for redaction and rules alike"},
 	{"redact", []string{"credential"}, "secrets are hidden before anybody writes, whatever the format"},

@@ -7,10 +7,15 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/notes"
 )
 
-// An annotator adds to exported exchanges what the protocol knows about them. It implements jsonl.Annotator.
-type annotator struct{ reader *analyzer.Reader }
+// An annotator adds to exported exchanges what the protocol knows about them, and what people noted. It implements
+// jsonl.Annotator.
+type annotator struct {
+	reader *analyzer.Reader
+	notes  *notes.Notes // nil if there are none
+}
 
 // Annotate implements jsonl.Annotator.
 func (a annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
@@ -19,6 +24,8 @@ func (a annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
 		Dialect: r.Dialects.String(), Binding: r.Call.Binding.String(),
 		Task: r.Tasks, Context: r.Contexts, State: r.State(),
 	}
+	note := a.notes.Of(x.Seq, x.ID)
+	out.Marks, out.Comment = note.Marks(), note.Comment
 	if r.Call.Operation != a2a.NoOperation {
 		out.Operation = r.Call.Operation.String()
 	}

@@ -77,6 +77,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 	if err := e.tellGaps(ctx, "export", src); err != nil {
 		return err
 	}
+	if keep.notes, err = e.readNotes(ctx, "export", src); err != nil {
+		return fmt.Errorf("export %s: %w", name, err)
+	}
 	src = e.withProgress(ctx, "export "+name, src)
 	write := func(w io.Writer) error {
 		if format == "otlp" {
@@ -96,12 +99,12 @@ type exchangeWriter interface {
 	Close() error
 }
 
-func newExchangeWriter(w io.Writer, format string, reader *analyzer.Reader) (exchangeWriter, error) {
+func newExchangeWriter(w io.Writer, format string, a annotator) (exchangeWriter, error) {
 	switch format {
 	case "har":
 		return har.NewWriter(w, tool().Version)
 	case "jsonl":
-		return jsonl.NewWriter(w, annotator{reader}), nil
+		return jsonl.NewWriter(w, a), nil
 	}
 	return transcript.NewWriter(w), nil
 }
@@ -111,7 +114,7 @@ func writeExchanges(ctx context.Context, w io.Writer, format string, src capture
 	if err != nil {
 		return err
 	}
-	out, err := newExchangeWriter(w, format, reader)
+	out, err := newExchangeWriter(w, format, annotator{reader, keep.notes})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/notes"
 	"a2atap/proxy/capture/open"
 )
 
@@ -119,8 +120,10 @@ type selection struct {
 	agent  string
 	judged bool // the filter asks for findings, so the rules have to run first
 	linked bool // it asks for workflows, so the links have to be read first
+	noted  bool // it may ask for marks, so the notes have to be read first
 
 	links *workflow.Index // nil until they were, or if nobody asks
+	notes *notes.Notes    // the same
 }
 
 func parseSelection(expr, agent string) (selection, error) {
@@ -134,6 +137,7 @@ func parseSelection(expr, agent string) (selection, error) {
 	}
 	return selection{
 		filter: f, agent: agent, judged: f.Asks("rule", "severity", "side"), linked: f.Asks("workflow"),
+		noted: f.Asks("is"),
 	}, nil
 }
 
@@ -145,6 +149,7 @@ func (s selection) match(x *capture.Exchange, facts analyzer.Facts) bool {
 	if s.links != nil {
 		facts.Workflow = s.links.Of(x.Seq).Workflow
 	}
+	facts.Marked = s.notes.Of(x.Seq, x.ID).Marked
 	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
 }
 
@@ -168,6 +173,9 @@ func (s selection) chooser(ctx context.Context, src capture.Source) (func(*captu
 	if err := s.readLinks(ctx, src); err != nil {
 		return nil, err
 	}
+	if err := s.readNotes(ctx, src); err != nil {
+		return nil, err
+	}
 	reader, err := newReader(ctx, src)
 	if err != nil {
 		return nil, err
@@ -183,6 +191,9 @@ func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer
 		return nil
 	}
 	byExchange := groupFindings(r.Findings)
+	if err := s.readNotes(ctx, src); err != nil {
+		return err
+	}
 	reader, err := newReader(ctx, src)
 	if err != nil {
 		return err

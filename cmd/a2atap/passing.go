@@ -28,7 +28,7 @@ func (p *recordPrinter) exchange(src capture.Source, x analyzer.Ended) {
 		fmt.Fprintf(p.e.Err, "a2atap: print exchange %d: %s\n", x.Seq, analyzer.Clean(err.Error()))
 		return
 	}
-	text, err := jsonl.Format(shown, annotator{&p.reader})
+	text, err := jsonl.Format(shown, annotator{reader: &p.reader})
 	if err != nil {
 		fmt.Fprintf(p.e.Err, "a2atap: print: %s\n", analyzer.Clean(err.Error()))
 		return

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 	"a2atap/replay/client/setup"
 	"a2atap/tui"
 )
@@ -359,7 +360,8 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 		waited <- r.wait(ctx, duration, exchanges)
 		cancel()
 	}()
-	err := runInspector(ctx, e, r.shown(), r.screen())
+	src := r.shown()
+	err := runInspector(ctx, e, src, r.resender(e, src), r.screen())
 	cancel()
 	return errors.Join(err, <-waited)
 }
@@ -383,5 +385,6 @@ func (r *recording) screen() tui.Options {
 	}
 	return tui.Options{
 		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",
+		Notes: notes.Path(r.before.Name),
 	}
 }

@@ -73,6 +73,7 @@ type recording struct {
 	names    *redact.Names // under which agents are sent credentials, as their cards say
 	key      []byte        // of placeholders
 	keep     bool          // secrets are kept
+	reach    *outbound.Dialer
 	recorder *proxy.Recorder
 	proxy    *proxy.Proxy
 	before   capture.Info // of the capture, when this recording began
@@ -126,7 +127,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		return nil, err
 	}
 	r.names = &redact.Names{}
-	r.key, r.keep = o.key, o.keepSecrets
+	r.key, r.keep, r.reach = o.key, o.keepSecrets, o.reach
 	r.sink = redact.New(r.store, redact.Options{
 		Key: o.key, Describer: analyzer.NewDescriber(), Keep: o.keepSecrets, Extra: o.redact, Names: r.names,
 		Urgency: &urgency, OutOfTime: r.ending.over,

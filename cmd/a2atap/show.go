@@ -66,12 +66,15 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if err := e.tellGaps(ctx, "show", src); err != nil {
 		return err
 	}
+	if keep.notes, err = e.readNotes(ctx, "show", src); err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
 	src = e.withProgress(ctx, "show "+name, src)
 	reader, err := newReader(ctx, src)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
 	}
-	p, err := newPrinter(o.format, e, reader)
+	p, err := newPrinter(o.format, e, annotator{reader, keep.notes})
 	if err != nil {
 		return err
 	}
@@ -161,7 +164,7 @@ type printer interface {
 	end() error
 }
 
-func newPrinter(format string, e env, reader *analyzer.Reader) (printer, error) {
+func newPrinter(format string, e env, a annotator) (printer, error) {
 	switch format {
 	case "tree":
 		return newTreePrinter(e.Out), nil
@@ -172,7 +175,7 @@ func newPrinter(format string, e env, reader *analyzer.Reader) (printer, error) 
 	case "curl":
 		return &curlPrinter{w: e.Out}, nil
 	case "json":
-		return &exportPrinter{w: jsonl.NewWriter(e.Out, annotator{reader})}, nil
+		return &exportPrinter{w: jsonl.NewWriter(e.Out, a)}, nil
 	}
 	return &listPrinter{w: e.Out}, nil
 }

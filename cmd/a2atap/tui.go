@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/notes"
 	"a2atap/tui"
 	"a2atap/tui/terminal"
 )
@@ -34,7 +35,8 @@ and the findings with their rules. A capture that is being recorded, by this or 
 grows, and so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the
 current directory.
 
-The last line of the screen lists keys; ? shows all of them. The capture is not changed.`,
+The last line of the screen lists keys; ? shows all of them. The capture is not changed: marks and comments are kept
+beside it in CAPTURE.notes, and what is sent again from the inspector, after a question, in NAME-resent.a2atap.`,
 		Example: `  a2atap tui c.a2atap
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
@@ -76,7 +78,11 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = runTUI(ctx, e, src, tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter})
+	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter}
+	if name != "-" {
+		options.Notes = notes.Path(name)
+	}
+	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(name)}, options)
 	return errors.Join(err, src.Close())
 }
 
@@ -122,19 +128,21 @@ func namedOrNewest(args []string) (string, error) {
 }
 
 // runInspector shows a capture that this process is recording. It returns when the user quits or the context ends.
-func runInspector(ctx context.Context, e env, src capture.Source, o tui.Options) (err error) {
+func runInspector(ctx context.Context, e env, src capture.Source, s *resender, o tui.Options) (err error) {
 	if o.Theme, err = chooseTheme(e, "auto"); err != nil {
 		return err
 	}
 	if err := needTerminal(e, "record without --tui"); err != nil {
 		return err
 	}
-	return runTUI(ctx, e, src, o)
+	return runTUI(ctx, e, src, s, o)
 }
 
-func runTUI(ctx context.Context, e env, src capture.Source, o tui.Options) error {
+func runTUI(ctx context.Context, e env, src capture.Source, s *resender, o tui.Options) error {
 	o.Curl = curl
+	o.Sender, o.Exporter = s.sender(), newExporter(src)
 	o.Out = e.Out.(*os.File)
+	defer s.wait()
 	return tui.Run(ctx, src, o)
 }
 

@@ -23,6 +23,9 @@ type Options struct {
 	Noise   *noise.Rules                 // what may differ; nil if nothing may
 	Late    time.Duration                // how much longer than in the first an answer or an event may take; 0 is any time
 	Sides   report.Sides                 // what the captures are called in the report
+
+	FoundWas []analyzer.Finding // what the rules find in the first capture, where the caller knows: without Rules
+	FoundNow []analyzer.Finding // in the second
 }
 
 // Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the

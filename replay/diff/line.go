@@ -216,11 +216,11 @@ func (c *comparison) note(format string, args ...any) {
 
 // findings judges both captures. A rule that was broken in the second alone is a difference.
 func (c *comparison) findings(ctx context.Context) error {
-	was, err := c.judge(ctx, c.a)
+	was, err := c.judge(ctx, c.a, c.opts.FoundWas)
 	if err != nil {
 		return err
 	}
-	now, err := c.judge(ctx, c.b)
+	now, err := c.judge(ctx, c.b, c.opts.FoundNow)
 	if err != nil {
 		return err
 	}
@@ -239,15 +239,16 @@ func (c *comparison) findings(ctx context.Context) error {
 	return nil
 }
 
-func (c *comparison) judge(ctx context.Context, s *side) ([]analyzer.Finding, error) {
-	if len(c.opts.Rules) == 0 {
-		return nil, nil
+// judge returns what the rules find in the chosen exchanges of a capture; what is known, if there are no rules.
+func (c *comparison) judge(ctx context.Context, s *side, known []analyzer.Finding) ([]analyzer.Finding, error) {
+	if len(c.opts.Rules) > 0 {
+		result, err := analyzer.Run(ctx, c.opts.Rules, s.src, nil)
+		if err != nil {
+			return nil, err
+		}
+		known = result.Findings
 	}
-	result, err := analyzer.Run(ctx, c.opts.Rules, s.src, nil)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(result.Findings, func(f analyzer.Finding) bool {
+	return slices.DeleteFunc(slices.Clone(known), func(f analyzer.Finding) bool {
 		return f.Place.Exchange != 0 && !s.chosen[f.Place.Exchange]
 	}), nil
 }

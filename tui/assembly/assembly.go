@@ -19,6 +19,7 @@ const (
 	MaxBytes  = 2 << 20 // of text, and of what keeps it
 
 	maxName    = 256 // bytes of a name that are kept
+	maxQuote   = 60  // bytes of a text in what an event brings
 	blockBytes = 64  // that a block counts for
 	runBytes   = 16
 )
@@ -129,7 +130,7 @@ func (a *Assembly) add(event int, answer *a2a.Answer) string {
 		return strings.TrimSpace("task " + a.task(event, a2a.Task{Value: v}))
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: v}
-		return "status " + a.status(event, u.TaskID(), u.Status())
+		return "status " + a.status(event, u.TaskID(), u.Status()) + quoted(u.Status().Message().Parts())
 	case a2a.ArtifactPayload:
 		return a.update(event, a2a.ArtifactUpdate{Value: v})
 	case a2a.MessagePayload:
@@ -186,7 +187,7 @@ func (a *Assembly) message(event int, m a2a.Message) string {
 		role = cut(m.RoleText(), maxName)
 	}
 	a.put(Block{Kind: Message, Task: m.TaskID(), Name: role}, event, runsOf(event, m.Parts()))
-	return "message"
+	return "message" + quoted(m.Parts())
 }
 
 func (a *Assembly) update(event int, u a2a.ArtifactUpdate) string {
@@ -194,6 +195,7 @@ func (a *Assembly) update(event int, u a2a.ArtifactUpdate) string {
 	if u.Append() {
 		words = "+ " + words
 	}
+	words += quoted(u.Artifact().Parts())
 	if u.LastChunk() {
 		words += ", last"
 	}

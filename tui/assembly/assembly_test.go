@@ -90,7 +90,10 @@ func TestStreams(t *testing.T) {
 				"status submitted", "status working |Asking", "artifact a |Car 7, |seat 3|A (whole) (3)", "status working",
 				"status completed |Done",
 			},
-			[]string{"status submitted", "status working", "a", "status working", "+ a", "+ a, last", "status completed"},
+			[]string{
+				"status submitted", `status working "Asking"`, `a "Car 7, "`, "status working", `+ a "seat 3"`, `+ a "A", last`,
+				`status completed "Done"`,
+			},
 		},
 		{
 			"two artifacts, a chunk of each in turn", call1, "1.0",

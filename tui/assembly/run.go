@@ -40,6 +40,16 @@ func described(p a2a.Part, content string) string {
 	return strings.Join(words, ", ")
 }
 
+// quoted returns the beginning of the first text among parts, in quotes after a blank.
+func quoted(parts a2a.Parts) string {
+	for _, p := range parts.All() {
+		if p.PartKind() == a2a.TextPart {
+			return fmt.Sprintf(" %q", cut(p.Text(), maxQuote))
+		}
+	}
+	return ""
+}
+
 // sameContent reports whether two lists of runs say the same, however their text is cut into parts.
 func sameContent(a, b []Run) bool {
 	text, others := joined(a)

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/tui"
+)
+
+// exportFormats are the forms in which the inspector exports.
+var exportFormats = []tui.ExportFormat{
+	{Key: "h", Name: "har", Words: "HAR, which browsers and other tools read", Ending: ".har"},
+	{Key: "t", Name: "txtar", Words: "transcript, HTTP as text", Ending: ".txtar"},
+	{Key: "j", Name: "jsonl", Words: "JSON Lines, one exchange per line", Ending: ".jsonl"},
+	{Key: "c", Name: "curl", Words: "curl commands that send the requests", Ending: ".sh"},
+	{Key: "b", Name: "body", Words: "body of the answer, else of the request", Ending: ".body", Single: true},
+}
+
+// newExporter returns what the inspector exports with.
+func newExporter(src capture.Source) *tui.Exporter {
+	return &tui.Exporter{
+		Formats: exportFormats,
+		Write: func(ctx context.Context, file string, f tui.ExportFormat, seqs []uint64, overwrite bool) (int64, error) {
+			return exportTo(ctx, src, file, f.Name, seqs, overwrite)
+		},
+	}
+}
+
+// exportTo writes the exchanges of these numbers, all if they are nil, into a file. It appears complete or not at all.
+func exportTo(
+	ctx context.Context, src capture.Source, file, format string, seqs []uint64, overwrite bool,
+) (int64, error) {
+	if _, err := os.Lstat(file); err == nil && !overwrite {
+		return 0, fmt.Errorf("write %s: %w", file, fs.ErrExist)
+	}
+	notes, err := notesOn(ctx, src)
+	if err != nil {
+		return 0, err
+	}
+	reader, err := newReader(ctx, src)
+	if err != nil {
+		return 0, err
+	}
+	counted := &byteCount{}
+	err = writeFile(file, func(w io.Writer) error {
+		counted.w = w
+		out, err := exportWriter(counted, format, annotator{reader, notes})
+		if err != nil {
+			return err
+		}
+		var failed error
+		write := func(x *capture.Exchange) {
+			if failed == nil {
+				failed = out.print(x, analyzer.Facts{})
+			}
+		}
+		if seqs == nil {
+			_, err = each(ctx, src, nil, func(x *capture.Exchange) error {
+				write(x)
+				return failed
+			})
+		} else {
+			err = eachOf(ctx, src, seqs, write)
+		}
+		if err == nil {
+			err = failed
+		}
+		if err != nil {
+			return err
+		}
+		return out.end()
+	})
+	return counted.n, err
+}
+
+func exportWriter(w io.Writer, format string, a annotator) (printer, error) {
+	switch format {
+	case "curl":
+		return &curlPrinter{w: w}, nil
+	case "body":
+		return &bodyPrinter{w: w}, nil
+	}
+	out, err := newExchangeWriter(w, format, a)
+	return &exportPrinter{w: out}, err
+}
+
+// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the
+// request where there is no answer.
+type bodyPrinter struct{ w io.Writer }
+
+func (p *bodyPrinter) print(x *capture.Exchange, _ analyzer.Facts) error {
+	body, err := x.Request.Content()
+	if x.Response != nil {
+		body, err = x.Response.Content()
+	}
+	if err != nil {
+		return fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
+	}
+	_, err = io.Copy(p.w, bytes.NewReader(body))
+	return err
+}
+
+func (p *bodyPrinter) end() error { return nil }
+
+// byteCount counts what is written through it.
+type byteCount struct {
+	w io.Writer
+	n int64
+}
+
+func (c *byteCount) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
+)
+
+// notesOn returns the notes on a capture, from the file beside it.
+func notesOn(ctx context.Context, src capture.Source) (*notes.Notes, error) {
+	info, err := src.Info(ctx)
+	if err != nil || info.Name == "" {
+		return nil, err
+	}
+	return notes.Read(notes.Path(info.Name))
+}
+
+// readNotes reads the notes on a capture, and says which lines of their file cannot be read.
+func (e env) readNotes(ctx context.Context, command string, src capture.Source) (*notes.Notes, error) {
+	n, err := notesOn(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	for i, bad := range n.Bad() {
+		if i == 3 {
+			e.tell("%s: … and %s", command, analyzer.Plural(len(n.Bad())-i, "further line"))
+			break
+		}
+		info, _ := src.Info(ctx)
+		e.tell("%s: %s:%d: %s; the line is left out", command, notes.Path(info.Name), bad.Line, bad.Why)
+	}
+	return n, nil
+}
+
+// readNotes reads the notes on a capture if the filter may ask for marks and nobody has read them yet.
+func (s *selection) readNotes(ctx context.Context, src capture.Source) (err error) {
+	if s.noted && s.notes == nil {
+		s.notes, err = notesOn(ctx, src)
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package notes
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+)
+
+func id(n int) uuid.UUID { return uuid.MustParse(fmt.Sprintf("0190a5c4-0000-7000-8000-%012d", n)) }
+
+func mark(n Note) Note {
+	n.Marked = !n.Marked
+	return n
+}
+
+func comment(words string) func(Note) Note {
+	return func(n Note) Note {
+		n.Comment = words
+		return n
+	}
+}
+
+func change(t *testing.T, k *Keeper, seq int, how func(Note) Note) {
+	t.Helper()
+	if _, err := k.Change(uint64(seq), id(seq), how); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestNotesAreText(t *testing.T) {
+	path := Path(filepath.Join(t.TempDir(), "c.a2atap"))
+	k := NewKeeper(path)
+	if _, err := k.Load(); err != nil {
+		t.Fatal(err)
+	}
+	change(t, k, 7, comment("why is there no artifact?"))
+	change(t, k, 3, mark)
+	change(t, k, 3, comment(` "two" lines`+"\n"))
+	change(t, k, 5, mark)
+	change(t, k, 5, mark)
+	want := preface + "\n" +
+		`3 0190a5c4-0000-7000-8000-000000000003 x " \"two\" lines\n"` + "\n" +
+		"7 0190a5c4-0000-7000-8000-000000000007 - why is there no artifact?\n"
+	if diff := cmp.Diff(want, content(t, path)); diff != "" {
+		t.Errorf("the file, -want +got:\n%s", diff)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	read, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Elsewhere the exchange has another number, and the number means another exchange.
+	if got := read.Of(30, id(3)); !got.Marked || got.Comment != " \"two\" lines\n" {
+		t.Errorf("the note on a copy is %+v", got)
+	}
+	if got := read.Of(3, id(30)); !got.Empty() {
+		t.Errorf("another exchange has the note %+v", got)
+	}
+	if got := read.Numbered(7); got.Comment != "why is there no artifact?" {
+		t.Errorf("number 7 has %+v", got)
+	}
+	change(t, k, 3, func(n Note) Note { return Note{} })
+	change(t, k, 7, comment(""))
+	if got := content(t, path); got != preface+"\n" {
+		t.Errorf("without notes the file is %q", got)
+	}
+}
+
+// Whatever people write into the file stays there, and only what was noted changes.
+func TestLinesOfOthersStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.notes")
+	text := `# my own words
+3 0190a5c4-0000-7000-8000-000000000003 x first
+
+three is broken
+0 - x nothing
+4 0190a5c4 x no id
+5 - y no mark
+6 - x "open
+9 - - without an id`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := NewKeeper(path)
+	n, err := k.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []int
+	for _, b := range n.Bad() {
+		lines = append(lines, b.Line)
+		if b.Why == "" {
+			t.Errorf("line %d is bad, and nobody says why", b.Line)
+		}
+	}
+	if diff := cmp.Diff([]int{4, 5, 6, 7, 8}, lines); diff != "" {
+		t.Errorf("bad lines, -want +got:\n%s", diff)
+	}
+	if got := n.Of(9, uuid.Nil); got.Comment != "without an id" {
+		t.Errorf("an exchange without an id has %+v", got)
+	}
+	change(t, k, 8, mark)
+	want := strings.Replace(text, "9 - -", "8 0190a5c4-0000-7000-8000-000000000008 x\n9 - -", 1) + "\n"
+	if diff := cmp.Diff(want, content(t, path)); diff != "" {
+		t.Errorf("the file, -want +got:\n%s", diff)
+	}
+}
+
+// Two inspectors of one capture do not lose each other's notes.
+func TestTwoKeepers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.notes")
+	a, b := NewKeeper(path), NewKeeper(path)
+	for _, k := range []*Keeper{a, b} {
+		if _, err := k.Load(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(t, a, 1, mark)
+	change(t, b, 2, mark)
+	change(t, a, 3, comment("third"))
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Note{{1, id(1), true, ""}, {2, id(2), true, ""}, {3, id(3), false, "third"}}
+	if diff := cmp.Diff(want, got.All()); diff != "" {
+		t.Errorf("the file has, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(want, a.Now().All()); diff != "" {
+		t.Errorf("the first one knows, -want +got:\n%s", diff)
+	}
+}
+
+// Where the file cannot be written, notes are kept until it can.
+func TestNotesWithoutRoom(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not there yet")
+	k := NewKeeper(filepath.Join(dir, "c.notes"))
+	if _, err := k.Load(); err != nil {
+		t.Fatal(err)
+	}
+	for seq := 1; seq <= 2; seq++ {
+		n, err := k.Change(uint64(seq), id(seq), mark)
+		if err == nil || !n.Of(uint64(seq), id(seq)).Marked {
+			t.Errorf("a note without room: %v, %+v", err, n.All())
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	change(t, k, 3, mark)
+	if got, err := Read(k.Path()); err != nil || len(got.All()) != 3 {
+		t.Errorf("when there is room, the file has %+v, %v", got.All(), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	memory := NewKeeper("")
+	if n, err := memory.Change(1, id(1), mark); err != nil || !n.Of(1, id(1)).Marked {
+		t.Errorf("without a file: %v", err)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.notes")
+	if err := os.WriteFile(path, make([]byte, maxFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+	if _, err := Read(t.TempDir()); err == nil {
+		t.Error("a folder is read as notes")
+	}
+}
+
+func TestConcurrentKeeper(t *testing.T) {
+	k := NewKeeper(filepath.Join(t.TempDir(), "c.notes"))
+	var all sync.WaitGroup
+	for seq := 1; seq <= 8; seq++ {
+		all.Go(func() {
+			if _, err := k.Change(uint64(seq), id(seq), mark); err != nil {
+				t.Error(err)
+			}
+			k.Now().All()
+		})
+	}
+	all.Wait()
+	if got := len(k.Now().All()); got != 8 {
+		t.Errorf("%d notes", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("3 0190a5c4-0000-7000-8000-000000000003 x first\r\n# a\n\n7 - - \"a\\n\"\n"), "why?", true)
+	f.Add([]byte("3 - x\x00\n18446744073709551615 - x a\n3 - - b"), "\x1b]52;c;\a\u202e\"", false)
+	f.Fuzz(func(t *testing.T, data []byte, words string, marked bool) {
+		n := Parse(data)
+		again := Parse(n.Format())
+		if diff := cmp.Diff(n.All(), again.All()); diff != "" {
+			t.Fatalf("read again, -want +got:\n%s", diff)
+		}
+		if len(n.Bad()) != len(again.Bad()) {
+			t.Fatalf("bad lines: %v and %v", n.Bad(), again.Bad())
+		}
+		note := Note{Seq: 3, ID: id(3), Marked: marked, Comment: words}
+		changed := n.With(note)
+		back := Parse(changed.Format()).Of(3, id(3))
+		if len(words) <= MaxComment && back != note {
+			t.Fatalf("%+v comes back as %+v", note, back)
+		}
+		if text := strings.ToValidUTF8(note.String(), ""); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+			t.Fatalf("a control character in %q", text)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
+	"a2atap/tui/align"
+)
+
+// maxDiffLines bounds the lines of one exchange that are laid out for a comparison.
+const maxDiffLines = 20_000
+
+// A diffRow is a line of one side of a comparison beside that of the other.
+type diffRow struct {
+	was, now       line
+	hasWas, hasNow bool
+	same           bool
+}
+
+// beside aligns two texts. Lines that only one of them has stand beside each other, where both have some.
+func beside(was, now []line) []diffRow {
+	a, b := stringsOf(was), stringsOf(now)
+	var rows []diffRow
+	free := 0 // the first row since the last equal one that has room for a line of the other side
+	for _, r := range align.Lines(a, b) {
+		switch {
+		case r.Same():
+			rows = append(rows, diffRow{was[r.A], now[r.B], true, true, true})
+			free = len(rows)
+		case r.A >= 0:
+			if free < len(rows) && rows[free].hasNow && !rows[free].hasWas {
+				rows[free].was, rows[free].hasWas = was[r.A], true
+				free++
+				continue
+			}
+			rows = append(rows, diffRow{was: was[r.A], hasWas: true})
+		default:
+			if free < len(rows) && rows[free].hasWas && !rows[free].hasNow {
+				rows[free].now, rows[free].hasNow = now[r.B], true
+				free++
+				continue
+			}
+			rows = append(rows, diffRow{now: now[r.B], hasNow: true})
+		}
+	}
+	return rows
+}
+
+func stringsOf(lines []line) []string {
+	texts := make([]string, len(lines))
+	for i := range lines {
+		texts[i] = lines[i].String()
+	}
+	return texts
+}
+
+// A laidOut lays the exchanges of one side of a comparison out, with its ids renamed in the order in which they appear:
+// two sides that differ in nothing but their ids have the same lines.
+type laidOut struct {
+	load  *loader
+	names map[string]string
+	count map[string]int
+	lines []line
+	call  *a2a.Call
+}
+
+func newLaidOut(l *loader) *laidOut {
+	return &laidOut{load: l, names: make(map[string]string), count: make(map[string]int)}
+}
+
+var roleWords = map[compare.Role]string{
+	compare.TaskID: "task", compare.ContextID: "context", compare.ArtifactID: "artifact", compare.ConfigID: "config",
+	compare.PageToken: "page", compare.MessageID: "message", compare.RequestID: "request",
+}
+
+// rename implements compare.Substitute.
+func (o *laidOut) rename(role compare.Role, was string) (string, bool) {
+	word, known := roleWords[role]
+	if was == "" || !known && !compare.Opaque(was) && o.names[was] == "" {
+		return "", false
+	}
+	if !known {
+		word = "value"
+	}
+	name := o.names[was]
+	if name == "" {
+		o.count[word]++
+		name = fmt.Sprintf("‹%s %d›", word, o.count[word])
+		o.names[was] = name
+	}
+	if role == compare.RequestID {
+		return `"` + name + `"`, true
+	}
+	return name, true
+}
+
+// exchange returns the lines of an exchange; none for number 0.
+func (o *laidOut) exchange(ctx context.Context, src capture.Source, seq uint64) ([]line, error) {
+	if seq == 0 {
+		return nil, nil
+	}
+	x, err := src.Exchange(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	o.lines, o.call = nil, &o.load.reader.Read(x).Call
+	head := capture.ParseRequestHead(x.Request.Head)
+	target := compare.RewriteTarget(head.Target, o.call, o.rename)
+	o.put(text(styleRequest, "→ "+head.Method+" "+target))
+	o.message(head.Fields, &x.Request.Body, &head)
+	o.put(line{})
+	o.answer(x)
+	if f := x.Fault; f != nil {
+		o.put(text(styleError, "✗ "+f.Kind+" by "+f.Side))
+	}
+	o.put(line{})
+	return o.lines, nil
+}
+
+func (o *laidOut) put(l line) {
+	switch {
+	case len(o.lines) < maxDiffLines:
+		o.lines = append(o.lines, l)
+	case len(o.lines) == maxDiffLines:
+		o.lines = append(o.lines, text(styleTitle, "… the rest is not compared here; a2atap diff compares all of it"))
+	}
+}
+
+func (o *laidOut) answer(x *capture.Exchange) {
+	res := x.Response
+	if res == nil || len(res.Head) == 0 {
+		o.put(text(styleDim, "no response was recorded"))
+		return
+	}
+	head := capture.ParseResponseHead(res.Head)
+	o.put(text(styleAnswer, fmt.Sprintf("← %d %s", head.Status, head.Reason)))
+	if !res.Stream {
+		o.message(head.Fields, &res.Body, &head)
+		return
+	}
+	o.message(head.Fields, &capture.Body{}, &head)
+	for i := range res.Events {
+		e := &res.Events[i]
+		if e.K == 0 {
+			continue
+		}
+		fields := e.Fields()
+		o.put(text(styleTitle, fmt.Sprintf("event %d", e.K)).add(styleText, strings.TrimRight(" "+string(fields.Type), " ")))
+		o.content(fields.Data)
+	}
+}
+
+// message writes fields and body.
+func (o *laidOut) message(fields capture.Fields, b *capture.Body, head *capture.Head) {
+	for _, f := range fields {
+		o.put(text(styleName, f.Name).add(styleDim, ": ").add(styleText, f.Value))
+	}
+	data, err := b.Decode(head)
+	if len(data) > 0 {
+		o.put(line{})
+		o.content(data)
+	}
+	if err != nil {
+		o.put(text(styleWarning, "? "+err.Error()))
+	}
+}
+
+// content writes a body or the data of an event.
+func (o *laidOut) content(data []byte) {
+	switch {
+	case len(data) == 0:
+	case looksJSON(data):
+		for _, l := range layoutJSON(compare.RewriteJSON(data, o.call, o.rename)) {
+			o.put(text(styleText, blanks(2*min(l.depth, 40))).join(l.line))
+		}
+	case utf8.Valid(data):
+		for row := range strings.Lines(string(data)) {
+			o.put(text(styleText, strings.TrimRight(row, "\r\n")))
+		}
+	default:
+		for _, row := range hexLines(data) {
+			o.put(text(styleText, row))
+		}
+	}
+}

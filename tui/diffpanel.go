@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// A diffView is how a comparison is shown.
+type diffView uint8
+
+const (
+	diffTold    diffView = iota // what differs, as a2atap diff prints it
+	diffChanged                 // the lines that differ, with some around them
+	diffAll                     // all lines of both sides
+	diffViews
+)
+
+func (v diffView) String() string {
+	return [...]string{"what differs", "lines that differ", "all lines"}[v]
+}
+
+// diffAround is how many equal lines are shown before and after those that differ.
+const diffAround = 3
+
+// A diffPanel compares two exchanges or two tasks.
+type diffPanel struct {
+	shared   *shared
+	was, now diffSide
+	ctx      context.Context
+	leave    context.CancelFunc
+	loading  uint64
+	compared compared
+	ready    bool
+	mode     diffView
+	lines    []line // in this mode, for this width
+	changes  []int  // of lines, those where differences begin
+	window   window
+	height   int
+}
+
+func newDiffPanel(s *shared, was, now diffSide) *diffPanel {
+	d := &diffPanel{shared: s, was: was, now: now}
+	d.ctx, d.leave = context.WithCancel(s.load.ctx)
+	return d
+}
+
+func (d *diffPanel) place() place           { return inDiff }
+func (d *diffPanel) title() string          { return "diff of " + d.was.words() + " and " + d.now.words() }
+func (d *diffPanel) target() analyzer.Place { return analyzer.Place{} }
+
+func (d *diffPanel) status() string {
+	if !d.ready {
+		return ""
+	}
+	if n := len(d.compared.report.Differences); n > 0 {
+		return plural(n, "difference") + ", " + d.mode.String()
+	}
+	return d.mode.String()
+}
+
+func (d *diffPanel) begin() tea.Cmd {
+	d.loading = d.shared.ticket()
+	found := d.shared.found.within(1, d.shared.info.Exchanges)
+	return d.shared.load.compare(d.ctx, d.loading, d.was, d.now, found)
+}
+
+func (d *diffPanel) resize(width, height int) tea.Cmd {
+	again := width != d.window.width
+	d.window.width, d.height = width, height
+	d.window.height = max(height, 0)
+	if again {
+		d.lay()
+	}
+	d.window.scroll(noAction)
+	return nil
+}
+
+func (d *diffPanel) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case compared:
+		if msg.ticket == d.loading {
+			d.loading, d.compared, d.ready = 0, msg, msg.err == nil
+			d.lay()
+		}
+	case action:
+		d.act(msg)
+	}
+	return nil
+}
+
+func (d *diffPanel) act(a action) {
+	switch a {
+	case nextPane:
+		d.mode = (d.mode + 1) % diffViews
+		d.window.top = 0
+		d.lay()
+	case nextFinding:
+		d.jump(1)
+	case previousFinding:
+		d.jump(-1)
+	default:
+		d.window.scroll(a)
+	}
+}
+
+// jump scrolls to the next difference in a direction.
+func (d *diffPanel) jump(step int) {
+	for i := range d.changes {
+		at := d.changes[i]
+		if step < 0 {
+			at = d.changes[len(d.changes)-1-i]
+		}
+		if top := max(at-1, 0); (top-d.window.top)*step > 0 {
+			d.window.top = top
+			break
+		}
+	}
+	d.window.scroll(noAction)
+}
+
+// lay makes the lines of the panel.
+func (d *diffPanel) lay() {
+	d.lines, d.changes = nil, nil
+	if d.ready && d.mode == diffTold {
+		for _, l := range d.compared.told {
+			d.lines = append(d.lines, toldLine(l, d.window.width)...)
+		}
+	} else if d.ready {
+		d.layRows()
+	}
+	d.window.length = len(d.lines)
+	d.window.scroll(noAction)
+}
+
+// layRows makes lines of both sides.
+func (d *diffPanel) layRows() {
+	rows := d.compared.rows
+	shown := make([]bool, len(rows))
+	for i := range rows {
+		if d.mode == diffAll || !rows[i].same {
+			for k := max(i-diffAround, 0); k <= min(i+diffAround, len(rows)-1) && d.mode != diffAll; k++ {
+				shown[k] = true
+			}
+			shown[i] = true
+		}
+	}
+	left := 0
+	for i := range rows {
+		if !shown[i] {
+			left++
+			continue
+		}
+		d.leftOut(left)
+		left = 0
+		if !rows[i].same && (i == 0 || rows[i-1].same) {
+			d.changes = append(d.changes, len(d.lines))
+		}
+		d.row(&rows[i])
+	}
+	d.leftOut(left)
+	if len(d.changes) == 0 {
+		d.lines = append([]line{text(styleDim, " no line differs but for ids"), {}}, d.lines...)
+	}
+}
+
+func (d *diffPanel) leftOut(rows int) {
+	if rows > 0 {
+		d.lines = append(d.lines, text(styleDim, fmt.Sprintf(" … %s", plural(rows, "equal line"))))
+	}
+}
+
+// row draws a row: both sides beside each other if there is room, else one above the other.
+func (d *diffPanel) row(r *diffRow) {
+	if half := (d.window.width - 3) / 2; half >= 48 {
+		sign, look := " │ ", styleDim
+		if !r.same {
+			sign, look = " ≠ ", styleWarning
+		}
+		was := text(styleText, " ").join(r.was)
+		row := was.fit(half)
+		row = row.add(styleText, blanks(half-width(row.String()))).add(look, sign)
+		d.lines = append(d.lines, row.join(r.now))
+		return
+	}
+	switch {
+	case r.same:
+		d.lines = append(d.lines, text(styleText, "  ").join(r.now))
+		return
+	case r.hasWas:
+		d.lines = append(d.lines, text(styleError, "- ").join(r.was))
+	}
+	if r.hasNow {
+		d.lines = append(d.lines, text(styleString, "+ ").join(r.now))
+	}
+}
+
+func (d *diffPanel) view() []line {
+	switch {
+	case d.compared.err != nil:
+		return []line{text(styleError, "! "+d.compared.err.Error())}
+	case !d.ready:
+		return []line{text(styleDim, "  comparing …")}
+	}
+	return d.lines[min(d.window.top, len(d.lines)):min(d.window.bottom(), len(d.lines))]
+}

@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// An Exporter writes exchanges of the capture into files. Its function runs outside the event loop.
+type Exporter struct {
+	Formats []ExportFormat
+
+	// Write writes the exchanges of these numbers, in order, all of the capture if they are nil, and returns how many
+	// bytes the file has then. It returns an error that wraps fs.ErrExist if the file exists, unless it is to be
+	// overwritten.
+	Write func(ctx context.Context, file string, f ExportFormat, seqs []uint64, overwrite bool) (int64, error)
+}
+
+// An ExportFormat is a form in which exchanges are written.
+type ExportFormat struct {
+	Key    string // with which it is chosen
+	Name   string // such as "har"
+	Words  string // for people
+	Ending string // of the file's name
+	Single bool   // it holds one exchange alone
+}
+
+func offNoExporter(m *inspector) string {
+	if m.options.Exporter == nil {
+		return "export is not available here"
+	}
+	return offNothing(m)
+}
+
+// A selection is what is exported.
+type selection struct {
+	words string
+	name  string // for the file
+	count int    // of exchanges, -1 if that is not known yet
+	seqs  func(context.Context) ([]uint64, error)
+}
+
+// export asks what is to be exported, then in which form, then into which file.
+func (m *inspector) export(at analyzer.Place) tea.Cmd {
+	load, seq := m.shared.load, at.Exchange
+	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
+		return func(context.Context) ([]uint64, error) { return seqs, nil }
+	}
+	one := selection{words: fmt.Sprintf("exchange %d", seq), name: fmt.Sprint(seq), count: 1, seqs: these([]uint64{seq})}
+	task := selection{
+		words: fmt.Sprintf("all exchanges of the task of %d", seq), name: fmt.Sprintf("%d-task", seq), count: -1,
+		seqs: func(ctx context.Context) ([]uint64, error) {
+			_, seqs, err := load.sameTask(ctx, seq)
+			return seqs, err
+		},
+	}
+	var list []uint64
+	for _, note := range m.shared.notes.All() {
+		if note.Marked && note.Seq <= m.shared.info.Exchanges {
+			list = append(list, note.Seq)
+		}
+	}
+	marked := selection{
+		words: "the marked ones: " + plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
+	}
+	shown := selection{
+		words: "all: " + plural(m.shared.info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
+	}
+	if s := m.list.search; s != nil {
+		found := append([]uint64{}, s.matches...)
+		shown = selection{
+			words: "what the filter shows: " + plural(len(found), "exchange"), name: "filtered", count: len(found),
+			seqs: these(found),
+		}
+	}
+	choose := func(key string, s selection, off string) choice {
+		return choice{key: key, words: s.words, off: off, do: func() tea.Cmd { return m.exportAs(at, s) }}
+	}
+	noneMarked, noneFound := "", ""
+	if len(list) == 0 {
+		noneMarked = "x marks one"
+	}
+	if shown.count == 0 {
+		noneFound = "nothing matches"
+	}
+	return m.push(newMenu("export", at, []choice{
+		choose("e", one, ""), choose("t", task, ""), choose("m", marked, noneMarked), choose("f", shown, noneFound),
+	}))
+}
+
+// exportAs asks in which form.
+func (m *inspector) exportAs(at analyzer.Place, s selection) tea.Cmd {
+	var choices []choice
+	for _, f := range m.options.Exporter.Formats {
+		c := choice{key: f.Key, words: f.Words, do: func() tea.Cmd { return m.exportTo(f, s) }}
+		if f.Single && s.count != 1 {
+			c.off = "of one exchange alone"
+		}
+		choices = append(choices, c)
+	}
+	return m.push(newMenu("as", at, choices))
+}
+
+// exportTo asks for the name of the file.
+func (m *inspector) exportTo(f ExportFormat, s selection) tea.Cmd {
+	name := strings.TrimSuffix(filepath.Base(m.shared.info.Name), filepath.Ext(m.shared.info.Name))
+	if name == "" || name == "." || name == string(filepath.Separator) {
+		name = "export"
+	}
+	m.prompt = newPrompt("write to", name+"-"+s.name+f.Ending, func(file string) (tea.Cmd, error) {
+		if strings.TrimSpace(file) == "" {
+			return nil, errors.New("a name is needed")
+		}
+		return m.write(strings.TrimSpace(file), f, s, false), nil
+	})
+	return nil
+}
+
+// exported says what was written.
+type exported struct {
+	file  string
+	size  int64
+	count int // of exchanges; -1 for all
+	err   error
+	again func() tea.Cmd // writes over the file that is there
+}
+
+func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
+	ctx, write := m.shared.load.ctx, m.options.Exporter.Write
+	m.message = "writing " + file + " …"
+	return func() tea.Msg {
+		seqs, err := s.seqs(ctx)
+		msg := exported{file: file, count: len(seqs), err: err}
+		if seqs == nil {
+			msg.count = -1
+		}
+		if err == nil {
+			msg.size, msg.err = write(ctx, file, f, seqs, overwrite)
+		}
+		msg.again = func() tea.Cmd { return m.write(file, f, s, true) }
+		return msg
+	}
+}
+
+// exported says what was written, or asks whether a file is to be overwritten.
+func (m *inspector) exported(msg exported) tea.Cmd {
+	m.message = ""
+	switch {
+	case errors.Is(msg.err, fs.ErrExist):
+		return m.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
+			map[string]func() tea.Cmd{"o": msg.again})
+	case msg.err != nil:
+		m.message = msg.err.Error()
+		return nil
+	}
+	what := "all exchanges"
+	if msg.count >= 0 {
+		what = plural(msg.count, "exchange")
+	}
+	m.message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, size(msg.size))
+	return nil
+}

@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture/notes"
+)
+
+// noted is the message of loader.readNotes and loader.note: there are other notes now.
+type noted struct {
+	seqs []uint64 // exchanges whose notes have changed; nil if all may have
+	said string   // what was done
+	err  error    // the file cannot be read or written
+}
+
+// readNotes reads the notes on the capture.
+func (l *loader) readNotes() tea.Cmd {
+	return func() tea.Msg {
+		n, err := l.notes.Load()
+		msg := noted{err: err}
+		if bad := n.Bad(); len(bad) > 0 && err == nil {
+			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.notes.Path(), bad[0].Line, bad[0].Why)
+			if len(bad) > 1 {
+				msg.said += fmt.Sprintf(", as %s like it", plural(len(bad)-1, "line"))
+			}
+		}
+		return msg
+	}
+}
+
+// note changes the note on an exchange. Said says what was done, of the note as it is then.
+func (l *loader) note(seq uint64, change func(notes.Note) notes.Note, said func(notes.Note) string) tea.Cmd {
+	return func() tea.Msg {
+		x, err := l.ends(seq, 1)
+		if err != nil {
+			return showMessage(err.Error())()
+		}
+		n, err := l.notes.Change(seq, x.ID, change)
+		return noted{seqs: []uint64{seq}, said: said(n.Of(seq, x.ID)), err: err}
+	}
+}
+
+// noted shows other notes. What cannot be written is said once.
+func (m *inspector) noted(msg noted) tea.Cmd {
+	s := m.shared
+	s.notes = s.load.notes.Now()
+	if msg.said != "" {
+		m.message = msg.said
+	}
+	if msg.err != nil && !m.doing.notesFailed {
+		m.doing.notesFailed = true
+		m.message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
+		if msg.seqs != nil {
+			m.message = msg.said + ", until you quit: " + msg.err.Error()
+		}
+	}
+	return m.broadcast(notesChanged{msg.seqs})
+}
+
+// mark marks an exchange, or takes its mark away.
+func (m *inspector) mark(at analyzer.Place) tea.Cmd {
+	toggle := func(n notes.Note) notes.Note {
+		n.Marked = !n.Marked
+		return n
+	}
+	return m.shared.load.note(at.Exchange, toggle, func(n notes.Note) string {
+		if n.Marked {
+			return fmt.Sprintf("%d is marked; the filter is:marked finds it", at.Exchange)
+		}
+		return fmt.Sprintf("%d is not marked any more", at.Exchange)
+	})
+}
+
+// comment opens a prompt for the comment on an exchange.
+func (m *inspector) comment(at analyzer.Place) tea.Cmd {
+	seq := at.Exchange
+	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), m.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
+		change := func(n notes.Note) notes.Note {
+			n.Comment = strings.TrimSpace(words)
+			return n
+		}
+		return m.shared.load.note(seq, change, func(n notes.Note) string {
+			if n.Comment == "" {
+				return fmt.Sprintf("%d has no comment", seq)
+			}
+			return fmt.Sprintf("%d has your comment", seq)
+		}), nil
+	})
+	return nil
+}
+
+// noteOn returns the note on an exchange, by its id if that was read already.
+func (m *inspector) noteOn(seq uint64) notes.Note {
+	n := m.shared.notes
+	if e, there := m.list.cache[seq]; there {
+		return n.Of(seq, e.id)
+	}
+	return n.Numbered(seq)
+}
+
+// noteSign returns the sign of a marked exchange, one column wide, and its comment as the list shows it.
+func (s *shared) noteSign(seq uint64, id uuid.UUID) (mark, comment string) {
+	note := s.notes.Of(seq, id)
+	mark = " "
+	if note.Marked {
+		mark = "*"
+	}
+	if note.Comment != "" {
+		comment = "# " + note.Comment
+	}
+	return mark, comment
+}
+
+// retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
+func (l *list) retestMarks(seqs []uint64) tea.Cmd {
+	if l.search == nil || !l.search.filter.Asks("is") {
+		return nil
+	}
+	if seqs == nil {
+		for _, note := range l.shared.notes.All() {
+			if note.Seq <= l.shared.info.Exchanges {
+				seqs = append(seqs, note.Seq)
+			}
+		}
+	}
+	return l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
+}

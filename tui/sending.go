@@ -1,0 +1,329 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// A sending is under way; esc ends it.
+type sending struct {
+	ticket uint64
+	cancel context.CancelFunc
+	what   string
+}
+
+// Messages of what is sent again.
+type (
+	// prepared brings what would be sent, and waits for the user's word.
+	prepared struct {
+		ticket uint64
+		of     analyzer.Place
+		out    *Outgoing
+		remark string // why it is asked again
+		err    error
+	}
+	// cameBack brings what came of it.
+	cameBack struct {
+		ticket uint64
+		of     analyzer.Place
+		sent   *Sent
+		err    error
+	}
+)
+
+func offNoSender(m *inspector) string {
+	if m.options.Sender == nil {
+		return "nothing can be sent from here"
+	}
+	if m.doing.sending != nil {
+		return "something is being sent; esc ends it"
+	}
+	return offNothing(m)
+}
+
+// resend asks whether the request of an exchange is to be sent again.
+func (m *inspector) resend(at analyzer.Place) tea.Cmd {
+	load, request := m.shared.load, m.options.Sender.Request
+	return m.prepare(at, func() (*Outgoing, error) {
+		x, err := load.src.Exchange(load.ctx, at.Exchange)
+		if err != nil {
+			return nil, err
+		}
+		return request(load.ctx, x)
+	})
+}
+
+// replayTask asks whether all requests of the task of an exchange are to be sent again.
+func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
+	load, task := m.shared.load, m.options.Sender.Task
+	return m.prepare(at, func() (*Outgoing, error) {
+		name, seqs, err := load.sameTask(load.ctx, at.Exchange)
+		if err != nil {
+			return nil, err
+		}
+		if name == "" {
+			return nil, fmt.Errorf("%d is about no task; r sends its request again", at.Exchange)
+		}
+		p, err := load.part(load.ctx, seqs, nil)
+		if err != nil {
+			return nil, err
+		}
+		return task(load.ctx, p, seqs)
+	})
+}
+
+// prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
+// back, so that nobody answers a question that he has not read.
+func (m *inspector) prepare(at analyzer.Place, find func() (*Outgoing, error)) tea.Cmd {
+	m.doing.preparing = m.shared.ticket()
+	ticket := m.doing.preparing
+	return func() tea.Msg {
+		out, err := find()
+		return prepared{ticket: ticket, of: at, out: out, err: err}
+	}
+}
+
+// prepared asks for the user's word.
+func (m *inspector) prepared(msg prepared) tea.Cmd {
+	if msg.ticket != m.doing.preparing {
+		return nil
+	}
+	m.doing.preparing = 0
+	if msg.err != nil && msg.out == nil {
+		m.message = msg.err.Error()
+		return nil
+	}
+	out := msg.out
+	ask := newMenu("send again?", msg.of, []choice{
+		{key: "n", words: "do not send it", do: func() tea.Cmd { return showMessage("nothing was sent") }},
+		{key: "y", words: "send it", off: msg.remark, do: func() tea.Cmd { return m.send(msg.of, out) }},
+	})
+	ask.above = out.question(msg.remark)
+	if out.Edited != nil {
+		c := choice{key: "e", words: "edit it first", do: func() tea.Cmd { return m.edit(msg.of, out) }}
+		if m.options.Sender.Editor == nil {
+			c.off = "there is no editor: set VISUAL or EDITOR"
+		}
+		ask.choices = append(ask.choices, c)
+		ask.window.length++
+	}
+	return m.push(ask)
+}
+
+// question says what would be sent, where to, and where it will be kept.
+func (o *Outgoing) question(remark string) []line {
+	lines := []line{text(styleStrong, "send "+o.What)}
+	for _, host := range o.Remote {
+		lines = append(lines, text(styleWarning, "? "+host+" is not this machine"))
+	}
+	if len(o.Remote) == 0 {
+		lines = append(lines, text(styleDim, "  it stays on this machine"))
+	}
+	if o.File != "" {
+		lines = append(lines, text(styleText, "  kept in "+o.File))
+	} else {
+		lines = append(lines, text(styleText, "  through the tap, so it is kept in this recording"))
+	}
+	for _, r := range o.Remarks {
+		lines = append(lines, text(styleText, "  "+r))
+	}
+	if remark != "" {
+		lines = append(lines, text(styleError, "! "+remark))
+	}
+	return lines
+}
+
+// send sends, beside the event loop.
+func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
+	ctx, cancel := context.WithCancel(m.shared.load.ctx)
+	ticket := m.shared.ticket()
+	m.doing.sending = &sending{ticket, cancel, out.What}
+	m.message = "sending " + out.What
+	return func() tea.Msg {
+		defer cancel()
+		s, err := out.Send(ctx)
+		if ctx.Err() != nil && err == nil && s == nil {
+			err = ctx.Err()
+		}
+		return cameBack{ticket: ticket, of: at, sent: s, err: err}
+	}
+}
+
+// stopSending ends what is being sent, and reports whether there was something.
+func (m *inspector) stopSending() bool {
+	if m.doing.sending == nil {
+		return false
+	}
+	m.doing.sending.cancel()
+	m.message = "stopping what is being sent"
+	return true
+}
+
+// cameBack shows what came of it.
+func (m *inspector) cameBack(msg cameBack) tea.Cmd {
+	if m.doing.sending == nil || msg.ticket != m.doing.sending.ticket {
+		return nil
+	}
+	m.doing.sending, m.message = nil, ""
+	s := msg.sent
+	switch {
+	case s == nil && errors.Is(msg.err, context.Canceled):
+		m.message = "stopped; nothing came of it"
+		return nil
+	case s == nil:
+		m.message = msg.err.Error()
+		return nil
+	case s.Report != nil:
+		return m.push(newReportPage(s, msg.err))
+	case s.Exchange == nil:
+		m.message = "sent; the answer is not in the recording yet"
+		return nil
+	}
+	return m.push(m.newAnswered(msg.of, s, msg.err))
+}
+
+// newAnswered returns the menu of what can be done with the answer to a request that was sent again.
+func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu {
+	x := s.Exchange
+	e := newEntry(x, m.shared.load.reader.Read(brief(x)))
+	where := "exchange " + fmt.Sprint(x.Seq)
+	if s.File != "" {
+		where += " in " + s.File
+	}
+	var menu *menu
+	back := func() tea.Cmd { return nil }
+	if s.File == "" {
+		menu = newMenu("sent again", analyzer.Place{Exchange: x.Seq}, []choice{
+			{key: "d", words: fmt.Sprintf("what differs from %d", at.Exchange), do: func() tea.Cmd {
+				return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: x.Seq})
+			}},
+			{key: "o", words: "open it", do: func() tea.Cmd { return m.openDetail(analyzer.Place{Exchange: x.Seq}) }},
+			{key: "b", words: "back", do: back},
+		})
+	} else {
+		one := alone(x, s.File)
+		menu = newMenu("sent again", analyzer.Place{}, []choice{
+			{key: "d", words: fmt.Sprintf("what differs from %d", at.Exchange), do: func() tea.Cmd {
+				return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: x.Seq, other: one, name: where})
+			}},
+			{key: "o", words: "open it", do: func() tea.Cmd { return m.openElsewhere(one, x.Seq, filepath.Base(s.File)) }},
+			{key: "b", words: "back", do: back},
+		})
+	}
+	menu.above = []line{
+		text(styleStrong, e.request).add(styleText, " "+e.status+" "+since(max(e.took, 0))+" "+e.outcome),
+		text(styleText, "  "+where),
+	}
+	if problem != nil {
+		menu.above = append(menu.above, text(styleError, "! "+problem.Error()))
+	}
+	return menu
+}
+
+// alone returns a capture of one exchange.
+func alone(x *capture.Exchange, name string) *part {
+	p := &part{chosen: map[uint64]bool{x.Seq: true}}
+	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
+		yield(x, nil) // which cannot fail
+	})
+	return p
+}
+
+// newReportPage returns the page of how a task differs that was replayed.
+func newReportPage(s *Sent, problem error) *page {
+	return &page{name: "replay", write: func(columns int) []line {
+		var lines []line
+		if problem != nil {
+			lines = append(lines, text(styleError, "! "+problem.Error()), line{})
+		}
+		if s.File != "" {
+			lines = append(lines, text(styleDim, " kept in "+s.File))
+		}
+		for _, l := range reportLines(s.Report) {
+			lines = append(lines, toldLine(l, columns)...)
+		}
+		return lines
+	}}
+}
+
+// editable says that what is to be sent stands in a file for the user's editor.
+type editable struct {
+	ticket uint64
+	of     analyzer.Place
+	out    *Outgoing
+	file   string
+}
+
+// edit writes what is to be sent into a file, for the user's editor.
+func (m *inspector) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
+	m.doing.preparing = m.shared.ticket()
+	ticket := m.doing.preparing
+	return func() tea.Msg {
+		file, err := writeTemporary(out.Text)
+		if err != nil {
+			return prepared{ticket: ticket, err: fmt.Errorf("%w; nothing was sent", err)}
+		}
+		return editable{ticket, at, out, file}
+	}
+}
+
+// openEditor opens the editor, which has the screen until it ends, and then asks again.
+func (m *inspector) openEditor(msg editable) tea.Cmd {
+	m.doing.preparing = msg.ticket // no key can have come between that was meant for anything else
+	cmd, err := m.options.Sender.Editor(msg.file)
+	if err != nil {
+		return func() tea.Msg {
+			os.Remove(msg.file) //nolint:errcheck // it is a temporary file
+			return prepared{ticket: msg.ticket, err: err}
+		}
+	}
+	return m.doing.exec(cmd, func(err error) tea.Msg {
+		defer os.Remove(msg.file) //nolint:errcheck // it is a temporary file
+		if err != nil {
+			err = fmt.Errorf("the editor %s failed: %w; nothing was sent", cmd.Path, err)
+			return prepared{ticket: msg.ticket, err: err}
+		}
+		return msg.edited()
+	})
+}
+
+// edited reads what came of the file.
+func (e *editable) edited() prepared {
+	msg := prepared{ticket: e.ticket, of: e.of}
+	text, err := os.ReadFile(e.file)
+	switch {
+	case err != nil:
+		msg.err = fmt.Errorf("%w; nothing was sent", err)
+	case bytes.Equal(text, e.out.Text):
+		msg.err = errors.New("nothing was changed, so nothing was sent")
+	default:
+		if msg.out, err = e.out.Edited(text); err != nil {
+			again := *e.out
+			again.Text, msg.out, msg.remark = text, &again, err.Error()
+		}
+	}
+	return msg
+}
+
+// writeTemporary writes a file that nobody else can read.
+func writeTemporary(text []byte) (string, error) {
+	f, err := os.CreateTemp("", "a2atap-request-*.txtar")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name()) //nolint:errcheck // it could not be written
+		return "", err
+	}
+	return f.Name(), nil
+}
