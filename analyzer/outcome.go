@@ -309,17 +309,7 @@ func batchOutcome(x *Exchange, a *a2a.Answer) Outcome {
 
 // failureName returns the name of an error as verdicts have it.
 func failureName(err *a2a.Error, status int) string {
-	name := err.Name
-	if (name == a2a.OtherError || name == a2a.NoErrorName) && err.CodeKnown {
-		name = a2a.ErrorNameOf(err.Code, 0) // an agent may answer in the words of another version
-	}
-	switch name {
-	case a2a.ParseError:
-		return "ParseError"
-	case a2a.InternalError:
-		return "InternalError"
-	}
-	switch words := strings.TrimSuffix(name.String(), "Error"); {
+	switch words := shortName(err); {
 	case words != "":
 		return words
 	case err.CodeKnown:

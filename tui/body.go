@@ -79,7 +79,7 @@ func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.P
 
 func (w *docWriter) plain(at analyzer.Place, pieces []string) {
 	for i, piece := range pieces {
-		if i == maxLines {
+		if i == maxLines && !w.whole {
 			w.tooManyLines(at, len(pieces))
 			return
 		}
@@ -109,12 +109,15 @@ func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Plac
 			below[n] = append(below[n], f)
 		}
 	}
-	for i := 0; i < len(lines); i++ {
-		if i >= maxLines {
-			w.tooManyLines(at, len(lines))
-			return
-		}
-		i = w.jsonLine(at, lines[:min(len(lines), maxLines)], i, below)
+	shown := len(lines)
+	if !w.whole {
+		shown = min(shown, maxLines)
+	}
+	for i := 0; i < shown; i++ {
+		i = w.jsonLine(at, lines[:shown], i, below)
+	}
+	if shown < len(lines) {
+		w.tooManyLines(at, len(lines))
 	}
 }
 

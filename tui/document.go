@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
@@ -68,6 +69,7 @@ type docSource struct {
 	width    int
 	limit    int   // bytes of a body
 	open     []int // events whose content is shown
+	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
 	reading  *analyzer.Reading
 	folds    folding
 	pattern  *find.Pattern // that is searched for; nil if none is
@@ -98,75 +100,6 @@ func (s docSource) layout() document {
 	w.ending()
 	w.doc.after = w.part()
 	return w.doc
-}
-
-// A docWriter lays one exchange out.
-type docWriter struct {
-	docSource
-	doc      document
-	lines    []docLine
-	matched  int  // matches in the part of the detail that is being written
-	counting bool // only matched is asked for
-}
-
-// part returns the lines that were written since it was called last: one of the parts in which matches are counted.
-func (w *docWriter) part() []docLine {
-	lines, upto := w.lines, 0
-	for i := range lines {
-		upto = max(upto, lines[i].upto)
-		lines[i].upto = upto
-	}
-	w.lines, w.matched = nil, 0
-	return lines
-}
-
-// put writes a line of the exchange. It is searched.
-func (w *docWriter) put(at analyzer.Place, l line, indent int) {
-	var found []find.Range
-	if w.pattern != nil {
-		found = w.pattern.In(l.String())
-	}
-	w.write(at, l, indent, found)
-}
-
-// say writes a line of our own about the exchange. It is not searched.
-func (w *docWriter) say(at analyzer.Place, l line, indent int) { w.write(at, l, indent, nil) }
-
-// write writes a line with matches in it.
-func (w *docWriter) write(at analyzer.Place, l line, indent int, found []find.Range) {
-	if w.counting {
-		w.matched += len(found)
-		return
-	}
-	pieces := l.wrap(w.width-1, indent)
-	first := len(w.lines)
-	for _, piece := range pieces {
-		w.lines = append(w.lines, docLine{line: piece, place: at})
-	}
-	light(w.lines[first:], wrapIndent(w.width-1, indent), found, w.matched)
-	w.matched += len(found)
-}
-
-// found writes the findings whose place matches a condition.
-func (w *docWriter) found(choose func(analyzer.Place) bool) {
-	for i := range w.findings {
-		if f := &w.findings[i]; choose(f.Place) {
-			w.lines = append(w.lines, findingLines(f, w.width-1)...)
-		}
-	}
-}
-
-// findingLines returns a finding, wrapped to a width.
-func findingLines(f *analyzer.Finding, columns int) []docLine {
-	mark, look := sign(f.Severity)
-	var lines []docLine
-	for i, piece := range prose(f.Message+" ["+f.Rule.ID+"]", columns-2) {
-		if i > 0 {
-			mark = " "
-		}
-		lines = append(lines, docLine{line: text(look, mark+" "+piece), place: f.Place, finding: i == 0, found: f})
-	}
-	return lines
 }
 
 func (w *docWriter) request() {
@@ -362,7 +295,7 @@ func (w *docWriter) ending() {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.say(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+		w.say(analyzer.Place{}, text(styleError, "✗ "+sequence.FaultWords(f)).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -105,7 +106,7 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		}
 	}
 	if x.Fault != nil {
-		add(x.Fault.Kind + " by " + x.Fault.Side)
+		add(sequence.FaultWords(x.Fault))
 	}
 	if len(r.Errors) > 0 {
 		add(r.Errors[0].String())

@@ -77,22 +77,10 @@ func (l *list) paused(msg typed) tea.Cmd {
 	return tea.Batch(l.apply(l.bar.input.Value()), l.reposition())
 }
 
-// notInspected are the keys of the filter language that the inspector has no answer to.
-var notInspected = []string{"workflow"}
-
-// parseFilter reads a filter expression of which the inspector can answer all.
-func parseFilter(expr string) (*filter.Filter, error) {
-	f, err := filter.Parse(expr)
-	if err == nil && f.Asks(notInspected...) {
-		err = errors.New("the inspector does not know workflows; a2atap show --format tree shows them")
-	}
-	return f, err
-}
-
 // apply sets the filter. An invalid expression changes nothing.
 func (l *list) apply(expr string) tea.Cmd {
 	expr = strings.TrimSpace(expr)
-	f, err := parseFilter(expr)
+	f, err := filter.Parse(expr)
 	if l.bar != nil {
 		l.bar.err = err
 	}
@@ -115,12 +103,15 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 	if s == nil {
 		return nil
 	}
+	var relink tea.Cmd
 	switch msg := msg.(type) {
 	case narrowed:
 		if msg.ticket != s.ticket {
 			return nil
 		}
 		s.pool, s.all, s.err = msg.pool, msg.all, msg.err
+		s.linked = msg.linked
+		relink = s.relink(l.shared.load, l.shared.info.Exchanges, 0)
 	case scanned:
 		if msg.ticket != s.ticket {
 			return nil
@@ -136,7 +127,7 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 		return tea.Batch(l.reposition(), s.retestChanged(l.shared.load, &l.shared.found, nil))
 	}
 	load, found := l.shared.load, &l.shared.found
-	return tea.Batch(l.reposition(), s.next(load, found), s.retestChanged(load, found, nil))
+	return tea.Batch(l.reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
 }
 
 // filterLines returns the lines below the list: the filter, the progress of its search, and the error of an expression
@@ -166,6 +157,8 @@ func (l *list) progress() string {
 		return "! " + s.err.Error()
 	case !s.done():
 		return fmt.Sprintf("searching, %d %%", s.percent())
+	case s.filter.Asks("workflow") && l.shared.judged.behind:
+		return "what caused what is still being read"
 	case s.judging() && l.shared.judged.behind:
 		return "the rules are still running"
 	}

@@ -1,18 +1,97 @@
 package tui
 
 import (
-	"strings"
+	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
 )
 
-// A filter that the inspector cannot answer is refused, wherever it stands in the expression.
-func TestFilterRefused(t *testing.T) {
-	for _, expr := range []string{"workflow:3", "is:error or not (a workflow:3..9)"} {
-		if _, err := parseFilter(expr); err == nil || !strings.Contains(err.Error(), "show --format tree") {
-			t.Errorf("%s: %v", expr, err)
+// A user looks at one workflow in the list, alone and together with other words.
+func TestFilterByWorkflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, trip(t).Reader(), 100, 30, Options{})
+		defer u.close()
+		for _, c := range []struct {
+			expr string
+			want []uint64
+		}{
+			{"workflow:1", []uint64{1, 2, 3, 5}},
+			{"workflow:1 agent:hotel", []uint64{2}},
+			{"workflow:2", nil},
+			{"-workflow:1", []uint64{4}},
+			{"workflow:>3 or agent:payer", []uint64{3, 4}},
+		} {
+			u.press("/", "ctrl+u").typed(c.expr).press("enter")
+			if diff := cmp.Diff(c.want, append([]uint64(nil), u.m.list.search.matches...)); diff != "" {
+				t.Errorf("%s, -want +got:\n%s", c.expr, diff)
+			}
 		}
-	}
-	if f, err := parseFilter("task:workflow workflow"); err != nil || f.String() == "" {
-		t.Errorf("a word: %v", err)
-	}
+	})
+}
+
+// The filter chooses more as more is known of what caused what, and less where something else shows to have caused it.
+func TestFilterByWorkflowFollowsLinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, v := trip(t), NewVerdicts(0)
+		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:1"})
+		defer u.close()
+		sees := func(when string, want ...uint64) {
+			t.Helper()
+			u.pass(5 * time.Second)
+			if diff := cmp.Diff(want, u.m.list.search.matches); diff != "" {
+				t.Errorf("%s, -want +got:\n%s", when, diff)
+			}
+		}
+		sees("before anything is known", 1)
+		v.Linked(workflow.Link{Exchange: 2, Workflow: 1, Parent: 1, By: workflow.ByTrace})
+		v.Linked(workflow.Link{Exchange: 3, Workflow: 3})
+		v.Judged(3, analyzer.Counts{}, true)
+		sees("of two", 1, 2)
+		u.sees("what caused what is still being read")
+		v.Linked(workflow.Link{Exchange: 3, Workflow: 2, Parent: 2, By: workflow.Nested})
+		v.Linked(workflow.Link{Exchange: 4, Workflow: 1, Parent: 1, By: workflow.Nested})
+		v.Linked(workflow.Link{Exchange: 5, Workflow: 1, Parent: 2, By: workflow.ByTrace})
+		v.Judged(5, analyzer.Counts{}, true)
+		sees("of all", 1, 2, 3, 4, 5)
+		v.Linked(workflow.Link{Exchange: 4, Workflow: 4})
+		v.Linked(workflow.Link{Exchange: 2, Workflow: 2})
+		v.Judged(6, analyzer.Counts{}, false)
+		sees("when 2 and what it has caused is another workflow", 1)
+		record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
+		v.Linked(workflow.Link{Exchange: 6, Workflow: 1, Parent: 1, By: workflow.ByTrace})
+		v.Judged(9, analyzer.Counts{}, false)
+		sees("of a new one", 1, 6)
+	})
+}
+
+// Of many exchanges only those of the workflow are read.
+func TestFilterByWorkflowReadsLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 5_000
+		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), NewVerdicts(0)
+		for n := uint64(1); n <= many; n++ {
+			record(t, m, call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
+			link := workflow.Link{Exchange: n, Workflow: n}
+			if n%1000 == 0 {
+				link.Workflow, link.Parent, link.By = 7, 7, workflow.ByTrace
+			}
+			v.Linked(link)
+		}
+		v.Judged(7*many, analyzer.Counts{Exchanges: many}, false)
+		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
+		defer u.close()
+		if diff := cmp.Diff([]uint64{7, 1000, 2000, 3000, 4000, 5000}, u.m.list.search.matches); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		if n := len(u.m.list.search.pool); n != 6 || u.m.list.search.all {
+			t.Errorf("%d exchanges are read", n)
+		}
+	})
 }

@@ -9,17 +9,25 @@ import (
 	"a2atap/analyzer"
 )
 
-// A findingsPanel lists the findings in the order in which they were made, and explains the rule of the selected one.
+// A findingsPanel lists the findings, worse ones first, in groups if the user wants, and explains the rule of the
+// selected one.
 type findingsPanel struct {
 	shared *shared
-	list   window
-	rule   window // over the lines that explain the rule
-	inRule bool   // keys move in the rule
+	list   outline
+	by     findingGrouping
+	groups []findingGroup
+	held   heldFinding // what the cursor stays at
+	rule   window      // over the lines that explain the rule
+	inRule bool        // keys move in the rule
 	width  int
 	height int
 }
 
-func newFindings(s *shared) *findingsPanel { return &findingsPanel{shared: s} }
+func newFindings(s *shared) *findingsPanel {
+	f := &findingsPanel{shared: s}
+	f.rebuild()
+	return f
+}
 
 func (f *findingsPanel) place() place  { return inFindings }
 func (f *findingsPanel) title() string { return "findings" }
@@ -32,7 +40,6 @@ func (f *findingsPanel) resize(width, height int) tea.Cmd {
 
 // fitPanes divides the height between the list and the rule, by half if both need that much.
 func (f *findingsPanel) fitPanes() {
-	f.list.length = len(f.shared.found.list)
 	f.list.height = f.height
 	if f.height >= 8 {
 		f.list.height = min(max(f.list.length, 3), max(f.height*2/5, 3))
@@ -45,18 +52,24 @@ func (f *findingsPanel) fitPanes() {
 
 // first puts the cursor on the first finding of an exchange, if it has one.
 func (f *findingsPanel) first(seq uint64) {
-	if of := f.shared.found.byExchange[seq]; len(of) > 0 {
-		f.list.length = len(f.shared.found.list)
-		f.list.move(of[0])
+	f.rebuild()
+	for i := range f.list.lines {
+		l := &f.list.lines[i]
+		if l.key == "" && f.shared.found.list[l.item].Place.Exchange == seq {
+			f.list.reveal(i)
+			break
+		}
 	}
+	f.hold()
 }
 
-// selected returns the finding under the cursor, or nil.
+// selected returns the finding under the cursor, the first one under a heading, or nil.
 func (f *findingsPanel) selected() *analyzer.Finding {
-	if f.list.cursor >= len(f.shared.found.list) {
+	i := f.list.under()
+	if i < 0 || f.list.lines[i].item >= len(f.shared.found.list) {
 		return nil
 	}
-	return &f.shared.found.list[f.list.cursor]
+	return &f.shared.found.list[f.list.lines[i].item]
 }
 
 func (f *findingsPanel) target() analyzer.Place {
@@ -69,6 +82,7 @@ func (f *findingsPanel) target() analyzer.Place {
 func (f *findingsPanel) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case findingsChanged:
+		f.rebuild()
 		f.fitPanes()
 	case action:
 		f.act(msg)
@@ -80,20 +94,51 @@ func (f *findingsPanel) act(a action) {
 	switch {
 	case a == nextPane:
 		f.inRule = !f.inRule && f.rule.height > 0
+	case a == changeGrouping:
+		f.regroup()
+		f.fitPanes()
+	case a == foldAll:
+		f.list.foldAll()
+		f.moved()
 	case f.inRule && a != nextFinding && a != previousFinding:
 		f.rule.scroll(a)
-	default:
-		switch a {
-		case nextFinding:
-			a = goDown
-		case previousFinding:
-			a = goUp
-		}
-		if f.list.act(a) {
-			f.rule = window{}
-			f.fitPanes()
+	case a == nextFinding:
+		f.step(1)
+	case a == previousFinding:
+		f.step(-1)
+	case f.list.act(a):
+		f.moved()
+	}
+}
+
+// moved explains the rule of what is under the cursor now.
+func (f *findingsPanel) moved() {
+	f.hold()
+	f.rule = window{}
+	f.fitPanes()
+}
+
+// step moves to the next finding in a direction, past headings, which it unfolds.
+func (f *findingsPanel) step(step int) {
+	if f.list.cursor >= len(f.list.shown) {
+		return
+	}
+	for i := f.list.shown[f.list.cursor] + step; i >= 0 && i < len(f.list.lines); i += step {
+		if f.list.lines[i].key == "" {
+			f.list.reveal(i)
+			f.moved()
+			return
 		}
 	}
+}
+
+// fold folds or unfolds the group under the cursor. It returns false if none is there.
+func (f *findingsPanel) fold() (tea.Cmd, bool) {
+	if f.inRule || !f.list.fold() {
+		return nil, false
+	}
+	f.moved()
+	return nil, true
 }
 
 // scroll moves a window over text, which has no cursor.
@@ -113,6 +158,9 @@ func (f *findingsPanel) status() string {
 		plural(counts[analyzer.Warning], "warning"), plural(counts[analyzer.Note], "note"))
 	if more := f.shared.found.total() - len(f.shared.found.list); more > 0 {
 		words += fmt.Sprintf("; the first %s are listed", number(len(f.shared.found.list)))
+	}
+	if f.by != findingsFlat {
+		words += "; " + f.by.words()
 	}
 	if c := &f.shared.judged.counts; c.Failed > 0 {
 		words += fmt.Sprintf("; %d of %s failed", c.Failed, plural(c.Calls, "call"))
@@ -169,15 +217,19 @@ func (f *findingsPanel) nothing() string {
 }
 
 func (f *findingsPanel) line(i int) line {
-	found := &f.shared.found.list[i]
+	l := f.list.at(i)
+	if l.key != "" {
+		return f.groupLine(i, l)
+	}
+	found := &f.shared.found.list[l.item]
 	mark, look := sign(found.Severity)
 	cursor := " "
 	if i == f.list.cursor {
 		cursor = ">"
 	}
 	return line{selected: i == f.list.cursor && !f.inRule}.add(styleStrong, cursor).add(look, mark+" ").
-		add(styleDim, padLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
-		add(styleStrong, pad(found.Rule.ID, min(30, f.width/2))+" ").add(styleText, found.Message)
+		add(styleDim, blanks(2*l.level)+padLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
+		add(styleStrong, pad(f.nameOf(found), min(30, f.width/2))+" ").add(styleText, found.Message)
 }
 
 // explain returns the text about the selected finding and its rule.

@@ -101,7 +101,7 @@ func (w *docWriter) jsonLine(at analyzer.Place, lines []jsonLine, i int, below m
 	w.matched += matched
 	w.lines[len(w.lines)-1].upto = w.matched
 	for _, f := range below[i] {
-		w.lines = append(w.lines, findingLines(f, w.width-1)...)
+		w.finding(f)
 	}
 	for n := first; n < len(w.lines); n++ {
 		d := &w.lines[n]

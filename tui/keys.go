@@ -103,7 +103,11 @@ var keys = []key{
 	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
 	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
-	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
+	{
+		[]string{"enter"},
+		"enter", "open the exchange at this finding; fold or unfold the group", "open", openIt,
+		inFindings, offNothing,
+	},
 	{
 		[]string{"enter"},
 		"enter", "open or close the event, fold or unfold the object or array", "open", openIt, inDetail, offNoEvent,
@@ -158,7 +162,8 @@ var keys = []key{
 	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
 	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
 	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
-	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList, offNotGrouped},
+	{[]string{"u"}, "u", "group: by rule, by agent, by severity, not at all", "group", changeGrouping, inFindings, nil},
+	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList | inFindings, offNotGrouped},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
@@ -311,7 +316,11 @@ func offNoFindings(m *inspector) string {
 }
 
 func offNotGrouped(m *inspector) string {
-	if s := &m.list.sorting; s.now == nil || !s.now.Grouped() {
+	grouped := m.list.sorting.now != nil && m.list.sorting.now.Grouped()
+	if f, is := m.top().(*findingsPanel); is {
+		grouped = f.by != findingsFlat
+	}
+	if !grouped {
 		return "nothing is grouped; u groups"
 	}
 	return ""

@@ -202,6 +202,8 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		return l.searched(msg)
 	case hunted:
 		return l.hunted(msg)
+	case linksChanged, relinked:
+		return l.relinked(msg)
 	}
 	return nil
 }

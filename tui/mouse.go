@@ -88,8 +88,8 @@ func (f *ladderPanel) click(y int) tea.Cmd {
 
 func (f *findingsPanel) click(y int) tea.Cmd {
 	if f.list.clicked(y) {
-		f.inRule, f.rule = false, window{}
-		f.fitPanes()
+		f.inRule = false
+		f.moved()
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -66,9 +65,6 @@ func newHelp(in place) *page {
 		lines = append(lines, definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
 			"a word without a key searches URLs and bodies", columns)...)
 		for _, k := range filter.Keys() {
-			if slices.Contains(notInspected, k.Name) {
-				continue
-			}
 			lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
 		}
 		return lines

@@ -28,6 +28,9 @@ type search struct {
 	retest  []uint64 // changed since they were tested
 	testing bool     // a command for them is under way
 	err     error
+
+	linked    linked // of a filter that asks for workflows
+	relinking bool   // a command looks whether there are other links
 }
 
 // Messages of a search.
@@ -37,6 +40,7 @@ type (
 		ticket uint64
 		pool   []uint64
 		all    bool
+		linked linked
 		err    error
 	}
 	// scanned says which of the exchanges from..below match.
@@ -153,9 +157,14 @@ func (s *search) retestChanged(l *loader, found *findingIndex, seqs []uint64) te
 func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 	return func() tea.Msg {
 		answer := narrowed{ticket: ticket, all: true}
+		if f.Asks("workflow") {
+			if answer.err = l.narrowToWorkflows(&answer, f); answer.err != nil {
+				return answer
+			}
+		}
 		index, ok := l.src.(capture.Index)
 		keys := f.Keys()
-		if !ok || len(keys) == 0 {
+		if !ok || len(keys) == 0 || !answer.all {
 			return answer
 		}
 		answer.all = false
@@ -216,6 +225,7 @@ func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 
 func (l *loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
 	return f.Match(x, analyzer.Facts{
-		Reading: l.reader.Read(x), Findings: found[x.Seq], Marked: l.notes.Now().Of(x.Seq, x.ID).Marked,
+		Reading: l.reader.Read(x), Findings: found[x.Seq], Workflow: l.links.index.Of(x.Seq).Workflow,
+		Marked: l.notes.Now().Of(x.Seq, x.ID).Marked,
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui/terminal"
 )
 
@@ -40,7 +41,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	if err := analyzer.Validate(o.Rules); err != nil {
 		return err
 	}
-	if _, err := parseFilter(o.Filter); err != nil {
+	if _, err := filter.Parse(o.Filter); err != nil {
 		return err
 	}
 	if o.Theme == "" {

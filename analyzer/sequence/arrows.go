@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -25,6 +24,7 @@ type Arrow struct {
 	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
 	Last       int                 // the last of several events in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
+	Failed     bool                // it says that something went wrong
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analyzer.Severity // of Findings
 }
@@ -43,10 +43,12 @@ func Of(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) [
 		if at < 0 {
 			at = res.At
 		}
-		d.add(at, false, d.answered(res), d.slugs(analyzer.Place{}, true))
+		label, failed := d.answered(res)
+		d.add(at, false, label, d.slugs(analyzer.Place{}, true))
+		d.arrows[len(d.arrows)-1].Failed = failed
 	}
 	if x.Fault != nil {
-		d.add(max(x.Ended, 0), x.Fault.Side == "client", x.Fault.Kind+" by "+x.Fault.Side, nil)
+		d.add(max(x.Ended, 0), x.Fault.Side == "client", FaultWords(x.Fault), nil)
 		d.arrows[len(d.arrows)-1].Broken = true
 	}
 	return d.arrows
@@ -92,12 +94,17 @@ func (d *drawing) asked() string {
 	return head.Method + " " + head.Target
 }
 
-func (d *drawing) answered(res *capture.Response) string {
+// answered says what came back, and whether that is an error.
+func (d *drawing) answered(res *capture.Response) (text string, failed bool) {
 	head := capture.ParseResponseHead(res.Head)
-	text := fmt.Sprint(head.Status)
+	if words := d.r.Failure(head.Status); words != "" {
+		if name := errorName(d.r); name != "" {
+			words = name // an arrow is short: the message stands in the detail
+		}
+		return words, true
+	}
+	text = fmt.Sprint(head.Status)
 	switch {
-	case len(d.r.Errors) > 0:
-		text += " " + d.r.Errors[0].Name.String()
 	case d.r.Card != nil:
 		text += " card"
 	case d.r.State() != "":
@@ -105,7 +112,23 @@ func (d *drawing) answered(res *capture.Response) string {
 	case len(d.r.Roles) > 1 || slices.Contains(d.r.Roles, "agent"):
 		text += " message"
 	}
-	return text
+	return text, false
+}
+
+// errorName returns code and name of the first error, if there is one.
+func errorName(r *analyzer.Reading) string {
+	if len(r.Errors) == 0 {
+		return ""
+	}
+	return r.ErrorName(r.Errors[0])
+}
+
+// FaultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
+func FaultWords(f *capture.Fault) string {
+	if f.Side == "" {
+		return f.Kind
+	}
+	return f.Kind + " by " + f.Side
 }
 
 // stream draws the events, and the end of the stream if the agent ended it.
@@ -120,7 +143,7 @@ func (d *drawing) stream(res *capture.Response) {
 		for e.Kind == a2a.ArtifactPayload && last+1 < len(d.r.Events) && d.r.Events[last+1].Kind == a2a.ArtifactPayload {
 			last++
 		}
-		label := fmt.Sprintf("·%d %s", e.K, EventWords(e))
+		label := fmt.Sprintf("·%d %s", e.K, d.describe(e))
 		if last > i {
 			label = fmt.Sprintf("·%d–%d %d artifact chunks", e.K, d.r.Events[last].K, last-i+1)
 		}
@@ -130,7 +153,7 @@ func (d *drawing) stream(res *capture.Response) {
 		}
 		d.add(offsets[d.r.Events[last].K], false, label, slugs)
 		a := &d.arrows[len(d.arrows)-1]
-		a.Event = e.K
+		a.Event, a.Failed = e.K, e.Err != nil
 		if last > i {
 			a.Last = d.r.Events[last].K
 		}
@@ -144,9 +167,16 @@ func (d *drawing) stream(res *capture.Response) {
 
 // EventWords says what an event of a stream holds, in a word or two.
 func EventWords(e analyzer.EventReading) string {
+	d := drawing{r: &analyzer.Reading{}}
+	return d.describe(e)
+}
+
+func (d *drawing) describe(e analyzer.EventReading) string {
 	switch {
+	case e.Err != nil && d.r.ErrorName(e.Err) != "":
+		return d.r.ErrorName(e.Err)
 	case e.Err != nil:
-		return e.Err.Name.String()
+		return "error"
 	case e.State.Known():
 		return kindWord(e.Kind) + " " + e.State.String()
 	}
@@ -199,14 +229,5 @@ func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
 	return slugs
 }
 
-// ShortID cuts an id to what tells it apart: the first part of a UUID, or at most twelve characters.
-func ShortID(id string) string {
-	const most = 12
-	if first, _, cut := strings.Cut(id, "-"); cut && len(first) >= 8 {
-		return first
-	}
-	if runes := []rune(id[:min(len(id), 4*most+4)]); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return id
-}
+// ShortID cuts an id to what tells it apart.
+func ShortID(id string) string { return analyzer.ShortID(id) }

@@ -18,6 +18,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
+	"a2atap/tui"
 )
 
 // demoFault is the rule that the demo's agent for flights breaks.
@@ -101,9 +102,9 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	if err != nil {
 		return err
 	}
-	tree := newTreePrinter(e.Out)
+	tree := newTreePrinter(e.Out, e.colours(e.Out), columnsOf(e.Out))
 	tree.links = links
-	ladder := &ladderPrinter{w: e.Out}
+	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, columnsOf(e.Out), e.printTheme())}
 	found := groupFindings(result.Findings)
 	var reader analyzer.Reader
 	for x, err := range src.Exchanges(ctx, 1) {

@@ -163,3 +163,5 @@ type exportPrinter struct{ w exchangeWriter }
 func (p *exportPrinter) print(x *capture.Exchange, _ analyzer.Facts) error { return p.w.Write(x) }
 
 func (p *exportPrinter) end() error { return p.w.Close() }
+
+func (p *exportPrinter) flush() error { return p.w.Close() }

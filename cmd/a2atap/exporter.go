@@ -61,7 +61,7 @@ func exportTo(
 			}
 		}
 		if seqs == nil {
-			_, err = each(ctx, src, nil, func(x *capture.Exchange) error {
+			err = each(ctx, src, nil, func(x *capture.Exchange, _ tui.Part) error {
 				write(x)
 				return failed
 			})

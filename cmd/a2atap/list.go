@@ -7,20 +7,189 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui"
 )
 
-// listPrinter prints a line for each exchange: time, client and agent, request, status, duration, outcome.
-type listPrinter struct{ w io.Writer }
+// A listPrinter prints a line for each exchange: the sign of the worst finding, number, time, client and agent,
+// request, status, duration, outcome. The first line names the columns.
+type listPrinter struct {
+	w       io.Writer
+	colours bool
+	columns listColumns
+	worst   func(seq uint64) (analyzer.Severity, bool) // among the findings in an exchange, if there are any
+	headed  bool
+}
 
 func (p *listPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
-	_, err := fmt.Fprintf(p.w, "%5d  %s  %-18s  %-32s  %3s  %7s  %s\n",
-		x.Seq, x.Started.UTC().Format("15:04:05.000"), analyzer.Clip(x.Client.Name+" → "+x.Agent.Name),
-		analyzer.Clip(asked(x, facts)), status(x), took(x), analyzer.Clean(outcome(x, facts)))
+	if !p.headed {
+		p.headed = true
+		if err := p.line(p.columns.heading()); err != nil {
+			return err
+		}
+	}
+	return p.line(p.columns.line(p.row(x, facts)))
+}
+
+func (p *listPrinter) line(pieces []piece) error {
+	_, err := fmt.Fprintln(p.w, paint(p.colours, fit(pieces, p.columns.whole)...))
 	return err
 }
 
 func (p *listPrinter) end() error { return nil }
+
+// title prints the line of an exchange that is shown by itself: not in columns, and not cut.
+func (p *listPrinter) title(x *capture.Exchange, facts analyzer.Facts) error {
+	r := p.row(x, facts)
+	r.link.text = x.Client.Name + " → " + x.Agent.Name
+	var line []piece
+	for _, cell := range []piece{r.sign, r.number, r.clock, r.link, r.asked, r.status, r.took} {
+		if cell.text = strings.TrimSpace(cell.text); cell.text != "" {
+			line = append(line, cell, piece{"  ", inkPlain})
+		}
+	}
+	_, err := fmt.Fprintln(p.w, paint(p.colours, fit(append(line, r.outcome...), 0)...))
+	return err
+}
+
+// Bounds of the columns of a list.
+const (
+	numberColumn = 5
+	clockColumn  = 12 // 15:04:05.000
+	shortClock   = 8  // 15:04:05
+	statusColumn = 4
+	tookColumn   = 7
+	leastNames   = 20 // client and agent, or request: SendStreamingMessage
+	mostNames    = 60
+	mostOnScreen = 32
+	tightLink    = 14 // CLIENT → AGENT
+	outcomeRoom  = 21 // made for the outcome: a short id and a state, or code and name of an error
+)
+
+// widths are how wide the names in a list are, so that a column is no wider than what stands in it.
+type widths struct {
+	link, asked int
+	exchanges   uint64 // the highest number
+}
+
+// see takes an exchange that will be listed.
+func (s *widths) see(x *analyzer.Ended) {
+	if s.link < mostNames {
+		s.link = max(s.link, min(tui.Width(x.Link.Client+" → "+x.Link.Agent), mostNames))
+	}
+	if s.asked < mostNames {
+		s.asked = max(s.asked, min(tui.Width(x.Asked), mostNames))
+	}
+	s.exchanges = max(s.exchanges, x.Seq)
+}
+
+// listColumns are the widths of the columns of a list, blanks between them aside; 0 leaves a column out.
+type listColumns struct {
+	whole                                    int // of the terminal; 0 if there is none
+	number, clock, link, asked, status, took int
+}
+
+// columns returns the columns of a list on a terminal of that width, 0 for none. Where there is little room, what helps
+// least goes first.
+func (s *widths) columns(whole int) listColumns {
+	c := listColumns{
+		whole: whole, number: max(numberColumn, len(fmt.Sprint(s.exchanges))), clock: clockColumn,
+		link: max(s.link, leastNames), asked: max(s.asked, leastNames), status: statusColumn, took: tookColumn,
+	}
+	if whole == 0 {
+		return c
+	}
+	c.link, c.asked = min(c.link, mostOnScreen), min(c.asked, mostOnScreen)
+	for _, step := range []struct {
+		column *int
+		to     int
+	}{
+		{&c.clock, shortClock},
+		{&c.number, max(3, len(fmt.Sprint(s.exchanges)))},
+		{&c.clock, 0},
+		{&c.link, tightLink},
+		{&c.asked, leastNames},
+		{&c.took, 0},
+		{&c.status, 0},
+		{&c.asked, leastNames / 2},
+		{&c.link, 0},
+		{&c.asked, 0},
+	} {
+		if c.before()+outcomeRoom <= whole {
+			break
+		}
+		*step.column = min(*step.column, step.to)
+	}
+	return c
+}
+
+// before returns how many columns stand before the outcome.
+func (c *listColumns) before() int {
+	n := 1 + c.number + 2
+	for _, column := range []int{c.clock, c.link, c.asked, c.status, c.took} {
+		if column > 0 {
+			n += column + 2
+		}
+	}
+	return n
+}
+
+// A listRow is what stands in a line of the list.
+type listRow struct {
+	sign, number, clock, link, asked, status, took piece
+	outcome                                        []piece
+}
+
+func (c *listColumns) heading() []piece {
+	dim := func(title string) piece { return piece{title, inkDim} }
+	return c.line(&listRow{
+		sign: dim(" "), number: dim("N"), clock: dim("UTC"), link: dim("CLIENT → AGENT"), asked: dim("REQUEST"),
+		status: dim("HTTP"), took: dim("TOOK"), outcome: []piece{dim("OUTCOME")},
+	})
+}
+
+// line puts a row into the columns.
+func (c *listColumns) line(r *listRow) []piece {
+	line := []piece{{inColumns(r.sign.text, 1), r.sign.ink}}
+	add := func(p piece, columns int, right bool) {
+		if columns == 0 {
+			return
+		}
+		text := inColumns(p.text, columns)
+		if right {
+			text = fmt.Sprintf("%*s", columns, strings.TrimRight(text, " "))
+		}
+		line = append(line, piece{text + "  ", p.ink})
+	}
+	add(r.number, c.number, true)
+	add(r.clock, c.clock, false)
+	add(r.link, c.link, false)
+	add(r.asked, c.asked, false)
+	add(r.status, c.status, true)
+	add(r.took, c.took, true)
+	return append(line, r.outcome...)
+}
+
+func (p *listPrinter) row(x *capture.Exchange, facts analyzer.Facts) *listRow {
+	r := &listRow{
+		number: piece{fmt.Sprint(x.Seq), inkDim}, clock: piece{clock(x.Started), inkDim},
+		link:   piece{linkWords(x.Client.Name, x.Agent.Name, p.columns.link), inkPlain},
+		asked:  piece{asked(x, facts), inkPlain},
+		status: piece{status(x), inkPlain}, took: piece{took(x), inkDim}, outcome: outcome(x, facts),
+	}
+	if worst, found := p.worst(x.Seq); found {
+		r.sign = piece{tui.Sign(worst), severityInk(worst)}
+	}
+	if p.columns.clock < clockColumn {
+		r.clock.text, _, _ = strings.Cut(r.clock.text, ".")
+	}
+	if n := statusOf(x); n > 0 {
+		r.status.ink = statusInk(n)
+	}
+	return r
+}
 
 func asked(x *capture.Exchange, facts analyzer.Facts) string {
 	if words := facts.Asked(); words != "" {
@@ -30,12 +199,20 @@ func asked(x *capture.Exchange, facts analyzer.Facts) string {
 	return head.Method + " " + head.Target
 }
 
+// statusOf returns the HTTP status of an exchange, 0 if no answer came.
+func statusOf(x *capture.Exchange) int {
+	if x.Response == nil || len(x.Response.Head) == 0 {
+		return 0
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	return head.Status
+}
+
 func status(x *capture.Exchange) string {
 	if x.Response == nil || len(x.Response.Head) == 0 {
 		return "–"
 	}
-	head := capture.ParseResponseHead(x.Response.Head)
-	return fmt.Sprint(head.Status)
+	return fmt.Sprint(statusOf(x))
 }
 
 func took(x *capture.Exchange) string { return durationWords(x.Ended) }
@@ -54,14 +231,6 @@ func durationWords(d time.Duration) string {
 	}
 }
 
-// faultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
-func faultWords(f *capture.Fault) string {
-	if f.Side == "" {
-		return f.Kind
-	}
-	return f.Kind + " by " + f.Side
-}
-
 // eventCount counts events as a client does: whatever they hold, and without comments and blank lines.
 func eventCount(r *capture.Response) int {
 	n := 0
@@ -71,32 +240,52 @@ func eventCount(r *capture.Response) int {
 	return n
 }
 
-// outcome describes the result of an exchange in a few words.
-func outcome(x *capture.Exchange, facts analyzer.Facts) string {
-	var words []string
+// outcome describes the result of an exchange in a few words, the most important first: an error, or the task and its
+// state.
+func outcome(x *capture.Exchange, facts analyzer.Facts) []piece {
+	var line []piece
+	add := func(text string, look ink) {
+		if text == "" {
+			return
+		}
+		if len(line) > 0 {
+			line = append(line, piece{", ", inkPlain})
+		}
+		line = append(line, piece{text, look})
+	}
+	failure := facts.Failure(statusOf(x))
+	add(failure, inkBad)
+	task := ""
 	if len(facts.Tasks) == 1 {
-		words = append(words, facts.Tasks[0])
+		task = analyzer.ShortID(facts.Tasks[0])
 	}
-	if state := facts.State(); state != "" {
-		words = append(words, state)
+	if failure != "" && task != "" {
+		task = "task " + task
 	}
-	if len(facts.Errors) > 0 {
-		words = append(words, facts.Errors[0].String())
+	state := facts.State()
+	look, _ := a2a.ParseState(state)
+	switch {
+	case task != "" && state != "":
+		add(task, inkPlain)
+		line = append(line, piece{" ", inkPlain}, piece{state, stateInk(look)})
+	default:
+		add(task+state, stateInk(look))
 	}
 	if x.Response != nil && x.Response.Stream {
-		words = append(words, fmt.Sprintf("%d events", eventCount(x.Response)))
+		add(analyzer.Plural(eventCount(x.Response), "event"), inkDim)
 	}
 	if x.State != capture.StateClosed {
-		words = append(words, x.State.String())
+		add(x.State.String(), inkWarn)
 	}
 	if x.Fault != nil && x.Fault.Kind != capture.KindInjected { // what was done stands in a note
-		words = append(words, faultWords(x.Fault))
+		add(sequence.FaultWords(x.Fault), inkBad)
 	}
 	for _, note := range x.Notes {
-		if !strings.HasPrefix(note, capture.FaultMadeHere) {
-			note = "note: " + note
+		if strings.HasPrefix(note, capture.FaultMadeHere) {
+			add(note, inkBad)
+		} else {
+			add("note: "+note, inkDim)
 		}
-		words = append(words, note)
 	}
-	return strings.Join(words, ", ")
+	return line
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui"
 )
 
 // The list counts the events that passed, whether they speak A2A or not, and no comments.
@@ -22,7 +24,7 @@ func TestOutcomeCountsEvents(t *testing.T) {
 			},
 		},
 	}
-	if got := outcome(x, analyzer.Facts{Reading: analyzer.Read(x)}); got != "2 events" {
+	if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != "2 events" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -33,8 +35,110 @@ func TestOutcomeNamesFault(t *testing.T) {
 		"failed":          {Kind: "failed"},
 	} {
 		x := &capture.Exchange{State: capture.StateClosed, Fault: &fault}
-		if got := outcome(x, analyzer.Facts{Reading: analyzer.Read(x)}); got != want {
+		if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Whatever the names are and however wide the terminal is, no line is wider, and the columns hold.
+func TestListColumnsHold(t *testing.T) {
+	names := []string{
+		"", "a", "planner", "京都の旅行代理店", "an-agent-of-a-very-long-name-that-no-column-can-hold", "\x1b[31mred",
+		"e\u0301\u0301", "👩‍🔬", "http://u:secret@host",
+	}
+	var book ledger
+	var list []*capture.Exchange
+	for i, name := range names {
+		x := &capture.Exchange{
+			Seq: uint64(i + 1), State: capture.StateClosed, Ended: 12e6,
+			Client: capture.Peer{Name: name}, Agent: capture.Peer{Name: names[len(names)-1-i]},
+			Request: capture.Request{Head: []byte("GET /" + name + " HTTP/1.1\r\nHost: a\r\n\r\n")},
+			Response: &capture.Response{
+				Head: []byte("HTTP/1.1 404 Not Found\r\n\r\n"), Body: capture.Body{Complete: true},
+			},
+		}
+		book.seen.see(&analyzer.Ended{
+			Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}, Asked: "GET /" + name,
+		})
+		list = append(list, x)
+	}
+	for width := range 161 {
+		var out strings.Builder
+		p := &listPrinter{w: &out, columns: book.seen.columns(width), worst: book.worst}
+		for _, x := range list {
+			if err := p.print(x, analyzer.Facts{Reading: analyzer.Read(x)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) != len(list)+1 || strings.Contains(out.String(), "secret") || strings.Contains(out.String(), "\x1b") {
+			t.Fatalf("at %d:\n%s", width, out.String())
+		}
+		for _, line := range lines {
+			if got := tui.Width(line); width > 0 && got > width {
+				t.Errorf("at %d a line is %d wide: %q", width, got, line)
+			}
+			at := p.columns.before()
+			if width > 0 && width < at+len("OUTCOME") {
+				continue
+			}
+			before, outcome := tui.Clip(line+strings.Repeat(" ", at), at), line[strings.LastIndex(line, "  ")+2:]
+			if !strings.HasPrefix(outcome, "404") && !strings.HasPrefix(outcome, "OUTCOME") ||
+				tui.Width(strings.TrimSuffix(line, outcome)) != at {
+				t.Errorf("at %d the outcome is not at %d: %q, %q", width, at, line, before)
+			}
+		}
+	}
+}
+
+// With little room the columns that help least go first, and on a pipe no line is cut.
+func TestListColumnsByWidth(t *testing.T) {
+	seen := widths{link: 20, asked: 20, exchanges: 8}
+	for width, want := range map[int]listColumns{
+		0:   {0, 5, 12, 20, 20, 4, 7},
+		120: {120, 5, 12, 20, 20, 4, 7},
+		100: {100, 5, 8, 20, 20, 4, 7},
+		80:  {80, 3, 0, 14, 20, 4, 7},
+		66:  {66, 3, 0, 14, 20, 0, 0},
+		40:  {40, 3, 0, 0, 10, 0, 0},
+		10:  {10, 3, 0, 0, 0, 0, 0},
+	} {
+		if got := seen.columns(width); got != want {
+			t.Errorf("at %d: got %v, want %v", width, got, want)
+		}
+	}
+}
+
+// What went wrong stands first, and says what it is.
+func TestOutcomeNamesErrors(t *testing.T) {
+	call := []byte(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"h9"}}`)
+	for _, tt := range []struct{ head, body, want string }{
+		{
+			"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no\u0007 such task"}}`,
+			"-32001 TaskNotFound: no� such task, task h9",
+		},
+		{"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"error":{"code":-7}}`, "-7, task h9"},
+		{"HTTP/1.1 401 Unauthorized", "", "401 Unauthorized, task h9"},
+		{"HTTP/1.1 599 Odd", "", "599, task h9"},
+		{
+			"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"result":{"id":"h9","status":{"state":"TASK_STATE_WORKING"}}}`,
+			"h9 working",
+		},
+	} {
+		x := &capture.Exchange{
+			State: capture.StateClosed,
+			Request: capture.Request{
+				Head: []byte("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n\r\n"),
+				Body: capture.Body{Data: call, Complete: true},
+			},
+			Response: &capture.Response{
+				Head: []byte(tt.head + "\r\nContent-Type: application/json\r\n\r\n"),
+				Body: capture.Body{Data: []byte(tt.body), Complete: true},
+			},
+		}
+		if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
 }

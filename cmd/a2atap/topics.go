@@ -63,11 +63,12 @@ func filterTopic() string {
 
 Words side by side all have to hold; "or", "not" (or a leading -) and parentheses do the rest. A word is KEY:VALUE, or
 alone: then it is looked for in the URL and the bodies, and /in slashes/ as a regular expression (RE2). * in a value
-stands for any text. Quotes hold blanks. Case does not matter, but in ids and JSON values.
+stands for any text. Quotes hold blanks. Case does not matter, but in ids and JSON values. Of an id that is a UUID the
+first digits are enough, six or more: task:2f1e9c04, as show prints it.
 
 Numbers, durations, sizes and times can be compared (>, >=, <, <=) and given as ranges (3..9, 12:00..12:05). Operations,
 states and roles may be spelled as in any version of A2A. A key holds if any operation, event or part of the exchange
-has it. The key workflow is not for tui, where W opens the workflow of an exchange.
+has it.
 
 Keys:
 `)

@@ -3,42 +3,54 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui"
 )
 
 // treePrinter prints each workflow as a tree: what an exchange caused is indented under it.
 type treePrinter struct {
-	w     io.Writer
-	links *workflow.Index
-	order []uint64
-	rows  map[uint64]treeRow
-	by    map[uint64]workflow.Evidence // how it is known what each is under
-	lines []treeLine
+	w       io.Writer
+	colours bool
+	width   int // of the terminal; 0 if there is none
+	links   *workflow.Index
+	order   []uint64
+	rows    map[uint64]treeRow
+	by      map[uint64]workflow.Evidence // how it is known what each is under
+	lines   []treeLine
 }
 
 // A treeRow is what is printed of an exchange.
-type treeRow struct{ client, agent, asked, outcome, took, broken string }
+type treeRow struct {
+	client, agent, asked, outcome, took, broken string
+	worst                                       analyzer.Severity // of what is broken
+	failed                                      bool
+}
 
 // A treeLine is a line of a tree, in columns, and what follows them.
 type treeLine struct {
 	columns [4]string // number, link, request, outcome
-	rest    string
+	row     treeRow
+	rest    []piece
 }
 
-func newTreePrinter(w io.Writer) *treePrinter {
-	return &treePrinter{w: w, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence)}
+func newTreePrinter(w io.Writer, colours bool, width int) *treePrinter {
+	return &treePrinter{
+		w: w, colours: colours, width: width, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence),
+	}
 }
 
 func (p *treePrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
 	p.order = append(p.order, x.Seq)
-	p.rows[x.Seq] = treeRow{
-		client: analyzer.Clean(x.Client.Name), agent: analyzer.Clean(x.Agent.Name), asked: asked(x, facts),
-		outcome: cameTo(x, facts), took: took(x), broken: brokenRules(facts.Findings),
+	r := treeRow{
+		client: x.Client.Name, agent: x.Agent.Name, asked: asked(x, facts), outcome: cameTo(x, facts), took: took(x),
+		failed: x.Fault != nil || facts.Failure(statusOf(x)) != "",
 	}
+	r.broken, r.worst = brokenRules(facts.Findings)
+	p.rows[x.Seq] = r
 	return nil
 }
 
@@ -46,13 +58,14 @@ func (p *treePrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
 // then the id of the one task that it is about, for short.
 func cameTo(x *capture.Exchange, facts analyzer.Facts) string {
 	var came string
+	failure := facts.Failure(statusOf(x))
 	switch {
-	case len(facts.Errors) > 0 && facts.Errors[0].Name.String() != "":
-		came = facts.Errors[0].Name.String()
-	case len(facts.Errors) > 0:
-		came = facts.Errors[0].String()
+	case len(facts.Errors) > 0 && facts.ErrorName(facts.Errors[0]) != "":
+		came = facts.ErrorName(facts.Errors[0])
+	case failure != "":
+		came = failure
 	case x.Fault != nil:
-		came = faultWords(x.Fault)
+		came = sequence.FaultWords(x.Fault)
 	case facts.State() != "":
 		came = facts.State()
 	default:
@@ -62,25 +75,16 @@ func cameTo(x *capture.Exchange, facts analyzer.Facts) string {
 		came += ", " + x.State.String()
 	}
 	if len(facts.Tasks) == 1 {
-		came += " " + shortID(facts.Tasks[0])
+		came += " " + analyzer.ShortID(facts.Tasks[0])
 	}
 	return came
 }
 
-// shortID returns what people tell ids apart by: the first digits of a UUID, or the beginning.
-func shortID(id string) string {
-	const most = 8
-	runes := []rune(analyzer.Clean(id[:min(len(id), 4*most+1)]))
-	if first := strings.IndexByte(id, '-'); first >= most || len(runes) <= most {
-		return string(runes[:min(len(runes), most)])
-	}
-	return string(runes[:most-1]) + "…"
-}
-
-// brokenRules names the rule that was broken worst, and says how many others were; "" if none was.
-func brokenRules(findings []analyzer.Finding) string {
+// brokenRules names the rule that was broken worst behind the sign of its severity, and says how many others were; ""
+// if none was.
+func brokenRules(findings []analyzer.Finding) (words string, severity analyzer.Severity) {
 	if len(findings) == 0 {
-		return ""
+		return "", 0
 	}
 	worst, rules := &findings[0], make(map[string]bool)
 	for i := range findings {
@@ -89,10 +93,11 @@ func brokenRules(findings []analyzer.Finding) string {
 			worst = &findings[i]
 		}
 	}
-	if len(rules) == 1 {
-		return " ! " + worst.Rule.ID
+	words = " " + tui.Sign(worst.Severity) + " " + worst.Rule.ID
+	if len(rules) > 1 {
+		words += fmt.Sprintf(" +%d", len(rules)-1)
 	}
-	return fmt.Sprintf(" ! %s +%d", worst.Rule.ID, len(rules)-1)
+	return words, worst.Severity
 }
 
 // end prints the trees. What is under an exchange that was not chosen is under the nearest one above that was.
@@ -119,11 +124,12 @@ func (p *treePrinter) end() error {
 func (p *treePrinter) branch(n uint64, stem, below string, nested bool, under map[uint64][]uint64) {
 	r := p.rows[n]
 	line := treeLine{
-		columns: [4]string{stem + fmt.Sprint(n), linkWords(r.client, r.agent), r.asked, r.outcome},
-		rest:    fmt.Sprintf("%7s%s", r.took, r.broken),
+		columns: [4]string{stem + fmt.Sprint(n), linkWords(r.client, r.agent, treeWidths[1]), r.asked, r.outcome},
+		row:     r,
+		rest:    []piece{{fmt.Sprintf("%7s", r.took), inkDim}, {r.broken, severityInk(r.worst)}},
 	}
 	if by := p.by[n]; nested && !by.Certain() {
-		line.rest += fmt.Sprintf(" (inferred: %s)", by)
+		line.rest = append(line.rest, piece{fmt.Sprintf(" (inferred: %s)", by), inkDim})
 	}
 	p.lines = append(p.lines, line)
 	for i, child := range under[n] {
@@ -135,55 +141,60 @@ func (p *treePrinter) branch(n uint64, stem, below string, nested bool, under ma
 	}
 }
 
-// treeWidths are what the columns of a tree may take, in characters: they are as wide as what is in them, and no wider
-// than this.
-var treeWidths = [4]int{24, 24, 20, 23}
+// treeWidths are what the columns of a tree may take, in columns of the terminal: they are as wide as what is in them,
+// and no wider than this.
+var treeWidths = [4]int{24, 24, 20, 28}
 
 // write writes the lines.
 func (p *treePrinter) write() error {
 	var widths [4]int
 	for i := range p.lines {
 		for j, text := range p.lines[i].columns {
-			text = analyzer.Clean(text)
+			text = tui.Clean(text)
 			p.lines[i].columns[j] = text
-			widths[j] = min(max(widths[j], len([]rune(text))), treeWidths[j])
+			widths[j] = min(max(widths[j], tui.Width(text)), treeWidths[j])
 		}
 	}
-	for _, line := range p.lines {
-		var b strings.Builder
-		for j, text := range line.columns {
-			b.WriteString(column(text, widths[j], j == 0) + "  ")
+	p.narrow(&widths)
+	for _, l := range p.lines {
+		l.columns[1] = linkWords(l.row.client, l.row.agent, widths[1])
+		line := []piece{{inColumns(lastOf(l.columns[0], widths[0]), widths[0]) + "  ", inkDim}}
+		for j, text := range l.columns[1:] {
+			look := inkPlain
+			if l.row.failed && j == 2 {
+				look = inkBad
+			}
+			line = append(line, piece{inColumns(text, widths[j+1]) + "  ", look})
 		}
-		if _, err := fmt.Fprintln(p.w, b.String()+line.rest); err != nil {
+		if _, err := fmt.Fprintln(p.w, paint(p.colours, fit(append(line, l.rest...), p.width)...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// linkWords names a client and an agent so that both are seen, however long their names are.
-func linkWords(client, agent string) string {
-	const arrow = " → "
-	room := treeWidths[1] - len([]rune(arrow))
-	left := min(len([]rune(client)), max(room/2, room-len([]rune(agent))))
-	client = cut(client, left)
-	agent = cut(agent, room-left)
-	return client + arrow + agent
-}
+// ruleRoom is what a tree leaves for the rules that are broken, in columns.
+const ruleRoom = 24
 
-// cut returns a text, or the beginning of one that is longer than a width, with an ellipsis.
-func cut(text string, width int) string {
-	if runes := []rune(text); len(runes) > width {
-		return string(runes[:width-1]) + "…"
+// narrow makes the columns narrower if the terminal is.
+func (p *treePrinter) narrow(widths *[4]int) {
+	if p.width == 0 {
+		return
 	}
-	return text
+	for _, step := range [...]struct{ column, to int }{
+		{1, 18}, {3, 20}, {2, 14}, {0, 14}, {1, 12}, {3, 12}, {2, 8}, {0, 9},
+	} {
+		if widths[0]+widths[1]+widths[2]+widths[3]+4*2+tookColumn+ruleRoom <= p.width {
+			return
+		}
+		widths[step.column] = min(widths[step.column], step.to)
+	}
 }
 
-// column cuts a text to a width, or fills it up. What is cut off becomes an ellipsis, at the end or at the beginning.
-func column(text string, width int, beginning bool) string {
-	if runes := []rune(text); beginning && len(runes) > width {
+// lastOf returns the end of a text, with an ellipsis for what does not fit into a width.
+func lastOf(text string, width int) string {
+	if runes := []rune(text); len(runes) > width { // each is as wide as one column
 		return "…" + string(runes[len(runes)-width+1:])
 	}
-	text = cut(text, width)
-	return text + strings.Repeat(" ", width-len([]rune(text)))
+	return text
 }

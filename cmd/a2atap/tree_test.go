@@ -7,12 +7,13 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui"
 )
 
 // Whatever the names are and however deep it goes, each line has its number, both names, its outcome and what is wrong.
 func TestTreeOfLongNames(t *testing.T) {
 	var out strings.Builder
-	p := newTreePrinter(&out)
+	p := newTreePrinter(&out, false, 0)
 	p.links = &workflow.Index{}
 	const depth = 30
 	for n := uint64(1); n <= depth; n++ {
@@ -42,7 +43,9 @@ func TestTreeOfLongNames(t *testing.T) {
 		t.Errorf("the deepest is %q", last)
 	}
 	for _, line := range lines[1:] {
-		for _, want := range []string{"orchestra… → hotels", "reset by agent 0190a5c4", "(inferred: made while answering)"} {
+		for _, want := range []string{
+			"orchestra… → hotels", "reset by agent *00000001", "(inferred: made while answering)",
+		} {
 			if !strings.Contains(line, want) {
 				t.Errorf("%q lacks %q", line, want)
 			}
@@ -59,24 +62,38 @@ func TestLinkWords(t *testing.T) {
 		{"a-client-of-a-very-long-name", "an-agent-of-a-very-long-name", "a-client-… → an-agent-o…"},
 		{"", "", " → "},
 	} {
-		got := linkWords(tt.client, tt.agent)
+		got := linkWords(tt.client, tt.agent, treeWidths[1])
 		if got != tt.want || len([]rune(got)) > treeWidths[1] {
 			t.Errorf("%s, %s: got %q, want %q", tt.client, tt.agent, got, tt.want)
 		}
 	}
 }
 
-func TestShortID(t *testing.T) {
-	for id, want := range map[string]string{
-		"":                                     "",
-		"t1":                                   "t1",
-		"task-1":                               "task-1",
-		"0190a5c4-0000-7000-8000-000000000001": "0190a5c4",
-		"booking-of-a-room":                    "booking…",
-		"é" + strings.Repeat("\x1b", 3) + "düüü": "é���düüü",
-	} {
-		if got := shortID(id); got != want {
-			t.Errorf("%q: got %q, want %q", id, got, want)
+// On a terminal of any width no line of a tree is wider, and each shows its rule while there is room.
+func TestTreeFitsTheTerminal(t *testing.T) {
+	rule := &analyzer.Rule{ID: "stream-closed"}
+	for width := 1; width < 140; width++ {
+		var out strings.Builder
+		p := newTreePrinter(&out, false, width)
+		p.links = &workflow.Index{}
+		p.links.Put(workflow.Link{Exchange: 1})
+		x := &capture.Exchange{
+			Seq: 1, State: capture.StateClosed, Client: capture.Peer{Name: "京都の旅行代理店"}, Agent: capture.Peer{Name: "planner"},
+			Request: capture.Request{Head: []byte("GET /a/long/path/to/somewhere HTTP/1.1\r\nHost: a\r\n\r\n")},
+		}
+		findings := []analyzer.Finding{{Rule: rule, Severity: analyzer.Warning}}
+		if err := p.print(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.end(); err != nil {
+			t.Fatal(err)
+		}
+		line := strings.TrimSuffix(out.String(), "\n")
+		if got := tui.Width(line); got > width {
+			t.Errorf("at %d the line is %d wide: %q", width, got, line)
+		}
+		if width >= 80 && !strings.HasSuffix(line, " ? stream-closed") {
+			t.Errorf("at %d the rule is missing: %q", width, line)
 		}
 	}
 }
@@ -89,8 +106,8 @@ func TestBrokenRules(t *testing.T) {
 		{Rule: wrong, Severity: analyzer.Error},
 		{Rule: wrong, Severity: analyzer.Error},
 	}
-	for n, want := range []string{"", " ! a-note", " ! an-error +1", " ! an-error +1"} {
-		if got := brokenRules(findings[:n]); got != want {
+	for n, want := range []string{"", " · a-note", " ! an-error +1", " ! an-error +1"} {
+		if got, _ := brokenRules(findings[:n]); got != want {
 			t.Errorf("%d findings: got %q, want %q", n, got, want)
 		}
 	}

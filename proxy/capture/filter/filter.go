@@ -25,7 +25,8 @@ import (
 //
 // Values: "*" stands for any text unless it is quoted; quotes hold blanks, and within them \" and \\ are a quote and a
 // backslash. A value in slashes is a regular expression (RE2 syntax, blanks written \s) that is searched for anywhere,
-// without minding case unless it says (?-i). Names are compared without minding case; ids and JSON values are not.
+// without minding case unless it says (?-i). Names are compared without minding case; ids and JSON values are not. Of an
+// id that is a UUID the first digits are enough, six or more.
 //
 // Numbers, durations, sizes and times can be compared (>, >=, <, <=) and given as ranges, whose ends belong to them and
 // may be left out: n:3..9, dur:>2s, size:1MB.., time:12:00..12:05. A duration or size that is not compared means its
@@ -117,7 +118,7 @@ func (f *Filter) Keys() []capture.Key {
 		if !ok || t.key.index == "" {
 			continue
 		}
-		if value, ok := test.pattern.literal(); ok {
+		if value, ok := test.pattern.literal(); ok && !(t.key.exact && beginsUUID(value)) {
 			keys = append(keys, capture.Key{Kind: t.key.index, Value: value})
 		}
 	}

@@ -31,7 +31,7 @@ func (f knownFacts) Normalise(key, word string) string {
 var streamFacts = knownFacts{
 	values: map[string][]string{
 		"op": {"SendStreamingMessage", "message/stream"}, "dialect": {"0.3"}, "binding": {"jsonrpc"},
-		"task": {"t-1", "T two"}, "context": {"c-1"}, "message": {"m-1"}, "state": {"working", "failed"},
+		"task": {"t-1", "T two", "2f1e9c04-5b1d-4c6e-9a52-0d6f1f0a7b11"}, "context": {"c-1"}, "message": {"m-1"}, "state": {"working", "failed"},
 		"role": {"user"}, "event": {"statusUpdate"}, "code": {"-32001", "TASK_NOT_FOUND"},
 		"rule": {"stream-closed-on-terminal"}, "severity": {"error"}, "side": {"agent"},
 		"workflow": {"3"}, "is": {"push", "marked"},
@@ -92,6 +92,15 @@ func TestMatch(t *testing.T) {
 		{"id:0190a5c4-*", true},
 		{"id:0190a5c4-0000-7000-8000-000000000001", true},
 		{"id:x", false},
+		{"id:0190a5", true},
+		{"task:2f1e9c04", true},
+		{"task:2f1e9c", true},
+		{"task:2f1e9c04-5b1d-4c6e", true},
+		{"task:*1f0a7b11", true},
+		{"task:2f1e9", false},
+		{"task:2f1e9c05", false},
+		{"task:1f0a7b11", false},
+		{"task:2F1E9C04", false},
 		{"time:12:30:15", true},
 		{"time:12:30", true},
 		{"time:12:30:16", false},
@@ -283,6 +292,11 @@ func TestKeysForIndex(t *testing.T) {
 		{"task:t-1 (op:x or op:y)", []capture.Key{key("task", "t-1")}},
 		{"not task:t-1", nil},
 		{"task:t-* op:/x/", nil},
+		{"task:2f1e9c04", nil}, // the first digits of an id, which an index does not find
+		{
+			"task:2f1e9c04-5b1d-4c6e-9a52-0d6f1f0a7b11",
+			[]capture.Key{key("task", "2f1e9c04-5b1d-4c6e-9a52-0d6f1f0a7b11")},
+		},
 		{"agent:booker", nil}, // its name is compared without minding case, which an index cannot
 	}
 	for _, tt := range tests {

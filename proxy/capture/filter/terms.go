@@ -213,6 +213,9 @@ func (t nameTest) holds(s *subject) bool {
 		}
 	}
 	word, ok := t.pattern.literal()
+	if ok && t.key.exact && beginsUUID(word) {
+		return slices.ContainsFunc(values, func(v string) bool { return isUUID(v) && strings.HasPrefix(v, word) })
+	}
 	if !ok || !t.key.asks || s.facts == nil || len(values) == 0 {
 		return false
 	}

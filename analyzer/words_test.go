@@ -1,0 +1,60 @@
+package analyzer
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/proxy/a2a"
+)
+
+func TestShortID(t *testing.T) {
+	for id, want := range map[string]string{
+		"":                                       "",
+		"t1":                                     "t1",
+		"booking-of-a-room-12":                   "booking-of-a-room-12",
+		"task-2026-11-23-000001":                 "task-202*3-000001",
+		"2f1e9c04-5b1d-4c6e-9a52-0d6f1f0a7b11":   "2f1e9c04",
+		"0190a5c4-0000-7000-8000-00009f3c2a1b":   "*9f3c2a1b", // of version 7: it begins with the time
+		"00000000-0000-4000-8000-000000000001":   "*00000001",
+		"1ec9414c-232a-6b00-b3c8-9e6bdeced846":   "1ec9414c-232a-6b00-b3c8-9e6bdeced846", // of version 6
+		"{2f1e9c04-5b1d-4c6e-9a52-0d6f1f0a7b11}": "{2f1e9c0*f0a7b11}",
+		"é\x1b[2J":                               "é\ufffd[2J",
+		strings.Repeat("é", 21):                  "éééééééé*éééééééé",
+	} {
+		if got := ShortID(id); got != want {
+			t.Errorf("%q: got %q, want %q", id, got, want)
+		}
+	}
+}
+
+func TestFailure(t *testing.T) {
+	rpc, rest := a2a.Call{Binding: a2a.JSONRPC}, a2a.Call{Binding: a2a.HTTPJSON}
+	for _, tt := range []struct {
+		call   a2a.Call
+		err    *a2a.Error
+		status int
+		want   string
+	}{
+		{rpc, nil, 0, ""},
+		{rpc, nil, 302, ""},
+		{rpc, nil, 401, "401 Unauthorized"},
+		{rpc, nil, 599, "599"},
+		{
+			rpc, &a2a.Error{Code: -32001, CodeKnown: true, Name: a2a.TaskNotFound, HTTPStatus: 200, Message: "none"}, 200,
+			"-32001 TaskNotFound: none",
+		},
+		{rpc, &a2a.Error{Code: -5, CodeKnown: true, Name: a2a.OtherError, Reason: "ODD"}, 200, "-5 ODD"},
+		{rpc, &a2a.Error{Message: "help\x1b"}, 200, "help\ufffd"},
+		{rest, &a2a.Error{Code: -32001, CodeKnown: true, Name: a2a.TaskNotFound, HTTPStatus: 404}, 404, "404 TaskNotFound"},
+		{rest, &a2a.Error{HTTPStatus: 503}, 503, "503 Service Unavailable"},
+		{rest, &a2a.Error{HTTPStatus: 503, Message: "busy"}, 503, "503: busy"},
+	} {
+		r := Reading{Call: tt.call}
+		if tt.err != nil {
+			r.Errors = []*a2a.Error{tt.err}
+		}
+		if got := r.Failure(tt.status); got != tt.want {
+			t.Errorf("%+v, %d: got %q, want %q", tt.err, tt.status, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+
+	"a2atap/proxy/capture/credential"
+	"a2atap/tui"
+	"a2atap/tui/terminal"
+)
+
+// usualWidth is the width of a terminal that does not say how wide it is.
+const usualWidth = 80
+
+// columnsOf returns how many columns the terminal has that w is; 0 if w is none, so that no line has to be cut.
+func columnsOf(w io.Writer) int {
+	if !terminal.Is(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(w.(*os.File).Fd())
+	if err != nil || width <= 0 {
+		return usualWidth
+	}
+	return width
+}
+
+// inColumns returns a foreign text without passwords, cut or filled up to so many columns.
+func inColumns(text string, columns int) string {
+	text = tui.Clip(credential.WithoutUserinfo(text), columns)
+	return text + strings.Repeat(" ", max(columns-tui.Width(text), 0))
+}
+
+// fit cuts the pieces of a line to so many columns; 0 is any number of them.
+func fit(line []piece, columns int) []piece {
+	left := columns
+	for i := range line {
+		line[i].text = tui.Clean(credential.WithoutUserinfo(line[i].text))
+		if columns == 0 {
+			continue
+		}
+		if left <= 0 {
+			return line[:i]
+		}
+		if more := i+1 < len(line); tui.Width(line[i].text) > left || more && tui.Width(line[i].text) == left {
+			line[i].text = tui.Clip(line[i].text+strings.Repeat(" ", left), left)
+			return line[:i+1]
+		}
+		left -= tui.Width(line[i].text)
+	}
+	return line
+}
+
+// linkWords names a client and an agent in at most so many columns, so that both are seen, however long their names
+// are.
+func linkWords(client, agent string, columns int) string {
+	const arrow = " → "
+	client, agent = tui.Clean(client), tui.Clean(agent)
+	room := columns - tui.Width(arrow)
+	left := min(tui.Width(client), max(room/2, room-tui.Width(agent)))
+	return tui.Clip(client, left) + arrow + tui.Clip(agent, room-left)
+}

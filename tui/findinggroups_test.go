@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+)
+
+// A user groups findings, folds a group, and goes through the others.
+func TestFindingsAreGrouped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 40, Options{})
+		defer u.close()
+		u.press("e", "_")
+		u.sees("_: nothing is grouped; u groups")
+		u.press("G")
+		u.sees("stream-still-open: stream was open") // the rule of the note, which is the last
+		u.press("u")
+		u.sees("1 note; by rule")
+		if at := u.m.top().target().Exchange; at != 8 {
+			t.Errorf("grouping has moved the cursor to %d", at)
+		}
+		u.press("k")
+		line := u.cursorLine()
+		if !strings.Contains(line, "▾ stream-still-open") || !strings.Contains(line, "1 note in 1 exchange") {
+			t.Errorf("above it is %q", line)
+		}
+		u.press("enter", "g")
+		if line := u.cursorLine(); !strings.Contains(line, "1 error in 1 exchange") {
+			t.Errorf("the first group is %q, want one of errors", line)
+		}
+		u.press("n", "n", "n", "n")
+		if at := u.m.top().target().Exchange; at != 8 {
+			t.Errorf("four findings on is %d, want 8, unfolded", at)
+		}
+		u.press("_")
+		if n := u.m.top().(*findingsPanel).list.length; n != 4 {
+			t.Errorf("folded, there are %d lines, want 4 rules", n)
+		}
+		u.press("u")
+		u.sees("▾ booker")
+		u.sees("3 errors, 1 note in 4 exchanges")
+		u.press("u")
+		u.sees("▾ error")
+		u.sees("3 errors in 3 exchanges")
+		u.press("g", "j", "enter")
+		if d, is := u.m.top().(*detail); !is || d.seq != 4 {
+			t.Errorf("enter on a finding opens\n%s", u.screen())
+		}
+	})
+}
+
+// New findings, also worse ones, do not move the cursor, and a heading that is selected stays selected.
+func TestFindingGroupsGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, v := growing(t, 30), NewVerdicts(0)
+		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v})
+		defer u.close()
+		find := func(seq uint64, s analyzer.Severity, rule int) {
+			v.Found(analyzer.Finding{
+				Rule: rules.All[rule], Severity: s, Message: fmt.Sprint("finding ", seq), Place: analyzer.Place{Exchange: seq},
+				Link: analyzer.Link{Client: "traveller", Agent: "booker"},
+			})
+			v.Judged(seq, analyzer.Counts{Judged: 1}, false)
+			u.pass(time.Second)
+		}
+		find(5, analyzer.Warning, 0)
+		u.press("e")
+		for n := uint64(6); n < 12; n++ {
+			find(n, analyzer.Error, 1)
+		}
+		if at := u.m.top().target().Exchange; at != 5 {
+			t.Errorf("worse findings have moved the cursor to %d", at)
+		}
+		u.press("u", "g")
+		at := u.cursorLine()
+		if !strings.Contains(at, "6 errors in 6 exchanges") {
+			t.Errorf("the first group is %q", at)
+		}
+		find(12, analyzer.Error, 2)
+		find(13, analyzer.Error, 1)
+		if at := u.cursorLine(); !strings.Contains(at, "7 errors in 7 exchanges") {
+			t.Errorf("the cursor has moved to %q", at)
+		}
+		u.sees("8 errors, 1 warning, 0 notes; by rule")
+	})
+}
+
+func TestOutline(t *testing.T) {
+	o := outline{window: window{height: 10}}
+	lines := []outlineLine{
+		{key: "a"},
+		{level: 1, item: 1},
+		{key: "b", level: 1, closed: true},
+		{level: 2, item: 2},
+		{level: 1, item: 3},
+		{key: "c"},
+		{level: 1, item: 4},
+	}
+	sees := func(what string, want ...int) {
+		t.Helper()
+		if diff := cmp.Diff(want, o.shown); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", what, diff)
+		}
+	}
+	o.set(lines, 6)
+	sees("at first b is folded", 0, 1, 2, 4, 5, 6)
+	if o.cursor != 5 {
+		t.Errorf("the cursor is in row %d, want 5", o.cursor)
+	}
+	o.move(2)
+	o.fold()
+	sees("b unfolded", 0, 1, 2, 3, 4, 5, 6)
+	o.foldAll()
+	sees("all folded", 0, 5)
+	if o.cursor != 0 || o.under() != 1 {
+		t.Errorf("the cursor is in row %d above line %d, want 0 above 1", o.cursor, o.under())
+	}
+	o.reveal(3)
+	sees("what is in b revealed", 0, 1, 2, 3, 4, 5)
+	if o.cursor != 3 {
+		t.Errorf("the cursor is in row %d, want 3", o.cursor)
+	}
+	o.foldAll()
+	o.foldAll()
+	sees("all folded and unfolded", 0, 1, 2, 3, 4, 5, 6)
+	o.set(nil, -1)
+	if o.fold() || o.under() != -1 || o.at(0) != nil {
+		t.Error("an empty outline has lines")
+	}
+	o.foldAll()
+}
