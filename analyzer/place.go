@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -35,6 +36,45 @@ func (p Place) String() string {
 		text = append(append(text, '#'), p.Pointer...)
 	}
 	return string(text)
+}
+
+// ParsePlace reads the text form of a place. The number of an exchange alone is its request. Errors say what is wrong,
+// and are for who wrote the text.
+func ParsePlace(text string) (Place, error) {
+	var p Place
+	where, pointer, hasPointer := strings.Cut(text, "#")
+	number, rest, _ := strings.Cut(where, ".")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || seq == 0 {
+		return p, fmt.Errorf("a place begins with the number of an exchange, as in 12.response.event[3], not %q", number)
+	}
+	side, part, hasPart := strings.Cut(rest, ".")
+	switch {
+	case side == "" && where == number, side == "request":
+	case side == "response":
+		p.Response = true
+	default:
+		return p, fmt.Errorf("a place is in %s.request or %s.response, not in %q", number, number, side)
+	}
+	if hasPart && !isPart(part) {
+		return p, fmt.Errorf("a part of a message is line, status, body, header[Name] or event[3], not %q", part)
+	}
+	p.Exchange, p.Part, p.Pointer, p.HasPointer = seq, part, pointer, hasPointer
+	return p, nil
+}
+
+// isPart reports whether a text names a part of a message as Place does.
+func isPart(text string) bool {
+	if text == "line" || text == "status" || text == "body" {
+		return true
+	}
+	name, bracketed := strings.CutSuffix(text, "]")
+	if k, isEvent := strings.CutPrefix(name, "event["); bracketed && isEvent {
+		n, err := strconv.Atoi(k)
+		return err == nil && n > 0 && strconv.Itoa(n) == k
+	}
+	_, isHeader := strings.CutPrefix(name, "header[")
+	return bracketed && isHeader
 }
 
 // At returns the place of a JSON value under p.

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -80,6 +82,27 @@ func (m *inspector) copyChoices() []choice {
 
 func (m *inspector) offCurl() string {
 	return unless(m.options.Curl != nil, "curl commands are not available here")
+}
+
+// copyNames are the names of the choices, in their order. Each begins with the key of its choice.
+var copyNames = []string{
+	"value", "name", "pointer", "where", "body", "answer", "event", "curl", "transcript", "finding",
+}
+
+// copyWhat makes a choice of the menu by its name.
+func (m *inspector) copyWhat(name string) (tea.Cmd, error) {
+	if why := m.unable(copyMenu); why != "" {
+		return nil, errors.New(why)
+	}
+	i := slices.Index(copyNames, name)
+	if i < 0 {
+		return nil, unknown("thing to copy", name, copyNames, "; there are "+strings.Join(copyNames, ", "))
+	}
+	c := m.copyChoices()[i]
+	if c.off != "" {
+		return nil, errors.New(c.off)
+	}
+	return c.do(), nil
 }
 
 // unless returns why something cannot be done, unless it can.

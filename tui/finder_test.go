@@ -302,3 +302,26 @@ func BenchmarkSearchEvents(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/event")
 }
+
+// The commands do what the keys do.
+func TestSearchAndCopyByCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("g").command("search kyoto").command("next-match")
+		u.sees("match 2 of 2")
+		u.press("enter").command("search /osa(/")
+		u.sees("missing closing )")
+		u.press("esc")
+		u.command(`search "id": "kyoto`)
+		u.sees("match 1 of 2")
+		u.command("copy pointer")
+		u.sees("/params/id")
+		u.press("esc").command("copy event")
+		u.sees("no event is selected")
+		u.press("esc").command("copy valeu")
+		u.sees("value")
+		u.press("esc", "l").command("search osaka")
+		u.sees("3 exchanges, match 1 of 1")
+	})
+}

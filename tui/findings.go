@@ -261,8 +261,8 @@ func (f *findingsPanel) explain() []line {
 		paragraph(styleText, "", "reported in place of "+strings.Join(found.Also, ", "))
 	}
 	paragraph(styleText, "Rule", found.Rule.ID+": "+found.Rule.Title)
-	paragraph(styleText, "Why", found.Rule.Doc)
-	paragraph(styleText, "Fix", found.Rule.Fix)
-	paragraph(styleText, "Not reported", found.Rule.Silent)
+	for _, c := range ruleChapters(found.Rule) {
+		paragraph(styleText, c.name, c.words)
+	}
 	return lines
 }

@@ -16,10 +16,22 @@ func (m *inspector) frame() []line {
 		lines = append(lines, line{})
 	}
 	lines = append(lines[:max(min(len(lines), m.height-1), 0)], m.lastLine())
-	lines = lines[:max(min(len(lines), m.height), 0)]
+	lines = m.overlay(lines[:max(min(len(lines), m.height), 0)])
 	for i := range lines {
 		lines[i] = lines[i].fit(max(m.width, 0))
 	}
+	return lines
+}
+
+// overlay puts what belongs to the prompt over the lines above it. The title stays.
+func (m *inspector) overlay(lines []line) []line {
+	if m.prompt == nil || m.question != nil {
+		return lines
+	}
+	over := m.prompt.over(m.width)
+	room := max(len(lines)-2, 0)
+	over = over[:min(len(over), room)]
+	copy(lines[max(len(lines)-1-len(over), 0):], over)
 	return lines
 }
 

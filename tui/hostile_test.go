@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,7 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // Whatever an agent sends, the terminal gets colours that are ours, and text.
 func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, theme := range []Theme{Dark, Light, Plain} {
+		for _, theme := range Themes {
 			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
 			for _, keys := range []string{
 				"", "enter", "v", "v", "G", "a", "tab", "esc", "esc", "l", "tab", "esc", "W", "tab", "tab", "esc", "e", "esc",
@@ -98,6 +99,40 @@ func TestPlainThemeHasNoColour(t *testing.T) {
 	})
 }
 
+// Every panel, in every theme, is drawn with the sixteen colours that every terminal has, and with none where that was
+// asked for. The theme of high contrast has nothing dim.
+func TestThemesAreOfSixteenColours(t *testing.T) {
+	attributes := []string{"", "0", "1", "2", "4", "7"}
+	colour := regexp.MustCompile("^([349]|10)[0-7]$")
+	for _, s := range screens {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUI(t, journey(t), 120, 40, Options{Curl: sampleCurl})
+			defer u.close()
+			u.follow(s.keys)
+			for _, theme := range Themes {
+				u.m.shared.theme = theme
+				frame := u.m.View()
+				if rest := sgr.ReplaceAllString(frame, ""); strings.Contains(rest, "\x1b") {
+					t.Errorf("%s, %s: there are sequences that are not SGR: %q", s.name, theme, rest)
+				}
+				coloured := false
+				for _, code := range sgr.FindAllString(frame, -1) {
+					for n := range strings.SplitSeq(strings.Trim(code, "\x1b[m"), ";") {
+						isColour := colour.MatchString(n)
+						coloured = coloured || isColour
+						if !isColour && !slices.Contains(attributes, n) || theme == Contrast && (n == "2" || n == "90") {
+							t.Errorf("%s is drawn with %q in the theme %s", s.name, code, theme)
+						}
+					}
+				}
+				if coloured && theme == Plain {
+					t.Errorf("%s has a colour in the plain theme", s.name)
+				}
+			}
+		})
+	}
+}
+
 func TestThemesDifferInColourOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
@@ -109,7 +144,7 @@ func TestThemesDifferInColourOnly(t *testing.T) {
 		if u.m.View() == dark {
 			t.Error("light looks like dark")
 		}
-		u.press("t", "t", "j")
+		u.press("t", "t", "t", "j")
 		if diff := cmp.Diff(before, u.screen()); diff != "" {
 			t.Errorf("the text differs, -want +got:\n%s", diff)
 		}
@@ -129,6 +164,8 @@ func TestChooseTheme(t *testing.T) {
 		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, Plain},
 		{"light", map[string]string{"NO_COLOR": "1"}, Light},
 		{"plain", nil, Plain},
+		{"contrast", nil, Contrast},
+		{"auto", map[string]string{"NO_COLOR": "", "COLORFGBG": "0;15"}, Light},
 	} {
 		got, err := ChooseTheme(c.name, func(name string) string { return c.env[name] })
 		if err != nil || got != c.want {
@@ -136,7 +173,7 @@ func TestChooseTheme(t *testing.T) {
 		}
 	}
 	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(),
-		"dark, light, plain") {
+		"auto, dark, light, contrast, plain") {
 		t.Errorf("an unknown theme is answered with %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/command"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
@@ -24,8 +25,10 @@ type inspector struct {
 	notice   string    // the last one that came with a verdict
 	question *question // that waits for a key; nil if none does
 	prompt   *prompt   // in which something is typed; nil if nothing is
-	followed bool      // the list was following when the recording ended
-	panes    panes     // that stand beside the list on a wide screen
+	history  command.History
+	unknown  bool  // a key that is none was explained
+	followed bool  // the list was following when the recording ended
+	panes    panes // that stand beside the list on a wide screen
 	mouse    bool
 	doing    doing     // what was begun with the keys that do something
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
@@ -43,7 +46,7 @@ func newInspector(load *loader, o Options) *inspector {
 	}
 	load.notes = notes.NewKeeper(o.Notes)
 	s := &shared{load: load, theme: o.Theme, location: o.Location}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), doing: doing{exec: tea.ExecProcess}}
+	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -52,7 +55,11 @@ func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	return tea.Batch(m.shared.load.readNotes(), m.shared.load.open())
+	begin := tea.Batch(m.shared.load.readNotes(), m.shared.load.open())
+	if m.mouse {
+		return tea.Batch(tea.EnableMouseCellMotion, begin)
+	}
+	return begin
 }
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
@@ -182,6 +189,9 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			return tea.Suspend
 		}
 	}
+	if len(msg.Runes) > 1 && !msg.Paste && m.prompt == nil && !m.typing() {
+		return m.oneByOne(msg)
+	}
 	if q := m.question; q != nil {
 		m.question = nil
 		if answer := q.answers[msg.String()]; answer != nil {
@@ -202,13 +212,6 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	if msg.Paste {
 		return nil
 	}
-	if len(msg.Runes) > 1 { // keys that were pressed faster than they were read come as one
-		var cmds []tea.Cmd
-		for _, r := range msg.Runes {
-			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
-		}
-		return tea.Batch(cmds...)
-	}
 	if msg.String() == "esc" && m.stopSending() {
 		return nil
 	}
@@ -219,6 +222,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	k := lookup(msg.String(), m.top().place())
 	if k == nil {
+		m.message = m.nothing(msg.String())
 		return nil
 	}
 	if why := k.why(m); why != "" {
@@ -226,6 +230,27 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	return m.perform(k.do)
+}
+
+// oneByOne handles keys that were pressed faster than they were read, and come as one.
+func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, r := range msg.Runes {
+		cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// nothing says why a key does nothing in the top panel. Where to find the keys that there are it says once.
+func (m *inspector) nothing(name string) string {
+	if in := placesOf(name); in != 0 {
+		return name + ": not here; in " + in.String()
+	}
+	if m.unknown {
+		return name + ": no such key"
+	}
+	m.unknown = true
+	return name + ": no such key; ? for help"
 }
 
 // typing reports whether keys go to the filter line.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -54,9 +55,10 @@ const (
 	foldAll
 	showCoverage
 	showText
-	leaveText
 	toggleMouse
 	changeTheme
+	openCommand
+	showPalette
 	markIt
 	commentIt
 	diffIt
@@ -129,7 +131,7 @@ var keys = []key{
 		"a", "text: artifacts put together from their chunks, and what was said", "", showText,
 		inList | inLadder | inWorkflow | inFindings, offNothing,
 	},
-	{[]string{"a"}, "a", "back from the text", "", leaveText, inText, nil},
+	{[]string{"a"}, "a", "back from the text", "", goBack, inText, nil},
 	{
 		[]string{"l"},
 		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
@@ -215,16 +217,18 @@ var keys = []key{
 	{[]string{"g", "home"}, "g", "to the top", "", goTop, anywhere, nil},
 	{[]string{"G", "end"}, "G", "to the end", "", goBottom, anywhere, nil},
 	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
-	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
+	{[]string{"t"}, "t", "theme: " + themeNames(), "", changeTheme, anywhere, nil},
+	{[]string{":"}, ":", "command line; tab completes, ↑ goes back", "commands", openCommand, anywhere, nil},
+	{[]string{"ctrl+p"}, "ctrl-p", "all actions: type a word to find one", "", showPalette, anywhere, nil},
 	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
 	{
 		[]string{"esc", "left"},
 		"esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, offNoFilter,
 	},
 	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
-	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
+	{[]string{"q"}, "q", "quit, after a second q", "quit", quit, inList, nil},
 	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
-	{[]string{"Q"}, "Q", "quit", "", quit, anywhere, nil},
+	{[]string{"Q"}, "Q", "quit, after a second Q", "", quit, anywhere, nil},
 	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, even while typing a filter", "", quitNow, anywhere, nil},
 	{[]string{"ctrl+z"}, "ctrl-z", "back to the shell; fg returns", "", suspend, anywhere, nil},
 }
@@ -244,111 +248,43 @@ func lookup(name string, in place) *key {
 	return nil
 }
 
+// keyOf returns the row of an action in a panel, or nil.
+func keyOf(a action, in place) *key {
+	for i := range keys {
+		if keys[i].do == a && keys[i].in&in != 0 {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+// placesOf returns the panels in which a key works.
+func placesOf(name string) (in place) {
+	for i := range keys {
+		if slices.Contains(keys[i].names, name) {
+			in |= keys[i].in
+		}
+	}
+	return in
+}
+
+// String names the panels of a set.
+func (in place) String() string {
+	var names []string
+	for _, p := range panels {
+		if p.in != anywhere && in&p.in != 0 {
+			names = append(names, strings.ToLower(p.title))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // why returns why the key does nothing now, or "".
 func (k *key) why(m *inspector) string {
 	if k.off == nil {
 		return ""
 	}
 	return k.off(m)
-}
-
-func offNothing(m *inspector) string {
-	if m.top().target().Exchange == 0 {
-		return "nothing is selected"
-	}
-	return ""
-}
-
-func offShown(*inspector) string { return "this is the workflow of the exchange" }
-
-func offNoFilter(m *inspector) string {
-	if m.list.search == nil && m.list.hunt == nil {
-		return "there is no filter; Q quits"
-	}
-	return ""
-}
-
-func offNoEvent(m *inspector) string {
-	if d, ok := m.shownDetail(); ok && d.ready && d.eventAtCursor() < 0 && d.nodeUnderCursor() == noNode {
-		return "the selected line is neither an event nor an object or array"
-	}
-	return ""
-}
-
-func offNoSearch(m *inspector) string {
-	if m.shared.pattern == nil {
-		return "nothing is searched for; s searches"
-	}
-	return ""
-}
-
-func offNotJSON(m *inspector) string {
-	if d, ok := m.shownDetail(); ok && d.mode != viewJSON {
-		return "only JSON can be folded; v changes the view"
-	}
-	return ""
-}
-
-func offNoNode(m *inspector) string {
-	why := offNotJSON(m)
-	if d, ok := m.shownDetail(); ok && why == "" && d.ready && !d.canFold() {
-		return "the selected line is in no object or array"
-	}
-	return why
-}
-
-func offNotFolded(m *inspector) string {
-	why := offNotJSON(m)
-	if d, ok := m.shownDetail(); ok && why == "" && d.ready && d.nodeUnderCursor() != nodeFolded {
-		return "the selected line is not folded"
-	}
-	return why
-}
-
-func offNoFindings(m *inspector) string {
-	switch {
-	case m.shared.found.total() > 0:
-		return ""
-	case m.shared.judged.behind:
-		return "no finding so far; the rules are still running"
-	}
-	return "there is no finding"
-}
-
-func offNotGrouped(m *inspector) string {
-	grouped := m.list.sorting.now != nil && m.list.sorting.now.Grouped()
-	if f, is := m.top().(*findingsPanel); is {
-		grouped = f.by != findingsFlat
-	}
-	if !grouped {
-		return "nothing is grouped; u groups"
-	}
-	return ""
-}
-
-func offNotLive(m *inspector) string {
-	if !m.shared.info.Live {
-		return "the recording has ended; there is nothing to follow"
-	}
-	return ""
-}
-
-func offNotCut(m *inspector) string {
-	d, ok := m.shownDetail()
-	switch {
-	case !ok || !d.doc.cut:
-		return "all of the exchange is shown"
-	case d.limit >= maxShown:
-		return "no more is shown here; a2atap show prints all of it"
-	}
-	return ""
-}
-
-func offOnlyText(m *inspector) string {
-	if p, ok := m.top().(*textPanel); ok && p.shown != nil && !p.shown.stream {
-		return "the answer is no stream: there are no events beside the text"
-	}
-	return ""
 }
 
 // panels names the panels in which keys work, in the order of the help.
@@ -379,18 +315,28 @@ func listed(in place) []*key {
 	return rows
 }
 
-// WriteKeys writes the table of keys as Markdown, the page docs/keys.md.
+// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
 func WriteKeys(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("<!-- Generated from tui/keys.go: go test ./tui -update -->\n\n# Keys of the inspector\n")
+	b.WriteString("<!-- Generated from tui/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
+	b.WriteString("# Keys of the inspector\n")
 	for _, p := range panels {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | does |\n|---|---|\n", p.title)
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.title)
 		for _, k := range listed(p.in) {
+			v, err := verbOf(k.do)
+			if err != nil {
+				return fmt.Errorf("key %s: %w", k.label, err)
+			}
 			labels := strings.ReplaceAll(k.label, " ", "` `")
-			fmt.Fprintf(&b, "| `%s` | %s |\n", labels, k.words)
+			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.words, v.name)
 		}
 	}
-	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n")
+	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")
+	b.WriteString("What can be typed after `:`; [how](inspector.md#commands-and-themes).\n\n")
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.usage(), "|", "\\|"), v.words)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -80,6 +80,12 @@ func (l *list) changeSorting(a action) tea.Cmd {
 	case reverseOrder:
 		s.reversed = !s.reversed
 	}
+	return l.sortingChanged()
+}
+
+// sortingChanged shows the list as it is to be sorted and grouped now.
+func (l *list) sortingChanged() tea.Cmd {
+	s := &l.sorting
 	said := "exchanges " + s.words()
 	if !s.wanted() {
 		s.now = nil

@@ -205,7 +205,7 @@ func TestCaptureThatCannotBeRead(t *testing.T) {
 		u := newUI(t, src, 80, 24, Options{})
 		defer u.close()
 		u.sees("! the disk is ␛[31mon fire")
-		u.press("j", "enter", "?", "esc", "q")
+		u.press("j", "enter", "?", "esc", "q", "q")
 		if !u.quit {
 			t.Error("q does not quit")
 		}

@@ -80,18 +80,23 @@ func (m *inspector) mark(at analyzer.Place) tea.Cmd {
 func (m *inspector) comment(at analyzer.Place) tea.Cmd {
 	seq := at.Exchange
 	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), m.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
-		change := func(n notes.Note) notes.Note {
-			n.Comment = strings.TrimSpace(words)
-			return n
-		}
-		return m.shared.load.note(seq, change, func(n notes.Note) string {
-			if n.Comment == "" {
-				return fmt.Sprintf("%d has no comment", seq)
-			}
-			return fmt.Sprintf("%d has your comment", seq)
-		}), nil
+		return m.setComment(seq, words), nil
 	})
 	return nil
+}
+
+// setComment returns the command that comments on an exchange; without words the comment goes.
+func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
+	change := func(n notes.Note) notes.Note {
+		n.Comment = strings.TrimSpace(words)
+		return n
+	}
+	return m.shared.load.note(seq, change, func(n notes.Note) string {
+		if n.Comment == "" {
+			return fmt.Sprintf("%d has no comment", seq)
+		}
+		return fmt.Sprintf("%d has your comment", seq)
+	})
 }
 
 // noteOn returns the note on an exchange, by its id if that was read already.

@@ -6,7 +6,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/capture/filter"
 )
 
 // A page is a panel of text: the help, or what was copied.
@@ -37,39 +36,6 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 }
 
 func (p *page) view() []line { return p.lines[min(p.window.top, len(p.lines)):p.window.bottom()] }
-
-// newHelp returns the help: the keys of the panel in which it was opened, those that work everywhere, the signs, and
-// the keys of the filter.
-func newHelp(in place) *page {
-	return &page{name: "help", write: func(columns int) []line {
-		var lines []line
-		for _, p := range panels {
-			if p.in != anywhere && p.in&in == 0 && in != inPage {
-				continue
-			}
-			lines = append(lines, text(styleTitle, " "+p.title))
-			for _, k := range listed(p.in) {
-				lines = append(lines, definition(k.label, 14, k.words, columns)...)
-			}
-			lines = append(lines, line{})
-		}
-		lines = append(lines, text(styleTitle, " Signs"))
-		for s := analyzer.Error; ; s-- {
-			mark, look := sign(s)
-			lines = append(lines, text(look, "  "+pad(mark, 14)).add(styleText, s.String()))
-			if s == analyzer.Note {
-				break
-			}
-		}
-		lines = append(lines, line{}, text(styleTitle, " Filter"))
-		lines = append(lines, definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
-			"a word without a key searches URLs and bodies", columns)...)
-		for _, k := range filter.Keys() {
-			lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
-		}
-		return lines
-	}}
-}
 
 // definition returns a name and what it means, in as many lines as that takes.
 func definition(name string, column int, words string, columns int) []line {

@@ -20,10 +20,11 @@ func TestWaysBackAndOut(t *testing.T) {
 		quit bool
 		deep int // panels on the stack
 	}{
-		{"q on the list quits", "q", true, 1},
+		{"q on the list asks", "q", false, 1},
+		{"and again quits", "q q", true, 1},
 		{"esc on the list does not", "esc esc esc", false, 1},
 		{"q in the detail goes back", "enter q", false, 1},
-		{"Q in the detail quits", "enter Q", true, 2},
+		{"Q in the detail quits", "enter Q Q", true, 2},
 		{"ctrl-c quits anywhere", "enter ? ctrl+c", true, 3},
 		{"step by step", "l d e esc esc esc esc", false, 1},
 		{"esc closes the help", "enter ? esc", false, 2},
@@ -50,7 +51,7 @@ func TestQuittingARecordingAsks(t *testing.T) {
 		u := newUI(t, growing(t, 2).Reader(), 80, 24, Options{QuitEnds: "Quitting ends the recording."})
 		defer u.close()
 		u.press("q")
-		u.sees("Quitting ends the recording. Q again to quit, any other key to stay")
+		u.sees("Quitting ends the recording. q again to quit, any other key to stay")
 		u.press("k")
 		if u.quit {
 			t.Fatal("it quit although the user stayed")

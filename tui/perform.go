@@ -13,10 +13,16 @@ func (m *inspector) perform(a action) tea.Cmd {
 	switch a {
 	case quit:
 		return m.quit()
+	case quitNow:
+		return tea.Quit
+	case suspend:
+		return tea.Suspend
+	case openCommand:
+		return m.openCommand("")
+	case showPalette:
+		return m.openPalette()
 	case leave, goBack:
 		return m.back(a)
-	case leaveText:
-		return m.back(goBack)
 	case showHelp:
 		if _, there := top.(*page); there {
 			return nil
@@ -40,11 +46,9 @@ func (m *inspector) perform(a action) tea.Cmd {
 		p := newTextPanel(m.shared, at)
 		return tea.Batch(m.push(p), p.begin())
 	case showLadder:
-		f := newLadderPanel(m.shared, at.Exchange)
-		return tea.Batch(m.push(f), f.begin())
+		return m.openLadder(at.Exchange)
 	case showWorkflow:
-		w := newWorkflowPanel(m.shared, at.Exchange)
-		return tea.Batch(m.push(w), w.begin())
+		return m.openWorkflow(at.Exchange)
 	case showFindings:
 		return m.openFindings(at.Exchange)
 	case nextPane:
@@ -167,14 +171,15 @@ func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
 	return tea.Batch(cmd, m.openDetail(at))
 }
 
-// quit leaves the inspector, but asks first if that also ends a recording.
+// quit leaves the inspector after a question, which also says whether that ends a recording.
 func (m *inspector) quit() tea.Cmd {
-	if m.options.QuitEnds == "" {
-		return tea.Quit
+	words := "Quit?"
+	if m.options.QuitEnds != "" {
+		words = m.options.QuitEnds
 	}
 	leave := func() tea.Cmd { return tea.Quit }
-	return m.ask(m.options.QuitEnds+" Q again to quit, any other key to stay",
-		map[string]func() tea.Cmd{"Q": leave, "y": leave})
+	return m.ask(words+" q again to quit, any other key to stay",
+		map[string]func() tea.Cmd{"q": leave, "Q": leave, "y": leave})
 }
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
@@ -183,6 +188,16 @@ func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
 	}
 	d := newDetail(m.shared, at)
 	return tea.Batch(m.push(d), d.begin())
+}
+
+func (m *inspector) openLadder(seq uint64) tea.Cmd {
+	f := newLadderPanel(m.shared, seq)
+	return tea.Batch(m.push(f), f.begin())
+}
+
+func (m *inspector) openWorkflow(seq uint64) tea.Cmd {
+	w := newWorkflowPanel(m.shared, seq)
+	return tea.Batch(m.push(w), w.begin())
 }
 
 func (m *inspector) openFindings(seq uint64) tea.Cmd {

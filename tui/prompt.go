@@ -15,7 +15,8 @@ type prompt struct {
 	changed  func(value string) tea.Cmd          // after each change; nil for nothing
 	done     func(value string) (tea.Cmd, error) // on enter; after an error, which is shown, typing goes on
 	canceled func() tea.Cmd                      // on esc; nil for nothing
-	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one; nil: none
+	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one
+	above    func(columns int) []line            // shown over the lines above, or else what is wrong; nil for nothing
 }
 
 // newPrompt returns a prompt that begins with a text.
@@ -71,10 +72,34 @@ func (p *prompt) key(msg tea.KeyMsg) (cmd tea.Cmd, over bool) {
 // line draws the prompt.
 func (p *prompt) line(columns int) line {
 	remark := ""
-	if p.wrong != "" {
+	if p.wrong != "" && p.above == nil {
 		remark = " ! " + p.wrong
 	}
 	return inputLine(p.label, p.input, columns, clip(remark, columns*2/3))
+}
+
+// over returns the lines that cover those above the prompt.
+func (p *prompt) over(columns int) []line {
+	switch {
+	case p.above == nil:
+		return nil
+	case p.wrong == "":
+		return p.above(columns)
+	}
+	var lines []line
+	mark := " ! "
+	for _, piece := range prose(p.wrong, max(columns-4, 8)) {
+		lines = append(lines, text(styleError, mark+piece))
+		mark = blanks(len(mark))
+	}
+	return lines
+}
+
+// set replaces what was typed.
+func (p *prompt) set(value string) {
+	p.input.SetValue(value)
+	p.input.CursorEnd()
+	p.wrong = ""
 }
 
 // inputLine draws a line that is typed, with a cursor, between a label and a remark.

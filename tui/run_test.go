@@ -62,7 +62,7 @@ func checkRestored(t *testing.T, output string) {
 }
 
 func TestRunUntilQuit(t *testing.T) {
-	output, err := run(t, t.Context(), Options{}, func(strike func(string)) { strike("Q") })
+	output, err := run(t, t.Context(), Options{}, func(strike func(string)) { strike("QQ") })
 	if err != nil {
 		t.Errorf("quitting is an error: %v", err)
 	}

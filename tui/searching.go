@@ -35,6 +35,18 @@ func (m *inspector) editSearch() tea.Cmd {
 	return nil
 }
 
+// searchWords searches the top panel or, if that has nothing to search, the list.
+func (m *inspector) searchWords(words string) (tea.Cmd, error) {
+	p, err := find.Parse(words)
+	if err != nil {
+		return nil, err
+	}
+	if in, ok := m.top().(searcher); ok {
+		return m.searchFor(in, p), nil
+	}
+	return tea.Batch(m.home(), m.searchFor(m.list, p)), nil
+}
+
 // searchFor searches a panel, and has the detail beside it show the matches, too; nil ends the search.
 func (m *inspector) searchFor(in searcher, p *find.Pattern) tea.Cmd {
 	m.shared.pattern = p

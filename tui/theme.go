@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,18 +15,32 @@ const (
 	Dark  Theme = "dark"  // for a dark background
 	Light Theme = "light" // for a light one
 	Plain Theme = "plain" // no colour: bold, dim, underlined and reverse only
+
+	// Contrast has nothing dim and nothing that depends on the background: what has a colour has one behind it, too.
+	Contrast Theme = "contrast"
 )
 
-// ChooseTheme returns the theme of that name. "auto" and "" look at the environment: NO_COLOR, if set to anything, asks
+// Themes are all of them, in the order in which the key t goes through them.
+var Themes = []Theme{Dark, Light, Contrast, Plain}
+
+// themeNames returns the names of the themes as a list for people.
+func themeNames() string {
+	names := make([]string, len(Themes))
+	for i, t := range Themes {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ", ")
+}
+
+// ChooseTheme returns the theme of that name. "auto" and "" look at the environment: NO_COLOR, unless it is empty, asks
 // for no colour (https://no-color.org), and COLORFGBG, which some terminals set, ends with the number of the
 // background's colour. The terminal itself is never asked: some never answer.
 func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
-	switch t := Theme(name); t {
-	case Dark, Light, Plain:
+	switch t := Theme(name); {
+	case slices.Contains(Themes, t):
 		return t, nil
-	case "", "auto":
-	default:
-		return "", fmt.Errorf("unknown theme %q; use one of auto, dark, light, plain", name)
+	case name != "" && name != "auto":
+		return "", fmt.Errorf("unknown theme %q; use one of auto, %s", name, themeNames())
 	}
 	if getenv("NO_COLOR") != "" {
 		return Plain, nil
@@ -39,15 +54,7 @@ func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
 }
 
 // next returns the theme to which the key t changes.
-func (t Theme) next() Theme {
-	switch t {
-	case Dark:
-		return Light
-	case Light:
-		return Plain
-	}
-	return Dark
-}
+func (t Theme) next() Theme { return Themes[(slices.Index(Themes, t)+1)%len(Themes)] }
 
 // A style says what a piece of text is; the theme chooses its colour.
 type style uint8
@@ -83,6 +90,11 @@ var looks = map[Theme][styleCount]string{
 		styleDim: "2", styleStrong: "1", styleTitle: "1;34", styleError: "1;31", styleWarning: "35", styleNote: "34",
 		styleGood: "32", styleName: "34", styleString: "32", styleNumber: "35",
 		styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7", styleMatch: "30;103", styleHere: "1;30;43",
+	},
+	Contrast: {
+		styleStrong: "1", styleTitle: "1;7", styleError: "1;97;41", styleWarning: "30;103", styleNote: "30;106",
+		styleName: "1", styleNumber: "1", styleRequest: "1;97;44", styleAnswer: "1;97;45", styleCursor: "7",
+		styleMatch: "4;30;103", styleHere: "1;4;30;102",
 	},
 	Plain: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1",

@@ -70,6 +70,8 @@ func TestInTerminal(t *testing.T) {
 	s.keys("q")
 	s.shows("c.a2atap › exchanges ", ">!  2 ")
 	s.keys("q")
+	s.shows("Quit? q again to quit")
+	s.keys("q")
 	s.shows("ended with 0")
 	if modes := s.tmux("display-message", "-p", "-t", "it",
 		"#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); strings.TrimSpace(modes) != "0 1 0" {

@@ -22,6 +22,7 @@ type Options struct {
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
 	Theme    Theme                                   // Dark if it is empty
+	Mouse    bool                                    // the mouse is on from the beginning
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available

@@ -148,7 +148,7 @@ var named = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "space": tea.KeySpace, "up": tea.KeyUp,
 	"down": tea.KeyDown,
 	"left": tea.KeyLeft, "ctrl+f": tea.KeyCtrlF, "ctrl+b": tea.KeyCtrlB, "ctrl+c": tea.KeyCtrlC, "ctrl+u": tea.KeyCtrlU,
-	"end": tea.KeyEnd, "home": tea.KeyHome, "backspace": tea.KeyBackspace,
+	"end": tea.KeyEnd, "home": tea.KeyHome, "backspace": tea.KeyBackspace, "ctrl+p": tea.KeyCtrlP,
 }
 
 // press strikes keys, one after another, and lets the inspector come to rest after each.

@@ -23,6 +23,7 @@ type tuiOptions struct {
 	theme  string
 	filter string
 	agent  string
+	mouse  bool
 }
 
 func newTUI(e env) *cobra.Command {
@@ -35,8 +36,9 @@ and the findings with their rules. A capture that is being recorded, by this or 
 grows, and so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the
 current directory.
 
-The last line of the screen lists keys; ? shows all of them. The capture is not changed: marks and comments are kept
-beside it in CAPTURE.notes, and what is sent again from the inspector, after a question, in NAME-resent.a2atap.`,
+The last line of the screen lists keys; ? shows all of them, ctrl-p finds what can be done by a word, and : takes
+commands. The capture is not changed: marks and comments are kept beside it in CAPTURE.notes, and what is sent again
+from the inspector, after a question, in NAME-resent.a2atap.`,
 		Example: `  a2atap tui c.a2atap
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
@@ -47,7 +49,8 @@ beside it in CAPTURE.notes, and what is sent again from the inspector, after a q
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.theme, "theme", "auto", "use the colours of `THEME`: auto, dark, light or plain")
+	f.StringVar(&o.theme, "theme", "auto", "use the colours of `THEME`: auto, dark, light, contrast or plain")
+	f.BoolVar(&o.mouse, "mouse", false, "begin with the mouse on; the key m turns it on and off")
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
@@ -78,7 +81,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter}
+	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.mouse}
 	if name != "-" {
 		options.Notes = notes.Path(name)
 	}

@@ -98,6 +98,21 @@ func Keys() []Key {
 	return keys
 }
 
+// Values returns what a key takes where that is one of a few words, for completion; nil for other keys.
+func Values(key string) []string {
+	switch key {
+	case "is":
+		return slices.Clone(isWords)
+	case "binding":
+		return []string{"jsonrpc", "http+json"}
+	case "role":
+		return []string{"user", "agent"}
+	case "side":
+		return []string{"client", "agent"}
+	}
+	return nil
+}
+
 func nameKey(name, help, example string, place patternPlace, texts func(*subject) []string) *keySpec {
 	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: texts, place: place}
 }

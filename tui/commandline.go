@@ -1,0 +1,251 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/proxy/spelling"
+	"a2atap/tui/command"
+)
+
+// A commandLine is the prompt in which verbs are typed, and what completes them.
+type commandLine struct {
+	m      *inspector
+	prompt *prompt
+	offer  command.Completion
+}
+
+// openCommand opens the command line. It begins with a text.
+func (m *inspector) openCommand(begin string) tea.Cmd {
+	c := &commandLine{m: m}
+	c.prompt = newPrompt(":", begin, c.done)
+	c.prompt.changed = func(string) tea.Cmd {
+		m.history.Rest()
+		c.complete()
+		return nil
+	}
+	c.prompt.other, c.prompt.above = c.key, c.above
+	m.history.Rest()
+	c.complete()
+	m.prompt = c.prompt
+	return nil
+}
+
+// done performs what was typed.
+func (c *commandLine) done(line string) (tea.Cmd, error) {
+	c.m.history.Add(line)
+	return c.m.execute(line)
+}
+
+// key handles the keys that do not edit.
+func (c *commandLine) key(name string) (tea.Cmd, bool) {
+	switch name {
+	case "tab":
+		c.turn(1)
+	case "shift+tab":
+		c.turn(-1)
+	case "up", "ctrl+p":
+		c.recall(c.m.history.Older(c.prompt.input.Value()))
+	case "down", "ctrl+n":
+		c.recall(c.m.history.Newer())
+	case "backspace":
+		if c.prompt.input.Value() != "" {
+			return nil, false
+		}
+		c.m.prompt = nil // as in other programs with such a line
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// recall shows a line of the history, if there is one.
+func (c *commandLine) recall(line string, ok bool) {
+	if ok {
+		c.prompt.set(line)
+		c.complete()
+	}
+}
+
+// turn puts the next word into the line. When there is only one, what comes next is the word behind it.
+func (c *commandLine) turn(step int) {
+	if len(c.offer.Words) == 1 && c.offer.Chosen() == 0 {
+		c.complete()
+	}
+	if line, ok := c.offer.Next(step); ok {
+		c.prompt.set(line)
+	}
+}
+
+// complete finds out what may stand at the end of the line.
+func (c *commandLine) complete() {
+	line := c.prompt.input.Value()
+	c.offer = command.Completion{}
+	name, argument, behind := strings.Cut(line, " ")
+	if !behind {
+		c.offer = command.Complete("", name, verbNames())
+		return
+	}
+	v, err := findVerb(name)
+	if err != nil || v.offer == nil {
+		return
+	}
+	before := line[:strings.LastIndexAny(line, " (")+1]
+	c.offer = command.Complete(before, line[len(before):], v.offer(c.m, argument))
+}
+
+// above shows what tab puts into the line or, where there is nothing to choose from, what the verb takes.
+func (c *commandLine) above(columns int) []line {
+	name, _ := command.Split(c.prompt.input.Value())
+	v, err := findVerb(name)
+	switch n := len(c.offer.Words); {
+	case n == 0 && (err != nil || v == nil):
+		return nil
+	case n == 0:
+		return []line{text(styleStrong, " "+v.usage()).add(styleDim, "  "+v.words)}
+	case n == 1 && err == nil && v != nil && strings.TrimSpace(c.offer.Words[0]) == v.name:
+		return []line{text(styleStrong, " "+v.usage()).add(styleDim, "  "+v.words)}
+	}
+	return []line{choices(c.offer.Words, c.offer.Chosen(), columns)}
+}
+
+// choices draws words in one line, as many as there is room for, so that the chosen one is among them.
+func choices(words []string, chosen, columns int) line {
+	first, used := 0, 0
+	for i := 0; i <= chosen; i++ {
+		w := width(clean(strings.TrimSpace(words[i]))) + 2
+		if used += w; used > columns-6 {
+			first, used = i, w
+		}
+	}
+	row := line{}
+	if first > 0 {
+		row = row.add(styleDim, " …")
+	}
+	for i := first; i < len(words); i++ {
+		word := strings.TrimSpace(words[i])
+		if i > first && width(row.String())+width(clean(word))+4 > columns {
+			return row.add(styleDim, " …")
+		}
+		row = row.add(styleText, " ")
+		if i == chosen {
+			row = row.add(styleCursor, word)
+		} else {
+			row = row.add(styleText, word)
+		}
+		row = row.add(styleText, " ")
+	}
+	return row
+}
+
+// execute performs a line as it is typed in the command line: a verb with what it takes, or the number of an exchange.
+func (m *inspector) execute(line string) (tea.Cmd, error) {
+	name, argument := command.Split(line)
+	switch {
+	case name == "":
+		return nil, nil
+	case name[0] >= '0' && name[0] <= '9' && argument == "":
+		return m.gotoPlace(name)
+	}
+	v, err := findVerb(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.performVerb(v, argument)
+}
+
+// performVerb performs a verb with what was typed behind it.
+func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
+	switch {
+	case argument != "" && v.run == nil:
+		return nil, fmt.Errorf("%s takes nothing, not %q", v.name, argument)
+	case argument == "" && v.do == noAction && v.argument != "":
+		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
+	case argument != "" || v.do == noAction:
+		return v.run(m, argument)
+	case v.ofList && keyOf(v.do, m.top().place()) == nil:
+		k := keyOf(v.do, inList)
+		if why := k.why(m); why != "" {
+			return nil, errors.New(why)
+		}
+		return tea.Batch(m.home(), m.perform(v.do)), nil
+	}
+	if why := m.unable(v.do); why != "" {
+		return nil, errors.New(why)
+	}
+	return m.perform(v.do), nil
+}
+
+// unable returns why an action has no effect in the top panel, or "".
+func (m *inspector) unable(a action) string {
+	if k := keyOf(a, m.top().place()); k != nil {
+		return k.why(m)
+	}
+	var in place
+	for i := range keys {
+		if keys[i].do == a {
+			in |= keys[i].in
+		}
+	}
+	return "not here; in " + in.String()
+}
+
+// home goes back to the list.
+func (m *inspector) home() tea.Cmd {
+	var cmds []tea.Cmd
+	for range len(m.stack) - 1 {
+		cmds = append(cmds, m.back(leave))
+	}
+	return tea.Batch(cmds...)
+}
+
+// findVerb returns the verb of a name: its own, another one that it has, or the beginning of one alone.
+func findVerb(name string) (*verb, error) {
+	var begun []*verb
+	list := verbs()
+	for i := range list {
+		v := &list[i]
+		for _, n := range append([]string{v.name}, v.also...) {
+			if n == name {
+				return v, nil
+			}
+		}
+		if name != "" && strings.HasPrefix(v.name, name) {
+			begun = append(begun, v)
+		}
+	}
+	switch len(begun) {
+	case 1:
+		return begun[0], nil
+	case 0:
+		return nil, unknown("command", name, verbNames(), "; tab shows them all")
+	}
+	var names []string
+	for _, v := range begun {
+		names = append(names, v.name)
+	}
+	return nil, fmt.Errorf("%q may be %s", name, orList(names))
+}
+
+// unknown says that there is no such word, and which ones come close; instead is said where none does.
+func unknown(noun, word string, known []string, instead string) error {
+	near := spelling.Near(word, known, 3)
+	if len(near) == 0 {
+		return fmt.Errorf("there is no %s %q%s", noun, word, instead)
+	}
+	for i := range near {
+		near[i] = strings.TrimSpace(near[i])
+	}
+	return fmt.Errorf("there is no %s %q; did you mean %s?", noun, word, orList(near))
+}
+
+// orList joins words as people do.
+func orList(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
+}

@@ -1,0 +1,385 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// Whoever adds an action adds a verb for it, so that the command line, the palette and the help have it too.
+func TestEveryActionHasAVerb(t *testing.T) {
+	for i := range keys {
+		if _, err := verbOf(keys[i].do); err != nil {
+			t.Errorf("%s (%s): %v; add a row to tui/verbs.go", keys[i].label, keys[i].words, err)
+		}
+	}
+}
+
+func TestVerbsAreOneTable(t *testing.T) {
+	names := make(map[string]string)
+	does := make(map[action]string)
+	for _, v := range verbs() {
+		for _, name := range append([]string{v.name}, v.also...) {
+			if other, twice := names[name]; twice {
+				t.Errorf("%s is %s and %s", name, other, v.name)
+			}
+			names[name] = v.name
+			if strings.ContainsAny(name, " :") || name[0] >= '0' && name[0] <= '9' {
+				t.Errorf("%q cannot be typed", name)
+			}
+		}
+		if other := does[v.do]; other != "" && v.do != noAction {
+			t.Errorf("%s does the same as %s", v.name, other)
+		}
+		does[v.do] = v.name
+		if v.words == "" || v.do == noAction && v.run == nil {
+			t.Errorf("the row of %s lacks something", v.name)
+		}
+		if v.argument != "" && v.run == nil {
+			t.Errorf("%s takes %s and does nothing with it", v.name, v.argument)
+		}
+		if optional := strings.HasPrefix(v.argument, "["); v.argument != "" && optional != (v.do != noAction) {
+			t.Errorf("%s takes %s, but with nothing behind it does action %d", v.name, v.argument, v.do)
+		}
+		if v.do != noAction && keyOf(v.do, anywhere) == nil {
+			t.Errorf("no key does what %s does", v.name)
+		}
+	}
+}
+
+// command types a command and performs it.
+func (u *ui) command(line string) *ui {
+	return u.press(":").typed(line).press("enter")
+}
+
+func TestCommandsLeadSomewhere(t *testing.T) {
+	for _, c := range []struct {
+		name, from, line, sees string
+	}{
+		{"a number goes to that exchange", "", "3", ">   3"},
+		{"as goto does", "", "goto 3", ">   3"},
+		{"from other panels back to the list", "l", "3", ">   3"},
+		{"in the detail to its neighbour", "enter", "3", "exchanges › 3"},
+		{"a place opens the detail there", "", "4.response.event[3]", ">▸ ·3"},
+		{"open opens", "", "open 2", "exchanges › 2"},
+		{"what is selected, too", "g j", "open", "exchanges › 2"},
+		{"ladder", "", "ladder 4", "ladder of 4"},
+		{"workflow", "", "workflow 4", "workflow"},
+		{"findings", "", "findings", "── rule"},
+		{"a filter", "", "filter is:error", "2 of 8 exchanges"},
+		{"a filter goes to the list", "enter", "filter is:error", "2 of 8 exchanges"},
+		{"filter alone opens its line", "enter", "filter", "enter keep"},
+		{"an order", "enter", "sort size", "exchanges biggest first"},
+		{"groups", "", "set group workflow", "exchanges by workflow"},
+		{"a comment", "g j", "comment why so late?", "2 has your comment"},
+		{"a difference", "g j", "diff 3", "3"},
+		{"a rule", "", "rule stream-closed-on-terminal", "Not reported"},
+		{"a theme", "", "theme light", "theme: light"},
+		{"a theme that is set", "", "set theme=contrast", "theme: contrast"},
+		{"times", "", "time elapsed", "since"},
+		{"a clock", "", "clock utc", "time UTC"},
+		{"a clock from the beginning", "", "set clock relative", "from 1st"},
+		{"raw bytes", "g j enter", "view raw", "raw"},
+		{"a mouse", "", "set mouse on", "mouse on"},
+		{"the beginning of a name", "", "the", "theme: light"},
+		{"another name", "", "q", "Quit?"},
+		{"help", "", "help", "Move"},
+		{"help on a topic", "", "help filter", "op:SendMessage"},
+		{"help on a command", "", "help theme", "What may stand behind it"},
+		{"the commands", "", "help commands", ":goto PLACE"},
+		{"a colon too many", "", ":findings", "── rule"},
+		{"nothing", "", "", "8 exchanges"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
+				defer u.close()
+				u.press(strings.Fields(c.from)...).command(c.line)
+				u.sees(c.sees)
+				if u.m.prompt != nil {
+					t.Errorf("the command line is still open:\n%s", u.screen())
+				}
+			})
+		})
+	}
+}
+
+// What cannot be done is said above the line, which stays.
+func TestCommandsThatAreWrong(t *testing.T) {
+	for line, said := range map[string]string{
+		"thme":             `there is no command "thme"; did you mean time or theme?`,
+		"xyzzy":            `there is no command "xyzzy"; tab shows them all`,
+		"pag":              `"pag" may be page-down or page-up`,
+		"goto":             "goto needs something behind it: :goto PLACE",
+		"goto 9":           "there is no exchange 9; the capture has 8 exchanges",
+		"goto 0":           "there is no exchange 0",
+		"goto x":           "a place begins with the number of an exchange",
+		"4.answer":         "a place is in 4.request or 4.response",
+		"rule stream-clsd": `there is no rule "stream-clsd"`,
+		"theme pink":       `there is no theme "pink"`,
+		"theme drak":       "did you mean dark?",
+		"filter staet:x":   "column 1",
+		"view raw":         "not here; in detail",
+		"more":             "not here; in detail",
+		"view pink":        "not here; in detail",
+		"mouse maybe":      `on or off, not "maybe"`,
+		"follow on":        "the recording has ended",
+		"clock cuckoo":     "the clock is local, utc or relative",
+		"sort color":       `there is no order "color"`,
+		"group off 1":      `there is no grouping "off 1"`,
+		"diff 8":           "8 is selected itself",
+		"zoom":             "there is room for one pane only",
+		"time never":       "times are clock or elapsed",
+		"set":              "set needs something behind it",
+		"set theme":        "theme is set to what?",
+		"set colour dark":  `there is no setting "colour"`,
+		"set theme pink":   `there is no theme "pink"`,
+		"back":             "there is no filter",
+		"next-finding 3":   `next-finding takes nothing, not "3"`,
+		"help xyzzy":       `there is no topic "xyzzy"`,
+		"curl":             "curl commands are not available here",
+	} {
+		t.Run(line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUI(t, journey(t), 80, 24, Options{})
+				defer u.close()
+				u.command(line)
+				u.sees(said)
+				if u.m.prompt == nil || len(u.m.stack) != 1 {
+					t.Fatalf("%s is not refused:\n%s", line, u.screen())
+				}
+				u.sees(" : " + line)
+				u.typed("!")
+				if strings.Contains(u.screen(), said) {
+					t.Errorf("the error stays after more was typed:\n%s", u.screen())
+				}
+			})
+		})
+	}
+}
+
+func TestCommandLineCompletes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		for _, c := range []struct {
+			typed string
+			keys  string
+			line  string
+		}{
+			{"th", "tab", "theme "},
+			{"th", "tab tab", "theme dark"},
+			{"theme ", "tab tab", "theme light"},
+			{"theme ", "shift+tab", "theme plain"},
+			{"theme c", "tab", "theme contrast"},
+			{"set m", "tab", "set mouse"},
+			{"set mouse ", "tab", "set mouse on"},
+			{"filter ag", "tab", "filter agent:"},
+			{"filter ag", "tab tab", "filter agent:booker"},
+			{"filter is:error (agent:b", "tab", "filter is:error (agent:booker"},
+			{"filter -is:str", "tab", "filter -is:stream"},
+			{"filter op:sendst", "tab", "filter op:SendStreamingMessage"},
+			{"filter state:inp", "tab", "filter state:input-required"},
+			{"filter link:", "tab", "filter link:traveller->booker"},
+			{"filter rule:stream-closed", "tab", "filter rule:stream-closed-on-terminal"},
+			{"rule ", "tab", "rule stream-closed-on-terminal"},
+			{"help fil", "tab", "help filter"},
+			{"goto 3", "tab", "goto 3"},
+			{"xyzzy ", "tab", "xyzzy "},
+		} {
+			u.press(":").typed(c.typed).press(strings.Fields(c.keys)...)
+			if got := u.m.prompt.input.Value(); got != c.line {
+				t.Errorf("%q and %s make %q, want %q", c.typed, c.keys, got, c.line)
+			}
+			u.press("esc")
+		}
+		u.press(":").sees("goto  down  up  page-down")
+		u.typed("goto").sees(":goto PLACE  to an exchange by its number")
+		u.press("esc", ":").typed("theme ").press("tab").sees("dark  light  contrast  plain")
+	})
+}
+
+func TestCommandLineRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.command("3").command("theme light").command("thme").press("esc")
+		line := func(keys ...string) string {
+			u.press(":").press(keys...)
+			defer u.press("esc")
+			return u.m.prompt.input.Value()
+		}
+		for _, c := range []struct{ keys, want string }{
+			{"up", "thme"},
+			{"up up", "theme light"},
+			{"up up up up", "3"},
+			{"up up down", "thme"},
+			{"up down", ""},
+			{"t h up up", "theme light"},
+		} {
+			if got := line(strings.Fields(c.keys)...); got != c.want {
+				t.Errorf("%s brings %q, want %q", c.keys, got, c.want)
+			}
+		}
+		if u.press(":", "a", "backspace", "backspace"); u.m.prompt != nil {
+			t.Error("a backspace in the empty line does not close it")
+		}
+	})
+}
+
+func TestPalette(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "ctrl+p")
+		u.sees("exchanges › actions")
+		u.typed("next finding")
+		u.sees("> n            :next-finding")
+		u.press("enter")
+		if got := u.m.list.selected(); got != 4 || u.m.prompt != nil || len(u.m.stack) != 1 {
+			t.Errorf("the next finding leads to %d\n%s", got, u.screen())
+		}
+		u.press("ctrl+p").typed("body cut")
+		u.sees("(not here; in detail")
+		u.press("enter")
+		u.sees("! not here; in detail")
+		u.press("backspace", "ctrl+u").typed("xyzzy")
+		u.sees("nothing has these words")
+		u.press("enter")
+		u.sees("esc goes back")
+		if u.press("esc"); len(u.m.stack) != 1 || u.m.prompt != nil {
+			t.Errorf("esc does not close the palette:\n%s", u.screen())
+		}
+		u.press("ctrl+p").typed("what a rule says").press("enter")
+		u.sees(" : rule")
+		u.typed("stream-closed-on-terminal").press("enter")
+		u.sees("› rule stream-closed-on-terminal")
+		u.press("esc", "enter", "ctrl+p").typed("raw").press("down", "up", "enter")
+		u.sees("decoded")
+	})
+}
+
+// In the palette ctrl-c quits, and what needs no argument and no list works from anywhere.
+func TestPaletteEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, keys := range []string{"", "enter", "l", "W", "e", "?"} {
+			u := newUI(t, journey(t), 80, 24, Options{})
+			deep := len(u.press(strings.Fields(keys)...).m.stack)
+			u.press("ctrl+p").typed("theme dark").press("enter")
+			u.sees("theme: dark")
+			if len(u.m.stack) != deep {
+				t.Errorf("after %q the palette leaves %d panels, want %d", keys, len(u.m.stack), deep)
+			}
+			if u.press("ctrl+p", "ctrl+c"); !u.quit {
+				t.Errorf("after %q ctrl-c in the palette does not quit", keys)
+			}
+			u.close()
+		}
+	})
+}
+
+func TestKeysOfOtherPanelsSayWhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("v").sees("v: not here; in detail")
+		u.press("enter", "/").sees("/: not here; in list")
+		u.press("?", "n").sees("n: not here; in list, detail, ladder, workflow, findings")
+		u.press("ü").sees("ü: no such key; ? for help")
+		u.press("ö").sees("ö: no such key ")
+		if strings.Contains(u.screen(), "? for help") {
+			t.Error("the help is named twice")
+		}
+	})
+}
+
+func TestQuittingAsksOnce(t *testing.T) {
+	for _, c := range []struct {
+		keys string
+		quit bool
+	}{
+		{"q", false},
+		{"q q", true},
+		{"q y", true},
+		{"q j q", false},
+		{"q esc q", false},
+		{"Q Q", true},
+		{"enter q", false},
+		{"enter q q", false},
+		{"enter q q q", true},
+		{"enter Q q", true},
+		{"ctrl+c", true},
+		{"q ctrl+c", true},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUI(t, journey(t), 80, 24, Options{})
+				defer u.close()
+				if u.press(strings.Fields(c.keys)...); u.quit != c.quit {
+					t.Errorf("quit is %v, want %v\n%s", u.quit, c.quit, u.screen())
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("qq")}) // as the library reads them
+		if u.drain(); !u.quit {
+			t.Error("q struck twice at once does not quit")
+		}
+	})
+}
+
+// A rule page and the panel of findings say the same of a rule.
+func TestRulePageIsWhatFindingsSay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 200, Options{})
+		defer u.close()
+		u.press("e")
+		id := u.m.top().(*findingsPanel).selected().Rule.ID
+		panel := u.screen()
+		u.press("esc").command("rule " + id)
+		page := u.screen()
+		for _, l := range strings.Split(page[strings.Index(page, " Why"):], "\n")[:6] {
+			if !strings.Contains(panel, l) {
+				t.Errorf("the panel of findings lacks %q:\n%s", l, panel)
+			}
+		}
+	})
+}
+
+// No line that is typed makes a panic, whatever panel it is typed in.
+func FuzzExecute(f *testing.F) {
+	for _, v := range verbs() {
+		f.Add(v.name)
+		f.Add(v.name + " 3")
+		f.Add(v.name + " " + v.argument)
+	}
+	f.Add("set theme=dark")
+	f.Add("4.response.event[3]#/result")
+	f.Add("filter (agent:\"")
+	f.Fuzz(func(t *testing.T, line string) {
+		m := newInspector(newLoader(t.Context(), nil, nil), Options{Theme: Plain})
+		m.Update(sizeOf(80, 24))
+		m.shared.opened, m.shared.info.Exchanges = true, 8
+		for _, in := range []func(){
+			func() {},
+			func() { m.push(newDetail(m.shared, analyzer.Place{Exchange: 1})) },
+			func() { m.push(newFindings(m.shared)) },
+			func() { m.push(newHelp(inList)) },
+		} {
+			in()
+			m.openCommand(line)
+			m.prompt.other("tab")
+			m.View()
+			m.prompt.other("shift+tab")
+			m.execute(line) //nolint:errcheck // most are wrong
+			m.View()
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/tui/command"
+)
+
+// A palette is a panel of all that can be done, narrowed to what has the words that are typed.
+type palette struct {
+	of     analyzer.Place // what was selected before
+	all    []deed
+	shown  []int // of all
+	window window
+}
+
+// A deed is a row of the palette.
+type deed struct {
+	verb  verb
+	key   string // as people read it; empty if there is none
+	words string
+	off   string // why it cannot be done now, or empty
+}
+
+// openPalette opens the palette, and a prompt for its words.
+func (m *inspector) openPalette() tea.Cmd {
+	p := &palette{of: m.top().target(), all: m.deeds()}
+	p.narrow("")
+	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return m.doSelected(p) })
+	prompt.changed = func(words string) tea.Cmd {
+		p.narrow(words)
+		return nil
+	}
+	prompt.canceled = func() tea.Cmd { return m.back(goBack) }
+	prompt.other = func(name string) (tea.Cmd, bool) {
+		moves := map[string]action{
+			"down": goDown, "up": goUp, "ctrl+n": goDown, "ctrl+p": goUp, "tab": goDown, "shift+tab": goUp,
+			"pgdown": pageDown, "pgup": pageUp,
+		}
+		return nil, p.window.act(moves[name])
+	}
+	m.prompt = prompt
+	return m.push(p)
+}
+
+// deeds returns what can be done in the top panel and then what cannot, with the reasons.
+func (m *inspector) deeds() []deed {
+	var can, cannot []deed
+	in := m.top().place()
+	for _, v := range verbs() {
+		if v.do == showPalette {
+			continue
+		}
+		d := deed{verb: v, words: v.words}
+		if v.do != noAction {
+			where := in
+			if v.ofList {
+				where = inList
+			}
+			if k := keyOf(v.do, where); k != nil {
+				d.key, d.words, d.off = k.label, k.words, k.why(m)
+			} else {
+				d.off = m.unable(v.do)
+			}
+		}
+		if d.off == "" {
+			can = append(can, d)
+		} else {
+			cannot = append(cannot, d)
+		}
+	}
+	return append(can, cannot...)
+}
+
+// doSelected does what is selected in the palette, which goes. What needs an argument goes on in the command line.
+func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
+	if p.window.cursor >= len(p.shown) {
+		return nil, errors.New("nothing has these words; esc goes back")
+	}
+	d := &p.all[p.shown[p.window.cursor]]
+	if d.off != "" {
+		return nil, errors.New(d.off)
+	}
+	cmd := m.back(goBack)
+	if d.verb.do == noAction && d.verb.argument != "" {
+		return tea.Batch(cmd, m.openCommand(d.verb.name+" ")), nil
+	}
+	done, err := m.performVerb(&d.verb, "")
+	if err != nil {
+		m.message = d.verb.name + ": " + err.Error()
+	}
+	return tea.Batch(cmd, done), nil
+}
+
+// narrow shows the rows that have all of the words: those that can be done before those that cannot, and of both first
+// those that have the words in their name, then those that have them where they are seen.
+func (p *palette) narrow(words string) {
+	var tiers [6][]int
+	for i := range p.all {
+		d := &p.all[i]
+		texts := []string{d.verb.name, d.key + " " + d.words, d.verb.words + " " + strings.Join(d.verb.also, " ")}
+		tier := 0
+		if d.off != "" {
+			tier = len(texts)
+		}
+		for k := range texts {
+			if command.Matches(words, strings.Join(texts[:k+1], " ")) {
+				tiers[tier+k] = append(tiers[tier+k], i)
+				break
+			}
+		}
+	}
+	p.shown = slices.Concat(tiers[:]...)
+	p.window.length = len(p.shown)
+	p.window.move(0)
+}
+
+func (p *palette) place() place           { return inMenu }
+func (p *palette) title() string          { return "actions" }
+func (p *palette) status() string         { return number(len(p.shown)) + " of " + number(len(p.all)) }
+func (p *palette) target() analyzer.Place { return p.of }
+
+func (p *palette) resize(width, height int) tea.Cmd {
+	p.window.width, p.window.height = width, max(height, 0)
+	p.window.reveal()
+	return nil
+}
+
+func (p *palette) update(msg tea.Msg) tea.Cmd {
+	if a, ok := msg.(action); ok {
+		p.window.act(a)
+	}
+	return nil
+}
+
+func (p *palette) view() []line {
+	if len(p.shown) == 0 {
+		return []line{text(styleDim, "  nothing has these words")}
+	}
+	var lines []line
+	for i := p.window.top; i < p.window.bottom(); i++ {
+		d := &p.all[p.shown[i]]
+		cursor, look := " ", styleText
+		if i == p.window.cursor {
+			cursor = ">"
+		}
+		if d.off != "" {
+			look = styleDim
+		}
+		row := line{selected: i == p.window.cursor}.add(styleStrong, cursor+" "+pad(d.key, 13))
+		if p.window.width >= 70 {
+			row = row.add(styleName, pad(":"+d.verb.name, 19))
+		}
+		if d.off != "" {
+			row = row.add(styleDim, "("+d.off+") ")
+		}
+		lines = append(lines, row.add(look, d.words))
+	}
+	return lines
+}

@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture/filter"
+	"a2atap/tui/roster"
+)
+
+// readPlace reads the number of an exchange, or a place as findings name it.
+func (m *inspector) readPlace(argument string) (analyzer.Place, error) {
+	seq, err := strconv.ParseUint(argument, 10, 64)
+	at := analyzer.Place{Exchange: seq}
+	if err != nil {
+		if at, err = analyzer.ParsePlace(argument); err != nil {
+			return at, err
+		}
+	}
+	if last := m.shared.info.Exchanges; at.Exchange == 0 || at.Exchange > last {
+		return at, fmt.Errorf("there is no exchange %d; the capture has %s", at.Exchange, plural(last, "exchange"))
+	}
+	return at, nil
+}
+
+// gotoPlace selects an exchange: in the list or, in the detail and for what is within an exchange, in the detail.
+func (m *inspector) gotoPlace(argument string) (tea.Cmd, error) {
+	at, err := m.readPlace(argument)
+	if err != nil {
+		return nil, err
+	}
+	if d, is := m.top().(*detail); is {
+		return m.replace(d, at), nil
+	}
+	if at != (analyzer.Place{Exchange: at.Exchange}) {
+		return m.openDetail(at), nil
+	}
+	if s := m.list.search; s != nil && !slices.Contains(s.matches, at.Exchange) {
+		return nil, fmt.Errorf("the filter hides exchange %d; open %d shows it, unfilter shows all", at.Exchange,
+			at.Exchange)
+	}
+	cmd := m.home()
+	m.list.follow, m.list.anchor = false, at.Exchange
+	return tea.Batch(cmd, m.list.reposition()), nil
+}
+
+func (m *inspector) openPlace(argument string) (tea.Cmd, error) {
+	at, err := m.readPlace(argument)
+	if err != nil {
+		return nil, err
+	}
+	if d, is := m.top().(*detail); is {
+		return m.replace(d, at), nil
+	}
+	return m.openDetail(at), nil
+}
+
+// ofExchange makes of what opens a panel about an exchange the performance of a verb that takes its number.
+func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) (tea.Cmd, error) {
+	return func(m *inspector, argument string) (tea.Cmd, error) {
+		at, err := m.readPlace(argument)
+		if err != nil {
+			return nil, err
+		}
+		return open(m, at.Exchange), nil
+	}
+}
+
+// openRule opens a page about a rule.
+func (m *inspector) openRule(id string) (tea.Cmd, error) {
+	rules := m.shared.load.rules
+	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
+	if i < 0 {
+		return nil, unknown("rule", id, m.ruleIDs(""), "; tab after a few letters shows those that begin so")
+	}
+	return m.push(newRulePage(rules[i])), nil
+}
+
+// ruleIDs offers the rules: those that were broken come first.
+func (m *inspector) ruleIDs(string) []string {
+	var ids []string
+	for i := range m.shared.found.list {
+		if id := m.shared.found.list[i].Rule.ID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, r := range m.shared.load.rules {
+		if !slices.Contains(ids, r.ID) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+func (m *inspector) setView(name string) (tea.Cmd, error) {
+	d, is := m.shownDetail()
+	i := slices.Index([]string{"json", "decoded", "raw"}, name)
+	switch {
+	case !is:
+		return nil, errors.New(m.unable(changeView))
+	case i < 0:
+		return nil, fmt.Errorf("a view is json, decoded or raw, not %q", name)
+	}
+	d.mode = view(i)
+	return d.build(), nil
+}
+
+func (m *inspector) setTime(name string) (tea.Cmd, error) {
+	if name != "clock" && name != "elapsed" {
+		return nil, fmt.Errorf("times are clock or elapsed, not %q", name)
+	}
+	m.shared.deltas = name == "elapsed"
+	return nil, nil
+}
+
+// clockNames are the ways to show instants, in their order.
+var clockNames = []string{"local", "utc", "relative"}
+
+func (m *inspector) setClock(name string) (tea.Cmd, error) {
+	i := slices.Index(clockNames, name)
+	if i < 0 {
+		return nil, fmt.Errorf("the clock is %s, not %q", orList(clockNames), name)
+	}
+	m.shared.times = times(i)
+	return m.shared.needFirst(), nil
+}
+
+func (m *inspector) setTheme(name string) (tea.Cmd, error) {
+	if !slices.Contains(Themes, Theme(name)) {
+		return nil, unknown("theme", name, strings.Split(themeNames(), ", "), "; there are "+themeNames())
+	}
+	m.shared.theme = Theme(name)
+	m.message = "theme: " + name
+	return nil, nil
+}
+
+// readSwitch reads on or off.
+func readSwitch(word string) (bool, error) {
+	if word != "on" && word != "off" {
+		return false, fmt.Errorf("on or off, not %q", word)
+	}
+	return word == "on", nil
+}
+
+func (m *inspector) setMouse(word string) (tea.Cmd, error) {
+	on, err := readSwitch(word)
+	if err != nil || on == m.mouse {
+		return nil, err
+	}
+	return m.toggleMouse(), nil
+}
+
+func (m *inspector) setFollow(word string) (tea.Cmd, error) {
+	on, err := readSwitch(word)
+	if why := offNotLive(m); err == nil && on && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	cmd := m.home()
+	m.list.follow = on
+	return tea.Batch(cmd, m.list.reposition()), nil
+}
+
+// How orders and groupings are typed.
+var (
+	orderNames = [roster.Orders]string{
+		roster.ByNumber: "number", roster.ByTime: "time", roster.ByDuration: "duration", roster.BySize: "size",
+		roster.ByWorst: "worst",
+	}
+	groupingNames = [roster.Groupings]string{
+		roster.Flat: "off", roster.ByTask: "task", roster.ByWorkflow: "workflow",
+	}
+)
+
+func (m *inspector) setOrder(name string) (tea.Cmd, error) {
+	i := slices.Index(orderNames[:], name)
+	if i < 0 {
+		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
+	}
+	m.list.sorting.by, m.list.sorting.reversed = roster.Order(i), false
+	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+}
+
+func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
+	i := slices.Index(groupingNames[:], name)
+	if i < 0 {
+		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
+	}
+	m.list.sorting.under = roster.Grouping(i)
+	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+}
+
+func (m *inspector) commentWith(words string) (tea.Cmd, error) {
+	if why := m.unable(commentIt); why != "" {
+		return nil, errors.New(why)
+	}
+	return m.setComment(m.top().target().Exchange, words), nil
+}
+
+// diffWith compares an exchange with the selected one.
+func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
+	at, err := m.readPlace(argument)
+	now := m.top().target().Exchange
+	switch why := m.unable(diffIt); {
+	case err != nil:
+		return nil, err
+	case why != "":
+		return nil, errors.New(why)
+	case at.Exchange == now:
+		return nil, fmt.Errorf("%d is selected itself; select the other one", now)
+	}
+	return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: now}), nil
+}
+
+// setFilter shows the exchanges that match an expression.
+func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
+	if _, err := filter.Parse(expr); err != nil {
+		return nil, err
+	}
+	return tea.Batch(m.home(), m.list.apply(expr)), nil
+}
+
+// settings are the verbs that set something, for people who are used to say so.
+var settings = []string{"theme", "mouse", "time", "clock", "view", "follow", "sort", "group"}
+
+// set performs the verb that sets something.
+func (m *inspector) set(argument string) (tea.Cmd, error) {
+	name, value, _ := strings.Cut(strings.Replace(argument, "=", " ", 1), " ")
+	if !slices.Contains(settings, name) {
+		return nil, unknown("setting", name, settings, "; there are "+strings.Join(settings, ", "))
+	}
+	if value = strings.TrimSpace(value); value == "" {
+		return nil, fmt.Errorf("%s is set to what? tab shows it", name)
+	}
+	return m.execute(name + " " + value)
+}
+
+func (m *inspector) setWords(argument string) []string {
+	name, _, there := strings.Cut(argument, " ")
+	if !there {
+		return settings
+	}
+	if v, err := findVerb(name); err == nil && slices.Contains(settings, v.name) {
+		return v.offer(m, "")
+	}
+	return nil
+}
+
+// seen returns what the entries that were read have, each once.
+func (m *inspector) seen(of func(e *entry) string) []string {
+	values := make(map[string]bool)
+	for _, e := range m.list.cache {
+		if !e.absent {
+			values[of(&e)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}

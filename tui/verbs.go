@@ -1,0 +1,234 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// A verb is a row of the table of what can be typed in the command line. Every action that a key performs has one.
+type verb struct {
+	name     string   // as it is typed
+	also     []string // other names for it
+	argument string   // what stands behind it, in brackets if it need not; empty if nothing can
+	words    string   // what it does
+	group    group    // under which the help lists it and its key
+	do       action   // what it does with nothing behind it; noAction if it needs an argument, or has no key
+	ofList   bool     // it is about the list, and goes there
+
+	// run performs it with what stands behind it. It may be nil if nothing can.
+	run func(m *inspector, argument string) (tea.Cmd, error)
+
+	// offer returns words that may stand behind it, to complete the last word of what does so far. It may be nil.
+	offer func(m *inspector, argument string) []string
+}
+
+// A group is a chapter of the help.
+type group uint8
+
+const (
+	toMove group = iota
+	toLook
+	toFind
+	toDo
+	groupCount
+)
+
+func (g group) String() string { return [...]string{"Move", "Look", "Find", "Do"}[g] }
+
+// verbs returns the table.
+func verbs() []verb {
+	return append(movingVerbs(), append(lookingVerbs(), append(findingVerbs(), doingVerbs()...)...)...)
+}
+
+func movingVerbs() []verb {
+	return []verb{
+		{
+			name: "goto", also: []string{"go"}, argument: "PLACE",
+			words: "to an exchange by its number, or to a place as findings name it: 12 or 12.response.event[3]",
+			run:   (*inspector).gotoPlace,
+		},
+		{name: "down", words: "to the next line", do: goDown},
+		{name: "up", words: "to the line before", do: goUp},
+		{name: "page-down", words: "a page down", do: pageDown},
+		{name: "page-up", words: "a page up", do: pageUp},
+		{name: "top", words: "to the first line", do: goTop},
+		{name: "end", also: []string{"bottom"}, words: "to the last line", do: goBottom},
+		{name: "pane", words: "to the next pane", do: nextPane},
+		{name: "previous-pane", words: "to the previous pane", do: previousPane},
+		{name: "part", words: "to the next part of the panel", do: nextPart},
+		{name: "next", words: "to the next exchange", do: nextExchange},
+		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: previousExchange},
+		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: goBack},
+		{name: "close", words: "back to the previous panel", do: leave},
+	}
+}
+
+func lookingVerbs() []verb {
+	return []verb{
+		{
+			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: openIt,
+			words: "open what is selected, or another exchange", run: (*inspector).openPlace,
+		},
+		{
+			name: "detail", argument: "[PLACE]", group: toLook, do: showDetail,
+			words: "request and response of what is selected, or of another exchange", run: (*inspector).openPlace,
+		},
+		{
+			name: "ladder", argument: "[N]", group: toLook, do: showLadder,
+			words: "all exchanges of the same task and context as what is selected, or as exchange N",
+			run:   ofExchange((*inspector).openLadder),
+		},
+		{
+			name: "workflow", argument: "[N]", group: toLook, do: showWorkflow,
+			words: "all that one request of a user has caused, to which what is selected, or exchange N, belongs",
+			run:   ofExchange((*inspector).openWorkflow),
+		},
+		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: showText},
+		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
+		{
+			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
+			run: (*inspector).openRule, offer: (*inspector).ruleIDs,
+		},
+		{
+			name: "view", argument: "[json|decoded|raw]", group: toLook, do: changeView,
+			words: "how bodies are shown", run: (*inspector).setView, offer: fixed("json", "decoded", "raw"),
+		},
+		{
+			name: "time", argument: "[clock|elapsed]", group: toLook, do: changeClock,
+			words: "how times are shown", run: (*inspector).setTime, offer: fixed("clock", "elapsed"),
+		},
+		{
+			name: "clock", argument: "[local|utc|relative]", group: toLook, do: changeTimes,
+			words: "which clock times are of", run: (*inspector).setClock, offer: fixed(clockNames...),
+		},
+		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: onePane},
+		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: loadMore},
+		{
+			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: changeTheme,
+			words: "the colours: " + themeNames(), run: (*inspector).setTheme,
+			offer: fixed(strings.Split(themeNames(), ", ")...),
+		},
+		{
+			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: showHelp,
+			words: "the keys of this panel, or a topic: keys, commands, filter, signs, or a command",
+			run:   (*inspector).openTopic,
+			offer: func(*inspector, string) []string { return topicNames() },
+		},
+	}
+}
+
+func findingVerbs() []verb {
+	return []verb{
+		{
+			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: editFilter, ofList: true,
+			words: "show only exchanges that match", run: (*inspector).setFilter, offer: (*inspector).filterWords,
+		},
+		{
+			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.setFilter("") },
+		},
+		{
+			name: "group", argument: "[task|workflow|off]", group: toFind, do: changeGrouping, ofList: true,
+			words: "what exchanges stand under", run: (*inspector).setGrouping, offer: fixed(groupingNames[:]...),
+		},
+		{
+			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: changeOrder, ofList: true,
+			words: "the order of exchanges", run: (*inspector).setOrder, offer: fixed(orderNames[:]...),
+		},
+		{name: "reverse", group: toFind, words: "the same order from its other end", do: reverseOrder, ofList: true},
+		{
+			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: searchText,
+			words: "search what is shown, or all exchanges: a text, or /an expression/", run: (*inspector).searchWords,
+		},
+		{name: "next-match", group: toFind, words: "to the next match of the search", do: nextMatch},
+		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: previousMatch},
+		{name: "fold", group: toFind, words: "fold the object or array", do: foldNode},
+		{name: "unfold", group: toFind, words: "unfold the object or array", do: unfoldNode},
+		{
+			name: "fold-all", group: toFind, words: "fold all groups, or all of JSON below the first level, and unfold them again",
+			do: foldAll, ofList: true,
+		},
+		{name: "next-finding", group: toFind, words: "to the next finding", do: nextFinding},
+		{name: "previous-finding", group: toFind, words: "to the previous finding", do: previousFinding},
+		{
+			name: "follow", argument: "[on|off]", group: toFind, do: toggleFollow, ofList: true,
+			words: "stay at the newest exchange", run: (*inspector).setFollow, offer: fixed("on", "off"),
+		},
+	}
+}
+
+func doingVerbs() []verb {
+	return []verb{
+		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: markIt},
+		{
+			name: "comment", argument: "[WORDS]", group: toDo, do: commentIt, words: "comment on the exchange",
+			run: (*inspector).commentWith,
+		},
+		{
+			name: "diff", argument: "[N]", group: toDo, do: diffIt, words: "what differs from exchange N, or from the marked one",
+			run: (*inspector).diffWith,
+		},
+		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: resendIt},
+		{name: "replay", group: toDo, words: "replay the task, after a question", do: replayTask},
+		{
+			name: "export", also: []string{"write", "w"}, group: toDo, do: exportIt,
+			words: "export into a file: the exchange, its task, what is marked, what is found",
+		},
+		{
+			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: copyMenu,
+			words: "copy a value, its place, a body, an event, a transcript, a finding",
+			run:   (*inspector).copyWhat, offer: fixed(copyNames...),
+		},
+		{
+			name: "curl", group: toDo, words: "copy the request as a curl command",
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.copyWhat("curl") },
+		},
+		{
+			name: "mouse", argument: "[on|off]", group: toDo, do: toggleMouse,
+			words: "whether the mouse is ours; while it is off, the terminal selects text",
+			run:   (*inspector).setMouse, offer: fixed("on", "off"),
+		},
+		{
+			name: "set", argument: "NAME VALUE", group: toDo, words: "one of " + strings.Join(settings, ", "),
+			run: (*inspector).set, offer: (*inspector).setWords,
+		},
+		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: showPalette},
+		{name: "commands", group: toDo, words: "the command line", do: openCommand},
+		{name: "suspend", group: toDo, words: "back to the shell; fg returns", do: suspend},
+		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a question", do: quit},
+		{name: "quit!", also: []string{"q!"}, group: toDo, words: "quit at once", do: quitNow},
+	}
+}
+
+// usage returns the verb as it is typed, with what stands behind it.
+func (v *verb) usage() string { return strings.TrimSpace(":" + v.name + " " + v.argument) }
+
+// verbOf returns the verb of an action.
+func verbOf(a action) (verb, error) {
+	for _, v := range verbs() {
+		if v.do == a && a != noAction {
+			return v, nil
+		}
+	}
+	return verb{}, fmt.Errorf("action %d has no verb", a)
+}
+
+// verbNames returns the names of the verbs, those that take something with a blank behind them.
+func verbNames() []string {
+	var names []string
+	for _, v := range verbs() {
+		name := v.name
+		if v.argument != "" {
+			name += " "
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// fixed offers always the same.
+func fixed(list ...string) func(*inspector, string) []string {
+	return func(*inspector, string) []string { return list }
+}
