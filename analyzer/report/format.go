@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/exchanges"
 )
 
 // A Report is all that a report can be made of.
@@ -21,6 +22,8 @@ type Report struct {
 
 	Tests      []Suite     // of agents that were asked actively; nil for what was only recorded
 	Directions []Direction // between two agents; nil if there are not two
+
+	Traffic *exchanges.Section // the exchanges, for HTML; nil if they are not to be shown
 }
 
 // formats are the forms in which a report can be written, by name.

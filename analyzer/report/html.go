@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	_ "embed"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type pageData struct {
 	All                                   []pageSuite
 	Never                                 []pageFamily
 	NeverCount, RuleCount                 int
+	Found                                 int  // findings
+	Traffic                               bool // the exchanges follow
 }
 
 type pageCalls struct {
@@ -59,7 +62,8 @@ type pageGroup struct {
 	Findings    []pageFinding
 }
 
-type pageFinding struct{ Place, Message, Who, Sections, Also string }
+// A pageFinding has the id of where it stands among the exchanges, if that is on the page.
+type pageFinding struct{ Place, Message, Who, Sections, Also, Anchor string }
 
 type pageSuite struct {
 	Agent string
@@ -76,14 +80,15 @@ type pageFamily struct {
 // maxPlaces bounds the findings of one rule on a page: more are not read.
 const maxPlaces = 100
 
-// HTML writes the report as one page for people: the verdict, who talked to whom, each agent, and the findings by rule
-// with what to change. It fetches nothing, and runs no script but its own, which filters what it shows.
+// HTML writes the report as one page for people: the verdict, who talked to whom, each agent, the findings by rule with
+// what to change, and the exchanges, if the report has them. It fetches nothing, and runs no script but its own, which
+// filters and opens what it shows.
 func HTML(w io.Writer, r *Report) error {
 	v := r.verdict()
 	data := pageData{
 		Status: string(v.Status), Verdict: r.sentence(), Date: r.Now.UTC().Format("2006-01-02 15:04 UTC"),
 		Good: v.Status == analyzer.StatusClean, Captures: r.Result.Captures, Tool: r.Tool, Directions: r.Directions,
-		RuleCount: len(r.Rules),
+		RuleCount: len(r.Rules), Found: len(r.Result.Findings), Traffic: r.Traffic != nil,
 	}
 	what := "check"
 	if r.Tests != nil {
@@ -101,12 +106,19 @@ func HTML(w io.Writer, r *Report) error {
 	data.tests(r)
 	data.findings(r)
 	data.never(r)
-	var b strings.Builder
-	if err := page.Execute(&b, data); err != nil {
+	out := bufio.NewWriter(w)
+	if err := page.Execute(out, data); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	if r.Traffic != nil {
+		if err := r.Traffic.Write(out); err != nil {
+			return err
+		}
+	}
+	if err := page.ExecuteTemplate(out, "end", data); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 func (d *pageData) calls(r *Report) {
@@ -210,6 +222,7 @@ func (d *pageData) findings(r *Report) {
 		}
 		g.Findings = append(g.Findings, pageFinding{
 			place, f.Message, f.Severity.String() + "; " + strings.TrimSuffix(blame(f), "; "), in, strings.Join(f.Also, ", "),
+			r.Traffic.Anchor(i),
 		})
 	}
 	slices.SortStableFunc(order, func(a, b *pageGroup) int { return int(worst[b]) - int(worst[a]) })

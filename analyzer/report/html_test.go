@@ -3,6 +3,7 @@ package report_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/analyzer/report/exchanges"
+	"a2atap/analyzer/track/workflow"
 )
 
 func TestHTML(t *testing.T) {
@@ -24,12 +27,56 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
+	golden(t, "traffic.html", func(w io.Writer) error { return report.HTML(w, withTraffic(t, small(t))) })
 	golden(t, "nothing.html", func(w io.Writer) error { return report.HTML(w, whole(&analyzer.Result{})) })
 }
 
+// withTraffic returns a report on testdata/calls.txtar with its exchanges.
+func withTraffic(t *testing.T, r *analyzer.Result) *report.Report {
+	t.Helper()
+	src, links := calls(t), &workflow.Index{}
+	if _, err := analyzer.Run(t.Context(), nil, src, nil, workflow.Into(links.Put)...); err != nil {
+		t.Fatal(err)
+	}
+	section, err := exchanges.Read(t.Context(), []exchanges.Capture{{
+		Name: "calls.txtar", Source: src, Reader: &analyzer.Reader{}, Links: links, Findings: len(r.Findings),
+	}}, r.Findings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := whole(r)
+	whole.Traffic = section
+	return whole
+}
+
+// A finding leads to where it stands among the exchanges; without those it is only named.
+func TestHTMLWithTraffic(t *testing.T) {
+	var with, without strings.Builder
+	r := small(t)
+	if err := report.HTML(&with, withTraffic(t, r)); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.HTML(&without, whole(small(t))); err != nil {
+		t.Fatal(err)
+	}
+	checkPage(t, "traffic", with.String())
+	for i := range r.Findings {
+		link := fmt.Sprintf(`<a href="#f%d"><code>%s</code></a>`, i+1, &r.Findings[i].Place)
+		if !strings.Contains(with.String(), link) || !strings.Contains(with.String(), fmt.Sprintf(` id="f%d"`, i+1)) {
+			t.Errorf("the page with exchanges has no %s, or not where it leads", link)
+		}
+		if strings.Contains(without.String(), link) {
+			t.Errorf("the page without exchanges has %s", link)
+		}
+	}
+	if err := report.HTML(full{}, withTraffic(t, r)); err == nil {
+		t.Error("no error from a writer that fails")
+	}
+}
+
 // elements are what a page may be made of. None of them fetches anything.
-var elements = strings.Fields("html head meta title style body h1 h2 h3 p b br span code pre div table tbody tr th td ul li " +
-	"details summary article input script")
+var elements = strings.Fields("html head meta title style body h1 h2 h3 h4 p b br span code pre div table tbody tr th td ul " +
+	"li details summary article input script label nav section a mark svg text tspan line path")
 
 // checkPage fails unless a page consists of what pages are made of, whatever is in its texts, and its policy lets in its
 // own script alone.
@@ -51,6 +98,9 @@ func checkPage(t *testing.T, name, text string) {
 			t.Errorf("page of %q has <%s>", name, n.Data)
 		}
 		for _, a := range n.Attr {
+			if inside := n.Data == "a" && a.Key == "href" && strings.HasPrefix(a.Val, "#"); inside {
+				continue
+			}
 			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"src", "href", "srcdoc", "action", "style"}, a.Key) {
 				t.Errorf("page of %q has <%s %s=%q>", name, n.Data, a.Key, a.Val)
 			}
@@ -63,6 +113,9 @@ func checkPage(t *testing.T, name, text string) {
 		}
 	}
 	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "script-src 'unsafe") {
+		t.Errorf("page of %q has the policy %q", name, policy)
+	}
+	if strings.Contains(policy, "unsafe") {
 		t.Errorf("page of %q has the policy %q", name, policy)
 	}
 	for _, script := range scripts {

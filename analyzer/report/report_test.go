@@ -28,6 +28,16 @@ var day = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 // stream that is in order, and a request of a client at fault.
 func judged(t *testing.T) *analyzer.Result {
 	t.Helper()
+	result, err := analyzer.Run(t.Context(), rules.All, calls(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// calls returns testdata/calls.txtar as a capture.
+func calls(t *testing.T) capture.Source {
+	t.Helper()
 	const file = "testdata/calls.txtar"
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -47,11 +57,7 @@ func judged(t *testing.T) *analyzer.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := analyzer.Run(t.Context(), rules.All, memory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return memory
 }
 
 // golden compares what write writes with a file in testdata.

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/rules"
 )
 
@@ -92,6 +93,7 @@ type checker struct {
 	rules ruleSelection
 	known *knownFindings
 	keys  []analyzer.EngineOption
+	page  *pageTraffic // nil if the report is no page
 }
 
 func (o *checkOptions) checker() (c checker, err error) {
@@ -121,16 +123,27 @@ func (o *checkOptions) checker() (c checker, err error) {
 // the user sets it, takes precedence.
 const checkMemory = 192 << 20
 
-func check(ctx context.Context, e env, o checkOptions, names []string) error {
-	if e.Getenv("GOMEMLIMIT") == "" {
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(checkMemory))
+// limitMemory sets it, and returns what takes it back.
+func limitMemory(e env) (restore func()) {
+	if e.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
 	}
+	was := debug.SetMemoryLimit(checkMemory)
+	return func() { debug.SetMemoryLimit(was) }
+}
+
+func check(ctx context.Context, e env, o checkOptions, names []string) error {
+	defer limitMemory(e)()
 	c, err := o.checker()
 	if err != nil {
 		return err
 	}
 	if o.follow {
 		return c.follow(ctx, e, o, names)
+	}
+	if o.format == "html" {
+		c.page = &pageTraffic{}
+		defer c.page.close()
 	}
 	total := &analyzer.Result{}
 	var unread error
@@ -144,13 +157,20 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	}
 	verdict := displayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
+	r, err := c.report(ctx, e, total)
+	if err != nil {
+		return err
+	}
+	r.Coverage = o.coverage
 	err = writeOutput(e, o.output, func(w io.Writer) error {
-		r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()}
-		r.Directions, r.Coverage, r.Paint = report.Directions(total), o.coverage, e.paintReport(w)
+		r.Paint = e.paintReport(w)
 		return report.Write(w, o.format, r)
 	})
 	if err != nil {
 		return err
+	}
+	for _, words := range r.Traffic.LeftOut() {
+		e.tell("check: %s", words)
 	}
 	if err := c.known.finish(e, total); err != nil {
 		return err
@@ -162,13 +182,28 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	return verdictExit(total, c.gate, o.allowEmpty)
 }
 
+// report returns the report on what was checked.
+func (c *checker) report(ctx context.Context, e env, total *analyzer.Result) (*report.Report, error) {
+	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()}
+	r.Directions = report.Directions(total)
+	var err error
+	if c.page != nil {
+		r.Traffic, err = exchanges.Read(ctx, c.page.captures, total.Findings)
+	}
+	return r, err
+}
+
 // addCapture checks one capture and adds the selected findings to total.
 func (c *checker) addCapture(ctx context.Context, e env, name string, total *analyzer.Result) error {
 	src, err := openCapture(e, name)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
+	if c.page == nil {
+		defer src.Close()
+	} else {
+		c.page.open = append(c.page.open, src)
+	}
 	seen := newCensus()
 	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
 		seen.options(c.keep, c.keys)...)
@@ -180,6 +215,10 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
+	shown, err := c.show(ctx, src, result, seen.links)
+	if err != nil {
+		return fmt.Errorf("check %s: %w", name, err)
+	}
 	if err := c.keep.apply(ctx, src, result, seen); err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
@@ -187,6 +226,12 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	c.known.apply(result)
 	for i := range result.Findings {
 		inWorkflow(seen.links, &result.Findings[i])
+		if result.Findings[i].Severity >= c.least {
+			shown.Findings++
+		}
+	}
+	if c.page != nil {
+		c.page.captures = append(c.page.captures, shown)
 	}
 	total.Add(result)
 	return nil

@@ -48,6 +48,10 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/digest", "a2atap/analyzer/...", "contents are told apart without knowing who compares them"},
 	{"a2atap/analyzer/directory", "a2atap/analyzer", "the engine, readers and trackers stand on it"},
 	{"a2atap/analyzer/report", "a2atap/analyzer/rules/...", "a report prints findings of any rules"},
+	{"a2atap/analyzer/report/exchanges", "a2atap/analyzer/report", "a part of a page knows no other part"},
+	{"a2atap/analyzer/report/svg", "a2atap/proxy/...", "what is drawn is plain data, whatever it stands for"},
+	{"a2atap/analyzer/report/svg", "a2atap/analyzer/sequence", "what is drawn is plain data, whatever it stands for"},
+	{"a2atap/analyzer/sequence", "a2atap/analyzer/report/...", "what arrows there are does not depend on who draws them"},
 	{"a2atap/analyzer/rules/rule", "a2atap/analyzer/rules/...", "what the families share knows none of them"},
 	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"}, // but see excepted
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},

@@ -28,20 +28,23 @@ func newExport(e env) *cobra.Command {
 	o := exportOptions{}
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
-		Short: "Write a capture as HAR, JSON Lines, transcript or OpenTelemetry spans",
+		Short: "Write a capture as HAR, JSON Lines, transcript, page or OpenTelemetry spans",
 		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange
-per line), txtar (a transcript, HTTP as text), or otlp (spans of OpenTelemetry as OTLP JSON lines: one for each exchange
-and each task, with the findings as events). Without --format the extension of the output file decides. Every command
-that takes a capture reads these files, too, but for otlp. Secrets are written as they were recorded: as placeholders,
-unless they were kept. Spans hold no bodies, headers or queries; --otlp-bodies adds the bodies.`,
+per line), txtar (a transcript, HTTP as text), otlp (spans of OpenTelemetry as OTLP JSON lines: one for each exchange
+and each task, with the findings as events), or html (a page for people: what check finds, ladders, and each exchange).
+Without --format the extension of the output file decides. Every command that takes a capture reads these files, too,
+but for otlp and html. A page shows at most 1,000 exchanges, those with findings first. Secrets are written as they were
+recorded: as placeholders, unless they were kept. Spans hold no bodies, headers or queries; --otlp-bodies adds the
+bodies.`,
 		Example: `  a2atap export c.a2atap -o c.har
   a2atap export c.a2atap --format jsonl | jq .operation
   a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar
-  a2atap export c.a2atap -o spans.otlp`,
+  a2atap export c.a2atap -o spans.otlp
+  a2atap export c.a2atap -o c.html --filter 'agent:booker'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return export(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "write as `FORMAT`: har, jsonl, txtar or otlp")
+	f.StringVar(&o.format, "format", "", "write as `FORMAT`: har, jsonl, txtar, html or otlp")
 	f.StringVarP(&o.output, "output", "o", "-", "write to `FILE`")
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
@@ -57,9 +60,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		}
 	}
 	if o.format == "" && o.output == "-" {
-		return usage("export to standard output needs --format har, jsonl, txtar or otlp")
+		return usage("export to standard output needs --format har, jsonl, txtar, html or otlp")
 	}
-	if err := choose("format", format, "har", "jsonl", "txtar", "otlp"); err != nil {
+	if err := choose("format", format, "har", "jsonl", "txtar", "html", "otlp"); err != nil {
 		return err
 	}
 	if o.bodies && format != "otlp" {
@@ -68,6 +71,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 	keep, err := parseSelection(o.filter, o.agent)
 	if err != nil {
 		return err
+	}
+	if format == "html" {
+		return exportPage(ctx, e, o.output, name, keep)
 	}
 	src, err := openCapture(e, name)
 	if err != nil {
@@ -81,16 +87,21 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return fmt.Errorf("export %s: %w", name, err)
 	}
 	src = e.withProgress(ctx, "export "+name, src)
-	write := func(w io.Writer) error {
+	return writeExport(e, o.output, func(w io.Writer) error {
 		if format == "otlp" {
 			return writeSpans(ctx, w, src, keep, o.bodies)
 		}
 		return writeExchanges(ctx, w, format, src, keep)
-	}
-	if o.output == "-" {
+	})
+}
+
+// writeExport calls write with a file, or with standard output for "-". The capture has it all: nothing is lost where
+// the file cannot be written.
+func writeExport(e env, output string, write func(io.Writer) error) error {
+	if output == "-" {
 		return write(e.Out)
 	}
-	return writeFile(o.output, write) // the capture has it all: nothing is lost where the file cannot be written
+	return writeFile(output, write)
 }
 
 // An exchangeWriter writes exchanges one by one; Close writes what ends the document.

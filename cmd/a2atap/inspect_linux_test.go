@@ -129,19 +129,7 @@ func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
 // inspectSource runs the inspector on a capture in a pseudo-terminal of 80 columns, until it ends.
 func inspectSource(t *testing.T, src capture.Source, o tui.Options, rows uint16) (*pseudoTerminal, <-chan error) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var unlocked, number int32
-	control(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
-	control(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
-	size := [4]uint16{rows, 80} // rows, columns, and two that nobody uses
-	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master, terminal := openTerminal(t, rows, 80)
 	in, keys := io.Pipe()
 	p := &pseudoTerminal{keys: keys, changed: make(chan struct{}, 1)}
 	var reading sync.WaitGroup
@@ -172,6 +160,25 @@ func inspectSource(t *testing.T, src capture.Source, o tui.Options, rows uint16)
 		reading.Wait()
 	})
 	return p, ended
+}
+
+// openTerminal opens both ends of a pseudo-terminal; the caller closes them.
+func openTerminal(t *testing.T, rows, columns uint16) (master, terminal *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unlocked, number int32
+	control(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
+	control(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	size := [4]uint16{rows, columns} // and two that nobody uses
+	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, terminal
 }
 
 // control makes a request of a terminal.

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui"
 )
 
@@ -139,6 +140,29 @@ func TestOutcomeNamesErrors(t *testing.T) {
 		}
 		if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// The ids that the list prints are taken back by filters.
+func TestShortIDsAreTakenBack(t *testing.T) {
+	ids := []string{
+		"t1", "task-2026-11-23-000001", "task-2026-11-23-000002", "2f1e9c04-5b1d-4c6e-9a52-0d6f1f0a7b11",
+		"2f1e9c05-5b1d-4c6e-9a52-0d6f1f0a7b11", "2F1E9C06-5B1D-4C6E-9A52-0D6F1F0A7B11",
+		"0190a5c4-0000-7000-8000-00009f3c2a1b", "0190a5c4-0000-7000-8000-00009f3c2a1c",
+		"00000000-0000-4000-8000-000000000001", "1ec9414c-232a-6b00-b3c8-9e6bdeced846", strings.Repeat("é", 30),
+	}
+	for _, id := range ids {
+		f, err := filter.Parse("task:" + analyzer.ShortID(id))
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+			continue
+		}
+		for _, other := range ids {
+			facts := analyzer.Facts{Reading: &analyzer.Reading{Tasks: []string{other}}}
+			if got := f.Match(&capture.Exchange{}, facts); got != (id == other) {
+				t.Errorf("%s matches %s: %v", f, other, got)
+			}
 		}
 	}
 }

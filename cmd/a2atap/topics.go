@@ -108,9 +108,11 @@ const formatsTopic = `Captures. Every command that reads a capture reads all of 
   .har      HAR 1.2, for the tools of browsers; events are in _eventStream
   .txtar    a transcript: HTTP as text, for people, reviews and repositories
   .otlp     spans of OpenTelemetry; only written
+  .html     a page for people, with findings, ladders and each exchange; only written
 
   a2atap export c.a2atap -o c.txtar
   a2atap export c.a2atap -o c.har --filter op:SendMessage
+  a2atap export c.a2atap -o c.html
   a2atap import c.txtar -o again.a2atap
   a2atap check c.txtar
 
@@ -119,7 +121,9 @@ What is on the screen: show --format list, ladder, tree, transcript, curl, json.
   a2atap show c.a2atap --format ladder
 
 Reports of check, replay and diff: --format text, markdown and html (for people), github (annotations), junit (for CI),
-json (for programs); of check also sarif.
+json (for programs); of check also sarif. A page of check is one file that fetches nothing: each finding leads to where
+it stands in the traffic, which is folded below. It shows at most 1,000 exchanges, those with findings first, and says
+how many it leaves out.
 
   a2atap check c.a2atap --format markdown
   a2atap check c.a2atap --format html -o report.html

@@ -33,7 +33,7 @@ func inColumns(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-tui.Width(text), 0))
 }
 
-// fit cuts the pieces of a line to so many columns; 0 is any number of them.
+// fit cuts the pieces of a line to so many columns; 0 is any number of them. Blanks at the end are left out.
 func fit(line []piece, columns int) []piece {
 	left := columns
 	for i := range line {
@@ -41,14 +41,16 @@ func fit(line []piece, columns int) []piece {
 		if columns == 0 {
 			continue
 		}
-		if left <= 0 {
-			return line[:i]
-		}
-		if more := i+1 < len(line); tui.Width(line[i].text) > left || more && tui.Width(line[i].text) == left {
+		width := tui.Width(line[i].text)
+		if more := i+1 < len(line); width > left || more && width == left {
 			line[i].text = tui.Clip(line[i].text+strings.Repeat(" ", left), left)
-			return line[:i+1]
+			line = line[:i+1]
+			break
 		}
-		left -= tui.Width(line[i].text)
+		left -= width
+	}
+	if last := len(line) - 1; last >= 0 {
+		line[last].text = strings.TrimRight(line[last].text, " ")
 	}
 	return line
 }

@@ -14,7 +14,7 @@ import (
 //go:embed style.css
 var style string
 
-// narrow is a script of a page with many parts: what is typed into the element narrow hides the others.
+// narrow is the script of a page with many parts.
 //
 //go:embed narrow.js
 var narrow string
@@ -24,7 +24,8 @@ var narrow string
 //
 //	clean TEXT   the text without what a terminal or a page would obey
 //	head TITLE   the beginning of the page, up to the end of the element head
-//	narrowing    the script that makes an element with the id narrow filter those with the class item
+//	narrowing    the script, which makes an element with the id narrow filter those with the class item, opens what the
+//	             address names, and opens everything for printing
 //
 // What a page shows is escaped by the template. It panics if the template cannot be parsed.
 func Page(text string) *template.Template {
@@ -36,12 +37,15 @@ func Page(text string) *template.Template {
 	}).Parse(text)).Parse(headText))
 }
 
-// policy lets in what pages hold, by the digest of its text.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(narrow))
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
-}()
+// policy lets in what pages hold, by the digests of their texts.
+var policy = "default-src 'none'; style-src '" + digest("\n"+style) + "'; script-src '" + digest(narrow) +
+	"'; base-uri 'none'; form-action 'none'"
+
+// digest returns the source expression of an inline element (Content Security Policy Level 3 §2.3.1).
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
 
 const headText = `{{define "head"}}<!DOCTYPE html>
 <html lang="en">
