@@ -197,9 +197,29 @@ func TestCommandLineCompletes(t *testing.T) {
 			}
 			u.press("esc")
 		}
-		u.press(":").sees("goto  down  up  page-down")
+		u.press(":").sees("open  detail  ladder  workflow")
 		u.typed("goto").sees(":goto PLACE  to an exchange by its number")
 		u.press("esc", ":").typed("theme ").press("tab").sees("dark  light  contrast  plain")
+	})
+}
+
+func TestFilterLineCompletes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("/").typed("ag").press("tab", "tab")
+		u.sees("booker  agent:planner")
+		u.sees(" / agent:booker")
+		u.typed(" st").press("tab", "shift+tab", "shift+tab")
+		u.sees(" / agent:booker status:")
+		u.press("backspace").typed("")
+		u.press("backspace", "backspace", "backspace", "backspace", "backspace", "backspace", "backspace")
+		u.pass(1e9)
+		u.sees("5 of 8 exchanges")
+		if strings.Contains(u.screen(), "state:") {
+			t.Errorf("the words are shown after typing went on:\n%s", u.screen())
+		}
+		u.press("tab", "esc").sees("8 exchanges")
 	})
 }
 

@@ -75,7 +75,7 @@ func TestDiffOfEqualExchanges(t *testing.T) {
 		u.sees("diff of 1 and 2")
 		u.sees("no difference")
 		u.press("tab")
-		u.sees("no line differs but for ids")
+		u.sees("no line differs but for ids and times")
 		u.press("q", "l", "D")
 		u.sees("D on another one compares it with the task of 2")
 		u.press("q", "g", "l", "D")

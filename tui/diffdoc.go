@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +15,12 @@ import (
 
 // maxDiffLines bounds the lines of one exchange that are laid out for a comparison.
 const maxDiffLines = 20_000
+
+// someTime stands for times, which differ from run to run as ids do.
+const someTime = "‹time›"
+
+// isTime matches a JSON string that holds a time (RFC 3339).
+var isTime = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)"$`)
 
 // A diffRow is a line of one side of a comparison beside that of the other.
 type diffRow struct {
@@ -59,8 +66,8 @@ func stringsOf(lines []line) []string {
 	return texts
 }
 
-// A laidOut lays the exchanges of one side of a comparison out, with its ids renamed in the order in which they appear:
-// two sides that differ in nothing but their ids have the same lines.
+// A laidOut lays the exchanges of one side of a comparison out, with its ids renamed in the order in which they appear,
+// and without times: two sides that differ in nothing else have the same lines.
 type laidOut struct {
 	load  *loader
 	names map[string]string
@@ -158,6 +165,9 @@ func (o *laidOut) answer(x *capture.Exchange) {
 // message writes fields and body.
 func (o *laidOut) message(fields capture.Fields, b *capture.Body, head *capture.Head) {
 	for _, f := range fields {
+		if strings.EqualFold(f.Name, "Date") {
+			f.Value = someTime
+		}
 		o.put(text(styleName, f.Name).add(styleDim, ": ").add(styleText, f.Value))
 	}
 	data, err := b.Decode(head)
@@ -176,6 +186,11 @@ func (o *laidOut) content(data []byte) {
 	case len(data) == 0:
 	case looksJSON(data):
 		for _, l := range layoutJSON(compare.RewriteJSON(data, o.call, o.rename)) {
+			for i := range l.spans {
+				if isTime.MatchString(l.spans[i].text) {
+					l.spans[i].text = `"` + someTime + `"`
+				}
+			}
 			o.put(text(styleText, blanks(2*min(l.depth, 40))).join(l.line))
 		}
 	case utf8.Valid(data):

@@ -69,13 +69,8 @@ func (d *diffPanel) begin() tea.Cmd {
 }
 
 func (d *diffPanel) resize(width, height int) tea.Cmd {
-	again := width != d.window.width
 	d.window.width, d.height = width, height
-	d.window.height = max(height, 0)
-	if again {
-		d.lay()
-	}
-	d.window.scroll(noAction)
+	d.lay()
 	return nil
 }
 
@@ -132,6 +127,8 @@ func (d *diffPanel) lay() {
 	} else if d.ready {
 		d.layRows()
 	}
+	d.window.height = max(d.height, 0)
+	d.window.height -= len(d.heading())
 	d.window.length = len(d.lines)
 	d.window.scroll(noAction)
 }
@@ -163,7 +160,7 @@ func (d *diffPanel) layRows() {
 	}
 	d.leftOut(left)
 	if len(d.changes) == 0 {
-		d.lines = append([]line{text(styleDim, " no line differs but for ids"), {}}, d.lines...)
+		d.lines = append([]line{text(styleDim, " no line differs but for ids and times"), {}}, d.lines...)
 	}
 }
 
@@ -198,6 +195,18 @@ func (d *diffPanel) row(r *diffRow) {
 	}
 }
 
+// heading names the sides where they stand beside each other.
+func (d *diffPanel) heading() []line {
+	half := (d.window.width - 3) / 2
+	if !d.ready || d.mode == diffTold || d.window.height < 4 {
+		return nil
+	}
+	if half < 48 {
+		return []line{text(styleError, "- "+d.was.words()).add(styleDim, "   ").add(styleString, "+ "+d.now.words())}
+	}
+	return []line{text(styleTitle, pad(" "+d.was.words(), half)).add(styleDim, " │ ").add(styleTitle, d.now.words())}
+}
+
 func (d *diffPanel) view() []line {
 	switch {
 	case d.compared.err != nil:
@@ -205,5 +214,5 @@ func (d *diffPanel) view() []line {
 	case !d.ready:
 		return []line{text(styleDim, "  comparing …")}
 	}
-	return d.lines[min(d.window.top, len(d.lines)):min(d.window.bottom(), len(d.lines))]
+	return append(d.heading(), d.lines[min(d.window.top, len(d.lines)):min(d.window.bottom(), len(d.lines))]...)
 }

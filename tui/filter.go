@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/command"
 )
 
 // typePause is how long the list waits for the next character before it applies the filter.
@@ -20,6 +21,7 @@ type bar struct {
 	input  textinput.Model
 	before string // the previous filter, restored by esc
 	ticket uint64 // of the pause under way
+	offer  command.Completion
 	err    error
 }
 
@@ -54,6 +56,10 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 		l.window.act(lookup(msg.String(), inList).do)
 		l.hold()
 		return l.loadMissing()
+	case "tab":
+		return l.completeFilter(1)
+	case "shift+tab":
+		return l.completeFilter(-1)
 	}
 	value := l.bar.input.Value()
 	var cmd tea.Cmd
@@ -61,12 +67,39 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 	if l.bar.input.Value() == value {
 		return cmd
 	}
+	var over tea.Cmd
+	if l.bar.offer.Words != nil {
+		l.bar.offer = command.Completion{}
+		over = l.reposition()
+	}
+	return tea.Batch(cmd, over, l.awaitPause())
+}
+
+// awaitPause returns the command that waits until typing pauses.
+func (l *list) awaitPause() tea.Cmd {
 	l.bar.ticket = l.shared.ticket()
 	load, pause := l.shared.load, typed{l.bar.ticket}
-	return tea.Batch(cmd, func() tea.Msg {
+	return func() tea.Msg {
 		load.pause(typePause)
 		return pause
-	})
+	}
+}
+
+// completeFilter puts the next word into the filter that is typed: a key, or a value of a key.
+func (l *list) completeFilter(step int) tea.Cmd {
+	b := l.bar
+	if b.offer.Words == nil || len(b.offer.Words) == 1 && b.offer.Chosen() == 0 {
+		line := b.input.Value()
+		before := line[:strings.LastIndexAny(line, " (")+1]
+		b.offer = command.Complete(before, line[len(before):], l.filterWords(line))
+	}
+	line, ok := b.offer.Next(step)
+	if !ok {
+		return nil
+	}
+	b.input.SetValue(line)
+	b.input.CursorEnd()
+	return tea.Batch(l.reposition(), l.awaitPause())
 }
 
 // paused applies what was typed, unless typing went on.
@@ -130,12 +163,15 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 	return tea.Batch(l.reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
 }
 
-// filterLines returns the lines below the list: the filter, the progress of its search, and the error of an expression
-// that is being typed, below its column.
+// filterLines returns the lines below the list: words that complete the filter, the filter, the progress of its search,
+// and the error of an expression that is being typed, below its column.
 func (l *list) filterLines() []line {
 	var lines []line
 	switch {
 	case l.bar != nil:
+		if o := &l.bar.offer; o.Words != nil {
+			lines = append(lines, choices(o.Words, o.Chosen(), l.window.width))
+		}
 		lines = append(lines, l.bar.line(l.window.width, l.progress()))
 		if l.bar.err != nil {
 			lines = append(lines, l.bar.wrong(l.window.width)...)

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +12,7 @@ import (
 )
 
 // filterWords offers words for the end of a filter: keys, and behind a key the values that are known.
-func (m *inspector) filterWords(expr string) []string {
+func (l *list) filterWords(expr string) []string {
 	last := expr[strings.LastIndexAny(expr, " (")+1:]
 	negated := last[:len(last)-len(strings.TrimLeft(last, "-"))]
 	name, _, valued := strings.Cut(last[len(negated):], ":")
@@ -21,7 +23,7 @@ func (m *inspector) filterWords(expr string) []string {
 		}
 		return list
 	}
-	for _, value := range m.filterValues(name) {
+	for _, value := range l.filterValues(name) {
 		if strings.ContainsAny(value, " ()\"") {
 			value = strconv.Quote(value)
 		}
@@ -31,14 +33,14 @@ func (m *inspector) filterWords(expr string) []string {
 }
 
 // filterValues offers values for a key of the filter: all, where there are few, or else those that were seen.
-func (m *inspector) filterValues(name string) []string {
+func (l *list) filterValues(name string) []string {
 	switch name {
 	case "agent":
-		return m.seen(func(e *entry) string { return e.agent })
+		return l.seen(func(e *entry) string { return e.agent })
 	case "client":
-		return m.seen(func(e *entry) string { return e.client })
+		return l.seen(func(e *entry) string { return e.client })
 	case "link":
-		return m.seen(func(e *entry) string { return e.client + "->" + e.agent })
+		return l.seen(func(e *entry) string { return e.client + "->" + e.agent })
 	case "op":
 		return names(a2a.SendMessage, a2a.Operation.String)
 	case "state":
@@ -46,7 +48,7 @@ func (m *inspector) filterValues(name string) []string {
 	case "dialect":
 		return names(a2a.V0_1, dialectName)
 	case "rule":
-		return m.ruleIDs("")
+		return l.shared.ruleIDs()
 	case "severity":
 		return []string{analyzer.Error.String(), analyzer.Warning.String(), analyzer.Note.String()}
 	}
@@ -66,4 +68,31 @@ func names[N ~uint8](from N, name func(N) string) (list []string) {
 		list = append(list, name(v))
 	}
 	return list
+}
+
+// seen returns what the entries that were read have, each once.
+func (l *list) seen(of func(e *entry) string) []string {
+	values := make(map[string]bool)
+	for _, e := range l.cache {
+		if !e.absent {
+			values[of(&e)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
+// ruleIDs returns the ids of the rules: those that were broken come first.
+func (s *shared) ruleIDs() []string {
+	var ids []string
+	for i := range s.found.list {
+		if id := s.found.list[i].Rule.ID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, r := range s.load.rules {
+		if !slices.Contains(ids, r.ID) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }

@@ -45,27 +45,50 @@ func (m *inspector) body() []line {
 
 // titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
 func (m *inspector) titleLine() line {
-	var crumbs []string
-	for _, p := range m.stack {
-		crumbs = append(crumbs, p.title())
-	}
-	where := " " + strings.Join(crumbs, " › ")
-	if name := m.shared.info.Name; name != "" {
-		where = " " + clean(filepath.Base(name)) + " ›" + where
-	}
-	status := m.top().status()
-	if m.split() {
-		status = m.list.status()
-	}
-	status = clean(status) + " "
+	where, status, _ := m.title()
 	room := m.width - width(status)
-	if room < width(where)+2 { // the panels matter more than the file's name
-		where = " " + strings.Join(crumbs, " › ")
-	}
 	if room < 12 {
 		return text(styleTitle, where)
 	}
 	return text(styleTitle, pad(where, room)).add(styleText, status)
+}
+
+// title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
+func (m *inspector) title() (where, status string, columns []int) {
+	status = m.top().status()
+	if m.split() {
+		status = m.list.status()
+	}
+	status = clean(status) + " "
+	for i, p := range m.stack {
+		if i > 0 {
+			where += " ›"
+		}
+		columns = append(columns, width(where)+1)
+		where += " " + clean(p.title())
+	}
+	name := ""
+	if m.shared.info.Name != "" {
+		name = " " + clean(filepath.Base(m.shared.info.Name)) + " ›"
+	}
+	if m.width-width(status) < width(name)+width(where)+2 { // the panels matter more than the file's name
+		name = ""
+	}
+	for i := range columns {
+		columns[i] += width(name)
+	}
+	return name + where, status, columns
+}
+
+// crumbAt returns the index of the panel whose name is at a column of the first line, or -1.
+func (m *inspector) crumbAt(x int) int {
+	_, _, columns := m.title()
+	for i, p := range m.stack {
+		if x >= columns[i] && x < columns[i]+width(clean(p.title())) {
+			return i
+		}
+	}
+	return -1
 }
 
 // lastLine shows the last message or the available keys, and at its end the state of the findings.
@@ -100,7 +123,9 @@ func (m *inspector) lastLine() line {
 // an effect now.
 func (m *inspector) hints() (hints [][2]string) {
 	if m.typing() {
-		return [][2]string{{"enter", "keep"}, {"esc", "cancel"}, {"↑↓", "move"}, {"ctrl-u", "clear"}}
+		return [][2]string{
+			{"enter", "keep"}, {"esc", "cancel"}, {"tab", "complete"}, {"↑↓", "move"}, {"ctrl-u", "clear"},
+		}
 	}
 	var rows []*key
 	for i := range keys {

@@ -26,7 +26,8 @@ type inspector struct {
 	question *question // that waits for a key; nil if none does
 	prompt   *prompt   // in which something is typed; nil if nothing is
 	history  command.History
-	unknown  bool  // a key that is none was explained
+	unknown  bool // a key that is none was explained
+	clicked  clickedAt
 	followed bool  // the list was following when the recording ended
 	panes    panes // that stand beside the list on a wide screen
 	mouse    bool
@@ -180,7 +181,7 @@ func (m *inspector) noticed(msg *judged) {
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.message, m.doing.preparing = "", 0
+	m.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:

@@ -1,11 +1,15 @@
 package tui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
 
 func (m *inspector) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		m.message = "mouse on: the wheel moves, a click selects; m turns it off"
+		m.message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
 		return tea.EnableMouseCellMotion
 	}
 	m.message = "mouse off: the terminal selects text"
@@ -15,30 +19,73 @@ func (m *inspector) toggleMouse() tea.Cmd {
 // A clickable panel selects what is at a line of it.
 type clickable interface{ click(y int) tea.Cmd }
 
-// mouseEvent handles the mouse: the wheel moves in the panel under the pointer, and a click gives a pane the focus and
-// selects.
+// A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
+// came between.
+type clickedAt struct {
+	panel panel
+	y     int
+}
+
+// mouseEvent handles the mouse: the wheel moves in the panel under the pointer; a click gives a pane the focus and
+// selects, a second one opens, and a click on a name in the first line goes back to that panel.
 func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	p, y := m.under(msg.X, msg.Y)
-	if d, is := p.(*detail); p == nil || is && !d.ready {
+	_, choosing := m.top().(*palette)
+	if m.question != nil || m.prompt != nil && !choosing || p == nil {
 		return nil
 	}
-	switch {
-	case msg.Button == tea.MouseButtonWheelUp:
-		return p.update(goUp)
-	case msg.Button == tea.MouseButtonWheelDown:
-		return p.update(goDown)
-	case msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress:
+	if d, is := p.(*detail); is && !d.ready {
 		return nil
 	}
+	wheel := map[tea.MouseButton]action{tea.MouseButtonWheelUp: goUp, tea.MouseButtonWheelDown: goDown}
+	if a := wheel[msg.Button]; a != noAction {
+		m.clicked = clickedAt{}
+		return p.update(a)
+	}
+	if msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress {
+		return nil
+	}
+	if msg.Y == 0 && m.prompt == nil && !m.typing() {
+		return m.backTo(m.crumbAt(msg.X))
+	}
+	return m.click(p, y)
+}
+
+// click handles a click on a line of a panel.
+func (m *inspector) click(p panel, y int) tea.Cmd {
 	var cmd tea.Cmd
-	if m.split() && p != m.top() && !m.typing() && m.prompt == nil && m.question == nil {
+	if m.split() && p != m.top() && !m.typing() {
 		cmd = m.focus(p)
 		p = m.top()
 	}
-	if c, is := p.(clickable); is && y >= 0 {
-		cmd = tea.Batch(cmd, c.click(y))
+	c, is := p.(clickable)
+	if !is || y < 0 {
+		return cmd
 	}
-	return cmd
+	cmd = tea.Batch(cmd, c.click(y))
+	before := m.clicked
+	m.clicked = clickedAt{p, y}
+	if before != m.clicked || m.typing() || !cursorAt(p, y) {
+		return cmd
+	}
+	return tea.Batch(cmd, m.key(tea.KeyMsg{Type: tea.KeyEnter}))
+}
+
+// cursorAt reports whether the cursor of a panel is at one of its lines: there is nothing at all below the last one.
+func cursorAt(p panel, y int) bool {
+	lines := p.view()
+	return y < len(lines) && strings.HasPrefix(lines[y].String(), ">")
+}
+
+// backTo goes back to a panel of the stack; -1 is none.
+func (m *inspector) backTo(i int) tea.Cmd {
+	var cmds []tea.Cmd
+	for range len(m.stack) - 1 {
+		if i >= 0 && i < len(m.stack)-1 {
+			cmds = append(cmds, m.back(goBack))
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 // under returns the panel under a position of the screen, and the line of the panel; -1 is its title. A panel that has
@@ -96,5 +143,18 @@ func (f *findingsPanel) click(y int) tea.Cmd {
 
 func (m *menu) click(y int) tea.Cmd {
 	m.window.clicked(y)
+	return nil
+}
+
+func (p *palette) click(y int) tea.Cmd {
+	p.window.clicked(y)
+	return nil
+}
+
+func (w *workflowPanel) click(y int) tea.Cmd {
+	if !w.asTree {
+		return w.ladder.click(y)
+	}
+	w.tree.clicked(y - 1) // below the heading
 	return nil
 }

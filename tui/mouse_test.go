@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,61 @@ func TestMouse(t *testing.T) {
 		}
 		u.press("m")
 		u.sees("mouse off")
+	})
+}
+
+func TestMouseOpensAndGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{Mouse: true})
+		defer u.close()
+		click := func(x, y int) {
+			u.send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+			u.pass(time.Second)
+		}
+		at := func(words string) int { // its column in the first line
+			title, _, _ := strings.Cut(u.screen(), "\n")
+			return width(title[:strings.Index(title, words)])
+		}
+		click(10, 5)
+		u.press("k")
+		click(10, 5)
+		if got := u.m.list.selected(); got != 4 || len(u.m.stack) != 1 {
+			t.Fatalf("clicks with a key between them lead to %d\n%s", got, u.screen())
+		}
+		click(10, 5)
+		u.sees("exchanges › 4 ")
+		click(3, 12) // the row of an event, in the lower part
+		click(3, 12)
+		u.press("l", "e", "?")
+		u.sees("exchanges › 4 › ladder of 4 › findings › help")
+		click(at("ladder"), 0)
+		if got := u.m.top().title(); got != "ladder of 4" {
+			t.Errorf("a click on its name leads to %q, want the ladder", got)
+		}
+		click(at("›"), 0)
+		click(at("ladder"), 0)
+		u.sees("› ladder of 4 ")
+		click(at("exchanges"), 0)
+		if len(u.m.stack) != 1 {
+			t.Errorf("a click on the first name leads to\n%s", u.screen())
+		}
+		click(10, 20) // nothing is there
+		click(10, 20)
+		if len(u.m.stack) != 1 {
+			t.Errorf("two clicks on nothing lead to\n%s", u.screen())
+		}
+		u.press("ctrl+p").typed("findings, with")
+		click(10, 1)
+		click(10, 1)
+		u.sees("exchanges › findings")
+		u.press("esc", "q")
+		click(10, 5)
+		u.sees("Quit?")
+		u.press("esc", ":")
+		click(10, 3)
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("a click while a command is typed selects %d", got)
+		}
 	})
 }
 

@@ -309,7 +309,9 @@ func (e *editable) edited() prepared {
 		if msg.out, err = e.out.Edited(text); err != nil {
 			again := *e.out
 			again.Text, msg.out, msg.remark = text, &again, err.Error()
+			break
 		}
+		msg.out.What += " (edited)"
 	}
 	return msg
 }

@@ -16,28 +16,7 @@ import (
 // left again, and the terminal is as it was. It needs tmux.
 func TestInTerminal(t *testing.T) {
 	dir := t.TempDir()
-	program := filepath.Join(dir, "a2atap")
-	if out, err := exec.Command("go", "build", "-o", program, "a2atap/cmd/a2atap").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	start := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command(program, args...)
-		cmd.Dir = dir
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			cmd.Process.Signal(os.Interrupt)
-			cmd.Wait()
-		})
-	}
-	start("agent", "spec", "--fault", "stream-closed-on-terminal", "--step", "50ms", "--listen", "127.0.0.1:0",
-		"--ready-file", "agent")
-	start("record", "--quiet", "--agent", "booker="+address(t, filepath.Join(dir, "agent")), "-o", "c.a2atap",
-		"--ready-file", "tap")
-	tap := address(t, filepath.Join(dir, "tap"))
+	program, tap := recordAgent(t, dir)
 
 	s := screen{t: t, socket: filepath.Join(dir, "tmux")}
 	s.tmux("new-session", "-d", "-s", "it", "-x", "80", "-y", "24", "-c", dir,
@@ -52,7 +31,7 @@ func TestInTerminal(t *testing.T) {
 	s.keys("n")
 	s.shows(">!  2 ")
 	s.keys("Enter", "n")
-	s.shows("exchanges › 2 ", ">! status", "[stream-closed-on-terminal]")
+	s.shows("exchanges › 2 ", ">│ ! status", "[stream-closed-on-terminal]")
 	s.keys("l", "n")
 	s.shows("ladder of 2", "! stream-closed-on-terminal", "◀")
 	s.keys("e")
@@ -77,6 +56,33 @@ func TestInTerminal(t *testing.T) {
 		"#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); strings.TrimSpace(modes) != "0 1 0" {
 		t.Errorf("the terminal is left with alternate screen, cursor, mouse at %s", modes)
 	}
+}
+
+// recordAgent builds the program, and records an agent that breaks a rule. It returns the program and the tap's URL.
+func recordAgent(t *testing.T, dir string) (program, tap string) {
+	t.Helper()
+	program = filepath.Join(dir, "a2atap")
+	if out, err := exec.Command("go", "build", "-o", program, "a2atap/cmd/a2atap").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	start := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Dir = dir
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cmd.Process.Signal(os.Interrupt)
+			cmd.Wait()
+		})
+	}
+	start("agent", "spec", "--fault", "stream-closed-on-terminal", "--step", "50ms", "--listen", "127.0.0.1:0",
+		"--ready-file", "agent")
+	start("record", "--quiet", "--agent", "booker="+address(t, filepath.Join(dir, "agent")), "-o", "c.a2atap",
+		"--ready-file", "tap")
+	return program, address(t, filepath.Join(dir, "tap"))
 }
 
 // A screen is a terminal in tmux, on a server of its own.

@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,25 +77,9 @@ func (m *inspector) openRule(id string) (tea.Cmd, error) {
 	rules := m.shared.load.rules
 	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
-		return nil, unknown("rule", id, m.ruleIDs(""), "; tab after a few letters shows those that begin so")
+		return nil, unknown("rule", id, m.shared.ruleIDs(), "; tab after a few letters shows those that begin so")
 	}
 	return m.push(newRulePage(rules[i])), nil
-}
-
-// ruleIDs offers the rules: those that were broken come first.
-func (m *inspector) ruleIDs(string) []string {
-	var ids []string
-	for i := range m.shared.found.list {
-		if id := m.shared.found.list[i].Rule.ID; !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	for _, r := range m.shared.load.rules {
-		if !slices.Contains(ids, r.ID) {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids
 }
 
 func (m *inspector) setView(name string) (tea.Cmd, error) {
@@ -253,15 +236,4 @@ func (m *inspector) setWords(argument string) []string {
 		return v.offer(m, "")
 	}
 	return nil
-}
-
-// seen returns what the entries that were read have, each once.
-func (m *inspector) seen(of func(e *entry) string) []string {
-	values := make(map[string]bool)
-	for _, e := range m.list.cache {
-		if !e.absent {
-			values[of(&e)] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(values))
 }

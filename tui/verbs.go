@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -39,7 +40,7 @@ func (g group) String() string { return [...]string{"Move", "Look", "Find", "Do"
 
 // verbs returns the table.
 func verbs() []verb {
-	return append(movingVerbs(), append(lookingVerbs(), append(findingVerbs(), doingVerbs()...)...)...)
+	return slices.Concat(lookingVerbs(), findingVerbs(), doingVerbs(), movingVerbs())
 }
 
 func movingVerbs() []verb {
@@ -89,7 +90,7 @@ func lookingVerbs() []verb {
 		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
-			run: (*inspector).openRule, offer: (*inspector).ruleIDs,
+			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.ruleIDs() },
 		},
 		{
 			name: "view", argument: "[json|decoded|raw]", group: toLook, do: changeView,
@@ -123,7 +124,8 @@ func findingVerbs() []verb {
 	return []verb{
 		{
 			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: editFilter, ofList: true,
-			words: "show only exchanges that match", run: (*inspector).setFilter, offer: (*inspector).filterWords,
+			words: "show only exchanges that match", run: (*inspector).setFilter,
+			offer: func(m *inspector, argument string) []string { return m.list.filterWords(argument) },
 		},
 		{
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",

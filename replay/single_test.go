@@ -1,0 +1,85 @@
+package replay
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
+)
+
+// single is a recorded request with a head of these lines.
+func single(agent, body string, head ...string) *capture.Exchange {
+	return &capture.Exchange{
+		Seq: 3, Agent: capture.Peer{Name: "a", URL: agent},
+		Request: capture.Request{
+			Head: []byte(strings.Join(head, "\r\n") + "\r\n\r\n"),
+			Body: capture.Body{Data: []byte(body), Size: int64(len(body)), Complete: true},
+		},
+	}
+}
+
+// What is sent again is what was recorded, but for what belonged to the connection and for secrets.
+func TestSingleOnTheWire(t *testing.T) {
+	got := make(chan *http.Request, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Header.Set("Body", string(body))
+		got <- r
+		io.WriteString(w, "{}")
+	}))
+	defer server.Close()
+	hidden := credential.Placeholder(strings.Repeat("a", 64), strings.Repeat("b", 16))
+	x := single("http://elsewhere.example/base", `{"token":"`+hidden+`"}`,
+		"POST http://recorded.example/rpc?a=%20&key="+hidden+" HTTP/1.1", "Host: recorded.example", "X-Own: 1",
+		"Connection: X-Hop", "X-Hop: 2", "Authorization: Bearer "+hidden, "Transfer-Encoding: chunked")
+	s, err := NewSingle(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.URL != "http://recorded.example/rpc?a=%20" || s.Here() || !s.Placeholders {
+		t.Errorf("it goes to %s, here %v, placeholders %v", s.URL, s.Here(), s.Placeholders)
+	}
+	if want := []string{"query parameter key", "header Authorization"}; !slices.Equal(s.Unsent, want) {
+		t.Errorf("not sent: %q, want %q", s.Unsent, want)
+	}
+	if err := s.Through(server.URL + "/somewhere"); err != nil {
+		t.Fatal(err)
+	}
+	if s.URL != server.URL+"/rpc?a=%20" || !s.Here() || len(s.Unsent) != 2 {
+		t.Errorf("through the tap it goes to %s, here %v, without %q", s.URL, s.Here(), s.Unsent)
+	}
+	answer, from, err := s.Send(t.Context(), SingleOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := <-got
+	if r.Header.Get("X-Own") != "1" || r.Header.Get("X-Hop") != "" || r.Header.Get("Authorization") != "" ||
+		r.Header.Get("Body") != string(x.Request.Body.Data) || r.RequestURI != "/rpc?a=%20" {
+		t.Errorf("the agent gets %s %v", r.RequestURI, r.Header)
+	}
+	if from != r.RemoteAddr || !answer.Replayed || string(answer.Response.Body.Data) != "{}" || answer.Fault != nil {
+		t.Errorf("sent from %s, came to %+v", from, answer)
+	}
+}
+
+func TestSingleRefuses(t *testing.T) {
+	for why, x := range map[string]*capture.Exchange{
+		"no request that could be sent": single("http://a", ""),
+		"where the agent":               single("", "", "GET /x HTTP/1.1"),
+		"is no path":                    single("http://a", "", "OPTIONS * HTTP/1.1"),
+		"cannot be decoded":             single("http://a", "x", "POST / HTTP/1.1", "Content-Encoding: gzip"),
+		"invalid agent URL":             single("ftp://a", "", "GET /x HTTP/1.1"),
+	} {
+		if _, err := NewSingle(x); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want %q", err, why)
+		}
+	}
+}
