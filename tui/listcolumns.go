@@ -97,7 +97,7 @@ func (c *columns) add(row line, e *entry) line {
 		row = row.add(styleDim, padLeft(size(e.size), c.size)+" ")
 	}
 	if c.trace > 0 {
-		row = row.add(styleDim, pad(e.trace, c.trace)+" ")
+		row = row.add(styleDim, pad(e.trace[:min(len(e.trace), c.trace)], c.trace)+" ")
 	}
 	if c.outcome == 0 {
 		return e.addOutcome(e.addComment(row))
@@ -130,7 +130,7 @@ func (e *entry) addOutcome(row line) line {
 		mark, look = "", styleDim
 	}
 	if mark != "" {
-		first = mark + " " + first
+		first = strings.TrimSuffix(mark+" "+first, " ")
 	}
 	row = row.add(look, first)
 	if more {

@@ -21,13 +21,13 @@ type loader struct {
 	reader    *analyzer.Reader
 	relations *relations // for captures without an index
 	notes     *notes.Keeper
-	cards     uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
+	cards     *uint64 // exchanges up to this one were searched for cards; for open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
 	return &loader{
 		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}, reader: &analyzer.Reader{},
-		relations: &relations{}, notes: notes.NewKeeper(""),
+		relations: &relations{}, notes: notes.NewKeeper(""), cards: new(uint64),
 	}
 }
 
@@ -42,11 +42,11 @@ func (l *loader) until(ctx context.Context) *loader {
 // call cannot be told from its path alone.
 func (l *loader) readCards(exchanges uint64) error {
 	index, ok := l.src.(capture.Index)
-	if !ok || exchanges <= l.cards {
+	if !ok || exchanges <= *l.cards {
 		return nil
 	}
 	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
-		for seq, err := range index.Find(l.ctx, capture.Key{Kind: "operation", Value: op.String()}, l.cards+1) {
+		for seq, err := range index.Find(l.ctx, capture.Key{Kind: "operation", Value: op.String()}, *l.cards+1) {
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ func (l *loader) readCards(exchanges uint64) error {
 			l.reader.Read(brief(x))
 		}
 	}
-	l.cards = max(exchanges, cardsAgain) - cardsAgain
+	*l.cards = max(exchanges, cardsAgain) - cardsAgain
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
 )
 
 func (m *inspector) toggleMouse() tea.Cmd {
@@ -131,6 +133,18 @@ func (f *ladderPanel) click(y int) tea.Cmd {
 	}
 	f.window.clicked(y - 1) // below the names
 	return f.showMessage(false)
+}
+
+func (p *textPanel) click(y int) tea.Cmd {
+	switch {
+	case p.shown == nil || !p.shown.stream:
+	case y <= p.rows.height && p.rows.clicked(y-1): // below the heading
+		p.inText, p.follow, p.goal = false, false, analyzer.Place{}
+		p.reveal()
+	case !p.beside() && y > p.rows.height:
+		p.inText = true
+	}
+	return nil
 }
 
 func (f *findingsPanel) click(y int) tea.Cmd {

@@ -299,6 +299,7 @@ func (m *inspector) focus(p panel) tea.Cmd {
 func (m *inspector) openBeside(at analyzer.Place) tea.Cmd {
 	var cmd tea.Cmd
 	if at.Exchange != m.list.selected() {
+		m.list.reveal(at.Exchange)
 		m.list.anchor = at.Exchange
 		cmd = m.list.reposition()
 	}

@@ -62,7 +62,7 @@ func isDrawn(r rune) bool {
 	case '·', 'Δ', '–', '…', '›', '←', '→', '↺', '⊘', '▶', '◀', '▸', '▾', '✓', '✗':
 		return true
 	}
-	return r >= 0x2500 && r <= 0x257f // lines
+	return r >= 0x2500 && r <= 0x259f // lines and blocks
 }
 
 // A cleaner writes a text cell by cell.

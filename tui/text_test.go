@@ -24,7 +24,7 @@ func TestSimpleCharacters(t *testing.T) {
 			t.Errorf("%q is taken for simple; it is written %q and is %d wide", want, got, lipgloss.Width(want))
 		}
 	}
-	if want := 95 + 128 + 15; simple != want {
+	if want := 95 + 160 + 15; simple != want {
 		t.Errorf("%d characters are simple, want %d", simple, want)
 	}
 }

@@ -45,7 +45,9 @@ func (l *loader) text(
 	ctx context.Context, ticket, seq uint64, s textSource, columns int, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
-		l.pause(pause)
+		if l.until(ctx).pause(pause); ctx.Err() != nil {
+			return nil // the panel was left
+		}
 		begin := time.Now()
 		answer := textRead{ticket: ticket}
 		answer.err = s.read(ctx, l, seq)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -124,6 +126,33 @@ func TestTextOfAnAnswer(t *testing.T) {
 		u.sees("no such task")
 		u.press("esc", "j", "j", "a")
 		u.sees("the answer cannot be read as JSON; the detail shows its body")
+	})
+}
+
+// A click on an event selects it, one on the text moves there; in a workflow a click selects, too.
+func TestClicksOnTextAndTree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		click := func(y int) {
+			u.send(tea.MouseMsg{X: 20, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+			u.pass(300 * time.Millisecond)
+		}
+		u.press("g", "n", "a")
+		click(4)
+		if got := u.m.top().target(); got != eventAt(4, 3) {
+			t.Errorf("a click on the third event selects %v", got)
+		}
+		click(15)
+		u.press("j")
+		if p := u.m.top().(*textPanel); !p.inText || p.target() != eventAt(4, 3) {
+			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
+		}
+		u.press("esc", "W", "tab")
+		click(2)
+		if got := u.m.top().target().Exchange; got != 4 {
+			t.Errorf("a click on the tree selects exchange %d", got)
+		}
 	})
 }
 

@@ -356,4 +356,7 @@ func (b *browser) paper(name string) {
 	if err := os.WriteFile(filepath.Join(*pictures, name+".pdf"), got.Data, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print"})
+	b.picture(name)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": ""})
 }

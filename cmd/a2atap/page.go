@@ -31,6 +31,9 @@ func (c *checker) show(
 		return shown, nil
 	}
 	shown = exchanges.Capture{Name: result.Captures[0], Source: src, Links: links}
+	if shown.Notes, err = notesOn(ctx, src); err != nil {
+		return shown, err
+	}
 	if shown.Reader, err = newReader(ctx, src); err != nil || c.keep.all() {
 		return shown, err
 	}

@@ -73,6 +73,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.picture("phone")
 	b.eval(`document.querySelector(".found").scrollIntoView({block: "center"})`)
 	b.picture("phone-finding")
+	b.size(800, 1100, "dark")
 	b.eval(`addEventListener("beforeprint", () => {
 		window.opened = document.querySelectorAll("details:not([open])").length || "all";
 	})`)
@@ -122,6 +123,7 @@ func TestHostilePageInABrowser(t *testing.T) {
 	}
 	b.waits(`document.body.textContent.includes("\\u{202e}") && !document.body.textContent.includes("\u202e")`)
 	b.waits(`document.body.textContent.includes("<script>window.pwned=5</script>")`)
+	b.eval(`document.querySelector("svg").scrollIntoView()`)
 	b.picture("hostile")
 	b.quiet(file)
 }

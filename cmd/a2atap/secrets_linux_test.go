@@ -30,6 +30,7 @@ func TestNoSecretIsOnTheScreen(t *testing.T) {
 			screen.matches(t, fmt.Sprintf("exchanges › %d [^\n]*, raw", n)) // it is loaded
 		}
 		screen.strike(t, "Q", "")
+		screen.strike(t, "Q", "") // that is meant
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}

@@ -78,6 +78,7 @@ type Assembly struct {
 	artifacts map[string]int // index of the block, by task and artifact
 	bytes     int
 	tasks     map[string]bool
+	lastTask  string // that was named last
 }
 
 // Tasks returns how many tasks are named.
@@ -217,6 +218,9 @@ func (a *Assembly) artifact(event int, task string, artifact a2a.Artifact, how m
 		index, _ := artifact.Index()
 		id = fmt.Sprint("#", index)
 	}
+	if task == "" { // an update that does not say it is about the task of the others
+		task = a.lastTask
+	}
 	key, name, runs := task+"\x00"+id, cut(id, maxName), runsOf(event, artifact.Parts())
 	i, known := a.artifacts[key]
 	if !known {
@@ -262,6 +266,9 @@ func (a *Assembly) replace(b *Block, by int) {
 
 // put adds a block.
 func (a *Assembly) put(b Block, event int, runs []Run) {
+	if b.Task != "" {
+		a.lastTask = b.Task
+	}
 	if b.Task != "" && !a.tasks[b.Task] {
 		if a.tasks == nil {
 			a.tasks = make(map[string]bool)

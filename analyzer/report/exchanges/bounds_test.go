@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture/notes"
 )
 
 // poll returns an exchange that asks for a task, in a transcript.
@@ -228,6 +229,29 @@ func TestSeveralCaptures(t *testing.T) {
 	}
 	if strings.Index(page, `id="f1"`) > strings.Index(page, "b.txtar") {
 		t.Error("the finding of the first capture stands in the second")
+	}
+}
+
+// What somebody has noted on an exchange stands there.
+func TestNotedExchanges(t *testing.T) {
+	c, _ := open(t, "a.txtar", []byte(poll(1, "t")+poll(2, "t")))
+	c.Findings = 0
+	x, err := c.Source.Exchange(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Notes = (&notes.Notes{}).With(notes.Note{Seq: 2, ID: x.ID, Marked: true, Comment: "why <working>?"})
+	s, err := Read(t.Context(), []Capture{c}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := write(t, s)
+	check(t, page)
+	_, second, _ := strings.Cut(page, ` id="2"`)
+	for _, want := range []string{`<span class="kind">marked</span>`, "why &lt;working&gt;?"} {
+		if strings.Count(page, want) != 1 || !strings.Contains(second, want) {
+			t.Errorf("%s is there %d times", want, strings.Count(page, want))
+		}
 	}
 }
 

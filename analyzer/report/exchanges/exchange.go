@@ -1,6 +1,7 @@
 package exchanges
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 )
 
 // An item is an exchange that is shown, as far as it is written already.
@@ -21,6 +23,7 @@ type item struct {
 	tasks          []string
 	found          []*finding
 	arrows         []sequence.Arrow
+	note           notes.Note
 	begin, rest    string // as HTML: between them a ladder may stand
 }
 
@@ -35,7 +38,7 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	found = found[:min(len(found), maxFindings)]
 	it := &item{
 		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: outcome(x, r), started: x.Started, took: x.Ended,
-		tasks: r.Tasks, found: found,
+		tasks: r.Tasks, found: found, note: sh.Notes.Of(x.Seq, x.ID),
 	}
 	it.draw(x, r)
 	w := &writer{page: &page{}, x: x, found: found, cuts: &s.cuts}
@@ -188,7 +191,11 @@ func (w *writer) summary(id string, it *item) {
 	w.raw(" ")
 	w.span("faint", took(it.took))
 	w.counts(it.found)
+	if it.note.Marked {
+		w.raw(` <span class="kind">marked</span>`)
+	}
 	w.raw("</summary>\n<div class=\"in\">\n")
+	w.line("comment", it.note.Comment)
 }
 
 // facts writes what is known of the exchange as a whole.
@@ -218,7 +225,8 @@ func (w *writer) facts(r *analyzer.Reading) {
 		w.line("left", size(x.Lost)+" were not recorded; it is not known where")
 	}
 	for _, c := range x.Rewrites {
-		w.line("faint", fmt.Sprintf("rewritten: %s was %s, forwarded as %s", c.Place, c.Was, c.Now))
+		w.line("faint", fmt.Sprintf("rewritten: %s was %s, forwarded as %s", c.Place, cmp.Or(c.Was, "absent"),
+			cmp.Or(c.Now, "nothing")))
 	}
 	for _, note := range x.Notes {
 		w.line("faint", note)

@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 )
 
 // A Capture is one whose exchanges are to be shown.
@@ -24,6 +25,7 @@ type Capture struct {
 	Source   capture.Source
 	Reader   *analyzer.Reader // that knows the cards of the capture
 	Links    *workflow.Index  // of all its exchanges
+	Notes    *notes.Notes     // what was noted on its exchanges; nil if nothing was
 	Chosen   []uint64         // the exchanges that may be shown, in order; nil if all may
 	Findings int              // how many of the findings are of it: they stand in the order of the captures
 }

@@ -1,0 +1,59 @@
+package sequence_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/analyzer/sequence"
+	"a2atap/proxy/capture/transcript"
+)
+
+// The arrows of a session are its requests, answers and events, in the order of time, and each finding is at one.
+func TestArrowsOfASession(t *testing.T) {
+	tr, err := transcript.ReadFile("../report/testdata/calls.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := []analyzer.Finding{
+		{Rule: rules.All[0], Severity: analyzer.Warning, Place: analyzer.Place{Exchange: 3, Response: true}.Event(2)},
+		{Rule: rules.All[1], Severity: analyzer.Error, Place: analyzer.Place{Exchange: 3}.Body()},
+	}
+	var arrows []sequence.Arrow
+	for i := len(tr.Exchanges) - 1; i >= 0; i-- {
+		x := tr.Exchanges[i]
+		var mine []analyzer.Finding
+		if x.Seq == found[0].Place.Exchange {
+			mine = found
+		}
+		arrows = append(arrows, sequence.Of(x, analyzer.Read(x), mine)...)
+	}
+	sequence.Sort(arrows)
+	var got []string
+	for _, a := range arrows {
+		line := fmt.Sprintf("%d %s to %s: %s", a.Exchange, a.From, a.To, a.Label)
+		for i := range a.Findings {
+			line += fmt.Sprintf(" (%s)", a.Severities[i])
+		}
+		got = append(got, line)
+	}
+	want := strings.Split(`1 planner to booker: GetAgentCard
+1 booker to planner: 200 card
+2 planner to booker: SendMessage
+2 booker to planner: 200 working
+3 planner to booker: SendStreamingMessage (error)
+3 booker to planner: ·1 task working
+3 booker to planner: ·2 status completed (warning)
+3 booker to planner: stream ends
+4 planner to booker: GetTask t2
+4 booker to planner: 200 completed
+5 planner to booker: GetTask t2
+5 booker to planner: 200 completed`, "\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
