@@ -67,20 +67,6 @@ func (l *list) fold() (tea.Cmd, bool) {
 	return l.reposition(), true
 }
 
-func offNotGrouped(m *inspector) string {
-	if _, is := m.top().(*coveragePanel); is {
-		return ""
-	}
-	grouped := m.list.sorting.now != nil && m.list.sorting.now.Grouped()
-	if f, is := m.top().(*findingsPanel); is {
-		grouped = f.by != findingsFlat
-	}
-	if !grouped {
-		return "nothing is grouped; u groups"
-	}
-	return ""
-}
-
 // foldAll folds all headings, or unfolds them if they are folded.
 func (l *list) foldAll() tea.Cmd {
 	s := &l.sorting
