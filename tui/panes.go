@@ -15,7 +15,7 @@ const (
 	twoPanesHigh    = 6   // lines of panels
 	threePanes      = 160 // columns: the ladder or the findings of the exchange below the list
 	threePanesHigh  = 16  // lines of panels
-	roomyList       = 92 // columns of a list that has room for everything that it shows at 80
+	roomyList       = 92  // columns of a list that has room for everything that it shows at 80
 	settlePause     = 120 * time.Millisecond
 	settleAtTheMost = time.Second
 )
