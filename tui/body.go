@@ -15,12 +15,12 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
 	if len(b.Data) == 0 {
 		if b.Size != 0 {
-			w.put(at, text(styleDim, absent(b)), 0)
+			w.say(at, text(styleDim, absent(b)), 0)
 		}
 		w.found(mine)
 		return
 	}
-	w.put(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, line{}, 0)
 	data, err := b.Data, error(nil)
 	if w.view != viewRaw {
 		data, err = b.Decode(head)
@@ -32,12 +32,12 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 		w.content(at, data, mine)
 	}
 	if err != nil {
-		w.put(at, text(styleWarning, "? "+err.Error()), 2)
+		w.say(at, text(styleWarning, "? "+err.Error()), 2)
 	}
 	if b.Dropped > 0 {
-		w.put(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" were not recorded"), 2)
+		w.say(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" were not recorded"), 2)
 	} else if !b.Complete && w.x.State != capture.StateOpen {
-		w.put(at, text(styleWarning, "? the body was cut off"), 2)
+		w.say(at, text(styleWarning, "? the body was cut off"), 2)
 	}
 }
 
@@ -59,6 +59,7 @@ func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.P
 		w.doc.cut = true
 	}
 	switch {
+	case w.counting && w.pattern.Absent(data):
 	case w.view == viewRaw:
 		w.found(mine)
 		w.plain(at, rawLines(data))
@@ -72,7 +73,7 @@ func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.P
 		w.plain(at, hexLines(data))
 	}
 	if len(data) < whole {
-		w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s; + shows more", size(int64(len(data))), size(int64(whole)))), 0)
+		w.say(at, text(styleTitle, fmt.Sprintf("… %s of %s; + shows more", size(int64(len(data))), size(int64(whole)))), 0)
 	}
 }
 
@@ -87,7 +88,7 @@ func (w *docWriter) plain(at analyzer.Place, pieces []string) {
 }
 
 func (w *docWriter) tooManyLines(at analyzer.Place, lines int) {
-	w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines),
+	w.say(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines),
 		number(lines))), 0)
 }
 
@@ -108,20 +109,15 @@ func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Plac
 			below[n] = append(below[n], f)
 		}
 	}
-	for i, l := range lines {
-		if i == maxLines && !w.whole {
-			w.tooManyLines(at, len(lines))
-			return
-		}
-		indent := min(2*l.depth, w.width/3)
-		place := at
-		if l.begins {
-			place = at.At(l.pointer)
-		}
-		w.put(place, text(styleText, blanks(indent)).join(l.line), indent+4)
-		for _, f := range below[i] {
-			w.finding(f)
-		}
+	shown := len(lines)
+	if !w.whole {
+		shown = min(shown, maxLines)
+	}
+	for i := 0; i < shown; i++ {
+		i = w.jsonLine(at, lines[:shown], i, below)
+	}
+	if shown < len(lines) {
+		w.tooManyLines(at, len(lines))
 	}
 }
 

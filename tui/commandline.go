@@ -197,7 +197,7 @@ func (m *inspector) unable(a action) string {
 func (m *inspector) home() tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
-		cmds = append(cmds, m.back(goBack))
+		cmds = append(cmds, m.back(leave))
 	}
 	return tea.Batch(cmds...)
 }

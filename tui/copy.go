@@ -1,20 +1,47 @@
 package tui
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/terminal"
 )
 
-// copied is a request as a command, to be copied.
+// copied is a text to be copied.
 type copied struct {
+	name  string // what it is
 	words string
 	err   error
+}
+
+// toCopy returns the message with a text to be copied, unless it is dangerous to paste.
+func toCopy(name, words string, err error) copied {
+	if err == nil && !utf8.ValidString(words) {
+		err = errors.New("it is not text")
+	}
+	if err == nil && strings.ContainsFunc(words, pasteHazard) {
+		err = errors.New("it holds control characters, which act when pasted")
+	}
+	return copied{name, words, err}
+}
+
+// copy returns the command that reads a text and copies it.
+func (l *loader) copy(name string, read func() (string, error)) tea.Cmd {
+	return func() tea.Msg {
+		words, err := read()
+		return toCopy(name, words, err)
+	}
 }
 
 // curl writes the request of an exchange as a curl command.
@@ -29,7 +56,7 @@ func (l *loader) curl(seq uint64, write func(*capture.Exchange) (string, error))
 			err = fmt.Errorf("exchange %d holds control characters, which act when pasted; use a2atap show %d --format curl",
 				seq, seq)
 		}
-		return copied{words, err}
+		return copied{"curl", words, err}
 	}
 }
 
@@ -37,13 +64,13 @@ func (l *loader) curl(seq uint64, write func(*capture.Exchange) (string, error))
 // can end the bracketed paste.
 func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// copied gives the command to the terminal's clipboard, and shows it.
+// copied gives a text to the terminal's clipboard, and shows it.
 func (m *inspector) copied(msg copied) tea.Cmd {
 	if msg.err != nil {
-		m.message = "y: " + msg.err.Error()
+		m.message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
 		return nil
 	}
-	cmd := m.push(newCopied(msg.words))
+	cmd := m.push(newCopied(msg.name, msg.words))
 	out := m.out
 	if out == nil {
 		return cmd
@@ -54,4 +81,127 @@ func (m *inspector) copied(msg copied) tea.Cmd {
 		}
 		return nil
 	})
+}
+
+// value returns the value at a place: of a header, or in JSON. A string is returned as what it means, another value as
+// the detail lays it out. The event of the place is looked for from an arrival number on.
+func (l *loader) value(at analyzer.Place, from uint64) (string, error) {
+	if isEvent(at) {
+		e, err := l.event(at, from)
+		if err != nil {
+			return "", err
+		}
+		return jsonValue(e.Fields().Data, at.Pointer)
+	}
+	x, err := l.ends(at.Exchange, 1)
+	if err != nil {
+		return "", err
+	}
+	head, body := parseSide(x, at.Response)
+	if name, is := headerOf(at.Part); is {
+		return strings.Join(head.Fields.Values(name), ", "), nil
+	}
+	if at.Part == "line" {
+		return firstLine(x, at.Response), nil
+	}
+	data, err := body.Decode(&head)
+	if err != nil {
+		return "", err
+	}
+	return jsonValue(data, at.Pointer)
+}
+
+// parseSide returns the head and the body of one side of an exchange.
+func parseSide(x *capture.Exchange, response bool) (capture.Head, *capture.Body) {
+	switch {
+	case !response:
+		return capture.ParseRequestHead(x.Request.Head), &x.Request.Body
+	case x.Response == nil:
+		return capture.Head{}, &capture.Body{}
+	}
+	return capture.ParseResponseHead(x.Response.Head), &x.Response.Body
+}
+
+func firstLine(x *capture.Exchange, response bool) string {
+	head := x.Request.Head
+	if response {
+		head = x.Response.Head
+	}
+	first, _, _ := strings.Cut(string(head), "\n")
+	return strings.TrimRight(first, "\r")
+}
+
+// jsonValue returns the value at a pointer of a JSON text.
+func jsonValue(data []byte, pointer string) (string, error) {
+	v := a2a.Parse(data).Root.At(pointer)
+	if !v.Exists() {
+		return "", errors.New("it cannot be read, since what is around it is not whole JSON")
+	}
+	if words, isText := v.Str(); isText {
+		return words, nil
+	}
+	var b bytes.Buffer
+	err := json.Indent(&b, v.Raw(), "", "  ")
+	return b.String(), err
+}
+
+// body returns the body of a request or of an answer, its content codings taken off.
+func (l *loader) body(side analyzer.Place) (string, error) {
+	x, err := l.ends(side.Exchange, 1)
+	if err != nil {
+		return "", err
+	}
+	if side.Response && x.Response != nil && x.Response.Stream {
+		return "", errors.New("it is a stream; e in the detail copies an event")
+	}
+	head, body := parseSide(x, side.Response)
+	data, err := body.Decode(&head)
+	if err == nil && len(data) == 0 {
+		err = errors.New("there is none")
+	}
+	return string(data), err
+}
+
+// eventText returns an event as it was sent, without the blank line at its end.
+func (l *loader) eventText(at analyzer.Place, from uint64) (string, error) {
+	e, err := l.event(at, from)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(strings.ReplaceAll(string(e.Raw), "\r\n", "\n"), "\n"), nil
+}
+
+// event reads an event, from an arrival number on.
+func (l *loader) event(at analyzer.Place, from uint64) (*capture.Event, error) {
+	for step, err := range l.src.StepsOf(l.ctx, at.Exchange, from) {
+		if err != nil {
+			return nil, err
+		}
+		if what, is := step.What.(capture.ResponseEvent); is && eventAt(at.Exchange, what.Event.K).Part == at.Part {
+			return &what.Event, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is not in the capture", at)
+}
+
+// transcript returns an exchange as a transcript, unless that is too long for a clipboard.
+func (l *loader) transcript(seq uint64) (string, error) {
+	var x *capture.Exchange
+	length := 0
+	for step, err := range l.src.StepsOf(l.ctx, seq, 0) {
+		if err != nil {
+			return "", err
+		}
+		if what, is := step.What.(capture.ResponseEvent); is {
+			length += len(what.Event.Raw)
+		}
+		if length > terminal.MaxCopy {
+			return "", fmt.Errorf("it is too long for a clipboard (%s); a2atap show prints it", size(terminal.MaxCopy))
+		}
+		x = capture.Assemble(x, step)
+	}
+	if x == nil {
+		return "", fmt.Errorf("exchange %d: %w", seq, capture.ErrNotFound)
+	}
+	return string(transcript.Format(&transcript.Transcript{Exchanges: []*capture.Exchange{x}})), nil
 }

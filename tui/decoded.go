@@ -42,7 +42,7 @@ func (w *docWriter) decodedEvent(at analyzer.Place, data []byte) {
 
 func (w *docWriter) facts(at analyzer.Place, list facts) {
 	if len(list) == 0 {
-		w.put(at, text(styleDim, "nothing of A2A"), 0)
+		w.say(at, text(styleDim, "nothing of A2A"), 0)
 	}
 	for _, f := range list {
 		w.put(at, text(styleName, "  "+pad(f.name, 12)).add(styleText, " "+f.value), 15)

@@ -42,7 +42,11 @@ type detail struct {
 	rows        map[int]eventRow // by index of the event
 	toEnd       bool             // the end was asked for before it was there
 	sought      bool             // the cursor is at the goal, or the user has moved it
-	pendingKeys []action         // keys that were pressed before the document was there; the inspector performs them then
+	folds       folding
+	near        spot           // where the cursor was when all was folded
+	nearTo      analyzer.Place // what it was at; none otherwise
+	finder      finder
+	pendingKeys []action // keys that were pressed before the document was there; the inspector performs them then
 	err         error
 }
 
@@ -55,7 +59,17 @@ type loaded struct {
 }
 
 func newDetail(s *shared, goal analyzer.Place) *detail {
-	d := &detail{shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, rows: make(map[int]eventRow)}
+	d := &detail{
+		shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, rows: make(map[int]eventRow),
+		finder: finder{pattern: s.pattern, opened: -1},
+	}
+	d.finder.quiet = true
+	if s.pattern != nil {
+		d.limit = maxShown
+	}
+	if s.pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
+		d.finder.step = 1
+	}
 	d.ctx, d.leave = context.WithCancel(s.load.ctx)
 	return d
 }
@@ -106,11 +120,20 @@ func (d *detail) build() tea.Cmd {
 	}
 	d.building = d.shared.ticket()
 	open := slices.Sorted(maps.Keys(d.doc.open))
-	return d.shared.load.build(d.building, docSource{
+	if n := d.finder.opened; n >= 0 && len(open) > maxOpen {
+		open = append(slices.DeleteFunc(open, func(i int) bool { return i == n })[:maxOpen-1], n)
+	}
+	source := d.source()
+	source.open = open[:min(len(open), maxOpen)]
+	return d.shared.load.build(d.building, source)
+}
+
+// source returns what the exchange is laid out from.
+func (d *detail) source() docSource {
+	return docSource{
 		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8),
-		limit: d.limit, note: d.shared.notes.Of(d.seq, d.x.ID),
-		open: open[:min(len(open), maxOpen)],
-	})
+		limit: d.limit, folds: d.folds, note: d.shared.notes.Of(d.seq, d.x.ID), pattern: d.finder.pattern,
+	}
 }
 
 func (d *detail) update(msg tea.Msg) tea.Cmd {
@@ -123,6 +146,8 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		return d.setDocument(msg)
 	case rowsRead:
 		return d.setRows(msg)
+	case eventsSearched:
+		return d.searched(msg)
 	case exchangesChanged:
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
 			return d.reload()
@@ -167,7 +192,7 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	}
 	if d.ready {
 		d.grow(at)
-		cmds = append(cmds, d.summarise())
+		cmds = append(cmds, d.summarise(), d.searchOn(), d.advance())
 	}
 	switch {
 	case d.more:
@@ -214,6 +239,20 @@ func (d *detail) setDocument(msg built) tea.Cmd {
 	}
 	at := d.spot()
 	d.building, d.doc = 0, msg.doc
+	d.index()
+	if d.ready {
+		d.grow(at)
+	} else {
+		d.window.length = d.length()
+		d.ready = true
+		d.window.move(0)
+	}
+	d.seekNear()
+	return tea.Batch(d.seekGoal(), d.searchOn(), d.toMatch(), d.advance(), d.summarise())
+}
+
+// index notes which events have lines below their rows.
+func (d *detail) index() {
 	keys := make(map[int]bool)
 	for i := range d.doc.marks {
 		keys[i] = true
@@ -222,25 +261,15 @@ func (d *detail) setDocument(msg built) tea.Cmd {
 		keys[i] = true
 	}
 	d.extra = slices.Sorted(maps.Keys(keys))
-	if d.ready {
-		d.grow(at)
-		d.seekGoal()
-		return d.summarise()
-	}
-	d.window.length = d.length()
-	d.ready = true
-	d.window.move(0)
-	d.seekGoal()
-	return d.summarise()
 }
 
 // seekGoal moves to the goal, once what it names was read.
-func (d *detail) seekGoal() {
+func (d *detail) seekGoal() tea.Cmd {
 	if d.sought || d.more && strings.HasPrefix(d.goal.Part, "event[") {
-		return
+		return nil
 	}
 	d.sought = true
-	d.seek(d.goal)
+	return d.seek(d.goal)
 }
 
 // call returns the decoded request.
@@ -289,8 +318,7 @@ func (d *detail) turnTo(at analyzer.Place) tea.Cmd {
 	if !d.ready {
 		return nil
 	}
-	d.seekGoal()
-	return d.summarise()
+	return tea.Batch(d.seekGoal(), d.summarise())
 }
 
 func (d *detail) act(a action) tea.Cmd {
@@ -299,15 +327,23 @@ func (d *detail) act(a action) tea.Cmd {
 		return nil
 	}
 	d.sought, d.toEnd = true, a == goBottom && d.more
+	d.finder.stay()
 	switch a {
-	case nextFinding:
-		d.jump(1)
-	case previousFinding:
-		d.jump(-1)
 	case openIt:
 		return d.toggle()
+	case foldNode:
+		return d.fold()
+	case unfoldNode:
+		return d.toggleNode()
+	case foldAll:
+		return d.foldAll()
+	case nextMatch:
+		return d.goOn(1)
+	case previousMatch:
+		return d.goOn(-1)
 	case changeView:
 		d.mode = (d.mode + 1) % viewCount
+		d.finder.restart()
 		return d.build()
 	case loadMore:
 		d.limit = min(4*d.limit, maxShown)

@@ -9,11 +9,17 @@ import (
 	"a2atap/analyzer"
 )
 
-// toggle opens or closes the event under the cursor.
+// toggle folds or unfolds the object or array, or opens or closes the event, under the cursor.
 func (d *detail) toggle() tea.Cmd {
+	if d.nodeUnderCursor() != noNode {
+		return d.toggleNode()
+	}
 	i := d.eventAtCursor()
 	if i < 0 {
 		return nil
+	}
+	if d.finder.opened == i {
+		d.finder.opened = -1
 	}
 	row := d.lineOf(spot{zoneEvents, i, -1})
 	if _, open := d.doc.open[i]; open {
@@ -44,18 +50,28 @@ func (d *detail) nextSection() {
 	}
 }
 
-// jump moves to the next finding in a direction, and reports whether there is one.
-func (d *detail) jump(step int) bool {
+// jump moves to the next finding in a direction, and reports whether there is one. One that is folded is unfolded.
+func (d *detail) jump(step int) (tea.Cmd, bool) {
 	d.sought, d.toEnd = true, false
-	for n := d.window.cursor + step; n >= 0 && n < d.window.length; {
+	n := d.window.cursor
+	if l := d.docLine(d.spot()); step < 0 || l == nil || len(l.hidden) == 0 { // what is folded stands behind its line
+		n += step
+	}
+	for n >= 0 && n < d.window.length {
 		s := d.spotAt(n)
-		if l := d.docLine(s); l != nil && l.finding {
+		switch l := d.docLine(s); {
+		case l == nil:
+		case len(l.hidden) > 0 && step > 0:
+			return d.reveal(l.hidden[0]), true
+		case len(l.hidden) > 0:
+			return d.reveal(l.hidden[len(l.hidden)-1]), true
+		case l.finding:
 			d.show(n)
-			return true
+			return d.summarise(), true
 		}
 		n = d.skip(n, step, s)
 	}
-	return false
+	return nil, false
 }
 
 // skip returns the line to examine after n; rows of events without content or findings below them are skipped.
@@ -78,14 +94,15 @@ func (d *detail) skip(n, step int, s spot) int {
 	return len(d.doc.before) - 1
 }
 
-// seek moves to a place: to its finding if there is one, else to the place itself.
-func (d *detail) seek(at analyzer.Place) {
+// seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
+func (d *detail) seek(at analyzer.Place) tea.Cmd {
 	d.window.move(0)
 	if at.Part == "" && !at.Response {
-		return
+		return nil
 	}
-	exact, near := -1, -1
+	exact, near, hidden := -1, -1, false
 	consider := func(n int, l *docLine) {
+		hidden = hidden || slices.Contains(l.hidden, at)
 		switch {
 		case l.finding && l.place == at && exact < 0:
 			exact = n
@@ -108,6 +125,10 @@ func (d *detail) seek(at analyzer.Place) {
 	if near >= 0 {
 		d.show(near)
 	}
+	if hidden && exact < 0 {
+		return d.reveal(at)
+	}
+	return nil
 }
 
 // show moves the cursor to a line, and scrolls so that the lines around it are visible.

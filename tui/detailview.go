@@ -108,6 +108,18 @@ func (d *detail) docLine(s spot) *docLine {
 	return &lines[i]
 }
 
+// part returns the lines of the part of the detail that a spot is in, the line of the detail that is the first of them,
+// and the spot's index among them: -1 for the row of an event, which stands above its part.
+func (d *detail) part(s spot) (lines []docLine, first, index int) {
+	switch s.zone {
+	case zoneBefore:
+		return d.doc.before, 0, s.index
+	case zoneAfter:
+		return d.doc.after, d.lineOf(spot{zoneAfter, 0, -1}), s.index
+	}
+	return d.below(s.index), d.lineOf(spot{zoneEvents, s.index, -1}) + 1, s.sub
+}
+
 // eventAtCursor returns the index of the event whose row or content the cursor is on, or -1.
 func (d *detail) eventAtCursor() int {
 	if s := d.spot(); d.ready && s.zone == zoneEvents && s.index < d.events() {
@@ -122,6 +134,10 @@ func (d *detail) status() string {
 	if d.x == nil {
 		return ""
 	}
+	found := d.finder.words(d)
+	if found != "" && d.width < 100 { // there is no room for all
+		return found
+	}
 	words := d.x.Client.Name + " → " + d.x.Agent.Name + ", "
 	if res := d.x.Response; res != nil && res.Stream {
 		words += plural(d.excerpt.events.count(), "event") + ", "
@@ -129,7 +145,11 @@ func (d *detail) status() string {
 			words += fmt.Sprintf("loading %d %%, ", d.percent())
 		}
 	}
-	return words + d.mode.String()
+	words += d.mode.String()
+	if found != "" {
+		words += ", " + found
+	}
+	return words
 }
 
 func (d *detail) view() []line {
@@ -150,7 +170,7 @@ func (d *detail) view() []line {
 			if s.zone == zoneEvents {
 				row = row.add(styleDim, pad("│", eventIndent))
 			}
-			row = row.join(l.line)
+			row = row.join(l.shown(d.finder.numberIn(s)))
 		} else if s.zone == zoneEvents && s.index < d.events() {
 			row = row.join(d.row(s.index))
 		}

@@ -6,7 +6,7 @@
 //   - Control characters from the traffic never reach the terminal: every text passes through one function that escapes
 //     them, and escape sequences are written by one other function.
 //   - Only what is visible is read: a list of a million exchanges and a stream of a million events cost as much as
-//     their rows on the screen.
+//     their rows on the screen. A search reads all, piece by piece, and keeps what matches as a number.
 //   - New traffic does not move the cursor, unless the user asked to follow it.
 //   - Colour never carries a meaning alone.
 //

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"math"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/find"
 )
 
 // A view is how the detail shows bodies and events.
@@ -37,7 +37,13 @@ const (
 type docLine struct {
 	line
 	place   analyzer.Place
-	finding bool // it is a finding at place
+	finding bool              // it is a finding at place
+	found   *analyzer.Finding // which, if it is one
+	lit     []lit             // where it matches what is searched for, in order
+	upto    int               // matches of its part of the detail that begin up to the end of this line
+	node    node              // the object or array that begins in it
+	depth   int               // of a JSON text: how many objects and arrays it is in
+	hidden  []analyzer.Place  // findings inside, if node is folded
 }
 
 // A document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
@@ -50,6 +56,7 @@ type document struct {
 	cut           bool              // a body is longer than what is shown
 	total         time.Duration     // that the bars of the events stand for; 0 if there are none
 	reading       *analyzer.Reading
+	pattern       *find.Pattern // that was searched for
 }
 
 // A docSource holds what a document is built from.
@@ -64,6 +71,8 @@ type docSource struct {
 	open     []int // events whose content is shown
 	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
 	reading  *analyzer.Reading
+	folds    folding
+	pattern  *find.Pattern // that is searched for; nil if none is
 	note     notes.Note
 }
 
@@ -83,70 +92,21 @@ func (l *loader) build(ticket uint64, s docSource) tea.Cmd {
 
 func (s docSource) layout() document {
 	w := docWriter{docSource: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
-	w.doc.reading = s.reading
+	w.doc.reading, w.doc.pattern = s.reading, s.pattern
 	w.request()
 	w.answer()
-	w.doc.before = w.lines
-	w.lines = nil
+	w.doc.before = w.part()
 	w.contents()
 	w.ending()
-	w.doc.after = w.lines
+	w.doc.after = w.part()
 	return w.doc
-}
-
-// A docWriter lays one exchange out.
-type docWriter struct {
-	docSource
-	doc   document
-	lines []docLine
-}
-
-func (w *docWriter) put(at analyzer.Place, l line, indent int) {
-	if w.whole {
-		w.lines = append(w.lines, docLine{line: l, place: at})
-		return
-	}
-	for _, piece := range l.wrap(w.width-1, indent) {
-		w.lines = append(w.lines, docLine{line: piece, place: at})
-	}
-}
-
-// found writes the findings whose place matches a condition.
-func (w *docWriter) found(choose func(analyzer.Place) bool) {
-	for i := range w.findings {
-		if f := &w.findings[i]; choose(f.Place) {
-			w.finding(f)
-		}
-	}
-}
-
-// finding writes a finding.
-func (w *docWriter) finding(f *analyzer.Finding) {
-	columns := w.width - 1
-	if w.whole {
-		columns = math.MaxInt
-	}
-	w.lines = append(w.lines, findingLines(f, columns)...)
-}
-
-// findingLines returns a finding, wrapped to a width.
-func findingLines(f *analyzer.Finding, columns int) []docLine {
-	mark, look := sign(f.Severity)
-	var lines []docLine
-	for i, piece := range prose(f.Message+" ["+f.Rule.ID+"]", columns-2) {
-		if i > 0 {
-			mark = " "
-		}
-		lines = append(lines, docLine{line: text(look, mark+" "+piece), place: f.Place, finding: i == 0})
-	}
-	return lines
 }
 
 func (w *docWriter) request() {
 	at := analyzer.Place{Exchange: w.x.Seq}
 	w.noted()
 	if how := w.x.Client.How; how != "" && how != "user-agent" && how != "default" {
-		w.put(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
+		w.say(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
 	}
 	w.head(at, w.x.Request.Head, styleRequest, "→ ")
 	head := capture.ParseRequestHead(w.x.Request.Head)
@@ -164,16 +124,16 @@ func (w *docWriter) noted() {
 		words += "# " + w.note.Comment
 	}
 	if words != "" {
-		w.put(analyzer.Place{}, text(styleTitle, strings.TrimSpace(words)), 2)
+		w.say(analyzer.Place{}, text(styleTitle, strings.TrimSpace(words)), 2)
 	}
 }
 
 func (w *docWriter) answer() {
-	w.put(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, line{}, 0)
 	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
 	res := w.x.Response
 	if res == nil {
-		w.put(at, text(styleDim, "no response was recorded"), 0)
+		w.say(at, text(styleDim, "no response was recorded"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response })
 		return
 	}
@@ -182,8 +142,8 @@ func (w *docWriter) answer() {
 	}
 	w.head(at, res.Head, styleAnswer, "← ")
 	if res.Stream {
-		w.put(analyzer.Place{}, line{}, 0)
-		w.put(at.Body(), text(styleDim, w.howMany()+"; enter opens one"+w.bars()), 0)
+		w.say(analyzer.Place{}, line{}, 0)
+		w.say(at.Body(), text(styleDim, w.howMany()+"; enter opens one"+w.bars()), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
 		return
 	}
@@ -194,6 +154,9 @@ func (w *docWriter) answer() {
 
 // head writes a head, with its findings below each line.
 func (w *docWriter) head(at analyzer.Place, raw []byte, look style, mark string) {
+	if w.counting && w.pattern.Absent(raw) {
+		return
+	}
 	if w.view == viewRaw {
 		for _, piece := range rawLines(raw) {
 			w.put(at.Line(), text(look, mark).add(styleText, piece), 2)
@@ -268,7 +231,6 @@ func (w *docWriter) contents() {
 		}
 	}
 	for _, i := range w.open {
-		w.lines = nil
 		err := w.load.events(w.ctx, w.x.Seq, w.excerpt.events, i, i, func(at int, e *capture.Event) {
 			if at == i {
 				place := eventAt(w.x.Seq, e.K)
@@ -276,11 +238,10 @@ func (w *docWriter) contents() {
 			}
 		})
 		if err != nil {
-			w.put(analyzer.Place{}, text(styleError, "! "+err.Error()), 2)
+			w.say(analyzer.Place{}, text(styleError, "! "+err.Error()), 2)
 		}
-		w.doc.open[i] = w.lines
+		w.doc.open[i] = w.part()
 	}
-	w.lines = nil
 }
 
 // barsFrom is the width of the panel from which the rows of events have bars.
@@ -305,6 +266,9 @@ func (w *docWriter) howMany() string {
 
 // event writes the content of one event.
 func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
+	if w.counting && w.view != viewDecoded && w.pattern.Absent(e.Raw) {
+		return
+	}
 	fields := e.Fields()
 	if w.view == viewRaw || !fields.HasData {
 		w.found(mine)
@@ -326,35 +290,35 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *docWriter) ending() {
-	w.put(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, line{}, 0)
 	if res := w.x.Response; res != nil && res.Stream {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.put(analyzer.Place{}, text(styleError, "✗ "+sequence.FaultWords(f)).add(styleText, ": "+f.Detail), 2)
+		w.say(analyzer.Place{}, text(styleError, "✗ "+sequence.FaultWords(f)).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:
-		w.put(analyzer.Place{}, text(styleDim, "… loading"), 0)
+		w.say(analyzer.Place{}, text(styleDim, "… loading"), 0)
 	case w.x.State == capture.StateOpen:
-		w.put(analyzer.Place{}, text(styleWarning, "… still open"), 0)
+		w.say(analyzer.Place{}, text(styleWarning, "… still open"), 0)
 	case w.x.State == capture.StateInterrupted:
-		w.put(analyzer.Place{}, text(styleWarning, "? the recorder ended before the exchange did"), 0)
+		w.say(analyzer.Place{}, text(styleWarning, "? the recorder ended before the exchange did"), 0)
 	case w.x.Ended >= 0:
-		w.put(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
+		w.say(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
 	}
 	if w.x.Lost > 0 {
-		w.put(analyzer.Place{}, text(styleWarning,
+		w.say(analyzer.Place{}, text(styleWarning,
 			"? "+plural(w.x.Lost, "byte")+" were not recorded; it is not known where"), 2)
 	}
 	for _, r := range w.x.Rewrites {
-		w.put(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
+		w.say(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.x.Notes {
 		if strings.HasPrefix(note, capture.FaultMadeHere) {
-			w.put(analyzer.Place{}, text(styleError, "✗ "+note), 2)
+			w.say(analyzer.Place{}, text(styleError, "✗ "+note), 2)
 		} else {
-			w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)
+			w.say(analyzer.Place{}, text(styleDim, "note: "+note), 2)
 		}
 	}
 }

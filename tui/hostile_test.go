@@ -24,8 +24,8 @@ func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 		for _, theme := range Themes {
 			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
 			for _, keys := range []string{
-				"", "enter", "v", "v", "G", "a", "tab", "esc", "esc", "l", "tab", "esc", "W", "tab", "tab", "esc", "e", "esc", "y",
-				"?",
+				"", "enter", "v", "v", "G", "a", "tab", "esc", "esc", "l", "tab", "esc", "W", "tab", "tab", "esc", "e", "esc",
+				"y", "y", "?",
 			} {
 				u.press(strings.Fields(keys)...)
 				for _, r := range sgr.ReplaceAllString(u.m.View(), "") {
@@ -41,6 +41,13 @@ func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 			u.pass(time.Second)
 			if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
 				t.Errorf("a filter that was pasted reaches the terminal: %q", got)
+			}
+			u.press("esc", "enter", "s").send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("\x1b[2J\u202e"), Paste: true})
+			for _, keys := range []string{"enter", "s ctrl+u [ 2 J enter", ". . .", "v .", "v .", "y", "v", "esc y t"} {
+				u.press(strings.Fields(keys)...)
+				if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
+					t.Errorf("after %s the terminal gets %q", keys, got)
+				}
 			}
 			u.close()
 		}
@@ -76,15 +83,15 @@ func hostile(t *testing.T) capture.Source {
 	return m
 }
 
-// Without colour there is bold, dim and reverse, and nothing else; and nothing is lost.
+// Without colour there is bold, dim, underlined and reverse, and nothing else; and nothing is lost.
 func TestPlainThemeHasNoColour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Theme: Plain})
 		defer u.close()
-		for _, keys := range []string{"", "enter", "esc", "l", "esc", "e", "esc", "/"} {
+		for _, keys := range []string{"", "enter", "s o enter .", "esc", "l", "esc", "e", "esc", "/"} {
 			u.press(strings.Fields(keys)...)
 			for _, code := range sgr.FindAllString(u.m.View(), -1) {
-				if !regexp.MustCompile("^\x1b\\[(0|1|2|7|7;1|7;2|7;7)m$").MatchString(code) {
+				if !regexp.MustCompile("^\x1b\\[(0|1|2|4|1;4|7|7;1|7;2|7;4|7;1;4|7;7)m$").MatchString(code) {
 					t.Errorf("after %q the plain theme draws with %q", keys, code)
 				}
 			}
@@ -177,7 +184,7 @@ func TestCopyAsCurl(t *testing.T) {
 		defer u.close()
 		var terminal bytes.Buffer
 		u.m.out = &terminal
-		u.press("g", "j", "y")
+		u.press("g", "j", "y", "y")
 		u.sees("exchanges › curl")
 		if got := terminal.String(); !strings.HasPrefix(got, "\x1b]52;c;Y3VybC") || !strings.HasSuffix(got, "\a") {
 			t.Errorf("the terminal is asked with %q", got)
@@ -185,8 +192,8 @@ func TestCopyAsCurl(t *testing.T) {
 		terminal.Reset()
 		evil := func(*capture.Exchange) (string, error) { return "curl '\x1b[201~; rm -rf ~'", nil }
 		u.m.options.Curl = evil
-		u.press("esc", "y")
-		u.sees("y: exchange 2 holds control characters")
+		u.press("esc", "y", "y")
+		u.sees("y: curl: exchange 2 holds control characters")
 		if terminal.Len() > 0 {
 			t.Errorf("control characters were put on the clipboard: %q", terminal.String())
 		}

@@ -11,8 +11,14 @@ import (
 type jsonLine struct {
 	line
 	depth   int
-	pointer string // RFC 6901, of the value that begins here
+	pointer string // RFC 6901, of the value that begins here, or of the one that a bracket closes here
 	begins  bool   // a value begins here; if not, it is a closing bracket
+	closes  bool   // it begins with the closing bracket of the value at pointer
+	opens   bool   // it ends with an opening bracket; the value goes on below
+	array   bool   // that is one of an array
+	end     int    // if it opens a value: the last line of that
+	closed  bool   // which is the closing bracket, and not where the text ends
+	inside  int    // how many members or elements there are below
 }
 
 // looksJSON reports whether a text is meant as JSON.
@@ -29,6 +35,9 @@ func layoutJSON(data []byte) []jsonLine {
 	for w.next() {
 	}
 	w.flush()
+	for _, f := range w.stack {
+		w.lines[f.line].end = len(w.lines) - 1
+	}
 	return w.lines
 }
 
@@ -41,6 +50,7 @@ type jsonWriter struct {
 }
 
 type jsonFrame struct {
+	line  int // where it was opened
 	array bool
 	index int
 	name  string
@@ -91,6 +101,9 @@ func (w *jsonWriter) begin() {
 		return
 	}
 	w.line.begins = true
+	if n := len(w.stack); n > 0 {
+		w.lines[w.stack[n-1].line].inside++
+	}
 	var b strings.Builder
 	for _, f := range w.stack {
 		b.WriteByte('/')
@@ -134,15 +147,19 @@ func (w *jsonWriter) open(c byte) {
 		w.token(styleText, 1)
 		return
 	}
+	w.line.opens, w.line.array = true, c == '['
 	w.flush()
-	w.stack = append(w.stack, jsonFrame{array: c == '['})
+	w.stack = append(w.stack, jsonFrame{line: len(w.lines) - 1, array: c == '['})
 	w.line.depth, w.named = len(w.stack), false
 }
 
 func (w *jsonWriter) close() {
 	w.flush()
-	if len(w.stack) > 0 {
-		w.stack = w.stack[:len(w.stack)-1]
+	if n := len(w.stack) - 1; n >= 0 {
+		opened := &w.lines[w.stack[n].line]
+		opened.end, opened.closed = len(w.lines), true
+		w.line.pointer, w.line.closes = opened.pointer, true
+		w.stack = w.stack[:n]
 	}
 	w.line.depth, w.named = len(w.stack), true
 	w.token(styleText, 1)

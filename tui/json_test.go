@@ -32,6 +32,7 @@ func TestLayJSON(t *testing.T) {
 		{"control character", "{\"a\":\"\x1b\"}", "{\n  \"a\": \"␛\"\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			checkNodes(t, layoutJSON([]byte(c.in)))
 			if diff := cmp.Diff(c.want, laid(c.in)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -79,6 +80,7 @@ func FuzzLayJSON(f *testing.F) {
 		for _, l := range lines {
 			tokens.WriteString(l.String())
 		}
+		checkNodes(t, lines)
 		if isPlain(data) {
 			if got, want := unblank(tokens.String()), unblank(data); got != want {
 				t.Fatalf("laid out, %q says %q", data, got)

@@ -43,12 +43,17 @@ const (
 	changeClock
 	changeTimes
 	loadMore
+	searchText
+	nextMatch
+	previousMatch
+	foldNode
+	unfoldNode
+	copyMenu
 	changeGrouping
 	changeOrder
 	reverseOrder
 	foldAll
 	showCoverage
-	copyCurl
 	showText
 	toggleMouse
 	changeTheme
@@ -105,7 +110,10 @@ var keys = []key{
 		"enter", "open the exchange at this finding; fold or unfold the group", "open", openIt,
 		inFindings, offNothing,
 	},
-	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
+	{
+		[]string{"enter"},
+		"enter", "open or close the event, fold or unfold the object or array", "open", openIt, inDetail, offNoEvent,
+	},
 	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, nil},
 	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
 	{
@@ -143,6 +151,16 @@ var keys = []key{
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
+	{[]string{"s"}, "s", "search all exchanges, and go to the next that has it", "search", searchText, inList, nil},
+	{
+		[]string{"s"},
+		"s", "search heads, bodies and all events: a text, or /an expression/", "search", searchText, inDetail, nil,
+	},
+	{[]string{"."}, ".", "to the next match of the search", "", nextMatch, inList | inDetail, offNoSearch},
+	{[]string{","}, ",", "to the previous match of the search", "", previousMatch, inList | inDetail, offNoSearch},
+	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail | inElsewhere, offNoNode},
+	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail | inElsewhere, offNotFolded},
+	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail | inElsewhere, offNotJSON},
 	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
 	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
 	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
@@ -165,7 +183,10 @@ var keys = []key{
 	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
 	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
-	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
+	{
+		[]string{"y"},
+		"y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing,
+	},
 	{
 		[]string{"x"},
 		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing,
@@ -185,7 +206,7 @@ var keys = []key{
 	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, nil},
 	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, nil},
 	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, nil},
-	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inElsewhere, offNoEvent},
+	{[]string{"enter"}, "enter", "open or close the event", "open", openIt, inElsewhere, offNoEvent},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, offNotCut},
 	{[]string{"tab", "}"}, "tab }", "to the response, to the end, to the request", "", nextPart, inElsewhere, nil},
@@ -200,7 +221,10 @@ var keys = []key{
 	{[]string{":"}, ":", "command line; tab completes, ↑ goes back", "commands", openCommand, anywhere, nil},
 	{[]string{"ctrl+p"}, "ctrl-p", "all actions: type a word to find one", "", showPalette, anywhere, nil},
 	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
-	{[]string{"esc", "left"}, "esc ←", "clear the filter; esc never quits", "", goBack, inList, offNoFilter},
+	{
+		[]string{"esc", "left"},
+		"esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, offNoFilter,
+	},
 	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
 	{[]string{"q"}, "q", "quit, after a second q", "quit", quit, inList, nil},
 	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
@@ -261,82 +285,6 @@ func (k *key) why(m *inspector) string {
 		return ""
 	}
 	return k.off(m)
-}
-
-func offNothing(m *inspector) string {
-	if m.top().target().Exchange == 0 {
-		return "nothing is selected"
-	}
-	return ""
-}
-
-func offShown(*inspector) string { return "this is the workflow of the exchange" }
-
-func offNoFilter(m *inspector) string {
-	if m.list.search == nil {
-		return "there is no filter; Q quits"
-	}
-	return ""
-}
-
-func offNoEvent(m *inspector) string {
-	if d, ok := m.shownDetail(); ok && d.ready && d.eventAtCursor() < 0 {
-		return "the selected line is not an event"
-	}
-	return ""
-}
-
-func offNoFindings(m *inspector) string {
-	switch {
-	case m.shared.found.total() > 0:
-		return ""
-	case m.shared.judged.behind:
-		return "no finding so far; the rules are still running"
-	}
-	return "there is no finding"
-}
-
-func offNotGrouped(m *inspector) string {
-	grouped := m.list.sorting.now != nil && m.list.sorting.now.Grouped()
-	if f, is := m.top().(*findingsPanel); is {
-		grouped = f.by != findingsFlat
-	}
-	if !grouped {
-		return "nothing is grouped; u groups"
-	}
-	return ""
-}
-
-func offNotLive(m *inspector) string {
-	if !m.shared.info.Live {
-		return "the recording has ended; there is nothing to follow"
-	}
-	return ""
-}
-
-func offNotCut(m *inspector) string {
-	d, ok := m.shownDetail()
-	switch {
-	case !ok || !d.doc.cut:
-		return "all of the exchange is shown"
-	case d.limit >= maxShown:
-		return "no more is shown here; a2atap show prints all of it"
-	}
-	return ""
-}
-
-func offOnlyText(m *inspector) string {
-	if p, ok := m.top().(*textPanel); ok && p.shown != nil && !p.shown.stream {
-		return "the answer is no stream: there are no events beside the text"
-	}
-	return ""
-}
-
-func offNoCurl(m *inspector) string {
-	if m.options.Curl == nil {
-		return "curl commands are not available here"
-	}
-	return offNothing(m)
 }
 
 // panels names the panels in which keys work, in the order of the help.

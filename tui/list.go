@@ -26,6 +26,7 @@ type list struct {
 	refreshing uint64          // the same for stale entries
 	took       time.Duration   // how long reading stale entries took the last time
 	search     *search         // nil without a filter
+	hunt       *hunt           // nil while nothing is searched for
 	sorting    sorting
 	bar        *bar   // not nil while a filter is typed
 	anchor     uint64 // the exchange that the user selected last: the cursor stays at or near it
@@ -199,6 +200,8 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		return l.paused(msg)
 	case narrowed, scanned, retested:
 		return l.searched(msg)
+	case hunted:
+		return l.hunted(msg)
 	case linksChanged, relinked:
 		return l.relinked(msg)
 	}
@@ -217,6 +220,10 @@ func (l *list) act(a action) tea.Cmd {
 		return l.jump(-1)
 	case a == editFilter:
 		return l.edit()
+	case a == nextMatch:
+		return l.goOn(1)
+	case a == previousMatch:
+		return l.goOn(-1)
 	case a == changeGrouping || a == changeOrder || a == reverseOrder:
 		return l.changeSorting(a)
 	case a == foldAll:
@@ -255,7 +262,11 @@ func (l *list) grow(seqs []uint64) tea.Cmd {
 	if l.search != nil {
 		test = l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
 	}
-	return tea.Batch(l.reposition(), l.refresh(), test)
+	cmds := []tea.Cmd{l.reposition(), l.refresh(), test}
+	if l.hunt != nil {
+		cmds = append(cmds, l.hunt.grow(l.shared, seqs), l.hunt.next(l.shared))
+	}
+	return tea.Batch(cmds...)
 }
 
 // store keeps entries that were read, and loads those that are still missing.
@@ -308,6 +319,9 @@ func (l *list) status() string {
 		count += ", following"
 	case below > 0 && l.shared.info.Live:
 		count += fmt.Sprintf(", %s newer below", number(below))
+	}
+	if l.hunt != nil {
+		count += ", " + l.hunt.words(l)
 	}
 	return count
 }

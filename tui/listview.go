@@ -57,7 +57,7 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(styleDim, l.indented(c, i, seq))
+		add(l.numberStyle(seq), l.indented(c, i, seq))
 	e, there := l.cache[seq]
 	switch {
 	case !there:
@@ -68,4 +68,12 @@ func (l *list) line(c columns, i int) line {
 	star, comment := l.shared.noteSign(seq, e.id)
 	e.comment = comment
 	return c.add(row.add(styleStrong, star).add(styleDim, padLeft(l.when(i, &e, c.time), c.time)+" "), &e)
+}
+
+// numberStyle highlights the numbers of exchanges that have what is searched for.
+func (l *list) numberStyle(seq uint64) style {
+	if l.hunt != nil && l.hunt.has(seq) {
+		return styleMatch
+	}
+	return styleDim
 }

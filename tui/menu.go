@@ -21,6 +21,7 @@ type menu struct {
 // A choice is a row of a menu.
 type choice struct {
 	key   string // one character, or empty
+	also  string // another key, which is not shown; or empty
 	words string
 	off   string // why it cannot be chosen now, or empty
 	do    func() tea.Cmd
@@ -66,7 +67,9 @@ func (m *menu) chosen(key string) *choice {
 	if key == "enter" && m.window.cursor < len(m.choices) {
 		return &m.choices[m.window.cursor]
 	}
-	if i := slices.IndexFunc(m.choices, func(c choice) bool { return c.key != "" && c.key == key }); i >= 0 {
+	if i := slices.IndexFunc(m.choices, func(c choice) bool {
+		return c.key != "" && c.key == key || c.also != "" && c.also == key
+	}); i >= 0 {
 		return &m.choices[i]
 	}
 	return nil

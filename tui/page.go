@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
@@ -47,13 +49,15 @@ func definition(name string, column int, words string, columns int) []line {
 
 // newCopied returns the page that shows what was copied, so that it can be selected where the terminal has no
 // clipboard.
-func newCopied(words string) *page {
-	return &page{name: "curl", write: func(columns int) []line {
+func newCopied(name, words string) *page {
+	return &page{name: name, write: func(columns int) []line {
 		lines := []line{
 			text(styleDim, " The terminal was asked to copy this. If it did not, select it here:"), {},
 		}
-		for _, piece := range fold(words, columns) {
-			lines = append(lines, text(styleText, piece))
+		for paragraph := range strings.SplitSeq(words[:min(len(words), maxShown)], "\n") {
+			for _, piece := range fold(paragraph, columns) {
+				lines = append(lines, text(styleText, piece))
+			}
 		}
 		return lines
 	}}

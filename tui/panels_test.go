@@ -293,7 +293,7 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 		u.sees("nothing recorded")
 		for key, why := range map[string]string{
 			"enter": "enter: nothing is selected", "l": "l: nothing is selected", "n": "n: there is no finding",
-			"F": "F: the recording has ended", "y": "y: curl commands are not",
+			"F": "F: the recording has ended", "y": "y: nothing is selected", ".": ".: nothing is searched for; s searches",
 		} {
 			u.press(key)
 			u.sees(why)

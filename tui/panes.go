@@ -236,7 +236,7 @@ func (m *inspector) showBeside(at analyzer.Place) tea.Cmd {
 	}
 	next := newDetail(m.shared, at)
 	if old := p.detail; old != nil {
-		next.mode = old.mode
+		next.mode, next.folds.all = old.mode, old.folds.all
 		old.leave()
 		if i := slices.Index(m.stack, panel(old)); i >= 0 {
 			m.stack[i] = next

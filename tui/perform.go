@@ -68,8 +68,10 @@ func (m *inspector) perform(a action) tea.Cmd {
 		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
 			return m.step(d, a)
 		}
-	case copyCurl:
-		return m.shared.load.curl(at.Exchange, m.options.Curl)
+	case searchText:
+		return m.editSearch()
+	case copyMenu:
+		return m.push(newMenu("copy", at, m.copyChoices()))
 	case changeClock, changeTimes, changeTheme, toggleMouse:
 		return m.changeDisplay(a)
 	}
@@ -132,6 +134,10 @@ func (m *inspector) push(p panel) tea.Cmd {
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
 func (m *inspector) back(a action) tea.Cmd {
+	if d, is := m.top().(*detail); is && a == goBack && d.cancelSearch() {
+		m.message = "the search was stopped; . goes on with it"
+		return nil
+	}
 	switch {
 	case len(m.stack) > 1:
 		m.leaveTop()
@@ -139,6 +145,12 @@ func (m *inspector) back(a action) tea.Cmd {
 		return tea.Batch(m.fit(m.top()), m.showThird())
 	case a == leave:
 		return m.quit()
+	}
+	if h := m.list.hunt; h != nil && h.running(m.shared.info.Exchanges) {
+		h.stop()
+		return nil
+	} else if h != nil {
+		return m.searchFor(m.list, nil)
 	}
 	return m.list.update(a)
 }
@@ -198,8 +210,8 @@ func (m *inspector) openFindings(seq uint64) tea.Cmd {
 
 // showFinding moves to the next finding in the detail, or to the next exchange that has one.
 func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
-	if d.jump(step) {
-		return d.summarise()
+	if cmd, there := d.jump(step); there {
+		return cmd
 	}
 	s := m.shared
 	seq := m.list.findingFrom(d.seq, step)
@@ -240,6 +252,6 @@ func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
 	next := newDetail(m.shared, at)
-	next.mode = d.mode
+	next.mode, next.folds.all = d.mode, d.folds.all
 	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
 }

@@ -150,12 +150,12 @@ func (p *Printer) Exchange(x *capture.Exchange, r *analyzer.Reading, findings []
 // stream prints an event at a time, since there may be a great many.
 func (p *Printer) stream(w *docWriter) error {
 	res := w.x.Response
-	w.put(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, line{}, 0)
 	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
 	w.head(at, res.Head, styleAnswer, "← ")
 	w.found(func(f analyzer.Place) bool { return f.Response && f.Part == "body" })
 	for i := range res.Events {
-		w.put(analyzer.Place{}, line{}, 0)
+		w.say(analyzer.Place{}, line{}, 0)
 		w.printEvent(&res.Events[i])
 		if err := p.flush(w); err != nil {
 			return err

@@ -93,7 +93,7 @@ func TestRunPutsTheTerminalBackAfterAPanic(t *testing.T) {
 			case <-reached:
 				return
 			case <-time.After(20 * time.Millisecond): // until the list is there, nothing is selected
-				strike("y")
+				strike("yy")
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/find"
 )
 
 // shared is the state that all panels read: the capture as it is now, the findings, and how to show them. Only the
@@ -21,7 +22,8 @@ type shared struct {
 	found     findingIndex
 	notes     *notes.Notes // nil until they were read
 	judged    judged
-	deltas    bool // times are shown since the previous exchange or event
+	pattern   *find.Pattern // that was searched for last; nil for nothing
+	deltas    bool          // times are shown since the previous exchange or event
 	times     times
 	location  *time.Location // nil is that of the machine
 	first     time.Time      // when the first exchange began; zero until that is needed

@@ -14,7 +14,7 @@ type Theme string
 const (
 	Dark  Theme = "dark"  // for a dark background
 	Light Theme = "light" // for a light one
-	Plain Theme = "plain" // no colour: bold, dim and reverse only
+	Plain Theme = "plain" // no colour: bold, dim, underlined and reverse only
 
 	// Contrast has nothing dim and nothing that depends on the background: what has a colour has one behind it, too.
 	Contrast Theme = "contrast"
@@ -74,6 +74,8 @@ const (
 	styleRequest
 	styleAnswer
 	styleCursor // of the line that is typed
+	styleMatch  // of what is searched for
+	styleHere   // the same, of the match that was gone to
 	styleCount  // not a style: how many there are
 )
 
@@ -82,20 +84,21 @@ var looks = map[Theme][styleCount]string{
 	Dark: {
 		styleDim: "90", styleStrong: "1", styleTitle: "1;36", styleError: "1;91", styleWarning: "93", styleNote: "96",
 		styleGood: "92", styleName: "36", styleString: "32", styleNumber: "33",
-		styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7",
+		styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7", styleMatch: "30;43", styleHere: "1;30;103",
 	},
 	Light: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1;34", styleError: "1;31", styleWarning: "35", styleNote: "34",
 		styleGood: "32", styleName: "34", styleString: "32", styleNumber: "35",
-		styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
+		styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7", styleMatch: "30;103", styleHere: "1;30;43",
 	},
 	Contrast: {
 		styleStrong: "1", styleTitle: "1;7", styleError: "1;97;41", styleWarning: "30;103", styleNote: "30;106",
 		styleName: "1", styleNumber: "1", styleRequest: "1;97;44", styleAnswer: "1;97;45", styleCursor: "7",
+		styleMatch: "4;30;103", styleHere: "1;4;30;102",
 	},
 	Plain: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1",
-		styleRequest: "1", styleAnswer: "1", styleCursor: "7",
+		styleRequest: "1", styleAnswer: "1", styleCursor: "7", styleMatch: "4", styleHere: "1;4",
 	},
 }
 
@@ -217,7 +220,7 @@ func (l line) wrapWords(columns, indent int) []line {
 
 // wrap returns the line in pieces of at most so many columns; all but the first are indented.
 func (l line) wrap(columns, indent int) []line {
-	indent = max(min(indent, columns/2), 0)
+	indent = wrapIndent(columns, indent)
 	columns = max(columns, indent+2)
 	var pieces []line
 	piece, used := line{}, 0
@@ -236,3 +239,6 @@ func (l line) wrap(columns, indent int) []line {
 	}
 	return append(pieces, piece)
 }
+
+// wrapIndent returns by how many columns wrap indents.
+func wrapIndent(columns, indent int) int { return max(min(indent, columns/2), 0) }

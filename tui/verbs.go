@@ -140,7 +140,18 @@ func findingVerbs() []verb {
 			words: "the order of exchanges", run: (*inspector).setOrder, offer: fixed(orderNames[:]...),
 		},
 		{name: "reverse", group: toFind, words: "the same order from its other end", do: reverseOrder, ofList: true},
-		{name: "fold-all", group: toFind, words: "fold all groups, and unfold them again", do: foldAll, ofList: true},
+		{
+			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: searchText,
+			words: "search what is shown, or all exchanges: a text, or /an expression/", run: (*inspector).searchWords,
+		},
+		{name: "next-match", group: toFind, words: "to the next match of the search", do: nextMatch},
+		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: previousMatch},
+		{name: "fold", group: toFind, words: "fold the object or array", do: foldNode},
+		{name: "unfold", group: toFind, words: "unfold the object or array", do: unfoldNode},
+		{
+			name: "fold-all", group: toFind, words: "fold all groups, or all of JSON below the first level, and unfold them again",
+			do: foldAll, ofList: true,
+		},
 		{name: "next-finding", group: toFind, words: "to the next finding", do: nextFinding},
 		{name: "previous-finding", group: toFind, words: "to the previous finding", do: previousFinding},
 		{
@@ -167,7 +178,15 @@ func doingVerbs() []verb {
 			name: "export", also: []string{"write", "w"}, group: toDo, do: exportIt,
 			words: "export into a file: the exchange, its task, what is marked, what is found",
 		},
-		{name: "curl", group: toDo, words: "copy the request as a curl command", do: copyCurl},
+		{
+			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: copyMenu,
+			words: "copy a value, its place, a body, an event, a transcript, a finding",
+			run:   (*inspector).copyWhat, offer: fixed(copyNames...),
+		},
+		{
+			name: "curl", group: toDo, words: "copy the request as a curl command",
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.copyWhat("curl") },
+		},
 		{
 			name: "mouse", argument: "[on|off]", group: toDo, do: toggleMouse,
 			words: "whether the mouse is ours; while it is off, the terminal selects text",

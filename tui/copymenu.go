@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+)
+
+// copyChoices returns what can be copied where the cursor is.
+func (m *inspector) copyChoices() []choice {
+	at, load := m.top().target(), m.shared.load
+	var line docLine  // under the cursor
+	mark := uint64(0) // where to begin to look for the selected event
+	if d, is := m.top().(*detail); is {
+		if l := d.docLine(d.spot()); l != nil {
+			line = *l
+		}
+		if i := d.eventAtCursor(); i >= 0 {
+			mark = d.excerpt.events.page(i).arrival
+		}
+	}
+	request, answer := analyzer.Place{Exchange: at.Exchange}, analyzer.Place{Exchange: at.Exchange, Response: true}
+	within := line.place
+	if within.Exchange == 0 { // a line of our own
+		within = at
+	}
+	choices := []choice{
+		{
+			key: "v", words: "value under the cursor", off: unless(hasValue(line.place), "this line has no value"),
+			do: func() tea.Cmd { return load.copy("value", func() (string, error) { return load.value(within, mark) }) },
+		},
+		{
+			key: "n", words: "name of that value, or of the header", off: unless(nameOf(within) != "", "this line has no name"),
+			do: func() tea.Cmd { return give("name", nameOf(within)) },
+		},
+		{
+			key: "p", words: "pointer to that value, in JSON", off: unless(within.Pointer != "", "this line is not within JSON"),
+			do: func() tea.Cmd { return give("pointer", within.Pointer) },
+		},
+		{
+			key: "w", words: "where it is, as findings write it: " + within.String(),
+			do: func() tea.Cmd { return give("where", within.String()) },
+		},
+		{
+			key: "b", words: "body of the request",
+			do: func() tea.Cmd { return load.copy("body", func() (string, error) { return load.body(request) }) },
+		},
+		{
+			key: "a", words: "answer: its body",
+			do: func() tea.Cmd { return load.copy("answer", func() (string, error) { return load.body(answer) }) },
+		},
+		{
+			key: "e", words: "event of the stream", off: unless(isEvent(at), "no event is selected"),
+			do: func() tea.Cmd { return load.copy("event", func() (string, error) { return load.eventText(at, mark) }) },
+		},
+		{
+			key: "c", also: "y", words: "curl command that sends the request", off: m.offCurl(),
+			do: func() tea.Cmd { return load.curl(at.Exchange, m.options.Curl) },
+		},
+		{
+			key: "t", words: "transcript of the exchange",
+			do: func() tea.Cmd {
+				return load.copy("transcript", func() (string, error) { return load.transcript(at.Exchange) })
+			},
+		},
+	}
+	findings := m.findingsHere(&line)
+	words := "finding, with what to do about it"
+	if len(findings) > 1 {
+		words = "findings of the exchange, with what to do about them"
+	}
+	return append(choices, choice{
+		key: "f", words: words, off: unless(len(findings) > 0, "there is no finding here"),
+		do: func() tea.Cmd { return give("finding", findingsText(findings)) },
+	})
+}
+
+func (m *inspector) offCurl() string {
+	return unless(m.options.Curl != nil, "curl commands are not available here")
+}
+
+// copyNames are the names of the choices, in their order. Each begins with the key of its choice.
+var copyNames = []string{
+	"value", "name", "pointer", "where", "body", "answer", "event", "curl", "transcript", "finding",
+}
+
+// copyWhat makes a choice of the menu by its name.
+func (m *inspector) copyWhat(name string) (tea.Cmd, error) {
+	if why := m.unable(copyMenu); why != "" {
+		return nil, errors.New(why)
+	}
+	i := slices.Index(copyNames, name)
+	if i < 0 {
+		return nil, unknown("thing to copy", name, copyNames, "; there are "+strings.Join(copyNames, ", "))
+	}
+	c := m.copyChoices()[i]
+	if c.off != "" {
+		return nil, errors.New(c.off)
+	}
+	return c.do(), nil
+}
+
+// unless returns why something cannot be done, unless it can.
+func unless(can bool, why string) string {
+	if can {
+		return ""
+	}
+	return why
+}
+
+func isEvent(at analyzer.Place) bool { return strings.HasPrefix(at.Part, "event[") }
+
+// hasValue reports whether a place is one of a value: in a head, or in JSON.
+func hasValue(at analyzer.Place) bool {
+	_, header := headerOf(at.Part)
+	return at.HasPointer || header || at.Part == "line"
+}
+
+// nameOf returns the last name of a pointer, or that of a header.
+func nameOf(at analyzer.Place) string {
+	if name, header := headerOf(at.Part); header {
+		return name
+	}
+	name := at.Pointer[strings.LastIndexByte(at.Pointer, '/')+1:]
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+}
+
+// findingsHere returns the findings that are selected: that of a line in the detail or in the list of findings,
+// elsewhere all of the exchange.
+func (m *inspector) findingsHere(line *docLine) []analyzer.Finding {
+	switch top := m.top().(type) {
+	case *findingsPanel:
+		if f := top.selected(); f != nil {
+			return []analyzer.Finding{*f}
+		}
+		return nil
+	case *detail:
+		if line.found != nil {
+			return []analyzer.Finding{*line.found}
+		}
+	}
+	return m.shared.found.of(m.top().target().Exchange)
+}
+
+// findingsText writes findings as text.
+func findingsText(findings []analyzer.Finding) string {
+	var b strings.Builder
+	for i := range findings {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		f := &findings[i]
+		b.WriteString(report.Line(f))
+		if f.Rule.Fix != "" {
+			b.WriteString("\nFix: " + f.Rule.Fix)
+		}
+	}
+	return b.String()
+}
+
+// give returns the command that copies a text.
+func give(name, words string) tea.Cmd {
+	return func() tea.Msg { return toCopy(name, words, nil) }
+}

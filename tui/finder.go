@@ -1,0 +1,324 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/find"
+)
+
+// A match is one place in the detail where the pattern occurs: the n-th, from 0, of those before the events, in one
+// event, or after the events.
+type match struct {
+	zone  zone
+	index int // of the event
+	n     int
+}
+
+// A finder is the search in a detail. Matches before and after the events are counted with the document. Events are
+// read for it from the capture, from the first to the last, and of each that matches sixteen bytes are kept.
+type finder struct {
+	pattern *find.Pattern  // nil if nothing is searched for
+	ticket  uint64         // of the events that are being searched; 0 if none are
+	next    int            // events before this one were searched
+	arrival uint64         // where that one is looked for
+	events  []eventMatches // in order
+	stopped bool           // by the user
+	err     error
+	quiet   bool   // nothing is said if there is no match, since the user has not asked here
+	step    int    // which match to go to as soon as it is known: 1 the next, -1 the previous, 0 none
+	goal    *match // where to go as soon as the document shows it
+	tries   int    // documents that did not show it
+	here    match  // the last one that was gone to
+	there   bool   // there is one
+	opened  int    // the event that was opened for it, -1 if none was
+}
+
+// An eventMatches says how many matches there are in the events up to one that has some.
+type eventMatches struct{ index, upto int }
+
+// restart searches from the beginning, since something else is shown.
+func (f *finder) restart() {
+	*f = finder{pattern: f.pattern, opened: f.opened}
+}
+
+// stay takes back that a match is to be gone to.
+func (f *finder) stay() { f.step, f.goal = 0, nil }
+
+// inEvents returns how many matches there are in the events before one, and in it.
+func (f *finder) inEvents(index int) (before, in int) {
+	n, exact := slices.BinarySearchFunc(f.events, index, func(e eventMatches, i int) int { return e.index - i })
+	if n > 0 {
+		before = f.events[n-1].upto
+	}
+	if exact {
+		in = f.events[n].upto - before
+	}
+	return before, in
+}
+
+// numberIn returns the number, in the part of the detail that a spot is in, of the match that was gone to; -1 if that
+// is elsewhere.
+func (f *finder) numberIn(s spot) int {
+	if f.there && f.here.zone == s.zone && (s.zone != zoneEvents || f.here.index == s.index) {
+		return f.here.n
+	}
+	return -1
+}
+
+// counts returns how many matches are known before the events, in them and after them.
+func (f *finder) counts(d *detail) (before, in, after int) {
+	if n := len(f.events); n > 0 {
+		in = f.events[n-1].upto
+	}
+	return matchesIn(d.doc.before), in, matchesIn(d.doc.after)
+}
+
+func matchesIn(lines []docLine) int {
+	if len(lines) == 0 {
+		return 0
+	}
+	return lines[len(lines)-1].upto
+}
+
+// done reports whether everything was searched that is there.
+func (f *finder) done(d *detail) bool {
+	return f.stopped || f.err != nil || !d.more && f.next >= d.events()
+}
+
+// running reports whether the search is still under way.
+func (f *finder) running(d *detail) bool { return f.pattern != nil && d.x != nil && !f.done(d) }
+
+// words describes the state of the search.
+func (f *finder) words(d *detail) string {
+	if f.pattern == nil || d.doc.pattern != f.pattern {
+		return ""
+	}
+	before, in, after := f.counts(d)
+	words := number(before+in+after) + " matches"
+	if f.there {
+		words = fmt.Sprintf("match %s of %s", number(f.position(d, f.here)+1), number(before+in+after))
+	} else if before+in+after == 1 {
+		words = "1 match"
+	}
+	switch {
+	case f.err != nil:
+		words += ", ! " + f.err.Error()
+	case f.running(d):
+		words += fmt.Sprintf(", searching %d %%", 100*f.next/max(d.events(), 1))
+	case f.stopped && f.next < d.events():
+		words += fmt.Sprintf(" in %s", plural(f.next, "event"))
+	}
+	return words
+}
+
+// position returns the place of a match among all, from 0.
+func (f *finder) position(d *detail, m match) int {
+	before, in, _ := f.counts(d)
+	switch m.zone {
+	case zoneEvents:
+		passed, _ := f.inEvents(m.index)
+		return before + passed + m.n
+	case zoneAfter:
+		return before + in + m.n
+	}
+	return m.n
+}
+
+// at is the inverse of position.
+func (f *finder) at(d *detail, position int) match {
+	before, in, _ := f.counts(d)
+	switch {
+	case position < before:
+		return match{zoneBefore, 0, position}
+	case position >= before+in:
+		return match{zoneAfter, 0, position - before - in}
+	}
+	position -= before
+	n, _ := slices.BinarySearchFunc(f.events, position, func(e eventMatches, p int) int {
+		if e.upto <= p {
+			return -1
+		}
+		return 1
+	})
+	index := f.events[n].index
+	passed, _ := f.inEvents(index)
+	return match{zoneEvents, index, position - passed}
+}
+
+// lookFor searches the exchange for a pattern, and goes to the first match at or behind the cursor; nil ends the
+// search.
+func (d *detail) lookFor(p *find.Pattern) tea.Cmd {
+	d.finder = finder{pattern: p, opened: d.finder.opened}
+	if p != nil {
+		d.finder.step = 1
+		d.limit = maxShown
+	}
+	return d.build()
+}
+
+// light is lookFor for a search that was begun in another panel.
+func (d *detail) light(p *find.Pattern) tea.Cmd {
+	cmd := d.lookFor(p)
+	d.finder.quiet = true
+	return cmd
+}
+
+// goOn goes to the next match or the previous one, as soon as it is known.
+func (d *detail) goOn(step int) tea.Cmd {
+	f := &d.finder
+	if f.pattern != d.shared.pattern { // it was changed elsewhere since
+		cmd := d.lookFor(d.shared.pattern)
+		f.step = step
+		return cmd
+	}
+	f.step, f.stopped, f.quiet = step, false, false
+	return tea.Batch(d.searchOn(), d.advance())
+}
+
+// cancelSearch stops a search that is under way, and reports whether one was.
+func (d *detail) cancelSearch() bool {
+	if !d.finder.running(d) {
+		return false
+	}
+	d.finder.stay()
+	d.finder.stopped, d.finder.ticket = true, 0
+	return true
+}
+
+// searchOn returns the command that searches on in the events.
+func (d *detail) searchOn() tea.Cmd {
+	f := &d.finder
+	if f.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= d.events() || !d.ready {
+		return nil
+	}
+	f.ticket = d.shared.ticket()
+	return d.shared.load.searchEvents(f.ticket, d.source(), f.next, f.arrival)
+}
+
+// searched takes events that were searched.
+func (d *detail) searched(msg eventsSearched) tea.Cmd {
+	f := &d.finder
+	if msg.ticket != f.ticket {
+		return nil
+	}
+	f.ticket, f.next, f.arrival, f.err = 0, msg.next, msg.arrival, msg.err
+	_, sum, _ := f.counts(d)
+	for _, e := range msg.found {
+		sum += e.upto
+		f.events = append(f.events, eventMatches{e.index, sum})
+	}
+	return tea.Batch(d.searchOn(), d.advance())
+}
+
+// advance goes to the match that was asked for, if it is known by now.
+func (d *detail) advance() tea.Cmd {
+	f := &d.finder
+	if f.step == 0 || !d.ready || d.building != 0 || d.doc.pattern != f.pattern {
+		return nil
+	}
+	before, in, after := f.counts(d)
+	all, step := before+in+after, f.step
+	to, sure := d.nextMatch(step)
+	if !sure && !f.done(d) {
+		return nil
+	}
+	f.step = 0
+	wrapped := to < 0 || to >= all
+	switch {
+	case all == 0 && f.quiet:
+		return nil
+	case all == 0:
+		return showMessage("no match for " + f.pattern.String())
+	case to < 0:
+		to = all - 1
+	case to >= all:
+		to = 0
+	}
+	m := f.at(d, to)
+	f.goal, f.tries = &m, 0
+	cmd := d.toMatch()
+	if wrapped && step > 0 {
+		return tea.Batch(cmd, showMessage("no match further down; the search goes on at the top"))
+	} else if wrapped {
+		return tea.Batch(cmd, showMessage("no match further up; the search goes on at the end"))
+	}
+	return cmd
+}
+
+// nextMatch returns the position of the match before or behind the cursor, which may not exist, and whether that is
+// sure although not all was searched yet.
+func (d *detail) nextMatch(step int) (position int, sure bool) {
+	f, s := &d.finder, d.spot()
+	lines, _, i := d.part(s)
+	n := 0 // matches of the part before the cursor
+	if i > 0 {
+		n = lines[min(i, len(lines))-1].upto
+	}
+	if here := f.numberIn(s); here >= 0 && i >= 0 && i < len(lines) && lines[i].has(here) {
+		n = here
+		if step > 0 {
+			n++
+		}
+	}
+	to := f.position(d, match{s.zone, s.index, n})
+	if step < 0 {
+		to--
+		return to, to >= 0 && (s.zone == zoneBefore || s.zone == zoneEvents && s.index <= f.next)
+	}
+	before, in, _ := f.counts(d)
+	return to, to < before+in
+}
+
+// has reports whether a match begins in the line.
+func (l *docLine) has(n int) bool {
+	return slices.ContainsFunc(l.lit, func(m lit) bool { return m.begins && m.n == n })
+}
+
+// toMatch goes to the match that is the goal. If its event is closed or it is folded, that is opened first.
+func (d *detail) toMatch() tea.Cmd {
+	f := &d.finder
+	if f.goal == nil || d.building != 0 || !d.ready {
+		return nil
+	}
+	m := *f.goal
+	if f.tries++; f.tries > maxPointed+2 { // the exchange has changed
+		f.goal = nil
+		return nil
+	}
+	if _, open := d.doc.open[m.index]; m.zone == zoneEvents && !open {
+		return d.openFor(m.index)
+	}
+	lines, first, _ := d.part(spot{m.zone, m.index, 0})
+	i := slices.IndexFunc(lines, func(l docLine) bool { return l.upto > m.n })
+	switch {
+	case i < 0:
+		f.goal = nil
+		return nil
+	case !lines[i].has(m.n):
+		d.folds.toggle(lines[i].place)
+		return d.build()
+	}
+	f.goal, f.here, f.there = nil, m, true
+	d.show(first + i)
+	return d.summarise()
+}
+
+// openFor opens an event to show a match in it, and closes the one that was opened for the match before.
+func (d *detail) openFor(index int) tea.Cmd {
+	at := d.spot()
+	open := make(map[int][]docLine, len(d.doc.open)+1)
+	for i, lines := range d.doc.open {
+		if i != d.finder.opened {
+			open[i] = lines
+		}
+	}
+	open[index] = d.doc.marks[index]
+	d.doc.open, d.finder.opened = open, index
+	d.index()
+	d.window.length = d.length()
+	d.window.move(d.lineOf(at))
+	return d.build()
+}

@@ -1,0 +1,327 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/tui/find"
+)
+
+// search types what to search for.
+func (u *ui) search(words string) *ui {
+	u.press("s", "ctrl+u")
+	return u.typed(words).press("enter")
+}
+
+// says is a status event with a text in it.
+func says(seq uint64, k int, words string) capture.Step {
+	step := status(seq, k, "t-1", "TASK_STATE_WORKING")
+	what := step.What.(capture.ResponseEvent)
+	what.Event.Raw = fmt.Appendf(nil, "data: {\"result\":{\"statusUpdate\":{\"note\":\"%s\"}}}\n\n", words)
+	step.What = what
+	return step
+}
+
+// talk returns a stream of so many events, of which some say something.
+func talk(t *testing.T, events int, words map[int]string) *capture.Memory {
+	t.Helper()
+	m := capture.NewMemory(capture.Info{Name: "talk.a2atap"})
+	steps := subscribed(1, "t-1")
+	for k := 1; k <= events; k++ {
+		if said, does := words[k]; does {
+			steps = append(steps, says(1, k, said))
+		} else {
+			steps = append(steps, status(1, k, "t-1", "TASK_STATE_WORKING"))
+		}
+	}
+	record(t, m, steps)
+	return m
+}
+
+// From match to match through events that are closed, round the end of the exchange, and back.
+func TestSearchInAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := talk(t, 3_000, map[int]string{1_500: "to Kyoto, then Kyoto again", 2_900: "K\\u0079oto"})
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("enter").search("kyoto")
+		u.sees("match 1 of 3")
+		if got := u.cursorLine(); !strings.Contains(got, `"note": "to Kyoto, then Kyoto again"`) {
+			t.Fatalf("the first match is on %q", got)
+		}
+		u.press(".")
+		u.sees("match 2 of 3")
+		u.press(".")
+		u.sees("match 3 of 3")
+		if got := u.cursorLine(); !strings.Contains(got, `"note": "K\u0079oto"`) {
+			t.Errorf("what an escape means is on %q", got)
+		}
+		if d := u.m.top().(*detail); len(d.doc.open) != 1 {
+			t.Errorf("%d events are open; those of earlier matches should be closed", len(d.doc.open))
+		}
+		u.press(".")
+		u.sees("match 1 of 3")
+		u.sees("no match further down; the search goes on at the top")
+		u.press(",")
+		u.sees("match 3 of 3")
+		u.sees("no match further up; the search goes on at the end")
+		u.press(",", ",")
+		u.sees("match 1 of 3")
+		u.press("G", ",")
+		u.sees("match 3 of 3")
+		u.press("g", ".")
+		u.sees("match 1 of 3")
+		u.search("Osaka")
+		u.sees("no match for Osaka")
+		u.search("").press(".")
+		u.sees(".: nothing is searched for; s searches")
+	})
+}
+
+// The search goes on while a stream is recorded.
+func TestSearchFollowsAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := talk(t, 3, map[int]string{2: "kyoto"})
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("enter").search("kyoto")
+		u.sees("match 1 of 1")
+		record(t, m, []capture.Step{says(1, 4, "kyoto"), says(1, 5, "osaka")})
+		u.pass(10 * time.Second)
+		u.sees("match 1 of 2")
+		u.press(".")
+		u.sees("match 2 of 2")
+		u.sees("·4 ")
+	})
+}
+
+// A search that takes long says how far it is, and esc or leaving ends it.
+func TestSearchIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := talk(t, 3_000, map[int]string{2_900: "kyoto", 10: "kyoto"})
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		src := &steady{Source: m.Reader()}
+		u := newUI(t, src, 80, 24, Options{})
+		defer u.close()
+		u.press("enter")
+		u.pass(20 * time.Second)
+		u.press("s").typed("kyoto")
+		u.strike("enter")
+		u.pass(200 * time.Millisecond)
+		u.sees("match 1 of 1, searching ")
+		u.press(".")
+		u.sees("match 1 of 1, searching ") // the next is not known yet
+		u.press("esc")
+		u.sees("the search was stopped; . goes on with it")
+		if got := len(u.m.stack); got != 2 {
+			t.Fatalf("esc left the detail: %d panels", got)
+		}
+		u.pass(time.Second)
+		before := src.steps.Load()
+		u.pass(10 * time.Second)
+		if got := src.steps.Load(); got != before {
+			t.Errorf("%d steps were read after the search was stopped", got-before)
+		}
+		u.press(".")
+		u.pass(20 * time.Second)
+		u.sees("match 2 of 2")
+
+		u.press("esc", "enter")
+		u.pass(20 * time.Second) // it is read again, and searched
+		u.press("v")
+		u.pass(200 * time.Millisecond)
+		u.sees("searching ")
+		u.press("esc", "esc")
+		u.pass(time.Second)
+		before = src.steps.Load()
+		u.pass(10 * time.Second)
+		if got := src.steps.Load(); got != before {
+			t.Errorf("%d steps were read after the detail was left", got-before)
+		}
+	})
+}
+
+func TestSearchInBodies(t *testing.T) {
+	for _, c := range []struct{ name, body, look, line, count string }{
+		{"what a compressed body says", `{"city":"Kyoto"}`, "kyoto", `"city": "Kyoto"`, "match 1 of 1"},
+		{"a letter that was escaped", `{"a":"K\u00fcche"}`, "Küche", `"a": "K\u00fcche"`, "match 1 of 1"},
+		{"as JSON is laid out", `{"a":1,"b":"x"}`, `"b": "x"`, `"b": "x"`, "match 1 of 1"},
+		{"an expression", `["t-1","t-22","t-x"]`, `/T?t-\d\d/`, `"t-22"`, "match 1 of 1"},
+		{
+			"beyond what is shown at first",
+			`["` + strings.Repeat("a ", 60_000) + `","kyoto"]`, "kyoto", `"kyoto"`, "match 1 of 1",
+		},
+		{"a header", `{}`, "text/json", "Content-Type: text/json", "match 1 of 1"},
+		{"text", `no JSON, but Kyoto`, "but k", "no JSON, but Kyoto", "match 1 of 1"},
+		{"not our own words", `{}`, "ended after", "", "0 matches"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := growing(t, 0)
+				steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+					answered(1, gzipped(t, c.body))...)
+				steps[3].What = capture.ResponseHead{
+					Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/json\r\nContent-Encoding: gzip\r\n\r\n"),
+				}
+				record(t, m, steps)
+				u := newUI(t, m.Reader(), 80, 24, Options{})
+				defer u.close()
+				u.press("enter").search(c.look)
+				u.sees(c.count)
+				if got := u.cursorLine(); !strings.Contains(got, c.line) {
+					t.Errorf("the cursor is on %q, want %q", got, c.line)
+				}
+			})
+		})
+	}
+}
+
+// What is wrong with an expression is said where it is typed.
+func TestSearchErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 120, 24, Options{})
+		defer u.close()
+		u.press("enter", "s").typed("/(a/").press("enter")
+		u.sees("! this regular expression cannot be read: missing closing ): `(a`")
+		u.typed("x").press("backspace", "backspace").typed(")/").press("enter")
+		u.sees("match 1 of ")
+	})
+}
+
+// Matches are lit, the one that was gone to more than the others, and without colour, too.
+func TestMatchesAreLit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		record(t, m, append(asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
+			answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
+		u := newUI(t, m.Reader(), 80, 24, Options{Theme: Plain})
+		defer u.close()
+		u.press("enter").search("kyoto")
+		for _, want := range []string{
+			"\x1b[7;1;4mkyoto\x1b[0m", " \x1b[4mkyoto\x1b[0m.example", "-\x1b[4mkyot\x1b[0m\n", " \x1b[4mo\x1b[0m\"",
+		} {
+			if got := u.m.View(); !strings.Contains(got, want) {
+				t.Errorf("the screen lacks %q:\n%q", want, got)
+			}
+		}
+		u.sees("match 1 of 3")
+		u.press(".", ".")
+		u.sees("match 3 of 3")
+		if got := u.m.View(); !strings.Contains(got, "\x1b[7;1;4mkyot\x1b[0m") {
+			t.Errorf("the third match is not lit as the one that was gone to:\n%q", got)
+		}
+	})
+}
+
+// However a text is laid out and folded, its matches have the same numbers, and each is lit or inside what is folded.
+func FuzzMatches(f *testing.F) {
+	f.Add(`{"a":["kyoto",{"b":"k\u0079oto kyoto"}],"kyoto":1}`, "kyoto", uint8(20), false)
+	f.Add(`[[[1]],{"":{"x":[]}}] kyoto {`, "/[k1x]/", uint8(9), true)
+	f.Add("plain kyoto\ntext\x1b\xff", "o", uint8(0), true)
+	f.Add(`{"a":{"b":{}},`, `"`, uint8(255), true)
+	f.Fuzz(func(t *testing.T, body, words string, width uint8, all bool) {
+		p, err := find.Parse(words)
+		if err != nil {
+			return
+		}
+		x := &capture.Exchange{Seq: 1, Request: capture.Request{
+			Head: []byte("POST /kyoto HTTP/1.1\r\n\r\n"), Body: capture.Body{Data: []byte(body), Complete: true},
+		}}
+		s := docSource{excerpt: excerpt{x: x}, width: max(int(width), 8), limit: maxShown, pattern: p}
+		w := s.counter()
+		w.request()
+		for _, flip := range []analyzer.Place{{}, analyzer.Place{Exchange: 1}.Body().At("/a")} {
+			s.folds = folding{all: all, flip: map[analyzer.Place]bool{flip: true}}
+			lines := docWriter{docSource: s}
+			lines.request()
+			checkMatches(t, lines.part(), w.matched)
+		}
+	})
+}
+
+func checkMatches(t *testing.T, lines []docLine, want int) {
+	t.Helper()
+	next := 0
+	for i := range lines {
+		l := &lines[i]
+		for _, m := range l.lit {
+			if m.from < 0 || m.from >= m.to || m.to > len(l.String()) || m.begins && m.n != next {
+				t.Fatalf("line %d, %q, has a match at %+v after %d", i, l, m, next)
+			}
+			if m.begins {
+				next++
+			}
+		}
+		if l.node != nodeFolded && l.upto != next || l.upto < next {
+			t.Fatalf("line %d, %q, counts %d matches, and %d are lit", i, l, l.upto, next)
+		}
+		next = l.upto
+		if got := l.shown(0).String(); got != l.String() {
+			t.Fatalf("lit, %q is %q", l, got)
+		}
+	}
+	if next != want {
+		t.Fatalf("%d matches are lit or folded, and %d counted", next, want)
+	}
+}
+
+// BenchmarkSearchEvents searches a stream of 100,000 events.
+func BenchmarkSearchEvents(b *testing.B) {
+	m := long(b, 100_000)
+	l := newLoader(b.Context(), m, nil)
+	d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
+	d.resize(80, 22)
+	d.update(d.begin()())
+	for d.more {
+		d.update(d.readOn(0)())
+	}
+	p, err := find.Parse("kyoto")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		d.finder = finder{pattern: p, opened: -1}
+		for d.finder.next < d.events() {
+			d.finder.ticket = 1
+			msg := l.searchEvents(1, d.source(), d.finder.next, d.finder.arrival)().(eventsSearched)
+			if msg.err != nil {
+				b.Fatal(msg.err)
+			}
+			d.finder.next, d.finder.arrival = msg.next, msg.arrival
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/event")
+}
+
+// The commands do what the keys do.
+func TestSearchAndCopyByCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("g").command("search kyoto").command("next-match")
+		u.sees("match 2 of 2")
+		u.press("enter").command("search /osa(/")
+		u.sees("missing closing )")
+		u.press("esc")
+		u.command(`search "id": "kyoto`)
+		u.sees("match 1 of 2")
+		u.command("copy pointer")
+		u.sees("/params/id")
+		u.press("esc").command("copy event")
+		u.sees("no event is selected")
+		u.press("esc").command("copy valeu")
+		u.sees("value")
+		u.press("esc", "l").command("search osaka")
+		u.sees("3 exchanges, match 1 of 1")
+	})
+}

@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/tui/find"
+)
+
+// eventsSearched is the message of loader.searchEvents.
+type eventsSearched struct {
+	ticket  uint64
+	next    int            // events before this one were searched
+	arrival uint64         // where it is looked for
+	found   []eventMatches // those that match; upto is how many matches the event itself has
+	err     error
+}
+
+// searchEvents searches the events of a stream from one on, which is looked for from an arrival number on, for a while.
+func (l *loader) searchEvents(ticket uint64, s docSource, from int, arrival uint64) tea.Cmd {
+	return func() tea.Msg {
+		end := time.Now().Add(pieceTime)
+		answer := eventsSearched{ticket: ticket, next: from, arrival: arrival}
+		s.load = l
+		if s.view == viewDecoded {
+			s.reading = l.reader.Read(s.x)
+		}
+		for step, err := range l.src.StepsOf(s.ctx, s.x.Seq, arrival) {
+			if err != nil {
+				answer.err = err
+				return answer
+			}
+			what, event := step.What.(capture.ResponseEvent)
+			if !event {
+				continue
+			}
+			if n := s.matchesInEvent(&what.Event); n > 0 {
+				answer.found = append(answer.found, eventMatches{answer.next, n})
+			}
+			answer.next++
+			answer.arrival = step.Arrival + 1
+			if answer.next >= s.events.length() || answer.next%16 == 0 && time.Now().After(end) {
+				return answer
+			}
+		}
+		if answer.err = s.ctx.Err(); answer.err == nil {
+			answer.err = fmt.Errorf("event %d of exchange %d is not in the capture any more",
+				s.events.number(answer.next), s.x.Seq)
+		}
+		return answer
+	}
+}
+
+// counter returns a writer that only counts matches.
+func (s *docSource) counter() docWriter {
+	w := docWriter{docSource: *s, counting: true}
+	w.doc.reading = s.reading
+	return w
+}
+
+// matchesInEvent counts the matches in what the detail shows of an event.
+func (s *docSource) matchesInEvent(e *capture.Event) int {
+	w := s.counter()
+	w.event(eventAt(s.x.Seq, e.K), e, func(analyzer.Place) bool { return false })
+	return w.matched
+}
+
+// hunted is the message of loader.hunt and loader.huntAgain.
+type hunted struct {
+	ticket  uint64
+	from    uint64 // the exchanges from this one
+	next    uint64 // to before this one were searched
+	matches []uint64
+	again   bool // they were searched before
+	took    time.Duration
+	err     error
+}
+
+// hunt searches the exchanges from one on to before another for a while.
+func (l *loader) hunt(ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
+	return func() tea.Msg {
+		end := time.Now().Add(batchTime)
+		answer := hunted{ticket: ticket, from: from, next: from}
+		for x, err := range l.src.Ends(ctx, from, entryEvents) {
+			if err == nil && x.Seq < below {
+				err = answer.test(ctx, l, p, x)
+			}
+			if answer.err = err; err != nil {
+				return answer
+			}
+			if x.Seq >= below-1 {
+				break
+			}
+			if answer.next = x.Seq + 1; time.Now().After(end) {
+				return answer
+			}
+		}
+		answer.next = below
+		return answer
+	}
+}
+
+// huntAgain searches exchanges that have changed, after a pause.
+func (l *loader) huntAgain(
+	ctx context.Context, ticket uint64, p *find.Pattern, seqs []uint64, pause time.Duration,
+) tea.Cmd {
+	return func() tea.Msg {
+		l.pause(pause)
+		begin := time.Now()
+		answer := hunted{ticket: ticket, again: true}
+		for _, seq := range seqs {
+			x, err := l.ends(seq, entryEvents)
+			if err == nil {
+				err = answer.test(ctx, l, p, x)
+			}
+			if answer.err = err; err != nil {
+				return answer
+			}
+		}
+		answer.took = time.Since(begin)
+		return answer
+	}
+}
+
+// test notes an exchange in which the pattern occurs.
+func (h *hunted) test(ctx context.Context, l *loader, p *find.Pattern, x *capture.Exchange) error {
+	s := docSource{ctx: ctx, excerpt: excerpt{x: x}, load: l, width: unwrapped, limit: maxShown, pattern: p}
+	yes, err := s.occurs()
+	if yes {
+		h.matches = append(h.matches, x.Seq)
+	}
+	return err
+}
+
+// unwrapped is a width at which hardly a line is wrapped.
+const unwrapped = 1 << 20
+
+// occurs reports whether there is a match in what the detail shows of an exchange of which only the ends may be there.
+// The events of a long stream are read one by one.
+func (s *docSource) occurs() (bool, error) {
+	res := s.x.Response
+	if res == nil || len(res.Events) < 2*entryEvents {
+		return s.matchesAround() || res != nil && slices.ContainsFunc(res.Events, s.inEvent), nil
+	}
+	var x *capture.Exchange
+	for step, err := range s.load.src.StepsOf(s.ctx, s.x.Seq, 0) {
+		if err != nil {
+			return false, err
+		}
+		if what, event := step.What.(capture.ResponseEvent); !event {
+			x = capture.Assemble(x, step)
+		} else if s.inEvent(what.Event) {
+			return true, nil
+		}
+	}
+	whole := *s
+	whole.x = x
+	return whole.matchesAround(), s.ctx.Err()
+}
+
+func (s *docSource) inEvent(e capture.Event) bool { return s.matchesInEvent(&e) > 0 }
+
+// matchesAround reports whether there is a match in what is not an event.
+func (s *docSource) matchesAround() bool {
+	w := s.counter()
+	w.request()
+	w.answer()
+	w.ending()
+	return w.matched > 0
+}

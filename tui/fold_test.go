@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// nested returns a capture of one call with an answer in which something is nested, and with a finding in it.
+func nested(t *testing.T) *capture.Memory {
+	t.Helper()
+	m := growing(t, 0)
+	record(t, m, append(
+		asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}`),
+		answered(1, `{"jsonrpc":"2.0","id":1,"result":{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"},`+
+			`"history":[{"messageId":"m-1","role":"ROLE_PILOT","parts":[{"text":"to Kyoto"}]}]}}`)...))
+	return m
+}
+
+func TestFolding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, nested(t).Reader(), 80, 60, Options{Rules: []*analyzer.Rule{}})
+		defer u.close()
+		u.press("enter").search(`"status"`).search("")
+		const folded = `>    "status": {… 1 member},`
+		for _, c := range []struct{ keys, cursor string }{
+			{"enter", folded},
+			{"enter", `>    "status": {`},
+			{"-", folded},
+			{"-", `>  "result": {… 4 members}`}, // the one around it
+			{"=", `>  "result": {`},
+			{"j j j", folded}, // as it was left
+			{"=", `>    "status": {`},
+			{"j -", folded}, // from inside
+			{"j", `>    "history": [`},
+			{"-", `>    "history": [… 1 element]`},
+			{"j", `>  }`},
+			{"-", `>  "result": {… 4 members}`}, // a bracket is in what it closes
+			{"_", `>  "result": {… 4 members}`},
+			{"_ =", `>  "result": {`},
+			{"j j j", `>    "status": {`}, // _ forgets what was folded before
+			{"j _", `>  "result": {… 4 members}`},
+		} {
+			u.press(strings.Fields(c.keys)...)
+			if got := u.cursorLine(); got != c.cursor {
+				t.Fatalf("after %s the cursor is on %q, want %q\n%s", c.keys, got, c.cursor, u.screen())
+			}
+		}
+		u.sees(`"params": {… 1 member}`)
+		u.press("g", "-")
+		u.sees("-: the selected line is in no object or array")
+		u.press("=")
+		u.sees("=: the selected line is not folded")
+		u.press("v", "_")
+		u.sees("_: only JSON can be folded; v changes the view")
+	})
+}
+
+// What is folded stays so at another width, when findings come, and in the events that are opened later.
+func TestFoldsStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := talk(t, 3, nil)
+		u := newUI(t, m.Reader(), 80, 40, Options{})
+		defer u.close()
+		u.press("enter").search("statusUpdate").press("-")
+		u.sees(`"statusUpdate": {… 3 members}`)
+		u.send(sizeOf(40, 40))
+		u.pass(time.Second)
+		u.sees(`"statusUpdate": {… 3 members}`)
+		record(t, m, []capture.Step{status(1, 4, "t-2", "TASK_STATE_WORKING")})
+		u.pass(10 * time.Second)
+		u.sees("·4 ")
+		u.sees(`"statusUpdate": {… 3 members}`)
+		u.press("_").search(`taskid": "t-2`)
+		u.sees("match 1 of 1")
+		if got := u.cursorLine(); !strings.HasSuffix(got, ` "taskId": "t-2",`) {
+			t.Errorf("the match in a folded object is on %q", got)
+		}
+	})
+}
+
+// A finding or a match in what is folded is said there, and unfolded when it is gone to.
+func TestFoldedFindingsAndMatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, nested(t).Reader(), 109, 50, Options{})
+		defer u.close()
+		u.press("enter", "n")
+		finding := u.cursorLine()
+		if !strings.HasSuffix(finding, "[msg-role-enum]") {
+			t.Fatalf("n goes to %q", finding)
+		}
+		u.press("_")
+		u.sees(`"result": {… 4 members, 1 finding}`)
+		u.press("g", "n")
+		if got := u.cursorLine(); got != finding {
+			t.Errorf("n from above goes to %q, want %q", got, finding)
+		}
+		u.press("_", "_", "n") // from the line in which it is folded
+		if got := u.cursorLine(); got != finding {
+			t.Errorf("n from what is folded goes to %q, want %q", got, finding)
+		}
+		u.press("_", "_", "G", "N")
+		if got := u.cursorLine(); got != finding {
+			t.Errorf("N from below goes to %q, want %q", got, finding)
+		}
+		u.press("_", "_").search("/kyoto|pilot/")
+		u.sees("match 1 of 2")
+		u.press(".")
+		if got := u.cursorLine(); !strings.Contains(got, `"text": "to Kyoto"`) {
+			t.Errorf("the second match is on %q", got)
+		}
+		u.press("_", "_")
+		u.sees(`"result": {… 4 members, 1 finding, 2 matches}`)
+	})
+}
+
+// A finding that is opened from elsewhere is unfolded, too.
+func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := nested(t)
+		record(t, m, call(2, "t-2", "TASK_STATE_PILOT"))
+		u := newUI(t, m.Reader(), 109, 50, Options{})
+		defer u.close()
+		u.press("g", "enter", "_", "n", "n")
+		if got := u.m.top().title(); got != "2" {
+			t.Fatalf("n leads to exchange %s", got)
+		}
+		if got := u.cursorLine(); !strings.HasPrefix(got, ">!") {
+			t.Errorf("the finding is opened at %q\n%s", got, u.screen())
+		}
+		u.sees(`"params": {… 1 member}`)
+	})
+}
+
+// Every value that is laid out ends where its bracket is, or with the text, and is counted by its parts.
+func checkNodes(t *testing.T, lines []jsonLine) {
+	t.Helper()
+	for i, l := range lines {
+		if !l.opens {
+			continue
+		}
+		if l.end < i || l.end >= len(lines) || l.closed && !lines[l.end].closes {
+			t.Fatalf("line %d, %q, opens a value that ends in line %d", i, l, l.end)
+		}
+		parts := 0
+		for _, in := range lines[i+1 : l.end+1] {
+			if in.depth < l.depth {
+				t.Fatalf("%q is in the value of %q", in, l)
+			}
+			if in.begins && in.depth == l.depth+1 {
+				parts++
+			}
+		}
+		if l.foldable() && l.depth+1 <= maxPointed && parts != l.inside {
+			t.Fatalf("line %d, %q, has %d parts below, and counts %d", i, l, parts, l.inside)
+		}
+	}
+}
+
+func TestUnfoldAround(t *testing.T) {
+	at := analyzer.Place{Exchange: 1}.Body()
+	for _, all := range []bool{false, true} {
+		f := folding{all: all}
+		if !all {
+			f.toggle(at.At(""))
+			f.toggle(at.At("/a~1b"))
+			f.toggle(at.At("/a~1b/0/c"))
+		}
+		f.unfoldAround(at.At("/a~1b/0/c"))
+		var got []string
+		for depth, pointer := range []string{"", "/a~1b", "/a~1b/0", "/a~1b/0/c"} {
+			got = append(got, fmt.Sprint(f.folded(at.At(pointer), depth)))
+		}
+		if got := strings.Join(got, " "); got != "false false false true" {
+			t.Errorf("with all %v, %s are folded", all, got)
+		}
+	}
+}

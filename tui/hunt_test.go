@@ -1,0 +1,308 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/find"
+)
+
+// towns returns a capture of calls, one of each town.
+func towns(t *testing.T, names ...string) *capture.Memory {
+	t.Helper()
+	m := growing(t, 0)
+	for i, name := range names {
+		record(t, m, call(uint64(i)+1, name, "TASK_STATE_COMPLETED"))
+	}
+	return m
+}
+
+// The list stays whole, and the cursor goes from exchange to exchange that has what is searched for.
+func TestSearchInTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "nara", "kyoto", "osaka", "Kyoto").Reader(), 80, 24, Options{})
+		defer u.close()
+		var visited []uint64
+		visit := func(keys ...string) {
+			u.press(keys...)
+			visited = append(visited, u.m.list.selected())
+		}
+		u.press("g", "j").search("kyoto")
+		u.sees("6 exchanges, match 2 of 3")
+		visit()
+		visit(".")
+		u.sees("match 3 of 3")
+		visit(".")
+		u.sees("no match further down; the search goes on at the top")
+		visit(",")
+		u.sees("no match further up; the search goes on at the end")
+		visit(",")
+		visit("j", ",")
+		if diff := cmp.Diff([]uint64{4, 6, 1, 6, 4, 4}, visited); diff != "" {
+			t.Errorf("kyoto is found in, -want +got:\n%s", diff)
+		}
+		u.press("k")
+		u.sees("6 exchanges, 3 matches")
+		visited = nil
+		u.search("Kyoto")
+		visit()
+		u.sees("match 1 of 1")
+		u.search("tokyo")
+		u.sees("no match for tokyo")
+		u.press("esc", ".")
+		u.sees(".: nothing is searched for; s searches")
+		if visited[0] != 6 {
+			t.Errorf("Kyoto is found in %d, want 6", visited[0])
+		}
+	})
+}
+
+// Enter shows the match, and the next exchange shows its own.
+func TestSearchFromListToDetail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("g").search("/k.oto/").press(".", "enter")
+		u.sees("exchanges › 3 ")
+		u.sees("match 1 of 2")
+		if got := u.cursorLine(); !strings.Contains(got, `"id": "kyoto"`) {
+			t.Errorf("the detail is at %q", got)
+		}
+		u.press("[")
+		u.sees("0 matches")
+		u.press("[")
+		u.sees("match 1 of 2")
+		u.press("esc", "esc")
+		if got := u.screen(); strings.Contains(got, "match") {
+			t.Errorf("esc in the list does not end the search:\n%s", got)
+		}
+		u.press("enter")
+		if got := u.screen(); strings.Contains(got, "match") {
+			t.Errorf("what was searched for before is lit:\n%s", got)
+		}
+	})
+}
+
+// Beside the list, the detail follows the search.
+func TestSearchOnAWideScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 130, 30, Options{})
+		defer u.close()
+		u.press("g").search("kyoto")
+		u.sees("3 exchanges, match 1 of 2")
+		u.sees("│>    \"id\": \"kyoto\"")
+		u.sees("match 1 of 2")
+		u.press(".")
+		u.pass(time.Second)
+		u.sees("3 exchanges, match 2 of 2")
+		if d := u.m.panes.detail; d.seq != 3 || !d.finder.there {
+			t.Errorf("beside it is exchange %d, at a match: %v", d.seq, d.finder.there)
+		}
+		u.press("tab", ".")
+		u.sees("━ match 2 of 2 ━")
+		u.sees("│>    \"id\": \"kyoto\",")
+	})
+}
+
+// With a filter, only what it lets through is gone to and counted.
+func TestSearchWithAFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g").search("task")
+		all := len(u.m.list.hunt.matches)
+		u.press("/").typed("agent:booker").press("enter", "g", ".")
+		kept := u.m.list.hunt.among(u.m.list.search)
+		if len(kept) == 0 || len(kept) >= all {
+			t.Fatalf("%d of %d matches are in the list", len(kept), all)
+		}
+		u.sees(fmt.Sprintf(" of %d", len(kept)))
+		for range all {
+			u.press(".")
+			if got := u.m.list.selected(); !u.m.list.hunt.has(got) {
+				t.Errorf("exchange %d has no match", got)
+			}
+		}
+	})
+}
+
+// The search keeps up with a recording: with new exchanges, and with what comes to those that were open.
+func TestSearchFollowsTheRecording(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := towns(t, "kyoto", "osaka")
+		record(t, m, subscribed(3, "t-3"))
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("g").search("kyoto")
+		u.sees("match 1 of 1")
+		record(t, m, call(4, "kyoto", "TASK_STATE_COMPLETED"))
+		u.pass(10 * time.Second)
+		u.sees("match 1 of 2")
+		record(t, m, []capture.Step{says(3, 1, "nara")})
+		u.pass(30 * time.Second)
+		u.sees("match 1 of 2")
+		record(t, m, []capture.Step{says(3, 2, "kyoto")})
+		u.pass(30 * time.Second)
+		u.sees("match 1 of 3")
+		u.press(".")
+		if got := u.m.list.selected(); got != 3 {
+			t.Errorf("the next match is in %d, want 3", got)
+		}
+	})
+}
+
+// A large capture is searched bit by bit, from the cursor on; esc stops that.
+func TestSearchInALargeList(t *testing.T) {
+	const calls = 5_000
+	r, err := bolt.Read(store(t, calls))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	src := count(r, 3_000)
+	u := startUI(t, src, 80, 24, Options{Rules: []*analyzer.Rule{}})
+	defer u.cancel()
+	u.until("the list", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
+	u.strike("g")
+	u.until("the top", func() bool { return u.m.list.selected() == 1 && u.m.list.loading == 0 })
+	u.strike("s")
+	for _, c := range `/t-25"|t-1249"/` {
+		u.strike(string(c))
+	}
+	u.strike("enter")
+	u.until("the first match", func() bool { return u.m.list.selected() == 101 })
+	u.strike("esc")
+	u.until("the end of the search", func() bool {
+		return u.m.list.hunt.stopped && strings.Contains(u.screen(), "match 1 of ")
+	})
+	close(src.permits)
+	for u.m.list.selected() != 4_997 {
+		before := u.m.list.selected()
+		u.strike(".")
+		u.until("the next match", func() bool { return u.m.list.selected() != before })
+	}
+	if got := u.m.list.hunt.among(nil); len(got) != 8 {
+		t.Errorf("the matches are %v", got)
+	}
+}
+
+// Which exchanges were searched is known wherever the search began.
+func TestHuntKnowsWhatItSearched(t *testing.T) {
+	p, err := find.Parse("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const exchanges = 9
+	for began := uint64(1); began <= exchanges; began++ {
+		h := newHunt(&shared{load: newLoader(t.Context(), nil, nil)}, p, began)
+		searched := make([]bool, exchanges+1)
+		for range exchanges {
+			if left := h.left(exchanges); h.up <= exchanges {
+				searched[h.up] = true
+				h.up++
+			} else if left > 0 {
+				searched[h.low] = true
+				h.low++
+			}
+			for from := uint64(1); from <= exchanges; from++ {
+				all := true
+				for seq := from; seq <= exchanges; seq++ {
+					all = all && searched[seq]
+					if got := h.searched(from, seq+1); got != all {
+						t.Fatalf("began at %d, up to %d and %d: %d..%d are searched: %v", began, h.up, h.low, from, seq, got)
+					}
+				}
+			}
+		}
+		if h.left(exchanges) != 0 {
+			t.Errorf("began at %d: %d are left", began, h.left(exchanges))
+		}
+		h.end()
+	}
+}
+
+// A stream of very many events is searched, in the list and in the detail, without being in memory.
+func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
+	const events = 100_000
+	path := filepath.Join(t.TempDir(), "long.a2atap")
+	s, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := subscribed(1, "t-1")
+	for k := range events {
+		if k == events/2 {
+			steps = append(steps, says(1, k+1, "kyoto"))
+		} else {
+			steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+		}
+	}
+	if err := s.Append(steps...); err != nil {
+		t.Fatal(err)
+	}
+	steps = nil
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	before := heap()
+	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analyzer.Rule{}})
+	defer u.cancel()
+	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
+	u.strike("s")
+	for _, c := range "kyoto" {
+		u.strike(string(c))
+	}
+	u.strike("enter")
+	u.until("the match in the list", func() bool { return strings.Contains(u.screen(), "match 1 of 1") })
+	u.strike("enter")
+	u.until("the match in the detail", func() bool {
+		return strings.Contains(u.cursorLine(), `"note": "kyoto"`) && u.m.top().status() == "match 1 of 1"
+	})
+	if got := heap() - before; got > 16<<20 { // the events themselves are some 40 MiB
+		t.Errorf("searching it takes %d bytes", got)
+	}
+	runtime.KeepAlive(u)
+}
+
+// In a list that is sorted or grouped, next is what stands next, and folded groups are unfolded.
+func TestSearchInASortedList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, towns(t, "kyoto", "osaka", "nara", "kyoto", "osaka", "Kyoto").Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("O", "g").search("kyoto")
+		u.sees("match 1 of 3")
+		var visited []uint64
+		for _, key := range []string{".", ".", ".", ","} {
+			visited = append(visited, u.press(key).m.list.selected())
+		}
+		if diff := cmp.Diff([]uint64{4, 1, 6, 1}, visited); diff != "" {
+			t.Errorf("from the newest to the oldest, -want +got:\n%s", diff)
+		}
+		u.sees("match 3 of 3")
+		u.press("O", "u", "_", "g", ".")
+		u.sees("match 1 of 3")
+		if got := u.cursorLine(); !strings.Contains(got, "GetTask") {
+			t.Errorf("the match in a group is at %q\n%s", got, u.screen())
+		}
+		u.press("g").search("nara")
+		u.sees("match 1 of 1")
+		if got := u.m.list.selected(); got != 3 {
+			t.Errorf("nara is found in %d, want 3", got)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package tui
+
+import "a2atap/tui/find"
+
+// A lit is a part of a line that matches what is searched for, or what the line has of a match that was wrapped.
+type lit struct {
+	from, to int  // bytes of the line's text
+	n        int  // number of the match in its part of the detail, from 0
+	begins   bool // the match begins here
+}
+
+// light marks the matches in the pieces of a line that was wrapped with an indent. So many matches stand before it.
+func light(pieces []docLine, indent int, found []find.Range, matched int) {
+	at, reaching, begun := 0, 0, 0 // bytes before the piece, the first match that may reach into it, those before it
+	for i := range pieces {
+		p := &pieces[i]
+		p.upto = matched + len(found)
+		if begun == len(found) && reaching == len(found) {
+			continue
+		}
+		prefix := 0
+		if i > 0 {
+			prefix = indent
+		}
+		end := at + len(p.String()) - prefix
+		for n := reaching; n < len(found) && found[n].From < end; n++ {
+			from := max(found[n].From, at)
+			p.lit = append(p.lit, lit{
+				from: from - at + prefix, to: min(found[n].To, end) - at + prefix, n: matched + n, begins: from == found[n].From,
+			})
+		}
+		for reaching < len(found) && found[reaching].To <= end {
+			reaching++
+		}
+		for begun < len(found) && found[begun].From < end {
+			begun++
+		}
+		p.upto = matched + begun
+		at = end
+	}
+}
+
+// shown returns the line with its matches lit; one of them may be where the search is, the others have another number.
+func (l *docLine) shown(here int) line {
+	if len(l.lit) == 0 {
+		return l.line
+	}
+	drawn := line{selected: l.selected}
+	at, next := 0, 0
+	for _, s := range l.spans {
+		for s.text != "" {
+			for next < len(l.lit) && l.lit[next].to <= at {
+				next++
+			}
+			look, room := s.style, len(s.text)
+			if next < len(l.lit) {
+				switch m := l.lit[next]; {
+				case at < m.from:
+					room = min(room, m.from-at)
+				case m.n == here:
+					look, room = styleHere, min(room, m.to-at)
+				default:
+					look, room = styleMatch, min(room, m.to-at)
+				}
+			}
+			part := s
+			part.text, part.style = s.text[:room], look
+			drawn.spans = append(drawn.spans, part)
+			s.text, at = s.text[room:], at+room
+		}
+	}
+	return drawn
+}

@@ -1,0 +1,58 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/find"
+)
+
+// A searcher is a panel in which a text can be searched for.
+type searcher interface {
+	panel
+	lookFor(p *find.Pattern) tea.Cmd // nil ends the search
+}
+
+// editSearch asks what to search for in the top panel.
+func (m *inspector) editSearch() tea.Cmd {
+	in, ok := m.top().(searcher)
+	if !ok {
+		return nil
+	}
+	before := ""
+	if m.shared.pattern != nil {
+		before = m.shared.pattern.String()
+	}
+	m.prompt = newPrompt("search", before, func(value string) (tea.Cmd, error) {
+		if value == "" {
+			return m.searchFor(in, nil), nil
+		}
+		p, err := find.Parse(value)
+		if err != nil {
+			return nil, err
+		}
+		return m.searchFor(in, p), nil
+	})
+	return nil
+}
+
+// searchWords searches the top panel or, if that has nothing to search, the list.
+func (m *inspector) searchWords(words string) (tea.Cmd, error) {
+	p, err := find.Parse(words)
+	if err != nil {
+		return nil, err
+	}
+	if in, ok := m.top().(searcher); ok {
+		return m.searchFor(in, p), nil
+	}
+	return tea.Batch(m.home(), m.searchFor(m.list, p)), nil
+}
+
+// searchFor searches a panel, and has the detail beside it show the matches, too; nil ends the search.
+func (m *inspector) searchFor(in searcher, p *find.Pattern) tea.Cmd {
+	m.shared.pattern = p
+	cmd := in.lookFor(p)
+	if d := m.panes.detail; d != nil && in != searcher(d) {
+		return tea.Batch(cmd, d.light(p))
+	}
+	return cmd
+}
