@@ -84,7 +84,7 @@ func (m *inspector) backTo(i int) tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
 		if i >= 0 && i < len(m.stack)-1 {
-			cmds = append(cmds, m.back(goBack))
+			cmds = append(cmds, m.back(leave))
 		}
 	}
 	return tea.Batch(cmds...)
