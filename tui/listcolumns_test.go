@@ -115,7 +115,8 @@ func TestMessagesInTheList(t *testing.T) {
 		record(t, m, append(asked(3, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\n"+
 			"X-B3-TraceId: 463ac35c9f6413ad48485a3953bb6124\r\n\r\n",
 			`{"jsonrpc":"2.0","id":3,"method":"GetTask","params":{"id":"t-1"}}`),
-			answered(3, `{"jsonrpc":"2.0","id":3,"result":{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},`+
+			answered(3, `{"jsonrpc":"2.0","id":3,"result":{"id":"t-1","contextId":"c",`+
+				`"status":{"state":"TASK_STATE_COMPLETED"},`+
 				`"artifacts":[{"artifactId":"a","parts":[{"data":{}},{"text":"two  seats\nto Kyoto"}]}]}}`)...))
 		record(t, m, subscribed(4, "t-1"))
 		u := newUI(t, m.Reader(), 200, 60, Options{})

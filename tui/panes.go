@@ -15,6 +15,7 @@ const (
 	twoPanesHigh    = 6   // lines of panels
 	threePanes      = 160 // columns: the ladder or the findings of the exchange below the list
 	threePanesHigh  = 16  // lines of panels
+	roomyList       = 92  // columns of a list that has room for everything that it shows at 80
 	settlePause     = 120 * time.Millisecond
 	settleAtTheMost = time.Second
 )
@@ -62,6 +63,9 @@ func (m *inspector) layout() []pane {
 	left, listHigh := m.width*13/25, high
 	if count == 3 {
 		left, listHigh = m.width/2, high/2
+		if left < roomyList {
+			left = min(left, 79) // where the list writes whom was called, and has room for what came of it
+		}
 	}
 	list := []pane{
 		{panel: m.list, width: left, height: listHigh},

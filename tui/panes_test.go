@@ -313,7 +313,7 @@ func TestThirdPane(t *testing.T) {
 	})
 }
 
-// A finding that is made while the exchange is selected takes the place of its ladder, but not under the reader's hands.
+// A finding that is made while the exchange is selected takes the place of its ladder, but not under a reader's hands.
 func TestThirdPaneGetsFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 0)

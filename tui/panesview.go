@@ -2,7 +2,7 @@ package tui
 
 import "strings"
 
-// drawPanes draws the panes, each below a title of its own. That of the pane that has the focus is set in brackets, on a
+// drawPanes draws the panes, each below a title of its own. That of the pane that has the focus is in brackets, on a
 // heavy line.
 func (m *inspector) drawPanes() []line {
 	list := m.layout()

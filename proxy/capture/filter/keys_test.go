@@ -1,0 +1,51 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Every key has an example that can be read and that comes back as itself, and the help names them all.
+func TestKeysAreDocumented(t *testing.T) {
+	const contract = "n id time op method path host agent client link dialect binding task context message state " +
+		"role event " +
+		"status code rule severity side header json dur gap size trace workflow is"
+	var names []string
+	for _, key := range Keys() {
+		names = append(names, key.Name)
+		if f, err := Parse(key.Example); err != nil || !strings.HasPrefix(f.String(), key.Name+":") {
+			t.Errorf("%s: example %s: %v, %v", key.Name, key.Example, f, err)
+		}
+		if key.Help == "" {
+			t.Errorf("%s has no help", key.Name)
+		}
+	}
+	want := strings.Fields(contract)
+	slices.Sort(want)
+	slices.Sort(names)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+func TestAsks(t *testing.T) {
+	for expr, want := range map[string]bool{
+		"":                            false,
+		"rule:stream-*":               true,
+		"task:t1 (op:x or -rule:y)":   true,
+		"rules":                       false,
+		`"rule:x"`:                    false,
+		"status:200 severity:warning": true,
+	} {
+		f, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Asks("rule", "severity"); got != want {
+			t.Errorf("%q asks for rules: got %v, want %v", expr, got, want)
+		}
+	}
+}
