@@ -119,6 +119,15 @@ func (r *Result) addAgent(a Agent) {
 	r.Agents = append(r.Agents, a)
 }
 
+// Note takes what a capture says of its gaps.
+func (r *Result) Note(info capture.Info) {
+	r.Counts.Lost = max(r.Counts.Lost, info.LostExchanges)
+	r.Insecure = info.Insecure
+	if info.Crashes > 0 {
+		r.Crashes = append(r.Crashes, info.Crash)
+	}
+}
+
 // take adds a finding, in the place of those that it revises, with the rules that these have covered.
 func (r *Result) take(f Finding) {
 	if !f.Revises {
@@ -200,11 +209,7 @@ func run(
 	result.Found, result.Critical = ledger.Found, ledger.Critical
 	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
 	if info, infoErr := src.Info(ctx); infoErr == nil {
-		result.Counts.Lost = max(result.Counts.Lost, info.LostExchanges)
-		result.Insecure = info.Insecure
-		if info.Crashes > 0 {
-			result.Crashes = append(result.Crashes, info.Crash)
-		}
+		result.Note(info)
 	}
 	return result, err
 }

@@ -81,11 +81,12 @@ const (
 	inDiff
 	inElsewhere // the detail of an exchange of another capture
 	inText
+	inCoverage
 
 	inPanes  = inList | inDetail | inLadder | inFindings
 	anywhere = inList | deeper
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText // where an exchange is selected
-	deeper   = ofOne&^inList | inPage | inMenu | inDiff | inElsewhere          // opened from another panel
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText     // where an exchange is selected
+	deeper   = ofOne&^inList | inPage | inMenu | inDiff | inElsewhere | inCoverage // opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -164,8 +165,14 @@ var keys = []key{
 	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
 	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
 	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
+	{[]string{"c"}, "c", "coverage: which rules were observed on each link, and which never", "", showCoverage, ofOne, nil},
+	{[]string{"enter"}, "enter", "fold or unfold the group; explain the rule", "open", openIt, inCoverage, nil},
 	{[]string{"u"}, "u", "group: by rule, by agent, by severity, not at all", "group", changeGrouping, inFindings, nil},
-	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList | inFindings, offNotGrouped},
+	{
+		[]string{"_"},
+		"_", "fold all groups, and unfold them again", "", foldAll,
+		inList | inFindings | inCoverage, offNotGrouped,
+	},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
@@ -300,6 +307,7 @@ var panels = []struct {
 	{inDiff, "Difference"},
 	{inElsewhere, "What was sent again"},
 	{inText, "Text"},
+	{inCoverage, "Coverage"},
 	{anywhere, "Everywhere"},
 }
 

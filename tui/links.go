@@ -26,6 +26,6 @@ func (l *links) put(link workflow.Link) {
 
 // newEngine returns a new engine over the capture, which tells the links as it judges.
 func (l *loader) newEngine() *analyzer.Engine {
-	options := append(workflow.Into(l.links.put), analyzer.From(l.ctx, l.src))
+	options := append(workflow.Into(l.links.put), analyzer.From(l.ctx, l.src), analyzer.Watched(&l.observed.own))
 	return analyzer.NewEngine(l.rules, append(options, l.keys...)...)
 }

@@ -18,6 +18,7 @@ type loader struct {
 	results   chan judged             // from judge to awaitJudged
 	verdicts  *Verdicts               // on the recording; nil if the loader judges all by itself
 	links     *links                  // what caused what; that of verdicts if there are any
+	observed  *observed
 	reader    *analyzer.Reader
 	relations *relations // for captures without an index
 	notes     *notes.Keeper
@@ -26,7 +27,8 @@ type loader struct {
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
 	return &loader{
-		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}, reader: &analyzer.Reader{},
+		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{},
+		observed: &observed{}, reader: &analyzer.Reader{},
 		relations: &relations{}, notes: notes.NewKeeper(""), cards: new(uint64),
 	}
 }

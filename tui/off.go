@@ -66,6 +66,9 @@ func offNoFindings(m *inspector) string {
 }
 
 func offNotGrouped(m *inspector) string {
+	if _, is := m.top().(*coveragePanel); is {
+		return ""
+	}
 	grouped := m.list.sorting.now != nil && m.list.sorting.now.Grouped()
 	if f, is := m.top().(*findingsPanel); is {
 		grouped = f.by != findingsFlat

@@ -36,6 +36,12 @@ func (m *inspector) perform(a action) tea.Cmd {
 				return cmd
 			}
 		}
+		if c, is := top.(*coveragePanel); is {
+			if rule := c.rule(); rule != nil {
+				return m.push(newRulePage(rule))
+			}
+			return nil
+		}
 		if _, is := top.(*textPanel); is {
 			return m.openFromText(at)
 		}
@@ -49,6 +55,9 @@ func (m *inspector) perform(a action) tea.Cmd {
 		return m.openLadder(at.Exchange)
 	case showWorkflow:
 		return m.openWorkflow(at.Exchange)
+	case showCoverage:
+		c := newCoverage(m.shared)
+		return tea.Batch(m.push(c), c.begin())
 	case showFindings:
 		return m.openFindings(at.Exchange)
 	case nextPane:

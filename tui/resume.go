@@ -34,6 +34,7 @@ func (j *judgeRun) restart() bool {
 	if !j.resumes() || j.wait(j.next, true) != nil {
 		return false
 	}
+	j.observed.bySelf()
 	j.engine = j.newEngine()
 	j.known, j.next, j.restarted = j.next, 1, true
 	return true

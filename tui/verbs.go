@@ -88,6 +88,7 @@ func lookingVerbs() []verb {
 		},
 		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: showText},
 		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
+		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: showCoverage},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
 			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.ruleIDs() },

@@ -16,6 +16,7 @@ type Verdicts struct {
 	after   uint64
 	changed chan struct{} // holds a value when there is something new
 	links   links
+	watch   analyzer.Watch
 
 	mu   sync.Mutex
 	news judged // since it was last taken
@@ -41,6 +42,9 @@ func (v *Verdicts) Found(f analyzer.Finding) {
 // Linked takes what caused an exchange, or what is known better of that, as workflow.Into tells it. The inspector looks
 // at it after the next call of Judged or Ended.
 func (v *Verdicts) Linked(l workflow.Link) { v.links.put(l) }
+
+// Watch returns what shows the inspector what was observed, for the engine that judges: see analyzer.Watched.
+func (v *Verdicts) Watch() *analyzer.Watch { return &v.watch }
 
 // Judged says that the steps up to an arrival number were judged, how much that was, and whether more wait to be.
 func (v *Verdicts) Judged(arrival uint64, counts analyzer.Counts, behind bool) {
@@ -85,6 +89,7 @@ func (v *Verdicts) take(ctx context.Context) (judged, bool) {
 // true when their recording has ended, and false when the inspector has, or judging stopped with an error.
 func (j *judgeRun) relay(v *Verdicts) bool {
 	earlier, ok := j.earlier(v.after)
+	j.observed.byOthers(v)
 	for ok {
 		var news judged
 		if news, ok = v.take(j.ctx); !ok {

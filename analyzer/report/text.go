@@ -86,29 +86,9 @@ func Text(w io.Writer, whole *Report) error {
 // observed says for each link how many rules applied, and for the whole how many never did, or which.
 func observed(b *strings.Builder, whole *Report) {
 	r, rules := whole.Result, whole.Rules
-	type tally struct{ applied, broken int }
-	tallies := make(map[analyzer.Link]*tally)
-	var links []analyzer.Link
-	for _, c := range r.Coverage {
-		if c.Link.Agent == "" {
-			continue
-		}
-		t := tallies[c.Link]
-		if t == nil {
-			t = &tally{}
-			tallies[c.Link] = t
-			links = append(links, c.Link)
-		}
-		t.applied++
-		if c.Broken > 0 {
-			t.broken++
-		}
-	}
-	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
-	for _, l := range links {
-		t := tallies[l]
-		fmt.Fprintf(b, "%s: %d of %d rules observed, %d broken%s\n", arrow(l), t.applied, len(rules), t.broken,
-			callsOf(r, l))
+	on := ObservedOn(r, rules)
+	for i := range on {
+		b.WriteString(on[i].String() + "\n")
 	}
 	if len(r.Captures) > 1 {
 		b.WriteString("\n")

@@ -70,6 +70,7 @@ func (r *recording) judge(o recordingOptions) {
 		}
 		options = append(options, func(e *analyzer.Engine) { engine = e })
 		options = append(options, workflow.Into(r.verdicts.Linked)...)
+		options = append(options, analyzer.Watched(r.verdicts.Watch()))
 	}
 	result, err := followGuarded(o.rules, src, each, options)
 	if errors.Is(err, errJudging) && r.onNotice != nil {

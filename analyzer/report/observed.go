@@ -1,0 +1,48 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// An Observed is what was observed on one link.
+type Observed struct {
+	Link   analyzer.Link
+	Rules  map[*analyzer.Rule]analyzer.Coverage // that applied
+	Broken int                                  // of them, how many were broken
+	of     int                                  // how many rules there are
+	calls  string                               // how the calls came out, as the end of a sentence
+}
+
+// ObservedOn returns what was observed on each link with an agent, in the order of their names.
+func ObservedOn(r *analyzer.Result, rules []*analyzer.Rule) []Observed {
+	at := make(map[analyzer.Link]int)
+	var list []Observed
+	for _, c := range r.Coverage {
+		if c.Link.Agent == "" {
+			continue
+		}
+		i, known := at[c.Link]
+		if !known {
+			i = len(list)
+			at[c.Link] = i
+			list = append(list, Observed{
+				Link: c.Link, Rules: make(map[*analyzer.Rule]analyzer.Coverage), of: len(rules), calls: callsOf(r, c.Link),
+			})
+		}
+		list[i].Rules[c.Rule] = c
+		if c.Broken > 0 {
+			list[i].Broken++
+		}
+	}
+	slices.SortFunc(list, func(a, b Observed) int { return strings.Compare(a.Link.String(), b.Link.String()) })
+	return list
+}
+
+// String returns it as people read it: "planner → booker: 12 of 230 rules observed, 1 broken; 2 of 3 calls succeeded".
+func (o *Observed) String() string {
+	return fmt.Sprintf("%s: %d of %d rules observed, %d broken%s", arrow(o.Link), len(o.Rules), o.of, o.Broken, o.calls)
+}

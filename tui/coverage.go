@@ -1,0 +1,282 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+)
+
+// A coveragePanel shows the verdict on the capture so far, and for each link which rules were observed and broken
+// there, and which never were: in the categories of reports.
+type coveragePanel struct {
+	shared  *shared
+	outline outline
+	lines   []coverageLine
+	verdict string
+	known   coverage
+	ready   bool
+	loading uint64 // ticket
+	again   bool   // more was judged since
+	took    time.Duration
+	width   int
+	height  int
+	err     error
+}
+
+// A coverageLine is a heading or a rule.
+type coverageLine struct {
+	words  string         // of a heading
+	broken bool           // a rule under the heading was
+	rule   *analyzer.Rule // nil for a heading
+	on     analyzer.Coverage
+}
+
+func newCoverage(s *shared) *coveragePanel { return &coveragePanel{shared: s} }
+
+func (c *coveragePanel) place() place           { return inCoverage }
+func (c *coveragePanel) title() string          { return "coverage" }
+func (c *coveragePanel) target() analyzer.Place { return analyzer.Place{} }
+
+// begin returns the command that reads what was observed. What takes long is read less often.
+func (c *coveragePanel) begin() tea.Cmd {
+	pause := time.Duration(0)
+	if c.ready {
+		pause = max(500*time.Millisecond, min(20*c.took, 5*time.Second))
+	}
+	c.loading, c.again = c.shared.ticket(), false
+	return c.shared.load.coverage(c.loading, pause)
+}
+
+func (c *coveragePanel) resize(width, height int) tea.Cmd {
+	c.width, c.height = width, height
+	c.outline.height = max(height-len(c.verdictLines()), 0)
+	c.outline.window.reveal()
+	return nil
+}
+
+func (c *coveragePanel) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case coverage:
+		return c.set(msg)
+	case linksChanged: // comes whenever more was judged
+		if c.again = true; c.loading == 0 {
+			return c.begin()
+		}
+	case action:
+		if msg == foldAll {
+			c.outline.foldAll()
+		} else {
+			c.outline.act(msg)
+		}
+	}
+	return nil
+}
+
+func (c *coveragePanel) set(msg coverage) tea.Cmd {
+	if msg.ticket != c.loading {
+		return nil
+	}
+	c.loading, c.took, c.err = 0, msg.took, msg.err
+	if msg.err == nil {
+		c.ready, c.known = true, msg
+		var ledger analyzer.Ledger
+		for i := range c.shared.found.list {
+			ledger.Add(&c.shared.found.list[i])
+		}
+		msg.result.Found, msg.result.Critical = c.shared.found.counts, ledger.Critical
+		c.verdict = msg.result.Verdict(analyzer.Error).String()
+		c.resize(c.width, c.height) // what the verdict needs is known now
+		c.rebuild()
+	}
+	if c.again {
+		return c.begin()
+	}
+	return nil
+}
+
+// rebuild lists what was observed. The cursor stays at its line.
+func (c *coveragePanel) rebuild() {
+	key := ""
+	var rule *analyzer.Rule
+	if l := c.outline.at(c.outline.cursor); l != nil {
+		key = c.keyAbove(c.outline.shown[c.outline.cursor])
+		rule = c.lines[l.item].rule
+	}
+	c.lines = nil
+	var lines []outlineLine
+	at, heading := -1, ""
+	add := func(l outlineLine, what coverageLine) {
+		if l.key != "" {
+			heading = l.key
+		}
+		if heading == key && what.rule == rule {
+			at = len(lines)
+		}
+		l.item = len(c.lines)
+		lines, c.lines = append(lines, l), append(c.lines, what)
+	}
+	seen := make(map[*analyzer.Rule]bool)
+	for i := range c.known.on {
+		on := &c.known.on[i]
+		link := on.Link.String()
+		add(outlineLine{key: link}, coverageLine{words: on.String(), broken: on.Broken > 0})
+		for rule := range on.Rules {
+			seen[rule] = true
+		}
+		c.addCategories(add, link, on.Rules, c.shared.load.rules)
+	}
+	var never []*analyzer.Rule
+	for _, r := range c.shared.load.rules {
+		if !seen[r] {
+			never = append(never, r)
+		}
+	}
+	if len(never) > 0 {
+		add(outlineLine{key: "never"}, coverageLine{
+			words: fmt.Sprintf("never observed: %d of %d rules", len(never), len(c.shared.load.rules)),
+		})
+		c.addCategories(add, "never", nil, never)
+	}
+	c.outline.set(lines, at)
+}
+
+// keyAbove returns the key of a line, or of the heading right above it.
+func (c *coveragePanel) keyAbove(line int) string {
+	for ; line >= 0; line-- {
+		if key := c.outline.lines[line].key; key != "" {
+			return key
+		}
+	}
+	return ""
+}
+
+// addCategories lists rules by category, broken ones first, then those that were observed.
+func (c *coveragePanel) addCategories(
+	add func(outlineLine, coverageLine), under string, on map[*analyzer.Rule]analyzer.Coverage, rules []*analyzer.Rule,
+) {
+	for _, category := range analyzer.Categories {
+		var list []*analyzer.Rule
+		observed, broken := 0, 0
+		for _, r := range rules {
+			if r.Category != category {
+				continue
+			}
+			list = append(list, r)
+			if of := on[r]; of.Broken > 0 {
+				broken++
+				observed++
+			} else if of.Applied > 0 {
+				observed++
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortStableFunc(list, func(a, b *analyzer.Rule) int { return standing(on[a]) - standing(on[b]) })
+		words := fmt.Sprintf("%s: %d of %d observed, %d broken", report.Kebab(category), observed, len(list), broken)
+		if on == nil {
+			words = fmt.Sprintf("%s: %d", report.Kebab(category), len(list))
+		}
+		add(outlineLine{key: under + " " + string(category), level: 1, closed: true},
+			coverageLine{words: words, broken: broken > 0})
+		for _, r := range list {
+			add(outlineLine{level: 2}, coverageLine{rule: r, on: on[r]})
+		}
+	}
+}
+
+// standing orders rules: broken, observed, never observed.
+func standing(c analyzer.Coverage) int {
+	switch {
+	case c.Broken > 0:
+		return 0
+	case c.Applied > 0:
+		return 1
+	}
+	return 2
+}
+
+func (c *coveragePanel) status() string {
+	if !c.ready {
+		return ""
+	}
+	words := plural(len(c.known.on), "link")
+	if c.shared.judged.behind || c.shared.info.Live {
+		words += " so far"
+	}
+	return words
+}
+
+// fold folds or unfolds the heading under the cursor. It returns false if none is there.
+func (c *coveragePanel) fold() (tea.Cmd, bool) { return nil, c.outline.fold() }
+
+// rule returns the rule under the cursor, or nil.
+func (c *coveragePanel) rule() *analyzer.Rule {
+	if l := c.outline.at(c.outline.cursor); l != nil {
+		return c.lines[l.item].rule
+	}
+	return nil
+}
+
+// verdictLines are the sum of all, in the words of check.
+func (c *coveragePanel) verdictLines() []line {
+	if !c.ready || c.height < 6 {
+		return nil
+	}
+	var lines []line
+	for _, piece := range prose(c.verdict, max(c.width-2, 8)) {
+		lines = append(lines, text(styleStrong, " "+piece))
+	}
+	return append(lines[:min(len(lines), c.height/3)], line{})
+}
+
+func (c *coveragePanel) view() []line {
+	switch {
+	case c.err != nil:
+		return []line{text(styleError, "! "+c.err.Error())}
+	case !c.ready:
+		return []line{text(styleDim, "  reading what was observed …")}
+	}
+	lines := c.verdictLines()
+	for i := c.outline.top; i < c.outline.bottom(); i++ {
+		lines = append(lines, c.line(i))
+	}
+	return lines
+}
+
+// line draws a row.
+func (c *coveragePanel) line(i int) line {
+	l := c.outline.at(i)
+	what := &c.lines[l.item]
+	cursor := " "
+	if i == c.outline.cursor {
+		cursor = ">"
+	}
+	row := line{selected: i == c.outline.cursor}.add(styleStrong, cursor)
+	indent := blanks(2 * l.level)
+	switch {
+	case what.rule == nil:
+		mark, look := " ", styleTitle
+		if what.broken {
+			mark = "!"
+		}
+		return row.add(styleError, mark).add(look, indent+c.outline.foldSign(l)+what.words)
+	case what.on.Broken > 0:
+		mark, look := sign(what.rule.Severity())
+		return c.ruleLine(row.add(look, mark+indent), what, fmt.Sprintf("broken %s of %s", number(what.on.Broken),
+			number(what.on.Applied)))
+	case what.on.Applied > 0:
+		return c.ruleLine(row.add(styleGood, "✓"+indent), what, plural(what.on.Applied, "time"))
+	}
+	return c.ruleLine(row.add(styleDim, "–"+indent), what, "never")
+}
+
+func (c *coveragePanel) ruleLine(row line, what *coverageLine, times string) line {
+	return row.add(styleStrong, pad(what.rule.ID, min(34, c.width/2))+" ").add(styleText, pad(times, 18)).
+		add(styleDim, what.rule.Title)
+}

@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// What was observed is said in the words of check, and unfolds to the rules and what they are about.
+func TestCoverage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := journey(t)
+		u := newUI(t, src, 160, 40, Options{})
+		defer u.close()
+		result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var check bytes.Buffer
+		if err := report.Text(&check, &report.Report{Result: result, Rules: rules.All}); err != nil {
+			t.Fatal(err)
+		}
+		u.press("c")
+		for _, words := range strings.Split(check.String(), "\n") {
+			if words, _, _ = strings.Cut(words, "; --coverage"); strings.Contains(words, "observed") {
+				u.sees(words)
+			}
+		}
+		u.sees("3 errors, 0 warnings, 1 note in 8 exchanges")
+		u.press("j", "enter")
+		u.sees("▾ agent-card: ")
+		u.press("_")
+		u.press("_", "g")
+		for range 2_000 {
+			if strings.Contains(u.cursorLine(), "stream-closed-on-terminal") {
+				break
+			}
+			u.strike("j")
+		}
+		if line := u.cursorLine(); !strings.HasPrefix(line, ">!") || !strings.Contains(line, "broken 1 of 2") {
+			t.Errorf("the rule that was broken is %q", line)
+		}
+		u.press("enter")
+		u.sees("stream goes on after the task has ended")
+		u.sees("Fix")
+		u.press("esc", "esc")
+		if u.m.top() != panel(u.m.list) {
+			t.Errorf("back leads to\n%s", u.screen())
+		}
+	})
+}
+
+// The panel follows a recording, and its cursor stays at its line.
+func TestCoverageGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 3)
+		u := newUI(t, m.Reader(), 160, 30, Options{})
+		defer u.close()
+		u.press("c")
+		u.sees("3 of 3 calls succeeded")
+		u.sees("1 link so far")
+		u.press("G")
+		at := u.cursorLine()
+		for n := uint64(4); n < 8; n++ {
+			record(t, m, call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
+		}
+		record(t, m, sent(8, "planner", "hotel", parent(1, 1)))
+		record(t, m, done(8, "room"))
+		u.pass(10 * time.Second)
+		u.sees("7 of 7 calls succeeded")
+		u.sees("planner → hotel: ")
+		u.sees("2 links so far")
+		if now := u.cursorLine(); now[:12] != at[:12] {
+			t.Errorf("the cursor went from %q to %q", at, now)
+		}
+	})
+}
+
+// Where this process judges the recording already, what was observed comes from there, together with what was observed
+// in earlier recordings of the same capture.
+func TestCoverageOfVerdicts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 3)
+		info, err := m.Reader().Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := NewVerdicts(info.Arrivals)
+		u := newUI(t, m.Reader(), 160, 30, Options{Verdicts: v})
+		defer u.close()
+		u.press("c")
+		u.sees("3 of 3 calls succeeded")
+		later := capture.NewMemory(capture.Info{Name: "live.a2atap"})
+		for n := uint64(1); n <= 3; n++ {
+			record(t, later, call(n, fmt.Sprint("u-", n), "TASK_STATE_COMPLETED"))
+		}
+		result, err := analyzer.Run(t.Context(), rules.All, later.Reader(), nil, analyzer.Watched(v.Watch()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Judged(info.Arrivals+1, result.Counts, false)
+		u.pass(5 * time.Second)
+		u.sees("6 of 6 calls succeeded")
+	})
+}
