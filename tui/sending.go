@@ -105,7 +105,7 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 	out := msg.out
 	ask := newMenu("send again?", msg.of, []choice{
 		{key: "n", words: "do not send it", do: func() tea.Cmd { return showMessage("nothing was sent") }},
-		{key: "y", words: "send it", off: msg.remark, do: func() tea.Cmd { return m.send(msg.of, out) }},
+		{key: "y", words: "send it", off: msg.remark, informed: true, do: func() tea.Cmd { return m.send(msg.of, out) }},
 	})
 	ask.above = out.question(msg.remark)
 	if out.Edited != nil {

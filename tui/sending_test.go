@@ -130,6 +130,12 @@ func TestNothingIsSentBySlips(t *testing.T) {
 			u.sees("> n ")
 			u.press("n")
 		}
+		u.send(sizeOf(80, 6)) // where there is no room for the question, it cannot be answered
+		u.press("r", "y")
+		u.sees("there is no room")
+		if len(f.sent) > 0 {
+			t.Errorf("sent %q", f.sent)
+		}
 	})
 }
 
