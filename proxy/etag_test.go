@@ -41,14 +41,14 @@ func TestCardRequestHead(t *testing.T) {
 	if diff := cmp.Diff(wantRewrites, record[0].Rewrites); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../docs/ways-in.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range wantRewrites {
 		name := strings.TrimSuffix(strings.TrimPrefix(r.Place, "request.header["), "]")
-		if !strings.Contains(string(readme), "`"+name) {
-			t.Errorf("the README does not say that %s is changed", name)
+		if !strings.Contains(string(page), "`"+name) {
+			t.Errorf("docs/ways-in.md does not say that %s is changed", name)
 		}
 	}
 	if len(record[2].Rewrites) != 0 {

@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 )
 
-// The picture in the README is a frame: the stream of the journey, at the finding.
+// The picture in the README is a frame: the list, the findings and the stream of the journey, at the finding.
 func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 100, 26, Options{Theme: Dark})
+		u := newUI(t, journey(t), 164, 38, Options{Theme: Dark})
 		defer u.close()
 		u.press("g", "n", "enter", "n")
-		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.frame(), 100))
+		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.frame(), 164))
 	})
 }
 
@@ -44,7 +44,7 @@ func picture(frame []line, columns int) string {
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="The inspector, at a finding in a stream">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
 	b.WriteString(
-		`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` +
+		`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14">` +
 			"\n",
 	)
 	for i, l := range frame {
@@ -55,19 +55,20 @@ func picture(frame []line, columns int) string {
 }
 
 func drawLine(b *strings.Builder, l line, y int) {
-	if l.selected {
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#39414d"/>`+"\n", margin, y, 100*cellWidth,
-			cellHeight)
-	}
 	column := 0
 	for _, s := range l.spans {
 		used := width(s.text)
+		if l.selected || s.selected {
+			fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="#39414d"/>`+"\n",
+				margin+float64(column)*cellWidth, y, float64(used)*cellWidth, cellHeight)
+		}
 		if words := strings.Trim(s.text, " "); words != "" {
 			bold, colour := look(s.style)
 			start := column + len(s.text) - len(strings.TrimLeft(s.text, " "))
 			fmt.Fprintf(b, `<text x="%.1f" y="%d" fill="%s"%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">`,
 				margin+float64(start)*cellWidth, y+13, colour, bold, float64(width(words))*cellWidth)
-			xml.EscapeText(b, []byte(words)) //nolint:errcheck // a strings.Builder takes everything
+			words = strings.ReplaceAll(words, " ", "\u00a0") // of others, browsers leave one of several
+			xml.EscapeText(b, []byte(words))                 //nolint:errcheck // a strings.Builder takes everything
 			b.WriteString("</text>\n")
 		}
 		column += used
