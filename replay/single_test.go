@@ -112,7 +112,8 @@ func TestSingleIsCanceledOnceConnected(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, _, err := s.Send(endsWhenAsked{ctx, cancel}, SingleOptions{}); err == nil || !strings.Contains(err.Error(), "canceled") {
+	_, _, err = s.Send(endsWhenAsked{ctx, cancel}, SingleOptions{})
+	if err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("sent: %v", err)
 	}
 	conn, err := agent.Accept()
