@@ -25,6 +25,8 @@ type choice struct {
 	words string
 	off   string // why it cannot be chosen now, or empty
 	do    func() tea.Cmd
+
+	informed bool // what stands above the choices has to be seen before it is made
 }
 
 func newMenu(name string, of analyzer.Place, choices []choice) *menu {
@@ -96,10 +98,18 @@ func (m *menu) view() []line {
 	return lines
 }
 
-// choose makes a choice of the menu on top, and takes the menu away.
+// cut reports whether there is no room for what is above the choices.
+func (m *menu) cut() bool { return len(m.heading()) > m.height-m.window.height+1 }
+
+// choose makes a choice of the menu on top, and takes the menu away. One that needs what is above it to have been read
+// is not made where there is no room for that.
 func (m *inspector) choose(c *choice) tea.Cmd {
 	if c.off != "" {
 		m.message = c.off
+		return nil
+	}
+	if menu, is := m.top().(*menu); is && c.informed && menu.cut() {
+		m.message = "there is no room to say what this does; make the window larger"
 		return nil
 	}
 	m.stack = m.stack[:len(m.stack)-1]

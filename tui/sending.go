@@ -105,7 +105,7 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 	out := msg.out
 	ask := newMenu("send again?", msg.of, []choice{
 		{key: "n", words: "do not send it", do: func() tea.Cmd { return showMessage("nothing was sent") }},
-		{key: "y", words: "send it", off: msg.remark, do: func() tea.Cmd { return m.send(msg.of, out) }},
+		{key: "y", words: "send it", off: msg.remark, informed: true, do: func() tea.Cmd { return m.send(msg.of, out) }},
 	})
 	ask.above = out.question(msg.remark)
 	if out.Edited != nil {
@@ -120,11 +120,14 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 }
 
 // question says what would be sent, where to, and where it will be kept.
+// Where it leads to comes first, and what may be long is cut, so that no warning is pushed off the screen.
 func (o *Outgoing) question(remark string) []line {
-	lines := []line{text(styleStrong, "send "+o.What)}
+	const long = 150 // columns
+	var lines []line
 	for _, host := range o.Remote {
-		lines = append(lines, text(styleWarning, "? "+host+" is not this machine"))
+		lines = append(lines, text(styleWarning, "? "+clip(host, long)+" is not this machine"))
 	}
+	lines = append(lines, text(styleStrong, "send "+clip(o.What, long)))
 	if len(o.Remote) == 0 {
 		lines = append(lines, text(styleDim, "  it stays on this machine"))
 	}
@@ -134,7 +137,7 @@ func (o *Outgoing) question(remark string) []line {
 		lines = append(lines, text(styleText, "  through the tap, so it is kept in this recording"))
 	}
 	for _, r := range o.Remarks {
-		lines = append(lines, text(styleText, "  "+r))
+		lines = append(lines, text(styleText, "  "+clip(r, long)))
 	}
 	if remark != "" {
 		lines = append(lines, text(styleError, "! "+remark))

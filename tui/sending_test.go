@@ -23,6 +23,7 @@ type fakeSender struct {
 	file    string
 	remote  []string
 	answers *capture.Exchange
+	target  string // what follows the address
 }
 
 func (f *fakeSender) outgoing(what string, s *Sent) *Outgoing {
@@ -41,7 +42,7 @@ func (f *fakeSender) outgoing(what string, s *Sent) *Outgoing {
 func (f *fakeSender) sender() *Sender {
 	return &Sender{
 		Request: func(_ context.Context, x *capture.Exchange) (*Outgoing, error) {
-			o := f.outgoing("POST "+x.Agent.URL+"/rpc", &Sent{Exchange: f.answers, File: f.file})
+			o := f.outgoing("POST "+x.Agent.URL+"/rpc"+f.target, &Sent{Exchange: f.answers, File: f.file})
 			o.Edited = func(text []byte) (*Outgoing, error) {
 				if strings.Contains(string(text), "wrong") {
 					return nil, errors.New("request:2: it is wrong")
@@ -119,6 +120,22 @@ func TestNothingIsSentBySlips(t *testing.T) {
 		}
 		u.press("esc", "esc", "g", "r")
 		u.sees("? booker.example:9001 is not this machine")
+		u.press("n")
+		f.target = strings.Repeat("/very-long", 500)
+		for _, size := range []tea.Msg{sizeOf(80, 24), sizeOf(80, 12)} { // no warning goes off the screen
+			u.send(size)
+			u.press("r")
+			u.sees("? booker.example:9001 is not this machine")
+			u.sees("kept in x.a2atap")
+			u.sees("> n ")
+			u.press("n")
+		}
+		u.send(sizeOf(80, 6)) // where there is no room for the question, it cannot be answered
+		u.press("r", "y")
+		u.sees("there is no room")
+		if len(f.sent) > 0 {
+			t.Errorf("sent %q", f.sent)
+		}
 	})
 }
 

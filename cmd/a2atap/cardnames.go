@@ -46,6 +46,27 @@ func learnCards(ctx context.Context, src indexed, names *redact.Names, from uint
 	return next, nil
 }
 
+// learnFrom learns the same from any capture, by reading it.
+func learnFrom(ctx context.Context, src capture.Source, names *redact.Names) error {
+	if ours, ok := src.(indexed); ok {
+		_, err := learnCards(ctx, ours, names, 1)
+		return err
+	}
+	var reader analyzer.Reader
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return err
+		}
+		switch reader.Read(x).Call.Operation {
+		case a2a.GetCard, a2a.GetExtendedCard:
+			if x.Response != nil {
+				names.Learn(x, analyzer.NewDescriber().Response(x, nil))
+			}
+		}
+	}
+	return nil
+}
+
 // A hidden source is a capture that hides in the heads of requests what the agent's card has named as credentials only
 // after they were recorded.
 type hidden struct {
@@ -108,17 +129,33 @@ func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 	return func(yield func(capture.Step, error) bool) {
 		h.relearn(ctx)
 		for s, err := range h.indexed.Steps(ctx, from) {
-			if opened, ok := s.What.(capture.Opened); ok {
-				if head := h.names.RequestHead(h.key, opened.Agent, opened.Head); !same(head, opened.Head) {
-					opened.Head = head
-					s.What, s.Parsed = opened, nil
-				}
-			}
-			if !yield(s, err) {
+			if !yield(h.hideStep(s), err) {
 				return
 			}
 		}
 	}
+}
+
+// StepsOf implements capture.Source.
+func (h *hidden) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		h.relearn(ctx)
+		for s, err := range h.indexed.StepsOf(ctx, seq, from) {
+			if !yield(h.hideStep(s), err) {
+				return
+			}
+		}
+	}
+}
+
+func (h *hidden) hideStep(s capture.Step) capture.Step {
+	if opened, ok := s.What.(capture.Opened); ok {
+		if head := h.names.RequestHead(h.key, opened.Agent, opened.Head); !same(head, opened.Head) {
+			opened.Head = head
+			s.What, s.Parsed = opened, nil
+		}
+	}
+	return s
 }
 
 // Exchanges implements capture.Source.
@@ -126,6 +163,18 @@ func (h *hidden) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 	return func(yield func(*capture.Exchange, error) bool) {
 		h.relearn(ctx)
 		for x, err := range h.indexed.Exchanges(ctx, from) {
+			if !yield(h.hide(x), err) {
+				return
+			}
+		}
+	}
+}
+
+// Ends implements capture.Source.
+func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		h.relearn(ctx)
+		for x, err := range h.indexed.Ends(ctx, from, n) {
 			if !yield(h.hide(x), err) {
 				return
 			}

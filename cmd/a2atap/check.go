@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/rules"
+	"a2atap/tui/terminal"
 )
 
 type checkOptions struct {
@@ -141,6 +142,9 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	if o.follow {
 		return c.follow(ctx, e, o, names)
 	}
+	if err := notOver(o.output, names...); err != nil {
+		return err
+	}
 	if o.format == "html" {
 		c.page = &pageTraffic{}
 		defer c.page.close()
@@ -162,7 +166,11 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 		return err
 	}
 	r.Coverage = o.coverage
-	err = writeOutput(e, o.output, func(w io.Writer) error {
+	into := writeOutput
+	if o.format != "text" && terminal.Is(e.Out) {
+		into = writeExport // nobody reads that there, and the capture has it all
+	}
+	err = into(e, o.output, func(w io.Writer) error {
 		r.Paint = e.paintReport(w)
 		return report.Write(w, o.format, r)
 	})

@@ -126,6 +126,9 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	}
 	fmt.Fprintln(e.Out)
 	fmt.Fprint(e.Out, report.Findings(result.Findings, e.paintReport(e.Out)))
+	if strings.ContainsAny(output, shellSigns) {
+		output = quote(output)
+	}
 	fmt.Fprintln(e.Out, "\nWhat to look at next:")
 	for _, next := range [][]string{
 		{"rules", demoFault},

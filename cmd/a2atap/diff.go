@@ -65,6 +65,9 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 	if err != nil {
 		return err
 	}
+	if err := notOver(o.output, names...); err != nil {
+		return err
+	}
 	if names[0] == "-" && names[1] == "-" {
 		return usage("diff: only one of two captures can be standard input")
 	}

@@ -72,6 +72,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := notOver(o.output, name); err != nil {
+		return err
+	}
 	if format == "html" {
 		return exportPage(ctx, e, o.output, name, keep)
 	}

@@ -36,6 +36,13 @@ func newExporter(src capture.Source) *tui.Exporter {
 func exportTo(
 	ctx context.Context, src capture.Source, file, format string, seqs []uint64, overwrite bool,
 ) (int64, error) {
+	switch there, err := os.Stat(file); {
+	case err != nil:
+	case there.IsDir():
+		return 0, fmt.Errorf("%s is a folder; name a file in it", file)
+	case isCaptureOf(ctx, src, there):
+		return 0, fmt.Errorf("%s is the capture itself; choose another name", file)
+	}
 	if _, err := os.Lstat(file); err == nil && !overwrite {
 		return 0, fmt.Errorf("write %s: %w", file, fs.ErrExist)
 	}
@@ -118,4 +125,14 @@ func (c *byteCount) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
+}
+
+// isCaptureOf reports whether a file is the one that a capture is read from.
+func isCaptureOf(ctx context.Context, src capture.Source, file fs.FileInfo) bool {
+	info, err := src.Info(ctx)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(info.Name)
+	return err == nil && os.SameFile(own, file)
 }

@@ -63,6 +63,9 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 	case o.timeout <= 0:
 		return usage("--timeout %s: write a time, such as 30s", o.timeout)
 	}
+	if err := notOver(o.output, name); err != nil {
+		return err
+	}
 	src, err := openCapture(e, name)
 	if err != nil {
 		return err

@@ -20,6 +20,20 @@ func checkScheme(agent string) error {
 	return usage("%q has no scheme; write http://%s", credential.WithoutUserinfo(agent), credential.WithoutUserinfo(agent))
 }
 
+// notOver returns an error if an output would take the place of what it is made of.
+func notOver(output string, inputs ...string) error {
+	to, err := os.Stat(output)
+	if err != nil || !to.Mode().IsRegular() {
+		return nil
+	}
+	for _, name := range inputs {
+		if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
+			return usage("-o %s would write over the capture itself; choose another name", output)
+		}
+	}
+	return nil
+}
+
 // writeOutput calls write with a file, which appears complete or not at all, or with standard output for "-". If the
 // file cannot be written, the output goes to standard output instead, so that it is not lost.
 func writeOutput(e env, name string, write func(io.Writer) error) error {
@@ -37,9 +51,16 @@ func writeOutput(e env, name string, write func(io.Writer) error) error {
 	return &exit{code: exitFailed}
 }
 
+// writeFile writes a file, which appears complete or not at all. It writes over no capture.
 func writeFile(name string, write func(io.Writer) error) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	switch info, err := os.Stat(name); {
+	case err != nil:
+	case info.IsDir():
+		return fmt.Errorf("write %s: it is a folder; name a file in it", name)
+	case !info.Mode().IsRegular():
 		return writeDevice(name, write)
+	case info.Size() > 0 && strings.HasSuffix(name, ".a2atap"):
+		return fmt.Errorf("write %s: there is a capture of that name, which would be lost; choose another", name)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

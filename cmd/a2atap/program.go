@@ -13,6 +13,9 @@ func (e env) program() string {
 	return e.Program
 }
 
+// shellSigns are characters that a shell does not take as they are.
+const shellSigns = " \t\n'\"$&;|<>()*?[]{}!#~\\`"
+
 // calledAs returns how a program was called whose first argument this is: by its name, by its path, or from source,
 // where what go run has built is gone as soon as it ends.
 func calledAs(arg0 string) string {
@@ -20,7 +23,7 @@ func calledAs(arg0 string) string {
 	switch {
 	case strings.Contains(path, "/go-build"):
 		return "go run ./cmd/a2atap"
-	case strings.ContainsAny(arg0, " \t'\"$&;|<>()*?[]\\`"):
+	case strings.ContainsAny(arg0, shellSigns):
 		return quote(arg0)
 	case strings.Contains(path, "/"):
 		return arg0

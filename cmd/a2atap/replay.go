@@ -114,6 +114,9 @@ was sent, or the capture lost traffic.`,
 }
 
 func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
+	if err := notOver(o.output, name); err != nil {
+		return err
+	}
 	options, err := o.replay()
 	if err != nil {
 		return err

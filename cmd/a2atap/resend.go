@@ -27,19 +27,22 @@ import (
 // that is looked at, unless that is being recorded by this process: then they go through its taps.
 type resender struct {
 	e      env
-	file   string            // where what is sent is kept
-	dialer *outbound.Dialer  // nil is one without options
-	taps   map[string]string // URLs of this process's taps by the names of their agents; nil if it records nothing
-	src    capture.Source    // that is looked at
+	file   string           // where what is sent is kept
+	dialer *outbound.Dialer // nil is one without options
+	taps   map[string]wayIn // this process's taps by the names of their agents; nil if it records nothing
+	src    capture.Source   // that is looked at
 
 	sending sync.WaitGroup
 }
 
+// A wayIn is a tap, and the agent that it leads to now, which may be another one than that of an earlier recording.
+type wayIn struct{ tap, agent string }
+
 // resender sends requests of a recording of this process again.
 func (r *recording) resender(e env, src capture.Source) *resender {
-	s := &resender{e: e, src: src, file: resentFile(r.before.Name), dialer: r.reach, taps: map[string]string{}}
+	s := &resender{e: e, src: src, file: resentFile(r.before.Name), dialer: r.reach, taps: map[string]wayIn{}}
 	for _, t := range r.proxy.Taps() {
-		s.taps[t.Name()] = t.URL()
+		s.taps[t.Name()] = wayIn{t.URL(), fmt.Sprint(t.Agent())}
 	}
 	return s
 }
@@ -63,9 +66,9 @@ func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoin
 	if err != nil {
 		return nil, err
 	}
-	tap := s.taps[x.Agent.Name]
-	if tap != "" {
-		if err := single.Through(tap); err != nil {
+	in, tapped := s.taps[x.Agent.Name]
+	if tapped {
+		if err := single.Through(in.tap); err != nil {
 			return nil, err
 		}
 	}
@@ -79,11 +82,12 @@ func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoin
 		out.Remote = []string{hostOf(single.URL)}
 	}
 	out.Send = func(ctx context.Context) (*tui.Sent, error) { return s.sendToAgent(ctx, single) }
-	if out.File = s.file; tap != "" {
+	if out.File = s.file; tapped {
 		out.File = ""
-		if !here(x.Agent.URL) {
-			out.Remote = append(out.Remote, hostOf(x.Agent.URL))
+		if !here(in.agent) {
+			out.Remote = append(out.Remote, hostOf(in.agent))
 		}
+		out.Remarks = append(in.moved(x), out.Remarks...)
 		out.Send = func(ctx context.Context) (*tui.Sent, error) { return s.sendThroughTap(ctx, single) }
 	}
 	out.Edited = func(text []byte) (*tui.Outgoing, error) {
@@ -98,6 +102,14 @@ func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoin
 		return again, err
 	}
 	return out, nil
+}
+
+// moved says that the tap leads to another agent than that which got an exchange, as a list of remarks.
+func (in wayIn) moved(x *capture.Exchange) []string {
+	if x.Agent.URL == "" || hostOf(in.agent) == hostOf(x.Agent.URL) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the tap of %s leads to %s now; this went to %s", x.Agent.Name, in.agent, x.Agent.URL)}
 }
 
 // remarksOn says what is not sent as it was, and why.
@@ -136,10 +148,8 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 		return err
 	}
 	names := &redact.Names{}
-	if src, ok := s.src.(indexed); ok {
-		if _, err := learnCards(context.Background(), src, names, 1); err != nil {
-			return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), store.Close())
-		}
+	if err := learnFrom(context.Background(), s.src, names); err != nil {
+		return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), store.Close())
 	}
 	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	err = send(sink, store.Position().Seq)
@@ -181,7 +191,7 @@ func (s *resender) sendThroughTap(ctx context.Context, single *replay.Single) (*
 // task says what would be sent for the exchanges of a task.
 func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) (*tui.Outgoing, error) {
 	agents, requests := map[string]string{}, 0
-	var remote []string
+	var remote, moved []string
 	for _, seq := range seqs {
 		x, err := src.Exchange(ctx, seq)
 		if err != nil {
@@ -190,13 +200,18 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 		if x.Agent.URL == "" {
 			return nil, fmt.Errorf("the capture does not say where the agent of exchange %d is", seq)
 		}
-		if requests++; !here(x.Agent.URL) && !slices.Contains(remote, hostOf(x.Agent.URL)) {
-			remote = append(remote, hostOf(x.Agent.URL))
+		to, in, tapped := x.Agent.URL, wayIn{}, false
+		if in, tapped = s.taps[x.Agent.Name]; tapped {
+			to = in.agent
+		}
+		if requests++; !here(to) && !slices.Contains(remote, hostOf(to)) {
+			remote = append(remote, hostOf(to))
 		}
 		if agents[x.Agent.Name] == "" {
-			agents[x.Agent.Name] = x.Agent.URL
-			if tap := s.taps[x.Agent.Name]; tap != "" {
-				agents[x.Agent.Name] = tap
+			agents[x.Agent.Name] = to
+			if tapped {
+				agents[x.Agent.Name] = in.tap
+				moved = append(moved, in.moved(x)...)
 			}
 		}
 	}
@@ -208,7 +223,7 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 		out.Remarks = append(out.Remarks, fmt.Sprintf("what went to %s goes to %s", name, to))
 	}
 	slices.Sort(out.Remarks)
-	out.Remarks = append(out.Remarks, "secrets that the capture lacks are not sent; a2atap replay --auth gives them")
+	out.Remarks = append(append(moved, out.Remarks...), "secrets that the capture lacks are not sent; a2atap replay --auth gives them")
 	if len(s.taps) > 0 && len(missingTaps(agents, s.taps)) == 0 {
 		out.File = ""
 	}
@@ -217,9 +232,9 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 }
 
 // missingTaps returns the agents that have no tap.
-func missingTaps(agents, taps map[string]string) (names []string) {
+func missingTaps(agents map[string]string, taps map[string]wayIn) (names []string) {
 	for name := range agents {
-		if taps[name] == "" {
+		if taps[name].tap == "" {
 			names = append(names, name)
 		}
 	}

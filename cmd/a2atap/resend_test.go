@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/refagent"
+	"a2atap/tui"
 )
 
 // liveAgent starts the reference agent spec, and returns its URL.
@@ -193,7 +195,7 @@ func TestResendThroughTap(t *testing.T) {
 
 // What cannot be sent is said before anybody is asked.
 func TestResendRefuses(t *testing.T) {
-	s := &resender{e: env{}, file: filepath.Join(t.TempDir(), "r.a2atap")}
+	s := &resender{e: env{}, file: filepath.Join(t.TempDir(), "r.a2atap"), src: inMemory(t)}
 	for why, change := range map[string]func(*capture.Exchange){
 		"no request":              func(x *capture.Exchange) { x.Request.Head = nil },
 		"not recorded completely": func(x *capture.Exchange) { x.Request.Body.Dropped = 3 },
@@ -224,6 +226,69 @@ func TestResendRefuses(t *testing.T) {
 	x.Agent.URL = "https://booker.example"
 	if out, err = s.request(t.Context(), x); err != nil || !slices.Equal(out.Remote, []string{"booker.example"}) {
 		t.Errorf("another machine is %+v, %v", out, err)
+	}
+}
+
+// A tap may lead elsewhere than in the earlier recording whose exchange is sent again: what is asked is about where it
+// leads now.
+func TestResendThroughTapOfAnotherAgent(t *testing.T) {
+	const before = "http://127.0.0.1:9001"
+	s := &resender{e: env{}, file: "r.a2atap", taps: map[string]wayIn{
+		"booker": {"http://127.0.0.1:7001", "https://prod.example/spec"},
+	}}
+	x := sentBefore(before+"/spec", "s")
+	one, err := s.request(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := s.task(t.Context(), inMemory(t, x), []uint64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, out := range map[string]*tui.Outgoing{"request": one, "task": task} {
+		if !slices.Equal(out.Remote, []string{"prod.example"}) ||
+			!slices.Contains(out.Remarks, "the tap of booker leads to https://prod.example/spec now; this went to "+before) {
+			t.Errorf("%s: other machines are %q, remarks %q", what, out.Remote, out.Remarks)
+		}
+	}
+}
+
+// What an agent's card names as a credential is hidden in what is kept, whatever form the capture has.
+func TestResendKeepsNoNamedSecret(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	at := liveAgent(t)
+	card := &capture.Exchange{
+		Seq: 2, ID: [16]byte{2}, State: capture.StateClosed, Client: capture.Peer{Name: "planner"},
+		Request: capture.Request{
+			Head: []byte("GET /.well-known/agent-card.json HTTP/1.1\r\nHost: booker\r\n\r\n"), Body: capture.Body{Complete: true},
+		},
+	}
+	body := `{"name":"b","version":"1","securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"X-Booking"}}}}`
+	card.Response = &capture.Response{
+		Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"),
+		Body: capture.Body{Data: []byte(body), Size: int64(len(body)), Complete: true},
+	}
+	x := sentBefore(at, "")
+	card.Agent = x.Agent
+	file := filepath.Join(t.TempDir(), "r.a2atap")
+	s := &resender{e: env{Getenv: os.Getenv}, file: file, src: inMemory(t, x, card)}
+	x.Request.Head = []byte(strings.Replace(string(x.Request.Head), "Authorization: Bearer ", "X-Booking: hunter-two", 1))
+	out, err := s.request(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := openCapture(env{Err: io.Discard, Getenv: os.Getenv}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	for sent, err := range kept.Exchanges(t.Context(), 1) {
+		if head := string(sent.Request.Head); err != nil || !strings.Contains(head, "X-Booking: redacted.") {
+			t.Errorf("kept as %s, %v", head, err)
+		}
 	}
 }
 

@@ -17,17 +17,20 @@ type ledger struct {
 	marks     map[uint64]*marksPage
 	findings  map[uint64][]analyzer.Finding
 	revisable []analyzer.Finding // by rules that may revise them at the end
-	late      int                // findings in exchanges that were over
+	late      int                // findings in exchanges that were printed
 
-	ended func(seq uint64) // called when an exchange is over; nil if nobody follows
+	// called when an exchange is over, before the findings of its last step are taken; nil if nobody follows
+	ended func(seq uint64)
 }
 
-// A mark is what is known of an exchange in a byte: the worst severity plus one, or 0 for none, and whether it is over.
+// A mark is what is known of an exchange in a byte: the worst severity plus one, or 0 for none, whether it is over, and
+// whether it was printed.
 type mark = uint8
 
 const (
 	severityMark mark = 3
 	endedMark    mark = 1 << 2
+	printedMark  mark = 1 << 3
 )
 
 const pageMarks = 1 << 10
@@ -58,15 +61,20 @@ func (l *ledger) mark(seq uint64) *mark {
 }
 
 // isOver reports whether an exchange is over.
-func (l *ledger) isOver(seq uint64) bool {
+func (l *ledger) isOver(seq uint64) bool { return l.has(seq, endedMark) }
+
+func (l *ledger) has(seq uint64, m mark) bool {
 	page := l.marks[seq/pageMarks]
-	return page != nil && page[seq%pageMarks]&endedMark != 0
+	return page != nil && page[seq%pageMarks]&m != 0
 }
+
+// pass takes note that an exchange is printed, or was not chosen: findings in it that come from now on are late.
+func (l *ledger) pass(seq uint64) { *l.mark(seq) |= printedMark }
 
 // take takes a finding.
 func (l *ledger) take(f analyzer.Finding) {
 	at := f.Place.Exchange
-	if l.isOver(at) {
+	if l.has(at, printedMark) {
 		l.late++
 	}
 	if f.Rule.Revises {

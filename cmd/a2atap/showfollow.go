@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
@@ -21,17 +20,29 @@ func (s *showing) follow(ctx context.Context) error {
 	}
 	ctx, cancel := untilInterrupted(ctx, s.e)
 	defer cancel()
-	f := &showFollower{showing: s, stop: cancel, interrupted: ctx.Err, ordered: s.o.format == "transcript" ||
-		s.o.format == "ladder"}
+	f := &showFollower{showing: s, stop: cancel, ordered: s.o.format == "transcript" || s.o.format == "ladder"}
 	s.book.seen = widths{link: followedLink, asked: followedAsked}
-	s.book.ended = func(seq uint64) { f.fail(f.over(context.WithoutCancel(ctx), seq)) }
+	s.book.ended = func(seq uint64) {
+		if f.begun && ctx.Err() == nil { // an interrupt makes the engine name those that are still open
+			f.ended = append(f.ended, seq)
+		}
+	}
 	var judging []*analyzer.Rule
 	if s.judges() {
 		judging = rules.All
 	}
-	src := &catchingUp{Source: s.src, then: func() { f.fail(f.begin(ctx)) }}
+	src := &catchingUp{Source: s.src, then: func() {
+		if !f.begun {
+			f.fail(f.begin(ctx))
+			return
+		}
+		f.fail(f.printEnded(context.WithoutCancel(ctx)))
+	}}
 	_, err = analyzer.Follow(ctx, judging, src, s.book.take, s.book.options()...)
-	if err != nil && ctx.Err() == nil {
+	failed := err != nil && ctx.Err() == nil
+	slices.Sort(f.ended) // those that the end of the recording left open have no order
+	f.fail(f.printEnded(context.WithoutCancel(ctx)))
+	if failed {
 		return err
 	}
 	if s.p == nil { // it was interrupted before it got to the end of what is there
@@ -74,11 +85,11 @@ func (s *showing) tellEnd(ctx context.Context, before capture.Info) error {
 // A showFollower prints exchanges of a recording as they end. Its methods are called by the engine's goroutine.
 type showFollower struct {
 	*showing
-	stop        context.CancelFunc
-	interrupted func() error
-	ordered     bool // each exchange stands after those before it
+	stop    context.CancelFunc
+	ordered bool // each exchange stands after those before it
 
 	begun   bool
+	ended   []uint64 // those that are over since the last were printed, in the order in which they ended
 	next    uint64   // if ordered: the lowest number that was not printed
 	waiting []uint64 // if ordered: those that are over and come after one that is not
 	err     error    // the first
@@ -92,25 +103,26 @@ func (f *showFollower) fail(err error) {
 	}
 }
 
-// begin prints what was over when all that was there had been judged.
+// begin prints what was over when all that was there had been judged. An interrupt is no error of it.
 func (f *showFollower) begin(ctx context.Context) error {
 	f.p = f.newPrinter()
 	f.begun, f.next = true, 1
-	f.book.late = 0
-	holds := f.book.isOver
-	if f.ordered {
-		holds = func(seq uint64) bool {
-			if f.book.isOver(seq) && seq == f.next {
-				f.next++
-				return true
-			}
-			if f.book.isOver(seq) {
-				f.waiting = append(f.waiting, seq)
-			}
+	holds := func(seq uint64) bool {
+		switch {
+		case !f.book.isOver(seq):
+			return false
+		case f.ordered && seq != f.next:
+			f.waiting = append(f.waiting, seq)
 			return false
 		}
+		f.next++
+		f.book.pass(seq)
+		return true
 	}
-	if err := f.printAll(ctx, holds); err != nil {
+	switch err := f.printAll(ctx, holds); {
+	case err != nil && ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	if err := f.flush(); err != nil {
@@ -122,11 +134,23 @@ func (f *showFollower) begin(ctx context.Context) error {
 	return nil
 }
 
+// printEnded prints what is over since it was called last. An exchange is not printed when it ends, since the engine
+// says that before it hands out what the rules found in the last step.
+func (f *showFollower) printEnded(ctx context.Context) error {
+	for _, seq := range f.ended {
+		if f.err != nil {
+			break
+		}
+		if err := f.over(ctx, seq); err != nil {
+			return err
+		}
+	}
+	f.ended = f.ended[:0]
+	return nil
+}
+
 // over prints an exchange that has ended.
 func (f *showFollower) over(ctx context.Context, seq uint64) error {
-	if !f.begun || f.err != nil || f.interrupted() != nil {
-		return nil
-	}
 	if !f.ordered {
 		return f.one(ctx, seq)
 	}
@@ -165,6 +189,7 @@ func (f *showFollower) one(ctx context.Context, seq uint64) error {
 	}
 	f.seen++
 	err = f.take(x, tui.Part{})
+	f.book.pass(seq)
 	f.book.forget(seq)
 	if flushErr := f.flushEach(); flushErr != nil {
 		return flushErr
@@ -187,16 +212,15 @@ func (f *showFollower) flush() error {
 	return nil
 }
 
-// A catchingUp is a source that calls a function when its reader has come to the end of what is there and begins to
-// wait for more.
+// A catchingUp is a source that calls a function whenever its reader has come to the end of what is there and begins
+// to wait for more.
 type catchingUp struct {
 	capture.Source
-	once sync.Once
 	then func()
 }
 
 // Wait implements capture.Source.
 func (c *catchingUp) Wait(ctx context.Context, from uint64) error {
-	c.once.Do(c.then)
+	c.then()
 	return c.Source.Wait(ctx, from)
 }

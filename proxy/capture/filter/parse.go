@@ -199,7 +199,7 @@ var foreignSigns = []struct{ sign, here string }{
 	{"~", "KEY:VALUE, such as status:404"},
 }
 
-// foreign returns an error where a word begins as in the filters of other tools, or has = behind a key: searched for as
+// foreign returns an error where a word begins as in the filters of other tools, or has an operator behind a key: searched for as
 // it stands, it would find nothing, and say nothing.
 func (p *parser) foreign() error {
 	rest := string(p.in[p.pos:])
@@ -213,8 +213,22 @@ func (p *parser) foreign() error {
 	for end < len(p.in) && keyRune(p.in[end]) {
 		end++
 	}
-	if name := strings.ToLower(string(p.in[p.pos:end])); end < len(p.in) && p.in[end] == '=' && findKey(name) != nil {
-		return p.errorf(end, "unknown operator \"=\"; write %s:VALUE; quote the word to search for it as it stands", name)
+	name, tail := strings.ToLower(string(p.in[p.pos:end])), string(p.in[end:])
+	if findKey(name) == nil {
+		return nil
+	}
+	for _, sign := range []string{"!=", "=", "<", ">"} {
+		if !strings.HasPrefix(tail, sign) {
+			continue
+		}
+		write := name + ":VALUE"
+		switch sign {
+		case "!=":
+			write = "-" + write
+		case "<", ">":
+			write = name + ":" + sign + "VALUE"
+		}
+		return p.errorf(end, "unknown operator %q; write %s; quote the word to search for it as it stands", sign, write)
 	}
 	return nil
 }
