@@ -160,6 +160,9 @@ func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange
 	agent.Addr = s.at.host
 	conn, err := dial(ctx, o.Dialer, s.at, o.Timeout)
 	if ctx.Err() != nil {
+		if err == nil { // the connection was there a moment before
+			conn.Close()
+		}
 		return nil, "", errors.New("it was canceled before it was sent")
 	}
 	if err != nil {

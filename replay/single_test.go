@@ -1,12 +1,16 @@
 package replay
 
 import (
+	"context"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -81,5 +85,44 @@ func TestSingleRefuses(t *testing.T) {
 		if _, err := NewSingle(x); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v, want %q", err, why)
 		}
+	}
+}
+
+// endsWhenAsked is a context that ends in the moment in which somebody first asks whether it has.
+type endsWhenAsked struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func (c endsWhenAsked) Err() error {
+	c.cancel()
+	return c.Context.Err()
+}
+
+// Nothing is left open where the user cancels just when the agent is reached.
+func TestSingleIsCanceledOnceConnected(t *testing.T) {
+	agent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	s, err := NewSingle(single("http://"+agent.Addr().String(), "", "GET /x HTTP/1.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, _, err = s.Send(endsWhenAsked{ctx, cancel}, SingleOptions{})
+	if err == nil || !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("sent: %v", err)
+	}
+	conn, err := agent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the agent reads %d bytes, %v, want the end", n, err)
 	}
 }

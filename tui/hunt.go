@@ -21,6 +21,7 @@ type hunt struct {
 	end     context.CancelFunc
 	ticket  uint64        // of the exchanges that are being searched; 0 if none are
 	again   uint64        // the same of those that have changed
+	due     []uint64      // those
 	took    time.Duration // how long those took the last time
 	began   uint64        // the exchange where it began
 	up      uint64        // the exchanges from there to before this one were searched
@@ -45,9 +46,13 @@ func newHunt(s *shared, p *find.Pattern, from uint64) *hunt {
 	return h
 }
 
-// stop ends what is under way.
+// stop ends what is under way. Exchanges that were being searched again are still to be.
 func (h *hunt) stop() {
 	h.end()
+	for _, seq := range h.due {
+		h.changed[seq] = true
+	}
+	h.due = nil
 	h.stopped, h.ticket, h.again, h.step = true, 0, 0, 0
 }
 
@@ -106,28 +111,28 @@ func (h *hunt) grow(s *shared, seqs []uint64) tea.Cmd {
 	if h.again != 0 || h.stopped || h.err != nil {
 		return nil
 	}
-	var due []uint64
+	h.due = nil
 	for _, seq := range slices.Sorted(maps.Keys(h.changed)) {
-		if len(due) == scanPage {
+		if len(h.due) == scanPage {
 			break
 		}
 		if h.searched(seq, seq+1) { // the others are yet to come
-			due = append(due, seq)
+			h.due = append(h.due, seq)
 			delete(h.changed, seq)
 		}
 	}
-	if len(due) == 0 {
+	if len(h.due) == 0 {
 		return nil
 	}
 	h.again = s.ticket()
-	return s.load.huntAgain(h.ctx, h.again, h.pattern, due, min(10*h.took, 20*time.Second))
+	return s.load.huntAgain(h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
 }
 
 // take takes what was searched, and reports whether it was asked for.
 func (h *hunt) take(msg hunted) bool {
 	switch {
 	case msg.again && msg.ticket == h.again:
-		h.again, h.took = 0, msg.took
+		h.again, h.due, h.took = 0, nil, msg.took
 	case !msg.again && msg.ticket == h.ticket:
 		h.ticket = 0
 		if msg.from >= h.began {
@@ -157,7 +162,7 @@ func (h *hunt) among(s *search) []uint64 {
 	if s == nil {
 		return h.matches
 	}
-	if of := (chosen{s, len(s.matches), len(h.matches)}); h.chosen != of {
+	if of := (chosen{s, s.version, len(h.matches)}); h.chosen != of {
 		h.chosen, h.kept = of, h.kept[:0]
 		for _, seq := range h.matches {
 			if _, in := slices.BinarySearch(s.matches, seq); in {
@@ -170,8 +175,9 @@ func (h *hunt) among(s *search) []uint64 {
 
 // chosen tells when the filter and the matches were compared.
 type chosen struct {
-	filter          *search
-	passed, matches int
+	filter  *search
+	version int // of what it lets through
+	matches int
 }
 
 // lookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil

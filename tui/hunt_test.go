@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
@@ -114,6 +115,44 @@ func TestSearchOnAWideScreen(t *testing.T) {
 	})
 }
 
+// What a search was looking through again when esc stopped it is looked through when it goes on.
+func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
+	p, err := find.Parse("kyoto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := growing(t, 0)
+	record(t, m, subscribed(1, "t-1"))
+	s := &shared{load: newLoader(t.Context(), m.Reader(), nil), info: capture.Info{Exchanges: 1}}
+	h := newHunt(s, p, 1)
+	defer func() { h.end() }()
+	take := func(cmd tea.Cmd) bool {
+		t.Helper()
+		if cmd == nil {
+			t.Fatal("nothing is searched")
+		}
+		return h.take(cmd().(hunted))
+	}
+	take(h.next(s))
+	record(t, m, []capture.Step{says(1, 1, "kyoto")})
+	record(t, m, call(2, "osaka", "TASK_STATE_COMPLETED"))
+	s.info.Exchanges = 2
+	late := h.grow(s, []uint64{1})
+	h.stop()
+	if take(late) || h.has(1) {
+		t.Error("an answer is taken after the search was stopped")
+	}
+	h.resume(s)
+	take(h.next(s))
+	take(h.grow(s, nil))
+	if diff := cmp.Diff([]uint64{1}, h.matches); diff != "" {
+		t.Errorf("kyoto is found in, -want +got:\n%s", diff)
+	}
+	if h.grow(s, nil) != nil {
+		t.Error("what was searched again is searched once more")
+	}
+}
+
 // With a filter, only what it lets through is gone to and counted.
 func TestSearchWithAFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -132,6 +171,33 @@ func TestSearchWithAFilter(t *testing.T) {
 			if got := u.m.list.selected(); !u.m.list.hunt.has(got) {
 				t.Errorf("exchange %d has no match", got)
 			}
+		}
+	})
+}
+
+// Where the filter lets another exchange through in the place of one, the search follows, although it is as many.
+func TestSearchWhenTheFilterLetsOthersThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		for seq := uint64(1); seq <= 2; seq++ {
+			record(t, m, subscribed(seq, "kyoto"))
+		}
+		record(t, m, []capture.Step{status(1, 1, "kyoto", "TASK_STATE_WORKING")})
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("/").typed("state:working not state:completed").press("enter", "g").search("kyoto")
+		u.sees("match 1 of 1")
+		record(t, m, []capture.Step{
+			status(1, 2, "kyoto", "TASK_STATE_COMPLETED"), status(2, 1, "kyoto", "TASK_STATE_WORKING"),
+		})
+		u.pass(30 * time.Second)
+		if diff := cmp.Diff([]uint64{2}, u.m.list.search.matches); diff != "" {
+			t.Fatalf("the filter lets through, -want +got:\n%s", diff)
+		}
+		u.press("g", ".")
+		u.sees("match 1 of 1")
+		if got := u.m.list.selected(); got != 2 {
+			t.Errorf("kyoto is found in %d, want 2", got)
 		}
 	})
 }

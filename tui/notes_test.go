@@ -72,7 +72,7 @@ func TestNotesThatCannotBeWritten(t *testing.T) {
 		u := newUI(t, journey(t), 160, 30, Options{Notes: file})
 		defer u.close()
 		u.press("g", "x")
-		u.sees("until you quit: write the notes: open ")
+		u.sees("until you quit: write the notes: lstat ")
 		u.press("j", "x")
 		u.sees("2 is marked; the filter")
 		u.press("/").typed("is:marked").press("enter")

@@ -21,6 +21,7 @@ type search struct {
 	filter  *filter.Filter
 	ticket  uint64
 	matches []uint64 // in order
+	version int      // of matches; it grows when they change
 	pool    []uint64 // exchanges to test, in order; if all is false
 	all     bool     // all exchanges below bound are to be tested
 	bound   uint64   // exchanges from here on have been tested; they are tested again when they change
@@ -83,6 +84,7 @@ func (s *search) replace(seqs, matches []uint64) {
 		_, there := slices.BinarySearch(seqs, seq)
 		return there
 	})
+	s.version++
 	s.insert(matches)
 }
 
@@ -91,6 +93,7 @@ func (s *search) insert(found []uint64) {
 	if len(found) == 0 {
 		return
 	}
+	s.version++
 	if n := len(s.matches); n == 0 || found[0] > s.matches[n-1] {
 		s.matches = append(s.matches, found...)
 		return

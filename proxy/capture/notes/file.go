@@ -2,6 +2,7 @@ package notes
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,23 +46,77 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// update reads the file, puts notes into it, and writes it anew: complete or not at all, and for its owner alone. Where
+// A pending change is what is to become of the note on one exchange. It is kept rather than the note that came of it, so
+// that it can be made to what others have noted of the same exchange since.
+type pending struct {
+	seq    uint64
+	id     uuid.UUID
+	change func(Note) Note
+}
+
+// after returns the notes with some changes made to them, one after the other.
+func (n *Notes) after(changes ...pending) *Notes {
+	var changed []Note
+	at := make(map[key]int)
+	for _, c := range changes {
+		of := keyOf(c.seq, c.id)
+		i, again := at[of]
+		if !again {
+			i, at[of] = len(changed), len(changed)
+			changed = append(changed, n.Of(c.seq, c.id))
+		}
+		note := c.change(changed[i])
+		note.Seq, note.ID = c.seq, c.id
+		changed[i] = note
+	}
+	return n.With(changed...)
+}
+
+// update reads the file, makes changes to it, and writes it anew: complete or not at all, and for its owner alone. Where
 // another process wrote it meanwhile, it begins again, so that neither loses what the other has noted, but for one that
 // writes in the very moment between the last look and the renaming.
-func update(path string, changed []Note) (*Notes, error) {
+func update(path string, changes []pending) (*Notes, error) {
 	for {
-		before, err := readFile(path)
+		file, err := behindLinks(path)
+		if err != nil {
+			return nil, fmt.Errorf("write the notes: %w", err)
+		}
+		before, err := readFile(file)
 		if err != nil {
 			return nil, err
 		}
-		now := Parse(before).With(changed...)
-		written, err := replace(path, before, now.Format())
+		now := Parse(before).after(changes...)
+		written, err := replace(file, before, now.Format())
 		if err != nil {
 			return nil, fmt.Errorf("write the notes: %w", err)
 		}
 		if written {
 			return now, nil
 		}
+	}
+}
+
+// behindLinks returns the file that a path leads to, whether it is there or not: what is renamed to a symbolic link
+// takes its place.
+func behindLinks(path string) (string, error) {
+	for {
+		file, err := filepath.EvalSymlinks(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+		dir, name := filepath.Split(path) // not Dir, which takes ".." behind a link for the folder that the link is in
+		if dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")); err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, name)
+		to, err := os.Readlink(path)
+		if err != nil { // no link: there is no such file yet
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = dir + string(filepath.Separator) + to
+		}
+		path = to
 	}
 }
 
@@ -98,7 +153,7 @@ type Keeper struct {
 	now atomic.Pointer[Notes]
 
 	mu      sync.Mutex // held while the file is read and written
-	unsaved []Note
+	unsaved []pending
 }
 
 // NewKeeper returns a keeper of the notes in a file; without a path they are kept in memory alone. Load reads it.
@@ -119,7 +174,7 @@ func (k *Keeper) Load() (*Notes, error) {
 		return k.now.Load(), err
 	}
 	if len(k.unsaved) > 0 {
-		now = now.With(k.unsaved...)
+		now = now.after(k.unsaved...)
 	}
 	k.now.Store(now)
 	return now, nil
@@ -128,22 +183,24 @@ func (k *Keeper) Load() (*Notes, error) {
 // Now returns the notes as they are. It waits for nothing.
 func (k *Keeper) Now() *Notes { return k.now.Load() }
 
-// Change changes the note on one exchange and writes the file, with what another process has written into it since. If
-// that fails, it returns an error and keeps the note all the same; the next change tries again.
+// Change changes the note on one exchange and writes the file, with what another process has written into it since, also
+// of that exchange. If that fails, it returns an error and keeps the change all the same; the next one tries again. What
+// is given is called for each try, with the note as the file has it then.
 func (k *Keeper) Change(seq uint64, id uuid.UUID, change func(Note) Note) (*Notes, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	now := k.now.Load()
-	note := change(now.Of(seq, id))
-	note.Seq, note.ID = seq, id
-	now = now.With(note)
-	var err error
-	if k.path != "" {
-		k.unsaved = append(k.unsaved, note)
-		var written *Notes
-		if written, err = update(k.path, k.unsaved); err == nil {
-			now, k.unsaved = written, nil
-		}
+	c := pending{seq, id, change}
+	if k.path == "" {
+		now := k.now.Load().after(c)
+		k.now.Store(now)
+		return now, nil
+	}
+	k.unsaved = append(k.unsaved, c)
+	now, err := update(k.path, k.unsaved)
+	if err != nil {
+		now = k.now.Load().after(c)
+	} else {
+		k.unsaved = nil
 	}
 	k.now.Store(now)
 	return now, err

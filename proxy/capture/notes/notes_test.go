@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,6 +149,101 @@ func TestTwoKeepers(t *testing.T) {
 	}
 }
 
+// What another has said of the same exchange stays, too: since the file was read, and while it is being written.
+func TestTwoKeepersOfOneNote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.notes")
+	a, b := NewKeeper(path), NewKeeper(path)
+	for _, k := range []*Keeper{a, b} {
+		if _, err := k.Load(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(t, a, 3, mark)
+	change(t, b, 3, comment("of the other"))
+	change(t, a, 3, mark)
+	want := []Note{{3, id(3), false, "of the other"}}
+	if diff := cmp.Diff(want, Parse([]byte(content(t, path))).All()); diff != "" {
+		t.Errorf("the file has, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(want, a.Now().All()); diff != "" {
+		t.Errorf("the first one knows, -want +got:\n%s", diff)
+	}
+	tries := 0
+	change(t, a, 3, func(n Note) Note {
+		if tries++; tries == 1 {
+			change(t, b, 3, comment("in the same moment"))
+		}
+		return mark(n)
+	})
+	want = []Note{{3, id(3), true, "in the same moment"}}
+	if diff := cmp.Diff(want, Parse([]byte(content(t, path))).All()); diff != "" {
+		t.Errorf("after %d tries the file has, -want +got:\n%s", tries, diff)
+	}
+}
+
+// A file of notes may be a link to where they are kept, also before there are any.
+func TestNotesBehindALink(t *testing.T) {
+	for name, to := range map[string]string{
+		"to a file":                "../kept/there.notes",
+		"to a link to a file":      "again",
+		"to nothing yet":           "../kept/new.notes",
+		"to a link to nothing":     "nowhere",
+		"to nothing, from a link":  "../deep/../new.notes", // deep is a link to kept/deep, so it is kept/new.notes
+		"to a file, from the root": "/",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			kept, here := filepath.Join(dir, "kept"), filepath.Join(dir, "here")
+			link := filepath.Join(here, "c.notes")
+			file := filepath.Join(kept, "there.notes")
+			if strings.Contains(name, "nothing") {
+				file = filepath.Join(kept, "new.notes")
+			}
+			if to == "/" {
+				to = file
+			}
+			err := errors.Join(os.MkdirAll(filepath.Join(kept, "deep"), 0o700), os.Mkdir(here, 0o700),
+				os.WriteFile(filepath.Join(kept, "there.notes"), []byte("1 - - first\n"), 0o600),
+				os.Symlink("kept/deep", filepath.Join(dir, "deep")),
+				os.Symlink("../kept/there.notes", filepath.Join(here, "again")),
+				os.Symlink("../kept/new.notes", filepath.Join(here, "nowhere")),
+				os.Symlink(to, link))
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := NewKeeper(link)
+			if _, err := k.Load(); err != nil {
+				t.Fatal(err)
+			}
+			change(t, k, 3, mark)
+			if got, err := os.Readlink(link); err != nil || got != to {
+				t.Errorf("the link leads to %q, %v, want %q", got, err, to)
+			}
+			got := content(t, file)
+			if !Parse([]byte(got)).Of(3, id(3)).Marked {
+				t.Errorf("behind it is %q", got)
+			}
+			if strings.Contains(name, "a file") && !strings.HasPrefix(got, "1 - - first\n") {
+				t.Errorf("of what was there is left %q", got)
+			}
+		})
+	}
+}
+
+// A link that leads to itself is said, and the link stays.
+func TestNotesBehindALinkToItself(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "c.notes")
+	if err := os.Symlink("c.notes", link); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := NewKeeper(link).Change(1, id(1), mark); err == nil || !n.Of(1, id(1)).Marked {
+		t.Errorf("a note behind it: %v, %+v", err, n.All())
+	}
+	if got, err := os.Readlink(link); err != nil || got != "c.notes" {
+		t.Errorf("it leads to %q, %v", got, err)
+	}
+}
+
 // Where the file cannot be written, notes are kept until it can.
 func TestNotesWithoutRoom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not there yet")
@@ -161,12 +257,28 @@ func TestNotesWithoutRoom(t *testing.T) {
 			t.Errorf("a note without room: %v, %+v", err, n.All())
 		}
 	}
+	if n, err := k.Change(2, id(2), mark); err == nil || n.Of(2, id(2)).Marked {
+		t.Errorf("a mark taken away without room: %v, %+v", err, n.All())
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	change(t, NewKeeper(k.Path()), 1, comment("of another"))
+	loaded, err := k.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	change(t, k, 3, mark)
-	if got, err := Read(k.Path()); err != nil || len(got.All()) != 3 {
-		t.Errorf("when there is room, the file has %+v, %v", got.All(), err)
+	got, err := Read(k.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Note{{1, id(1), true, "of another"}, {3, id(3), true, ""}}
+	if diff := cmp.Diff(want, got.All()); diff != "" {
+		t.Errorf("when there is room, the file has, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(want[:1], loaded.All()); diff != "" {
+		t.Errorf("before that the keeper knows, -want +got:\n%s", diff)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
