@@ -54,7 +54,7 @@ func (r *run) update(f func()) {
 func (r *run) await(ctx context.Context, ok func() bool) {
 	for {
 		r.mu.Lock()
-		there, changed := r.ended || ok(), r.changed
+		there, changed := ok() || r.ended, r.changed
 		r.mu.Unlock()
 		if there {
 			return
@@ -110,8 +110,9 @@ func (p *player) needs(ctx context.Context, e *entry) {
 			continue
 		}
 		limit, cancel := context.WithTimeout(ctx, p.opts.Timeout+e.silence)
-		r.await(limit, func() bool { return r.progress.Reached(d.progress) })
-		if limit.Err() != nil && ctx.Err() == nil {
+		came := false
+		r.await(limit, func() bool { came = r.progress.Reached(d.progress); return came })
+		if !came && ctx.Err() == nil { // in time, or before the exchange ended
 			p.note(fmt.Sprintf("exchange %d was sent late: the event of exchange %d did not come that its client had seen",
 				e.seq, d.seq))
 		}

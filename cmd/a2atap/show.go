@@ -348,6 +348,9 @@ func (s *showing) print(x *capture.Exchange, part tui.Part) error {
 
 func (s *showing) printWith(x *capture.Exchange, facts analyzer.Facts, part tui.Part) error {
 	if p, ok := s.p.(partPrinter); ok {
+		if err := hasEvent(x, part); err != nil {
+			return err
+		}
 		p.only(part)
 	}
 	return s.p.print(x, facts)

@@ -66,6 +66,10 @@ func TestParseSpan(t *testing.T) {
 		"3.request":            {3, 3, tui.Part{Side: tui.RequestSide}},
 		"3.response.body":      {3, 3, tui.Part{Side: tui.ResponseSide}},
 		"3.response.event[12]": {3, 3, tui.Part{Side: tui.ResponseSide, Event: 12}},
+
+		"3.response.event[12]#/result/status": {3, 3, tui.Part{Side: tui.ResponseSide, Event: 12}},
+		"3.response.header[Content-Type]":     {3, 3, tui.Part{Side: tui.ResponseSide}},
+		"3.request.body#":                     {3, 3, tui.Part{Side: tui.RequestSide}},
 	} {
 		if got, ok := parseSpan(arg); !ok || got != want {
 			t.Errorf("%s: got %v, %v", arg, got, ok)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
 
@@ -15,8 +16,9 @@ type span struct {
 	part     tui.Part
 }
 
-// spanForm is what names exchanges: 3, 3..9, and of places those of bodies and events.
-var spanForm = regexp.MustCompile(`^(\d+)(?:\.\.(\d+)|\.(request|response)(?:\.body|\.event\[(\d+)\])?)?$`)
+// spanForm is what names exchanges: 3, 3..9, and places. Of a place its message or event is shown whole.
+var spanForm = regexp.MustCompile(
+	`^(\d+)(?:\.\.(\d+)|\.(request|response)(?:\.line|\.status|\.header\[[^\]]*\]|\.body|\.event\[(\d+)\])?(?:#.*)?)?$`)
 
 func parseNumbers(args []string) ([]span, error) {
 	var spans []span
@@ -71,3 +73,25 @@ func numbersOf(wanted []span) string {
 }
 
 func (s *span) has(seq uint64) bool { return s.from <= seq && seq <= s.to }
+
+// hasEvent returns an error if a part of an exchange is an event that was not recorded.
+func hasEvent(x *capture.Exchange, part tui.Part) error {
+	res := x.Response
+	switch {
+	case part.Event == 0:
+		return nil
+	case res == nil:
+		return fmt.Errorf("exchange %d has no event %d, since no answer to it was recorded", x.Seq, part.Event)
+	case !res.Stream:
+		return fmt.Errorf("exchange %d has no event %d, since its answer is no stream; write %d.response for all of it",
+			x.Seq, part.Event, x.Seq)
+	}
+	last := 0
+	for i := range res.Events {
+		if res.Events[i].K == part.Event {
+			return nil
+		}
+		last = max(last, res.Events[i].K)
+	}
+	return fmt.Errorf("exchange %d has no event %d; the last one that was recorded is %d", x.Seq, part.Event, last)
+}
