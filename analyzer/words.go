@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -93,4 +94,18 @@ func ShortID(id string) string {
 	}
 	runes := []rune(id)
 	return Clean(string(runes[:shortID]) + "*" + string(runes[len(runes)-shortID:]))
+}
+
+// DurationWords returns a duration in few letters, such as "12.0ms"; one that is not known is a dash.
+func DurationWords(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "–"
+	case d < time.Second:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+	case d < time.Minute:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
 }

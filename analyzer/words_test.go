@@ -3,8 +3,10 @@ package analyzer
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 func TestShortID(t *testing.T) {
@@ -55,6 +57,17 @@ func TestFailure(t *testing.T) {
 		}
 		if got := r.Failure(tt.status); got != tt.want {
 			t.Errorf("%+v, %d: got %q, want %q", tt.err, tt.status, got, tt.want)
+		}
+	}
+}
+
+func TestDurationWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		capture.NotKnown: "–", 0: "0.0ms", 62_500 * time.Microsecond: "62.5ms", 1204 * time.Millisecond: "1.20s",
+		90*time.Second + 1: "1m30s",
+	} {
+		if got := DurationWords(d); got != want {
+			t.Errorf("%v is %s, want %s", int64(d), got, want)
 		}
 	}
 }

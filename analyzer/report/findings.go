@@ -20,8 +20,8 @@ const (
 	Aside // what matters less: the names of rows
 )
 
-// inkOf returns the ink of a severity.
-func inkOf(s analyzer.Severity) Ink {
+// InkOf returns the ink of a severity.
+func InkOf(s analyzer.Severity) Ink {
 	switch {
 	case s >= analyzer.Error:
 		return Errors
@@ -96,7 +96,7 @@ func (t *findingsText) group(g []*analyzer.Finding) {
 	if len(g) > 1 {
 		more = fmt.Sprintf(", %d times", len(g))
 	}
-	t.b.WriteString(t.paint(inkOf(f.Severity), f.Severity.String()) + "  " + t.place(f) + "  [" + f.Rule.ID + "]" + more + "\n")
+	t.b.WriteString(t.paint(InkOf(f.Severity), f.Severity.String()) + "  " + t.place(f) + "  [" + f.Rule.ID + "]" + more + "\n")
 	t.row("seen", analyzer.Clean(f.Seen))
 	t.row("expected", analyzer.Clean(f.Expected))
 	sections := strings.Join(f.Sections(), ", ")

@@ -78,15 +78,7 @@ func statusInk(status int) ink {
 	return inkPlain
 }
 
-func severityInk(s analyzer.Severity) ink {
-	switch {
-	case s >= analyzer.Error:
-		return inkBad
-	case s == analyzer.Warning:
-		return inkWarn
-	}
-	return inkNote
-}
+func severityInk(s analyzer.Severity) ink { return reportInks[report.InkOf(s)] }
 
 // findingPieces is report.Line with the place in the colour of the severity.
 func findingPieces(f *analyzer.Finding) []piece {

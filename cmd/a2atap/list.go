@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/sequence"
@@ -215,21 +214,7 @@ func status(x *capture.Exchange) string {
 	return fmt.Sprint(statusOf(x))
 }
 
-func took(x *capture.Exchange) string { return durationWords(x.Ended) }
-
-// durationWords writes a duration in few letters; one that is not known is a dash.
-func durationWords(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "–"
-	case d < time.Second:
-		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
-	case d < time.Minute:
-		return fmt.Sprintf("%.2fs", d.Seconds())
-	default:
-		return d.Round(time.Second).String()
-	}
-}
+func took(x *capture.Exchange) string { return analyzer.DurationWords(x.Ended) }
 
 // eventCount counts events as a client does: whatever they hold, and without comments and blank lines.
 func eventCount(r *capture.Response) int {

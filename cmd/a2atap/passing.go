@@ -130,7 +130,7 @@ func passedLine(x *analyzer.Ended) []piece {
 	line = append(line,
 		piece{fmt.Sprintf("%-22s  ", analyzer.Clip(x.Asked)), inkPlain},
 		piece{fmt.Sprintf("%3s", status), statusInk(x.Status)},
-		piece{fmt.Sprintf("  %7s  ", durationWords(x.Took)), inkDim})
+		piece{fmt.Sprintf("  %7s  ", analyzer.DurationWords(x.Took)), inkDim})
 	return append(line, cameOf(x)...)
 }
 

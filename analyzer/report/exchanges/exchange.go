@@ -189,7 +189,7 @@ func (w *writer) summary(id string, it *item) {
 	w.raw("</b> ")
 	w.span("outcome", it.outcome)
 	w.raw(" ")
-	w.span("faint", took(it.took))
+	w.span("faint", analyzer.DurationWords(it.took))
 	w.counts(it.found)
 	if it.note.Marked {
 		w.raw(` <span class="kind">marked</span>`)

@@ -138,7 +138,7 @@ func (sh *shown) tree(p *page, g *group, most int) {
 		it := items[l.Exchange]
 		row := svg.Row{
 			Depth: depth, Number: fmt.Sprint(it.seq), Text: it.link + " " + it.asked, Outcome: it.outcome,
-			Aside: took(it.took), Href: "#" + sh.id(it.seq), Marks: marks(it.found),
+			Aside: analyzer.DurationWords(it.took), Href: "#" + sh.id(it.seq), Marks: marks(it.found),
 		}
 		if l.Parent != 0 && !l.By.Certain() {
 			row.Dashed = true

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/sequence"
@@ -119,7 +118,7 @@ func (w *writer) event(id string, e *capture.Event, words string, room int) {
 	w.raw(`<details class="event" id="` + id + "." + part + `"><summary>`)
 	w.raw(`<span class="number">` + part + "</span> ")
 	if e.At >= 0 {
-		w.span("faint", "+"+took(e.At))
+		w.span("faint", "+"+analyzer.DurationWords(e.At))
 		w.raw(" ")
 	}
 	w.text(words)
@@ -142,17 +141,4 @@ func (w *writer) event(id string, e *capture.Event, words string, room int) {
 		w.line("left", "The stream ended before the blank line: clients discard this event")
 	}
 	w.raw("</details>\n")
-}
-
-// took says a duration in few letters; one that is not known is a dash.
-func took(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "–"
-	case d < time.Second:
-		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-	case d < time.Minute:
-		return fmt.Sprintf("%.2f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }
