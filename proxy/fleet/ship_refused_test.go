@@ -278,3 +278,28 @@ func TestCovers(t *testing.T) {
 		}
 	}
 }
+
+// What docs/security.md says that a recorder needs is enough.
+func TestLeastPermissions(t *testing.T) {
+	t.Parallel()
+	s := fleettest.Start(t, func(o *server.Options) {
+		o.Users = []*server.User{{
+			Username: "me", Password: "right-one",
+			Permissions: &server.Permissions{
+				Publish: &server.SubjectPermission{Allow: []string{
+					"a2atap.traffic.>", "$JS.API.STREAM.INFO.traffic", "$JS.API.STREAM.CREATE.traffic",
+					"$JS.API.STREAM.MSG.GET.traffic", "_INBOX.>",
+				}},
+				Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", "a2atap-hosts.traffic"}},
+			},
+		}}
+	})
+	r := newRecorder(t)
+	r.record(1, 100)
+	r.end()
+	shipper := ship(t, strings.Replace(s.URL("traffic"), "://", "://me:right-one@", 1), r)
+	shipper.wait()
+	if told := shipper.told(); len(told) > 0 || shipper.Status().Shipped != 6 {
+		t.Errorf("the user was told %v; %+v", told, shipper.Status())
+	}
+}
