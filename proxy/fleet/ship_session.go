@@ -56,7 +56,12 @@ func (s *Shipper) connect(ctx context.Context) error {
 		s.conn = c
 		s.open.Store(c)
 		s.lost.Store(nil)
-		if err := s.answer(c); err != nil {
+		if err = s.settle(ctx, c); err == nil {
+			err = s.answer(c)
+		}
+		if err != nil {
+			s.conn = nil
+			c.Close()
 			return err
 		}
 	}
