@@ -293,8 +293,11 @@ func (m *mirror) Wait(ctx context.Context, from uint64) error {
 func (m *mirror) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		m.mu.RLock()
-		entries := m.entries
+		entries, last := m.entries, m.arrivals
 		m.mu.RUnlock()
+		if from > last {
+			return
+		}
 		at, exact := slices.BinarySearchFunc(entries, from, func(e entry, n uint64) int {
 			switch {
 			case e.first < n:

@@ -14,8 +14,8 @@ const (
 	idleBeat    = 2 * time.Second
 	idleExpiry  = 10 * time.Second
 	forgotten   = time.Minute // after which the server forgets a consumer that nobody asks
-	firstPause  = 50 * time.Millisecond
-	longPause   = 2 * time.Second
+	readPause  = 50 * time.Millisecond
+	readPauseMost   = 2 * time.Second
 	awayAtMost  = 30 * time.Second // how long Read waits for a server that has gone
 	goodbyeTime = 500 * time.Millisecond
 )
@@ -26,7 +26,7 @@ var errBehind = errors.New("messages were lost on the way, and are read again")
 // consume takes messages after the last, up to one of that number (0: for ever). It goes on where the server or the
 // connection was away: the stream's numbers say where that was.
 func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)) error {
-	pause, since := firstPause, time.Now()
+	pause, since := readPause, time.Now()
 	for {
 		before := r.seq
 		err := r.session(ctx, until, found)
@@ -40,9 +40,9 @@ func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)
 			return fatal.err
 		}
 		if r.seq > before {
-			pause, since = firstPause, time.Now()
+			pause, since = readPause, time.Now()
 		}
-		if until == 0 && pause == longPause {
+		if until == 0 && pause == readPauseMost {
 			r.once("trouble "+err.Error(), fmt.Sprintf("the stream cannot be read on, which is tried again: %v", err))
 		}
 		if until > 0 && time.Since(since) > awayAtMost {
@@ -53,7 +53,7 @@ func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		pause = min(2*pause, longPause)
+		pause = min(2*pause, readPauseMost)
 	}
 }
 
