@@ -54,7 +54,6 @@ type HostState struct {
 	// ClockOffset is how far the clock of a recorder that answers is ahead of this machine's, in seconds: at least so
 	// far, since an answer takes time. 0 if the clocks may be equal; nil if it does not answer.
 	ClockOffset *float64 `json:"clockOffsetSeconds,omitempty"`
-
 }
 
 // The states of a recorder.

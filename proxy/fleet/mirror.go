@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"a2atap/proxy/capture"
@@ -23,10 +24,13 @@ type mirror struct {
 	spool  *spool
 	since  time.Time // exchanges that began earlier are left out; zero for none
 	notice func(string)
+	held   *atomic.Bool // also a recording that has ended may go on
 
 	mu       sync.RWMutex
-	recorder Recorder // as the latest of its messages says
-	heard    time.Time
+	recorder Recorder  // as the latest of its messages says
+	heard    time.Time // when the latest was stored
+	came     time.Time // when it was read
+	silent   int       // how often the recorder has not answered; of Lives
 	entries  []entry
 	arrivals uint64          // how many steps there are
 	known    map[uint64]span // exchanges that are not left out
@@ -54,9 +58,9 @@ type entry struct {
 // A span says in which entries the steps of an exchange are.
 type span struct{ first, last int32 }
 
-func newMirror(s *spool, since time.Time, notice func(string)) *mirror {
+func newMirror(s *spool, since time.Time, notice func(string), held *atomic.Bool) *mirror {
 	return &mirror{
-		spool: s, since: since, notice: notice, known: make(map[uint64]span), open: make(map[uint64]bool),
+		spool: s, since: since, notice: notice, held: held, known: make(map[uint64]span), open: make(map[uint64]bool),
 		cut: make(map[uint64]uint64), changed: make(chan struct{}),
 	}
 }
@@ -71,7 +75,8 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	} else {
 		m.recorder = msg.Recorder
 	}
-	m.heard = at
+	m.heard, m.came = at, time.Now()
+	m.ended, m.killed = false, false
 	for i := range blocks {
 		if err := m.block(&blocks[i]); err != nil {
 			return err
@@ -231,7 +236,6 @@ func (m *mirror) end(killed bool) {
 		m.notice(why)
 	}
 	m.ended, m.killed = true, killed || m.recorder.Crashes > 0
-	m.recorder.Live = false
 	m.wake()
 }
 
@@ -256,7 +260,7 @@ func (m *mirror) Info(ctx context.Context) (capture.Info, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	info := m.recorder.Info()
-	info.Live = !m.ended
+	info.Live = !m.ended || m.held.Load()
 	info.Arrivals, info.Exchanges = m.arrivals, m.lastSeq
 	if m.since.IsZero() {
 		info.LostExchanges += m.lost.Exchanges
@@ -273,7 +277,7 @@ func (m *mirror) Info(ctx context.Context) (capture.Info, error) {
 func (m *mirror) Wait(ctx context.Context, from uint64) error {
 	for {
 		m.mu.RLock()
-		there, ended, changed := m.arrivals >= from, m.ended, m.changed
+		there, ended, changed := m.arrivals >= from, m.ended && !m.held.Load(), m.changed
 		m.mu.RUnlock()
 		switch {
 		case there:

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,7 +30,7 @@ type ReadOptions struct {
 	Folder string
 
 	// OnNotice is called with what the user should know: gaps, messages of others, recorders that are silent, trouble
-	// with the server. It may be nil. It is called by the goroutine that reads.
+	// with the server. It may be nil. It is called once at a time.
 	OnNotice func(string)
 
 	// OnProgress is called with how many messages were read, and how many there are. It may be nil.
@@ -46,8 +47,8 @@ type Recorded struct {
 	Source capture.Source // released by the Reader's Close
 }
 
-// A Reader takes a stream apart again, into the captures of its recorders. Read and Follow are for one goroutine; what
-// they have read may be used by any number.
+// A Reader takes a stream apart again, into the captures of its recorders. Read, Follow and End are for one goroutine,
+// and Lives for another; what they have read may be used by any number.
 type Reader struct {
 	conn    *Conn
 	options ReadOptions
@@ -56,11 +57,14 @@ type Reader struct {
 	seq       uint64 // of the last message that was read
 	read, all uint64
 	runs      map[string]*assembler // by subject
-	said      map[string]bool
+
+	telling sync.Mutex
+	said    map[string]bool
 
 	mu      sync.Mutex
 	mirrors map[uuid.UUID]*mirror
 	order   []*mirror
+	held    atomic.Bool // recordings that have ended may go on
 }
 
 // NewReader returns a reader of the stream to which a connection leads. The connection stays the caller's.
@@ -75,10 +79,12 @@ func NewReader(c *Conn, o ReadOptions) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{
+	r := &Reader{
 		conn: c, options: o, spool: s, runs: make(map[string]*assembler), said: make(map[string]bool),
 		mirrors: make(map[uuid.UUID]*mirror),
-	}, nil
+	}
+	r.held.Store(true)
+	return r, nil
 }
 
 // Close releases what was read.
@@ -116,70 +122,8 @@ func (r *Reader) Read(ctx context.Context) error {
 }
 
 // Follow goes on with what comes after what was read, until the context ends, and tells of each recorder that is new.
-func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error { return r.consume(ctx, 0, found) }
-
-// End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
-// and what was committed and not shipped is a gap of those that have ended.
-func (r *Reader) End(ctx context.Context) error {
-	r.mu.Lock()
-	mirrors := slices.Clone(r.order)
-	r.mu.Unlock()
-	alive, err := r.alive(ctx, mirrors)
-	if err != nil {
-		return err
-	}
-	for _, m := range mirrors {
-		switch {
-		case alive[m]:
-		case m.lives():
-			r.options.OnNotice(fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(), m.heardAt()))
-			m.end(true)
-		default:
-			m.end(false)
-		}
-	}
-	return nil
-}
-
-func (m *mirror) lives() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.recorder.Live
-}
-
-func (m *mirror) heardAt() string {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.heard.UTC().Format("2006-01-02 15:04:05 UTC")
-}
-
-// alive asks which of the recorders that have not ended are there.
-func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool, error) {
-	waiting := make(map[uuid.UUID]*mirror)
-	for _, m := range mirrors {
-		if m.lives() {
-			waiting[m.recorder.Capture] = m
-		}
-	}
-	alive := make(map[*mirror]bool)
-	if len(waiting) == 0 {
-		return alive, nil
-	}
-	err := r.conn.ask(ctx, func(a *Answer, _, _ time.Time) bool {
-		if m := waiting[a.Recorder.Capture]; m != nil && a.Recorder.Live {
-			alive[m] = true
-			delete(waiting, a.Recorder.Capture)
-		}
-		return len(waiting) > 0
-	})
-	if errors.Is(err, nats.ErrPermissionViolation) { // then nobody can say that one is not there
-		for _, m := range waiting {
-			alive[m] = true
-		}
-		r.once("asking", fmt.Sprintf("whether recorders are there cannot be asked: %v", err))
-		err = nil
-	}
-	return alive, err
+func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error {
+	return r.consume(ctx, 0, found)
 }
 
 // take takes a message, which was stored at a time. An error ends the reading.
@@ -220,7 +164,17 @@ func (r *Reader) wants(host string) bool {
 	return len(r.options.Hosts) == 0 || slices.Contains(r.options.Hosts, host)
 }
 
+// tell says something to the user.
+func (r *Reader) tell(notice string) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.options.OnNotice(notice)
+}
+
+// once says something unless that was said before.
 func (r *Reader) once(key, notice string) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
 	if !r.said[key] {
 		r.said[key] = true
 		r.options.OnNotice(notice)
@@ -234,7 +188,7 @@ func (r *Reader) mirror(msg *Message) (m, found *mirror) {
 	if m = r.mirrors[msg.Recorder.Capture]; m != nil {
 		return m, nil
 	}
-	m = newMirror(r.spool, r.options.Since, r.options.OnNotice)
+	m = newMirror(r.spool, r.options.Since, r.tell, &r.held)
 	m.recorder = msg.Recorder
 	r.mirrors[msg.Recorder.Capture] = m
 	r.order = append(r.order, m)

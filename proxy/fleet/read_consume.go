@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	fetchBytes  = 4 << 20 // that may be under way, or twice the longest message
-	idleBeat    = 2 * time.Second
-	idleExpiry  = 10 * time.Second
-	forgotten   = time.Minute // after which the server forgets a consumer that nobody asks
-	readPause  = 50 * time.Millisecond
-	readPauseMost   = 2 * time.Second
-	awayAtMost  = 30 * time.Second // how long Read waits for a server that has gone
-	goodbyeTime = 500 * time.Millisecond
+	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
+	idleBeat      = 2 * time.Second
+	idleExpiry    = 10 * time.Second
+	forgotten     = time.Minute // after which the server forgets a consumer that nobody asks
+	readPause     = 50 * time.Millisecond
+	readPauseMost = 2 * time.Second
+	awayAtMost    = 30 * time.Second // how long Read waits for a server that has gone
+	goodbyeTime   = 500 * time.Millisecond
 )
 
 // errBehind says that a message is missing that the consumer had to deliver.
@@ -167,4 +167,3 @@ func (r *Reader) one(msg jetstream.Msg, meta *jetstream.MsgMetadata, found func(
 	}
 	return nil
 }
-
