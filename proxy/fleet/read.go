@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -247,13 +246,4 @@ func joined(names []string) string {
 		text += name
 	}
 	return text
-}
-
-// PrivateFolder makes a folder that only this user can read.
-func PrivateFolder() (string, error) {
-	folder, err := os.MkdirTemp("", "a2atap-fleet-*")
-	if err != nil {
-		return "", fmt.Errorf("keep what is read of the stream: %w; set TMPDIR to a folder that can be written", err)
-	}
-	return folder, nil
 }
