@@ -17,16 +17,16 @@ func (m *Merger) note(x *exchange) error {
 	x.noted = true
 	stays := x.root()
 	if y.apart || stays != y.root() {
-		if err := m.fact(x, m.seenAs(x, y)+differing(x, y)+": both stay"); err != nil {
+		if err := m.fact(x, capture.SeenOtherwise+m.seenAs(x, y)+differing(x, y)); err != nil {
 			return err
 		}
-		return m.fact(y, m.seenAs(y, x)+differing(y, x)+": both stay")
+		return m.fact(y, capture.SeenOtherwise+m.seenAs(y, x)+differing(y, x))
 	}
 	other := y
 	if y == stays { // the outer view went into the inner one
 		other = x
 	}
-	return m.fact(stays, m.seenAs(stays, other)+uncertain(x, y))
+	return m.fact(stays, capture.SeenAlso+m.seenAs(stays, other)+uncertain(x, y))
 }
 
 // root returns the view into which an exchange was folded; itself if it was not.
@@ -45,7 +45,7 @@ func (m *Merger) fact(x *exchange, note string) error {
 	if x = x.root(); x.out == 0 {
 		return nil
 	}
-	return m.say(x.out, capture.Fact{Note: capture.SeenAlso + note})
+	return m.say(x.out, capture.Fact{Note: note})
 }
 
 // seenAs says where and when another view of an exchange was recorded.
@@ -74,12 +74,12 @@ func apart(nanoseconds int64) string {
 // differing says in which way the other view of an exchange has another answer.
 func differing(x, y *exchange) string {
 	if x.answerHead != unknown && y.answerHead != unknown && x.status != y.status {
-		return fmt.Sprintf("; THE ANSWER WAS ANOTHER: status %d there, %d here", y.status, x.status)
+		return fmt.Sprintf("; another answer: status %d there, %d here", y.status, x.status)
 	}
 	if !compatible(&x.answer, &y.answer) {
-		return fmt.Sprintf("; THE ANSWER WAS ANOTHER: %d bytes there, %d here, not the same", y.answer.size, x.answer.size)
+		return fmt.Sprintf("; another answer: %d bytes there, %d here, not the same", y.answer.size, x.answer.size)
 	}
-	return "; found too late to make one of them"
+	return "; the same, but found too late to make one of them"
 }
 
 // uncertain says what could not be compared.

@@ -156,8 +156,8 @@ func TestAnotherAnswerStaysTwo(t *testing.T) {
 		t.Fatalf("got %d exchanges, want two", len(all))
 	}
 	for i, want := range []string{"at east", "at west"} {
-		if len(all[i].Notes) != 1 || !strings.Contains(all[i].Notes[0], want) ||
-			!strings.Contains(all[i].Notes[0], "THE ANSWER WAS ANOTHER: status") {
+		if len(all[i].Notes) != 1 || !strings.HasPrefix(all[i].Notes[0], capture.SeenOtherwise+want) ||
+			!strings.Contains(all[i].Notes[0], "another answer: status") {
 			t.Errorf("exchange %d has notes %q", i+1, all[i].Notes)
 		}
 	}
