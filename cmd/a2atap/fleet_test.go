@@ -28,7 +28,9 @@ func ship(t *testing.T, server *fleettest.Server, host, file string) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	s := fleet.NewShipper(a, src, fleet.ShipOptions{Host: host, Tool: "a2atap test", Name: filepath.Base(file), Once: true})
+	s := fleet.NewShipper(a, src, fleet.ShipOptions{
+		Host: host, Tool: "a2atap test", Name: filepath.Base(file), Once: true,
+	})
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +91,12 @@ func TestStreamIsWhatItsFilesMergeTo(t *testing.T) {
 	}
 	file, url := merged(t, hosts, files), server.URL("traffic")
 	for _, args := range [][]string{
-		{"check", "--format", "json"}, {"check", "--format", "text"}, {"show", "--format", "list"},
-		{"show", "--format", "tree"}, {"show", "--format", "ladder"}, {"show", "--format", "json"},
+		{"check", "--format", "json"},
+		{"check", "--format", "text"},
+		{"show", "--format", "list"},
+		{"show", "--format", "tree"},
+		{"show", "--format", "ladder"},
+		{"show", "--format", "json"},
 		{"export", "--format", "har"},
 	} {
 		want, _, wantCode := call(t, append([]string{args[0], file}, args[1:]...)...)

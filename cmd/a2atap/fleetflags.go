@@ -27,7 +27,8 @@ func (e *env) readsFleets(f *pflag.FlagSet, nats *natsFlags) *fleetFlags {
 		o.nats = &natsFlags{}
 		o.nats.register(f)
 	}
-	f.StringArrayVar(&o.hosts, "host", nil, "of a stream, nats://…, read the recorders of the host `NAME` alone; repeatable")
+	f.StringArrayVar(&o.hosts, "host", nil,
+		"of a stream, nats://…, read the recorders of the host `NAME` alone; repeatable")
 	f.StringVar(&o.since, "since", "",
 		"of a stream, read what began in the last `D|TIME`, such as 90m, or since 2026-03-01T10:00:00Z")
 	e.fleet = o

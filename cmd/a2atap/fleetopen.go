@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"a2atap/analyzer"
@@ -76,6 +77,7 @@ type fleetCapture struct {
 	folder  string
 	release func() // of the folder
 	conn    *fleet.Conn
+	parted  atomic.Bool // the connection was closed
 	reader  *fleet.Reader
 	merger  *merge.Merger
 	store   *bolt.Store  // of what is merged, while it grows
@@ -129,18 +131,26 @@ func (f *fleetCapture) open(ctx context.Context, o *fleetFlags, connect fleet.Op
 	if err := f.reader.End(ctx); err != nil {
 		return err
 	}
-	f.conn.Close()
+	f.part()
 	return f.mergeAll(ctx)
 }
 
 func (f *fleetCapture) notice(text string) { f.e.tell("%s", analyzer.Clean(text)) }
 
 func (f *fleetCapture) trouble(err error) {
-	if err == nil {
+	switch {
+	case f.parted.Load(): // on purpose
+	case err == nil:
 		f.notice(fmt.Sprintf("%s: the server is there", f.address))
-	} else {
+	default:
 		f.notice(fmt.Sprintf("%s: %v", f.address, err))
 	}
+}
+
+// part closes the connection.
+func (f *fleetCapture) part() {
+	f.parted.Store(true)
+	f.conn.Close()
 }
 
 // recordings are the captures of the recorders that have been found.
@@ -241,7 +251,7 @@ func (f *fleetCapture) close() error {
 	f.fail(errClosed)
 	f.working.Wait()
 	if f.conn != nil {
-		f.conn.Close()
+		f.part()
 	}
 	if f.store != nil {
 		errs = append(errs, f.closeSink(), f.store.Reader.Close())

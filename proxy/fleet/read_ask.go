@@ -32,7 +32,8 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 	if err := c.nats.FlushWithContext(ctx); err != nil {
 		return err
 	}
-	if now := c.nats.LastError(); now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // another
+	now := c.nats.LastError()
+	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // is it another one
 		return now
 	}
 	for {
