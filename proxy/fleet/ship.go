@@ -30,6 +30,11 @@ type ShipOptions struct {
 	Limits  Limits // of the stream, if it has to be made
 
 	Host string // that records
+
+	// HostGuessed says that nobody has named the host: a capture that the stream has goes on as the host that it has
+	// there.
+	HostGuessed bool
+
 	Tool string // name and version of the program that ships
 	Name string // of the file, without its folder
 

@@ -51,7 +51,12 @@ func (s *Shipper) connect(ctx context.Context) error {
 		s.conn = c
 		context.AfterFunc(ctx, c.cut)
 		s.lost.Store(nil)
-		if err := s.answer(c); err != nil {
+		if err = s.settle(ctx, c); err == nil {
+			err = s.answer(c)
+		}
+		if err != nil {
+			s.conn = nil
+			c.Close()
 			return err
 		}
 	}
