@@ -18,7 +18,7 @@ const (
 
 // follow merges what was read and goes on with what comes: until Close, or unless it is for ever until no recorder goes
 // on.
-func (f *fleetCapture) follow(ctx context.Context, forever bool) error {
+func (f *streamCapture) follow(ctx context.Context, forever bool) error {
 	recordings := f.recordings()
 	if err := f.begin(ctx, recordings); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *fleetCapture) follow(ctx context.Context, forever bool) error {
 }
 
 // do runs a part of the work until Close. An error of it is one of reading the capture.
-func (f *fleetCapture) do(work func(context.Context) error) {
+func (f *streamCapture) do(work func(context.Context) error) {
 	f.working.Go(func() {
 		if err := work(f.broken); err != nil && f.broken.Err() == nil {
 			f.fail(fmt.Errorf("read %s: %w", f.address, err))
@@ -65,7 +65,7 @@ func (f *fleetCapture) do(work func(context.Context) error) {
 }
 
 // watch looks who goes on. When nobody does, what they recorded ends for who merges it, unless it is followed for ever.
-func (f *fleetCapture) watch(ctx context.Context, forever bool) error {
+func (f *streamCapture) watch(ctx context.Context, forever bool) error {
 	tick := time.NewTicker(fleetPulse)
 	defer tick.Stop()
 	for {
@@ -85,7 +85,7 @@ func (f *fleetCapture) watch(ctx context.Context, forever bool) error {
 	}
 }
 
-func (f *fleetCapture) setLive(live bool) {
+func (f *streamCapture) setLive(live bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.live && !live {
@@ -95,14 +95,14 @@ func (f *fleetCapture) setLive(live bool) {
 }
 
 // quiet reports whether no recorder goes on, for long enough that what they recorded is merged.
-func (f *fleetCapture) quiet() bool {
+func (f *streamCapture) quiet() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.live && time.Since(f.quietAt) > fleetSettles
 }
 
 // Wait implements capture.Source. Where no recorder goes on, the recording has ended for now: see Resumed.
-func (f *fleetCapture) Wait(ctx context.Context, from uint64) error {
+func (f *streamCapture) Wait(ctx context.Context, from uint64) error {
 	if f.store == nil {
 		return f.indexed.Wait(ctx, from)
 	}
@@ -121,14 +121,14 @@ func (f *fleetCapture) Wait(ctx context.Context, from uint64) error {
 	}
 }
 
-func (f *fleetCapture) waitPulse(ctx context.Context, from uint64) error {
+func (f *streamCapture) waitPulse(ctx context.Context, from uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, fleetPause)
 	defer cancel()
 	return f.indexed.Wait(ctx, from)
 }
 
 // Resumed waits until a recorder goes on again, or a step is there.
-func (f *fleetCapture) Resumed(ctx context.Context, from uint64) error {
+func (f *streamCapture) Resumed(ctx context.Context, from uint64) error {
 	if f.store == nil {
 		<-ctx.Done()
 		return ctx.Err()

@@ -50,7 +50,7 @@ func openFleet(ctx context.Context, e env, name string, follow following) (captu
 	if err != nil {
 		return nil, err
 	}
-	f := &fleetCapture{e: e, address: address, since: since}
+	f := &streamCapture{e: e, address: address, since: since}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	if err := f.open(ctx, o, connect, follow); err != nil {
@@ -66,9 +66,9 @@ func openFleet(ctx context.Context, e env, name string, follow following) (captu
 	return f, nil
 }
 
-// A fleetCapture is the stream of a fleet as a capture: what its recorders have shipped, merged into a file that is
+// A streamCapture is the stream of a fleet as a capture: what its recorders have shipped, merged into a file that is
 // removed with it.
-type fleetCapture struct {
+type streamCapture struct {
 	indexed // the merged capture; nil until it is open
 
 	e       env
@@ -98,7 +98,7 @@ type fleetCapture struct {
 
 var errClosed = errors.New("the capture is closed")
 
-func (f *fleetCapture) open(ctx context.Context, o *fleetFlags, connect fleet.Options, follow following) (err error) {
+func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.Options, follow following) (err error) {
 	f.broken, f.fail = context.WithCancelCause(context.Background())
 	connect.Client = "a2atap reading"
 	connect.OnTrouble = f.trouble
@@ -135,9 +135,9 @@ func (f *fleetCapture) open(ctx context.Context, o *fleetFlags, connect fleet.Op
 	return f.mergeAll(ctx)
 }
 
-func (f *fleetCapture) notice(text string) { f.e.tell("%s", analyzer.Clean(text)) }
+func (f *streamCapture) notice(text string) { f.e.tell("%s", analyzer.Clean(text)) }
 
-func (f *fleetCapture) trouble(err error) {
+func (f *streamCapture) trouble(err error) {
 	switch {
 	case f.parted.Load(): // on purpose
 	case err == nil:
@@ -148,13 +148,13 @@ func (f *fleetCapture) trouble(err error) {
 }
 
 // part closes the connection.
-func (f *fleetCapture) part() {
+func (f *streamCapture) part() {
 	f.parted.Store(true)
 	f.conn.Close()
 }
 
 // recordings are the captures of the recorders that have been found.
-func (f *fleetCapture) recordings() []merge.Recording {
+func (f *streamCapture) recordings() []merge.Recording {
 	var all []merge.Recording
 	for _, r := range f.reader.Recorded() {
 		all = append(all, recordingOf(r))
@@ -168,7 +168,7 @@ func recordingOf(r fleet.Recorded) merge.Recording {
 
 // begin opens the file into which recordings are merged. Secrets in it are placeholders already; what reads it as it is
 // written looks for the keys by which exchanges are found.
-func (f *fleetCapture) begin(ctx context.Context, recordings []merge.Recording) error {
+func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording) error {
 	marks, err := merge.MarksOf(ctx, recordings...)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (f *fleetCapture) begin(ctx context.Context, recordings []merge.Recording) 
 }
 
 // mergeAll merges what was read, to its end.
-func (f *fleetCapture) mergeAll(ctx context.Context) error {
+func (f *streamCapture) mergeAll(ctx context.Context) error {
 	recordings := f.recordings()
 	if err := f.begin(ctx, recordings); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (f *fleetCapture) mergeAll(ctx context.Context) error {
 }
 
 // Info implements capture.Source.
-func (f *fleetCapture) Info(ctx context.Context) (capture.Info, error) {
+func (f *streamCapture) Info(ctx context.Context) (capture.Info, error) {
 	info, err := f.indexed.Info(ctx)
 	info.Name = f.address.String()
 	info.Live = f.goesOn()
@@ -234,19 +234,19 @@ func (f *fleetCapture) Info(ctx context.Context) (capture.Info, error) {
 	return info, err
 }
 
-func (f *fleetCapture) goesOn() bool {
+func (f *streamCapture) goesOn() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.live
 }
 
 // Close implements capture.Source. It removes what was read.
-func (f *fleetCapture) Close() error {
+func (f *streamCapture) Close() error {
 	f.closing.Do(func() { f.err = f.close() })
 	return f.err
 }
 
-func (f *fleetCapture) close() error {
+func (f *streamCapture) close() error {
 	var errs []error
 	f.fail(errClosed)
 	f.working.Wait()
@@ -271,13 +271,13 @@ func (f *fleetCapture) close() error {
 }
 
 // closeSink ends the merged capture.
-func (f *fleetCapture) closeSink() error {
+func (f *streamCapture) closeSink() error {
 	f.ending.Do(func() { f.ended = f.sink.Close() })
 	return f.ended
 }
 
 // removeWhenInterrupted removes what was read when an interrupt ends a command that does not take it itself.
-func (f *fleetCapture) removeWhenInterrupted() {
+func (f *streamCapture) removeWhenInterrupted() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, endings()...)
 	f.working.Add(1)
