@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 			"upstream":     scriptUpstream,
 			"noisyagent":   scriptNoisyAgent,
 			"journey":      scriptJourney,
-			"nats":         scriptNATS,
+			"natsserver":   scriptNATSServer,
 		},
 	})
 }
