@@ -3,7 +3,6 @@ package merge
 import (
 	"cmp"
 	"slices"
-	"time"
 )
 
 // matchByTime pairs what is the only one whose time fits, on connections of which nothing is known.
@@ -23,19 +22,18 @@ func (m *Merger) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
 
 // fitsAlone is fits where the connections say nothing: then the clocks have to be known.
 func (m *Merger) fitsAlone(x, y *exchange) bool {
-	if !m.comparable(x.r.Host, y.r.Host) || !m.canPair(x, y) || !compatible(&x.answer, &y.answer) || x.status != 0 && y.status != 0 && x.status != y.status {
+	if !m.comparable(x.r.Host, y.r.Host) || !m.canPair(x, y) || !compatible(&x.answer, &y.answer) {
+		return false
+	}
+	if x.status != 0 && y.status != 0 && x.status != y.status {
 		return false
 	}
 	c, d := connection{x.r, x.conn}, connection{y.r, y.conn}
 	if len(m.below[c])+len(m.above[d]) > 0 && !slices.Contains(m.below[c], d) {
 		return false
 	}
-	return m.inTime(x, y, doubt, false)
+	return m.inTime(x, y, 0, false)
 }
-
-// doubt is how far the clocks of two hosts may be off what is known of them at a time: within that, another exchange
-// may be the one too.
-const doubt = 10 * time.Millisecond
 
 // comparableAny is comparable for any of these.
 func (m *Merger) comparableAny(outer, inner []*exchange) bool {
@@ -121,20 +119,9 @@ func (m *Merger) timelines(list []*exchange) []timeline {
 
 // near returns those that may have begun while an exchange went on: all, if the clocks were not compared.
 func (m *Merger) near(x *exchange, line timeline) []*exchange {
-	ahead := bound{} // the clock of that host, of this one's
-	if x.r.Host != line.host {
-		e, swapped := m.edge(x.r.Host, line.host)
-		side := 0
-		if swapped {
-			side = 1
-		}
-		known := false
-		if ahead, known = e.at(side, x.started); !known {
-			return line.exchanges
-		}
-		if swapped {
-			ahead = ahead.minus()
-		}
+	ahead, doubt, known := m.ahead(x, line.host)
+	if !known {
+		return line.exchanges
 	}
 	ahead = ahead.wider(doubt)
 	search := func(t int64) int {

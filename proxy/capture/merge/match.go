@@ -246,29 +246,21 @@ func (m *Merger) fits(x, y *exchange) bool {
 	return m.inTime(x, y, tolerance, true)
 }
 
-// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance. Otherwise
-// is the answer where nothing is known of their clocks.
+// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance, or for the
+// doubt about the clocks if that is 0. Otherwise is the answer where nothing is known of them.
 func (m *Merger) inTime(x, y *exchange, tolerance time.Duration, otherwise bool) bool {
+	ahead, doubt, known := m.ahead(x, y.r.Host)
+	if tolerance == 0 {
+		tolerance = doubt
+	}
 	b := between(x, y)
 	if b.wider(tolerance).empty() {
 		return false
 	}
-	if x.r.Host == y.r.Host {
-		return b.wider(tolerance).contains(0)
-	}
-	e, swapped := m.edge(x.r.Host, y.r.Host)
-	side := 0
-	if swapped {
-		side = 1
-	}
-	known, ok := e.at(side, x.started)
-	if !ok {
+	if !known {
 		return otherwise
 	}
-	if swapped {
-		known = known.minus()
-	}
-	return !known.wider(tolerance).and(b).empty()
+	return !ahead.wider(tolerance).and(b).empty()
 }
 
 // compareAnswers decides whether an exchange and its inner view become one.
