@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // matchByTime pairs what is the only one whose time fits, on connections of which nothing is known.
@@ -22,7 +23,7 @@ func (m *Merger) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
 
 // fitsAlone is fits where the connections say nothing: then the clocks have to be known.
 func (m *Merger) fitsAlone(x, y *exchange) bool {
-	if !m.comparable(x.r.Host, y.r.Host) || !m.canPair(x, y) || !compatible(&x.answer, &y.answer) {
+	if !m.canPair(x, y) || !compatible(&x.answer, &y.answer) {
 		return false
 	}
 	if x.status != 0 && y.status != 0 && x.status != y.status {
@@ -32,8 +33,14 @@ func (m *Merger) fitsAlone(x, y *exchange) bool {
 	if len(m.below[c])+len(m.above[d]) > 0 && !slices.Contains(m.below[c], d) {
 		return false
 	}
+	if ahead, _, known := m.ahead(x, y.r.Host); !known || ahead.most-ahead.least > int64(vague) {
+		return false
+	}
 	return m.inTime(x, y, 0, false)
 }
+
+// vague is how much a difference of clocks may lie between that time alone still proves something.
+const vague = time.Second
 
 // comparableAny is comparable for any of these.
 func (m *Merger) comparableAny(outer, inner []*exchange) bool {
@@ -125,7 +132,9 @@ func (m *Merger) near(x *exchange, line timeline) []*exchange {
 	}
 	ahead = ahead.wider(doubt)
 	search := func(t int64) int {
-		i, _ := slices.BinarySearchFunc(line.exchanges, t, func(y *exchange, t int64) int { return cmp.Compare(y.started, t) })
+		i, _ := slices.BinarySearchFunc(line.exchanges, t, func(y *exchange, t int64) int {
+			return cmp.Compare(y.started, t)
+		})
 		return i
 	}
 	first, last := search(x.started+ahead.least), len(line.exchanges)

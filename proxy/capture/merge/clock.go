@@ -95,6 +95,25 @@ func (m *Merger) edge(a, b string) (e *edge, swapped bool) {
 // midst of an exchange, but rarely by more.
 const impossible = time.Second
 
+// refine takes more of a sighting that was learned before.
+func (e *edge) refine(s sighting) {
+	if known := e.at(0, s.at[0]); known != nil {
+		if both := known.bound.and(s.bound); !both.empty() {
+			known.bound = both
+		}
+	}
+}
+
+// learnClocks is learn for two hosts of which nothing may be known.
+func (m *Merger) learnClocks(pair hostPair, list []sighting) (wrong []sighting) {
+	e := m.edges[pair]
+	if e == nil {
+		e = &edge{}
+		m.edges[pair] = e
+	}
+	return e.learn(list)
+}
+
 // lookahead says how many sightings are looked at, to tell a clock that was set from a pair that is none.
 const lookahead = 4
 

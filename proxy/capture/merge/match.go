@@ -98,17 +98,9 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 		if !m.canPair(x, y) {
 			continue
 		}
-		s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
-		if x.r.Host == y.r.Host {
-			if !s.bound.wider(tolerance).contains(0) {
-				continue
-			}
-		}
-		pair := hostPair{x.r.Host, y.r.Host}
-		if x.r.Host > y.r.Host {
-			pair = hostPair{y.r.Host, x.r.Host}
-			s.at = [2]int64{y.started, x.started}
-			s.bound = s.bound.minus()
+		pair, s := sightingOf(x, y)
+		if pair[0] == pair[1] && !s.bound.wider(tolerance).contains(0) {
+			continue
 		}
 		found[pair] = append(found[pair], s)
 	}
@@ -117,12 +109,7 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 			return cmp.Or(cmp.Compare(a.at[0], b.at[0]), compareExchanges(a.outer, b.outer))
 		})
 		if pair[0] != pair[1] {
-			e := m.edges[pair]
-			if e == nil {
-				e = &edge{}
-				m.edges[pair] = e
-			}
-			wrong := e.learn(list)
+			wrong := m.learnClocks(pair, list)
 			list = slices.DeleteFunc(list, func(s sighting) bool {
 				return slices.ContainsFunc(wrong, func(w sighting) bool { return w.outer == s.outer })
 			})
@@ -131,6 +118,16 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 			m.pair(s.outer, s.inner)
 		}
 	}
+}
+
+// sightingOf is what a pair says of the clocks of two hosts.
+func sightingOf(x, y *exchange) (hostPair, sighting) {
+	s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
+	if x.r.Host > y.r.Host {
+		s.at, s.bound = [2]int64{y.started, x.started}, s.bound.minus()
+		return hostPair{y.r.Host, x.r.Host}, s
+	}
+	return hostPair{x.r.Host, y.r.Host}, s
 }
 
 func (b bound) contains(v int64) bool { return b.least <= v && v <= b.most }
