@@ -111,8 +111,8 @@ func TestThreeTapsInARow(t *testing.T) {
 }
 
 // talkAtOnce lets clients send, stream, and ask for their tasks, all at the same time. They begin one after the other,
-// with the card: of requests that are equal and overlap, on connections that carry nothing else, nobody can say which is
-// which.
+// with the card: of requests that are equal and overlap, on connections that carry nothing else, nobody can say which
+// is which.
 func talkAtOnce(t *testing.T, at string, clients, times int) {
 	t.Helper()
 	var all sync.WaitGroup
