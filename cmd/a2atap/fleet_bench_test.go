@@ -51,7 +51,7 @@ func BenchmarkFleetShip(b *testing.B) {
 	for _, what := range []string{"calls", "streams"} {
 		captures[what] = make(map[int]string)
 		for _, n := range fleetRecorders {
-			captures[what][n] = fleetCapture(b, filepath.Join(dir, what+strconv.Itoa(n)), what, n)
+			captures[what][n] = fleetRecording(b, filepath.Join(dir, what+strconv.Itoa(n)), what, n)
 		}
 	}
 	for b.Loop() {
@@ -102,8 +102,8 @@ type fleetCost struct {
 	steps, blocks     uint64
 }
 
-// fleetCapture records a capture of one of n recorders, and returns its path.
-func fleetCapture(b *testing.B, path, what string, n int) string {
+// fleetRecording records a capture of one of n recorders, and returns its path.
+func fleetRecording(b *testing.B, path, what string, n int) string {
 	b.Helper()
 	store, err := bolt.Open(path, bolt.Options{})
 	if err != nil {
