@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -258,6 +259,18 @@ func (p *partition) add(s *capture.Step) {
 		b = checksum(b, what.Event.Raw)
 	}
 	p.sum.Write(b) //nolint:errcheck // a hash takes everything
+}
+
+// Sum returns the checksum of a capture by which the results of its parts know each other: see Portion.
+func Sum(ctx context.Context, src capture.Source) (string, error) {
+	p := &partition{sum: sha256.New()}
+	for s, err := range src.Steps(ctx, 1) {
+		if err != nil {
+			return "", err
+		}
+		p.begin(&s)
+	}
+	return p.portion().Sum, nil
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -56,6 +56,9 @@ func (r *Result) Add(other *Result) {
 	r.Live = r.Live || other.Live
 	r.Insecure = r.Insecure || other.Insecure
 	r.Crashes = append(r.Crashes, other.Crashes...)
+	if !other.Portion.IsWhole() {
+		r.Portion.Part = other.Portion.Part
+	}
 	r.addCoverage(other.Coverage)
 	r.addCalls(other.Calls)
 	for _, a := range other.Agents {
