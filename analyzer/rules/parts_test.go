@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
@@ -184,16 +185,16 @@ func asJSON(t testing.TB, r *analyzer.Result, part *parts.Judgement) []byte {
 }
 
 // BenchmarkPart judges the same exchanges whole and in one part of four, by turns, and says what one costs and what the
-// part costs compared with the whole.
+// part costs compared with the whole: the fastest turn of each, since other programs only add to it.
 func BenchmarkPart(b *testing.B) {
-	const n = 10_000
-	var whole, part time.Duration
+	const n = 5_000
+	whole, part := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	for b.Loop() {
-		whole += judging(n, analyzer.Part{})
-		part += judging(n, analyzer.Part{Number: 1, Of: 4})
+		whole = min(whole, judging(n, analyzer.Part{}))
+		part = min(part, judging(n, analyzer.Part{Number: 1, Of: 4}))
 	}
-	b.ReportMetric(float64(whole.Microseconds())/float64(b.N)/n, "µs/exchange-whole")
-	b.ReportMetric(float64(part.Microseconds())/float64(b.N)/n, "µs/exchange-1of4")
+	b.ReportMetric(float64(whole.Microseconds())/n, "µs/exchange-whole")
+	b.ReportMetric(float64(part.Microseconds())/n, "µs/exchange-1of4")
 	b.ReportMetric(100*float64(part)/float64(whole), "%-of-whole")
 }
 
