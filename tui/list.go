@@ -240,11 +240,23 @@ func (l *list) act(a action) tea.Cmd {
 	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
+// noFurther says that there is no finding in a direction, and which key leads to those in the other, if there are any.
+func noFurther(step int, behind bool) string {
+	const text = "no further finding in this direction"
+	switch {
+	case behind && step > 0:
+		return text + "; N goes back to those before"
+	case behind:
+		return text + "; n goes on to those after"
+	}
+	return text
+}
+
 // jump moves to the next exchange with a finding, in a direction.
 func (l *list) jump(step int) tea.Cmd {
 	seq := l.findingFrom(l.selected(), step)
 	if seq == 0 {
-		return showMessage("no further finding in this direction")
+		return showMessage(noFurther(step, l.findingFrom(l.selected(), -step) != 0))
 	}
 	l.reveal(seq)
 	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}

@@ -328,7 +328,8 @@ func parseGate(name string) (analyzer.Severity, error) {
 	}
 	gate, err := analyzer.ParseSeverity(name)
 	if err != nil {
-		return 0, usage("--fail-on: unknown severity %q; use one of error, warning, note, never", name)
+		known := []string{"error", "warning", "note", "never"}
+		return 0, usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "), nearest(name, known))
 	}
 	return gate, nil
 }

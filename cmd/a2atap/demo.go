@@ -48,6 +48,8 @@ func demo(ctx context.Context, e env, output string) error {
 			return fmt.Errorf("make a directory for the capture: %w", err)
 		}
 		output = filepath.Join(dir, "demo.a2atap")
+	} else if _, err := os.Stat(output); err == nil {
+		return fmt.Errorf("demo into %s: the file already exists; remove it or choose another with -o", output)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
-		"peer-go2": peers.Go2Main, "office": office, "collector": collect,
+		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
 	})
 }
 

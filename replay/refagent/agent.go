@@ -3,6 +3,7 @@ package refagent
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/spelling"
 )
 
 // Options sets an agent up. The zero value is a faithful agent at its normal pace.
@@ -96,7 +99,11 @@ type Agent struct {
 func New(name string, opts Options) (*Agent, error) {
 	p := profileOf(name)
 	if p == nil {
-		return nil, fmt.Errorf("unknown reference agent %q; use one of %s", name, strings.Join(Names(), ", "))
+		text := fmt.Sprintf("unknown reference agent %q; use one of %s", name, strings.Join(Names(), ", "))
+		if near := spelling.Near(name, Names(), 1); len(near) > 0 {
+			text += fmt.Sprintf("; did you mean %q?", near[0])
+		}
+		return nil, errors.New(text)
 	}
 	var h hooks
 	if opts.Fault != "" {

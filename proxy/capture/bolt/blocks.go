@@ -1,0 +1,105 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"a2atap/proxy/capture"
+)
+
+// A Block is a run of steps, consecutive in arrival, as a capture stores them. What was committed as a block stays one:
+// whoever copies blocks from the number after the last that he has gets each step once.
+type Block struct {
+	First  uint64 // arrival number of its first step
+	Last   uint64 // of its last
+	Packed []byte // the steps, as docs/capture-format.md describes a block
+}
+
+// Blocks yields the committed blocks from the one on that holds arrival number from, in order, up to the last that was
+// there when it began. They belong to the caller. In the recorder's process, too, it reads the file, and takes nothing
+// away from who follows the recording there.
+func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error] {
+	access := r.access
+	if own, ok := access.(followerAccess); ok {
+		access = own.localAccess
+	}
+	return func(yield func(Block, error) bool) {
+		var end uint64
+		for next := max(from, 1); end == 0 || next <= end; {
+			if err := ctx.Err(); err != nil {
+				yield(Block{}, err)
+				return
+			}
+			found, last, err := access.blocks(ctx, next, pageBytes)
+			if end == 0 {
+				end = last
+			}
+			if err == nil && len(found) == 0 && next <= end {
+				err = errNoBlock(next)
+			}
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			if len(found) == 0 {
+				return
+			}
+			for _, f := range found {
+				b, err := f.counted()
+				if err == nil && b.First > next {
+					err = fmt.Errorf("the block with arrival number %d is missing: %w", next, errDamaged)
+				}
+				if !yield(b, err) || err != nil {
+					return
+				}
+				next = b.Last + 1
+			}
+		}
+	}
+}
+
+// counted is the block with the number of its last step.
+func (b block) counted() (Block, error) {
+	raw, err := b.unseal()
+	if err != nil {
+		return Block{}, err
+	}
+	last := b.first
+	for ; len(raw) > 0; last++ {
+		if _, raw, err = split(raw); err != nil {
+			return Block{}, fmt.Errorf("read the step at arrival %d: %w", last, err)
+		}
+	}
+	if last == b.first {
+		return Block{}, fmt.Errorf("the block at arrival %d is empty: %w", b.first, errDamaged)
+	}
+	return Block{First: b.first, Last: last - 1, Packed: b.value}, nil
+}
+
+// Steps yields the steps of a block, with their arrival numbers. Bytes of any content are safe: an error says what is
+// wrong with them, and wraps ErrDamaged or says that a later version wrote them. Last is not asked.
+func (b Block) Steps() iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		raw, err := block{first: b.First, value: b.Packed}.unseal()
+		if err != nil {
+			yield(capture.Step{}, err)
+			return
+		}
+		for arrival := b.First; len(raw) > 0; arrival++ {
+			var one []byte
+			var s capture.Step
+			if one, raw, err = split(raw); err == nil {
+				s, err = decodeStep(one, false)
+			}
+			if err != nil {
+				yield(capture.Step{}, fmt.Errorf("read the step at arrival %d: %w", arrival, err))
+				return
+			}
+			s.Arrival = arrival
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}

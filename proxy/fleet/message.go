@@ -1,0 +1,191 @@
+package fleet
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// Version is that of the form of messages.
+const Version = 1
+
+// The headers of a message.
+const (
+	headerVersion  = "A2atap-Version"  // of the form of the message
+	headerRecorder = "A2atap-Recorder" // a Recorder in JSON
+	headerArrivals = "A2atap-Arrivals" // FIRST-LAST, arrival numbers
+	headerPart     = "A2atap-Part"     // I/N, if a block is cut into N messages
+)
+
+// A Recorder is what each message says of the capture that it is of, and of the program that records it.
+type Recorder struct {
+	Host          string    `json:"host"`
+	Capture       uuid.UUID `json:"capture"`
+	Name          string    `json:"name"` // of the file, without its folder
+	Tool          string    `json:"tool"` // that ships it
+	Format        int       `json:"format"`
+	Created       time.Time `json:"created"`
+	Sent          time.Time `json:"sent"`               // when the message was made
+	Live          bool      `json:"live"`               // somebody was recording into it, or there was more to ship
+	Committed     uint64    `json:"committed"`          // the last arrival number it had then
+	SecretsKept   bool      `json:"secretsKept"`        // as capture.Info
+	Insecure      bool      `json:"insecure,omitempty"` // the same
+	LostExchanges int64     `json:"lostExchanges,omitempty"`
+	LostBytes     int64     `json:"lostBytes,omitempty"`
+	Crashes       uint64    `json:"crashes,omitempty"`
+	CrashAfter    time.Time `json:"crashAfter,omitzero"`
+	CrashWithin   int64     `json:"crashWithinNs,omitempty"`
+}
+
+// NewRecorder is what a capture says of itself, shipped from a host by a program.
+func NewRecorder(host, tool, name string, info *capture.Info) Recorder {
+	return Recorder{
+		Host: host, Capture: info.ID, Name: name, Tool: tool, Format: info.Format, Created: info.Created, Live: info.Live,
+		Committed: info.Arrivals, SecretsKept: info.SecretsKept, Insecure: info.Insecure,
+		LostExchanges: info.LostExchanges, LostBytes: info.LostBytes,
+		Crashes: info.Crashes, CrashAfter: info.Crash.After, CrashWithin: int64(info.Crash.Within),
+	}
+}
+
+// Info is the capture that a recorder has described, as far as it can be said without reading it.
+func (r *Recorder) Info() capture.Info {
+	return capture.Info{
+		ID: r.Capture, Name: r.Name, Created: r.Created, Tool: r.Tool, Format: r.Format, Live: r.Live,
+		Arrivals: r.Committed, SecretsKept: r.SecretsKept, Insecure: r.Insecure,
+		LostExchanges: r.LostExchanges, LostBytes: r.LostBytes,
+		Crashes: r.Crashes, Crash: capture.Crash{After: r.CrashAfter, Within: time.Duration(r.CrashWithin)},
+	}
+}
+
+// A Message is a part of the record of one capture: blocks that follow each other, or a part of a block that is too long
+// for one message. One without blocks says only how the recorder is: First is then Last+1.
+type Message struct {
+	Recorder    Recorder
+	First, Last uint64 // arrival numbers of what is in it; of a part, those of the whole block
+	Part, Parts int    // which part of how many, from 1; 1 of 1 if it is not cut
+	Data        []byte // the blocks, each with its length and first arrival number in front; or a part of one block
+}
+
+// Subject is where the messages of a recorder are: a2atap.STREAM.HOST.CAPTURE, the host in a form that can be a token.
+func (r *Recorder) Subject(stream string) string {
+	return subjectOf(stream, hostToken(r.Host), r.Capture)
+}
+
+func subjectOf(stream, host string, capture uuid.UUID) string {
+	return "a2atap." + stream + "." + host + "." + strings.ReplaceAll(capture.String(), "-", "")
+}
+
+// Subjects is the beginning of the subjects of all recorders of a host.
+func Subjects(stream, host string) string { return "a2atap." + stream + "." + hostToken(host) + "." }
+
+// AllSubjects is the pattern of the subjects of a stream.
+func AllSubjects(stream string) string { return "a2atap." + stream + ".>" }
+
+// hostToken makes a host's name a token of a subject. Two names may become the same: the capture tells them apart.
+func hostToken(host string) string {
+	return strings.Map(func(r rune) rune {
+		if r > ' ' && r < 0x7f && r != '.' && r != '*' && r != '>' {
+			return r
+		}
+		return '-'
+	}, host)
+}
+
+// blockPrefix is what stands in front of each block in the data of a message: its length, and its first arrival number.
+const blockPrefix = 4 + 8
+
+// appendBlock appends a block to the data of a message.
+func appendBlock(data []byte, b *bolt.Block) []byte {
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(b.Packed)))
+	data = binary.LittleEndian.AppendUint64(data, b.First)
+	return append(data, b.Packed...)
+}
+
+// errMessage is what is said of a message that cannot be one of ours.
+var errMessage = errors.New("the message is damaged, or none of a recorder")
+
+// splitBlocks takes the data of a message (all parts of it, put together) apart. The blocks share its bytes.
+func splitBlocks(data []byte) ([]bolt.Block, error) {
+	var blocks []bolt.Block
+	for len(data) > 0 {
+		if len(data) < blockPrefix {
+			return nil, errMessage
+		}
+		n := uint64(binary.LittleEndian.Uint32(data))
+		first := binary.LittleEndian.Uint64(data[4:])
+		data = data[blockPrefix:]
+		if n > uint64(len(data)) || first == 0 {
+			return nil, errMessage
+		}
+		blocks = append(blocks, bolt.Block{First: first, Packed: data[:n:n]})
+		data = data[n:]
+	}
+	return blocks, nil
+}
+
+// encode makes what is published.
+func (m *Message) encode(stream string) (*nats.Msg, error) {
+	recorder, err := json.Marshal(&m.Recorder)
+	if err != nil {
+		return nil, err
+	}
+	msg := &nats.Msg{Subject: m.Recorder.Subject(stream), Header: nats.Header{}, Data: m.Data}
+	msg.Header.Set(headerVersion, strconv.Itoa(Version))
+	msg.Header.Set(headerRecorder, string(recorder))
+	msg.Header.Set(headerArrivals, fmt.Sprintf("%d-%d", m.First, m.Last))
+	if m.Parts > 1 {
+		msg.Header.Set(headerPart, fmt.Sprintf("%d/%d", m.Part, m.Parts))
+	}
+	return msg, nil
+}
+
+// decodeMessage reads a message. An error wraps capture.ErrFuture, and names the recorder as far as it can be read,
+// where a later version has written it. Bytes of any content are safe.
+func decodeMessage(header nats.Header, data []byte) (*Message, error) {
+	m := &Message{Part: 1, Parts: 1, Data: data}
+	version, versionErr := strconv.Atoi(header.Get(headerVersion))
+	err := json.Unmarshal([]byte(header.Get(headerRecorder)), &m.Recorder)
+	if versionErr != nil || version < 1 {
+		return nil, errMessage
+	}
+	if version > Version || err == nil && m.Recorder.Format > bolt.Format {
+		return m, fmt.Errorf("recorder %s (%s) writes a form that this version of a2atap cannot read: %w",
+			m.Recorder.Host, m.Recorder.Tool, capture.ErrFuture)
+	}
+	if err != nil || m.Recorder.Capture == uuid.Nil || m.Recorder.Host == "" {
+		return nil, errMessage
+	}
+	first, last, ok := pair(header.Get(headerArrivals), "-")
+	if !ok || first == 0 || last+1 < first {
+		return nil, errMessage
+	}
+	m.First, m.Last = first, last
+	if part := header.Get(headerPart); part != "" {
+		i, n, ok := pair(part, "/")
+		if !ok || i == 0 || i > n || n > maxParts {
+			return nil, errMessage
+		}
+		m.Part, m.Parts = int(i), int(n)
+	}
+	return m, nil
+}
+
+// maxParts bounds into how many messages a block is cut: 32 MiB in parts of at least 1 KiB.
+const maxParts = 1 << 15
+
+func pair(text, between string) (a, b uint64, ok bool) {
+	left, right, _ := strings.Cut(text, between)
+	a, errA := strconv.ParseUint(left, 10, 63)
+	b, errB := strconv.ParseUint(right, 10, 63)
+	return a, b, errA == nil && errB == nil
+}

@@ -1,0 +1,109 @@
+package fleet
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+func someMessage() *Message {
+	b := bolt.Block{First: 7, Packed: []byte("packed")}
+	info := capture.Info{
+		ID: uuid.MustParse("00000000-0000-4000-8000-000000000001"), Format: bolt.Format, Arrivals: 12,
+		Created: time.Unix(1, 0).UTC(), Live: true, Crashes: 1, Crash: capture.Crash{After: time.Unix(2, 3).UTC(), Within: 5},
+	}
+	return &Message{
+		Recorder: NewRecorder("host.example", "a2atap 1", "c.a2atap", &info), First: 7, Last: 9, Part: 2, Parts: 3,
+		Data: appendBlock(nil, &b),
+	}
+}
+
+func TestMessageIsReadAsWritten(t *testing.T) {
+	want := someMessage()
+	msg, err := want.encode("traffic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if msg.Subject != "a2atap.traffic.host-example.00000000000040008000000000000001" {
+		t.Errorf("the subject is %s", msg.Subject)
+	}
+	got, err := decodeMessage(msg.Header, msg.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	blocks, err := splitBlocks(got.Data)
+	if err != nil || len(blocks) != 1 || blocks[0].First != 7 || string(blocks[0].Packed) != "packed" {
+		t.Errorf("blocks %v, %v", blocks, err)
+	}
+}
+
+func TestLaterVersionsAreNamed(t *testing.T) {
+	for name, change := range map[string]func(*Message, nats.Header){
+		"of messages": func(_ *Message, h nats.Header) { h.Set(headerVersion, "2") },
+		"of blocks": func(m *Message, h nats.Header) {
+			h.Set(headerRecorder, strings.Replace(h.Get(headerRecorder), `"format":2`, `"format":3`, 1))
+		},
+	} {
+		m := someMessage()
+		msg, err := m.encode("traffic")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(m, msg.Header)
+		_, err = decodeMessage(msg.Header, msg.Data)
+		if !errors.Is(err, capture.ErrFuture) || !strings.Contains(err.Error(), "host.example") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	msg, err := someMessage().encode("traffic")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("1", msg.Header.Get(headerRecorder), "7-9", "2/3", msg.Data)
+	f.Add("1", msg.Header.Get(headerRecorder), "7-6", "", []byte(nil))
+	f.Fuzz(func(t *testing.T, version, recorder, arrivals, part string, data []byte) {
+		h := nats.Header{
+			headerVersion: {version}, headerRecorder: {recorder}, headerArrivals: {arrivals}, headerPart: {part},
+		}
+		m, err := decodeMessage(h, data)
+		if err != nil {
+			return
+		}
+		again, err := m.encode("traffic")
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := decodeMessage(again.Header, again.Data)
+		if err != nil {
+			t.Fatalf("what was read is not read again: %v", err)
+		}
+		if diff := cmp.Diff(m, twice); diff != "" {
+			t.Error(diff)
+		}
+		blocks, err := splitBlocks(m.Data)
+		if err != nil {
+			return
+		}
+		for i := range blocks {
+			for _, err := range blocks[i].Steps() {
+				if err != nil {
+					break
+				}
+			}
+		}
+	})
+}
