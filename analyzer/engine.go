@@ -303,7 +303,8 @@ const maxAlike = 16
 // An alike counts the findings of a rule by severity, up to maxAlike.
 type alike [Error + 1]uint8
 
-// keep takes the findings of the pass, by rule number i, and leaves none in it. Own is false if they are another part's.
+// keep takes the findings of the pass, by rule number i, and leaves none in it. Own is false if they are another
+// part's.
 func (e *Engine) keep(i int, own bool) {
 	for _, f := range e.pass.findings {
 		if n := &e.times[i][f.Severity]; *n < maxAlike {
@@ -317,8 +318,8 @@ func (e *Engine) keep(i int, own bool) {
 	e.pass.findings = e.pass.findings[:0]
 }
 
-// wanted returns the rules that want the observation and can be judged in its dialect and binding: all of them, or those
-// that all parts share.
+// wanted returns the rules that want the observation and can be judged in its dialect and binding: all of them, or
+// those that all parts share.
 func (e *Engine) wanted(o *Observation, all bool) []job {
 	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once
 		return e.choose(o.Kind, all, func(i int) bool {

@@ -8,8 +8,8 @@ import (
 )
 
 // Join puts the results of all parts of one capture together, given in any order, which were judged by the rules: after
-// Settle, what comes of it is what one engine says that judges the whole. The results are not changed. It returns an error if a part is missing or given twice, or
-// if they are not of the same capture in the same state.
+// Settle, what comes of it is what one engine says that judges the whole. The results are not changed. It returns an
+// error if a part is missing or given twice, or if they are not of the same capture in the same state.
 func Join(rules []*Rule, parts []*Result) (*Result, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("no part is given")
@@ -79,8 +79,8 @@ func sameSize(a, b Counts) bool {
 	return a == b
 }
 
-// Settle puts the findings of a part, or of several, in the order in which one engine makes them, lets those that revise
-// others take their place, and counts them. It is to be called once.
+// Settle puts the findings of a part, or of several, in the order in which one engine makes them, lets those that
+// revise others take their place, and counts them. It is to be called once.
 func (r *Result) Settle() {
 	made := r.Findings
 	slices.SortStableFunc(made, func(f, g Finding) int {

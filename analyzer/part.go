@@ -34,7 +34,8 @@ func ParsePart(text string) (Part, error) {
 	n, errN := strconv.Atoi(of)
 	p := Part{k, n}
 	if errK != nil || errN != nil || p.String() != text || k < 1 || k > n || n > MaxParts {
-		return Part{}, fmt.Errorf("%s is no part; write K/N, as in 2/4: K from 1 to N, N at most %d", QuoteText(text), MaxParts)
+		return Part{}, fmt.Errorf("%s is no part; write K/N, as in 2/4: K from 1 to N, N at most %d",
+			QuoteText(text), MaxParts)
 	}
 	return p, nil
 }

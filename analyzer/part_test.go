@@ -12,7 +12,9 @@ import (
 )
 
 // judgeParts returns what is found in a conversation: in the whole, in each of n parts, and in the parts together.
-func judgeParts(c *enginetest.Conversation, n int, rules ...*analyzer.Rule) (whole []string, parts [][]string, joined []string) {
+func judgeParts(
+	c *enginetest.Conversation, n int, rules ...*analyzer.Rule,
+) (whole []string, parts [][]string, joined []string) {
 	c.T.Helper()
 	memory := capture.NewMemory(capture.Info{Name: "c"})
 	if err := memory.Append(c.Steps...); err != nil {
@@ -100,7 +102,9 @@ func TestParsePart(t *testing.T) {
 			t.Errorf("%q: got %v, %v", text, p, err)
 		}
 	}
-	for _, text := range []string{"", "1", "0/4", "5/4", "-1/4", "01/4", "1/04", "1/4/2", "1/1001", " 1/4", "x/y", "1/", "/4"} {
+	for _, text := range []string{
+		"", "1", "0/4", "5/4", "-1/4", "01/4", "1/04", "1/4/2", "1/1001", " 1/4", "x/y", "1/", "/4",
+	} {
 		if p, err := analyzer.ParsePart(text); err == nil || !p.IsWhole() {
 			t.Errorf("%q: got %v, want an error", text, p)
 		}

@@ -16,8 +16,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Four reports on the parts of a capture of 100,000 exchanges come to the report on the whole: with more contexts, tasks
-// and endpoints than are remembered.
+// Four reports on the parts of a capture of 100,000 exchanges come to the report on the whole: with more contexts,
+// tasks and endpoints than are remembered.
 func TestPartsOfManyExchanges(t *testing.T) {
 	t.Parallel()
 	const n = 4

@@ -44,8 +44,8 @@ func TestPartsSayWhatTheWholeSays(t *testing.T) {
 	}
 }
 
-// So it is, byte for byte and by way of the reports on the parts, where all transcripts are one capture, many of them at
-// the same time: what is reported once at an endpoint, and what a card was said to lack, then depends on exchanges of
+// So it is, byte for byte and by way of the reports on the parts, where all transcripts are one capture, many of them
+// at the same time: what is reported once at an endpoint, and what a card was said to lack, then depends on exchanges of
 // all parts.
 func TestPartsOfAllTranscripts(t *testing.T) {
 	t.Parallel()

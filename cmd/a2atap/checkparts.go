@@ -143,7 +143,7 @@ func (c *checker) addParts(ctx context.Context, e env, names []string, total *an
 	}
 	switch {
 	case c.page == nil && len(captures) > 0:
-		return usage("%s is a capture; --merge reads the reports on its parts, and the capture itself for --format html alone",
+		return usage("%s is a capture; --merge reads the reports on its parts, and the capture for --format html alone",
 			captures[0])
 	case c.page != nil && len(captures) != len(whole):
 		return usage("a page shows the exchanges: name the captures behind the reports, in their order: %s",

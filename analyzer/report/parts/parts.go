@@ -1,6 +1,6 @@
 // Package parts is how the judgement of a part of a capture travels: as JSON in the report of the part, from which the
-// report on the whole is made. It has everything that an [analyzer.Result] has, so that nothing is lost on the way: texts
-// that are not UTF-8 included, which plain JSON would change.
+// report on the whole is made. It has everything that an [analyzer.Result] has, so that nothing is lost on the way:
+// texts that are not UTF-8 included, which plain JSON would change.
 //
 // What is read here was written by this program, but nobody knows what happened to it since: every name in it is looked
 // up, and an error says what is not known.

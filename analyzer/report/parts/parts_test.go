@@ -100,7 +100,8 @@ func TestNothingIsLost(t *testing.T) {
 		t.Errorf("got %+v, want %+v", chosen, choice)
 	}
 	whole, err := parts.Merge([]*parts.File{f}, rules)
-	if err != nil || len(whole) != 1 || len(whole[0].Result.Findings) != 1 || whole[0].Result.Found[analyzer.Warning] != 1 {
+	if err != nil || len(whole) != 1 || len(whole[0].Result.Findings) != 1 ||
+		whole[0].Result.Found[analyzer.Warning] != 1 {
 		t.Errorf("got %+v, %v", whole, err)
 	}
 }
@@ -136,6 +137,9 @@ func TestMergeRefuses(t *testing.T) {
 		}
 		return read(t, []byte(strings.Replace(strings.Replace(text, `"shard": "1/1"`, `"shard": "2/2"`, 1), old, changed, 1)))
 	}
+	of := func(indent int, first, second string) string {
+		return first + "\n" + strings.Repeat(" ", indent) + second
+	}
 	more := second(" ", " ")
 	more.Captures = append(more.Captures, more.Captures[0])
 	for want, f := range map[string]*parts.File{
@@ -145,16 +149,17 @@ func TestMergeRefuses(t *testing.T) {
 		"of 1 capture":                   more,
 		"of a capture of 12 steps":       second(`"steps": 12`, `"steps": 13`),
 		"of another capture":             second(`"sum": "ab"`, `"sum": "cd"`),
-		`no rule "three"`:                second(`"rule": "one",`+"\n"+`            "severity"`, `"rule": "three", "severity"`),
-		`no side "nobody"`:               second(`"side": "receiver",`+"\n"+`            "dialects"`, `"side": "nobody", "dialects"`),
-		`no count "-5"`:                  second(`"applied": 5,`+"\n"+`            "broken"`, `"applied": -5, "broken"`),
-		"what its filter chooses is not": second(`"live": true,`+"\n"+`        "insecure"`, `"chosen": {"nothing": ""}, "insecure"`),
+		`no rule "three"`:                second(of(12, `"rule": "one",`, `"severity"`), `"rule": "three", "severity"`),
+		`no side "nobody"`:               second(of(12, `"side": "receiver",`, `"dialects"`), `"side": "nobody", "dialects"`),
+		`no count "-5"`:                  second(of(12, `"applied": 5,`, `"broken"`), `"applied": -5, "broken"`),
+		"what its filter chooses is not": second(of(8, `"live": true,`, `"insecure"`), `"chosen": {}, "insecure"`),
 	} {
 		if _, err := parts.Merge([]*parts.File{first, f}, rules); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := parts.Merge([]*parts.File{first}, rules); err == nil || !strings.Contains(err.Error(), "part 2/2 is missing") {
+	_, err := parts.Merge([]*parts.File{first}, rules)
+	if err == nil || !strings.Contains(err.Error(), "part 2/2 is missing") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := parts.Merge([]*parts.File{first, second(" ", " ")}, rules); err != nil {
@@ -168,7 +173,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(written(f, result(), &parts.Choice{Nothing: "none"}))
 	f.Add([]byte(`{"tool":{},"verdict":{},"shard":"1/1","part":{"format":1,"captures":[{}]}}`))
 	f.Add([]byte(fmt.Sprintf(`{"tool":{},"verdict":{},"shard":"1/1","part":{"format":1,"selection":{"rules":%q},`+
-		`"captures":[{"findings":[{"rule":"two","severity":"note","side":"agent","binding":"http","place":{"part":{"bytes":"/w=="}}}]}]}}`,
+		`"captures":[{"findings":[{"rule":"two","severity":"note","side":"agent","binding":"http",`+
+		`"place":{"part":{"bytes":"/w=="}}}]}]}}`,
 		parts.Catalogue(rules))))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, err := parts.Read("x", text)
