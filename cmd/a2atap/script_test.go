@@ -74,6 +74,7 @@ func TestScripts(t *testing.T) {
 			"upstream":     scriptUpstream,
 			"noisyagent":   scriptNoisyAgent,
 			"journey":      scriptJourney,
+			"natsserver":   scriptNATSServer,
 		},
 	})
 }
