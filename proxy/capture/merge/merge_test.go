@@ -50,7 +50,7 @@ func checkCount(t *testing.T, m *Merger, merged *capture.Memory, recordings []Re
 
 func TestRandomWorlds(t *testing.T) {
 	var all pairs
-	for seed := range uint64(120) {
+	for seed := range uint64(60) {
 		w := newWorld(seed, 2+int(seed%4))
 		w.losses = seed%3 == 1
 		w.plain = seed%5 == 4
@@ -66,7 +66,7 @@ func TestRandomWorlds(t *testing.T) {
 		})
 	}
 	t.Logf("%d of %d pairs were found where nothing was lost", all.found, all.possible)
-	if all.found < all.possible*17/20 {
+	if all.found < all.possible*9/10 {
 		t.Errorf("%d of %d pairs were found; most are certain", all.found, all.possible)
 	}
 }
