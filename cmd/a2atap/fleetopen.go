@@ -169,8 +169,8 @@ func (f *streamCapture) trouble(err error) {
 	switch {
 	case f.parted.Load(): // on purpose
 	case err != nil && f.away.Swap(true): // said before
+	case err == nil && !f.away.Swap(false): // nobody missed it
 	case err == nil:
-		f.away.Store(false)
 		f.notice(fmt.Sprintf("%s: the server is there", f.address))
 	default:
 		f.notice(fmt.Sprintf("%s: %v", f.address, err))
