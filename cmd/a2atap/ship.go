@@ -160,7 +160,7 @@ func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, 
 	<-watched
 	status := s.Status()
 	v := shipEvent{
-		State: "shipped", URL: to.address.String(), Host: to.options.Host, File: file, Shipped: status.Shipped,
+		State: "shipped", URL: to.address.String(), Host: status.Host, File: file, Shipped: status.Shipped,
 		Sent: status.Steps,
 	}
 	switch {
