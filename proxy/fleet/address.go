@@ -68,5 +68,8 @@ func IsAddress(text string) bool {
 // Stream returns the name of the stream.
 func (a Address) Stream() string { return a.stream }
 
+// HasCredentials reports whether the address has a user or a token in it.
+func (a Address) HasCredentials() bool { return a.user != "" || a.password != "" }
+
 // String returns the address without credentials.
 func (a Address) String() string { return a.server + "/" + a.stream }

@@ -18,6 +18,9 @@ func TestParseAddress(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%s is %+v, %v", text, got, err)
 		}
+		if got.HasCredentials() != strings.Contains(text, "@") {
+			t.Errorf("%s: credentials %t", text, got.HasCredentials())
+		}
 		if !IsAddress(text) || strings.ContainsAny(got.String(), "@") {
 			t.Errorf("%s is %s", text, got)
 		}

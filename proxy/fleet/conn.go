@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,22 +43,17 @@ type Conn struct {
 	nats     *nats.Conn
 	js       jetstream.JetStream
 	patience time.Duration
+
+	life context.Context // of its sockets
+	cut  func()          // ends them at once, so that nothing waits for a server that is silent
 }
 
-// Connect connects to the server of an address, within the context's time. With a server that is away it fails; Dial is
-// for those who wait for it.
+// Connect connects to the server of an address, within the context's time. With a server that is away it fails.
 func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
-	return connect(ctx, a, o, false)
-}
-
-// Dial is Connect for those who can wait: a server that is away is no error, and is tried until it is there or Close.
-func Dial(a Address, o Options) (*Conn, error) { return connect(context.Background(), a, o, true) }
-
-func connect(ctx context.Context, a Address, o Options, wait bool) (*Conn, error) {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
 	}
-	options, err := o.nats(a, wait)
+	options, err := o.nats(a)
 	if err != nil {
 		return nil, err
 	}
@@ -64,32 +61,71 @@ func connect(ctx context.Context, a Address, o Options, wait bool) (*Conn, error
 		options = append(options, nats.Timeout(min(o.Patience, time.Until(deadline))))
 	}
 	c := &Conn{address: a, patience: o.Patience}
-	if c.nats, err = nats.Connect(a.server, options...); err != nil {
+	c.life, c.cut = context.WithCancel(context.Background())
+	connected := context.AfterFunc(ctx, c.cut)
+	c.nats, err = nats.Connect(a.server, append(options, nats.SetCustomDialer(boundDialer{c.life, o.Patience}), nats.SkipHostLookup())...)
+	if !connected() && err == nil {
+		c.nats.Close()
+		err = ctx.Err()
+	}
+	if err != nil {
+		c.cut()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
 		return nil, fmt.Errorf("connect to %s: %w", a, explain(err))
 	}
 	if c.js, err = jetstream.New(c.nats, jetstream.WithDefaultTimeout(o.Patience)); err != nil {
-		c.nats.Close()
+		c.Close()
 		return nil, fmt.Errorf("connect to %s: %w", a, err)
 	}
 	return c, nil
 }
 
-func (o *Options) nats(a Address, wait bool) ([]nats.Option, error) {
+// A boundDialer makes sockets that are closed when a context ends. nats.go has no such thing, and waits for them.
+type boundDialer struct {
+	life     context.Context
+	patience time.Duration
+}
+
+// Dial implements nats.CustomDialer.
+func (d boundDialer) Dial(network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: d.patience}
+	socket, err := dialer.DialContext(d.life, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &boundSocket{socket, context.AfterFunc(d.life, func() { socket.Close() })}, nil //nolint:errcheck // it is left
+}
+
+// A boundSocket is closed when the connection that it is of is cut.
+type boundSocket struct {
+	net.Conn
+	stop func() bool
+}
+
+func (s *boundSocket) Close() error {
+	s.stop()
+	return s.Conn.Close()
+}
+
+func (o *Options) nats(a Address) ([]nats.Option, error) {
 	trouble := o.OnTrouble
 	if trouble == nil {
 		trouble = func(error) {}
 	}
 	options := []nats.Option{
-		nats.Name(o.Client), nats.Timeout(o.Patience), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(wait),
-		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectBufSize(-1), // what waits is in the capture
+		nats.Name(o.Client), nats.Timeout(o.Patience), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.CustomReconnectDelay(reconnectDelay), nats.ReconnectBufSize(-1), // what waits is in the capture
+		nats.FlusherTimeout(o.Patience), nats.PingInterval(2 * o.Patience),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err == nil {
 				err = errors.New("the connection was closed")
 			}
 			trouble(err)
 		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { trouble(explain(err)) }),
 		nats.ReconnectHandler(func(*nats.Conn) { trouble(nil) }),
-		nats.ConnectHandler(func(*nats.Conn) { trouble(nil) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { trouble(explain(err)) }),
 	}
 	user, password, token := o.User, o.Password, o.Token
@@ -126,6 +162,21 @@ func (o *Options) nats(a Address, wait bool) ([]nats.Option, error) {
 	return options, nil
 }
 
+// The pauses between attempts to come back, each with as much again by chance at the most: many recorders lose a server
+// in the same moment.
+const (
+	firstReconnect = 100 * time.Millisecond
+	lastReconnect  = 5 * time.Second
+)
+
+func reconnectDelay(attempts int) time.Duration {
+	pause := lastReconnect
+	if attempts < 6 {
+		pause = min(pause, firstReconnect<<attempts)
+	}
+	return pause/2 + rand.N(pause/2)
+}
+
 // explain says what to do about an error of a connection.
 func explain(err error) error {
 	switch {
@@ -138,7 +189,10 @@ func explain(err error) error {
 }
 
 // Close closes the connection.
-func (c *Conn) Close() { c.nats.Close() }
+func (c *Conn) Close() {
+	c.nats.Close()
+	c.cut()
+}
 
 // Address returns where the connection leads to.
 func (c *Conn) Address() Address { return c.address }

@@ -36,7 +36,7 @@ type Recorder struct {
 	Format        int       `json:"format"`
 	Created       time.Time `json:"created"`
 	Sent          time.Time `json:"sent"`               // when the message was made
-	Live          bool      `json:"live"`               // somebody was recording into it then
+	Live          bool      `json:"live"`               // somebody was recording into it, or there was more to ship
 	Committed     uint64    `json:"committed"`          // the last arrival number it had then
 	SecretsKept   bool      `json:"secretsKept"`        // as capture.Info
 	Insecure      bool      `json:"insecure,omitempty"` // the same

@@ -1,0 +1,93 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	maxMessage = 1 << 20  // bytes of a message, whatever the server allows; what NATS advises
+	minPart    = 1 << 10  // bytes of data that a message must be able to have
+	maxKept    = 4 << 20  // bytes of a buffer that is kept for the next message
+	maxBlock   = 64 << 20 // bytes of a block, which is one step if it is so long
+)
+
+// headerRoom is how many bytes the headers of a message take at the most.
+func headerRoom(r *Recorder, stream string) int {
+	const most = 1<<63 - 1
+	m := Message{Recorder: *r, First: most, Last: most - 1, Part: maxParts, Parts: maxParts}
+	msg, err := m.encode(stream)
+	if err != nil {
+		return maxMessage
+	}
+	// What nats.go adds, the identity of the message, and that the recorder may have more to say in a moment.
+	return msg.Size() + len(messageID(&m, most)) + 256
+}
+
+// messageID is how the server knows a message again that comes twice: the capture, its arrival numbers, and behind which
+// message it is to be.
+func messageID(m *Message, last uint64) string {
+	id := fmt.Sprintf("%s:%d-%d@%d", strings.ReplaceAll(m.Recorder.Capture.String(), "-", ""), m.First, m.Last, last)
+	if m.Parts > 1 {
+		id += fmt.Sprintf(":%d/%d", m.Part, m.Parts)
+	}
+	return id
+}
+
+// parts publishes a message, in parts if it is too long for one: it then has one block.
+func (s *Shipper) parts(ctx context.Context, m *Message) error {
+	n := (len(m.Data) + s.room - 1) / s.room
+	if n <= 1 {
+		return s.publish(ctx, m)
+	}
+	if n > maxParts {
+		return fmt.Errorf("%w: the block with arrival numbers %d to %d has %d bytes, which makes %d messages; allow "+
+			"messages of %d bytes or more", errSmall, m.First, m.Last, len(m.Data), n, maxBlock/maxParts+4096)
+	}
+	s.full = true
+	for i := range n {
+		part := *m
+		part.Part, part.Parts = i+1, n
+		part.Data = m.Data[len(m.Data)*i/n : len(m.Data)*(i+1)/n]
+		if err := s.publish(ctx, &part); err != nil {
+			return err
+		}
+		s.work.GiveWay()
+	}
+	return nil
+}
+
+// publish publishes one message behind the last of the subject, and takes note of it once the server has it.
+func (s *Shipper) publish(ctx context.Context, m *Message) error {
+	msg, err := m.encode(s.address.stream)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, s.conn.patience)
+	defer cancel()
+	ack, err := s.conn.js.PublishMsg(bounded, msg, jetstream.WithMsgID(messageID(m, s.last)+s.salt),
+		jetstream.WithExpectLastSequencePerSubject(s.last), jetstream.WithRetryAttempts(0))
+	switch {
+	case err != nil && isConflict(err):
+		return errUncertain
+	case err != nil:
+		return fmt.Errorf("publish to %s: %w", s.address, explainStream(err))
+	case ack.Stream != s.address.stream:
+		return fmt.Errorf("%w: messages for %s are taken by the stream %s", errForeignStream, s.address.stream, ack.Stream)
+	case ack.Duplicate:
+		// It was there some time ago. Whether it still is, the next question shows; if not, it needs another identity.
+		s.salt = fmt.Sprintf("+%d", ack.Sequence)
+		return errUncertain
+	}
+	s.last, s.own, s.salt = ack.Sequence, ack.Sequence, ""
+	s.messages.Add(1)
+	s.failing.Store(nil)
+	if m.Part == m.Parts {
+		s.next, s.state = m.Last+1, &m.Recorder
+		s.shipped.Store(m.Last)
+	}
+	return nil
+}
