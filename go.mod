@@ -80,6 +80,7 @@ require (
 )
 
 tool (
+	github.com/nats-io/nats-server/v2
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt
 )
