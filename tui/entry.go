@@ -122,10 +122,13 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		add("task " + short(r.Tasks[0]))
 	}
 	for _, note := range x.Notes {
-		if !strings.HasPrefix(note, capture.FaultMadeHere) {
-			note = "note: " + note
+		switch {
+		case strings.HasPrefix(note, capture.SeenAlso): // as it should be
+		case strings.HasPrefix(note, capture.FaultMadeHere), strings.HasPrefix(note, capture.SeenOtherwise):
+			add(note)
+		default:
+			add("note: " + note)
 		}
-		add(note)
 	}
 	return strings.Join(words, ", ")
 }

@@ -127,6 +127,7 @@ var captureRooms = []captureRoom{
 		[]string{"transcript", "har", "jsonl", "exchangejson"},
 		"it reads what others wrote; our own captures are the store's",
 	},
+	{"merge", nil, "several captures become one, wherever they are kept"},
 	{"bolt", nil, "the store keeps what it is given, redacted or not"},
 	{"capturetest", nil, "one suite for all Sources and Sinks knows none of them"},
 }

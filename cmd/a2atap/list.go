@@ -266,9 +266,11 @@ func outcome(x *capture.Exchange, facts analyzer.Facts) []piece {
 		add(sequence.FaultWords(x.Fault), inkBad)
 	}
 	for _, note := range x.Notes {
-		if strings.HasPrefix(note, capture.FaultMadeHere) {
+		switch {
+		case strings.HasPrefix(note, capture.SeenAlso): // as it should be
+		case strings.HasPrefix(note, capture.FaultMadeHere), strings.HasPrefix(note, capture.SeenOtherwise):
 			add(note, inkBad)
-		} else {
+		default:
 			add("note: "+note, inkDim)
 		}
 	}

@@ -39,6 +39,8 @@ in any version, such as SendMessage or message/send, or * for all; @WHICH of its
 They are told at the start, counted in the verdict, and noted in what --capture records. They change no exit status: a
 request that got an error or no answer because a flag says so counts as one that came, and not as unmatched.
 
+With --capture, --ship publishes what is recorded, as that of record does.
+
 It runs until it is interrupted. Exit status: 0 all requests were matched or forwarded, 1 some were not, 2 wrong usage,
 3 failed to listen or read, 4 inconclusive: no request came, or none to one of several agents.`,
 		Example: `  a2atap playback c.a2atap --listen 127.0.0.1:9001
@@ -66,6 +68,9 @@ func playBack(ctx context.Context, e env, o playbackFlags, name string) error {
 		return err
 	}
 	if s.dialer, err = e.dialer(&o.reach); err != nil {
+		return err
+	}
+	if s.ship, err = o.ship.beside(e, o.capture); err != nil {
 		return err
 	}
 	src, err := openCapture(e, name)
@@ -123,6 +128,7 @@ type stage struct {
 	flags   *playbackFlags
 	options playback.Options
 	dialer  *outbound.Dialer
+	ship    *shipTo // nil if what is recorded is not shipped
 	allowed []proxy.HostPattern
 	notes   *playbackNotes
 	roles   []*role

@@ -36,6 +36,8 @@ type playbackFlags struct {
 	allowRemote bool
 	allowHosts  []string
 	allowEmpty  bool
+	nats        natsFlags
+	ship        shipFlags
 }
 
 func (o *playbackFlags) register(f *pflag.FlagSet) {
@@ -61,6 +63,8 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 	o.reach.Register(f, "without it, none is used")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
+	o.ship.register(f, &o.nats, "with --capture: ")
+	o.nats.register(f)
 	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each address to `FILE` once they are listening")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")

@@ -157,6 +157,6 @@ func (s *stage) record() (*recording, error) {
 	return startRecording(recordingOptions{
 		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: s.allowed,
 		onNotice: s.env.notice, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
-		onDial: s.notes.dialed, around: s.notes.around,
+		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship, onShip: s.env.ship,
 	})
 }

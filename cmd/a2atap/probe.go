@@ -31,6 +31,8 @@ type probeOptions struct {
 	redactKey string
 	jwks      []string
 	list      bool
+	nats      natsFlags
+	ship      shipFlags
 }
 
 func newProbe(e env) *cobra.Command {
@@ -53,6 +55,8 @@ Push notifications come to a receiver on loopback. An agent elsewhere needs an a
 
 With a second URL both agents are asked, and a table says what is known of each direction between them. Both get the
 same credentials, unless --auth2 brings those of the second. --second-auth is another user of one agent.
+
+With --capture, --ship publishes what is recorded, as that of record does.
 
 A failure that is known and accepted stands in the file of --waivers, a JSON list of {"test", "reason", "until"}: test
 is a test's name or id, with * for any text but /; until is a date, 2027-01-31, and may be left out. It stays in the
@@ -87,6 +91,8 @@ not be written; 4 nothing was proved, the run was interrupted, or the agent was 
 	f.StringArrayVar(&o.jwks, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
 		"those that the agent serves where a signature says; repeatable")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
+	o.ship.register(f, &o.nats, "with --capture: ")
+	o.nats.register(f)
 	f.BoolVar(&o.list, "list", false, "list the scenarios, as --format text or json, and ask nothing")
 	return withArgs(cmd, 0, 2)
 }
@@ -119,11 +125,16 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	if err != nil {
 		return err
 	}
+	ship, err := o.ship.beside(e, o.capture)
+	if err != nil {
+		return err
+	}
 	for _, m := range agents.masks() {
 		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
 	run := &probeRun{
 		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
+		ship: ship,
 	}
 	return agents.hide(run.run(ctx))
 }
@@ -159,11 +170,12 @@ type probeRun struct {
 	webhook   webhook.Options
 	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
 	keys      jws.KeySet              // the same, for the scenarios
+	ship      *shipTo                 // nil if the capture is not shipped
 }
 
 // run asks the agents, writes the report, and returns the exit status as an error.
 func (r *probeRun) run(ctx context.Context) error {
-	record, err := r.o.record(r.e, r.agents)
+	record, err := r.o.record(r.e, r.agents, r.ship)
 	if err != nil {
 		return err
 	}

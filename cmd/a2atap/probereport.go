@@ -25,10 +25,12 @@ type probeRecord struct {
 	memory *capture.Memory
 	sink   capture.Sink
 	seq    uint64 // the last exchange that the capture held before
+
+	shipment *shipment // nil if it is not shipped
 }
 
 // record opens the record.
-func (o *probeOptions) record(e env, agents probeAgents) (*probeRecord, error) {
+func (o *probeOptions) record(e env, agents probeAgents, ship *shipTo) (*probeRecord, error) {
 	name := o.capture
 	if name == "" {
 		name = "probe"
@@ -45,6 +47,10 @@ func (o *probeOptions) record(e env, agents probeAgents) (*probeRecord, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := mayShip(ship, o.capture, store); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+		r.shipment = startShipment(ship, o.capture, store, nil, e.ship)
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}
@@ -62,7 +68,11 @@ func (r *probeRecord) last() uint64 {
 }
 
 // Close ends the record. What is in memory can still be read.
-func (r *probeRecord) Close() error { return r.sink.Close() }
+func (r *probeRecord) Close() error {
+	err := r.sink.Close()
+	r.shipment.stop()
+	return err
+}
 
 // A teeSink hands steps on to several sinks.
 type teeSink []capture.Sink

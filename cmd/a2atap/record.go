@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,10 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/proxy"
-	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/notes"
 	"a2atap/replay/client/setup"
-	"a2atap/tui"
 )
 
 type recordOptions struct {
@@ -51,6 +47,8 @@ type recordOptions struct {
 	events        bool
 	tui           bool
 	otlp          otlpFlags
+	nats          natsFlags
+	ship          shipFlags
 }
 
 func newRecord(e env) *cobra.Command {
@@ -87,6 +85,10 @@ the end at the latest.
 
 ` + faultHelp() + `
 
+` + shipHelp + `
+
+` + natsHelp + `
+
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
 lost.`,
@@ -96,6 +98,7 @@ lost.`,
   a2atap record --forward 7080 --tunnel idp.example
   a2atap record --agent booker=http://127.0.0.1:9001 --fault booker:cut-stream=2@SendStreamingMessage#1
   a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
+  a2atap record --agent http://127.0.0.1:9001 --ship nats://127.0.0.1:4222/traffic
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
@@ -106,7 +109,7 @@ lost.`,
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
 	f.StringVar(&o.format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
-		"(JSON Lines, in which type is tap, forward, exchange, event, finding, webhook or verdict)")
+		"(JSON Lines, in which type is tap, forward, ship, exchange, event, finding, webhook or verdict)")
 	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
@@ -158,6 +161,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"`AGENT:WHAT[@WHEN]`, as above; repeatable")
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	o.otlp.register(f)
+	o.ship.register(f, &o.nats, "")
+	o.nats.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
 			"traffic was lost")
@@ -220,7 +225,7 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
 		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
-		onStanding: out.standing,
+		onStanding: out.standing, onShip: out.ship,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -293,6 +298,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
 		return r, err
 	}
+	if r.ship, err = o.ship.to(e, o.keepSecrets); err != nil {
+		return r, err
+	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
 		return r, err
 	}
@@ -349,42 +357,5 @@ func (r *recording) wait(ctx context.Context, duration time.Duration, exchanges 
 		case err := <-r.failed:
 			return fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", err)
 		}
-	}
-}
-
-// inspect shows the recording until it is to end, or the user quits, which ends it.
-func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, exchanges int64) error {
-	ctx, cancel := context.WithCancel(ctx)
-	waited := make(chan error, 1)
-	go func() {
-		waited <- r.wait(ctx, duration, exchanges)
-		cancel()
-	}()
-	src := r.shown()
-	err := runInspector(ctx, e, src, r.resender(e, src), r.screen())
-	cancel()
-	return errors.Join(err, <-waited)
-}
-
-// shown is the capture as the inspector shows it.
-func (r *recording) shown() capture.Source {
-	if r.before.SecretsKept || r.keep {
-		return r.store
-	}
-	return &hidden{indexed: r.store, names: r.names, key: r.key}
-}
-
-// screen is what the inspector shows of the recording: its rules, what they find, and where to send traffic.
-func (r *recording) screen() tui.Options {
-	var hints []string
-	for _, t := range r.proxy.Taps() {
-		hints = append(hints, fmt.Sprintf("%s is tapped at %s", t.Name(), t.URL()))
-	}
-	if f := r.proxy.Forward(); f != nil {
-		hints = append(hints, "the forward proxy for any agent is "+f.URL())
-	}
-	return tui.Options{
-		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",
-		Notes: notes.Path(r.before.Name),
 	}
 }

@@ -46,6 +46,7 @@ type recordingOptions struct {
 	reach                      *outbound.Dialer        // how agents are connected to; nil is without any of its options
 
 	collector *collector // that gets spans; nil for none
+	ship      *shipTo    // where it is shipped; nil for nowhere
 
 	onTap      func(*proxy.Tap)                     // a further tap opened by itself
 	onNotice   func(string)                         // what the user should know at once
@@ -54,6 +55,7 @@ type recordingOptions struct {
 	onEvent    func(analyzer.PassedEvent)           // each event of a stream, the same; may be nil
 	onStanding func([]push.Standing)                // the push notification configs that point at it when it ends; may be nil
 	onBehind   func(text string)                    // judging is far behind, or takes long at the end
+	onShip     func(shipEvent)                      // what becomes of shipping; may be nil
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 
@@ -83,6 +85,7 @@ type recording struct {
 	keys     []analyzer.EngineOption
 	spans    *spanning     // nil if they are not wanted
 	verdicts *tui.Verdicts // for the inspector; nil if there is none
+	shipment *shipment     // nil if it is not shipped
 	throttle *throttle
 	patience time.Duration // that the end has with the rules before it says what it waits for
 
@@ -136,6 +139,9 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if r.before, err = r.store.Info(context.Background()); err != nil {
 		return nil, errors.Join(err, r.sink.Close())
 	}
+	if err := mayShip(o.ship, o.output, r.store); err != nil {
+		return nil, errors.Join(err, r.sink.Close())
+	}
 	if _, err := learnCards(context.Background(), r.store, r.names, 1); err != nil && r.onNotice != nil {
 		r.onNotice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.output, err))
 	}
@@ -171,6 +177,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	}
 	r.spans = r.newSpanning(&o)
 	r.throttle = r.newThrottle()
+	r.shipment = startShipment(o.ship, o.output, r.store, r.busyForShipping(), r.onShip(o.onShip))
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
@@ -219,6 +226,7 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	err := errors.Join(r.recorder.Close(context.Background()), r.sink.Close())
 	j := r.verdict()
 	r.spans.stop()
+	r.shipment.stop()
 	stats := r.account()
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)

@@ -45,7 +45,8 @@ used, but with --upstream-proxy env.
 
 ` + reachHelp + `
 
-Faults are made in answers that come through a tap (--agent), with --fault as record takes it.
+Faults are made in answers that come through a tap (--agent), with --fault as record takes it. --ship is that of
+record, too.
 
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else 4 if nothing
 came through, else that of record.`,

@@ -165,6 +165,14 @@ const KindInjected = "injected"
 // it did follows. What is recorded is what the client saw, and says nothing of the agent.
 const FaultMadeHere = "fault made here: "
 
+// SeenAlso begins the note of an exchange that another recorder saw too, on its way between the same client and the same
+// agent; where and when follows. The two are one exchange in a capture that was merged of several.
+const SeenAlso = "seen also: "
+
+// SeenOtherwise begins the note of an exchange that another recorder saw with another answer; where, when and what was
+// different follows. Both are in the merged capture.
+const SeenOtherwise = "seen otherwise: "
+
 // FaultMade returns what fault the recorder made in the exchange because it was told to; empty if none.
 func (x *Exchange) FaultMade() string {
 	for _, note := range x.Notes {

@@ -63,7 +63,8 @@ func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
 	c := &Conn{address: a, patience: o.Patience}
 	c.life, c.cut = context.WithCancel(context.Background())
 	connected := context.AfterFunc(ctx, c.cut)
-	c.nats, err = nats.Connect(a.server, append(options, nats.SetCustomDialer(boundDialer{c.life, o.Patience}), nats.SkipHostLookup())...)
+	options = append(options, nats.SetCustomDialer(boundDialer{c.life, o.Patience}), nats.SkipHostLookup())
+	c.nats, err = nats.Connect(a.server, options...)
 	if !connected() && err == nil {
 		c.nats.Close()
 		err = ctx.Err()

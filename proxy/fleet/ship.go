@@ -53,6 +53,7 @@ type ShipStatus struct {
 	Shipped   uint64 // the last arrival number that the stream has for sure; 0 until the server was asked
 	Committed uint64 // the last that the capture had when the Shipper last looked
 	Messages  uint64 // that this Shipper has published
+	Steps     uint64 // in them
 	Asked     bool   // the server has said what it has
 	Err       error  // what keeps it from shipping; nil if nothing does
 }
@@ -65,10 +66,10 @@ type ShipStatus struct {
 // message of the subject and goes on behind it. Each message says which one it expects to be the last; the server
 // refuses any other. So each committed block arrives exactly once, in order, whoever ships it.
 //
-// Where the stream removes old messages, a subject may have lost all of its. This Shipper then goes on after what it has
-// shipped; one in another process cannot know, and begins with the first block again. Of a block that was cut into parts
-// the last parts may be missing, after a Shipper was killed; the next one begins the block again, and readers drop the
-// beginning.
+// Where the stream removes old messages, a subject may have lost all of its. This Shipper then goes on after what it
+// has shipped; one in another process cannot know, and begins with the first block again. Of a block that was cut into
+// parts the last ones may be missing, after a Shipper was killed; the next one begins the block again, and readers drop
+// the beginning.
 type Shipper struct {
 	address Address
 	spool   Spool
@@ -92,12 +93,14 @@ type Shipper struct {
 
 	begun     time.Time // of the last message
 	full      bool      // it was as large as it may be
+	went      bool      // something arrived in this session, or all was there
 	data      []byte
 	work      background.Work
 	news      trouble
 	shipped   atomic.Uint64
 	committed atomic.Uint64
 	messages  atomic.Uint64
+	steps     atomic.Uint64
 	asked     atomic.Bool
 	failing   atomic.Pointer[error]
 	lost      atomic.Pointer[error] // what the connection has said last, if it is not there
@@ -120,7 +123,8 @@ func NewShipper(a Address, spool Spool, o ShipOptions) *Shipper {
 // Status says how far it is. Anybody may ask.
 func (s *Shipper) Status() ShipStatus {
 	status := ShipStatus{
-		Shipped: s.shipped.Load(), Committed: s.committed.Load(), Messages: s.messages.Load(), Asked: s.asked.Load(),
+		Shipped: s.shipped.Load(), Committed: s.committed.Load(), Messages: s.messages.Load(), Steps: s.steps.Load(),
+		Asked: s.asked.Load(),
 	}
 	if err := s.failing.Load(); err != nil {
 		status.Err = *err
@@ -158,12 +162,15 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			s.conn.Close()
 		}
 	}()
-	progress := time.Now()
+	var failing time.Time // since when nothing goes
 	for pause := firstPause; ; {
-		before := s.messages.Load()
+		s.went = false
 		err := s.session(ctx)
-		if s.messages.Load() > before {
-			progress, pause = time.Now(), firstPause
+		if s.went {
+			failing, pause = time.Time{}, firstPause
+		}
+		if failing.IsZero() {
+			failing = time.Now()
 		}
 		switch {
 		case err == nil:
@@ -177,7 +184,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			s.news.report(err, s.asked.Load())
 		}
 		lasting := isLasting(err)
-		if s.options.GiveUp > 0 && (lasting || time.Since(progress) > s.options.GiveUp) {
+		if s.options.GiveUp > 0 && (lasting || time.Since(failing) > s.options.GiveUp) {
 			return err
 		}
 		if lasting {

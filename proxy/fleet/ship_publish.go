@@ -27,8 +27,8 @@ func headerRoom(r *Recorder, stream string) int {
 	return msg.Size() + len(messageID(&m, most)) + 256
 }
 
-// messageID is how the server knows a message again that comes twice: the capture, its arrival numbers, and behind which
-// message it is to be.
+// messageID is how the server knows a message again that comes twice: the capture, its arrival numbers, and behind
+// which message it is to be.
 func messageID(m *Message, last uint64) string {
 	id := fmt.Sprintf("%s:%d-%d@%d", strings.ReplaceAll(m.Recorder.Capture.String(), "-", ""), m.First, m.Last, last)
 	if m.Parts > 1 {
@@ -84,8 +84,10 @@ func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	}
 	s.last, s.own, s.salt = ack.Sequence, ack.Sequence, ""
 	s.messages.Add(1)
+	s.went = true
 	s.failing.Store(nil)
 	if m.Part == m.Parts {
+		s.steps.Add(m.Last + 1 - m.First)
 		s.next, s.state = m.Last+1, &m.Recorder
 		s.shipped.Store(m.Last)
 	}

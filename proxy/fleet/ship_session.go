@@ -174,6 +174,7 @@ func (s *Shipper) more(ctx context.Context, info *capture.Info) (done bool, err 
 		if err := s.note(ctx, info); err != nil || s.options.Once {
 			return err == nil, err
 		}
+		s.went = true
 		switch err := s.spool.Wait(ctx, s.next); {
 		case errors.Is(err, capture.ErrEnded):
 			return s.end(ctx)

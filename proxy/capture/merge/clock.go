@@ -1,0 +1,243 @@
+package merge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A hostPair is two hosts, the first of which comes first in the alphabet.
+type hostPair [2]string
+
+// A bound says between which values a difference of two clocks lies, in nanoseconds.
+type bound struct{ least, most int64 }
+
+var anything = bound{math.MinInt64 / 4, math.MaxInt64 / 4}
+
+func (b bound) and(c bound) bound { return bound{max(b.least, c.least), min(b.most, c.most)} }
+func (b bound) empty() bool       { return b.least > b.most }
+func (b bound) minus() bound      { return bound{-b.most, -b.least} }
+func (b bound) wider(by time.Duration) bound {
+	return bound{b.least - int64(by), b.most + int64(by)}
+}
+
+// value is the difference that is taken: none where that is possible, else the middle.
+func (b bound) value() int64 {
+	switch {
+	case b.least <= 0 && b.most >= 0:
+		return 0
+	case b.least == anything.least:
+		return b.most
+	case b.most == anything.most:
+		return b.least
+	}
+	return b.least + (b.most-b.least)/2
+}
+
+// between returns how much the inner recorder's clock can be ahead of the outer one's, by what both saw of an exchange:
+// the request came in later there, and the answer's head and end earlier.
+func between(outer, inner *exchange) bound {
+	b := anything
+	for _, later := range [][2]int64{{outer.started, inner.started}, {outer.requestEnd, inner.requestEnd}} {
+		if later[0] != unknown && later[1] != unknown {
+			b.most = min(b.most, later[1]-later[0])
+		}
+	}
+	for _, earlier := range [][2]int64{{outer.answerHead, inner.answerHead}, {outer.answerEnd, inner.answerEnd}} {
+		if earlier[0] != unknown && earlier[1] != unknown {
+			b.least = max(b.least, earlier[1]-earlier[0])
+		}
+	}
+	return b
+}
+
+// An edge is what is known of how much the clock of the second host is ahead of that of the first.
+type edge struct {
+	stretches []stretch
+	n         int // exchanges that it was learned from
+}
+
+// A stretch is a time in which one difference explains all pairs.
+type stretch struct {
+	from  [2]int64 // on the clocks of the two hosts
+	bound bound
+	n     int
+}
+
+// A sighting is one exchange that was seen on both sides of an edge.
+type sighting struct {
+	outer, inner *exchange
+	at           [2]int64 // on the clocks of the two hosts
+	bound        bound
+}
+
+// edge returns what is known of two hosts, nil if nothing, and whether the second comes first in it.
+func (m *Merger) edge(a, b string) (e *edge, swapped bool) {
+	if a > b {
+		return m.edges[hostPair{b, a}], true
+	}
+	return m.edges[hostPair{a, b}], false
+}
+
+// impossible is by how much times may contradict each other before a pair is none: a clock may have been set in the
+// midst of an exchange, but rarely by more.
+const impossible = time.Second
+
+// ahead says how many sightings are looked at, to tell a clock that was set from a pair that is none.
+const ahead = 4
+
+// learn takes sightings, in order of time, and returns those that contradict the others by so much that they are no
+// pairs.
+func (e *edge) learn(sightings []sighting) (wrong []sighting) {
+	for i, s := range sightings {
+		if s.bound.empty() {
+			if s.bound.wider(impossible).empty() {
+				wrong = append(wrong, s)
+			}
+			continue
+		}
+		if len(e.stretches) > 0 {
+			last := &e.stretches[len(e.stretches)-1]
+			if both := last.bound.and(s.bound); !both.empty() {
+				last.bound, last.n = both, last.n+1
+				e.n++
+				continue
+			}
+			next := sightings[i+1 : min(len(sightings), i+1+ahead)]
+			before, after := agreeing(last.bound, next), agreeing(s.bound, next)
+			if before > after {
+				if last.bound.wider(impossible).and(s.bound).empty() {
+					wrong = append(wrong, s)
+				}
+				continue
+			}
+		}
+		e.stretches = append(e.stretches, stretch{from: s.at, bound: s.bound, n: 1})
+		e.n++
+	}
+	return wrong
+}
+
+func agreeing(b bound, sightings []sighting) int {
+	n := 0
+	for _, s := range sightings {
+		if !b.and(s.bound).empty() {
+			n++
+		}
+	}
+	return n
+}
+
+// at returns what is known at an instant on the clock of the host of that side; false if nothing.
+func (e *edge) at(side int, instant int64) (bound, bool) {
+	if e == nil || len(e.stretches) == 0 {
+		return anything, false
+	}
+	i, found := slices.BinarySearchFunc(e.stretches, instant, func(s stretch, t int64) int {
+		return cmp.Compare(s.from[side], t)
+	})
+	if !found && i > 0 {
+		i--
+	}
+	return e.stretches[i].bound, true
+}
+
+// Clocks lead from each host to one that the others are compared with.
+type clocks struct {
+	parent map[string]string
+	depth  map[string]int
+}
+
+// lay finds a way from each host to another, as few exchanges as possible in between. The hosts come in their order.
+func (m *Merger) lay(hosts []string) {
+	near := make(map[string][]string)
+	for pair, e := range m.edges {
+		if len(e.stretches) > 0 {
+			near[pair[0]] = append(near[pair[0]], pair[1])
+			near[pair[1]] = append(near[pair[1]], pair[0])
+		}
+	}
+	right := make(map[string]int) // with how many others a host agrees without a correction
+	for pair, e := range m.edges {
+		agree := !slices.ContainsFunc(e.stretches, func(s stretch) bool { return s.bound.value() != 0 })
+		if len(e.stretches) > 0 && agree {
+			right[pair[0]]++
+			right[pair[1]]++
+		}
+	}
+	first := slices.Clone(hosts)
+	slices.SortStableFunc(first, func(a, b string) int { return cmp.Compare(right[b], right[a]) })
+	old := m.clocks
+	m.clocks = clocks{parent: make(map[string]string), depth: make(map[string]int)}
+	if m.late { // those that were compared before stay the measure
+		slices.SortStableFunc(first, func(a, b string) int { return cmp.Compare(old.depth[a], old.depth[b]) })
+	}
+	for _, root := range first {
+		if _, known := m.clocks.depth[root]; known {
+			continue
+		}
+		m.clocks.depth[root] = 0
+		for queue := []string{root}; len(queue) > 0; queue = queue[1:] {
+			at := queue[0]
+			slices.Sort(near[at])
+			for _, next := range near[at] {
+				if _, known := m.clocks.depth[next]; !known {
+					m.clocks.parent[next], m.clocks.depth[next] = at, m.clocks.depth[at]+1
+					queue = append(queue, next)
+				}
+			}
+		}
+	}
+}
+
+// corrected returns an instant on the clock of a host as the measure's clock shows it.
+func (m *Merger) corrected(host string, instant int64) int64 {
+	for {
+		parent, ok := m.clocks.parent[host]
+		if !ok {
+			return instant
+		}
+		e, swapped := m.edge(parent, host)
+		if swapped { // the host is the first of the two
+			b, _ := e.at(0, instant)
+			instant += b.value()
+		} else {
+			b, _ := e.at(1, instant)
+			instant -= b.value()
+		}
+		host = parent
+	}
+}
+
+// A Clock is what was found out of the clock of a host.
+type Clock struct {
+	Host      string
+	With      string        // the host that it was compared with, of which exchanges were seen here too; "" if none
+	Exchanges int           // by how many
+	Ahead     time.Duration // of that clock, at the end: what times were corrected by
+	Within    time.Duration // how far that may be off, to either side
+	Changes   int           // how often the difference changed: a clock was set, or runs faster
+}
+
+func (m *Merger) clock(host string) Clock {
+	c := Clock{Host: host}
+	parent, ok := m.clocks.parent[host]
+	if !ok {
+		for pair, e := range m.edges { // others are compared with it
+			if (pair[0] == host || pair[1] == host) && len(e.stretches) > 0 {
+				c.Exchanges += e.n
+			}
+		}
+		return c
+	}
+	e, swapped := m.edge(parent, host)
+	last := e.stretches[len(e.stretches)-1].bound
+	if swapped {
+		last = last.minus()
+	}
+	c.With, c.Exchanges, c.Changes = parent, e.n, len(e.stretches)-1
+	c.Ahead = time.Duration(last.value())
+	c.Within = time.Duration(max(last.most-last.value(), last.value()-last.least))
+	return c
+}

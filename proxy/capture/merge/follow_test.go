@@ -1,0 +1,99 @@
+package merge
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// followed follows two recordings that grow, and returns what was merged in the end. Play is called in the bubble.
+func followed(t *testing.T, play func(outer, inner *capture.Memory)) []*capture.Exchange {
+	t.Helper()
+	var all []*capture.Exchange
+	synctest.Test(t, func(t *testing.T) {
+		outer, inner := capture.NewMemory(capture.Info{}), capture.NewMemory(capture.Info{})
+		merged := capture.NewMemory(capture.Info{})
+		m := New(merged, Options{})
+		m.Add(Recording{Host: "west", Name: "west", Source: outer})
+		done := make(chan error)
+		go func() { done <- m.Follow(t.Context()) }()
+		time.Sleep(100 * time.Millisecond)
+		m.Add(Recording{Host: "east", Name: "east", Source: inner})
+		play(outer, inner)
+		for _, memory := range []*capture.Memory{outer, inner} {
+			if err := memory.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		all = exchanges(t, merged)
+	})
+	return all
+}
+
+func appended(t *testing.T, to *capture.Memory, steps []capture.Step) {
+	t.Helper()
+	if err := to.Append(steps...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFollow(t *testing.T) {
+	soon, late := 300*time.Millisecond, 3*time.Second
+	for name, c := range map[string]struct {
+		outer, inner time.Duration // when what is recorded comes
+		want         int
+		client       string
+	}{
+		"both at once":             {0, 0, 1, "shop"},
+		"inner view a moment late": {0, soon, 1, "shop"},
+		"outer view a moment late": {soon, 0, 1, "shop"},
+		"inner view too late":      {0, late, 1, "shop"},
+		"outer view too late":      {late, 0, 1, "shop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := followed(t, func(outer, inner *capture.Memory) {
+				first, second := outer, inner
+				steps := [][]capture.Step{outerAsk(1).steps(1, noon), innerAsk(1).steps(1, noon)}
+				if c.outer > c.inner {
+					first, second = inner, outer
+					steps[0], steps[1] = steps[1], steps[0]
+				}
+				appended(t, first, steps[0])
+				time.Sleep(c.outer + c.inner)
+				appended(t, second, steps[1])
+				time.Sleep(late)
+			})
+			if len(all) != c.want || all[0].Client.Name != c.client || len(all[0].Notes) != 1 {
+				t.Fatalf("got %d exchanges: %+v", len(all), all[0])
+			}
+		})
+	}
+}
+
+// An answer that turns out to be another one while it passes makes two of what was taken for one.
+func TestFollowSeparates(t *testing.T) {
+	all := followed(t, func(outer, inner *capture.Memory) {
+		x, y := outerAsk(1), innerAsk(1)
+		x.answer = `{"result":2}`
+		a, b := x.steps(1, noon), y.steps(1, noon)
+		appended(t, outer, a[:4])
+		appended(t, inner, b[:4])
+		time.Sleep(3 * time.Second)
+		appended(t, inner, b[4:])
+		appended(t, outer, a[4:])
+		time.Sleep(3 * time.Second)
+	})
+	if len(all) != 2 {
+		t.Fatalf("got %d exchanges, want two", len(all))
+	}
+	for i, x := range all {
+		if x.Response == nil || !x.Response.Body.Complete || x.State != capture.StateClosed || len(x.Notes) != 1 {
+			t.Errorf("exchange %d is not whole: %+v", i+1, x)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package merge
+
+import (
+	"fmt"
+
+	"a2atap/proxy/capture"
+)
+
+// says puts the host in front of a reason.
+func (r *recorder) says(reason string) string {
+	if reason == "" {
+		reason = "not recorded"
+	}
+	return r.Host + ": " + reason
+}
+
+// leaveOut counts a step of an exchange whose beginning is not in the recording.
+func (r *recorder) leaveOut(s capture.Step) {
+	if _, known := r.out.headless[s.Seq]; !known {
+		r.out.headless[s.Seq] = struct{}{}
+		r.out.missing++
+	}
+	switch what := s.What.(type) {
+	case capture.RequestBody:
+		r.out.bytes += int64(len(what.Data)) + what.Dropped
+	case capture.ResponseBody:
+		r.out.bytes += int64(len(what.Data)) + what.Dropped
+	case capture.ResponseEvent:
+		r.out.bytes += int64(len(what.Event.Raw)) + what.Event.Dropped
+	case capture.Closed:
+		r.out.bytes += what.Dropped
+	case capture.Lost:
+		r.out.bytes += what.Bytes
+	}
+}
+
+// tellHeadless says how many exchanges of a recorder were left out since it was said last.
+func (m *Merger) tellHeadless(r *recorder) error {
+	n, bytes := r.out.missing, r.out.bytes
+	if n == 0 {
+		return nil
+	}
+	r.out.missing, r.out.bytes = 0, 0
+	m.count(func(sum *Summary) { sum.Lost += n })
+	return m.say(0, capture.Lost{
+		Exchanges: n, Bytes: bytes, Reason: r.says("their beginning is not in " + r.Name),
+	})
+}
+
+// tellLosses says what the recordings say of their losses beyond what their steps do.
+func (m *Merger) tellLosses() error {
+	for _, r := range m.recorders {
+		if err := m.tellLossesOf(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Merger) tellLossesOf(r *recorder) error {
+	if n := r.info.LostExchanges - r.losses - r.saidLost; n > 0 {
+		r.saidLost += n
+		err := m.say(0, capture.Lost{
+			Exchanges: n, Reason: r.says("lost, as " + r.Name + " says"),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.info.Crashes > r.said.Crashes {
+		r.said.Crashes = r.info.Crashes
+		return m.say(0, capture.Lost{
+			Reason: r.says(fmt.Sprintf("%s (%s)", r.info.Crash, r.Name)),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,377 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// tolerance is by how much times may contradict each other, since clocks are read at different moments.
+const tolerance = time.Millisecond
+
+// bucket is what both views of an exchange have in common before their answers are looked at.
+type bucketKey struct{ key, request, address uint64 }
+
+type bucket struct{ outer, inner []*exchange }
+
+// match finds the exchanges among those pending that were seen twice.
+func (m *Merger) match() {
+	buckets := m.buckets()
+	keys := make([]bucketKey, 0, len(buckets))
+	for key, b := range buckets {
+		if len(b.outer) > 0 && len(b.inner) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b bucketKey) int { // what pairs first must not depend on chance
+		x, y := buckets[a].outer[0], buckets[b].outer[0]
+		return cmp.Or(compareExchanges(x, y), compareExchanges(buckets[a].inner[0], buckets[b].inner[0]))
+	})
+	m.matchUnmistakable(buckets, keys)
+	m.lay(m.hosts())
+	m.matchConnections()
+	m.matchByTime(buckets, keys)
+	for _, x := range m.pending {
+		m.compareAnswers(x)
+	}
+}
+
+func (m *Merger) hosts() []string {
+	var hosts []string
+	for _, r := range m.recorders {
+		if len(hosts) == 0 || hosts[len(hosts)-1] != r.Host {
+			hosts = append(hosts, r.Host)
+		}
+	}
+	return hosts
+}
+
+func compareExchanges(a, b *exchange) int {
+	return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.seq, b.seq))
+}
+
+func (m *Merger) buckets() map[bucketKey]*bucket {
+	buckets := make(map[bucketKey]*bucket)
+	at := func(key, request, address uint64) *bucket {
+		k := bucketKey{key, request, address}
+		b := buckets[k]
+		if b == nil {
+			b = &bucket{}
+			buckets[k] = b
+		}
+		return b
+	}
+	for _, x := range m.pending {
+		if !x.request.done || x.request.cut {
+			continue
+		}
+		if x.down == nil {
+			address, key := x.to, x.key
+			if x.notifies {
+				address, key = 0, x.body
+			}
+			b := at(key, x.request.loose, address)
+			b.outer = append(b.outer, x)
+		}
+		if x.up == nil {
+			address, key := x.host, x.key
+			if x.notified {
+				address, key = 0, x.body
+			}
+			b := at(key, x.request.loose, address)
+			b.inner = append(b.inner, x)
+		}
+	}
+	return buckets
+}
+
+// matchUnmistakable pairs requests that carry an id of their own. Their times tell the clocks; those that contradict
+// the others are taken apart again.
+func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
+	found := make(map[hostPair][]sighting)
+	for _, key := range keys {
+		b := buckets[key]
+		if len(b.outer) != 1 || len(b.inner) != 1 || !b.outer[0].own || !b.inner[0].own {
+			continue
+		}
+		x, y := b.outer[0], b.inner[0]
+		if !m.canPair(x, y) {
+			continue
+		}
+		s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
+		if x.r.Host == y.r.Host {
+			if !s.bound.wider(tolerance).contains(0) {
+				continue
+			}
+		}
+		pair := hostPair{x.r.Host, y.r.Host}
+		if x.r.Host > y.r.Host {
+			pair = hostPair{y.r.Host, x.r.Host}
+			s.at = [2]int64{y.started, x.started}
+			s.bound = s.bound.minus()
+		}
+		found[pair] = append(found[pair], s)
+	}
+	for pair, list := range found {
+		slices.SortFunc(list, func(a, b sighting) int {
+			return cmp.Or(cmp.Compare(a.at[0], b.at[0]), compareExchanges(a.outer, b.outer))
+		})
+		if pair[0] != pair[1] {
+			e := m.edges[pair]
+			if e == nil {
+				e = &edge{}
+				m.edges[pair] = e
+			}
+			wrong := e.learn(list)
+			list = slices.DeleteFunc(list, func(s sighting) bool {
+				return slices.ContainsFunc(wrong, func(w sighting) bool { return w.outer == s.outer })
+			})
+		}
+		for _, s := range list {
+			m.pair(s.outer, s.inner)
+		}
+	}
+}
+
+func (b bound) contains(v int64) bool { return b.least <= v && v <= b.most }
+
+// canPair reports whether nothing that is known already contradicts that one exchange is the outer view of the other.
+func (m *Merger) canPair(x, y *exchange) bool {
+	if x == y || x.r == y.r || x.down != nil || y.up != nil || !compatible(&x.request, &y.request) {
+		return false
+	}
+	for z := x; z != nil; z = z.up { // no circles
+		if z == y || z.r == y.r {
+			return false
+		}
+	}
+	return true
+}
+
+// compatible reports whether two views of a request or an answer can be of the same bytes. What is not known of one
+// of them speaks for nothing.
+func compatible(x, y *part) bool {
+	switch {
+	case !x.done || !y.done || x.cut || y.cut:
+		return true
+	case x.exact == y.exact:
+		return true
+	case x.loose == y.loose && (x.rewritten || y.rewritten || x.hidden && y.hidden):
+		return true
+	}
+	// One was decoded to hide something, or only one was hidden at all: then all that can be compared is the size.
+	return (x.decoded != y.decoded || x.hidden != y.hidden) && x.size == y.size && x.size >= 0
+}
+
+// pair makes one exchange the outer view of another.
+func (m *Merger) pair(x, y *exchange) {
+	x.down, y.up = y, x
+	m.unnoted = append(m.unnoted, x)
+	if x.conn == 0 || y.conn == 0 || x.notifies {
+		return
+	}
+	c, d := connection{x.r, x.conn}, connection{y.r, y.conn}
+	if !slices.Contains(m.below[c], d) {
+		m.below[c] = append(m.below[c], d)
+		m.above[d] = append(m.above[d], c)
+	}
+}
+
+// matchConnections pairs what stands on connections that are known to be one, in the order in which it stands there.
+func (m *Merger) matchConnections() {
+	on := make(map[connection][]*exchange)
+	for _, x := range m.pending {
+		if x.conn != 0 && x.request.done && !x.request.cut {
+			c := connection{x.r, x.conn}
+			on[c] = append(on[c], x)
+		}
+	}
+	conns := make([]connection, 0, len(on))
+	for c := range on {
+		conns = append(conns, c)
+	}
+	slices.SortFunc(conns, func(a, b connection) int { return compareExchanges(on[a][0], on[b][0]) })
+	for _, c := range conns {
+		for _, d := range m.below[c] {
+			m.matchLine(on[c], on[d], d)
+		}
+	}
+}
+
+// matchLine pairs the exchanges of an outer connection with those of an inner one, between those that are paired.
+func (m *Merger) matchLine(outer, inner []*exchange, d connection) {
+	next := 0
+	for begin := 0; begin <= len(outer); {
+		end := begin
+		for end < len(outer) && !(outer[end].down != nil && (connection{outer[end].down.r, outer[end].down.conn}) == d) {
+			end++
+		}
+		to := len(inner)
+		if end < len(outer) {
+			if to = slices.Index(inner, outer[end].down); to < next {
+				return
+			}
+		}
+		m.matchBetween(outer[begin:end], inner[next:to])
+		next, begin = min(to+1, len(inner)), end+1
+	}
+}
+
+func (m *Merger) matchBetween(outer, inner []*exchange) {
+	inner = slices.DeleteFunc(slices.Clone(inner), func(y *exchange) bool { return y.up != nil })
+	outer = slices.DeleteFunc(slices.Clone(outer), func(x *exchange) bool { return x.down != nil })
+	if len(inner) == 0 || len(outer) == 0 {
+		return
+	}
+	if len(outer) == len(inner) {
+		all := true
+		for i := range outer {
+			all = all && m.fits(outer[i], inner[i])
+		}
+		if all {
+			for i := range outer {
+				m.pair(outer[i], inner[i])
+			}
+			return
+		}
+	}
+	m.matchOnly(outer, inner, m.fits, func(x, y *exchange) bool { return true })
+}
+
+// fits reports whether one exchange can be the outer view of the other: by address, request, and time.
+func (m *Merger) fits(x, y *exchange) bool {
+	if x.key != y.key || x.to != y.host || x.request.loose != y.request.loose || !m.canPair(x, y) {
+		return false
+	}
+	return m.inTime(x, y, tolerance, true)
+}
+
+// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance. Otherwise
+// is the answer where nothing is known of their clocks.
+func (m *Merger) inTime(x, y *exchange, tolerance time.Duration, otherwise bool) bool {
+	b := between(x, y)
+	if b.wider(tolerance).empty() {
+		return false
+	}
+	if x.r.Host == y.r.Host {
+		return b.wider(tolerance).contains(0)
+	}
+	e, swapped := m.edge(x.r.Host, y.r.Host)
+	side := 0
+	if swapped {
+		side = 1
+	}
+	known, ok := e.at(side, x.started)
+	if !ok {
+		return otherwise
+	}
+	if swapped {
+		known = known.minus()
+	}
+	return !known.wider(tolerance).and(b).empty()
+}
+
+// matchByTime pairs what is the only one whose time fits, on connections of which nothing is known.
+func (m *Merger) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
+	for _, key := range keys {
+		b := buckets[key]
+		outer := slices.DeleteFunc(slices.Clone(b.outer), func(x *exchange) bool { return x.down != nil })
+		inner := slices.DeleteFunc(slices.Clone(b.inner), func(y *exchange) bool { return y.up != nil })
+		m.matchOnly(outer, inner, m.fitsAlone, func(x, y *exchange) bool {
+			return m.inTime(x, y, tolerance, false) && x.sure() && y.sure()
+		})
+	}
+}
+
+// fitsAlone is fits where the connections say nothing: then the clocks have to be known.
+func (m *Merger) fitsAlone(x, y *exchange) bool {
+	if !m.canPair(x, y) || !compatible(&x.answer, &y.answer) || x.status != 0 && y.status != 0 && x.status != y.status {
+		return false
+	}
+	c, d := connection{x.r, x.conn}, connection{y.r, y.conn}
+	if len(m.below[c])+len(m.above[d]) > 0 && !slices.Contains(m.below[c], d) {
+		return false
+	}
+	return m.inTime(x, y, doubt, false)
+}
+
+// doubt is how far the clocks of two hosts may be off what is known of them at a time: within that, another exchange
+// may be the one too.
+const doubt = 10 * time.Millisecond
+
+// sure reports whether all of an exchange is known, and what else there was too.
+func (x *exchange) sure() bool { return x.answer.done && !x.r.gaps }
+
+// matchOnly pairs those that fit each other and nobody else, where that is certain.
+func (m *Merger) matchOnly(outer, inner []*exchange, fits, certain func(x, y *exchange) bool) {
+	if len(outer) == 0 || len(inner) == 0 {
+		return
+	}
+	start := make(map[*exchange]int64, len(inner))
+	for _, y := range inner {
+		start[y] = m.corrected(y.r.Host, y.started)
+	}
+	slices.SortFunc(inner, func(a, b *exchange) int {
+		return cmp.Or(cmp.Compare(start[a], start[b]), compareExchanges(a, b))
+	})
+	of := make(map[*exchange]int)
+	only := make(map[*exchange]*exchange)
+	for _, x := range outer {
+		first, _ := slices.BinarySearchFunc(inner, m.corrected(x.r.Host, x.started)-int64(slack),
+			func(y *exchange, t int64) int { return cmp.Compare(start[y], t) })
+		if !m.compared(x, inner) {
+			first = 0
+		}
+		n := 0
+		for _, y := range inner[first:] {
+			if x.answerEnd != unknown && first > 0 && start[y] > m.corrected(x.r.Host, x.answerEnd)+int64(slack) {
+				break
+			}
+			if fits(x, y) {
+				n++
+				of[y]++
+				only[x] = y
+			}
+		}
+		if n > 1 {
+			delete(only, x)
+		}
+	}
+	for _, x := range outer {
+		if y := only[x]; y != nil && of[y] == 1 && m.canPair(x, y) && certain(x, y) {
+			m.pair(x, y)
+		}
+	}
+}
+
+// slack is how far the times of a pair may be apart where clocks have been compared.
+const slack = 10 * time.Second
+
+// compared reports whether the clocks of all are comparable with that of an exchange.
+func (m *Merger) compared(x *exchange, others []*exchange) bool {
+	return !slices.ContainsFunc(others, func(y *exchange) bool {
+		e, _ := m.edge(x.r.Host, y.r.Host)
+		return x.r.Host != y.r.Host && (e == nil || len(e.stretches) == 0)
+	})
+}
+
+// compareAnswers decides whether an exchange and its inner view become one.
+func (m *Merger) compareAnswers(x *exchange) {
+	y := x.down
+	if y == nil || x.compared {
+		return
+	}
+	differ := x.answerHead != unknown && y.answerHead != unknown && x.status != y.status ||
+		!compatible(&x.answer, &y.answer)
+	x.compared = (x.closed && y.closed) || differ
+	switch {
+	case differ:
+		y.apart = true
+	case m.late:
+		return // see settle
+	case y.notified:
+		x.stays = y
+	default:
+		y.stays = x
+	}
+}

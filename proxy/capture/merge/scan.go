@@ -1,0 +1,308 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+)
+
+// A recorder is a recording on its way into the merged capture.
+type recorder struct {
+	Recording
+
+	info    capture.Info
+	scanned uint64 // arrival number of the last step that was summarised
+	ended   bool   // no more steps will come
+
+	exchanges map[uint64]*exchange // by the number there, that was opened last
+	agents    map[agentKey]*agent
+	fresh     map[uint64]struct{} // digests of ids that were carried so far
+	losses    int64               // exchanges that its steps say were lost
+	gaps      bool                // something is missing in it
+	said      capture.Info        // what was said of its losses
+	saidLost  int64
+	ripe      []mark // how far it was read at which time, while it is followed
+
+	out emission
+}
+
+func newRecorder(r Recording) *recorder {
+	return &recorder{
+		Recording: r, exchanges: make(map[uint64]*exchange), agents: make(map[agentKey]*agent),
+		fresh: make(map[uint64]struct{}),
+		out: emission{
+			exchanges: make(map[uint64]*exchange), conns: make(map[uint64]uint64), headless: make(map[uint64]struct{}),
+		},
+	}
+}
+
+type (
+	// A connection is that of a client to a recorder.
+	connection struct {
+		r    *recorder
+		conn uint64
+	}
+
+	// A part is what is known of a request or of an answer when it is over.
+	part struct {
+		exact, loose uint64 // digests of the bytes, and of those without secrets and URLs
+		size         int64  // on the wire; NotKnown if not measured
+		done         bool   // it was recorded to its end
+		cut          bool   // bytes of it are missing
+		decoded      bool
+		rewritten    bool // the recorder changed it on the way
+		hidden       bool // there are placeholders in it
+	}
+
+	// An exchange is the summary of one, and what has become of it.
+	exchange struct {
+		r            *recorder
+		seq, conn    uint64
+		started      int64 // on the recorder's clock, in nanoseconds since 1970
+		requestEnd   int64 // the same; unknown if it has not come
+		answerHead   int64
+		answerEnd    int64
+		agent        *agent
+		key          uint64 // digest of method, path and user agent
+		host, to     uint64 // digests of the addresses at which it was received, and to which it was sent on
+		body         uint64 // of method and user agent, for notifications, whose paths the recorders change
+		status       int
+		request      part
+		answer       part
+		wordless     bool // the request has no body
+		own          bool // the request carries an id that nothing before it carried
+		closed       bool
+		notified     bool // it came to an address that the recorder gave an agent for a webhook
+		notifies     bool // it went to such an address of another recorder
+		cardReplaced bool // URLs in the answer were replaced
+		open         *reading
+
+		up, down *exchange // the same, seen further from the agent and nearer to it
+		apart    bool      // they differ too much: both stay
+		stays    *exchange // the view into which this one is folded; nil if it stays
+		compared bool      // their answers were, to the end
+		noted    bool
+		out      uint64 // its number in the merged capture
+		passed   passed
+		original *original
+		restores *exchange      // whose answer stands for this one's
+		held     []capture.Step // of this one's, in case that is not whole
+	}
+
+	// A reading is what an exchange needs while its steps are read.
+	reading struct {
+		request, answer text
+	}
+
+	// A text is a body on its way into digests.
+	text struct {
+		kept         []byte
+		long         bool
+		exact, loose maphash.Hash
+	}
+)
+
+const (
+	unknown = int64(-1 << 63)
+	maxKept = 1 << 20 // bytes of a body that are held to be compared without URLs and secrets
+	hookTag = ".a2atap/"
+)
+
+// scanOne summarises what is new in a recording.
+func (m *Merger) scanOne(ctx context.Context, r *recorder) error {
+	info, err := r.Source.Info(ctx)
+	if err != nil {
+		return err
+	}
+	r.info = info
+	for s, err := range r.Source.Steps(ctx, r.scanned+1) {
+		if err != nil {
+			return err
+		}
+		r.scanned = max(r.scanned+1, s.Arrival)
+		if err := m.take(r, s); err != nil {
+			return err
+		}
+	}
+	r.gaps = r.gaps || info.Crashes > 0 || info.LostExchanges > 0
+	return nil
+}
+
+// take summarises one step.
+func (m *Merger) take(r *recorder, s capture.Step) error {
+	if opened, is := s.What.(capture.Opened); is && s.Seq != 0 {
+		return m.open(r, s.Seq, opened)
+	}
+	if lost, is := s.What.(capture.Lost); is {
+		r.gaps = true
+		r.losses += lost.Exchanges
+	}
+	x := r.exchanges[s.Seq]
+	if x == nil || s.Seq == 0 {
+		r.gaps = r.gaps || s.Seq != 0
+		return nil
+	}
+	switch what := s.What.(type) {
+	case capture.RequestBody:
+		m.add(&x.request, x.reading(m).request.add, what.Data, what.Dropped, what.Decoded)
+	case capture.RequestEnd:
+		x.requestEnd = x.at(s.Offset)
+		m.endRequest(x, what.Size)
+	case capture.ResponseHead:
+		x.answerHead = x.at(s.Offset)
+		x.status = capture.ParseResponseHead(what.Head).Status
+	case capture.ResponseBody:
+		m.add(&x.answer, x.reading(m).answer.add, what.Data, what.Dropped, what.Decoded)
+	case capture.ResponseEvent:
+		m.add(&x.answer, x.reading(m).answer.event, what.Event.Raw, what.Event.Dropped, false)
+	case capture.ResponseEnd:
+		x.answerEnd = x.at(s.Offset)
+		x.answer.end(&x.reading(m).answer, what.Size)
+		m.learn(r, x.open.answer.kept)
+		x.open.answer = text{}
+	case capture.Fact:
+		x.learn(what)
+	case capture.Closed:
+		x.closed, x.open = true, nil
+	case capture.Lost:
+		x.request.cut, x.answer.cut = true, true
+	}
+	return nil
+}
+
+func (m *Merger) open(r *recorder, seq uint64, opened capture.Opened) error {
+	if other := m.ids[opened.ID]; opened.ID != uuid.Nil {
+		if other != nil && other != r {
+			return fmt.Errorf("%s and %s are recordings of the same capture; leave one of them out", other.Name, r.Name)
+		}
+		m.ids[opened.ID] = r
+	}
+	head := capture.ParseRequestHead(opened.Head)
+	host, path := head.Fields.Get("Host"), head.Target
+	forwarded := ""
+	if u, err := url.Parse(head.Target); err == nil && u.Host != "" { // the absolute form, to a forward proxy
+		path, forwarded = u.RequestURI(), u.Host
+	}
+	sent := forwarded
+	if u, err := url.Parse(opened.Agent.URL); err == nil && sent == "" {
+		sent = u.Host
+	}
+	agentName := head.Fields.Get("User-Agent")
+	x := &exchange{
+		r: r, seq: seq, conn: opened.Conn, started: opened.Started.UnixNano(),
+		requestEnd: unknown, answerHead: unknown, answerEnd: unknown,
+		agent: r.agent(opened.Agent),
+		key:   m.digest(head.Method, path, agentName), body: m.digest(head.Method, agentName),
+		host: m.digest(normal(host)), to: m.digest(normal(sent)),
+		request: part{size: capture.NotKnown}, answer: part{size: capture.NotKnown},
+		notified: opened.Client.How == "webhook", notifies: strings.Contains(path, hookTag),
+	}
+	r.exchanges[seq] = x
+	r.out.opened = append(r.out.opened, x)
+	m.pending = append(m.pending, x)
+	return nil
+}
+
+func (x *exchange) reading(m *Merger) *reading {
+	if x.open == nil {
+		x.open = &reading{}
+		for _, h := range []*maphash.Hash{
+			&x.open.request.exact, &x.open.request.loose, &x.open.answer.exact, &x.open.answer.loose,
+		} {
+			h.SetSeed(m.seed)
+		}
+	}
+	return x.open
+}
+
+func (x *exchange) at(offset time.Duration) int64 {
+	if offset == capture.NotKnown {
+		return unknown
+	}
+	return x.started + int64(offset)
+}
+
+func (x *exchange) learn(fact capture.Fact) {
+	for _, w := range fact.Rewrites {
+		if strings.HasPrefix(w.Place, "request.body") {
+			x.request.rewritten = true
+		}
+		if strings.HasPrefix(w.Place, "response.body") {
+			x.answer.rewritten = true
+			x.cardReplaced = x.cardReplaced || strings.HasPrefix(w.Place, "response.body#")
+		}
+	}
+}
+
+// add takes a piece of a body.
+func (m *Merger) add(p *part, write func([]byte), data []byte, dropped int64, decoded bool) {
+	p.cut = p.cut || dropped > 0
+	p.decoded = p.decoded || decoded
+	p.hidden = p.hidden || bytes.Contains(data, []byte(placeholder))
+	write(data)
+}
+
+func (m *Merger) endRequest(x *exchange, size int64) {
+	t := &x.reading(m).request
+	x.request.end(t, size)
+	x.wordless = len(t.kept) == 0
+	x.own = m.learn(x.r, t.kept)
+	x.open.request = text{}
+}
+
+// learn remembers the ids in a body, and reports whether there was one that nothing before has carried.
+func (m *Merger) learn(r *recorder, body []byte) (own bool) {
+	for id := range longIDs(body) {
+		d := maphash.Bytes(m.seed, id)
+		if _, known := r.fresh[d]; !known {
+			r.fresh[d] = struct{}{}
+			own = true
+		}
+	}
+	return own
+}
+
+func (m *Merger) digest(texts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(m.seed)
+	for _, t := range texts {
+		h.WriteString(t)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// add takes a piece of a body.
+func (t *text) add(data []byte) {
+	t.exact.Write(data)
+	if len(t.kept)+len(data) > maxKept {
+		t.long = true
+	}
+	if !t.long {
+		t.kept = append(t.kept, data...)
+	}
+}
+
+// event takes an event of a stream.
+func (t *text) event(raw []byte) {
+	t.exact.Write(raw)
+	t.loose.Write(withoutNames(raw))
+}
+
+func (p *part) end(t *text, size int64) {
+	p.done, p.size = true, size
+	p.exact = t.exact.Sum64()
+	t.loose.Write(withoutNames(t.kept))
+	p.loose = t.loose.Sum64()
+	if t.long {
+		p.loose = p.exact
+	}
+}

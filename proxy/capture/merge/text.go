@@ -1,0 +1,80 @@
+package merge
+
+import (
+	"bytes"
+	"iter"
+
+	"a2atap/proxy/hostname"
+)
+
+// placeholder begins what stands for a secret: redacted.DIGEST.KEY, in hexadecimal digits.
+const placeholder = "redacted."
+
+// withoutNames returns a text with all placeholders of secrets made alike, and all strings of JSON that are URLs on
+// HTTP: what recorders hide and replace. A text that has neither is returned as it is.
+func withoutNames(text []byte) []byte {
+	if !bytes.Contains(text, []byte(placeholder)) && !bytes.Contains(text, []byte(`"http`)) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		switch {
+		case bytes.HasPrefix(text, []byte(placeholder)):
+			n := len(placeholder)
+			for n < len(text) && (isHex(text[n]) || text[n] == '.') {
+				n++
+			}
+			out, text = append(out, placeholder...), text[n:]
+		case bytes.HasPrefix(text, []byte(`"http://`)), bytes.HasPrefix(text, []byte(`"https://`)),
+			bytes.HasPrefix(text, []byte(`"http:\/\/`)), bytes.HasPrefix(text, []byte(`"https:\/\/`)):
+			end := bytes.IndexByte(text[1:], '"')
+			if end < 0 {
+				end = len(text) - 2
+			}
+			out, text = append(out, `"URL"`...), text[min(len(text), end+2):]
+		default:
+			out, text = append(out, text[0]), text[1:]
+		}
+	}
+	return out
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
+
+// longIDs yields the words of a text that are long enough, and have digits enough, to have been made by chance:
+// nobody says them twice who does not mean the same.
+func longIDs(text []byte) iter.Seq[[]byte] {
+	const letters, digits = 16, 3
+	return func(yield func([]byte) bool) {
+		begin, count := 0, 0
+		for i := 0; i <= len(text); i++ {
+			if i < len(text) && isWord(text[i]) {
+				if '0' <= text[i] && text[i] <= '9' {
+					count++
+				}
+				continue
+			}
+			hidden := bytes.HasSuffix(text[:begin], []byte(placeholder))
+			if i-begin >= letters && count >= digits && !hidden && !yield(text[begin:i]) {
+				return
+			}
+			begin, count = i+1, 0
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '_'
+}
+
+// normal returns the form in which the values of Host are compared. The ports that need not be said are left out.
+func normal(authority string) string {
+	host, port, ok := hostname.Split(authority)
+	if !ok {
+		return authority
+	}
+	if port == "80" || port == "443" {
+		port = ""
+	}
+	return hostname.Join(hostname.Normal(host), port)
+}
