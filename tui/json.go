@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A jsonLine is one line of a JSON text that was laid out for people.
@@ -128,7 +129,7 @@ func (w *jsonWriter) text() {
 		return
 	}
 	name := string(bytes.Trim(w.data[:n], `"`))
-	if strings.Contains(name, `\`) {
+	if strings.Contains(name, `\`) || !utf8.ValidString(name) {
 		var decoded string
 		if json.Unmarshal(w.data[:n], &decoded) == nil {
 			name = decoded

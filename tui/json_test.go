@@ -70,7 +70,7 @@ func TestLayJSONPointers(t *testing.T) {
 func FuzzLayJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,{"b":null}],"c":"d"}`, `[[],{},""]`, `{"a":"\"`, `}{`, `{"a" "b":1:2}`,
-		"[\x1b]", `{"":{"":0}}`, `[1,,2]`,
+		"[\x1b]", `{"":{"":0}}`, `[1,,2]`, "{\"\x9f\":1}",
 	} {
 		f.Add(seed)
 	}

@@ -235,6 +235,9 @@ func TestSDKsAreNotLinked(t *testing.T) {
 		if strings.HasPrefix(dep, "github.com/a2aproject/") || strings.HasPrefix(dep, "a2atap/replay/peers") {
 			t.Errorf("the program links %s; the SDKs are peers in tests only", dep)
 		}
+		if strings.HasPrefix(dep, "github.com/nats-io/nats-server/") {
+			t.Errorf("the program links %s; the server is a program of its own", dep)
+		}
 	}
 }
 

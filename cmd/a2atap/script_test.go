@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
-		"peer-go2": peers.Go2Main, "office": office, "collector": collect,
+		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
 	})
 }
 
@@ -74,6 +74,7 @@ func TestScripts(t *testing.T) {
 			"upstream":     scriptUpstream,
 			"noisyagent":   scriptNoisyAgent,
 			"journey":      scriptJourney,
+			"natsserver":   scriptNATSServer,
 		},
 	})
 }

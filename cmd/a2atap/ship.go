@@ -16,14 +16,13 @@ import (
 	"a2atap/proxy/fleet"
 )
 
-// shipPatience is how long ship goes on trying without anything that arrives.
-const shipPatience = 30 * time.Second
-
 type shipOptions struct {
 	flags  shipFlags
 	nats   natsFlags
 	follow bool
 	format string
+
+	patience time.Duration // with a server that takes nothing
 }
 
 func newShip(e env) *cobra.Command {
@@ -43,8 +42,8 @@ Only captures of a2atap are shipped; a2atap import makes one of other files. A c
 
 ` + natsHelp + `
 
-Exit status: 0 all of it is there; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent, in 30 s
-without anything that arrives.`,
+Exit status: 0 all of it is there; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: nothing was
+taken for the time of --ship-patience, or what is wrong will not heal by itself.`,
 		Example: `  a2atap ship c.a2atap nats://127.0.0.1:4222/traffic
   a2atap ship monday.a2atap tuesday.a2atap nats://127.0.0.1:4222/traffic --ship-host booker-1
   a2atap ship c.a2atap tls://nats.example/traffic --nats-creds recorder.creds --follow`,
@@ -53,6 +52,8 @@ without anything that arrives.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.follow, "follow", false, "go on until the recordings have ended")
 	f.StringVar(&o.format, "format", "text", "say what was sent as `FORMAT`: text, or json (a JSON object a capture)")
+	f.DurationVar(&o.patience, "ship-patience", 30*time.Second,
+		"without --follow: give up when nothing was taken for `D`")
 	o.flags.nats = &o.nats
 	o.flags.limits(f, "")
 	o.nats.register(f)
@@ -66,6 +67,9 @@ func shipCaptures(ctx context.Context, e env, o *shipOptions, args []string) err
 	}
 	if err := choose("format", o.format, "text", "json"); err != nil {
 		return err
+	}
+	if o.patience <= 0 {
+		return usage("--ship-patience %v: write a time above 0, such as 30s", o.patience)
 	}
 	to, err := o.flags.address(e, "ship", url)
 	if err != nil {
@@ -137,7 +141,7 @@ func secretsInside(file string) string {
 func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, file string, r *bolt.Reader) error {
 	own := *to
 	if own.options.Once = !o.follow; own.options.Once {
-		own.options.GiveUp = shipPatience
+		own.options.GiveUp = o.patience
 	}
 	own.options.OnTrouble = func(err error) {
 		if err != nil && ctx.Err() == nil {

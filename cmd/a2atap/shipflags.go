@@ -35,7 +35,7 @@ func (o *shipFlags) register(f *pflag.FlagSet, nats *natsFlags, needs string) {
 
 // limits adds the flags beside the address.
 func (o *shipFlags) limits(f *pflag.FlagSet, needs string) {
-	f.StringVar(&o.host, "ship-host", "", needs+"call this machine `NAME` in the stream (default its host name)")
+	f.StringVar(&o.host, "ship-host", "", needs+"call this machine `NAME` in the stream (default its host name, or what a capture that is there is called)")
 	f.DurationVar(&o.maxAge, "ship-max-age", 7*24*time.Hour,
 		needs+"if the stream is not there, make it one that keeps messages for `D`; 0 is for ever")
 	f.StringVar(&o.maxBytes, "ship-max-bytes", "1GiB",
@@ -89,6 +89,7 @@ func (o *shipFlags) address(e env, what, text string) (*shipTo, error) {
 		return nil, err
 	}
 	if t.options.Host == "" {
+		t.options.HostGuessed = true
 		if t.options.Host, err = os.Hostname(); err != nil || t.options.Host == "" {
 			return nil, usage("this machine has no name; give it one in the stream with --ship-host NAME")
 		}

@@ -78,7 +78,11 @@ type Message struct {
 
 // Subject is where the messages of a recorder are: a2atap.STREAM.HOST.CAPTURE, the host in a form that can be a token.
 func (r *Recorder) Subject(stream string) string {
-	return Subjects(stream, r.Host) + strings.ReplaceAll(r.Capture.String(), "-", "")
+	return subjectOf(stream, hostToken(r.Host), r.Capture)
+}
+
+func subjectOf(stream, host string, capture uuid.UUID) string {
+	return "a2atap." + stream + "." + host + "." + strings.ReplaceAll(capture.String(), "-", "")
 }
 
 // Subjects is the beginning of the subjects of all recorders of a host.

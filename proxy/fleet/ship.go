@@ -30,6 +30,11 @@ type ShipOptions struct {
 	Limits  Limits // of the stream, if it has to be made
 
 	Host string // that records
+
+	// HostGuessed says that nobody has named the host: a capture that the stream has goes on as the host that it has
+	// there.
+	HostGuessed bool
+
 	Tool string // name and version of the program that ships
 	Name string // of the file, without its folder
 
@@ -76,7 +81,8 @@ type Shipper struct {
 	options ShipOptions
 
 	conn   *Conn
-	wake   chan struct{} // holds a value when the connection is there again
+	open   atomic.Pointer[Conn] // the same
+	wake   chan struct{}        // holds a value when the connection is there again
 	broken atomic.Pointer[error]
 
 	capture uuid.UUID
@@ -88,6 +94,7 @@ type Shipper struct {
 	made    time.Time // when the stream was
 	partial uint64    // sequence of an unfinished block of another shipper, when it was last looked at
 	own     uint64    // sequence of the last message that this one has published
+	tried   string    // identity of the last message that it has tried to publish
 	until   uint64    // the last step to ship, with Once; 0 until that is known
 	salt    string    // of message ids, after the server has taken one for a repetition
 
@@ -103,6 +110,8 @@ type Shipper struct {
 	steps     atomic.Uint64
 	asked     atomic.Bool
 	failing   atomic.Pointer[error]
+	interrupt atomic.Pointer[context.CancelFunc]
+	lasting   time.Duration         // pause before what will not heal by itself is tried again
 	lost      atomic.Pointer[error] // what the connection has said last, if it is not there
 }
 
@@ -114,7 +123,7 @@ func NewShipper(a Address, spool Spool, o ShipOptions) *Shipper {
 	if o.Connect.Patience == 0 {
 		o.Connect.Patience = defaultPatience
 	}
-	s := &Shipper{address: a, spool: spool, options: o, wake: make(chan struct{}, 1)}
+	s := &Shipper{address: a, spool: spool, options: o, wake: make(chan struct{}, 1), lasting: lastingPause}
 	s.news = trouble{tell: o.OnTrouble}
 	s.options.Connect.OnTrouble = s.connection
 	return s
@@ -148,7 +157,6 @@ func (s *Shipper) survive() {
 // waits, waits in the capture. Errors of the capture itself, such as a damaged block, end it with GiveUp.
 func (s *Shipper) Run(ctx context.Context) (err error) {
 	defer func() {
-		s.survive()
 		if broken := s.broken.Load(); broken != nil {
 			err = *broken
 		}
@@ -162,6 +170,12 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			s.conn.Close()
 		}
 	}()
+	defer s.survive()
+	defer context.AfterFunc(ctx, func() {
+		if c := s.open.Load(); c != nil {
+			c.cut()
+		}
+	})()
 	var failing time.Time // since when nothing goes
 	for pause := firstPause; ; {
 		s.went = false
@@ -188,7 +202,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			return err
 		}
 		if lasting {
-			pause = lastingPause
+			pause = s.lasting
 		}
 		if errors.Is(err, errPartial) {
 			pause = max(pause, partialPause)

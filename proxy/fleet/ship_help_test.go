@@ -136,6 +136,7 @@ func ship(t testing.TB, url string, spool Spool, change ...func(*ShipOptions)) *
 		f(&o)
 	}
 	s.Shipper = NewShipper(a, spool, o)
+	s.lasting = 300 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {
@@ -150,7 +151,7 @@ func ship(t testing.TB, url string, spool Spool, change ...func(*ShipOptions)) *
 }
 
 // testPatience is that of shippers with a server in tests: servers that are stopped do not answer for so long.
-const testPatience = 2 * time.Second
+const testPatience = time.Second
 
 // wait waits until the Shipper has ended by itself.
 func (s *shipping) wait() {

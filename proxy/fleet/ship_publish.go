@@ -66,9 +66,10 @@ func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	if err != nil {
 		return err
 	}
+	s.tried = messageID(m, s.last) + s.salt
 	bounded, cancel := context.WithTimeout(ctx, s.conn.patience)
 	defer cancel()
-	ack, err := s.conn.js.PublishMsg(bounded, msg, jetstream.WithMsgID(messageID(m, s.last)+s.salt),
+	ack, err := s.conn.js.PublishMsg(bounded, msg, jetstream.WithMsgID(s.tried),
 		jetstream.WithExpectLastSequencePerSubject(s.last), jetstream.WithRetryAttempts(0))
 	switch {
 	case err != nil && isConflict(err):

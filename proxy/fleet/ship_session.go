@@ -6,18 +6,23 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
 
 // session ships until all is shipped, which returns nil, or something is wrong.
 func (s *Shipper) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.interrupt.Store(&cancel) // by the loss of the connection: what is under way then will not be answered
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
 	info, err := s.look(ctx)
 	if err != nil {
-		return err
+		return s.reason(err)
 	}
 	if err := s.ask(ctx, &info); err != nil {
 		return s.reason(err)
@@ -31,7 +36,7 @@ func (s *Shipper) session(ctx context.Context) error {
 			return nil
 		}
 		if info, err = s.look(ctx); err != nil {
-			return err
+			return s.reason(err)
 		}
 		s.news.went(s.next-1, s.target(&info))
 	}
@@ -49,9 +54,14 @@ func (s *Shipper) connect(ctx context.Context) error {
 			return err
 		}
 		s.conn = c
-		context.AfterFunc(ctx, c.cut)
+		s.open.Store(c)
 		s.lost.Store(nil)
-		if err := s.answer(c); err != nil {
+		if err = s.settle(ctx, c); err == nil {
+			err = s.answer(c)
+		}
+		if err != nil {
+			s.conn = nil
+			c.Close()
 			return err
 		}
 	}
@@ -117,6 +127,9 @@ func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
 		known = 1
 	}
 	s.made, s.state = stream.Created, nil
+	if last != nil && s.tried != "" && last.Header.Get(nats.MsgIdHdr) == s.tried {
+		s.own = last.Sequence // its acknowledgement was lost
+	}
 	if last == nil {
 		s.next, s.last = known, 0
 	} else if err := s.goOn(last.Sequence, known, func() (*Message, error) {

@@ -125,6 +125,9 @@ func (s *Shipper) connection(err error) {
 	case strings.Contains(err.Error(), answerSubject(s.address.stream)): // nobody can ask this recorder how it is
 	default:
 		s.lost.Store(&err)
+		if interrupt := s.interrupt.Load(); interrupt != nil {
+			(*interrupt)()
+		}
 	}
 }
 
@@ -135,11 +138,11 @@ func (s *Shipper) reason(err error) error {
 		return err
 	}
 	if errors.Is(*known, nats.ErrPermissionViolation) {
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
-			s.lost.Store(nil)
-			return fmt.Errorf("%s does not allow it: %w", s.address, *known)
-		}
-		return err
+		s.lost.Store(nil)
+		return fmt.Errorf("%s does not allow it: %w", s.address, *known)
+	}
+	if s.conn != nil && s.conn.nats.IsConnected() {
+		s.lost.Store(nil)
 	}
 	return fmt.Errorf("the connection to %s is lost: %w", s.address, *known)
 }

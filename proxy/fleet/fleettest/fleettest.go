@@ -80,5 +80,8 @@ func (s *Server) port() int {
 	return s.Addr().(*net.TCPAddr).Port
 }
 
+// StoreDir returns the folder of the server's streams.
+func (s *Server) StoreDir() string { return s.options.StoreDir }
+
 // URL returns the address of a stream on the server, as a2atap takes it.
 func (s *Server) URL(stream string) string { return s.ClientURL() + "/" + stream }

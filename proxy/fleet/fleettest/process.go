@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +157,22 @@ func (p *Process) Restart() {
 	p.Kill()
 	p.Start()
 	p.Ready()
+}
+
+// CPU returns the processor time that the server has used, in steps of 10 ms; 0 where nobody says so.
+func (p *Process) CPU() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name before it may hold blanks
+	fields := strings.Fields(rest)
+	var used time.Duration
+	for _, field := range fields[11:13] { // user and system time: fields 14 and 15 of proc(5)
+		ticks, _ := strconv.Atoi(field)
+		used += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return used
 }
 
 // URL returns the address of a stream on the server, as a2atap takes it.

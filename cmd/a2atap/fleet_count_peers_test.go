@@ -1,0 +1,158 @@
+//go:build peers && unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"a2atap/proxy/capture/bolt"
+)
+
+// fleetBlocks reads a stream with none of the program's code: the blocks on each subject, as they lie there. The numbers
+// in the headers have to follow each other, so that nothing is there twice. What was begun in parts and not finished is
+// no block.
+func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	c, err := nats.Connect(u.Scheme + "://" + u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(ctx, strings.Trim(u.Path, "/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string][]bolt.Block)
+	parts, next := make(map[string][]byte), make(map[string]uint64)
+	for seq := uint64(0); seq < stream.CachedInfo().State.LastSeq; {
+		m, err := consumer.Next(jetstream.FetchMaxWait(tooLong))
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seq = meta.Sequence.Stream
+		on := m.Subject()
+		var first, last, part, of uint64
+		fmt.Sscanf(m.Headers().Get("A2atap-Arrivals"), "%d-%d", &first, &last)
+		if fmt.Sscanf(m.Headers().Get("A2atap-Part"), "%d/%d", &part, &of); part < 2 {
+			parts[on] = nil
+		}
+		parts[on] = append(parts[on], m.Data()...)
+		if part < of {
+			continue
+		}
+		if first != next[on]+1 {
+			t.Errorf("message %d on %s has steps %d to %d; those to %d were there", seq, on, first, last, next[on])
+		}
+		next[on] = last
+		blocks := splitFleet(parts[on])
+		if len(blocks) > 0 && blocks[0].First != first || len(blocks) == 0 && last >= first {
+			t.Errorf("message %d on %s has steps %d to %d, and %d blocks", seq, on, first, last, len(blocks))
+		}
+		found[on] = append(found[on], blocks...)
+		parts[on] = nil
+	}
+	return found
+}
+
+// splitFleet takes data apart, as docs/capture-format.md describes it: the length of each block and the number of its
+// first step stand before it.
+func splitFleet(data []byte) (blocks []bolt.Block) {
+	for len(data) >= 12 {
+		n := binary.LittleEndian.Uint32(data)
+		blocks = append(blocks, bolt.Block{First: binary.LittleEndian.Uint64(data[4:]), Packed: data[12 : 12+n]})
+		data = data[12+n:]
+	}
+	return blocks
+}
+
+// checkFleet demands that each committed block of some captures is in a stream, once, in order and byte for byte, and
+// nothing else.
+func checkFleet(t *testing.T, address string, paths ...string) {
+	t.Helper()
+	found := fleetBlocks(t, address)
+	if len(found) != len(paths) {
+		t.Errorf("messages are on %q, want %d subjects", slices.Sorted(maps.Keys(found)), len(paths))
+	}
+	for _, path := range paths {
+		id, want := committed(t, path)
+		var got []bolt.Block
+		for on, blocks := range found {
+			if strings.HasSuffix(on, "."+id) {
+				got = blocks
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d blocks of %s arrived, want %d", len(got), path, len(want))
+		}
+		for i := range min(len(got), len(want)) {
+			if got[i].First != want[i].First || !bytes.Equal(got[i].Packed, want[i].Packed) {
+				t.Errorf("block %d of %s, with arrival number %d, arrived as another, with %d", i, path, want[i].First,
+					got[i].First)
+				break
+			}
+		}
+		t.Logf("%d blocks, %d steps of %s arrived", len(got), want[len(want)-1].Last, path)
+	}
+}
+
+// committed returns the id of a capture as it stands in subjects, and its blocks.
+func committed(t *testing.T, path string) (id string, blocks []bolt.Block) {
+	t.Helper()
+	r, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	info, err := r.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range r.Blocks(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, b)
+	}
+	return strings.ReplaceAll(info.ID.String(), "-", ""), blocks
+}
+
+// eventually asks again and again: what another process does cannot be waited for.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(tooLong); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("this did not come: %s", what)
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}

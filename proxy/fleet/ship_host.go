@@ -1,0 +1,67 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// settle finds out as which host a capture is shipped, if nobody has said so: as the one that it has in the stream. So a
+// file that another machine ships later, or the same one under another name, is there once.
+func (s *Shipper) settle(ctx context.Context, c *Conn) error {
+	if !s.options.HostGuessed {
+		return nil
+	}
+	info, err := s.spool.Info(ctx)
+	if err != nil {
+		return spoolError(err)
+	}
+	host, err := c.hostOf(ctx, info.ID)
+	if err != nil {
+		return err
+	}
+	if host != "" {
+		s.options.Host = host
+	}
+	s.options.HostGuessed = false
+	return nil
+}
+
+// hostOf returns the host whose recorder has published a capture; empty if none has.
+func (c *Conn) hostOf(ctx context.Context, capture uuid.UUID) (string, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	stream, err := c.js.Stream(bounded, c.address.stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", explainStream(err)
+	}
+	info, err := stream.Info(bounded, jetstream.WithSubjectFilter(subjectOf(c.address.stream, "*", capture)))
+	if err != nil {
+		return "", explainStream(err)
+	}
+	var subjects []string
+	for subject := range info.State.Subjects {
+		subjects = append(subjects, subject)
+	}
+	slices.Sort(subjects)
+	for _, subject := range subjects {
+		last, err := c.lastMessage(ctx, subject)
+		if err != nil {
+			return "", err
+		}
+		if last == nil {
+			continue
+		}
+		m, err := decodeMessage(last.Header, last.Data)
+		if err == nil && m.Recorder.Subject(c.address.stream) == subject {
+			return m.Recorder.Host, nil
+		}
+	}
+	return "", nil
+}
