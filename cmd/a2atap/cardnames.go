@@ -213,7 +213,7 @@ func (r hiddenReader) Resumed(ctx context.Context, from uint64) error {
 // isOurs reports whether a source is a capture in our format.
 func isOurs(src capture.Source) bool {
 	switch src.(type) {
-	case *bolt.Reader, hiddenReader:
+	case *bolt.Reader, hiddenReader, *streamCapture:
 		return true
 	}
 	return false

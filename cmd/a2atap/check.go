@@ -83,6 +83,7 @@ succeeded; the capture lost traffic, or its recorder was killed.`,
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 1, -1)
 }
 

@@ -57,6 +57,7 @@ compared, or a capture lost traffic.`,
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 2, 2)
 }
 

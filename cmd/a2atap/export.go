@@ -49,6 +49,7 @@ bodies.`,
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
 	f.BoolVar(&o.bodies, "otlp-bodies", false, otlpBodiesHelp)
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 

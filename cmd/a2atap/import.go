@@ -40,6 +40,7 @@ and opens faster.`,
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
 	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -62,6 +63,9 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	}
 	if _, err := os.Stat(output); err == nil {
 		return fmt.Errorf("import into %s: the file already exists; remove it or choose another with -o", output)
+	}
+	if err := notAStream(output); err != nil {
+		return err
 	}
 	src, err := openCapture(e, name)
 	if err != nil {

@@ -51,6 +51,7 @@ Exit status: 0 written, 2 wrong usage, 3 the capture cannot be read, 4 it shows 
 	f.StringVarP(&o.output, "output", "o", "-", "write the transcript to `FILE`")
 	f.BoolVar(&o.anonymize, "anonymize", false, "put neutral words in place of texts, names, ids and hosts")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "stop after `D`, and write what there is then")
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 

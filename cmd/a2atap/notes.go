@@ -14,7 +14,7 @@ func notesOn(ctx context.Context, src capture.Source) (*notes.Notes, error) {
 	if err != nil || info.Name == "" {
 		return nil, err
 	}
-	return notes.Read(notes.Path(info.Name))
+	return notes.Read(notes.Path(beside(info.Name)))
 }
 
 // readNotes reads the notes on a capture, and says which lines of their file cannot be read.
@@ -29,7 +29,7 @@ func (e env) readNotes(ctx context.Context, command string, src capture.Source) 
 			break
 		}
 		info, _ := src.Info(ctx)
-		e.tell("%s: %s:%d: %s; the line is left out", command, notes.Path(info.Name), bad.Line, bad.Why)
+		e.tell("%s: %s:%d: %s; the line is left out", command, notes.Path(beside(info.Name)), bad.Line, bad.Why)
 	}
 	return n, nil
 }

@@ -18,11 +18,23 @@ import (
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/notes"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/fleet"
 )
 
 // openCapture opens a capture by its name on the command line: a file in any known format, finished or still growing,
 // or standard input for "-".
-func openCapture(e env, name string) (capture.Source, error) {
+//
+// It may also be the stream of a fleet: then it is what is in that now.
+func openCapture(e env, name string) (capture.Source, error) { return openFollowed(e, name, snapshot) }
+
+// openFollowed is openCapture for a command that follows the capture. A file grows by itself.
+func openFollowed(e env, name string, follow following) (capture.Source, error) {
+	if fleet.IsAddress(name) {
+		return openFleet(context.Background(), e, name, follow)
+	}
+	if err := e.fleet.onlyStreams(name); err != nil {
+		return nil, err
+	}
 	if name == "-" {
 		return openStdin(e)
 	}
@@ -30,6 +42,11 @@ func openCapture(e env, name string) (capture.Source, error) {
 		return nil, usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
 			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
 	}
+	return openFile(name)
+}
+
+// openFile opens a file in any known format.
+func openFile(name string) (capture.Source, error) {
 	if isText(name) {
 		src, err := open.File(name)
 		if errors.Is(err, capture.ErrFormat) {
@@ -99,7 +116,7 @@ func openStdin(e env) (capture.Source, error) {
 	if _, err := io.Copy(tmp, e.In); err != nil {
 		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), os.Remove(tmp.Name()))
 	}
-	src, err := openCapture(e, tmp.Name())
+	src, err := openFile(tmp.Name())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("standard input: %w", err), os.Remove(tmp.Name()))
 	}

@@ -53,6 +53,9 @@ func writeOutput(e env, name string, write func(io.Writer) error) error {
 
 // writeFile writes a file, which appears complete or not at all. It writes over no capture.
 func writeFile(name string, write func(io.Writer) error) error {
+	if err := notAStream(name); err != nil {
+		return err
+	}
 	switch info, err := os.Stat(name); {
 	case err != nil:
 	case info.IsDir():

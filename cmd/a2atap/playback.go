@@ -51,6 +51,7 @@ It runs until it is interrupted. Exit status: 0 all requests were matched or for
 		RunE: func(cmd *cobra.Command, args []string) error { return playBack(cmd.Context(), e, o, args[0]) },
 	}
 	o.register(cmd.Flags())
+	e.readsFleets(cmd.Flags(), &o.nats).interrupts = true
 	return withArgs(cmd, 1, 1)
 }
 

@@ -43,6 +43,9 @@ func (o *probeOptions) record(e env, agents probeAgents, ship *shipTo) (*probeRe
 		if key, err = e.redactionKey(o.redactKey); err != nil {
 			return nil, err
 		}
+		if err := notAStream(o.capture); err != nil {
+			return nil, err
+		}
 		store, err := bolt.Open(o.capture, named(bolt.Options{Tool: toolName()}, key))
 		if err != nil {
 			return nil, err

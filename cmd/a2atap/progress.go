@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 	"a2atap/tui/terminal"
 )
 
@@ -26,7 +27,7 @@ func (e env) tell(format string, args ...any) {
 	if e.quiet() {
 		return
 	}
-	fmt.Fprintf(e.Err, format+"\n", args...)
+	fmt.Fprintln(e.Err, credential.WithoutUserinfo(fmt.Sprintf(format, args...)))
 }
 
 // showsProgress reports whether commands that take long show their progress.
@@ -64,7 +65,7 @@ func (e env) withProgress(ctx context.Context, what string, src capture.Source) 
 	if !e.showsProgress() {
 		return src
 	}
-	p := &progress{Source: src, w: e.Err, what: what, began: time.Now()}
+	p := &progress{Source: src, w: e.Err, what: credential.WithoutUserinfo(what), began: time.Now()}
 	if info, err := src.Info(ctx); err == nil {
 		p.total = info.Exchanges
 	}

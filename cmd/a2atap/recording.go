@@ -117,6 +117,9 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.reach == nil {
 		o.reach = &outbound.Dialer{}
 	}
+	if err := notAStream(o.output); err != nil {
+		return nil, err
+	}
 	_, statErr := os.Stat(o.output)
 	var urgency background.Urgency
 	var err error

@@ -110,6 +110,7 @@ was sent, or the capture lost traffic.`,
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
+	e.readsFleets(f, nil).interrupts = true
 	return withArgs(cmd, 1, 1)
 }
 

@@ -150,7 +150,7 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
 		newReplay(e), newDiff(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e),
-		newVersion(e), newMinimize(e), newMerge(e), newShip(e),
+		newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e),
 	)
 	root.InitDefaultCompletionCmd()
 	if shells, _, err := root.Find([]string{"completion"}); err == nil && shells != root {

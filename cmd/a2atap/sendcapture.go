@@ -60,6 +60,9 @@ func (o *sendOptions) keep(e env, s *setup.Setup) (*keptTraffic, error) {
 
 // openKept opens a capture for traffic of our own, with the key that secrets in it are hidden with.
 func openKept(e env, file, redactKey string) (*bolt.Store, []byte, error) {
+	if err := notAStream(file); err != nil {
+		return nil, nil, err
+	}
 	key, err := e.redactionKey(redactKey)
 	if err != nil {
 		return nil, nil, err

@@ -66,6 +66,7 @@ still being recorded is otherwise printed up to its newest exchange.`,
 	f.Var(&o.head, "head", "print only the first `N` of those that match")
 	f.Var(&o.tail, "tail", "print only the last `N` of those that match")
 	f.BoolVar(&o.follow, "follow", false, "go on with each exchange that ends, until the recording ends")
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 1, -1)
 }
 
@@ -152,7 +153,11 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	following := snapshot
+	if o.follow {
+		following = untilEnded
+	}
+	src, err := openFollowed(e, name, following)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func TestHelpOn(t *testing.T) {
 		{"a2atap filter", "Keys:", exitOK},
 		{"a2atap help ca install", "a2atap ca install", exitOK},
 		{"a2atap help", "Topics of a2atap help:", exitOK},
-		{"a2atap help formts", `no help on "formts"; a2atap help lists commands and topics; did you mean "formats"?`, exitUsage},
+		{"a2atap help formts", `no help on "formts"; a2atap help lists commands and topics; did you mean "formats" or "hosts"?`, exitUsage},
 		{"a2atap help ca instal", `no help on "instal"`, exitUsage},
 		{"a2atap help xyzzy", "a2atap help lists commands and topics", exitUsage},
 		{"a2atap chek", `unknown command "chek"; see a2atap --help; did you mean "check"?`, exitUsage},

@@ -54,6 +54,7 @@ from the inspector, after a question, in NAME-resent.a2atap.`,
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
+	e.readsFleets(f, nil)
 	return withArgs(cmd, 0, 1)
 }
 
@@ -77,15 +78,15 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err := needTerminal(e, "show "+name); err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	src, err := openFollowed(e, name, forever)
 	if err != nil {
 		return err
 	}
 	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.mouse}
 	if name != "-" {
-		options.Notes = notes.Path(name)
+		options.Notes = notes.Path(beside(name))
 	}
-	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(name)}, options)
+	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(beside(name))}, options)
 	return errors.Join(err, src.Close())
 }
 

@@ -60,9 +60,20 @@ type edge struct {
 
 // A stretch is a time in which one difference explains all pairs.
 type stretch struct {
-	from  [2]int64 // on the clocks of the two hosts
-	bound bound
-	n     int
+	from, to [2]int64 // the first and the last exchange that says so, on the clocks of the two hosts
+	bound    bound
+	n        int
+}
+
+// doubt is how far the clocks may be off what is known of them at an instant: within that, another exchange may be the
+// one too. Clocks drift, by less than a fifth of a millisecond in a second; few exchanges say little.
+func (s *stretch) doubt(side int, instant int64) time.Duration {
+	const few, fewDoubt, least = 3, 10 * time.Millisecond, 200 * time.Microsecond
+	if s.n < few {
+		return fewDoubt
+	}
+	away := max(s.from[side]-instant, instant-s.to[side], 0)
+	return least + time.Duration(away/5000)
 }
 
 // A sighting is one exchange that was seen on both sides of an edge.
@@ -84,8 +95,27 @@ func (m *Merger) edge(a, b string) (e *edge, swapped bool) {
 // midst of an exchange, but rarely by more.
 const impossible = time.Second
 
-// ahead says how many sightings are looked at, to tell a clock that was set from a pair that is none.
-const ahead = 4
+// refine takes more of a sighting that was learned before.
+func (e *edge) refine(s sighting) {
+	if known := e.at(0, s.at[0]); known != nil {
+		if both := known.bound.and(s.bound); !both.empty() {
+			known.bound = both
+		}
+	}
+}
+
+// learnClocks is learn for two hosts of which nothing may be known.
+func (m *Merger) learnClocks(pair hostPair, list []sighting) (wrong []sighting) {
+	e := m.edges[pair]
+	if e == nil {
+		e = &edge{}
+		m.edges[pair] = e
+	}
+	return e.learn(list)
+}
+
+// lookahead says how many sightings are looked at, to tell a clock that was set from a pair that is none.
+const lookahead = 4
 
 // learn takes sightings, in order of time, and returns those that contradict the others by so much that they are no
 // pairs.
@@ -100,11 +130,11 @@ func (e *edge) learn(sightings []sighting) (wrong []sighting) {
 		if len(e.stretches) > 0 {
 			last := &e.stretches[len(e.stretches)-1]
 			if both := last.bound.and(s.bound); !both.empty() {
-				last.bound, last.n = both, last.n+1
+				last.bound, last.n, last.to = both, last.n+1, s.at
 				e.n++
 				continue
 			}
-			next := sightings[i+1 : min(len(sightings), i+1+ahead)]
+			next := sightings[i+1 : min(len(sightings), i+1+lookahead)]
 			before, after := agreeing(last.bound, next), agreeing(s.bound, next)
 			if before > after {
 				if last.bound.wider(impossible).and(s.bound).empty() {
@@ -113,7 +143,7 @@ func (e *edge) learn(sightings []sighting) (wrong []sighting) {
 				continue
 			}
 		}
-		e.stretches = append(e.stretches, stretch{from: s.at, bound: s.bound, n: 1})
+		e.stretches = append(e.stretches, stretch{from: s.at, to: s.at, bound: s.bound, n: 1})
 		e.n++
 	}
 	return wrong
@@ -129,10 +159,10 @@ func agreeing(b bound, sightings []sighting) int {
 	return n
 }
 
-// at returns what is known at an instant on the clock of the host of that side; false if nothing.
-func (e *edge) at(side int, instant int64) (bound, bool) {
+// at returns what is known at an instant on the clock of the host of that side; nil if nothing.
+func (e *edge) at(side int, instant int64) *stretch {
 	if e == nil || len(e.stretches) == 0 {
-		return anything, false
+		return nil
 	}
 	i, found := slices.BinarySearchFunc(e.stretches, instant, func(s stretch, t int64) int {
 		return cmp.Compare(s.from[side], t)
@@ -140,8 +170,33 @@ func (e *edge) at(side int, instant int64) (bound, bool) {
 	if !found && i > 0 {
 		i--
 	}
-	return e.stretches[i].bound, true
+	return &e.stretches[i]
 }
+
+// ahead returns by how much the clock of the host of another exchange is ahead of that of this one, as this one
+// began, and how far that may be off; false if it is not known.
+func (m *Merger) ahead(x *exchange, host string) (ahead bound, doubt time.Duration, known bool) {
+	if x.r.Host == host {
+		return bound{}, sameClock, true
+	}
+	e, swapped := m.edge(x.r.Host, host)
+	side := 0
+	if swapped {
+		side = 1
+	}
+	s := e.at(side, x.started)
+	if s == nil {
+		return anything, 0, false
+	}
+	if ahead = s.bound; swapped {
+		ahead = ahead.minus()
+	}
+	return ahead, s.doubt(side, x.started), true
+}
+
+// sameClock is how far the clocks of two recorders of one host may be apart: each goes on from what the system's showed
+// when it began.
+const sameClock = time.Millisecond
 
 // Clocks lead from each host to one that the others are compared with.
 type clocks struct {
@@ -200,11 +255,9 @@ func (m *Merger) corrected(host string, instant int64) int64 {
 		}
 		e, swapped := m.edge(parent, host)
 		if swapped { // the host is the first of the two
-			b, _ := e.at(0, instant)
-			instant += b.value()
+			instant += e.at(0, instant).bound.value()
 		} else {
-			b, _ := e.at(1, instant)
-			instant -= b.value()
+			instant -= e.at(1, instant).bound.value()
 		}
 		host = parent
 	}

@@ -23,6 +23,7 @@ func (m *Merger) Follow(ctx context.Context) error {
 		return endOf(ctx, err)
 	}
 	m.late = true
+	m.forget()
 	tick := time.NewTicker(m.options.Window / 4)
 	defer tick.Stop()
 	for {
@@ -55,6 +56,7 @@ func endOf(ctx context.Context, err error) error {
 
 // round takes up what is new. It reports whether all recordings have ended and all is written, as it is at last.
 func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
+	before := m.scanned()
 	if err := m.scan(ctx); err != nil {
 		return false, err
 	}
@@ -68,12 +70,14 @@ func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
 	if all = all || last; all {
 		m.ripenAll()
 	}
-	m.match()
-	m.name()
+	if before != m.scanned() {
+		m.match()
+		m.name()
+		m.settle()
+	}
 	if err := m.tellLosses(); err != nil {
 		return false, err
 	}
-	m.settle()
 	if err := m.emit(ctx, !all); err != nil {
 		return false, err
 	}
@@ -130,12 +134,30 @@ func (m *Merger) afterwards(ctx context.Context) error {
 		if !x.closed || !x.down.closed || x.root().out == 0 {
 			return false
 		}
+		if pair, s := sightingOf(x, x.down); pair[0] != pair[1] && x.own && !x.noted {
+			m.edges[pair].refine(s) // its answer says more than was known before
+		}
 		err = m.note(x)
 		return true
 	})
 	if err != nil {
 		return err
 	}
+	m.forget()
+	m.tellClocks()
+	return nil
+}
+
+// scanned is how many steps of all recordings were summarised.
+func (m *Merger) scanned() (n uint64) {
+	for _, r := range m.recorders {
+		n += r.scanned
+	}
+	return n
+}
+
+// forget leaves exchanges out of what is compared that have been over for long.
+func (m *Merger) forget() {
 	newest := int64(unknown)
 	for _, x := range m.pending {
 		newest = max(newest, m.corrected(x.r.Host, x.started))
@@ -144,8 +166,6 @@ func (m *Merger) afterwards(ctx context.Context) error {
 		old := m.corrected(x.r.Host, x.started) < newest-int64(remembered)
 		return old && x.closed && (x.out != 0 || x.stays != nil) && (x.down == nil || x.compared)
 	})
-	m.tellClocks()
-	return nil
 }
 
 // remembered is how long, on the clock of the recordings, an exchange that is over waits for its other view.

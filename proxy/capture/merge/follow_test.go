@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,5 +96,58 @@ func TestFollowSeparates(t *testing.T) {
 		if x.Response == nil || !x.Response.Body.Complete || x.State != capture.StateClosed || len(x.Notes) != 1 {
 			t.Errorf("exchange %d is not whole: %+v", i+1, x)
 		}
+	}
+}
+
+// What grows in several recordings at once is merged without a wrong pair, and all of it is there in the end.
+func TestFollowWorlds(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(seed, 2+int(seed%4))
+		w.losses = seed%3 == 1
+		w.play(t, 12, 8)
+		synctest.Test(t, func(t *testing.T) {
+			memories := make(map[*worldHost]*capture.Memory)
+			merged := capture.NewMemory(capture.Info{})
+			m := New(merged, Options{})
+			for _, h := range w.hosts {
+				name := fmt.Sprintf("host%d", h.n)
+				memories[h] = capture.NewMemory(capture.Info{Name: name})
+				m.Add(Recording{Host: name, Name: name, Source: memories[h]})
+			}
+			done := make(chan error)
+			go func() { done <- m.Follow(t.Context()) }()
+			for i, e := range w.events {
+				offset := w.clock(e.host, e.at).Sub(e.x.own)
+				appended(t, memories[e.host], []capture.Step{{Seq: e.x.seq, Offset: offset, What: e.what}})
+				if i%40 == 0 {
+					time.Sleep(700 * time.Millisecond)
+				}
+			}
+			for _, memory := range memories {
+				if err := memory.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if p := w.pairs(t, m); p.missed > 0 {
+				t.Errorf("world %d: %d requests with ids of their own were not recognised", seed, p.missed)
+			}
+			twice := 0 // a request may come in two parts, with the window between them
+			for _, r := range m.recorders {
+				for _, x := range r.exchanges {
+					if x.root().out == 0 {
+						t.Errorf("world %d: exchange %d of %s is not there", seed, x.seq, r.Host)
+					}
+					if x.own && x.down != nil && !x.down.apart && x.root() != x.down.root() {
+						twice++
+					}
+				}
+			}
+			if twice > 2 {
+				t.Errorf("world %d: %d requests are there twice, although they were recognised in time", seed, twice)
+			}
+		})
 	}
 }

@@ -98,17 +98,9 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 		if !m.canPair(x, y) {
 			continue
 		}
-		s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
-		if x.r.Host == y.r.Host {
-			if !s.bound.wider(tolerance).contains(0) {
-				continue
-			}
-		}
-		pair := hostPair{x.r.Host, y.r.Host}
-		if x.r.Host > y.r.Host {
-			pair = hostPair{y.r.Host, x.r.Host}
-			s.at = [2]int64{y.started, x.started}
-			s.bound = s.bound.minus()
+		pair, s := sightingOf(x, y)
+		if pair[0] == pair[1] && !s.bound.wider(tolerance).contains(0) {
+			continue
 		}
 		found[pair] = append(found[pair], s)
 	}
@@ -117,12 +109,7 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 			return cmp.Or(cmp.Compare(a.at[0], b.at[0]), compareExchanges(a.outer, b.outer))
 		})
 		if pair[0] != pair[1] {
-			e := m.edges[pair]
-			if e == nil {
-				e = &edge{}
-				m.edges[pair] = e
-			}
-			wrong := e.learn(list)
+			wrong := m.learnClocks(pair, list)
 			list = slices.DeleteFunc(list, func(s sighting) bool {
 				return slices.ContainsFunc(wrong, func(w sighting) bool { return w.outer == s.outer })
 			})
@@ -131,6 +118,16 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 			m.pair(s.outer, s.inner)
 		}
 	}
+}
+
+// sightingOf is what a pair says of the clocks of two hosts.
+func sightingOf(x, y *exchange) (hostPair, sighting) {
+	s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
+	if x.r.Host > y.r.Host {
+		s.at, s.bound = [2]int64{y.started, x.started}, s.bound.minus()
+		return hostPair{y.r.Host, x.r.Host}, s
+	}
+	return hostPair{x.r.Host, y.r.Host}, s
 }
 
 func (b bound) contains(v int64) bool { return b.least <= v && v <= b.most }
@@ -246,113 +243,21 @@ func (m *Merger) fits(x, y *exchange) bool {
 	return m.inTime(x, y, tolerance, true)
 }
 
-// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance. Otherwise
-// is the answer where nothing is known of their clocks.
+// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance, or for the
+// doubt about the clocks if that is 0. Otherwise is the answer where nothing is known of them.
 func (m *Merger) inTime(x, y *exchange, tolerance time.Duration, otherwise bool) bool {
+	ahead, doubt, known := m.ahead(x, y.r.Host)
+	if tolerance == 0 {
+		tolerance = doubt
+	}
 	b := between(x, y)
 	if b.wider(tolerance).empty() {
 		return false
 	}
-	if x.r.Host == y.r.Host {
-		return b.wider(tolerance).contains(0)
-	}
-	e, swapped := m.edge(x.r.Host, y.r.Host)
-	side := 0
-	if swapped {
-		side = 1
-	}
-	known, ok := e.at(side, x.started)
-	if !ok {
+	if !known {
 		return otherwise
 	}
-	if swapped {
-		known = known.minus()
-	}
-	return !known.wider(tolerance).and(b).empty()
-}
-
-// matchByTime pairs what is the only one whose time fits, on connections of which nothing is known.
-func (m *Merger) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
-	for _, key := range keys {
-		b := buckets[key]
-		outer := slices.DeleteFunc(slices.Clone(b.outer), func(x *exchange) bool { return x.down != nil })
-		inner := slices.DeleteFunc(slices.Clone(b.inner), func(y *exchange) bool { return y.up != nil })
-		m.matchOnly(outer, inner, m.fitsAlone, func(x, y *exchange) bool {
-			return m.inTime(x, y, tolerance, false) && x.sure() && y.sure()
-		})
-	}
-}
-
-// fitsAlone is fits where the connections say nothing: then the clocks have to be known.
-func (m *Merger) fitsAlone(x, y *exchange) bool {
-	if !m.canPair(x, y) || !compatible(&x.answer, &y.answer) || x.status != 0 && y.status != 0 && x.status != y.status {
-		return false
-	}
-	c, d := connection{x.r, x.conn}, connection{y.r, y.conn}
-	if len(m.below[c])+len(m.above[d]) > 0 && !slices.Contains(m.below[c], d) {
-		return false
-	}
-	return m.inTime(x, y, doubt, false)
-}
-
-// doubt is how far the clocks of two hosts may be off what is known of them at a time: within that, another exchange
-// may be the one too.
-const doubt = 10 * time.Millisecond
-
-// sure reports whether all of an exchange is known, and what else there was too.
-func (x *exchange) sure() bool { return x.answer.done && !x.r.gaps }
-
-// matchOnly pairs those that fit each other and nobody else, where that is certain.
-func (m *Merger) matchOnly(outer, inner []*exchange, fits, certain func(x, y *exchange) bool) {
-	if len(outer) == 0 || len(inner) == 0 {
-		return
-	}
-	start := make(map[*exchange]int64, len(inner))
-	for _, y := range inner {
-		start[y] = m.corrected(y.r.Host, y.started)
-	}
-	slices.SortFunc(inner, func(a, b *exchange) int {
-		return cmp.Or(cmp.Compare(start[a], start[b]), compareExchanges(a, b))
-	})
-	of := make(map[*exchange]int)
-	only := make(map[*exchange]*exchange)
-	for _, x := range outer {
-		first, _ := slices.BinarySearchFunc(inner, m.corrected(x.r.Host, x.started)-int64(slack),
-			func(y *exchange, t int64) int { return cmp.Compare(start[y], t) })
-		if !m.compared(x, inner) {
-			first = 0
-		}
-		n := 0
-		for _, y := range inner[first:] {
-			if x.answerEnd != unknown && first > 0 && start[y] > m.corrected(x.r.Host, x.answerEnd)+int64(slack) {
-				break
-			}
-			if fits(x, y) {
-				n++
-				of[y]++
-				only[x] = y
-			}
-		}
-		if n > 1 {
-			delete(only, x)
-		}
-	}
-	for _, x := range outer {
-		if y := only[x]; y != nil && of[y] == 1 && m.canPair(x, y) && certain(x, y) {
-			m.pair(x, y)
-		}
-	}
-}
-
-// slack is how far the times of a pair may be apart where clocks have been compared.
-const slack = 10 * time.Second
-
-// compared reports whether the clocks of all are comparable with that of an exchange.
-func (m *Merger) compared(x *exchange, others []*exchange) bool {
-	return !slices.ContainsFunc(others, func(y *exchange) bool {
-		e, _ := m.edge(x.r.Host, y.r.Host)
-		return x.r.Host != y.r.Host && (e == nil || len(e.stretches) == 0)
-	})
+	return !ahead.wider(tolerance).and(b).empty()
 }
 
 // compareAnswers decides whether an exchange and its inner view become one.

@@ -17,7 +17,7 @@
 // Requests are compared by bytes. Placeholders of secrets that were hidden with different keys say nothing: they count
 // as equal where all else is. URLs that a recorder has replaced count as equal too.
 //
-// A summary of each exchange is held in memory, of some 300 bytes, and the bodies of those that are open while their
+// A summary of each exchange is held in memory, of some 500 bytes, and the bodies of those that are open while their
 // recording is read, up to 1 MiB each.
 package merge
 

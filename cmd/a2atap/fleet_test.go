@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/merge"
+	"a2atap/proxy/fleet"
+	"a2atap/proxy/fleet/fleettest"
+)
+
+// ship publishes a capture as a host's, all of it.
+func ship(t *testing.T, server *fleettest.Server, host, file string) {
+	t.Helper()
+	a, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := bolt.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	s := fleet.NewShipper(a, src, fleet.ShipOptions{
+		Host: host, Tool: "a2atap test", Name: filepath.Base(file), Once: true,
+	})
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// demonstrated is a capture of the demonstration's traffic.
+func demonstrated(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "demo.a2atap")
+	if _, stderr, code := call(t, "demo", "-o", file); code != exitOK {
+		t.Fatalf("demo: %d\n%s", code, stderr)
+	}
+	return file
+}
+
+// call runs the program in this process.
+func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), env{
+		In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Getenv: func(string) string { return "" },
+	}, args)
+	return out.String(), errs.String(), code
+}
+
+// merged is what the files merge to.
+func merged(t *testing.T, hosts, files []string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "merged.a2atap")
+	store, err := bolt.Open(file, bolt.Options{Tool: toolName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := merge.New(store, merge.Options{})
+	for i := range files {
+		src, err := bolt.Read(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		m.Add(merge.Recording{Host: hosts[i], Name: filepath.Base(files[i]), Source: src})
+	}
+	if err := errors.Join(m.Run(context.Background()), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestStreamIsWhatItsFilesMergeTo(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	server := fleettest.Start(t)
+	hosts := []string{"north.example", "south.example", "south.example"}
+	var files []string
+	for _, host := range hosts {
+		files = append(files, demonstrated(t))
+		ship(t, server, host, files[len(files)-1])
+	}
+	file, url := merged(t, hosts, files), server.URL("traffic")
+	for _, args := range [][]string{
+		{"check", "--format", "json"},
+		{"check", "--format", "text"},
+		{"show", "--format", "list"},
+		{"show", "--format", "tree"},
+		{"show", "--format", "ladder"},
+		{"show", "--format", "json"},
+		{"export", "--format", "har"},
+	} {
+		want, _, wantCode := call(t, append([]string{args[0], file}, args[1:]...)...)
+		got, stderr, code := call(t, append([]string{args[0], url}, args[1:]...)...)
+		got = strings.ReplaceAll(got, url, file)
+		if got != want || code != wantCode || want == "" {
+			t.Errorf("%q of the stream: %d, not %d\n%s\nwant %s\ngot  %s", args, code, wantCode, stderr, want, got)
+		}
+	}
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%d folders are left (%v)", len(left), err)
+	}
+}

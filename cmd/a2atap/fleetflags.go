@@ -1,0 +1,97 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/proxy/fleet"
+)
+
+// fleetFlags are the flags of commands that read captures, for those that are the stream of a fleet.
+type fleetFlags struct {
+	hosts []string
+	since string
+	nats  *natsFlags
+
+	interrupts bool // the command takes interrupts itself, once it has its capture
+}
+
+// readsFleets adds the flags to a command that reads captures. Those for the server are added too, unless the command
+// has them already.
+func (e *env) readsFleets(f *pflag.FlagSet, nats *natsFlags) *fleetFlags {
+	o := &fleetFlags{nats: nats}
+	if o.nats == nil {
+		o.nats = &natsFlags{}
+		o.nats.register(f)
+	}
+	f.StringArrayVar(&o.hosts, "host", nil,
+		"of a stream, nats://…, read the recorders of the host `NAME` alone; repeatable")
+	f.StringVar(&o.since, "since", "",
+		"of a stream, read what began in the last `D|TIME`, such as 90m, or since 2026-03-01T10:00:00Z")
+	e.fleet = o
+	return o
+}
+
+// onlyStreams returns an error if a flag is given that has no meaning for a capture.
+func (o *fleetFlags) onlyStreams(name string) error {
+	switch {
+	case o == nil:
+	case len(o.hosts) > 0:
+		return usage("--host chooses recorders of a stream, nats://HOST:PORT/NAME, and %s is none", name)
+	case o.since != "":
+		return usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is none; --filter 'time:>=12:30:00' "+
+			"chooses in a file", name)
+	}
+	return nil
+}
+
+// begin returns the time of --since; zero if it is not given.
+func (o *fleetFlags) begin(now time.Time) (time.Time, error) {
+	if o.since == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(o.since); err == nil && d > 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, o.since, time.UTC); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usage("--since %q: write how long ago, such as 90m, or a time, such as 2026-03-01T10:00:00Z (UTC "+
+		"where no zone is said)", o.since)
+}
+
+// beside returns the name of a capture beside which files of the user's own stand: notes, and what was sent again. Of a
+// stream they are in the current folder, and called after it and its server.
+func beside(capture string) string {
+	if !fleet.IsAddress(capture) {
+		return capture
+	}
+	a, err := fleet.ParseAddress(capture)
+	if err != nil {
+		return filepath.Base(capture)
+	}
+	_, server, _ := strings.Cut(strings.TrimSuffix(a.String(), "/"+a.Stream()), "://")
+	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
+}
+
+// shownName is how a capture is called in messages: without credentials.
+func shownName(capture string) string {
+	if a, err := fleet.ParseAddress(capture); err == nil {
+		return a.String()
+	}
+	return capture
+}
+
+// notAStream returns an error if what a command writes is called like a stream.
+func notAStream(output string) error {
+	if fleet.IsAddress(output) {
+		return usage("%s is a stream and no file; name a file, and publish it with --ship %[1]s where it is recorded, or later "+
+			"with a2atap ship FILE %[1]s", shownName(output))
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/merge"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/fleet"
+)
+
+// fleetFlush is how long steps of a stream wait for others: their file need not survive this process, so it is not
+// synced more often than somebody who looks on needs it.
+const fleetFlush = 50 * time.Millisecond
+
+// A following says how much of a stream is read.
+type following int
+
+const (
+	snapshot   following = iota // what is in it now
+	untilEnded                  // and what comes, until no recorder goes on
+	forever                     // and what comes
+)
+
+// openFleet opens the stream of a fleet as one capture.
+func openFleet(ctx context.Context, e env, name string, follow following) (capture.Source, error) {
+	o := e.fleet
+	if o == nil {
+		o = &fleetFlags{nats: &natsFlags{}}
+	}
+	address, err := fleet.ParseAddress(name)
+	if err != nil {
+		return nil, usage("%s: %w", shownName(name), err)
+	}
+	connect, err := o.nats.options(e, address)
+	if err != nil {
+		return nil, err
+	}
+	since, err := o.begin(e.Now())
+	if err != nil {
+		return nil, err
+	}
+	f := &streamCapture{e: e, address: address, since: since}
+	ctx, cancel := untilInterrupted(ctx, e)
+	defer cancel()
+	if err := f.open(ctx, o, connect, follow); err != nil {
+		err = errors.Join(err, f.Close())
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil, &exit{code: exitInterrupted}
+		}
+		return nil, err
+	}
+	if follow == snapshot && !o.interrupts {
+		f.removeWhenInterrupted()
+	}
+	return f, nil
+}
+
+// A streamCapture is the stream of a fleet as a capture: what its recorders have shipped, merged into a file that is
+// removed with it.
+type streamCapture struct {
+	indexed // the merged capture; nil until it is open
+
+	e       env
+	address fleet.Address
+	since   time.Time
+	folder  string
+	release func() // of the folder
+	conn    *fleet.Conn
+	parted  atomic.Bool // the connection was closed
+	reader  *fleet.Reader
+	merger  *merge.Merger
+	store   *bolt.Store  // of what is merged, while it grows
+	sink    capture.Sink // which leads there
+	ending  sync.Once    // of the sink
+	ended   error        // of that
+
+	working sync.WaitGroup
+	broken  context.Context // ends when no more can be read, and with Close
+	fail    context.CancelCauseFunc
+	closing sync.Once
+	err     error // of Close
+
+	mu      sync.Mutex
+	live    bool      // a recorder goes on
+	quietAt time.Time // when the last one was found to have ended
+}
+
+var errClosed = errors.New("the capture is closed")
+
+func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.Options, follow following) (err error) {
+	f.broken, f.fail = context.WithCancelCause(context.Background())
+	connect.Client = "a2atap reading"
+	connect.OnTrouble = f.trouble
+	if f.conn, err = fleet.Connect(ctx, f.address, connect); err != nil {
+		return err
+	}
+	removeLeftFolders()
+	if f.folder, err = os.MkdirTemp("", fleetFolders); err != nil {
+		return fmt.Errorf("keep what is read of %s: %w; set TMPDIR to a folder that can be written", f.address, err)
+	}
+	if f.release, err = holdFolder(f.folder); err != nil {
+		return fmt.Errorf("keep what is read of %s: %w", f.address, err)
+	}
+	p := &progress{w: f.e.Err, what: "read " + f.address.String(), began: time.Now()}
+	options := fleet.ReadOptions{Hosts: o.hosts, Since: f.since, Folder: f.folder, OnNotice: f.notice}
+	if f.e.showsProgress() {
+		options.OnProgress = func(read, all uint64) { p.count("message", read, all) }
+	}
+	if f.reader, err = fleet.NewReader(f.conn, options); err != nil {
+		return err
+	}
+	err = f.reader.Read(ctx)
+	p.clear()
+	if err != nil {
+		return err
+	}
+	if follow != snapshot {
+		return f.follow(ctx, follow == forever)
+	}
+	if err := f.reader.End(ctx); err != nil {
+		return err
+	}
+	f.part()
+	return f.mergeAll(ctx)
+}
+
+func (f *streamCapture) notice(text string) { f.e.tell("%s", analyzer.Clean(text)) }
+
+func (f *streamCapture) trouble(err error) {
+	switch {
+	case f.parted.Load(): // on purpose
+	case err == nil:
+		f.notice(fmt.Sprintf("%s: the server is there", f.address))
+	default:
+		f.notice(fmt.Sprintf("%s: %v", f.address, err))
+	}
+}
+
+// part closes the connection.
+func (f *streamCapture) part() {
+	f.parted.Store(true)
+	f.conn.Close()
+}
+
+// recordings are the captures of the recorders that have been found.
+func (f *streamCapture) recordings() []merge.Recording {
+	var all []merge.Recording
+	for _, r := range f.reader.Recorded() {
+		all = append(all, recordingOf(r))
+	}
+	return all
+}
+
+func recordingOf(r fleet.Recorded) merge.Recording {
+	return merge.Recording{Host: r.Host, Name: r.Name, Source: r.Source}
+}
+
+// begin opens the file into which recordings are merged. Secrets in it are placeholders already; what reads it as it is
+// written looks for the keys by which exchanges are found.
+func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording) error {
+	marks, err := merge.MarksOf(ctx, recordings...)
+	if err != nil {
+		return err
+	}
+	key := keyForReading()
+	f.store, err = bolt.Open(filepath.Join(f.folder, "merged.a2atap"), named(bolt.Options{
+		Tool: toolName(), SecretsKept: marks.SecretsKept, Insecure: marks.Insecure, Flush: fleetFlush,
+		OnError: func(err error) { f.fail(fmt.Errorf("keep what is read of %s: %w", f.address, err)) },
+	}, key))
+	if err != nil {
+		return err
+	}
+	f.sink = redact.New(f.store, redact.Options{
+		Keep: marks.SecretsKept, Key: key, Describer: analyzer.NewDescriber(),
+	})
+	f.merger = merge.New(f.sink, merge.Options{OnNotice: f.notice})
+	for _, r := range recordings {
+		f.merger.Add(r)
+	}
+	return nil
+}
+
+// mergeAll merges what was read, to its end.
+func (f *streamCapture) mergeAll(ctx context.Context) error {
+	recordings := f.recordings()
+	if err := f.begin(ctx, recordings); err != nil {
+		return err
+	}
+	for _, r := range recordings {
+		info, err := r.Source.Info(ctx)
+		if err != nil {
+			return err
+		}
+		f.live = f.live || info.Live
+	}
+	err := errors.Join(f.merger.Run(ctx), f.closeSink(), f.store.Reader.Close(), context.Cause(f.broken))
+	f.store = nil
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.address, err)
+	}
+	src, err := bolt.Read(filepath.Join(f.folder, "merged.a2atap"))
+	if err != nil {
+		return err
+	}
+	f.indexed = hideNamed(ctx, src).(indexed)
+	return nil
+}
+
+// Info implements capture.Source.
+func (f *streamCapture) Info(ctx context.Context) (capture.Info, error) {
+	info, err := f.indexed.Info(ctx)
+	info.Name = f.address.String()
+	info.Live = f.goesOn()
+	if f.store == nil {
+		return info, err
+	}
+	for _, r := range f.reader.Recorded() { // one that came later may say what the file could not say from the beginning
+		if one, err := r.Source.Info(ctx); err == nil {
+			info.Insecure = info.Insecure || one.Insecure
+			info.SecretsKept = info.SecretsKept || one.SecretsKept
+		}
+	}
+	return info, err
+}
+
+func (f *streamCapture) goesOn() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.live
+}
+
+// Close implements capture.Source. It removes what was read.
+func (f *streamCapture) Close() error {
+	f.closing.Do(func() { f.err = f.close() })
+	return f.err
+}
+
+func (f *streamCapture) close() error {
+	var errs []error
+	f.fail(errClosed)
+	f.working.Wait()
+	if f.conn != nil {
+		f.part()
+	}
+	if f.store != nil {
+		errs = append(errs, f.closeSink(), f.store.Reader.Close())
+	} else if f.indexed != nil {
+		errs = append(errs, f.indexed.Close())
+	}
+	if f.reader != nil {
+		errs = append(errs, f.reader.Close())
+	}
+	if f.folder != "" {
+		errs = append(errs, os.RemoveAll(f.folder))
+	}
+	if f.release != nil {
+		f.release()
+	}
+	return errors.Join(errs...)
+}
+
+// closeSink ends the merged capture.
+func (f *streamCapture) closeSink() error {
+	f.ending.Do(func() { f.ended = f.sink.Close() })
+	return f.ended
+}
+
+// removeWhenInterrupted removes what was read when an interrupt ends a command that does not take it itself.
+func (f *streamCapture) removeWhenInterrupted() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, endings()...)
+	f.working.Add(1)
+	go func() {
+		defer f.working.Done()
+		defer signal.Stop(signals)
+		select {
+		case <-signals:
+			os.RemoveAll(f.folder)
+			os.Exit(exitInterrupted)
+		case <-f.broken.Done():
+		}
+	}()
+}

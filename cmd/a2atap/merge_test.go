@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/merge"
+	"a2atap/proxy/capture/open"
+)
+
+// TestMergedTranscripts cuts the transcripts of the rules in two, as if each link had a recorder of its own, and merges
+// them: what is found is the same as in one capture.
+func TestMergedTranscripts(t *testing.T) {
+	files, err := filepath.Glob("../../analyzer/rules/testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := 0
+	for _, file := range files {
+		src, err := open.File(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := exchangesOf(t, src)
+		var agents []string
+		for _, x := range whole {
+			if !slices.Contains(agents, x.Agent.Name) {
+				agents = append(agents, x.Agent.Name)
+			}
+		}
+		if len(agents) < 2 {
+			continue
+		}
+		several++
+		var halves [2][]*capture.Exchange
+		for _, x := range whole {
+			half := slices.Index(agents, x.Agent.Name) % 2
+			halves[half] = append(halves[half], x)
+		}
+		merged := capture.NewMemory(capture.Info{})
+		m := merge.New(merged, merge.Options{})
+		for i, half := range halves {
+			m.Add(merge.Recording{Host: string(rune('a' + i)), Name: "half", Source: memoryOf(t, half)})
+		}
+		if err := errors.Join(m.Run(t.Context()), merged.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := foundIn(t, memoryOf(t, whole))
+		if got := foundIn(t, merged); !cmp.Equal(want, got) {
+			t.Errorf("%s: merged says otherwise (-whole +merged):\n%s", file, cmp.Diff(want, got))
+		}
+	}
+	if several < 10 {
+		t.Errorf("%d transcripts have several links, want more", several)
+	}
+}
+
+func exchangesOf(t *testing.T, src capture.Source) []*capture.Exchange {
+	t.Helper()
+	var all []*capture.Exchange
+	for x, err := range src.Exchanges(context.Background(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// memoryOf is a capture of these exchanges, with numbers of its own.
+func memoryOf(t *testing.T, list []*capture.Exchange) *capture.Memory {
+	t.Helper()
+	memory, err := capture.ReadMemory(capture.Info{ID: uuid.New()}, func(yield func(*capture.Exchange, error) bool) {
+		for i, x := range list {
+			x = x.Copy()
+			x.Seq = uint64(i + 1)
+			if !yield(x, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return memory
+}
+
+// numbers are those of exchanges, which may be others where two began at the same time.
+var numbers = regexp.MustCompile(`exchange [0-9]+`)
+
+// foundIn returns what the rules find in a capture, without its places.
+func foundIn(t *testing.T, src capture.Source) []string {
+	t.Helper()
+	var found []string
+	_, err := analyzer.Run(t.Context(), rules.All, src, func(f analyzer.Finding) {
+		found = append(found, f.Rule.ID+": "+numbers.ReplaceAllString(f.Message, "exchange N"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	return found
+}

@@ -1,0 +1,254 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// A mirror is what a stream holds of one capture, as a capture.Source. Its blocks are in a spool, as they came. What is
+// not in the stream is a gap that the mirror says: the exchanges that were open there end as interrupted, and those
+// whose beginning is missing are left out. Exchanges keep their numbers; steps are numbered anew.
+//
+// One goroutine adds to it, and any number read.
+type mirror struct {
+	spool  *spool
+	since  time.Time // exchanges that began earlier are left out; zero for none
+	notice func(string)
+	held   *atomic.Bool // also a recording that has ended may go on
+
+	mu       sync.RWMutex
+	recorder Recorder  // as the latest of its messages says
+	heard    time.Time // when the latest was stored
+	came     time.Time // when it was read
+	silent   int       // how often the recorder has not answered; of Lives
+	entries  []entry
+	arrivals uint64          // how many steps there are
+	known    map[uint64]span // exchanges that are not left out
+	open     map[uint64]bool
+	cut      map[uint64]uint64 // exchanges that a gap has ended: from which arrival number on they are left out
+	next     uint64            // arrival number that is expected; 0 if nothing has come
+	lastSeq  uint64            // the highest number of an exchange that has been opened
+	lost     capture.Lost      // what gaps have cost
+	carried  capture.Lost      // what the steps that came say was lost
+	ended    bool              // no step will come
+	killed   bool              // what is open then was not seen to its end
+	changed  chan struct{}     // closed when there is something new
+}
+
+// An entry is a run of steps: of a block in the spool, or made here.
+type entry struct {
+	first  uint64 // number of its first step in the mirror
+	place  place  // of the block
+	block  uint64 // arrival number of the block's first step in the capture
+	after  uint64 // steps up to this arrival number came before
+	silent bool   // steps about the whole capture are left out
+	made   []capture.Step
+}
+
+// A span says in which entries the steps of an exchange are.
+type span struct{ first, last int32 }
+
+func newMirror(s *spool, since time.Time, notice func(string), held *atomic.Bool) *mirror {
+	return &mirror{
+		spool: s, since: since, notice: notice, held: held, known: make(map[uint64]span), open: make(map[uint64]bool),
+		cut: make(map[uint64]uint64), changed: make(chan struct{}),
+	}
+}
+
+// take adds what a message brought, which was stored at a time.
+func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.recorder.Sent.After(msg.Recorder.Sent) { // another shipper of the same capture was slower
+		committed := max(m.recorder.Committed, msg.Recorder.Committed)
+		m.recorder.Committed = committed
+	} else {
+		m.recorder = msg.Recorder
+	}
+	m.heard, m.came = at, time.Now()
+	m.ended, m.killed = false, false
+	for i := range blocks {
+		if err := m.block(&blocks[i]); err != nil {
+			return err
+		}
+	}
+	m.wake()
+	return nil
+}
+
+// block adds a block. One that is damaged is left out: what comes after it shows the gap.
+func (m *mirror) block(b *bolt.Block) error {
+	var steps []capture.Step
+	for s, err := range b.Steps() {
+		if err != nil {
+			return m.damaged(b, err)
+		}
+		steps = append(steps, s)
+	}
+	if len(steps) == 0 {
+		return m.damaged(b, errMessage)
+	}
+	b.Last = steps[len(steps)-1].Arrival
+	if m.next == 0 {
+		m.next = 1
+		if !m.since.IsZero() {
+			m.next = b.First // what came before is not asked for
+		}
+	}
+	if b.Last < m.next {
+		return nil
+	}
+	if b.First > m.next {
+		m.gap(m.next, b.First-1, firstOpened(steps))
+	}
+	return m.append(b, steps)
+}
+
+func (m *mirror) damaged(b *bolt.Block, err error) error {
+	if errors.Is(err, capture.ErrFuture) {
+		return fmt.Errorf("recorder %s (%s): %w", m.recorder.Host, m.recorder.Tool, err)
+	}
+	m.notice(fmt.Sprintf("%s: the block that begins with step %d is damaged, and left out (%v)", m.title(), b.First, err))
+	return nil
+}
+
+func firstOpened(steps []capture.Step) uint64 {
+	for i := range steps {
+		if _, is := steps[i].What.(capture.Opened); is {
+			return steps[i].Seq
+		}
+	}
+	return 0
+}
+
+// append adds the steps of a block that are new.
+func (m *mirror) append(b *bolt.Block, steps []capture.Step) error {
+	e := entry{first: m.arrivals + 1, block: b.First, after: m.next - 1}
+	e.silent = !m.since.IsZero() && m.recorder.Sent.Before(m.since)
+	before := m.arrivals
+	for i := range steps {
+		s := &steps[i]
+		if s.Arrival < m.next {
+			continue
+		}
+		m.note(s, int32(len(m.entries)))
+		if m.keeps(s, &e) {
+			m.arrivals++
+		}
+	}
+	m.next = b.Last + 1
+	if m.arrivals == before {
+		return nil
+	}
+	var err error
+	if e.place, err = m.spool.write(b.Packed); err != nil {
+		m.arrivals = before
+		return err
+	}
+	m.entries = append(m.entries, e)
+	return nil
+}
+
+// note takes notice of a new step that will be in an entry.
+func (m *mirror) note(s *capture.Step, entry int32) {
+	switch what := s.What.(type) {
+	case capture.Opened:
+		m.lastSeq = max(m.lastSeq, s.Seq)
+		if !what.Started.Before(m.since) {
+			m.known[s.Seq], m.open[s.Seq] = span{entry, entry}, true
+		}
+		return
+	case capture.Closed:
+		delete(m.open, s.Seq)
+	case capture.Lost:
+		m.carried.Exchanges += what.Exchanges
+		m.carried.Bytes += what.Bytes
+	}
+	if x, ok := m.known[s.Seq]; ok {
+		m.known[s.Seq] = span{x.first, entry}
+	}
+}
+
+// keeps reports whether a step of an entry is in the mirror.
+func (m *mirror) keeps(s *capture.Step, e *entry) bool {
+	if s.Arrival <= e.after {
+		return false
+	}
+	if s.Seq == 0 {
+		return !e.silent
+	}
+	_, ok := m.known[s.Seq]
+	if from, is := m.cut[s.Seq]; is && s.Arrival >= from {
+		return false
+	}
+	return ok
+}
+
+// gap says that steps are missing. The next exchange that was opened after them has a number, if that is known.
+func (m *mirror) gap(from, to, opened uint64) {
+	why := fmt.Sprintf("steps %d to %d of %s are not in the stream", from, to, m.title())
+	var missing int64
+	if opened > m.lastSeq+1 {
+		missing = int64(opened - m.lastSeq - 1)
+		m.lastSeq = opened - 1
+	}
+	m.lose(from, capture.Lost{Exchanges: missing, Reason: why})
+	m.notice(why)
+}
+
+// lose adds the steps that say that something is missing from an arrival number on, and ends what is open there.
+func (m *mirror) lose(from uint64, lost capture.Lost) {
+	made := []capture.Step{{Offset: capture.NotKnown, What: lost}}
+	for _, seq := range slices.Sorted(maps.Keys(m.open)) {
+		made = append(made,
+			capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Lost{Reason: lost.Reason}},
+			capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true}})
+		m.cut[seq] = from
+		m.known[seq] = span{m.known[seq].first, int32(len(m.entries))}
+	}
+	clear(m.open)
+	m.lost.Exchanges += lost.Exchanges
+	m.entries = append(m.entries, entry{first: m.arrivals + 1, made: made})
+	m.arrivals += uint64(len(made))
+}
+
+// end says that no step will come: the recording has ended, or nobody knows of it any more. Steps that were committed
+// and did not come are a gap.
+func (m *mirror) end(killed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended {
+		return
+	}
+	if last := m.recorder.Committed; last >= max(m.next, 1) {
+		why := fmt.Sprintf("steps %d to %d of %s were not shipped; a2atap ship sends them", max(m.next, 1), last, m.title())
+		m.lose(max(m.next, 1), capture.Lost{Reason: why})
+		m.notice(why)
+	}
+	m.ended, m.killed = true, killed || m.recorder.Crashes > 0
+	m.wake()
+}
+
+// complete reports whether the recording has ended and all of it has come.
+func (m *mirror) complete() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return !m.recorder.Live && max(m.next, 1) > m.recorder.Committed
+}
+
+// title names the capture for people.
+func (m *mirror) title() string { return fmt.Sprintf("%s (%s)", m.recorder.Host, m.recorder.Name) }
+
+// wake lets those go on who wait for something new.
+func (m *mirror) wake() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}

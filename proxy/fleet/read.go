@@ -1,0 +1,249 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"a2atap/proxy/capture"
+)
+
+// ReadOptions say what is read of a stream. The zero value reads all of it.
+type ReadOptions struct {
+	// Hosts are those whose recorders are read; none means all.
+	Hosts []string
+
+	// Since leaves out the exchanges that began earlier, by the clock of their recorder; zero leaves out none.
+	Since time.Time
+
+	// Folder is where what is read is kept until Close. It has to be there, and nobody else may read it.
+	Folder string
+
+	// OnNotice is called with what the user should know: gaps, messages of others, recorders that are silent, trouble
+	// with the server. It may be nil. It is called once at a time.
+	OnNotice func(string)
+
+	// OnProgress is called with how many messages were read, and how many there are. It may be nil.
+	OnProgress func(read, all uint64)
+}
+
+// sinceRoom is how long before Since reading begins: clocks of machines differ, and blocks hold what came before them.
+const sinceRoom = 5 * time.Minute
+
+// A Recorded is the capture of one recorder, as far as it was read.
+type Recorded struct {
+	Host   string
+	Name   string         // of the capture's file
+	Source capture.Source // released by the Reader's Close
+}
+
+// A Reader takes a stream apart again, into the captures of its recorders. Read, Follow and End are for one goroutine,
+// and Lives for another; what they have read may be used by any number.
+type Reader struct {
+	conn    *Conn
+	options ReadOptions
+	spool   *spool
+
+	seq       uint64 // of the last message that was read
+	read, all uint64
+	runs      map[string]*assembler // by subject
+
+	telling sync.Mutex
+	said    map[string]bool
+
+	mu      sync.Mutex
+	mirrors map[uuid.UUID]*mirror
+	order   []*mirror
+	held    atomic.Bool // recordings that have ended may go on
+}
+
+// NewReader returns a reader of the stream to which a connection leads. The connection stays the caller's.
+func NewReader(c *Conn, o ReadOptions) (*Reader, error) {
+	if o.OnNotice == nil {
+		o.OnNotice = func(string) {}
+	}
+	if o.OnProgress == nil {
+		o.OnProgress = func(_, _ uint64) {}
+	}
+	s, err := newSpool(filepath.Join(o.Folder, "spool"))
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{
+		conn: c, options: o, spool: s, runs: make(map[string]*assembler), said: make(map[string]bool),
+		mirrors: make(map[uuid.UUID]*mirror),
+	}
+	r.held.Store(true)
+	return r, nil
+}
+
+// Close releases what was read.
+func (r *Reader) Close() error { return r.spool.close() }
+
+// Recorded returns the captures that have been found so far, in the order in which they were.
+func (r *Reader) Recorded() []Recorded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]Recorded, len(r.order))
+	for i, m := range r.order {
+		all[i] = m.recorded()
+	}
+	return all
+}
+
+func (m *mirror) recorded() Recorded {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return Recorded{Host: m.recorder.Host, Name: m.recorder.Name, Source: m}
+}
+
+// Read reads what is in the stream when it begins. A recorder whose form is a later one is an error that names it and
+// wraps capture.ErrFuture.
+func (r *Reader) Read(ctx context.Context) error {
+	stream, err := r.conn.stream(ctx)
+	if err != nil {
+		return err
+	}
+	info := stream.CachedInfo()
+	if r.all = info.State.Msgs; r.all == 0 {
+		return nil
+	}
+	return r.consume(ctx, info.State.LastSeq, nil)
+}
+
+// Follow goes on with what comes after what was read, until the context ends, and tells of each recorder that is new.
+func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error {
+	return r.consume(ctx, 0, found)
+}
+
+// take takes a message, which was stored at a time. An error ends the reading.
+func (r *Reader) take(subject string, header nats.Header, data []byte, at time.Time) (*mirror, error) {
+	m, err := decodeMessage(header, data)
+	switch {
+	case m != nil && m.Recorder.Host != "" && !r.wants(m.Recorder.Host):
+		return nil, nil
+	case errors.Is(err, capture.ErrFuture):
+		return nil, fmt.Errorf("read %s: %w; --host NAME reads other hosts alone", r.conn.address, err)
+	case err != nil:
+		r.once("foreign "+subject, fmt.Sprintf("on %s: %v; it is left out", subject, err))
+		return nil, nil
+	}
+	run := r.runs[subject]
+	if run == nil {
+		run = &assembler{}
+		r.runs[subject] = run
+	}
+	whole, complete := run.add(m)
+	var mirror *mirror
+	mirror, found := r.mirror(m)
+	if !complete {
+		return found, nil
+	}
+	blocks, err := splitBlocks(whole)
+	if err == nil {
+		err = mirror.take(m, blocks, at)
+	}
+	if errors.Is(err, errMessage) {
+		r.once("damaged "+subject, fmt.Sprintf("on %s: %v; it is left out", subject, err))
+		return found, nil
+	}
+	return found, err
+}
+
+func (r *Reader) wants(host string) bool {
+	return len(r.options.Hosts) == 0 || slices.Contains(r.options.Hosts, host)
+}
+
+// tell says something to the user.
+func (r *Reader) tell(notice string) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.options.OnNotice(notice)
+}
+
+// once says something unless that was said before.
+func (r *Reader) once(key, notice string) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	if !r.said[key] {
+		r.said[key] = true
+		r.options.OnNotice(notice)
+	}
+}
+
+// mirror returns the mirror of the capture that a message is of, and if it is new that too.
+func (r *Reader) mirror(msg *Message) (m, found *mirror) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m = r.mirrors[msg.Recorder.Capture]; m != nil {
+		return m, nil
+	}
+	m = newMirror(r.spool, r.options.Since, r.tell, &r.held)
+	m.recorder = msg.Recorder
+	r.mirrors[msg.Recorder.Capture] = m
+	r.order = append(r.order, m)
+	return m, m
+}
+
+// stream returns the stream, with what is known of it now, or an error that names the streams that are there.
+func (c *Conn) stream(ctx context.Context) (jetstream.Stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	stream, err := c.js.Stream(ctx, c.address.stream)
+	switch {
+	case err == nil:
+		return stream, c.ours(stream.CachedInfo())
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return nil, c.absent(ctx)
+	}
+	return nil, fmt.Errorf("read %s: %w", c.address, explain(err))
+}
+
+// ours returns an error if a stream cannot be that of recorders.
+func (c *Conn) ours(info *jetstream.StreamInfo) error {
+	if slices.Contains(info.Config.Subjects, AllSubjects(c.address.stream)) || info.Config.Mirror != nil ||
+		len(info.Config.Sources) > 0 {
+		return nil
+	}
+	return fmt.Errorf("read %s: the stream is there, but not for recorders: its subjects are %q, and those of "+
+		"recorders %s; name another stream", c.address, info.Config.Subjects, AllSubjects(c.address.stream))
+}
+
+func (c *Conn) absent(ctx context.Context) error {
+	var names []string
+	for name := range c.js.StreamNames(ctx, jetstream.WithStreamListSubject("a2atap.>")).Name() {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("read %s: there is no stream of that name, and no other that holds captures; the first "+
+			"recorder makes it: a2atap record … --ship %[1]s", c.address)
+	}
+	slices.Sort(names)
+	const most = 20
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], " …"
+	}
+	return fmt.Errorf("read %s: there is no stream of that name; those with captures are: %s%s", c.address,
+		joined(names), more)
+}
+
+func joined(names []string) string {
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}

@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// askPatience is how long recorders have to answer.
+const askPatience = 500 * time.Millisecond
+
+// ask asks the recorders of the stream that are there how they are, and calls each with their answers, and when it was
+// asked and when the answer came, until that returns false or nobody answers any more. An error wraps
+// nats.ErrPermissionViolation where the server does not let this user ask.
+func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Time) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	inbox := c.nats.NewInbox()
+	sub, err := c.nats.SubscribeSync(inbox)
+	if err != nil {
+		return err
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the connection is gone, then
+	before := c.nats.LastError()
+	asked := time.Now()
+	if err := c.nats.PublishRequest(answerSubject(c.address.stream), inbox, nil); err != nil {
+		return err
+	}
+	if err := c.nats.FlushWithContext(ctx); err != nil {
+		return err
+	}
+	now := c.nats.LastError()
+	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // is it another one
+		return now
+	}
+	for {
+		msg, err := sub.NextMsgWithContext(ctx)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrNoResponders):
+			return nil
+		case err != nil:
+			return err
+		}
+		came := time.Now()
+		var a Answer
+		if json.Unmarshal(msg.Data, &a) != nil {
+			continue
+		}
+		if !each(&a, asked, came) {
+			return nil
+		}
+	}
+}

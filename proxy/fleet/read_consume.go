@@ -1,0 +1,169 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
+	idleBeat      = 2 * time.Second
+	idleExpiry    = 10 * time.Second
+	forgotten     = time.Minute // after which the server forgets a consumer that nobody asks
+	readPause     = 50 * time.Millisecond
+	readPauseMost = 2 * time.Second
+	awayAtMost    = 30 * time.Second // how long Read waits for a server that has gone
+	goodbyeTime   = 500 * time.Millisecond
+)
+
+// errBehind says that a message is missing that the consumer had to deliver.
+var errBehind = errors.New("messages were lost on the way, and are read again")
+
+// consume takes messages after the last, up to one of that number (0: for ever). It goes on where the server or the
+// connection was away: the stream's numbers say where that was.
+func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)) error {
+	pause, since := readPause, time.Now()
+	for {
+		before := r.seq
+		err := r.session(ctx, until, found)
+		var fatal *fatalError
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &fatal):
+			return fatal.err
+		}
+		if r.seq > before {
+			pause, since = readPause, time.Now()
+		}
+		if until == 0 && pause == readPauseMost {
+			r.once("trouble "+err.Error(), fmt.Sprintf("the stream cannot be read on, which is tried again: %v", err))
+		}
+		if until > 0 && time.Since(since) > awayAtMost {
+			return fmt.Errorf("read %s: %w", r.conn.address, explain(err))
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		pause = min(2*pause, readPauseMost)
+	}
+}
+
+// A fatalError is one that another attempt would not heal.
+type fatalError struct{ err error }
+
+func (e *fatalError) Error() string { return e.err.Error() }
+
+// session takes messages by way of one consumer of its own.
+func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)) error {
+	stream, err := r.conn.stream(ctx)
+	if err != nil {
+		return err
+	}
+	if stream.CachedInfo().State.LastSeq < r.seq { // the stream was made anew
+		r.seq = 0
+	}
+	consumer, err := r.consumer(ctx, stream)
+	if err != nil {
+		return err
+	}
+	state := consumer.CachedInfo()
+	defer r.forget(state.Name)
+	if r.all == 0 || r.seq == 0 {
+		r.all = r.read + state.NumPending
+	}
+	if until > 0 && state.NumPending == 0 {
+		return nil
+	}
+	messages, err := consumer.Messages(
+		jetstream.PullMaxBytes(max(fetchBytes, 2*int(r.conn.nats.MaxPayload()))), jetstream.PullExpiry(idleExpiry),
+		jetstream.PullHeartbeat(idleBeat))
+	if err != nil {
+		return err
+	}
+	defer messages.Stop()
+	for delivered := uint64(1); ; delivered++ {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		if meta.Sequence.Consumer != delivered {
+			return errBehind
+		}
+		if err := r.one(msg, meta, found); err != nil {
+			return &fatalError{err}
+		}
+		if until > 0 && (meta.Sequence.Stream >= until || meta.NumPending == 0) {
+			return nil
+		}
+	}
+}
+
+func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstream.Consumer, error) {
+	config := jetstream.ConsumerConfig{
+		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: forgotten, MemoryStorage: true, Replicas: 1,
+		FilterSubjects: r.subjects(),
+	}
+	switch since := r.options.Since; {
+	case r.seq > 0:
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, r.seq+1
+	case since.IsZero():
+		config.DeliverPolicy = jetstream.DeliverAllPolicy
+	default:
+		since = since.Add(-sinceRoom)
+		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.conn.patience)
+	defer cancel()
+	return stream.CreateConsumer(ctx, config)
+}
+
+// subjects are those of the hosts that are read; none means all.
+func (r *Reader) subjects() []string {
+	var subjects []string
+	seen := make(map[string]bool)
+	for _, host := range r.options.Hosts {
+		subject := Subjects(r.conn.address.stream, host) + "*"
+		if !seen[subject] {
+			seen[subject] = true
+			subjects = append(subjects, subject)
+		}
+	}
+	return subjects
+}
+
+// forget takes a consumer away, if the server is there; else it goes by itself.
+func (r *Reader) forget(name string) {
+	if !r.conn.nats.IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTime)
+	defer cancel()
+	_ = r.conn.js.DeleteConsumer(ctx, r.conn.address.stream, name)
+}
+
+func (r *Reader) one(msg jetstream.Msg, meta *jetstream.MsgMetadata, found func(Recorded)) error {
+	m, err := r.take(msg.Subject(), msg.Headers(), msg.Data(), meta.Timestamp)
+	if err != nil {
+		return err
+	}
+	r.seq = meta.Sequence.Stream
+	r.read++
+	r.options.OnProgress(r.read, max(r.all, r.read))
+	if m != nil && found != nil {
+		found(m.recorded())
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	quiet      = 10 * time.Second // after which a recorder is asked whether it is there
+	unanswered = 3                // times that it does not answer, and it is not
+)
+
+// End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
+// and what was committed and not shipped is a gap of those that have ended.
+func (r *Reader) End(ctx context.Context) error {
+	mirrors := r.found()
+	alive, err := r.alive(ctx, mirrors)
+	if err != nil {
+		return err
+	}
+	for _, m := range mirrors {
+		switch {
+		case alive[m]:
+		case m.lives():
+			r.tell(m.silence())
+			m.end(true)
+		default:
+			m.end(false)
+		}
+	}
+	r.Release()
+	return nil
+}
+
+// Release lets recordings that have ended end for those who read them, where Follow goes on. Until then each may go on:
+// its recorder can be started again.
+func (r *Reader) Release() {
+	r.held.Store(false)
+	for _, m := range r.found() {
+		m.mu.Lock()
+		m.wake()
+		m.mu.Unlock()
+	}
+}
+
+// Lives reports whether any recording goes on, while Follow does. Those that were not heard of for a while are asked.
+// One that does not answer is taken for ended, until it is heard of again. Lives is for one goroutine.
+func (r *Reader) Lives(ctx context.Context) bool {
+	live := false
+	var silent []*mirror
+	for _, m := range r.found() {
+		switch {
+		case m.isEnded():
+		case m.complete():
+			m.end(false)
+		case time.Since(m.lastHeard()) < quiet:
+			live = true
+		default:
+			silent = append(silent, m)
+		}
+	}
+	if len(silent) == 0 || !r.conn.nats.IsConnected() {
+		return live || len(silent) > 0
+	}
+	alive, err := r.alive(ctx, silent)
+	for _, m := range silent {
+		switch {
+		case err != nil, alive[m]:
+			m.silent = 0
+			live = true
+		case m.silent+1 < unanswered && m.lives():
+			m.silent++
+			live = true
+		default:
+			if m.lives() {
+				r.tell(m.silence())
+			}
+			m.end(m.lives())
+		}
+	}
+	return live
+}
+
+// alive asks which of the recorders that have not ended are there.
+func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool, error) {
+	waiting := make(map[uuid.UUID]*mirror)
+	for _, m := range mirrors {
+		if m.lives() {
+			waiting[m.id()] = m
+		}
+	}
+	alive := make(map[*mirror]bool)
+	if len(waiting) == 0 {
+		return alive, nil
+	}
+	err := r.conn.ask(ctx, func(a *Answer, _, _ time.Time) bool {
+		if m := waiting[a.Recorder.Capture]; m != nil && a.Recorder.Live {
+			alive[m] = true
+			delete(waiting, a.Recorder.Capture)
+		}
+		return len(waiting) > 0
+	})
+	if errors.Is(err, nats.ErrPermissionViolation) { // then nobody can say that one is not there
+		for _, m := range waiting {
+			alive[m] = true
+		}
+		r.once("asking", fmt.Sprintf("whether recorders are there cannot be asked: %v", err))
+		err = nil
+	}
+	return alive, err
+}
+
+// found returns the mirrors that have been found so far.
+func (r *Reader) found() []*mirror {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.order)
+}
+
+func (m *mirror) id() uuid.UUID {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.recorder.Capture
+}
+
+func (m *mirror) lives() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.recorder.Live
+}
+
+func (m *mirror) isEnded() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.ended
+}
+
+// lastHeard is when a message of it was read.
+func (m *mirror) lastHeard() time.Time {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.came
+}
+
+func (m *mirror) silence() string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(),
+		m.heard.UTC().Format("2006-01-02 15:04:05 UTC"))
+}
