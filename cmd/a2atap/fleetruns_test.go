@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,13 +52,10 @@ func TestComposeRuns(t *testing.T) {
 	stream := strings.Replace(file.Services["reader"].Command[1], "nats://nats:4222", nats.ClientURL(), 1)
 	s.until("a2atap show "+stream, `(?s)planner +SendStreamingMessage .*booker +SendMessage `)
 	s.until("a2atap hosts "+stream, `(?s)booker .*planner `)
-	if out, errs, code := s.execute("a2atap ship booker-tap-booker.a2atap " + stream); code == exitOK {
-		t.Errorf("a reader ships: %s%s", out, errs)
-	}
+	ships := s.command(arguments("a2atap ship booker-tap-booker.a2atap " + stream + " --ship-host elsewhere"))
 	asUser(t, file.Services["booker-tap"].Environment)
-	if out, errs, code := s.execute("a2atap show " + stream); code != exitFailed {
-		t.Errorf("a recorder reads: exit %d: %s%s", code, out, errs)
-	}
+	reads := s.command(arguments("a2atap show " + stream))
+	refused(t, map[string]*exec.Cmd{"does not allow it": ships, "let this user read the stream": reads})
 	for name, tap := range taps {
 		tap.stop()
 		if said := tap.out.String(); !strings.Contains(said, "as "+name) {
@@ -72,6 +71,26 @@ func asUser(t *testing.T, environment map[string]string) {
 	t.Helper()
 	who, secret, _ := strings.Cut(environment["A2ATAP_NATS_USER"], ":")
 	t.Setenv("A2ATAP_NATS_USER", who+":"+fleetPasswords[passwordName.FindString(secret)])
+}
+
+// refused runs commands at the same time, each of which the server must not let do what it wants, and which must say so
+// in the given words.
+func refused(t *testing.T, commands map[string]*exec.Cmd) {
+	t.Helper()
+	said := make(map[string]*bytes.Buffer)
+	for words, cmd := range commands {
+		said[words] = new(bytes.Buffer)
+		cmd.Stdout, cmd.Stderr = said[words], said[words]
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for words, cmd := range commands {
+		cmd.Wait()
+		if text := said[words].String(); cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(text, words) {
+			t.Errorf("%s: exit %d, want %q: %s", cmd, cmd.ProcessState.ExitCode(), words, text)
+		}
+	}
 }
 
 // comesIn asks a tap for the agent's card by the name under which other containers know it, and by one that nobody has
