@@ -183,6 +183,7 @@ func FuzzRestorer(f *testing.F) {
 	f.Add("{\"url\":\""+address+"\"}", 10)
 	f.Add("httphttp://https:\\/\\/x.a2atap", 3)
 	f.Add(address+address, len(address))
+	f.Add("\""+strings.Replace(address, "//", "/", 1)+"\"", 40) // no URL, whatever stands behind
 	f.Fuzz(func(t *testing.T, text string, at int) {
 		whole := restoreIn(text, "")
 		if at < 0 || at > len(text) {

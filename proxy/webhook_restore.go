@@ -72,7 +72,7 @@ func nextURL(text []byte) (at int, more bool) {
 			}
 		} else if bytes.HasPrefix(rest, urlScheme) {
 			end := urlEnd(rest)
-			if end < len(rest) && end <= maxAddress && isAddress(rest[:end]) {
+			if end < len(rest) && end <= maxAddress && isAddress(rest[:end]) && mayBeAddress(rest[:end]) {
 				return at, false
 			}
 			if end == len(rest) && end <= maxAddress && mayBeAddress(rest) {

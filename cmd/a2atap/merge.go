@@ -75,6 +75,9 @@ func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (
 			return err
 		}
 		defer src.Close()
+		if err := e.tellGaps(ctx, "merge", src); err != nil {
+			return err
+		}
 		recordings = append(recordings, merge.Recording{
 			Host: hosts[i], Name: name, Source: e.withProgress(ctx, "merge "+name, src),
 		})

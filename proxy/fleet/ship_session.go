@@ -60,6 +60,7 @@ func (s *Shipper) connect(ctx context.Context) error {
 			err = s.answer(c)
 		}
 		if err != nil {
+			err = s.reason(err)
 			s.conn = nil
 			c.Close()
 			return err

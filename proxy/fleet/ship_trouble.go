@@ -65,6 +65,9 @@ const troublePatience = 3 * time.Second
 // lagPatience is how old what waits may get before a Shipper is said to be behind.
 const lagPatience = 10 * time.Second
 
+// lagOver is how old what is shipped may be when trouble is said to be over.
+const lagOver = time.Second
+
 // A trouble says each kind of trouble once, until it is over. It is for the goroutine of Run.
 type trouble struct {
 	tell  func(error) // nil for nobody
@@ -99,13 +102,12 @@ func (t *trouble) went(shipped, committed uint64) {
 	now := time.Now()
 	t.since = time.Time{}
 	switch {
-	case shipped >= committed:
-		if len(t.said) > 0 {
+	case shipped >= committed, shipped >= t.mark:
+		// While traffic passes there is always something that was committed a moment ago.
+		if (shipped >= committed || now.Sub(t.marked) < lagOver) && len(t.said) > 0 {
 			t.said = nil
 			t.tell(nil)
 		}
-		t.mark, t.marked = committed, now
-	case shipped >= t.mark:
 		t.mark, t.marked = committed, now
 	case now.Sub(t.marked) > lagPatience:
 		t.report(fmt.Errorf("%w: %d steps wait, the oldest for %v", errSlow, committed-shipped,

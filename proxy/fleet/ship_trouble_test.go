@@ -243,8 +243,17 @@ func TestShipperFallsBehind(t *testing.T) {
 	if len(told) != 1 || !errors.Is(told[0], errSlow) || !strings.Contains(told[0].Error(), "15 steps wait") {
 		t.Fatalf("the user was told %v", told)
 	}
-	news.went(30, 30)
+	news.went(20, 40) // of what was committed a second ago and more, all is shipped
+	if len(told) != 1 {
+		t.Fatalf("the user was told %v", told)
+	}
+	news.went(41, 50) // of what was committed a moment ago
 	if len(told) != 2 || told[1] != nil {
+		t.Fatalf("the user was told %v", told)
+	}
+	news.report(errSlow, false)
+	news.went(60, 60)
+	if len(told) != 4 || told[3] != nil {
 		t.Errorf("the user was told %v", told)
 	}
 }

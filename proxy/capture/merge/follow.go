@@ -144,7 +144,7 @@ func (m *Merger) afterwards(ctx context.Context) error {
 		return err
 	}
 	m.forget()
-	m.tellClocks()
+	m.tellClocks(false)
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (m *Merger) finish() error {
 			return err
 		}
 	}
-	m.tellClocks()
+	m.tellClocks(true)
 	return nil
 }
 

@@ -50,7 +50,7 @@ func checkCount(t *testing.T, m *Merger, merged *capture.Memory, recordings []Re
 
 func TestRandomWorlds(t *testing.T) {
 	var all pairs
-	for seed := range uint64(120) {
+	for seed := range uint64(60) {
 		w := newWorld(seed, 2+int(seed%4))
 		w.losses = seed%3 == 1
 		w.plain = seed%5 == 4

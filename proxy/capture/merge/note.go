@@ -120,8 +120,8 @@ func (m *Merger) Summary() Summary {
 	return m.summary
 }
 
-// tellClocks says what was found out of the clocks.
-func (m *Merger) tellClocks() {
+// tellClocks says what was found out of the clocks; at the end also of which nothing was.
+func (m *Merger) tellClocks(end bool) {
 	hosts := m.hosts()
 	var list []Clock
 	for _, host := range hosts {
@@ -132,8 +132,8 @@ func (m *Merger) tellClocks() {
 	m.mu.Unlock()
 	for _, c := range list {
 		said := c.String()
-		if c.With == "" && (c.Exchanges > 0 || len(hosts) == 1) {
-			continue // others are compared with it
+		if c.With == "" && (c.Exchanges > 0 || len(hosts) == 1 || !end) {
+			continue // others are compared with it, or may be yet
 		}
 		key := fmt.Sprintf("%s %s %d", c.With, c.Ahead.Round(time.Millisecond), c.Changes)
 		if m.told[c.Host] != key {
