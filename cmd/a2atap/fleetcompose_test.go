@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// composeFile is docs/fleet/compose.yaml. What is not here is refused, so that a key that Compose does not know, or that
-// nobody has thought about, cannot slip in; the names are those of the Compose specification.
+// composeFile is docs/fleet/compose.yaml. What is not here is refused, so that a key that Compose does not know, or
+// that nobody has thought about, cannot slip in; the names are those of the Compose specification.
 type composeFile struct {
 	Name     string                    `yaml:"name"`
 	Program  yaml.Node                 `yaml:"x-a2atap"` // what the services share

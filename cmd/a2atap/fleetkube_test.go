@@ -51,8 +51,8 @@ func (f *kubeFile) service(name string) (*kubeService, *kubeWorkload) {
 	return nil, nil
 }
 
-// The manifests are what Kubernetes would read, and their names, ports, folders, users and command lines agree with each
-// other and with the server's configuration.
+// The manifests are what Kubernetes would read, and their names, ports, folders, users and command lines agree with
+// each other and with the server's configuration.
 func TestSidecarFile(t *testing.T) {
 	file, conf := readKube(t), readServerConf(t)
 	if len(file.services) != 2 || len(file.workloads) != 2 {

@@ -1,7 +1,7 @@
 package main
 
-// What docs/fleet/sidecar.yaml uses of Kubernetes: apps/v1 and core/v1, by their names there. A field that is not here is
-// refused. The types of k8s.io/api would do the same for some thirty modules more.
+// What docs/fleet/sidecar.yaml uses of Kubernetes: apps/v1 and core/v1, by their names there. A field that is not here
+// is refused. The types of k8s.io/api would do the same for some thirty modules more.
 
 type kubeMeta struct {
 	Name   string            `yaml:"name"`

@@ -97,12 +97,14 @@ func refused(t *testing.T, commands map[string]*exec.Cmd) {
 // given it.
 func comesIn(t *testing.T, tap, name string) {
 	t.Helper()
-	for host, want := range map[string]int{name + ":7001": http.StatusOK, "elsewhere:7001": http.StatusMisdirectedRequest} {
+	want := map[string]int{name + ":7001": http.StatusOK, "elsewhere:7001": http.StatusMisdirectedRequest}
+	for host, want := range want {
 		u, err := url.Parse(tap)
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+u.Host+"/.well-known/agent-card.json", nil)
+		card := "http://" + u.Host + "/.well-known/agent-card.json"
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, card, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

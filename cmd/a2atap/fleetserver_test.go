@@ -16,8 +16,8 @@ import (
 // fleetPasswords are the variables in which docs/fleet/server.conf finds its passwords, and what they are in tests.
 var fleetPasswords = map[string]string{"RECORDER_PASSWORD": "10e3-recorder", "READER_PASSWORD": "r34der=+/"}
 
-// readServerConf reads docs/fleet/server.conf as the server itself does. The test cannot be parallel: passwords come from
-// the environment of the process.
+// readServerConf reads docs/fleet/server.conf as the server itself does. The test cannot be parallel: passwords come
+// from the environment of the process.
 func readServerConf(t *testing.T) *server.Options {
 	t.Helper()
 	for name, password := range fleetPasswords {
