@@ -58,9 +58,17 @@ func (e *Engine) mergeCovered() []Finding {
 	}
 	kept := e.found[:0]
 	for i := range covered {
-		if f := e.found[i]; !covered[i] && !e.cards.again(e.exchangeOf(&f), &f) && e.first(&f, i, taken) {
-			kept = append(kept, f)
+		f := e.found[i]
+		if covered[i] || e.cards.again(e.exchangeOf(&f), &f) || !e.first(&f, i, taken) {
+			continue
 		}
+		if e.parts != nil {
+			f.Order = e.parts.order(i)
+			if !e.parts.own[i] {
+				continue
+			}
+		}
+		kept = append(kept, f)
 	}
 	return kept
 }

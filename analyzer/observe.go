@@ -101,7 +101,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		in.cut()
 		return
 	}
-	x.card = cardOf(x, body)
+	e.cardIs(x, body)
 	o := e.message(x, AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
@@ -236,6 +236,7 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 	if o.Dialects.Empty() {
 		o.Dialects = p.Dialects
 	}
+	e.place(in, &p)
 	e.observe(in, o)
 	if x.Agent != "" {
 		// Before 1.0 the agent decides what to send.
@@ -253,6 +254,8 @@ func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
 	switch p.Kind {
 	case a2a.CardPayload:
 		e.card(in, o, p)
+	case a2a.MessagePayload:
+		e.settle(in, ofPayload(p))
 	case a2a.TaskListPayload:
 		base := p.Pointer
 		if p.Value.Kind() == a2a.Object {
@@ -297,6 +300,7 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 		e.agents.of(x).Completed++
 	}
 	in.saw(seen.TaskID, seen.State)
+	e.settle(in, conversation{seen.TaskID, seen.ContextID})
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
 	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.Viewer()

@@ -23,6 +23,7 @@ type Result struct {
 	Live      bool            // a capture was still growing: this is what has happened so far
 	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
 	Insecure  bool            // agents of a capture were not verified
+	Portion   Portion         // of a part of one capture; zero for others. See InPart
 }
 
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
@@ -55,6 +56,9 @@ func (r *Result) Add(other *Result) {
 	r.Live = r.Live || other.Live
 	r.Insecure = r.Insecure || other.Insecure
 	r.Crashes = append(r.Crashes, other.Crashes...)
+	if !other.Portion.IsWhole() {
+		r.Portion.Part = other.Portion.Part
+	}
 	r.addCoverage(other.Coverage)
 	r.addCalls(other.Calls)
 	for _, a := range other.Agents {
@@ -196,9 +200,12 @@ func run(
 		for _, f := range findings {
 			f.Capture = info.Name
 			ledger.Add(&f)
-			if each != nil {
+			switch {
+			case each != nil:
 				each(f)
-			} else {
+			case f.Order != (Order{}): // what it revises may be another part's
+				result.Findings = append(result.Findings, f)
+			default:
 				result.take(f)
 			}
 		}
@@ -208,6 +215,7 @@ func run(
 	report(e.End(result.Live))
 	result.Found, result.Critical = ledger.Found, ledger.Critical
 	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
+	result.Portion = e.parts.portion()
 	if info, infoErr := src.Info(ctx); infoErr == nil {
 		result.Note(info)
 	}

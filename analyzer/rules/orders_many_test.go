@@ -4,3 +4,6 @@ package rules_test
 
 // orders is in how many orders TestOverlapsProveNothing has each transcript.
 const orders = 40
+
+// everyDivision says whether TestPartsSayWhatTheWholeSays has each transcript in each number of parts, or in one.
+const everyDivision = true

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -75,26 +76,54 @@ func (s selection) apply(ctx context.Context, src capture.Source, r *analyzer.Re
 		}
 		s = selection{agent: s.agent}
 	}
-	chosen, err := s.chosen(ctx, src, c)
+	choice, err := s.choose(ctx, src, r, c)
 	if err != nil {
 		return err
 	}
+	s.leave(r, choice)
+	return nil
+}
+
+// choose returns what is chosen of a result, for a filter that asks for no findings.
+func (s selection) choose(
+	ctx context.Context, src capture.Source, r *analyzer.Result, c *census,
+) (*parts.Choice, error) {
+	s.links = c.links
+	chosen, err := s.chosen(ctx, src, c)
+	if err != nil {
+		return nil, err
+	}
 	var result analyzer.Result
-	for seq := range chosen {
+	for _, seq := range slices.Sorted(maps.Keys(chosen)) {
 		result.Count(c.ended[seq])
 	}
-	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
-	r.Counts.Exchanges, r.Counts.Judged = result.Counts.Exchanges, result.Counts.Judged
-	r.Calls = result.Calls
+	choice := &parts.Choice{
+		Exchanges: result.Counts.Exchanges, Judged: result.Counts.Judged, Calls: result.Calls,
+		LeftOut: make(map[uint64]bool),
+	}
+	for i := range r.Findings {
+		if at := r.Findings[i].Place.Exchange; !chosen[at] {
+			choice.LeftOut[at] = true
+		}
+	}
+	if len(chosen) == 0 {
+		choice.Nothing = "nothing matches " + s.String() + s.meant() + "; " + c.known(r.Captures[0])
+	}
+	return choice, nil
+}
+
+// leave leaves in the result what is chosen.
+func (s selection) leave(r *analyzer.Result, choice *parts.Choice) {
+	r.Keep(func(f *analyzer.Finding) bool { return !choice.LeftOut[f.Place.Exchange] })
+	r.Counts.Exchanges, r.Counts.Judged = choice.Exchanges, choice.Judged
+	r.Calls = choice.Calls
 	if s.agent != "" {
 		r.Coverage = slices.DeleteFunc(r.Coverage, func(v analyzer.Coverage) bool { return v.Link.Agent != s.agent })
 		r.Agents = slices.DeleteFunc(r.Agents, func(a analyzer.Agent) bool { return a.Link != s.agent })
 	}
-	if len(chosen) == 0 {
-		r.Coverage, r.Agents = nil, nil
-		r.Nothing = "nothing matches " + s.String() + s.meant() + "; " + c.known(r.Captures[0])
+	if choice.Nothing != "" {
+		r.Coverage, r.Agents, r.Nothing = nil, nil, choice.Nothing
 	}
-	return nil
 }
 
 // chosen returns which exchanges are. Only a filter has to read them.

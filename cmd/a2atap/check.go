@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
+	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
 	"a2atap/tui/terminal"
 )
@@ -32,6 +33,8 @@ type checkOptions struct {
 	jwks        []string
 	coverage    bool
 	allowEmpty  bool
+	shard       string
+	merge       bool
 }
 
 func newCheck(e env) *cobra.Command {
@@ -49,20 +52,30 @@ end.
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
 
+--shard K/N judges one part of N of a capture, and --merge reads the JSON reports on all of its parts and prints what
+checking the whole would have printed. Exchanges of one context are judged in one part. A part alone is never clean.
+
 The verdict gives two answers: what breaks the protocol, and how the calls came out, with the errors of those that
 failed. Clean is only what broke nothing and got through: where no call of a client to an agent succeeded, it is failed.
 
 Exit status: 0 no finding at or above --fail-on, and calls succeeded; 1 findings; 2 wrong usage; 3 a capture could not
 be read; 4 inconclusive: nothing was judged, or nothing matches --filter and --agent; no call of a client to an agent
-succeeded; the capture lost traffic, or its recorder was killed.`,
+succeeded; the capture lost traffic, or its recorder was killed; only a part was judged.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning
   a2atap check c.a2atap --filter 'op:SendMessage agent:booker'
   a2atap check *.a2atap --format markdown -o report.md
   a2atap check c.a2atap --rule 'stream-*' --no-rule stream-still-open
-  a2atap check c.a2atap --baseline known.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd.Context(), e, o, args) },
+  a2atap check c.a2atap --baseline known.json
+  a2atap check c.a2atap --shard 1/2 -o 1.json; a2atap check c.a2atap --shard 2/2 -o 2.json
+  a2atap check --merge 1.json 2.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.shard != "" && !cmd.Flags().Changed("format") {
+				o.format = "json"
+			}
+			return check(cmd.Context(), e, o, args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", "))
@@ -80,6 +93,9 @@ succeeded; the capture lost traffic, or its recorder was killed.`,
 	f.BoolVar(&o.follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.BoolVar(&o.coverage, "coverage", false, "name the rules that were never observed, instead of counting them")
+	f.StringVar(&o.shard, "shard", "", "judge only part `K/N` of the captures, as in 2/4, and write JSON for --merge")
+	f.BoolVar(&o.merge, "merge", false,
+		"the arguments are reports on all parts of captures; for --format html name the captures too")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
@@ -96,6 +112,9 @@ type checker struct {
 	known *knownFindings
 	keys  []analyzer.EngineOption
 	page  *pageTraffic // nil if the report is no page
+
+	part    analyzer.Part    // to judge; zero for the whole
+	written *parts.Judgement // of it; nil for the whole
 }
 
 func (o *checkOptions) checker() (c checker, err error) {
@@ -116,6 +135,14 @@ func (o *checkOptions) checker() (c checker, err error) {
 	}
 	if c.keys, err = readKeys(o.jwks); err != nil {
 		return c, err
+	}
+	if err := o.checkParts(); err != nil {
+		return c, err
+	}
+	if o.shard != "" {
+		if err := c.judgePart(o); err != nil {
+			return c, err
+		}
 	}
 	c.known, err = openBaseline(o.baseline, o.update)
 	return c, err
@@ -152,21 +179,32 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	}
 	total := &analyzer.Result{}
 	var unread error
-	for _, name := range names {
-		if err := c.addCapture(ctx, e, name, total); err != nil {
-			unread = errors.Join(unread, err)
+	if o.merge {
+		if err := c.addParts(ctx, e, names, total); err != nil {
+			return err
+		}
+	} else {
+		for _, name := range names {
+			if err := c.addCapture(ctx, e, name, total); err != nil {
+				unread = errors.Join(unread, err)
+			}
 		}
 	}
-	if len(total.Captures) == 0 {
+	if len(total.Captures) == 0 || unread != nil && !c.part.IsWhole() { // from some of the captures no whole can be made
 		return unread
 	}
+	return c.conclude(ctx, e, o, total, unread)
+}
+
+// conclude writes the report on what was checked, and returns what the command ends with.
+func (c *checker) conclude(ctx context.Context, e env, o checkOptions, total *analyzer.Result, unread error) error {
 	verdict := displayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
 	if err != nil {
 		return err
 	}
-	r.Coverage = o.coverage
+	r.Coverage, r.Part = o.coverage, c.written
 	into := writeOutput
 	if o.format != "text" && terminal.Is(e.Out) {
 		into = writeExport // nobody reads that there, and the capture has it all
@@ -215,7 +253,7 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	}
 	seen := newCensus()
 	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
-		seen.options(c.keep, c.keys)...)
+		append(seen.options(c.keep, c.keys), analyzer.InPart(c.part))...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
@@ -223,6 +261,9 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
 			return fmt.Errorf("check %s: %w", name, err)
 		}
+	}
+	if !c.part.IsWhole() {
+		return c.addPart(ctx, src, result, seen, total)
 	}
 	shown, err := c.show(ctx, src, result, seen.links)
 	if err != nil {
@@ -235,6 +276,14 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	c.known.apply(result)
 	for i := range result.Findings {
 		inWorkflow(seen.links, &result.Findings[i])
+	}
+	c.add(result, shown, total)
+	return nil
+}
+
+// add adds the result on one capture, and what a page shows of it.
+func (c *checker) add(result *analyzer.Result, shown exchanges.Capture, total *analyzer.Result) {
+	for i := range result.Findings {
 		if result.Findings[i].Severity >= c.least {
 			shown.Findings++
 		}
@@ -243,7 +292,6 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 		c.page.captures = append(c.page.captures, shown)
 	}
 	total.Add(result)
-	return nil
 }
 
 // hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.

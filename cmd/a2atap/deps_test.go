@@ -54,6 +54,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/directory", "a2atap/analyzer", "the engine, readers and trackers stand on it"},
 	{"a2atap/analyzer/report", "a2atap/analyzer/rules/...", "a report prints findings of any rules"},
 	{"a2atap/analyzer/report/exchanges", "a2atap/analyzer/report", "a part of a page knows no other part"},
+	{"a2atap/analyzer/report/parts", "a2atap/analyzer/report", "what travels between programs knows no form for people"},
+	{"a2atap/analyzer/report/parts", "a2atap/analyzer/rules/...", "parts are put together by any rules"},
 	{"a2atap/analyzer/report/svg", "a2atap/proxy/...", "what is drawn is plain data, whatever it stands for"},
 	{"a2atap/analyzer/report/svg", "a2atap/analyzer/sequence", "what is drawn is plain data, whatever it stands for"},
 	{"a2atap/analyzer/sequence", "a2atap/analyzer/report/...", "what arrows there are does not depend on who draws them"},

@@ -165,9 +165,9 @@ func streamLimits(s *fleet.StreamState) string {
 	text := "it keeps messages " + strings.Join(keeps, ", ")
 	if s.Replicas > 1 {
 		text += fmt.Sprintf("; %d replicas, %d of %d followers up to date", s.Replicas, s.Current, s.Replicas-1)
-	}
-	if s.Leader != "" {
-		text += "; leader " + s.Leader
+		if s.Leader != "" {
+			text += ", leader " + s.Leader
+		}
 	}
 	return text
 }

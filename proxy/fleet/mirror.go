@@ -24,23 +24,24 @@ type mirror struct {
 	notice func(string)
 	held   *atomic.Bool // also a recording that has ended may go on
 
-	mu       sync.RWMutex
-	recorder Recorder  // as the latest of its messages says
-	heard    time.Time // when the latest was stored
-	came     time.Time // when it was read
-	silent   int       // how often the recorder has not answered; of Lives
-	entries  []entry
-	arrivals uint64          // how many steps there are
-	known    map[uint64]span // exchanges that are not left out
-	open     map[uint64]bool
-	cut      map[uint64]uint64 // exchanges that a gap has ended: from which arrival number on they are left out
-	next     uint64            // arrival number that is expected; 0 if nothing has come
-	lastSeq  uint64            // the highest number of an exchange that has been opened
-	lost     capture.Lost      // what gaps have cost
-	carried  capture.Lost      // what the steps that came say was lost
-	ended    bool              // no step will come
-	killed   bool              // what is open then was not seen to its end
-	changed  chan struct{}     // closed when there is something new
+	mu        sync.RWMutex
+	recorder  Recorder  // as the latest of its messages says
+	heard     time.Time // when the latest was stored
+	came      time.Time // when it was read
+	silent    int       // how often the recorder has not answered; of Lives
+	entries   []entry
+	arrivals  uint64          // how many steps there are
+	known     map[uint64]span // exchanges that are not left out
+	open      map[uint64]bool
+	cut       map[uint64]uint64 // exchanges that a gap has ended: from which arrival number on they are left out
+	next      uint64            // arrival number that is expected; 0 if nothing has come
+	lastSeq   uint64            // the highest number of an exchange that has been opened
+	lost      capture.Lost      // what gaps have cost
+	carried   capture.Lost      // what the steps that came say was lost
+	ended     bool              // no step will come
+	killed    bool              // what is open then was not seen to its end
+	abandoned bool              // it was said that more may have been recorded
+	changed   chan struct{}     // closed when there is something new
 }
 
 // An entry is a run of steps: of a block in the spool, or made here.
@@ -228,10 +229,14 @@ func (m *mirror) end(killed bool) {
 	if m.ended {
 		return
 	}
-	if last := m.recorder.Committed; last >= max(m.next, 1) {
+	switch last := m.recorder.Committed; {
+	case last >= max(m.next, 1):
 		why := fmt.Sprintf("steps %d to %d of %s were not shipped; a2atap ship sends them", max(m.next, 1), last, m.title())
 		m.lose(max(m.next, 1), capture.Lost{Reason: why})
 		m.notice(why)
+	case killed:
+		m.lose(max(m.next, 1), capture.Lost{Reason: fmt.Sprintf("%s has not ended, and does not answer: what it "+
+			"recorded after %s may be missing", m.title(), m.heard.UTC().Format("2006-01-02 15:04:05 UTC"))})
 	}
 	m.ended, m.killed = true, killed || m.recorder.Crashes > 0
 	m.wake()

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
+
+	"a2atap/proxy/capture"
 )
 
 const (
@@ -41,13 +43,33 @@ func (r *Reader) End(ctx context.Context) error {
 // Release lets recordings that have ended end for those who read them, where Follow goes on. Until then each may go on:
 // its recorder can be started again.
 func (r *Reader) Release() {
+	mirrors := r.found()
+	for _, m := range mirrors {
+		m.abandon()
+	}
 	r.held.Store(false)
-	for _, m := range r.found() {
+	for _, m := range mirrors {
 		m.mu.Lock()
 		m.wake()
 		m.mu.Unlock()
 	}
 }
+
+// abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more.
+func (m *mirror) abandon() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended && m.recorder.Live && !m.abandoned {
+		m.abandoned = true
+		m.lose(m.next, capture.Lost{
+			Reason: m.title() + " has not said that it ended, and does not answer: what it recorded after " +
+				m.heard.UTC().Format(heardFormat) + " is not in the stream",
+		})
+	}
+}
+
+// heardFormat is how it is said when a recorder was heard of.
+const heardFormat = "2006-01-02 15:04:05 UTC"
 
 // Lives reports whether any recording goes on, while Follow does. Those that were not heard of for a while are asked.
 // One that does not answer is taken for ended, until it is heard of again. Lives is for one goroutine.
@@ -152,5 +174,5 @@ func (m *mirror) silence() string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(),
-		m.heard.UTC().Format("2006-01-02 15:04:05 UTC"))
+		m.heard.UTC().Format(heardFormat))
 }

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report/exchanges"
+	"a2atap/analyzer/report/parts"
+	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+)
+
+// checkParts refuses flags that make no sense with --shard or --merge.
+func (o *checkOptions) checkParts() error {
+	ofWhole := []struct {
+		flag string
+		set  bool
+	}{
+		{"--baseline", o.baseline != ""},
+		{"--update-baseline", o.update},
+		{"--min-severity", o.minSeverity != "note"},
+		{"--coverage", o.coverage},
+	}
+	ofPart := []struct {
+		flag string
+		set  bool
+	}{
+		{"--filter", o.filter != ""},
+		{"--agent", o.agent != ""},
+		{"--rule", len(o.only) > 0},
+		{"--no-rule", len(o.not) > 0},
+		{"--jwks", len(o.jwks) > 0},
+	}
+	switch {
+	case o.shard != "" && o.merge:
+		return usage("--shard judges a part, --merge puts parts together; use one of them")
+	case o.follow && o.shard != "":
+		return usage("--follow and --shard exclude each other: parts have to be of one state of a capture")
+	case o.follow && o.merge:
+		return usage("--follow follows a capture, --merge reads reports; use one of them")
+	case o.shard != "" && o.format != "json":
+		return usage("--shard writes JSON, from which check --merge makes a report in any format; leave out --format")
+	}
+	if o.shard != "" {
+		for _, f := range ofWhole {
+			if f.set {
+				return usage("%s is about the whole: give it to check --merge, not with --shard", f.flag)
+			}
+		}
+	}
+	if o.merge {
+		for _, f := range ofPart {
+			if f.set {
+				return usage("%s is for judging: give it to every check --shard, and --merge takes it from the reports", f.flag)
+			}
+		}
+	}
+	return nil
+}
+
+// judgePart prepares the judging of a part.
+func (c *checker) judgePart(o *checkOptions) (err error) {
+	if c.part, err = analyzer.ParsePart(o.shard); err != nil {
+		return usage("--shard: %w", err)
+	}
+	if c.keep.judged {
+		return usage("--filter %q asks for findings, of which a part knows only its own; filter without rule:, severity: "+
+			"and side:, or select rules with --rule", o.filter)
+	}
+	c.written = &parts.Judgement{
+		Format: parts.Format,
+		Selection: parts.Selection{
+			Rules: parts.Catalogue(rules.All), Only: o.only, Not: o.not, Filter: o.filter, Agent: o.agent,
+		},
+	}
+	for _, file := range o.jwks {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("--jwks: %w", err)
+		}
+		sum := sha256.Sum256(text)
+		c.written.Selection.Keys = append(c.written.Selection.Keys,
+			filepath.Base(file)+" "+hex.EncodeToString(sum[:8]))
+	}
+	return nil
+}
+
+// addPart adds what was found in a part of a capture to total, and all that merging needs to what is written.
+func (c *checker) addPart(
+	ctx context.Context, src capture.Source, result *analyzer.Result, seen *census, total *analyzer.Result,
+) error {
+	for i := range result.Findings {
+		inWorkflow(seen.links, &result.Findings[i])
+	}
+	var choice *parts.Choice
+	if !c.keep.all() {
+		var err error
+		if choice, err = c.keep.choose(ctx, src, result, seen); err != nil {
+			return fmt.Errorf("check %s: %w", result.Captures[0], err)
+		}
+	}
+	c.written.Captures = append(c.written.Captures, parts.Of(result, choice))
+	result.Settle()
+	c.finish(result, choice)
+	total.Add(result)
+	return nil
+}
+
+// finish leaves in a result what is chosen, and what is not known yet.
+func (c *checker) finish(result *analyzer.Result, choice *parts.Choice) {
+	if choice != nil {
+		c.keep.leave(result, choice)
+	}
+	c.rules.apply(result)
+	c.known.apply(result)
+}
+
+// addParts puts the parts together on which there are reports, and adds what comes of it to total. What is selected the
+// reports say. The captures themselves are named for a page alone.
+func (c *checker) addParts(ctx context.Context, e env, names []string, total *analyzer.Result) error {
+	files, captures, err := readParts(names)
+	if err != nil {
+		return err
+	}
+	whole, err := parts.Merge(files, rules.All)
+	if err != nil {
+		return fmt.Errorf("check --merge: %w", err)
+	}
+	s := files[0].Selection
+	if c.keep, err = parseSelection(s.Filter, s.Agent); err != nil {
+		return fmt.Errorf("check --merge: %s: %w", files[0].Name, err)
+	}
+	if c.rules, err = selectRules(s.Only, s.Not); err != nil {
+		return fmt.Errorf("check --merge: %s: %w", files[0].Name, err)
+	}
+	switch {
+	case c.page == nil && len(captures) > 0:
+		return usage("%s is a capture; --merge reads the reports on its parts, and the capture for --format html alone",
+			captures[0])
+	case c.page != nil && len(captures) != len(whole):
+		return usage("a page shows the exchanges: name the captures behind the reports, in their order: %s",
+			strings.Join(capturesOf(whole), " "))
+	}
+	for i, w := range whole {
+		var shown exchanges.Capture
+		if c.page != nil {
+			if shown, err = c.showWhole(ctx, e, captures[i], &w, files[0].Captures[i].Sum); err != nil {
+				return fmt.Errorf("check %s: %w", captures[i], err)
+			}
+		}
+		c.finish(w.Result, w.Choice)
+		c.add(w.Result, shown, total)
+	}
+	return nil
+}
+
+// readParts reads the reports on parts, and returns the names of captures that are among them.
+func readParts(names []string) (files []*parts.File, captures []string, err error) {
+	for _, name := range names {
+		if isText(name) || strings.HasSuffix(name, ".a2atap") || strings.Contains(name, "://") {
+			captures = append(captures, name)
+			continue
+		}
+		text, readErr := os.ReadFile(name)
+		if readErr != nil {
+			err = errors.Join(err, fmt.Errorf("read the report %s: %w", name, cause(readErr)))
+			continue
+		}
+		f, readErr := parts.Read(name, text)
+		if readErr != nil {
+			err = errors.Join(err, fmt.Errorf("read the report %s: %w", name, readErr))
+			continue
+		}
+		files = append(files, f)
+	}
+	if err == nil && len(files) == 0 {
+		err = usage("--merge reads the reports of check CAPTURE --shard K/N, and there is none among the arguments")
+	}
+	return files, captures, err
+}
+
+func capturesOf(whole []parts.Whole) []string {
+	var names []string
+	for _, w := range whole {
+		names = append(names, analyzer.Clean(w.Result.Captures[0]))
+	}
+	return names
+}
+
+// showWhole returns what a page shows of a capture whose parts were put together.
+func (c *checker) showWhole(
+	ctx context.Context, e env, name string, w *parts.Whole, sum string,
+) (shown exchanges.Capture, err error) {
+	src, err := openCapture(e, name)
+	if err != nil {
+		return shown, err
+	}
+	c.page.open = append(c.page.open, src)
+	var is string
+	if is, err = analyzer.Sum(ctx, src); err != nil {
+		return shown, err
+	}
+	if is != sum {
+		return shown, errors.New("the reports are on another capture, or on another state of it")
+	}
+	links, err := workflow.Read(ctx, src)
+	if err != nil {
+		return shown, err
+	}
+	if c.keep.noted {
+		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
+			return shown, err
+		}
+	}
+	return c.show(ctx, src, w.Result, links)
+}
