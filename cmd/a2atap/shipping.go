@@ -114,7 +114,7 @@ func (s *shipment) stop() {
 			err = errors.New("there was no time")
 		}
 	}
-	next := fmt.Sprintf("a2atap ship %s %s sends the rest", s.file, s.to.address)
+	next := fmt.Sprintf("a2atap ship %s %s%s sends the rest", s.file, s.to.address, s.to.called())
 	v := shipEvent{
 		State: "left", URL: s.to.address.String(), Host: status.Host, Shipped: status.Shipped, Error: err.Error(),
 		text: fmt.Sprintf("%s is not shipped: %v; %s", s.file, err, next),
