@@ -229,14 +229,10 @@ func (m *mirror) end(killed bool) {
 	if m.ended {
 		return
 	}
-	switch last := m.recorder.Committed; {
-	case last >= max(m.next, 1):
+	if last := m.recorder.Committed; last >= max(m.next, 1) {
 		why := fmt.Sprintf("steps %d to %d of %s were not shipped; a2atap ship sends them", max(m.next, 1), last, m.title())
 		m.lose(max(m.next, 1), capture.Lost{Reason: why})
 		m.notice(why)
-	case killed:
-		m.lose(max(m.next, 1), capture.Lost{Reason: fmt.Sprintf("%s has not ended, and does not answer: what it "+
-			"recorded after %s may be missing", m.title(), m.heard.UTC().Format("2006-01-02 15:04:05 UTC"))})
 	}
 	m.ended, m.killed = true, killed || m.recorder.Crashes > 0
 	m.wake()
