@@ -42,12 +42,12 @@ func newCheck(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check CAPTURE...",
 		Short: "Check captures against the A2A specification",
-		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; - is standard input) and prints what breaks the
-protocol, the worst first: how bad it is and where, what was seen and what was expected, the side at fault and the
-section that requires it, how to fix it, and the command that explains the rule; what repeats stands together. Then it
-says how many rules were observed on each link, and how many never were, which --coverage names. For several captures, a matrix shows the findings between each client
-and each agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its
-end.
+		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; nats://HOST:PORT/NAME is what many recorders have
+shipped; - is standard input) and prints what breaks the protocol, the worst first: how bad it is and where, what was
+seen and what was expected, the side at fault and the section that requires it, how to fix it, and the command that
+explains the rule; what repeats stands together. Then it says how many rules were observed on each link, and how many
+never were, which --coverage names. For several captures, a matrix shows the findings between each client and each
+agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its end.
 
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.

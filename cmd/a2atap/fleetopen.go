@@ -50,7 +50,7 @@ func openFleet(ctx context.Context, e env, name string, follow following) (captu
 	if err != nil {
 		return nil, err
 	}
-	f := &streamCapture{e: e, address: address, since: since}
+	f := &streamCapture{e: e, address: address, since: since, screen: follow == forever}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	if err := f.open(ctx, o, connect, follow); err != nil {
@@ -78,6 +78,7 @@ type streamCapture struct {
 	release func() // of the folder
 	conn    *fleet.Conn
 	parted  atomic.Bool // the connection was closed
+	away    atomic.Bool // the server does not answer, which was said
 	reader  *fleet.Reader
 	merger  *merge.Merger
 	store   *bolt.Store  // of what is merged, while it grows
@@ -92,6 +93,8 @@ type streamCapture struct {
 	err     error // of Close
 
 	mu      sync.Mutex
+	screen  bool      // something has the whole screen
+	untold  []string  // meanwhile
 	live    bool      // a recorder goes on
 	quietAt time.Time // when the last one was found to have ended
 }
@@ -135,11 +138,38 @@ func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.O
 	return f.mergeAll(ctx)
 }
 
-func (f *streamCapture) notice(text string) { f.e.tell("%s", analyzer.Clean(text)) }
+// notice tells the user something, where the inspector has the screen when that is closed.
+func (f *streamCapture) notice(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.screen {
+		f.untold = append(f.untold, text)
+		return
+	}
+	f.e.tell("%s", analyzer.Clean(text))
+}
+
+// mostUntold bounds what is told at the end.
+const mostUntold = 20
+
+func (f *streamCapture) tellRest() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.untold) - mostUntold; n > 0 {
+		f.e.tell("… and before, %s", analyzer.Plural(n, "notice"))
+		f.untold = f.untold[n:]
+	}
+	for _, text := range f.untold {
+		f.e.tell("%s", analyzer.Clean(text))
+	}
+	f.untold = nil
+}
 
 func (f *streamCapture) trouble(err error) {
 	switch {
 	case f.parted.Load(): // on purpose
+	case err != nil && f.away.Swap(true): // said before
+	case err == nil && !f.away.Swap(false): // nobody missed it
 	case err == nil:
 		f.notice(fmt.Sprintf("%s: the server is there", f.address))
 	default:
@@ -250,6 +280,7 @@ func (f *streamCapture) close() error {
 	var errs []error
 	f.fail(errClosed)
 	f.working.Wait()
+	f.tellRest()
 	if f.conn != nil {
 		f.part()
 	}

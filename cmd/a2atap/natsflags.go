@@ -33,8 +33,9 @@ const (
 )
 
 const natsHelp = `The NATS server is told who we are by one of --nats-creds, --nats-user and --nats-token, or by
-what stands before @ in the URL. tls:// asks for TLS; the server is verified by the system's authorities and those of --nats-ca. In the place of
-each flag a variable of the environment may stand, ` + natsCreds + ` for --nats-creds, and so on.`
+what stands before @ in the URL. tls:// asks for TLS; the server is verified by the system's authorities and those of
+--nats-ca. In the place of each flag a variable of the environment may stand, ` + natsCreds + ` for
+--nats-creds, and so on.`
 
 func (o *natsFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.creds, "nats-creds", "", "show the NATS server the credentials in `FILE`, as nsc writes it")

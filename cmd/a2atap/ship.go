@@ -42,8 +42,8 @@ Only captures of a2atap are shipped; a2atap import makes one of other files. A c
 
 ` + natsHelp + `
 
-Exit status: 0 all of it is there; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: nothing was
-taken for the time of --ship-patience, or what is wrong will not heal by itself.`,
+Exit status: 0 all of it is there; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: nothing
+was taken for the time of --ship-patience, or what is wrong will not heal by itself.`,
 		Example: `  a2atap ship c.a2atap nats://127.0.0.1:4222/traffic
   a2atap ship monday.a2atap tuesday.a2atap nats://127.0.0.1:4222/traffic --ship-host booker-1
   a2atap ship c.a2atap tls://nats.example/traffic --nats-creds recorder.creds --follow`,
@@ -160,7 +160,7 @@ func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, 
 	<-watched
 	status := s.Status()
 	v := shipEvent{
-		State: "shipped", URL: to.address.String(), Host: to.options.Host, File: file, Shipped: status.Shipped,
+		State: "shipped", URL: to.address.String(), Host: status.Host, File: file, Shipped: status.Shipped,
 		Sent: status.Steps,
 	}
 	switch {

@@ -47,6 +47,15 @@ func (o *shipFlags) limits(f *pflag.FlagSet, needs string) {
 type shipTo struct {
 	address fleet.Address
 	options fleet.ShipOptions
+	named   bool // the host, by a flag
+}
+
+// called is the flag with which a2atap ship goes on with the same recorder.
+func (t *shipTo) called() string {
+	if !t.named {
+		return ""
+	}
+	return " --ship-host " + shellQuote(t.options.Host)
 }
 
 // to reads the flags; nil if nothing is to be shipped.
@@ -77,7 +86,7 @@ func (o *shipFlags) address(e env, what, text string) (*shipTo, error) {
 	if err != nil {
 		return nil, usage("%s: %w", what, err)
 	}
-	t := &shipTo{address: address, options: fleet.ShipOptions{Host: o.host, Tool: toolName()}}
+	t := &shipTo{address: address, named: o.host != "", options: fleet.ShipOptions{Host: o.host, Tool: toolName()}}
 	switch {
 	case o.maxAge < 0:
 		return nil, usage("--ship-max-age %v: write a time such as 24h, or 0 for no limit", o.maxAge)

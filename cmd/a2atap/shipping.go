@@ -72,8 +72,9 @@ func startShipment(to *shipTo, file string, spool fleet.Spool, busy func() bool,
 }
 
 func (s *shipment) say(state string, err error, format string, args ...any) {
+	status := s.shipper.Status()
 	v := shipEvent{
-		State: state, URL: s.to.address.String(), Host: s.to.options.Host, Shipped: s.shipper.Status().Shipped,
+		State: state, URL: s.to.address.String(), Host: status.Host, Shipped: status.Shipped,
 		text: fmt.Sprintf(format, args...),
 	}
 	if err != nil {
@@ -113,9 +114,9 @@ func (s *shipment) stop() {
 			err = errors.New("there was no time")
 		}
 	}
-	next := fmt.Sprintf("a2atap ship %s %s sends the rest", s.file, s.to.address)
+	next := fmt.Sprintf("a2atap ship %s %s%s sends the rest", s.file, s.to.address, s.to.called())
 	v := shipEvent{
-		State: "left", URL: s.to.address.String(), Host: s.to.options.Host, Shipped: status.Shipped, Error: err.Error(),
+		State: "left", URL: s.to.address.String(), Host: status.Host, Shipped: status.Shipped, Error: err.Error(),
 		text: fmt.Sprintf("%s is not shipped: %v; %s", s.file, err, next),
 	}
 	if info, infoErr := s.spool.Info(context.Background()); infoErr == nil && status.Asked {

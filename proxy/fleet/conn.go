@@ -120,10 +120,9 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 		nats.CustomReconnectDelay(reconnectDelay), nats.ReconnectBufSize(-1), // what waits is in the capture
 		nats.FlusherTimeout(o.Patience), nats.PingInterval(2 * o.Patience),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err == nil {
-				err = errors.New("the connection was closed")
+			if err != nil { // else it was closed by Close
+				trouble(err)
 			}
-			trouble(err)
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { trouble(explain(err)) }),
 		nats.ReconnectHandler(func(*nats.Conn) { trouble(nil) }),

@@ -37,9 +37,8 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 	if err := c.nats.FlushWithContext(ctx); err != nil {
 		return err
 	}
-	now := c.nats.LastError()
-	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // is it another one
-		return now
+	if denied := c.denied(before); denied != nil {
+		return denied
 	}
 	for {
 		msg, err := sub.NextMsgWithContext(ctx)
@@ -59,4 +58,13 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 			return nil
 		}
 	}
+}
+
+// denied returns what the server has refused this user since an error was the last of the connection; nil if nothing.
+func (c *Conn) denied(before error) error {
+	now := c.nats.LastError()
+	if now != before && errors.Is(now, nats.ErrPermissionViolation) { //nolint:errorlint // is it another one
+		return now
+	}
+	return nil
 }

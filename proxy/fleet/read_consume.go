@@ -127,7 +127,15 @@ func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstre
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.conn.patience)
 	defer cancel()
-	return stream.CreateConsumer(ctx, config)
+	before := r.conn.nats.LastError()
+	consumer, err := stream.CreateConsumer(ctx, config)
+	if err != nil {
+		if denied := r.conn.denied(before); denied != nil { // which the server does not answer
+			return nil, &fatalError{fmt.Errorf("read %s: %w; let this user read the stream, or be another", r.conn.address,
+				denied)}
+		}
+	}
+	return consumer, err
 }
 
 // subjects are those of the hosts that are read; none means all.

@@ -55,6 +55,7 @@ type ShipOptions struct {
 
 // A ShipStatus is how far a Shipper is.
 type ShipStatus struct {
+	Host      string // as which it ships
 	Shipped   uint64 // the last arrival number that the stream has for sure; 0 until the server was asked
 	Committed uint64 // the last that the capture had when the Shipper last looked
 	Messages  uint64 // that this Shipper has published
@@ -110,6 +111,7 @@ type Shipper struct {
 	steps     atomic.Uint64
 	asked     atomic.Bool
 	failing   atomic.Pointer[error]
+	host      atomic.Pointer[string]
 	interrupt atomic.Pointer[context.CancelFunc]
 	lasting   time.Duration         // pause before what will not heal by itself is tried again
 	lost      atomic.Pointer[error] // what the connection has said last, if it is not there
@@ -126,12 +128,14 @@ func NewShipper(a Address, spool Spool, o ShipOptions) *Shipper {
 	s := &Shipper{address: a, spool: spool, options: o, wake: make(chan struct{}, 1), lasting: lastingPause}
 	s.news = trouble{tell: o.OnTrouble}
 	s.options.Connect.OnTrouble = s.connection
+	s.host.Store(&o.Host)
 	return s
 }
 
 // Status says how far it is. Anybody may ask.
 func (s *Shipper) Status() ShipStatus {
 	status := ShipStatus{
+		Host:    *s.host.Load(),
 		Shipped: s.shipped.Load(), Committed: s.committed.Load(), Messages: s.messages.Load(), Steps: s.steps.Load(),
 		Asked: s.asked.Load(),
 	}

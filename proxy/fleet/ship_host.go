@@ -24,7 +24,7 @@ func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 		return err
 	}
 	if host != "" {
-		s.options.Host = host
+		s.host.Store(&host)
 	}
 	s.options.HostGuessed = false
 	return nil

@@ -17,7 +17,10 @@ func TestShipGoesOnAsTheHostItHas(t *testing.T) {
 	<-first.done
 	r.record(3, 100)
 	r.end()
-	ship(t, server.URL("traffic"), r, func(o *ShipOptions) { o.Host, o.HostGuessed = "two.example", true }).wait()
+	second := ship(t, server.URL("traffic"), r, func(o *ShipOptions) { o.Host, o.HostGuessed = "two.example", true })
+	if second.wait(); second.Status().Host != "one.example" {
+		t.Errorf("it says that it ships as %s", second.Status().Host)
+	}
 	exactly(t, server, "traffic", r)
 	for _, m := range messagesIn(t, server, "traffic") {
 		if m.Recorder.Host != "one.example" {

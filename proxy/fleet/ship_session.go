@@ -94,7 +94,7 @@ func (s *Shipper) target(info *capture.Info) uint64 {
 }
 
 func (s *Shipper) recorder(info *capture.Info) Recorder {
-	r := NewRecorder(s.options.Host, s.options.Tool, s.options.Name, info)
+	r := NewRecorder(*s.host.Load(), s.options.Tool, s.options.Name, info)
 	r.Sent = time.Now().UTC()
 	return r
 }
