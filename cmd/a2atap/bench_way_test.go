@@ -26,12 +26,14 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/fleet"
+	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/relay"
 )
 
 // benchWays are the ways from client to agent that are compared, in the order of the tables. All but the first are
 // processes of their own, so that what they take of processor and memory is theirs alone.
-var benchWays = []string{"direct", "relay", "store", "redact", "record", "reverseproxy", "nginx"}
+var benchWays = []string{"direct", "relay", "store", "redact", "record", "ship", "reverseproxy", "nginx"}
 
 // wayMeaning says what each way is.
 var wayMeaning = map[string]string{
@@ -40,6 +42,7 @@ var wayMeaning = map[string]string{
 	"store":        "a tap that records, without redaction, keys and rules",
 	"redact":       "the same with redaction, and the index of tasks, contexts and operations",
 	"record":       "a2atap record: the same with the rules, live",
+	"ship":         "a2atap record --ship: the same, published to a server on this machine",
 	"reverseproxy": "net/http/httputil.ReverseProxy, nothing recorded",
 	"nginx":        "nginx with two workers, unbuffered, nothing recorded",
 }
@@ -84,7 +87,9 @@ func runWay(name, agent, folder string) error {
 	case "store", "redact":
 		addr, stop, err = storeWay(agent, capturePath, name == "redact")
 	case "record":
-		addr, stop, err = recordWay(agent, capturePath)
+		addr, stop, err = recordWay(agent, capturePath, "")
+	case "ship":
+		addr, stop, err = recordWay(agent, capturePath, os.Getenv(benchStream))
 	case "reverseproxy":
 		addr, stop, err = reverseProxyWay(agent)
 	default:
@@ -175,8 +180,19 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 	}, nil
 }
 
-func recordWay(agent, path string) (string, func() (wayReport, error), error) {
-	r, err := startRecording(recordingOptions{output: path, taps: []proxy.TapSpec{benchTap(agent)}})
+// benchStream is the variable of the environment that says where the way ship publishes to.
+const benchStream = "BENCHWAY_STREAM"
+
+func recordWay(agent, path, stream string) (string, func() (wayReport, error), error) {
+	o := recordingOptions{output: path, taps: []proxy.TapSpec{benchTap(agent)}}
+	if stream != "" {
+		address, err := fleet.ParseAddress(stream)
+		if err != nil {
+			return "", nil, err
+		}
+		o.ship = &shipTo{address: address, options: fleet.ShipOptions{Host: "bench", Tool: "bench"}}
+	}
+	r, err := startRecording(o)
 	if err != nil {
 		return "", nil, err
 	}
@@ -235,6 +251,9 @@ func startWay(b *testing.B, name, agent, folder string) *way {
 	}
 	w := &way{command: exec.Command("benchway", name, agent, folder)}
 	w.command.Stderr = os.Stderr
+	if name == "ship" {
+		w.command.Env = append(os.Environ(), benchStream+"="+fleettest.StartProcess(b, fleettest.ProcessOptions{}).URL("traffic"))
+	}
 	in, err := w.command.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -51,7 +52,7 @@ func BenchmarkFleetShip(b *testing.B) {
 	for _, what := range []string{"calls", "streams"} {
 		captures[what] = make(map[int]string)
 		for _, n := range fleetRecorders {
-			captures[what][n] = fleetCapture(b, filepath.Join(dir, what+strconv.Itoa(n)), what, n)
+			captures[what][n] = fleetRecording(b, filepath.Join(dir, what+strconv.Itoa(n)), what, n)
 		}
 	}
 	for b.Loop() {
@@ -102,8 +103,8 @@ type fleetCost struct {
 	steps, blocks     uint64
 }
 
-// fleetCapture records a capture of one of n recorders, and returns its path.
-func fleetCapture(b *testing.B, path, what string, n int) string {
+// fleetRecording records a capture of one of n recorders, and returns its path.
+func fleetRecording(b *testing.B, path, what string, n int) string {
 	b.Helper()
 	store, err := bolt.Open(path, bolt.Options{})
 	if err != nil {
@@ -160,6 +161,16 @@ func shipAll(b *testing.B, server, path string, n int) (c fleetCost) {
 	b.Helper()
 	url, used, stop := fleetServer(b, server)
 	defer stop()
+	own, of := cpuUsed(), used()
+	c.steps, c.blocks, c.took = shipAs(b, url, path, n)
+	c.recorders, c.server = cpuUsed()-own, used()-of
+	c.stored = fleetBytes(b, url)
+	return c
+}
+
+// shipAs ships a capture as n recorders, at the same time.
+func shipAs(b *testing.B, url, path string, n int) (steps, blocks uint64, took time.Duration) {
+	b.Helper()
 	address, err := fleet.ParseAddress(url)
 	if err != nil {
 		b.Fatal(err)
@@ -176,13 +187,13 @@ func shipAll(b *testing.B, server, path string, n int) (c fleetCost) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		c.steps += info.Arrivals
+		steps += info.Arrivals
 	}
 	for range sources[0].Blocks(b.Context(), 1) {
-		c.blocks += uint64(n)
+		blocks += uint64(n)
 	}
 	var shipping sync.WaitGroup
-	begun, own, of := time.Now(), cpuUsed(), used()
+	begun := time.Now()
 	for i, s := range sources {
 		shipping.Go(func() {
 			o := fleet.ShipOptions{Host: fmt.Sprint("host", i), Tool: "benchmark", Name: "c.a2atap", Once: true}
@@ -192,9 +203,7 @@ func shipAll(b *testing.B, server, path string, n int) (c fleetCost) {
 		})
 	}
 	shipping.Wait()
-	c.took, c.recorders, c.server = time.Since(begun), cpuUsed()-own, used()-of
-	c.stored = fleetBytes(b, url)
-	return c
+	return steps, blocks, time.Since(begun)
 }
 
 // fleetServer starts a server and returns the address of a stream, what tells its processor time, and what ends it.
@@ -232,4 +241,87 @@ func fleetBytes(b *testing.B, url string) uint64 {
 		b.Fatal(err)
 	}
 	return s.CachedInfo().State.Bytes
+}
+
+// BenchmarkFleetRead measures how many exchanges a second are read of a stream: mirrored, merged and indexed.
+//
+//	go test ./cmd/a2atap -run '^$' -bench BenchmarkFleetRead -benchtime 3x
+func BenchmarkFleetRead(b *testing.B) {
+	for _, n := range fleetRecorders {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			server, dir := fleettest.StartProcess(b, fleettest.ProcessOptions{}), b.TempDir()
+			for i := range n { // exchanges of captures under another id would be known as the same
+				path := fleetRecording(b, filepath.Join(dir, fmt.Sprint(i, ".a2atap")), "calls", 8*n)
+				shipAs(b, server.URL("traffic"), path, 1)
+			}
+			for b.Loop() {
+				if code := run(b.Context(), silent(), []string{"show", server.URL("traffic"), "--tail", "1"}); code != exitOK {
+					b.Fatalf("show ends with %d", code)
+				}
+			}
+			b.ReportMetric(fleetExchanges/8*float64(b.N)/b.Elapsed().Seconds(), "exchanges/s")
+		})
+	}
+}
+
+// BenchmarkFleetDelay measures how long after its commit a step is seen in a stream that is followed.
+//
+//	go test ./cmd/a2atap -run '^$' -bench BenchmarkFleetDelay -benchtime 200x
+func BenchmarkFleetDelay(b *testing.B) {
+	server := fleettest.StartProcess(b, fleettest.ProcessOptions{})
+	address, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	store, err := bolt.Open(filepath.Join(b.TempDir(), "c.a2atap"), bolt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: store})
+	ctx, cancel := context.WithCancel(b.Context())
+	var shipping sync.WaitGroup
+	shipping.Go(func() {
+		o := fleet.ShipOptions{Host: "one", Tool: "benchmark", Name: "c.a2atap"}
+		fleet.NewShipper(address, store, o).Run(ctx) //nolint:errcheck // it ends with the context
+	})
+	defer shipping.Wait()
+	defer cancel()
+	passExchange(r, 0)
+	if err := store.Wait(b.Context(), stepsEach); err != nil {
+		b.Fatal(err)
+	}
+	var followed capture.Source
+	for followed == nil {
+		followed, _ = openFleet(b.Context(), silent(), server.URL("traffic"), forever) // until the stream is there
+	}
+	defer followed.Close()
+	var delays cell
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for n := 1; b.Loop(); n++ {
+		<-tick.C
+		passExchange(r, n)
+		last := uint64(stepsEach * (n + 1))
+		if err := store.Wait(b.Context(), last); err != nil {
+			b.Fatal(err)
+		}
+		begun := time.Now()
+		if err := followed.Wait(b.Context(), last); err != nil {
+			b.Fatal(err)
+		}
+		delays.delays = append(delays.delays, time.Since(begun))
+	}
+	b.ReportMetric(delays.p50()/1000, "p50-ms")
+	b.ReportMetric(delays.p99()/1000, "p99-ms")
+}
+
+// stepsEach is how many steps passExchange makes.
+const stepsEach = 7
+
+// silent is a world in which nothing is said.
+func silent() env {
+	return env{
+		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" },
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -30,7 +31,10 @@ func TestFleetDiskFull(t *testing.T) {
 	traffic.passed(t, 200)
 
 	ballast := fill(t, disk)
-	traffic.passed(t, 800)
+	traffic.passed(t, 400)
+	eventually(t, "that the server says its disk is full", func() bool {
+		return strings.Contains(server.Said(), "no space left on device")
+	})
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}

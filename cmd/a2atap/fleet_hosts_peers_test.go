@@ -10,8 +10,13 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/fleet/fleettest"
 )
@@ -41,6 +46,7 @@ func TestFleetAcrossHosts(t *testing.T) {
 			a, b := w.planner.end(t), w.booker.end(t)
 			t.Logf("%s%s", a, b)
 			checkFleet(t, w.url, w.planner.path, w.booker.path)
+			w.compare(t)
 		})
 	}
 }
@@ -110,3 +116,40 @@ func (w *hostsWorkflow) ask(t *testing.T, text string) {
 		t.Fatalf("the planner answers with %v:\n%s", err, out)
 	}
 }
+
+// compare demands that the stream says what the captures of the two hosts say when they are merged, and that it is right.
+func (w *hostsWorkflow) compare(t *testing.T) {
+	t.Helper()
+	merged := filepath.Join(t.TempDir(), "merged.a2atap")
+	runForOutput(t, "merge", w.planner.path, w.booker.path, "--host", w.planner.path+"=alpha", "--host",
+		w.booker.path+"=beta", "-o", merged)
+	for _, command := range []string{"check --format json", "show --format tree", "show --format json"} {
+		args := strings.Fields(command)
+		ofFiles, _, code := call(t, append(args, merged)...)
+		ofStream, _, codeOfStream := call(t, append(args, w.url)...)
+		ofStream = strings.ReplaceAll(ofStream, w.url, merged)
+		ofFiles = strings.ReplaceAll(ofFiles, filepath.Dir(w.booker.path)+"/", "") // recorders do not say their folders
+		if diff := cmp.Diff(ofFiles, ofStream); diff != "" || code != codeOfStream {
+			t.Errorf("%s exits with %d for the files merged, and with %d for the stream:\n%s", command, code, codeOfStream,
+				diff)
+		}
+	}
+	tree := runForOutput(t, "show", w.url, "--format", "tree")
+	var got []string
+	for line := range strings.Lines(tree) {
+		if m := workflowLine.FindStringSubmatch(line); m != nil {
+			got = append(got, fmt.Sprintf("%d %s %s", utf8.RuneCountInString(m[1])/3, m[2], m[3]))
+		}
+	}
+	if diff := cmp.Diff(slices.Concat(workflowTree, workflowTree), got); diff != "" {
+		t.Errorf("the tree is (-want +got):\n%s\n%s", diff, tree)
+	}
+}
+
+// workflowTree is what one request of a user causes, with how deep it is in the tree: each exchange once.
+var workflowTree = []string{
+	"0 a2atap → planner SendMessage", "1 a2atap → planner GetAgentCard", "1 planner → booker GetAgentCard",
+	"1 planner → booker SendMessage", "2 planner → booker GetTask", "1 planner → booker SendStreamingMessage",
+}
+
+var workflowLine = regexp.MustCompile(`^([│├└─ ]*)\d+ +(\S+ → \S+) +(\S+)`)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"a2atap/proxy/fleet/fleettest"
@@ -50,6 +51,13 @@ func TestFleetRecorderKilled(t *testing.T) {
 	}
 	r.end(t)
 	checkFleet(t, url, path)
+	if code, said := runQuietly(t, "check", url); code != exitInconclusive ||
+		!strings.Contains(said, "check: incomplete: ") {
+		t.Errorf("check of the stream exits with %d and says %q", code, said)
+	}
+	if said := runForOutput(t, "hosts", url); !strings.Contains(said, "was killed (3 times)") {
+		t.Errorf("hosts says %q", said)
+	}
 }
 
 // TestFleetLeaderKilled kills the leader of a stream with three replicas while it is published to.

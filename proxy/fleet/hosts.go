@@ -158,7 +158,8 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", c.address, err)
 		}
-		if m, err := decodeMessage(msg.Headers(), nil); err == nil || errors.Is(err, capture.ErrFuture) {
+		m, err := decodeMessage(msg.Headers(), nil)
+		if _, own := sender(msg.Subject(), m); own && (err == nil || errors.Is(err, capture.ErrFuture)) {
 			found[msg.Subject()] = published(m, err, meta.Timestamp)
 		}
 		if meta.NumPending == 0 {
@@ -187,7 +188,8 @@ func published(m *Message, future error, at time.Time) *HostState {
 }
 
 func (h *HostState) describe(r *Recorder) {
-	h.Host, h.Capture, h.Name, h.Tool, h.Format = r.Host, r.Capture.String(), r.Name, r.Tool, r.Format
+	h.Host, h.Capture, h.Name, h.Tool = nameOf(r.Host), r.Capture.String(), nameOf(r.Name), nameOf(r.Tool)
+	h.Format = r.Format
 	h.Committed, h.Lost, h.Crashes = r.Committed, r.LostExchanges, r.Crashes
 }
 

@@ -50,7 +50,7 @@ type Recorder struct {
 // NewRecorder is what a capture says of itself, shipped from a host by a program.
 func NewRecorder(host, tool, name string, info *capture.Info) Recorder {
 	return Recorder{
-		Host: host, Capture: info.ID, Name: name, Tool: tool, Format: info.Format, Created: info.Created, Live: info.Live,
+		Host: nameOf(host), Capture: info.ID, Name: nameOf(name), Tool: nameOf(tool), Format: info.Format, Created: info.Created, Live: info.Live,
 		Committed: info.Arrivals, SecretsKept: info.SecretsKept, Insecure: info.Insecure,
 		LostExchanges: info.LostExchanges, LostBytes: info.LostBytes,
 		Crashes: info.Crashes, CrashAfter: info.Crash.After, CrashWithin: int64(info.Crash.Within),
@@ -160,13 +160,13 @@ func decodeMessage(header nats.Header, data []byte) (*Message, error) {
 	}
 	if version > Version || err == nil && m.Recorder.Format > bolt.Format {
 		return m, fmt.Errorf("recorder %s (%s) writes a form that this version of a2atap cannot read: %w",
-			m.Recorder.Host, m.Recorder.Tool, capture.ErrFuture)
+			nameOf(m.Recorder.Host), nameOf(m.Recorder.Tool), capture.ErrFuture)
 	}
-	if err != nil || m.Recorder.Capture == uuid.Nil || m.Recorder.Host == "" {
+	if err != nil || !m.Recorder.plausible() {
 		return nil, errMessage
 	}
 	first, last, ok := pair(header.Get(headerArrivals), "-")
-	if !ok || first == 0 || last+1 < first {
+	if !ok || first == 0 || last+1 < first || !plausibleCount(last) {
 		return nil, errMessage
 	}
 	m.First, m.Last = first, last

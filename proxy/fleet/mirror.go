@@ -66,6 +66,12 @@ func newMirror(s *spool, since time.Time, notice func(string), held *atomic.Bool
 
 // take adds what a message brought, which was stored at a time.
 func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
+	for i := range blocks {
+		if b := &blocks[i]; b.First < msg.First || b.First > msg.Last {
+			return errMessage
+		}
+		blocks[i].Last = msg.Last
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.recorder.Sent.After(msg.Recorder.Sent) { // another shipper of the same capture was slower
@@ -95,6 +101,9 @@ func (m *mirror) block(b *bolt.Block) error {
 		steps = append(steps, s)
 	}
 	if len(steps) == 0 {
+		return m.damaged(b, errMessage)
+	}
+	if most := b.Last; b.First+uint64(len(steps))-1 > most {
 		return m.damaged(b, errMessage)
 	}
 	b.Last = steps[len(steps)-1].Arrival
@@ -198,7 +207,7 @@ func (m *mirror) gap(from, to, opened uint64) {
 	why := fmt.Sprintf("steps %d to %d of %s are not in the stream", from, to, m.title())
 	var missing int64
 	if opened > m.lastSeq+1 {
-		missing = int64(opened - m.lastSeq - 1)
+		missing = int64(min(opened-m.lastSeq-1, to-from+1)) // each has a step of its own
 		m.lastSeq = opened - 1
 	}
 	m.lose(from, capture.Lost{Exchanges: missing, Reason: why})

@@ -56,9 +56,11 @@ type Reader struct {
 	seq       uint64 // of the last message that was read
 	read, all uint64
 	runs      map[string]*assembler // by subject
+	parts     int                   // bytes that they have
 
 	telling sync.Mutex
 	said    map[string]bool
+	strange int // notices of messages that are none of recorders
 
 	mu      sync.Mutex
 	mirrors map[uuid.UUID]*mirror
@@ -128,13 +130,17 @@ func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error {
 // take takes a message, which was stored at a time. An error ends the reading.
 func (r *Reader) take(subject string, header nats.Header, data []byte, at time.Time) (*mirror, error) {
 	m, err := decodeMessage(header, data)
+	host, own := sender(subject, m)
 	switch {
-	case m != nil && m.Recorder.Host != "" && !r.wants(m.Recorder.Host):
+	case !r.wants(host):
 		return nil, nil
+	case !own:
+		err = errMessage
 	case errors.Is(err, capture.ErrFuture):
 		return nil, fmt.Errorf("read %s: %w; --host NAME reads other hosts alone", r.conn.address, err)
-	case err != nil:
-		r.once("foreign "+subject, fmt.Sprintf("on %s: %v; it is left out", subject, err))
+	}
+	if err != nil {
+		r.foreign(subject, err)
 		return nil, nil
 	}
 	run := r.runs[subject]
@@ -142,7 +148,7 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 		run = &assembler{}
 		r.runs[subject] = run
 	}
-	whole, complete := run.add(m)
+	whole, complete := r.add(run, m)
 	var mirror *mirror
 	mirror, found := r.mirror(m)
 	if !complete {
@@ -153,31 +159,16 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 		err = mirror.take(m, blocks, at)
 	}
 	if errors.Is(err, errMessage) {
-		r.once("damaged "+subject, fmt.Sprintf("on %s: %v; it is left out", subject, err))
+		r.foreign(subject, err)
 		return found, nil
 	}
 	return found, err
 }
 
 func (r *Reader) wants(host string) bool {
-	return len(r.options.Hosts) == 0 || slices.Contains(r.options.Hosts, host)
-}
-
-// tell says something to the user.
-func (r *Reader) tell(notice string) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	r.options.OnNotice(notice)
-}
-
-// once says something unless that was said before.
-func (r *Reader) once(key, notice string) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	if !r.said[key] {
-		r.said[key] = true
-		r.options.OnNotice(notice)
-	}
+	return len(r.options.Hosts) == 0 || slices.ContainsFunc(r.options.Hosts, func(wanted string) bool {
+		return wanted == host || hostToken(wanted) == host
+	})
 }
 
 // mirror returns the mirror of the capture that a message is of, and if it is new that too.

@@ -7,10 +7,15 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"a2atap/proxy/jsondoc"
 )
 
 // askPatience is how long recorders have to answer.
 const askPatience = 500 * time.Millisecond
+
+// maxAnswer bounds what a recorder can have to say of itself, in bytes.
+const maxAnswer = 16 << 10
 
 // ask asks the recorders of the stream that are there how they are, and calls each with their answers, and when it was
 // asked and when the answer came, until that returns false or nobody answers any more. An error wraps
@@ -45,9 +50,10 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 		}
 		came := time.Now()
 		var a Answer
-		if json.Unmarshal(msg.Data, &a) != nil {
-			continue
+		if len(msg.Data) > maxAnswer || json.Unmarshal(msg.Data, &a) != nil || !a.Recorder.plausible() {
+			continue // anybody can answer
 		}
+		a.Error = jsondoc.Plain(a.Error)
 		if !each(&a, asked, came) {
 			return nil
 		}

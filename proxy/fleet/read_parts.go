@@ -1,5 +1,7 @@
 package fleet
 
+import "strings"
+
 // maxRun bounds the bytes that the parts of one block may have together.
 const maxRun = 64 << 20
 
@@ -36,3 +38,43 @@ func (a *assembler) add(m *Message) (data []byte, complete bool) {
 }
 
 func (a *assembler) drop() { *a = assembler{} }
+
+// maxRuns bounds the bytes of all runs of parts that have not ended, of recorders and of whoever else publishes.
+const maxRuns = 256 << 20
+
+// add takes the next message of a run, and sees to it that all runs together stay within bounds: those of others are
+// dropped then, which their next blocks show as a gap.
+func (r *Reader) add(run *assembler, m *Message) (data []byte, complete bool) {
+	before := len(run.data)
+	data, complete = run.add(m)
+	r.parts += len(run.data) - before
+	if r.parts <= maxRuns {
+		return data, complete
+	}
+	for _, other := range r.runs {
+		if other != run {
+			other.drop()
+		}
+	}
+	r.parts = len(run.data)
+	r.once("parts", "more blocks are begun, and not ended, than can be held; those of others than the last are left out")
+	return data, complete
+}
+
+// sender returns the host that a subject is of, and whether a message may stand there: on the subject of its recorder,
+// since a server can be told who may publish to which. The host of a message that cannot be read is a token of it.
+func sender(subject string, m *Message) (host string, own bool) {
+	tokens := strings.Split(subject, ".")
+	if len(tokens) < 2 {
+		return subject, false
+	}
+	token := tokens[len(tokens)-2]
+	if m == nil || m.Recorder.Host == "" {
+		return token, true
+	}
+	own = strings.HasSuffix(m.Recorder.Subject(""), "."+token+"."+tokens[len(tokens)-1])
+	if !own {
+		return token, false
+	}
+	return m.Recorder.Host, true
+}

@@ -83,7 +83,7 @@ func newProcess(t testing.TB, name string, o ProcessOptions) *Process {
 		p.Kill()
 		p.log.Close()
 		if t.Failed() {
-			text, _ := os.ReadFile(p.log.Name())
+			text := p.Said()
 			t.Logf("%s said:\n%s", name, text[max(0, len(text)-2<<10):])
 		}
 	})
@@ -173,6 +173,16 @@ func (p *Process) CPU() time.Duration {
 		used += time.Duration(ticks) * 10 * time.Millisecond
 	}
 	return used
+}
+
+// Said returns what the server has logged so far.
+func (p *Process) Said() string {
+	p.t.Helper()
+	text, err := os.ReadFile(p.log.Name())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // URL returns the address of a stream on the server, as a2atap takes it.
