@@ -41,6 +41,7 @@ type mirror struct {
 	ended     bool              // no step will come
 	killed    bool              // what is open then was not seen to its end
 	abandoned bool              // it was said that more may have been recorded
+	copied    string            // another host that ships a capture of the same id; empty for none
 	changed   chan struct{}     // closed when there is something new
 }
 

@@ -151,7 +151,7 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 	whole, complete := r.add(run, m)
 	var mirror *mirror
 	mirror, found := r.mirror(m)
-	if !complete {
+	if !complete || mirror.isCopy(m) {
 		return found, nil
 	}
 	blocks, err := splitBlocks(whole)

@@ -55,7 +55,8 @@ func (r *Reader) Release() {
 	}
 }
 
-// abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more.
+// abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more,
+// and so of a capture that is there in several copies, of which one was read.
 func (m *mirror) abandon() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,6 +67,29 @@ func (m *mirror) abandon() {
 				m.heard.UTC().Format(heardFormat) + " is not in the stream",
 		})
 	}
+	if m.copied != "" {
+		m.lose(m.next, capture.Lost{Reason: m.copyText()})
+		m.copied = ""
+	}
+}
+
+// isCopy reports whether a message is of a copy of the capture that another host ships.
+func (m *mirror) isCopy(msg *Message) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if msg.Recorder.Host == m.recorder.Host {
+		return false
+	}
+	if m.copied == "" {
+		m.copied = msg.Recorder.Host
+		m.notice(m.copyText())
+	}
+	return true
+}
+
+func (m *mirror) copyText() string {
+	return fmt.Sprintf("%s is in the stream as of host %s too; that copy is left out, and what may stand in it alone: "+
+		"--host %[2]s reads it alone", m.title(), m.copied)
 }
 
 // heardFormat is how it is said when a recorder was heard of.
