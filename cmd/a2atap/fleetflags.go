@@ -79,10 +79,15 @@ func beside(capture string) string {
 	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
 }
 
-// shownName is how a capture is called in messages: without credentials.
+// shownName is how a capture is called in messages: without credentials, also where it is no address that can be read.
 func shownName(capture string) string {
 	if a, err := fleet.ParseAddress(capture); err == nil {
 		return a.String()
+	}
+	if scheme, rest, _ := strings.Cut(capture, "://"); fleet.IsAddress(capture) {
+		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+			return scheme + "://…" + rest[at:]
+		}
 	}
 	return capture
 }

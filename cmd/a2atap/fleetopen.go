@@ -224,6 +224,10 @@ func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording)
 // mergeAll merges what was read, to its end.
 func (f *streamCapture) mergeAll(ctx context.Context) error {
 	recordings := f.recordings()
+	if len(recordings) == 0 {
+		f.notice(fmt.Sprintf("%s: no recorder that was asked for is in the stream; a2atap hosts %[1]s lists those that are",
+			f.address))
+	}
 	if err := f.begin(ctx, recordings); err != nil {
 		return err
 	}
@@ -233,6 +237,7 @@ func (f *streamCapture) mergeAll(ctx context.Context) error {
 			return err
 		}
 		f.live = f.live || info.Live
+		f.tellLosses(&r, &info)
 	}
 	err := errors.Join(f.merger.Run(ctx), f.closeSink(), f.store.Reader.Close(), context.Cause(f.broken))
 	f.store = nil
@@ -245,6 +250,16 @@ func (f *streamCapture) mergeAll(ctx context.Context) error {
 	}
 	f.indexed = hideNamed(ctx, src).(indexed)
 	return nil
+}
+
+// tellLosses says what a recorder says that it has not recorded.
+func (f *streamCapture) tellLosses(r *merge.Recording, info *capture.Info) {
+	if n := info.LostExchanges; n > 0 {
+		f.notice(fmt.Sprintf("%s (%s) lacks %s that passed", r.Host, r.Name, analyzer.Plural(n, "exchange")))
+	}
+	if info.Crashes > 0 {
+		f.notice(fmt.Sprintf("%s (%s): %s", r.Host, r.Name, info.Crash))
+	}
 }
 
 // Info implements capture.Source.

@@ -40,6 +40,8 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, errors.New("it names no host; write nats://HOST:PORT/NAME")
 	case a.stream == "":
 		return Address{}, errors.New("it names no stream; write nats://HOST:PORT/NAME, where NAME is one of your choice")
+	case strings.Contains(a.stream, "@"): // what stands before it is of a password
+		return Address{}, errors.New("what stands before @ has a slash in it; write %2F for that")
 	case !streamName.MatchString(a.stream):
 		return Address{}, fmt.Errorf("%q cannot be the name of a stream: it is made of up to 64 letters, digits, '_' "+
 			"and '-'", a.stream)
