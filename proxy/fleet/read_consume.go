@@ -71,6 +71,9 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 	if stream.CachedInfo().State.LastSeq < r.seq { // the stream was made anew
 		r.seq = 0
 	}
+	if config := stream.CachedInfo().Config; config.Mirror != nil || len(config.Sources) > 0 {
+		r.stream = "" // its messages have the subjects that they have there
+	}
 	consumer, err := r.consumer(ctx, stream)
 	if err != nil {
 		return err
