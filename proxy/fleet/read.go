@@ -83,7 +83,8 @@ func NewReader(c *Conn, o ReadOptions) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{
-		conn: c, options: o, spool: s, stream: c.address.stream, unread: make(map[string]*mirror), runs: make(map[string]*assembler), said: make(map[string]bool),
+		conn: c, options: o, spool: s, stream: c.address.stream, unread: make(map[string]*mirror),
+		runs: make(map[string]*assembler), said: make(map[string]bool),
 		mirrors: make(map[uuid.UUID]*mirror),
 	}
 	r.held.Store(true)
