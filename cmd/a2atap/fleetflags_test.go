@@ -49,6 +49,8 @@ func TestShownName(t *testing.T) {
 		"nats://me:secret@nats.example/bad.name": "nats://…@nats.example/bad.name",
 		"nats://me:12/secret@nats.example/t":     "nats://…@nats.example/t",
 		"nats://me:sec@ret@nats.example/t/u":     "nats://…@nats.example/t/u",
+		"nats:/me:secret@nats.example/t":         "nats:/…@nats.example/t",
+		"NATS//me:secret@nats.example/t":         "NATS//…@nats.example/t",
 	} {
 		if got := shownName(capture); got != want {
 			t.Errorf("%s is shown as %s", capture, got)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,9 @@ func openFleet(ctx context.Context, e env, name string, follow following) (captu
 	address, err := fleet.ParseAddress(name)
 	if err != nil {
 		return nil, usage("%s: %w", shownName(name), err)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	connect, err := o.nats.options(e, address)
 	if err != nil {
@@ -117,14 +121,20 @@ func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.O
 	}
 	p := &progress{w: f.e.Err, what: "read " + f.address.String(), began: time.Now()}
 	options := fleet.ReadOptions{Hosts: o.hosts, Since: f.since, Folder: f.folder, OnNotice: f.notice}
+	reading := true // what comes later is shown by who follows it
 	if f.e.showsProgress() {
-		options.OnProgress = func(read, all uint64) { p.count("message", read, all) }
+		options.OnProgress = func(read, all uint64) {
+			if reading {
+				p.count("message", read, all)
+			}
+		}
 	}
 	if f.reader, err = fleet.NewReader(f.conn, options); err != nil {
 		return err
 	}
 	err = f.reader.Read(ctx)
 	p.clear()
+	reading = false
 	if err != nil {
 		return err
 	}
@@ -135,7 +145,7 @@ func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.O
 		return err
 	}
 	f.part()
-	return f.mergeAll(ctx)
+	return f.mergeAll(ctx, o)
 }
 
 // notice tells the user something, where the inspector has the screen when that is closed.
@@ -222,11 +232,13 @@ func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording)
 }
 
 // mergeAll merges what was read, to its end.
-func (f *streamCapture) mergeAll(ctx context.Context) error {
+func (f *streamCapture) mergeAll(ctx context.Context, o *fleetFlags) error {
 	recordings := f.recordings()
-	if len(recordings) == 0 {
-		f.notice(fmt.Sprintf("%s: no recorder that was asked for is in the stream; a2atap hosts %[1]s lists those that are",
-			f.address))
+	for _, host := range o.hosts {
+		if !slices.ContainsFunc(recordings, func(r merge.Recording) bool { return r.Host == host }) {
+			f.notice(fmt.Sprintf("no recorder of the host %s is in the stream; a2atap hosts %s lists those that are", host,
+				f.address))
+		}
 	}
 	if err := f.begin(ctx, recordings); err != nil {
 		return err

@@ -28,6 +28,9 @@ var streamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // server offers. Errors do not repeat credentials.
 func ParseAddress(text string) (Address, error) {
 	u, err := url.Parse(text)
+	if err == nil && strings.Contains(u.Host, ",") {
+		return Address{}, errors.New("it names several servers; name one of them, which knows the others of its cluster")
+	}
 	if err != nil {
 		return Address{}, errors.New("it cannot be read as a URL; write nats://HOST:PORT/NAME, such as " +
 			"nats://127.0.0.1:4222/traffic")
