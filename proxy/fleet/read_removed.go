@@ -13,8 +13,8 @@ import (
 // from is when, with Since, the first messages that are read were stored.
 func (r *Reader) from() time.Time { return r.options.Since.Add(-sinceRoom) }
 
-// removedOf is how many messages are missing at the beginning of a stream, 0 if all of them are older than what is asked
-// for. Those of other hosts count too: nobody knows any more whose they were.
+// removedOf is how many messages are missing at the beginning of a stream, 0 if all of them are older than what is
+// asked for. Those of other hosts count too: nobody knows any more whose they were.
 func (r *Reader) removedOf(info *jetstream.StreamInfo) uint64 {
 	state := &info.State
 	oldest := state.FirstTime
@@ -28,8 +28,8 @@ func (r *Reader) removedOf(info *jetstream.StreamInfo) uint64 {
 	return state.FirstSeq - first
 }
 
-// tellRemoved says what the stream has lost, if no recorder lacks its beginning: then it was of recorders of which nothing
-// is left.
+// tellRemoved says what the stream has lost, if no recorder lacks its beginning: then it was of recorders of which
+// nothing is left.
 func (r *Reader) tellRemoved() {
 	mirrors := r.found()
 	if r.removed == 0 || slices.ContainsFunc(mirrors, (*mirror).lacksHead) {
