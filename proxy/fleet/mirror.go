@@ -119,6 +119,9 @@ func (m *mirror) block(b *bolt.Block) error {
 		if err != nil {
 			return m.damaged(b, err)
 		}
+		if lost, is := s.What.(capture.Lost); is && !plausibleLost(lost) {
+			return m.damaged(b, errMessage)
+		}
 		steps = append(steps, s)
 	}
 	if len(steps) == 0 {
@@ -195,8 +198,8 @@ func (m *mirror) note(s *capture.Step, entry int32) {
 	case capture.Closed:
 		delete(m.open, s.Seq)
 	case capture.Lost:
-		m.carried.Exchanges += what.Exchanges
-		m.carried.Bytes += what.Bytes
+		m.carried.Exchanges = capture.AddLost(m.carried.Exchanges, what.Exchanges)
+		m.carried.Bytes = capture.AddLost(m.carried.Bytes, what.Bytes)
 	}
 	if x, ok := m.known[s.Seq]; ok {
 		m.known[s.Seq] = span{x.first, entry}
