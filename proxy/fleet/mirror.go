@@ -41,6 +41,8 @@ type mirror struct {
 	ended     bool              // no step will come
 	killed    bool              // what is open then was not seen to its end
 	abandoned bool              // it was said that more may have been recorded
+	headless  bool              // retention may have removed steps that are asked for before the first that comes
+	beheaded  bool              // the first step is missing, which was said
 	copied    string            // another host that ships a capture of the same id; empty for none
 	changed   chan struct{}     // closed when there is something new
 }
@@ -88,8 +90,26 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 			return err
 		}
 	}
+	if len(blocks) == 0 { // what came before it was shipped
+		m.begin(msg.First)
+		if msg.First > m.next {
+			m.gap(m.next, msg.First-1, 0)
+			m.next = msg.First
+		}
+	}
 	m.wake()
 	return nil
+}
+
+// begin takes notice of the first step that a message is about, unless one was before it.
+func (m *mirror) begin(first uint64) {
+	switch {
+	case m.next > 0:
+	case m.since.IsZero() || m.headless:
+		m.next = 1
+	default:
+		m.next = first // what came before is not asked for
+	}
 }
 
 // block adds a block. One that is damaged is left out: what comes after it shows the gap.
@@ -111,12 +131,7 @@ func (m *mirror) block(b *bolt.Block) error {
 		return m.damaged(b, errMessage)
 	}
 	b.Last = steps[len(steps)-1].Arrival
-	if m.next == 0 {
-		m.next = 1
-		if !m.since.IsZero() {
-			m.next = b.First // what came before is not asked for
-		}
-	}
+	m.begin(b.First)
 	if b.Last < m.next {
 		return nil
 	}
@@ -214,6 +229,7 @@ func (m *mirror) gap(from, to, opened uint64) {
 		missing = int64(min(opened-m.lastSeq-1, to-from+1)) // each has a step of its own
 		m.lastSeq = opened - 1
 	}
+	m.beheaded = m.beheaded || from == 1
 	m.lose(from, capture.Lost{Exchanges: missing, Reason: why})
 	m.notice(why)
 }
