@@ -84,8 +84,8 @@ func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
 	return all, m.afterwards(ctx)
 }
 
-// ripen sets how far a recording may be written, to where it was a window ago, and how far it should have been, to where
-// it was two windows ago: what others saw of the same has had the second one to get written too.
+// ripen sets how far a recording may be written, to where it was a window ago, and how far it should have been, to
+// where it was two windows ago: what others saw of the same has had the second one to get written too.
 func (r *recorder) ripen(now time.Time, window time.Duration) {
 	if n := len(r.ripe); r.out.due < r.scanned && (n == 0 || r.ripe[n-1].scanned < r.scanned) {
 		r.ripe = append(r.ripe, mark{now, r.scanned})

@@ -85,9 +85,9 @@ func (m *Merger) buckets() map[bucketKey]*bucket {
 	return buckets
 }
 
-// matchUnmistakable pairs requests that carry an id of their own; where something was lost, one that was sent before may
-// seem to have one, and the answers must not differ. Their times tell the clocks; those that contradict
-// the others are taken apart again.
+// matchUnmistakable pairs requests that carry an id of their own. Their times tell the clocks; those that contradict
+// the others are taken apart again. Where something was lost, a request that is sent again may seem to have an id of its
+// own: then their answers must not differ.
 func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	found := make(map[hostPair][]sighting)
 	for _, key := range keys {
@@ -270,8 +270,8 @@ func (m *Merger) inTime(x, y *exchange, tolerance time.Duration, otherwise bool)
 	return !ahead.wider(tolerance).and(b).empty()
 }
 
-// within reports whether the times of the inner view lie within those of the outer one, however far the clocks are apart
-// of what is possible.
+// within reports whether the times of the inner view lie within those of the outer one by all that is possible of the
+// clocks, where inTime asks for some of it.
 func (m *Merger) within(x, y *exchange) bool {
 	ahead, _, known := m.ahead(x, y.r.Host)
 	b := between(x, y).wider(tolerance)

@@ -61,8 +61,8 @@ func (t *text) hide(found []byte) {
 	t.secrets = append(t.secrets, s)
 }
 
-// otherSecrets reports whether two lists of secrets, which stand at the same places, differ for certain: where both were
-// hidden with one key, and one that is known.
+// otherSecrets reports whether two lists of secrets, which stand at the same places, differ for certain: where both
+// were hidden with one key, which they name.
 func otherSecrets(a, b []secret) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i].key != 0 && a[i].key == b[i].key && a[i].digest != b[i].digest {
