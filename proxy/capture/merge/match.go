@@ -86,8 +86,8 @@ func (m *Merger) buckets() map[bucketKey]*bucket {
 }
 
 // matchUnmistakable pairs requests that carry an id of their own. Their times tell the clocks; those that contradict
-// the others are taken apart again. Where something was lost, a request that is sent again may seem to have an id of its
-// own: then their answers must not differ.
+// the others are taken apart again. Where something was lost, a request that is sent again may seem to have an id of
+// its own: then their answers must not differ.
 func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	found := make(map[hostPair][]sighting)
 	for _, key := range keys {

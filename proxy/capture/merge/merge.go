@@ -17,8 +17,8 @@
 // # Caveats
 //
 // Requests are compared by bytes. Placeholders of secrets that were hidden with different keys say nothing: they count
-// as equal where all else is. The first 16 of a body are compared where both have the same key. URLs that a recorder has
-// replaced count as equal too.
+// as equal where all else is. The first 16 of a body are compared where both have the same key. URLs that a recorder
+// has replaced count as equal too.
 //
 // A summary of each exchange is held in memory, of some 500 bytes, and the bodies of those that are open while their
 // recording is read, up to 1 MiB each.
