@@ -19,8 +19,8 @@ const (
 )
 
 // End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
-// and what was committed and not shipped is a gap of those that have ended, and of those that say what keeps them from it.
-// Of a recorder that answers, and of which the stream has nothing, Recorded has a capture that is a gap.
+// and what was committed and not shipped is a gap of those that have ended, and of those that say what keeps them from
+// it. Of a recorder that answers, and of which the stream has nothing, Recorded has a capture that is a gap.
 func (r *Reader) End(ctx context.Context) error {
 	alive, denied, err := r.askAll(ctx)
 	if err != nil {

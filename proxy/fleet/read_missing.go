@@ -46,8 +46,8 @@ func (r *Reader) askAll(ctx context.Context) (alive map[*mirror]bool, denied boo
 // maxAnswers bounds how many recorders are listened to: anybody can answer.
 const maxAnswers = 10_000
 
-// mirrorOf returns the mirror of a recorder that answers, and whether nothing of it was read. It is nil if nothing of it
-// is missing: it has recorded nothing, or all is in the stream and older than what is read.
+// mirrorOf returns the mirror of a recorder that answers, and whether nothing of it was read. It is nil if nothing of
+// it is missing: it has recorded nothing, or all is in the stream and older than what is read.
 func (r *Reader) mirrorOf(a *Answer) (m *mirror, unknown bool) {
 	r.mu.Lock()
 	m = r.mirrors[a.Recorder.Capture]

@@ -198,7 +198,8 @@ func TestMessagesBelowTheirSubject(t *testing.T) {
 func TestFactsOnlyGrow(t *testing.T) {
 	at := time.Now()
 	one := Recorder{
-		Sent: at, Committed: 9, Crashes: 2, CrashAfter: at, CrashWithin: 5, LostExchanges: 1, LostBytes: 70, SecretsKept: true,
+		Sent: at, Committed: 9, Crashes: 2, CrashAfter: at, CrashWithin: 5, LostExchanges: 1, LostBytes: 70,
+		SecretsKept: true,
 	}
 	other := Recorder{Sent: at.Add(-time.Hour), Committed: 7, Crashes: 1, LostExchanges: 4, LostBytes: 30, Insecure: true}
 	for _, order := range [][]Recorder{{one, other}, {other, one}} {
