@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/fleet"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -61,7 +62,7 @@ func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
 	if o.output != "" && !o.repair {
 		return usage("-o names the capture that --repair makes; add --repair")
 	}
-	if name == "-" || isText(name) {
+	if name == "-" || isText(name) || likeAnAddress.MatchString(name) || fleet.IsAddress(name) {
 		return usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
 			displayName(name))
 	}
@@ -101,7 +102,7 @@ func displayName(name string) string {
 	if name == "-" {
 		return "standard input"
 	}
-	return name
+	return shownName(name)
 }
 
 // diagnosis is the verdict in one line.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +50,14 @@ func (o *fleetFlags) onlyStreams(name string) error {
 	return nil
 }
 
+// check returns an error if a flag cannot be meant.
+func (o *fleetFlags) check() error {
+	if slices.Contains(o.hosts, "") {
+		return usage("--host is empty; write the name of a host, as a2atap hosts lists them, or leave --host out for all")
+	}
+	return nil
+}
+
 // begin returns the time of --since; zero if it is not given.
 func (o *fleetFlags) begin(now time.Time) (time.Time, error) {
 	if o.since == "" {
@@ -79,13 +89,19 @@ func beside(capture string) string {
 	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
 }
 
-// shownName is how a capture is called in messages: without credentials.
+// shownName is how a capture is called in messages: without credentials, also where it is no address that can be read.
 func shownName(capture string) string {
 	if a, err := fleet.ParseAddress(capture); err == nil {
 		return a.String()
 	}
+	if m := likeAnAddress.FindStringSubmatch(capture); m != nil {
+		return m[1] + "…@" + m[2]
+	}
 	return capture
 }
+
+// likeAnAddress is what was probably meant as one, with something before its host.
+var likeAnAddress = regexp.MustCompile(`^((?i:nats|tls|https?)[:/]+).*@([^@]*)$`)
 
 // notAStream returns an error if what a command writes is called like a stream.
 func notAStream(output string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,5 +37,35 @@ func TestSince(t *testing.T) {
 		if want == "" && err == nil || want != "" && (err != nil || got.UTC().Format(time.RFC3339) != want) {
 			t.Errorf("--since %q is %s, %v", text, got, err)
 		}
+	}
+}
+
+// No name of a capture that is printed or stored has credentials in it, whatever was typed.
+func TestShownName(t *testing.T) {
+	for capture, want := range map[string]string{
+		"c.a2atap":                               "c.a2atap",
+		"a@b.a2atap":                             "a@b.a2atap",
+		"nats://me:secret@nats.example/traffic":  "nats://nats.example:4222/traffic",
+		"nats://me:secret@nats.example/bad.name": "nats://…@nats.example/bad.name",
+		"nats://me:12/secret@nats.example/t":     "nats://…@nats.example/t",
+		"nats://me:sec@ret@nats.example/t/u":     "nats://…@nats.example/t/u",
+		"nats:/me:secret@nats.example/t":         "nats:/…@nats.example/t",
+		"NATS//me:secret@nats.example/t":         "NATS//…@nats.example/t",
+	} {
+		if got := shownName(capture); got != want {
+			t.Errorf("%s is shown as %s", capture, got)
+		}
+	}
+	names := []string{"nats://me:secret@a.example/t", "nats://me:secret@b.example/t"}
+	hosts, err := hostsOf(names, nil)
+	if err != nil || hosts[0] != "nats://a.example:4222/t" || hosts[1] != "nats://b.example:4222/t" {
+		t.Errorf("%q, %v", hosts, err)
+	}
+	if _, err := hostsOf([]string{names[0], names[0]}, nil); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("given twice: %v", err)
+	}
+	if _, err := hostsOf(names, []string{"nats://me:secret@c.example/t=x"}); err == nil ||
+		strings.Contains(err.Error(), "secret") {
+		t.Errorf("none of them: %v", err)
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -14,15 +15,19 @@ const fleetFolders = "a2atap-fleet-*"
 // fleetLock is a file in such a folder that its process holds as long as it lives.
 const fleetLock = "lock"
 
-// holdFolder takes a folder for this process, until the function that it returns is called.
+// holdFolder takes a folder for this process, until the function that it returns is called. The lock is held before it
+// has its name: a folder whose lock nobody holds was left.
 func holdFolder(folder string) (release func(), err error) {
-	f, err := os.OpenFile(filepath.Join(folder, fleetLock), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.CreateTemp(folder, fleetLock+"-*")
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, err
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(folder, fleetLock))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return func() { f.Close() }, nil
 }

@@ -206,6 +206,9 @@ func hostRemarks(h *fleet.HostState) []string {
 }
 
 func behindWords(h *fleet.HostState) string {
+	if h.State == fleet.StateSilent {
+		return "?"
+	}
 	if h.Committed <= h.Shipped {
 		return "–"
 	}

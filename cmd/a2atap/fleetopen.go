@@ -43,6 +43,9 @@ func openFleet(ctx context.Context, e env, name string, follow following) (captu
 	if err != nil {
 		return nil, usage("%s: %w", shownName(name), err)
 	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	connect, err := o.nats.options(e, address)
 	if err != nil {
 		return nil, err
@@ -119,14 +122,20 @@ func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.O
 	}
 	p := &progress{w: f.e.Err, what: "read " + f.address.String(), began: time.Now()}
 	options := fleet.ReadOptions{Hosts: o.hosts, Since: f.since, Folder: f.folder, OnNotice: f.notice}
+	reading := true // what comes later is shown by who follows it
 	if f.e.showsProgress() {
-		options.OnProgress = func(read, all uint64) { p.count("message", read, all) }
+		options.OnProgress = func(read, all uint64) {
+			if reading {
+				p.count("message", read, all)
+			}
+		}
 	}
 	if f.reader, err = fleet.NewReader(f.conn, options); err != nil {
 		return err
 	}
 	err = f.reader.Read(ctx)
 	p.clear()
+	reading = false
 	if err != nil {
 		return err
 	}
@@ -137,7 +146,7 @@ func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.O
 		return err
 	}
 	f.part()
-	return f.mergeAll(ctx)
+	return f.mergeAll(ctx, o)
 }
 
 // notice tells the user something, where the inspector has the screen when that is closed.
@@ -226,8 +235,14 @@ func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording)
 }
 
 // mergeAll merges what was read, to its end.
-func (f *streamCapture) mergeAll(ctx context.Context) error {
+func (f *streamCapture) mergeAll(ctx context.Context, o *fleetFlags) error {
 	recordings := f.recordings()
+	for _, host := range o.hosts {
+		if !slices.ContainsFunc(recordings, func(r merge.Recording) bool { return r.Host == host }) {
+			f.notice(fmt.Sprintf("no recorder of the host %s is in the stream; a2atap hosts %s lists those that are", host,
+				f.address))
+		}
+	}
 	if err := f.begin(ctx, recordings); err != nil {
 		return err
 	}
@@ -237,6 +252,7 @@ func (f *streamCapture) mergeAll(ctx context.Context) error {
 			return err
 		}
 		f.live = f.live || info.Live
+		f.tellLosses(&r, &info)
 	}
 	err := errors.Join(f.merger.Run(ctx), f.closeSink(), f.store.Reader.Close(), context.Cause(f.broken))
 	f.store = nil
@@ -249,6 +265,16 @@ func (f *streamCapture) mergeAll(ctx context.Context) error {
 	}
 	f.indexed = hideNamed(ctx, src).(indexed)
 	return nil
+}
+
+// tellLosses says what a recorder says that it has not recorded.
+func (f *streamCapture) tellLosses(r *merge.Recording, info *capture.Info) {
+	if n := info.LostExchanges; n > 0 {
+		f.notice(fmt.Sprintf("%s (%s) lacks %s that passed", r.Host, r.Name, analyzer.Plural(n, "exchange")))
+	}
+	if info.Crashes > 0 {
+		f.notice(fmt.Sprintf("%s (%s): %s", r.Host, r.Name, info.Crash))
+	}
 }
 
 // Info implements capture.Source.

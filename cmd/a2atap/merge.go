@@ -79,7 +79,7 @@ func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (
 			return err
 		}
 		recordings = append(recordings, merge.Recording{
-			Host: hosts[i], Name: name, Source: e.withProgress(ctx, "merge "+name, src),
+			Host: hosts[i], Name: shownName(name), Source: e.withProgress(ctx, "merge "+shownName(name), src),
 		})
 	}
 	if !o.keepSecrets {
@@ -132,17 +132,17 @@ func hostsOf(names, flags []string) ([]string, error) {
 	for _, flag := range flags {
 		i := strings.LastIndexByte(flag, '=')
 		if i <= 0 || i == len(flag)-1 {
-			return nil, usage("--host %q: write FILE=HOST", flag)
+			return nil, usage("--host %q: write FILE=HOST", shownName(flag))
 		}
 		at := slices.Index(names, flag[:i])
 		if at < 0 {
-			return nil, usage("--host %s: %s is none of the captures that are merged", flag, flag[:i])
+			return nil, usage("--host %s=%s: %[1]s is none of the captures that are merged", shownName(flag[:i]), flag[i+1:])
 		}
 		hosts[at] = flag[i+1:]
 	}
 	for i, name := range names {
 		if slices.Index(names, name) != i {
-			return nil, usage("merge: %s is given twice", name)
+			return nil, usage("merge: %s is given twice", shownName(name))
 		}
 		if hosts[i] != "" {
 			continue
@@ -150,7 +150,7 @@ func hostsOf(names, flags []string) ([]string, error) {
 		hosts[i] = withoutEnding(filepath.Base(name))
 		for j, other := range names { // two of one name in different folders
 			if i != j && withoutEnding(filepath.Base(other)) == hosts[i] {
-				hosts[i] = name
+				hosts[i] = shownName(name)
 				break
 			}
 		}

@@ -42,6 +42,9 @@ func openFollowed(e env, name string, follow following) (capture.Source, error) 
 		return nil, usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
 			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
 	}
+	if _, err := os.Stat(name); err != nil && likeAnAddress.MatchString(name) {
+		return nil, usage("%s is no file; a stream is nats://HOST:PORT/NAME", shownName(name))
+	}
 	return openFile(name)
 }
 

@@ -75,7 +75,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := needTerminal(e, "show "+name); err != nil {
+	if err := needTerminal(e, "show "+shownName(name)); err != nil {
 		return err
 	}
 	src, err := openFollowed(e, name, forever)

@@ -28,6 +28,9 @@ var streamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // server offers. Errors do not repeat credentials.
 func ParseAddress(text string) (Address, error) {
 	u, err := url.Parse(text)
+	if err == nil && strings.Contains(u.Host, ",") {
+		return Address{}, errors.New("it names several servers; name one of them, which knows the others of its cluster")
+	}
 	if err != nil {
 		return Address{}, errors.New("it cannot be read as a URL; write nats://HOST:PORT/NAME, such as " +
 			"nats://127.0.0.1:4222/traffic")
@@ -40,6 +43,8 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, errors.New("it names no host; write nats://HOST:PORT/NAME")
 	case a.stream == "":
 		return Address{}, errors.New("it names no stream; write nats://HOST:PORT/NAME, where NAME is one of your choice")
+	case strings.Contains(a.stream, "@"): // what stands before it is of a password
+		return Address{}, errors.New("what stands before @ has a slash in it; write %2F for that")
 	case !streamName.MatchString(a.stream):
 		return Address{}, fmt.Errorf("%q cannot be the name of a stream: it is made of up to 64 letters, digits, '_' "+
 			"and '-'", a.stream)

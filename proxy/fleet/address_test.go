@@ -27,7 +27,7 @@ func TestParseAddress(t *testing.T) {
 	}
 	for _, text := range []string{
 		"http://secret@h/t", "nats://secret@/t", "nats://secret@h", "nats://secret@h/a.b", "nats://secret@h/a/b",
-		"nats://secret@h/t?x=1", "nats://secret@h:port/t", "nats://secret@h/%zz",
+		"nats://user:12/secret@h/t", "nats://secret@h:1,i:2/t", "nats://secret@h,i/t", "nats://secret@h/t?x=1", "nats://secret@h:port/t", "nats://secret@h/%zz",
 	} {
 		if a, err := ParseAddress(text); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s is %+v, %v", text, a, err)

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"strings"
 
 	"a2atap/proxy/capture"
 )
@@ -10,6 +11,9 @@ import (
 func (r *recorder) says(reason string) string {
 	if reason == "" {
 		reason = "not recorded"
+	}
+	if strings.HasPrefix(reason, r.Host+" ") {
+		return reason // it says so itself
 	}
 	return r.Host + ": " + reason
 }
