@@ -10,8 +10,8 @@ import (
 )
 
 // settle finds out as which host a capture is shipped, if nobody has said so: as this one if the stream has it so, else
-// as the one that it has there. So a file that another machine ships later, or the same one under another name, is there
-// once.
+// as the one that it has there. So a file that another machine ships later, or the same one under another name, is
+// there once.
 func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	if !s.options.HostGuessed {
 		return nil
