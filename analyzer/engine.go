@@ -160,7 +160,7 @@ func (e *Engine) lost(seq uint64, lost capture.Lost) {
 		e.gap(in)
 		return
 	}
-	e.counts.Lost += max(lost.Exchanges, 1)
+	e.counts.Lost = capture.AddLost(e.counts.Lost, max(lost.Exchanges, 1))
 	e.requestMissed = true
 }
 
@@ -168,7 +168,7 @@ func (e *Engine) gap(in *intake) {
 	if !in.gap {
 		in.gap = true
 		e.requestMissed = true
-		e.counts.Lost++
+		e.counts.Lost = capture.AddLost(e.counts.Lost, 1)
 	}
 	in.cut()
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"a2atap/proxy/capture"
 )
 
 // Join puts the results of all parts of one capture together, given in any order, which were judged by the rules: after
@@ -68,6 +70,9 @@ func complete(sorted []*Result) error {
 				first.Part, first.Steps, p.Part, p.Steps)
 		case p.Sum != first.Sum, !sameSize(r.Counts, sorted[0].Counts):
 			return fmt.Errorf("part %s is of another capture than part %s", p.Part, first.Part)
+		case !sameState(r, sorted[0]):
+			return fmt.Errorf("part %s was judged in another state of the capture than part %s: while it was recorded, "+
+				"when it had ended, or when its recorder was known to be killed; judge both again", p.Part, first.Part)
 		}
 	}
 	return nil
@@ -77,6 +82,14 @@ func complete(sorted []*Result) error {
 func sameSize(a, b Counts) bool {
 	a.Judged, b.Judged = 0, 0
 	return a == b
+}
+
+// sameState reports whether two parts say the same of how the capture was recorded, which may change without a step.
+func sameState(a, b *Result) bool {
+	return a.Live == b.Live && a.Insecure == b.Insecure &&
+		slices.EqualFunc(a.Crashes, b.Crashes, func(c, d capture.Crash) bool {
+			return c.After.Equal(d.After) && c.Within == d.Within
+		})
 }
 
 // Settle puts the findings of a part, or of several, in the order in which one engine makes them, lets those that

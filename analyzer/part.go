@@ -82,7 +82,7 @@ type partition struct {
 	ending bool                     // the capture is over
 	steps  uint64                   // that were taken
 	sum    hash.Hash                // of all of them
-	buffer [8 + 8 + 4 + 1 + 16]byte // for one of them
+	buffer []byte                   // for one of them
 }
 
 // share works out which rules run for the exchanges of all parts: those whose report depends on what was reported in
@@ -246,19 +246,46 @@ func (p *partition) add(s *capture.Step) {
 	case capture.Opened:
 		b[0] = 1
 		b = append(checksum(b, what.Head), what.ID[:]...)
+		b = appendPeer(appendPeer(b, &what.Client), &what.Agent)
 	case capture.RequestBody:
 		b[0] = 2
-		b = checksum(b, what.Data)
+		b = appendNumber(checksum(b, what.Data), what.Dropped)
 	case capture.ResponseHead:
 		b[0] = 3
 		b = checksum(b, what.Head)
 	case capture.ResponseBody:
 		b[0] = 4
-		b = checksum(b, what.Data)
+		b = appendNumber(checksum(b, what.Data), what.Dropped)
 	case capture.ResponseEvent:
 		b[0] = 5
-		b = checksum(b, what.Event.Raw)
+		b = appendNumber(checksum(b, what.Event.Raw), what.Event.Dropped)
+	case capture.RequestEnd:
+		b[0] = 6
+		b = checksum(appendNumber(b, what.Size), what.Trailer)
+	case capture.ResponseEnd:
+		b[0] = 7
+		b = checksum(appendNumber(b, what.Size), what.Trailer)
+	case capture.Informational:
+		b[0] = 8
+		b = checksum(b, what.Head)
+	case capture.Fact:
+		b[0] = 9
+		b = appendText(appendPeer(appendFlag(b, what.Replayed), &what.Client), what.Note)
+		for i := range what.Rewrites {
+			w := &what.Rewrites[i]
+			b = appendText(appendText(appendText(b, w.Place), w.Was), w.Now)
+		}
+	case capture.Closed:
+		b[0] = 10
+		b = appendNumber(appendFlag(appendFlag(b, what.Interrupted), what.Fault != nil), what.Dropped)
+		if f := what.Fault; f != nil {
+			b = appendText(appendText(appendText(b, f.Kind), f.Side), f.Detail)
+		}
+	case capture.Lost:
+		b[0] = 11
+		b = appendText(appendNumber(appendNumber(b, what.Exchanges), what.Bytes), what.Reason)
 	}
+	p.buffer = b
 	p.sum.Write(b) //nolint:errcheck // a hash takes everything
 }
 
@@ -278,6 +305,24 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(data, castagnoli))
+}
+
+func appendPeer(b []byte, p *capture.Peer) []byte {
+	return appendText(appendText(appendText(appendText(b, p.Name), p.Addr), p.URL), p.How)
+}
+
+// appendText adds a text with its length, so that no two lists of texts are added alike.
+func appendText(b []byte, text string) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
+}
+
+func appendNumber(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
+
+func appendFlag(b []byte, flag bool) []byte {
+	if flag {
+		return append(b, 1)
+	}
+	return append(b, 0)
 }
 
 // order returns the order of finding number i of the step at hand.

@@ -1,6 +1,7 @@
 package analyzer_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -121,6 +122,14 @@ func TestJoinRefuses(t *testing.T) {
 	}
 	grown, other, counted := part(2, 2), part(2, 2), part(2, 2)
 	grown.Portion.Steps, other.Portion.Sum, counted.Counts.Events = 8, "b", 1
+	live, insecure, killed := part(2, 2), part(2, 2), part(2, 2)
+	live.Live, insecure.Insecure, killed.Crashes = true, true, []capture.Crash{{Within: 1}}
+	for _, r := range []*analyzer.Result{live, insecure, killed} {
+		_, err := analyzer.Join(nil, []*analyzer.Result{part(1, 2), r})
+		if err == nil || !strings.Contains(err.Error(), "part 2/2 was judged in another state of the capture") {
+			t.Errorf("got %v", err)
+		}
+	}
 	for want, parts := range map[string][]*analyzer.Result{
 		"no part is given":                  nil,
 		"of a whole capture, not of a part": {part(1, 2), {}},
@@ -138,6 +147,69 @@ func TestJoinRefuses(t *testing.T) {
 	}
 	if _, err := analyzer.Join(nil, []*analyzer.Result{part(2, 2), part(1, 2)}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Captures that differ in anything but times are told apart.
+func TestSumTellsCapturesApart(t *testing.T) {
+	t.Parallel()
+	sums := make(map[string]capture.What)
+	for _, what := range []capture.What{
+		capture.Opened{},
+		capture.Opened{Client: capture.Peer{Name: "a"}},
+		capture.Opened{Client: capture.Peer{How: "a"}},
+		capture.Opened{Agent: capture.Peer{Name: "a"}},
+		capture.RequestEnd{},
+		capture.RequestEnd{Size: 1},
+		capture.RequestEnd{Trailer: []byte("a: b")},
+		capture.ResponseEnd{},
+		capture.Informational{},
+		capture.RequestBody{},
+		capture.RequestBody{Dropped: 1},
+		capture.Fact{},
+		capture.Fact{Note: "a"},
+		capture.Fact{Replayed: true},
+		capture.Fact{Rewrites: []capture.Rewrite{{Place: "a", Was: "b"}}},
+		capture.Fact{Rewrites: []capture.Rewrite{{Place: "a", Now: "b"}}},
+		capture.Closed{},
+		capture.Closed{Interrupted: true},
+		capture.Closed{Dropped: 1},
+		capture.Closed{Fault: &capture.Fault{}},
+		capture.Closed{Fault: &capture.Fault{Kind: "reset"}},
+		capture.Lost{},
+		capture.Lost{Exchanges: 1},
+		capture.Lost{Bytes: 1},
+		capture.Lost{Reason: "a"},
+	} {
+		memory := capture.NewMemory(capture.Info{})
+		if err := memory.Append(capture.Step{Seq: 1, What: what}); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := analyzer.Sum(t.Context(), memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, known := sums[sum]; known {
+			t.Errorf("%T %+v has the sum of %T %+v", what, what, other, other)
+		}
+		sums[sum] = what
+	}
+}
+
+// A sum of losses that is too high for its number is not taken for none.
+func TestLossesDoNotWrap(t *testing.T) {
+	t.Parallel()
+	e := analyzer.NewEngine(nil)
+	for _, n := range []int64{math.MaxInt64, 1, -1} {
+		e.Step(capture.Step{Offset: capture.NotKnown, What: capture.Lost{Exchanges: n}})
+	}
+	if n := e.Counts().Lost; n != math.MaxInt64 {
+		t.Errorf("got %d exchanges lost", n)
+	}
+	r := &analyzer.Result{Counts: e.Counts()}
+	r.Add(&analyzer.Result{Counts: analyzer.Counts{Lost: 1}})
+	if r.Counts.Lost != math.MaxInt64 {
+		t.Errorf("got %d exchanges lost in two captures", r.Counts.Lost)
 	}
 }
 

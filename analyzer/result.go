@@ -44,7 +44,7 @@ func (r *Result) Add(other *Result) {
 	}
 	r.Counts.Exchanges += other.Counts.Exchanges
 	r.Counts.Judged += other.Counts.Judged
-	r.Counts.Lost += other.Counts.Lost
+	r.Counts.Lost = capture.AddLost(r.Counts.Lost, other.Counts.Lost)
 	r.Counts.Forgotten += other.Counts.Forgotten
 	r.Counts.Streams += other.Counts.Streams
 	r.Counts.Events += other.Counts.Events

@@ -80,7 +80,7 @@ func (x *Exchange) addLost(l Lost, s Step) {
 	if s.Seq == 0 {
 		return
 	}
-	x.Lost += l.Bytes
+	x.Lost = AddLost(x.Lost, l.Bytes)
 	if l.Reason != "" {
 		x.Notes = append(x.Notes, fmt.Sprintf("%d bytes were not recorded: %s", l.Bytes, l.Reason))
 	}
@@ -88,7 +88,7 @@ func (x *Exchange) addLost(l Lost, s Step) {
 
 func (x *Exchange) close(c Closed, s Step) {
 	x.Fault = c.Fault
-	x.Lost += c.Dropped
+	x.Lost = AddLost(x.Lost, c.Dropped)
 	x.State = StateClosed
 	x.Ended = s.Offset
 	if c.Interrupted {

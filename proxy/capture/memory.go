@@ -65,10 +65,10 @@ func (m *Memory) Append(steps ...Step) error {
 func (m *Memory) count(s Step) {
 	switch what := s.What.(type) {
 	case Lost:
-		m.info.LostExchanges += what.Exchanges
-		m.info.LostBytes += what.Bytes
+		m.info.LostExchanges = AddLost(m.info.LostExchanges, what.Exchanges)
+		m.info.LostBytes = AddLost(m.info.LostBytes, what.Bytes)
 	case Closed:
-		m.info.LostBytes += what.Dropped
+		m.info.LostBytes = AddLost(m.info.LostBytes, what.Dropped)
 	}
 }
 

@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"a2atap/proxy/capture"
@@ -51,5 +52,19 @@ func TestReadMemoryFails(t *testing.T) {
 	})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A sum of losses stays at the highest number there is, and does not become less.
+func TestLossesDoNotWrap(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{})
+	for _, n := range []int64{math.MaxInt64, 1, -1} {
+		if err := memory.Append(capture.Step{What: capture.Lost{Exchanges: n, Bytes: n}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := memory.Info(t.Context())
+	if err != nil || info.LostExchanges != math.MaxInt64 || info.LostBytes != math.MaxInt64 {
+		t.Errorf("got %+v, %v", info, err)
 	}
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -141,6 +142,15 @@ func (ResponseEnd) what()   {}
 func (Fact) what()          {}
 func (Closed) what()        {}
 func (Lost) what()          {}
+
+// AddLost adds to a sum of what was lost. Counts come from files and other machines, so the sum does not wrap and never
+// shrinks: it stays at the highest number, and a negative count adds nothing.
+func AddLost(sum, n int64) int64 {
+	if n > 0 && sum > math.MaxInt64-n {
+		return math.MaxInt64
+	}
+	return sum + max(n, 0)
+}
 
 // A Key is a fact by which an exchange can be found without reading it, such as {"task", "t-1"}.
 type Key struct {

@@ -43,6 +43,7 @@ type Conn struct {
 	nats     *nats.Conn
 	js       jetstream.JetStream
 	patience time.Duration
+	idle     time.Duration // how long a message may take until it is asked whether one will come
 
 	life context.Context // of its sockets
 	cut  func()          // ends them at once, so that nothing waits for a server that is silent
@@ -60,7 +61,7 @@ func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		options = append(options, nats.Timeout(min(o.Patience, time.Until(deadline))))
 	}
-	c := &Conn{address: a, patience: o.Patience}
+	c := &Conn{address: a, patience: o.Patience, idle: idleMost}
 	c.life, c.cut = context.WithCancel(context.Background())
 	connected := context.AfterFunc(ctx, c.cut)
 	options = append(options, nats.SetCustomDialer(boundDialer{c.life, o.Patience}), nats.SkipHostLookup())

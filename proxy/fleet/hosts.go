@@ -149,10 +149,13 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 		return nil, fmt.Errorf("read %s: %w", c.address, explain(err))
 	}
 	defer messages.Stop()
-	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
+	for delivered := uint64(0); ; delivered++ {
+		msg, err := c.next(ctx, consumer, messages, delivered)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", c.address, explain(err))
+		}
+		if msg == nil {
+			return found, nil
 		}
 		meta, err := msg.Metadata()
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -17,14 +18,17 @@ const maxName = 255
 func (r *Recorder) plausible() bool {
 	return r.Capture != uuid.Nil && r.Host != "" && r.Host == nameOf(r.Host) && r.Name == nameOf(r.Name) &&
 		r.Tool == nameOf(r.Tool) && r.Format >= 0 && plausibleCount(r.Committed) && plausibleCount(r.Crashes) &&
-		r.LostExchanges >= 0 && plausibleCount(uint64(r.LostExchanges)) &&
-		r.LostBytes >= 0 && plausibleCount(uint64(r.LostBytes)) && r.CrashWithin >= 0
+		plausibleLost(capture.Lost{Exchanges: r.LostExchanges, Bytes: r.LostBytes}) && r.CrashWithin >= 0
 }
 
 // maxCount is more than any recorder has counted, and little enough for the sums of many.
 const maxCount = 1 << 50
 
 func plausibleCount(n uint64) bool { return n <= maxCount }
+
+func plausibleLost(lost capture.Lost) bool {
+	return lost.Exchanges >= 0 && lost.Exchanges <= maxCount && lost.Bytes >= 0 && lost.Bytes <= maxCount
+}
 
 // nameOf makes a text a name that can be shown: a line without anything that a terminal would obey, of bounded length.
 func nameOf(text string) string {

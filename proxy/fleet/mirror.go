@@ -41,6 +41,8 @@ type mirror struct {
 	ended     bool              // no step will come
 	killed    bool              // what is open then was not seen to its end
 	abandoned bool              // since it was last heard of, it was said that more may have been recorded
+	headless  bool              // retention may have removed steps that are asked for before the first that comes
+	beheaded  bool              // the first step is missing, which was said
 	copied    string            // another host that ships a capture of the same id; empty for none
 	copyLost  bool              // it was said that what stands there alone is missing
 	changed   chan struct{}     // closed when there is something new
@@ -89,8 +91,26 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 			return err
 		}
 	}
+	if len(blocks) == 0 { // what came before it was shipped
+		m.begin(msg.First)
+		if msg.First > m.next {
+			m.gap(m.next, msg.First-1, 0)
+			m.next = msg.First
+		}
+	}
 	m.wake()
 	return nil
+}
+
+// begin takes notice of the first step that a message is about, unless one was before it.
+func (m *mirror) begin(first uint64) {
+	switch {
+	case m.next > 0:
+	case m.since.IsZero() || m.headless:
+		m.next = 1
+	default:
+		m.next = first // what came before is not asked for
+	}
 }
 
 // block adds a block. One that is damaged is left out: what comes after it shows the gap.
@@ -99,6 +119,9 @@ func (m *mirror) block(b *bolt.Block) error {
 	for s, err := range b.Steps() {
 		if err != nil {
 			return m.damaged(b, err)
+		}
+		if lost, is := s.What.(capture.Lost); is && !plausibleLost(lost) {
+			return m.damaged(b, errMessage)
 		}
 		steps = append(steps, s)
 	}
@@ -109,12 +132,7 @@ func (m *mirror) block(b *bolt.Block) error {
 		return m.damaged(b, errMessage)
 	}
 	b.Last = steps[len(steps)-1].Arrival
-	if m.next == 0 {
-		m.next = 1
-		if !m.since.IsZero() {
-			m.next = b.First // what came before is not asked for
-		}
-	}
+	m.begin(b.First)
 	if b.Last < m.next {
 		return nil
 	}
@@ -181,8 +199,8 @@ func (m *mirror) note(s *capture.Step, entry int32) {
 	case capture.Closed:
 		delete(m.open, s.Seq)
 	case capture.Lost:
-		m.carried.Exchanges += what.Exchanges
-		m.carried.Bytes += what.Bytes
+		m.carried.Exchanges = capture.AddLost(m.carried.Exchanges, what.Exchanges)
+		m.carried.Bytes = capture.AddLost(m.carried.Bytes, what.Bytes)
 	}
 	if x, ok := m.known[s.Seq]; ok {
 		m.known[s.Seq] = span{x.first, entry}
@@ -212,6 +230,7 @@ func (m *mirror) gap(from, to, opened uint64) {
 		missing = int64(min(opened-m.lastSeq-1, to-from+1)) // each has a step of its own
 		m.lastSeq = opened - 1
 	}
+	m.beheaded = m.beheaded || from == 1
 	m.lose(from, capture.Lost{Exchanges: missing, Reason: why})
 	m.notice(why)
 }

@@ -53,8 +53,11 @@ type Reader struct {
 	options ReadOptions
 	spool   *spool
 
-	seq       uint64 // of the last message that was read
+	made      time.Time // when the stream was
+	seq       uint64    // of the last message that was read
 	read, all uint64
+	removed   uint64                // how many messages the stream has lost that may have been asked for
+	unsaid    string                // what the first recorder that is found has to say of that; empty for nothing
 	runs      map[string]*assembler // by subject
 	parts     int                   // bytes that they have
 
@@ -109,17 +112,21 @@ func (m *mirror) recorded() Recorded {
 }
 
 // Read reads what is in the stream when it begins. A recorder whose form is a later one is an error that names it and
-// wraps capture.ErrFuture.
+// wraps capture.ErrFuture. What is found is to be used when Read has returned.
 func (r *Reader) Read(ctx context.Context) error {
 	stream, err := r.conn.stream(ctx)
 	if err != nil {
 		return err
 	}
 	info := stream.CachedInfo()
-	if r.all = info.State.Msgs; r.all == 0 {
-		return nil
+	r.removed = r.removedOf(info)
+	if r.all = info.State.Msgs; r.all > 0 {
+		if err := r.consume(ctx, info.State.LastSeq, nil); err != nil {
+			return err
+		}
 	}
-	return r.consume(ctx, info.State.LastSeq, nil)
+	r.tellRemoved()
+	return nil
 }
 
 // Follow goes on with what comes after what was read, until the context ends, and tells of each recorder that is new.
@@ -179,7 +186,11 @@ func (r *Reader) mirror(msg *Message) (m, found *mirror) {
 		return m, nil
 	}
 	m = newMirror(r.spool, r.options.Since, r.tell, &r.held)
-	m.recorder = msg.Recorder
+	m.recorder, m.headless = msg.Recorder, r.removed > 0
+	if r.unsaid != "" {
+		m.precede(capture.Lost{Reason: r.unsaid})
+		r.unsaid = ""
+	}
 	r.mirrors[msg.Recorder.Capture] = m
 	r.order = append(r.order, m)
 	return m, m
@@ -201,12 +212,18 @@ func (c *Conn) stream(ctx context.Context) (jetstream.Stream, error) {
 
 // ours returns an error if a stream cannot be that of recorders.
 func (c *Conn) ours(info *jetstream.StreamInfo) error {
-	if slices.Contains(info.Config.Subjects, AllSubjects(c.address.stream)) || info.Config.Mirror != nil ||
-		len(info.Config.Sources) > 0 {
+	if isCopied(info) || slices.ContainsFunc(info.Config.Subjects, func(pattern string) bool {
+		return covers(pattern, AllSubjects(c.address.stream))
+	}) {
 		return nil
 	}
 	return fmt.Errorf("read %s: the stream is there, but not for recorders: its subjects are %q, and those of "+
 		"recorders %s; name another stream", c.address, info.Config.Subjects, AllSubjects(c.address.stream))
+}
+
+// isCopied reports whether a stream has its messages, and their subjects, from others.
+func isCopied(info *jetstream.StreamInfo) bool {
+	return info.Config.Mirror != nil || len(info.Config.Sources) > 0
 }
 
 func (c *Conn) absent(ctx context.Context) error {

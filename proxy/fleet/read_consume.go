@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -12,6 +13,7 @@ import (
 const (
 	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
 	idleBeat      = 2 * time.Second
+	idleMost      = 3 * idleBeat // without a message, until it is asked whether one will come
 	idleExpiry    = 10 * time.Second
 	forgotten     = time.Minute // after which the server forgets a consumer that nobody asks
 	readPause     = 50 * time.Millisecond
@@ -68,9 +70,7 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 	if err != nil {
 		return err
 	}
-	if stream.CachedInfo().State.LastSeq < r.seq { // the stream was made anew
-		r.seq = 0
-	}
+	r.restart(stream.CachedInfo())
 	consumer, err := r.consumer(ctx, stream)
 	if err != nil {
 		return err
@@ -91,8 +91,13 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 	}
 	defer messages.Stop()
 	for delivered := uint64(1); ; delivered++ {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
+		var msg jetstream.Msg
+		if until == 0 {
+			msg, err = messages.Next(jetstream.NextContext(ctx))
+		} else {
+			msg, err = r.conn.next(ctx, consumer, messages, delivered-1)
+		}
+		if err != nil || msg == nil {
 			return err
 		}
 		meta, err := msg.Metadata()
@@ -111,10 +116,41 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 	}
 }
 
+// restart begins with the first message where a stream is another one than that which was read.
+func (r *Reader) restart(info *jetstream.StreamInfo) {
+	if !r.made.IsZero() && !r.made.Equal(info.Created) || info.State.LastSeq < r.seq {
+		r.seq = 0
+		r.tell("the stream was made anew while it was read; what it has now is read from its beginning")
+	}
+	r.made = info.Created
+}
+
+// next returns the next message of a consumer that has delivered a number of them, or none where none is left: those
+// that wait can be removed before they are delivered.
+func (c *Conn) next(
+	ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, delivered uint64,
+) (jetstream.Msg, error) {
+	for waited := time.Duration(0); waited < awayAtMost; waited += c.idle {
+		bounded, cancel := context.WithTimeout(ctx, c.idle)
+		msg, err := messages.Next(jetstream.NextContext(bounded))
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return msg, err
+		}
+		bounded, cancel = context.WithTimeout(ctx, c.patience)
+		info, err := consumer.Info(bounded)
+		cancel()
+		if err != nil || info.NumPending == 0 && info.Delivered.Consumer <= delivered {
+			return nil, err
+		}
+	}
+	return nil, errBehind
+}
+
 func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstream.Consumer, error) {
 	config := jetstream.ConsumerConfig{
 		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: forgotten, MemoryStorage: true, Replicas: 1,
-		FilterSubjects: r.subjects(),
+		FilterSubjects: r.subjects(stream.CachedInfo()),
 	}
 	switch since := r.options.Since; {
 	case r.seq > 0:
@@ -122,7 +158,7 @@ func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstre
 	case since.IsZero():
 		config.DeliverPolicy = jetstream.DeliverAllPolicy
 	default:
-		since = since.Add(-sinceRoom)
+		since = r.from()
 		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.conn.patience)
@@ -138,9 +174,13 @@ func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstre
 	return consumer, err
 }
 
-// subjects are those of the hosts that are read; none means all.
-func (r *Reader) subjects() []string {
+// subjects are those of the hosts that are read; none means all that a stream has.
+func (r *Reader) subjects(info *jetstream.StreamInfo) []string {
 	var subjects []string
+	if all := AllSubjects(r.conn.address.stream); len(r.options.Hosts) == 0 && !isCopied(info) &&
+		!slices.Contains(info.Config.Subjects, all) {
+		return []string{all} // it takes more than what recorders publish
+	}
 	seen := make(map[string]bool)
 	for _, host := range r.options.Hosts {
 		subject := Subjects(r.conn.address.stream, host) + "*"

@@ -3,12 +3,17 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/jsondoc"
@@ -109,4 +114,28 @@ func (s *stage) answerFalsely(victim uuid.UUID) *nats.Subscription {
 		s.t.Fatal(err)
 	}
 	return sub
+}
+
+// Losses that no recorder can have had would spoil the sums of those that others had.
+func TestAbsurdLossesAreDamage(t *testing.T) {
+	for _, lost := range []capture.Lost{{Exchanges: -1}, {Bytes: -1}, {Exchanges: math.MaxInt64}, {Bytes: maxCount + 1}} {
+		path := filepath.Join(t.TempDir(), "c.a2atap")
+		store, err := bolt.Open(path, bolt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Append(capture.Step{Offset: capture.NotKnown, What: lost}); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		msg := messages(t, "evil", path, 1<<20)[0]
+		b := bolt.Block{First: msg.First, Last: msg.Last, Packed: msg.Data[blockPrefix:]}
+		var notices []string
+		m := newMirror(nil, time.Time{}, func(s string) { notices = append(notices, s) }, &atomic.Bool{})
+		if err := m.block(&b); err != nil || m.arrivals != 0 || len(notices) != 1 {
+			t.Errorf("%+v: %v, %d steps, notices %q", lost, err, m.arrivals, notices)
+		}
+	}
 }

@@ -62,7 +62,8 @@ func (set segmentSet) info(live bool, more unreported) (capture.Info, error) {
 	info := capture.Info{
 		ID: m.capture, Created: m.created, Tool: m.tool, Format: int(set[0].format), Live: live,
 		Exchanges: st.seq, Arrivals: st.arrival,
-		LostExchanges: st.lostExchanges + more.exchanges, LostBytes: st.lostBytes + more.bytes,
+		LostExchanges: capture.AddLost(st.lostExchanges, more.exchanges),
+		LostBytes:     capture.AddLost(st.lostBytes, more.bytes),
 	}
 	for _, s := range set {
 		info.SecretsKept = info.SecretsKept || s.meta.secretsKept

@@ -93,8 +93,8 @@ func (b *batch) endBlock() {
 // about the capture as a whole.
 func (b *batch) note(s *capture.Step, r *row) {
 	if lost, ok := s.What.(capture.Lost); ok {
-		b.state.lostExchanges += lost.Exchanges
-		b.state.lostBytes += lost.Bytes
+		b.state.lostExchanges = capture.AddLost(b.state.lostExchanges, lost.Exchanges)
+		b.state.lostBytes = capture.AddLost(b.state.lostBytes, lost.Bytes)
 	}
 	if r == nil {
 		return
@@ -116,7 +116,7 @@ func (b *batch) note(s *capture.Step, r *row) {
 		b.state.conn = max(b.state.conn, what.Conn)
 	case capture.Closed:
 		r.close(&what, s)
-		b.state.lostBytes += what.Dropped
+		b.state.lostBytes = capture.AddLost(b.state.lostBytes, what.Dropped)
 	}
 	for _, k := range s.Keys {
 		if h := hashKey(k); r.learn(h) {

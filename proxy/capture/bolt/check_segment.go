@@ -106,10 +106,10 @@ func (c *segmentCheck) step(s *capture.Step) {
 		c.here.Exchanges++
 		c.state.conn = max(c.state.conn, what.Conn)
 	case capture.Closed:
-		c.state.lostBytes += what.Dropped
+		c.state.lostBytes = capture.AddLost(c.state.lostBytes, what.Dropped)
 	case capture.Lost:
-		c.state.lostBytes += what.Bytes
-		c.state.lostExchanges += what.Exchanges
+		c.state.lostBytes = capture.AddLost(c.state.lostBytes, what.Bytes)
+		c.state.lostExchanges = capture.AddLost(c.state.lostExchanges, what.Exchanges)
 	}
 }
 

@@ -3,6 +3,7 @@ package bolt
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -218,5 +219,19 @@ func TestBudget(t *testing.T) {
 	mustClose(t, s)
 	if steps := collect(t, s, 1); len(steps) != 350 {
 		t.Errorf("%d steps, want 350", len(steps))
+	}
+}
+
+// A sum of losses stays at the highest number there is, and does not become less.
+func TestLossesDoNotWrap(t *testing.T) {
+	t.Parallel()
+	store := mustOpen(t, newPath(t), Options{})
+	for _, n := range []int64{math.MaxInt64, 1, -1} {
+		mustAppend(t, store, capture.Step{Offset: capture.NotKnown, What: capture.Lost{Exchanges: n, Bytes: n}})
+	}
+	mustClose(t, store)
+	info, err := store.Info(t.Context())
+	if err != nil || info.LostExchanges != math.MaxInt64 || info.LostBytes != math.MaxInt64 {
+		t.Errorf("got %+v, %v", info, err)
 	}
 }

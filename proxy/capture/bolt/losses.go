@@ -39,10 +39,10 @@ func (l *losses) addStep(s *capture.Step) {
 	n := payload(s)
 	if lost, ok := s.What.(capture.Lost); ok {
 		n = lost.Bytes
-		l.whole.Exchanges += lost.Exchanges
+		l.whole.Exchanges = capture.AddLost(l.whole.Exchanges, lost.Exchanges)
 	}
 	if s.Seq == 0 {
-		l.whole.Bytes += n
+		l.whole.Bytes = capture.AddLost(l.whole.Bytes, n)
 		return
 	}
 	x := l.exchanges[s.Seq]
@@ -50,14 +50,14 @@ func (l *losses) addStep(s *capture.Step) {
 		x = &loss{}
 		l.exchanges[s.Seq] = x
 	}
-	x.bytes += n
+	x.bytes = capture.AddLost(x.bytes, n)
 	switch s.What.(type) {
 	case capture.Opened:
 		x.opened = true
 	case capture.Closed:
 		if x.opened {
-			l.whole.Exchanges++
-			l.whole.Bytes += x.bytes
+			l.whole.Exchanges = capture.AddLost(l.whole.Exchanges, 1)
+			l.whole.Bytes = capture.AddLost(l.whole.Bytes, x.bytes)
 			delete(l.exchanges, s.Seq)
 			return
 		}
@@ -77,7 +77,7 @@ func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 	var steps []capture.Step
 	for seq, x := range l.exchanges {
 		if !x.opened && !holds(seq) { // learned of an exchange that was lost before
-			whole.Bytes += x.bytes
+			whole.Bytes = capture.AddLost(whole.Bytes, x.bytes)
 			continue
 		}
 		steps = append(steps, capture.Step{
@@ -99,9 +99,9 @@ func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 func (l *losses) total(holds func(seq uint64) bool) unreported {
 	sum := unreported{l.whole.Exchanges, l.whole.Bytes}
 	for seq, x := range l.exchanges {
-		sum.bytes += x.bytes
+		sum.bytes = capture.AddLost(sum.bytes, x.bytes)
 		if x.opened && !holds(seq) {
-			sum.exchanges++
+			sum.exchanges = capture.AddLost(sum.exchanges, 1)
 		}
 	}
 	return sum

@@ -143,7 +143,7 @@ func (m *Merger) take(r *recorder, s capture.Step) error {
 	}
 	if lost, is := s.What.(capture.Lost); is {
 		r.gaps = true
-		r.losses += lost.Exchanges
+		r.losses = capture.AddLost(r.losses, lost.Exchanges)
 	}
 	x := r.exchanges[s.Seq]
 	if x == nil || s.Seq == 0 {
