@@ -15,6 +15,7 @@ import (
 type emission struct {
 	read      uint64               // arrival number of the last step that was taken
 	limit     uint64               // of the last that may be
+	due       uint64               // of the last that should have been, whatever it waits for; while it is followed
 	exchanges map[uint64]*exchange // by the number there, that have been opened
 	opened    []*exchange          // of the summaries, those that are still to be opened, in order
 	conns     map[uint64]uint64    // their numbers in the merged capture
@@ -99,7 +100,7 @@ func (m *Merger) first(ctx context.Context, more bool) (*recorder, error) {
 			*best = r
 		}
 	}
-	if free == nil && blocked != nil && (!more || m.overdue(blocked)) {
+	if free == nil && blocked != nil && (!more || blocked.overdue()) {
 		free = blocked // nothing could go on: one of the pairs is wrong, or what it waits for was lost
 	}
 	return free, nil

@@ -84,15 +84,24 @@ func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
 	return all, m.afterwards(ctx)
 }
 
-// ripen sets how far a recording may be written: to where it was a window ago.
+// ripen sets how far a recording may be written, to where it was a window ago, and how far it should have been, to
+// where it was two windows ago: what others saw of the same has had the second one to get written too.
 func (r *recorder) ripen(now time.Time, window time.Duration) {
-	if n := len(r.ripe); n == 0 || r.ripe[n-1].scanned < r.scanned {
+	if n := len(r.ripe); r.out.due < r.scanned && (n == 0 || r.ripe[n-1].scanned < r.scanned) {
 		r.ripe = append(r.ripe, mark{now, r.scanned})
 	}
-	for len(r.ripe) > 0 && now.Sub(r.ripe[0].at) >= window {
-		r.out.limit = max(r.out.limit, r.ripe[0].scanned)
-		r.ripe = r.ripe[1:]
+	due := 0
+	for _, k := range r.ripe {
+		age := now.Sub(k.at)
+		if age >= window {
+			r.out.limit = max(r.out.limit, k.scanned)
+		}
+		if age >= 2*window {
+			r.out.due = max(r.out.due, k.scanned)
+			due++
+		}
 	}
+	r.ripe = r.ripe[due:]
 }
 
 func (m *Merger) ripenAll() {
@@ -102,9 +111,7 @@ func (m *Merger) ripenAll() {
 }
 
 // overdue reports whether what a blocked recorder waits for should have come.
-func (m *Merger) overdue(r *recorder) bool {
-	return slices.ContainsFunc(r.ripe, func(k mark) bool { return time.Since(k.at) > m.options.Window })
-}
+func (r *recorder) overdue() bool { return r.out.head.Arrival <= r.out.due }
 
 // settle decides which view stays of pairs that were found, by what was written of them.
 func (m *Merger) settle() {

@@ -151,3 +151,35 @@ func TestFollowWorlds(t *testing.T) {
 		})
 	}
 }
+
+// What waits for a recorder that saw the same, and of which nothing comes any more, is written all the same.
+func TestFollowDoesNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outer, inner := capture.NewMemory(capture.Info{}), capture.NewMemory(capture.Info{})
+		merged := capture.NewMemory(capture.Info{})
+		m := New(merged, Options{})
+		m.Add(Recording{Host: "west", Name: "west", Source: outer})
+		m.Add(Recording{Host: "east", Name: "east", Source: inner})
+		done := make(chan error)
+		go func() { done <- m.Follow(t.Context()) }()
+		time.Sleep(100 * time.Millisecond)
+		appended(t, outer, outerAsk(1).steps(1, noon))
+		appended(t, inner, innerAsk(1).steps(1, noon)[:3])
+		time.Sleep(m.options.Window * 3 / 2)
+		if x := exchanges(t, merged)[0]; x.Response != nil {
+			t.Errorf("the answer did not wait for the other recorder: %+v", x)
+		}
+		time.Sleep(m.options.Window)
+		if x := exchanges(t, merged)[0]; x.Response == nil || x.State != capture.StateClosed {
+			t.Errorf("the answer is not there: %+v", x)
+		}
+		for _, memory := range []*capture.Memory{outer, inner} {
+			if err := memory.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

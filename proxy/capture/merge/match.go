@@ -86,7 +86,8 @@ func (m *Merger) buckets() map[bucketKey]*bucket {
 }
 
 // matchUnmistakable pairs requests that carry an id of their own. Their times tell the clocks; those that contradict
-// the others are taken apart again.
+// the others are taken apart again. Where something was lost, a request that is sent again may seem to have an id of
+// its own: then their answers must not differ.
 func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	found := make(map[hostPair][]sighting)
 	for _, key := range keys {
@@ -97,6 +98,9 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 		x, y := b.outer[0], b.inner[0]
 		if !m.canPair(x, y) {
 			continue
+		}
+		if (x.r.gaps || y.r.gaps) && answersDiffer(x, y) {
+			continue // it may have been sent again, and one of the two is another time
 		}
 		pair, s := sightingOf(x, y)
 		if pair[0] == pair[1] && !s.bound.wider(tolerance).contains(0) {
@@ -153,6 +157,8 @@ func compatible(x, y *part) bool {
 		return true
 	case x.exact == y.exact:
 		return true
+	case x.loose == y.loose && otherSecrets(x.secrets, y.secrets):
+		return false
 	case x.loose == y.loose && (x.rewritten || y.rewritten || x.hidden && y.hidden):
 		return true
 	}
@@ -220,6 +226,10 @@ func (m *Merger) matchBetween(outer, inner []*exchange) {
 	if len(inner) == 0 || len(outer) == 0 {
 		return
 	}
+	if outer[0].r.gaps || inner[0].r.gaps { // neither order nor being the only one says anything
+		m.matchOnly(outer, inner, m.fits, func(x, y *exchange) bool { return m.within(x, y) && !answersDiffer(x, y) })
+		return
+	}
 	if len(outer) == len(inner) {
 		all := true
 		for i := range outer {
@@ -260,14 +270,26 @@ func (m *Merger) inTime(x, y *exchange, tolerance time.Duration, otherwise bool)
 	return !ahead.wider(tolerance).and(b).empty()
 }
 
+// within reports whether the times of the inner view lie within those of the outer one by all that is possible of the
+// clocks, where inTime asks for some of it.
+func (m *Merger) within(x, y *exchange) bool {
+	ahead, _, known := m.ahead(x, y.r.Host)
+	b := between(x, y).wider(tolerance)
+	return known && x.answer.done && y.answer.done && b.contains(ahead.least) && b.contains(ahead.most)
+}
+
+func answersDiffer(x, y *exchange) bool {
+	return x.answerHead != unknown && y.answerHead != unknown && x.status != y.status ||
+		!compatible(&x.answer, &y.answer)
+}
+
 // compareAnswers decides whether an exchange and its inner view become one.
 func (m *Merger) compareAnswers(x *exchange) {
 	y := x.down
 	if y == nil || x.compared {
 		return
 	}
-	differ := x.answerHead != unknown && y.answerHead != unknown && x.status != y.status ||
-		!compatible(&x.answer, &y.answer)
+	differ := answersDiffer(x, y)
 	x.compared = (x.closed && y.closed) || differ
 	switch {
 	case differ:

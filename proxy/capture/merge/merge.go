@@ -8,6 +8,8 @@
 // where it is certain: the outer recorder sent the request to the address at which the inner one received it, the
 // requests are equal, and either carries an id that nothing before it carried, or stands on connections that such a
 // request has shown to be one, or is the only one whose time fits. Where the answers differ, both stay, and say so.
+// Where something is missing in a recording, its order says nothing, and connections count only where the times prove
+// the same.
 //
 // Clocks are compared by such pairs alone: a request cannot come in before it was sent, and an answer cannot come back
 // before it went out. What that leaves open is resolved in favour of no difference.
@@ -15,7 +17,8 @@
 // # Caveats
 //
 // Requests are compared by bytes. Placeholders of secrets that were hidden with different keys say nothing: they count
-// as equal where all else is. URLs that a recorder has replaced count as equal too.
+// as equal where all else is. The first 16 of a body are compared where both have the same key. URLs that a recorder
+// has replaced count as equal too.
 //
 // A summary of each exchange is held in memory, of some 500 bytes, and the bodies of those that are open while their
 // recording is read, up to 1 MiB each.

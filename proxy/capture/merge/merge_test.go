@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -92,4 +93,61 @@ func printed(t *testing.T, src capture.Source) string {
 		fmt.Fprintf(&out, "%d %s %+v\n", s.Seq, s.Offset, s.What)
 	}
 	return out.String()
+}
+
+// Secrets that were hidden with the same key are compared; those of two keys are not.
+func TestOtherSecretsAreOtherRequests(t *testing.T) {
+	const one, two, keyA, keyB = "0123456789abcdef", "fedcba9876543210", ".11111111", ".22222222"
+	for _, c := range []struct {
+		outer, inner string
+		want         int
+	}{
+		{one + keyA, one + keyA, 1}, {one + keyA, two + keyA, 2}, {one + keyA, two + keyB, 1}, {one, two, 1},
+	} {
+		outer, inner := outerAsk(1), innerAsk(1)
+		outer.body = strings.Replace(outer.body, "}}", `,"token":"redacted.`+c.outer+`"}}`, 1)
+		inner.body = strings.Replace(inner.body, "}}", `,"token":"redacted.`+c.inner+`"}}`, 1)
+		_, merged := run(t, []Recording{
+			recorded(t, "west", capture.Info{}, noon, outer), recorded(t, "east", capture.Info{}, noon, inner),
+		})
+		if n := len(exchanges(t, merged)); n != c.want {
+			t.Errorf("%s and %s: got %d exchanges, want %d", c.outer, c.inner, n, c.want)
+		}
+	}
+}
+
+// Where something was lost, two requests that are alike may be two, although they are the only ones that are there.
+func TestGapsMakeDoubt(t *testing.T) {
+	plain := func(a ask, at, took time.Duration) ask {
+		a.method, a.body, a.at, a.took = "GET", "", time.Second+at*time.Millisecond, took*time.Millisecond
+		return a
+	}
+	again := innerAsk(1)
+	again.at, again.answer = again.at+time.Hour, `{"result":2}`
+	for name, c := range map[string]struct {
+		outer, inner []ask
+		lost, want   int // how many are there in the end
+	}{
+		"of three calls on a connection each recorder lost another one": {
+			[]ask{outerAsk(1), plain(outerAsk(1), 16, 4)}, []ask{innerAsk(1), plain(innerAsk(1), 12, 2)}, 1, 3,
+		},
+		"one call on a connection, at a time that fits only it": {
+			[]ask{outerAsk(1), plain(outerAsk(1), 20, 12)}, []ask{innerAsk(1), plain(innerAsk(1), 25, 2)}, 1, 2,
+		},
+		"of two attempts each recorder lost another one": {[]ask{outerAsk(1)}, []ask{again}, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			info := capture.Info{LostExchanges: int64(c.lost)}
+			m, merged := run(t, []Recording{
+				recorded(t, "west", info, noon, c.outer...), recorded(t, "east", info, noon, c.inner...),
+			})
+			all := exchanges(t, merged)
+			if len(all) != c.want {
+				t.Errorf("got %d exchanges, want %d", len(all), c.want)
+			}
+			if clocks := m.Summary().Clocks; c.inner[0].answer != c.outer[0].answer && len(all[0].Notes) > 0 {
+				t.Errorf("they were compared: %q, %+v", all[0].Notes, clocks)
+			}
+		})
+	}
 }

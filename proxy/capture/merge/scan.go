@@ -60,6 +60,7 @@ type (
 		decoded      bool
 		rewritten    bool // the recorder changed it on the way
 		hidden       bool // there are placeholders in it
+		secrets      []secret
 	}
 
 	// An exchange is the summary of one, and what has become of it.
@@ -107,6 +108,7 @@ type (
 		kept         []byte
 		long         bool
 		exact, loose maphash.Hash
+		secrets      []secret
 	}
 )
 
@@ -294,14 +296,14 @@ func (t *text) add(data []byte) {
 // event takes an event of a stream.
 func (t *text) event(raw []byte) {
 	t.exact.Write(raw)
-	t.loose.Write(withoutNames(raw))
+	t.loose.Write(withoutNames(raw, t.hide))
 }
 
 func (p *part) end(t *text, size int64) {
 	p.done, p.size = true, size
 	p.exact = t.exact.Sum64()
-	t.loose.Write(withoutNames(t.kept))
-	p.loose = t.loose.Sum64()
+	t.loose.Write(withoutNames(t.kept, t.hide))
+	p.loose, p.secrets = t.loose.Sum64(), t.secrets
 	if t.long {
 		p.loose = p.exact
 	}

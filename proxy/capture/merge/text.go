@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"hash/maphash"
 	"iter"
 
 	"a2atap/proxy/hostname"
@@ -11,8 +12,9 @@ import (
 const placeholder = "redacted."
 
 // withoutNames returns a text with all placeholders of secrets made alike, and all strings of JSON that are URLs on
-// HTTP: what recorders hide and replace. A text that has neither is returned as it is.
-func withoutNames(text []byte) []byte {
+// HTTP: what recorders hide and replace. A text that has neither is returned as it is. Hidden is called with each
+// placeholder that is not in a URL.
+func withoutNames(text []byte, hidden func(placeholder []byte)) []byte {
 	if !bytes.Contains(text, []byte(placeholder)) && !bytes.Contains(text, []byte(`"http`)) {
 		return text
 	}
@@ -24,6 +26,7 @@ func withoutNames(text []byte) []byte {
 			for n < len(text) && (isHex(text[n]) || text[n] == '.') {
 				n++
 			}
+			hidden(text[:n])
 			out, text = append(out, placeholder...), text[n:]
 		case bytes.HasPrefix(text, []byte(`"http://`)), bytes.HasPrefix(text, []byte(`"https://`)),
 			bytes.HasPrefix(text, []byte(`"http:\/\/`)), bytes.HasPrefix(text, []byte(`"https:\/\/`)):
@@ -37,6 +40,36 @@ func withoutNames(text []byte) []byte {
 		}
 	}
 	return out
+}
+
+// A secret is what a placeholder says of one: a digest of it, and one of the key that was used.
+type secret struct{ digest, key uint64 }
+
+// maxSecrets bounds how many secrets of a body are compared.
+const maxSecrets = 16
+
+// hide notes a placeholder.
+func (t *text) hide(found []byte) {
+	if len(t.secrets) == maxSecrets {
+		return
+	}
+	digest, key, _ := bytes.Cut(found[len(placeholder):], []byte("."))
+	s := secret{digest: maphash.Bytes(t.exact.Seed(), digest)}
+	if len(key) > 0 {
+		s.key = maphash.Bytes(t.exact.Seed(), key)
+	}
+	t.secrets = append(t.secrets, s)
+}
+
+// otherSecrets reports whether two lists of secrets, which stand at the same places, differ for certain: where both
+// were hidden with one key, which they name.
+func otherSecrets(a, b []secret) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i].key != 0 && a[i].key == b[i].key && a[i].digest != b[i].digest {
+			return true
+		}
+	}
+	return false
 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
