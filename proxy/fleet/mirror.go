@@ -40,10 +40,11 @@ type mirror struct {
 	carried   capture.Lost      // what the steps that came say was lost
 	ended     bool              // no step will come
 	killed    bool              // what is open then was not seen to its end
-	abandoned bool              // it was said that more may have been recorded
+	abandoned bool              // since it was last heard of, it was said that more may have been recorded
 	headless  bool              // retention may have removed steps that are asked for before the first that comes
 	beheaded  bool              // the first step is missing, which was said
 	copied    string            // another host that ships a capture of the same id; empty for none
+	copyLost  bool              // it was said that what stands there alone is missing
 	changed   chan struct{}     // closed when there is something new
 }
 
@@ -84,7 +85,7 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 		m.recorder = msg.Recorder
 	}
 	m.heard, m.came = at, time.Now()
-	m.ended, m.killed = false, false
+	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
 		if err := m.block(&blocks[i]); err != nil {
 			return err
