@@ -65,6 +65,7 @@ func (f *streamCapture) do(work func(context.Context) error) {
 }
 
 // watch looks who goes on. When nobody does, what they recorded ends for who merges it, unless it is followed for ever.
+// One that is heard of after that, while the rest is merged, has to end again.
 func (f *streamCapture) watch(ctx context.Context, forever bool) error {
 	tick := time.NewTicker(fleetPulse)
 	defer tick.Stop()
@@ -73,9 +74,9 @@ func (f *streamCapture) watch(ctx context.Context, forever bool) error {
 		switch {
 		case forever:
 			f.setLive(live)
+			f.reader.Abandon()
 		case !live && ctx.Err() == nil:
 			f.reader.Release()
-			return nil
 		}
 		select {
 		case <-tick.C:

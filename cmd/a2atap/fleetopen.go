@@ -98,7 +98,8 @@ type streamCapture struct {
 
 	mu      sync.Mutex
 	screen  bool      // something has the whole screen
-	untold  []string  // meanwhile
+	untold  []string  // meanwhile, the last of it
+	dropped int       // what came before these
 	live    bool      // a recorder goes on
 	quietAt time.Time // when the last one was found to have ended
 }
@@ -153,7 +154,10 @@ func (f *streamCapture) notice(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.screen {
-		f.untold = append(f.untold, text)
+		if f.untold = append(f.untold, text); len(f.untold) > mostUntold {
+			f.untold = slices.Delete(f.untold, 0, 1)
+			f.dropped++
+		}
 		return
 	}
 	f.e.tell("%s", analyzer.Clean(text))
@@ -165,14 +169,13 @@ const mostUntold = 20
 func (f *streamCapture) tellRest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n := len(f.untold) - mostUntold; n > 0 {
-		f.e.tell("… and before, %s", analyzer.Plural(n, "notice"))
-		f.untold = f.untold[n:]
+	if f.dropped > 0 {
+		f.e.tell("… and before, %s", analyzer.Plural(f.dropped, "notice"))
 	}
 	for _, text := range f.untold {
 		f.e.tell("%s", analyzer.Clean(text))
 	}
-	f.untold = nil
+	f.untold, f.dropped = nil, 0
 }
 
 func (f *streamCapture) trouble(err error) {

@@ -138,13 +138,17 @@ func secretsInside(file string) string {
 }
 
 // ship ships one capture.
-func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, file string, r *bolt.Reader) error {
+func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, file string, r fleet.Spool) error {
 	own := *to
 	if own.options.Once = !o.follow; own.options.Once {
 		own.options.GiveUp = o.patience
 	}
 	own.options.OnTrouble = func(err error) {
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case errors.Is(err, fleet.ErrBroken): // others may be shipped for long
+			out.notice(fmt.Sprintf("ship %s: %v", file, err))
+		default:
 			out.notice(fmt.Sprintf("ship %s: %v; trying on", file, err))
 		}
 	}

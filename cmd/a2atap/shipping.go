@@ -71,6 +71,11 @@ func startShipment(to *shipTo, file string, spool fleet.Spool, busy func() bool,
 	return s
 }
 
+// next is how what was not shipped gets there.
+func (s *shipment) next() string {
+	return fmt.Sprintf("a2atap ship %s %s%s sends the rest", s.file, s.to.address, s.to.called())
+}
+
 func (s *shipment) say(state string, err error, format string, args ...any) {
 	status := s.shipper.Status()
 	v := shipEvent{
@@ -86,6 +91,10 @@ func (s *shipment) say(state string, err error, format string, args ...any) {
 func (s *shipment) trouble(err error) {
 	if err == nil {
 		s.say("recovered", nil, "all of %s is shipped again to %s", s.file, s.to.address)
+		return
+	}
+	if errors.Is(err, fleet.ErrBroken) {
+		s.say("behind", err, "%s is not shipped any more, and nothing is lost: %v; %s", s.file, err, s.next())
 		return
 	}
 	s.say("behind", err, "%s is not shipped for now, and nothing is lost: %v", s.file, err)
@@ -114,7 +123,7 @@ func (s *shipment) stop() {
 			err = errors.New("there was no time")
 		}
 	}
-	next := fmt.Sprintf("a2atap ship %s %s%s sends the rest", s.file, s.to.address, s.to.called())
+	next := s.next()
 	v := shipEvent{
 		State: "left", URL: s.to.address.String(), Host: status.Host, Shipped: status.Shipped, Error: err.Error(),
 		text: fmt.Sprintf("%s is not shipped: %v; %s", s.file, err, next),

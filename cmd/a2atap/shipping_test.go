@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +16,9 @@ import (
 	"time"
 
 	"a2atap/proxy"
+	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
+	"a2atap/proxy/fleet/fleettest"
 )
 
 // While a NATS server takes connections and says nothing, traffic passes and is stored and judged as ever, and the end
@@ -99,5 +104,47 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	defer mu.Unlock()
 	if last := events[len(events)-1]; last.State != "left" || !strings.Contains(last.text, "sends the rest") {
 		t.Errorf("at the end it says %+v", last)
+	}
+}
+
+// A brokenSpool is a capture whose reading is our mistake.
+type brokenSpool struct{ fleet.Spool }
+
+func (brokenSpool) Blocks(context.Context, uint64) iter.Seq2[bolt.Block, error] { panic("a mistake") }
+
+// Shipping that a mistake of ours has ended says so at once, and not with the end of the recording.
+func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
+	server := fleettest.Start(t)
+	address, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	src, err := bolt.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	to := &shipTo{address: address, options: fleet.ShipOptions{Host: "here"}}
+	events := make(chan shipEvent, 10)
+	s := startShipment(to, file, brokenSpool{src}, nil, func(v shipEvent) { events <- v })
+	defer s.stop()
+	for _, want := range []string{"shipping to", "is not shipped any more, and nothing is lost: shipping has ended"} {
+		select {
+		case v := <-events:
+			if !strings.Contains(v.text, want) {
+				t.Errorf("it says %q", v.text)
+			}
+		case <-time.After(tooLong):
+			t.Fatalf("nobody is told: %s", want)
+		}
+	}
+	var out bytes.Buffer
+	printer := &recordPrinter{e: env{Err: &out, Out: io.Discard}}
+	if err := (&shipOptions{follow: true}).ship(t.Context(), printer, to, file, brokenSpool{src}); err == nil {
+		t.Error("shipping broke, and it is no error")
+	}
+	if said := out.String(); !strings.Contains(said, "please report it") || strings.Contains(said, "trying on") {
+		t.Errorf("ship says %q", said)
 	}
 }

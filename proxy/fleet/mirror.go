@@ -40,7 +40,7 @@ type mirror struct {
 	carried   capture.Lost      // what the steps that came say was lost
 	ended     bool              // no step will come
 	killed    bool              // what is open then was not seen to its end
-	abandoned bool              // it was said that more may have been recorded
+	abandoned bool              // since it was last heard of, it was said that more may have been recorded
 	spoilt    bool              // the last that came could not be read
 	spoiled   bool              // and that this was so has been said
 	damages   int               // blocks that were
@@ -48,6 +48,7 @@ type mirror struct {
 	headless  bool              // retention may have removed steps that are asked for before the first that comes
 	beheaded  bool              // the first step is missing, which was said
 	copied    string            // another host that ships a capture of the same id; empty for none
+	copyLost  bool              // it was said that what stands there alone is missing
 	changed   chan struct{}     // closed when there is something new
 }
 
@@ -89,7 +90,7 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	m.recorder.grow(&msg.Recorder)
 	m.spoilt = false // what may have been lost shows in the numbers
 	m.heard, m.came = at, time.Now()
-	m.ended, m.killed = false, false
+	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
 		if err := m.block(&blocks[i]); err != nil {
 			return err

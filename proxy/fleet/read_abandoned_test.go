@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
@@ -32,6 +33,60 @@ func TestSilentRecorderIsAGap(t *testing.T) {
 	checkSame(t, stepsOfFile(t, path), steps[:want])
 	if len(r.notices) != 1 || !strings.Contains(r.notices[0], "north (c.a2atap) does not answer") {
 		t.Errorf("said %q", r.notices)
+	}
+}
+
+// Who reads on for ever learns of a recorder that is silent for long, each time that it falls silent.
+func TestAbandonedWhileFollowed(t *testing.T) {
+	s := newStage(t)
+	path := record(t, capturetest.Exchanges())
+	all := messages(t, "north", path, 1<<20)
+	half := 0
+	for half++; all[half].Parts > 1 || all[half].First < 10; {
+		half++
+	}
+	for _, m := range all {
+		m.Recorder.Live, m.Recorder.Committed = true, m.Last
+	}
+	r := s.reader(ReadOptions{})
+	lost := 0
+	for i, some := range [][]*Message{all[:half], all[half:]} {
+		s.publish(some...)
+		if err := r.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m := r.found()[0]
+		if m.isEnded() {
+			t.Fatal("what was heard of again has ended")
+		}
+		m.silent, m.came = unanswered, time.Now().Add(-quiet-time.Second)
+		if r.Lives(t.Context()) {
+			t.Fatal("who does not answer lives")
+		}
+		before := len(allSteps(t, m))
+		if r.Abandon(); len(allSteps(t, m)) != before {
+			t.Error("it is given up at once")
+		}
+		m.came = time.Now().Add(-lasting - time.Second)
+		r.Abandon()
+		r.Abandon()
+		open := make(map[uint64]bool)
+		n := 0
+		for _, step := range allSteps(t, m) {
+			switch what := step.What.(type) {
+			case capture.Opened:
+				open[step.Seq] = true
+			case capture.Closed:
+				delete(open, step.Seq)
+			case capture.Lost:
+				if step.Seq == 0 && strings.Contains(what.Reason, "has not said that it ended") {
+					n++
+				}
+			}
+		}
+		if lost++; n != lost || len(open) > 0 {
+			t.Errorf("after part %d: said %d times; open: %v", i+1, n, open)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 const (
 	quiet      = 10 * time.Second // after which a recorder is asked whether it is there
 	unanswered = 3                // times that it does not answer, and it is not
+	lasting    = time.Minute      // after which what it may have recorded since is missing, where nothing else says so
 )
 
 // End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
@@ -55,6 +56,16 @@ func (r *Reader) Release() {
 	}
 }
 
+// Abandon says of recorders that Lives has given up, and that were not heard of for a while, what Release says of them:
+// for who reads on for ever. One that is heard of again goes on behind that. Abandon is for the goroutine of Lives.
+func (r *Reader) Abandon() {
+	for _, m := range r.found() {
+		if time.Since(m.lastHeard()) > lasting {
+			m.abandon()
+		}
+	}
+}
+
 // abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more,
 // and so of a capture that is there in several copies, of which one was read.
 func (m *mirror) abandon() {
@@ -66,11 +77,13 @@ func (m *mirror) abandon() {
 			Reason: m.title() + " has not said that it ended, and does not answer: what it recorded after " +
 				m.heard.UTC().Format(heardFormat) + " is not in the stream",
 		})
+		m.wake()
 	}
 	m.sayRest()
-	if m.copied != "" {
+	if m.copied != "" && !m.copyLost {
+		m.copyLost = true
 		m.lose(m.next, capture.Lost{Reason: m.copyText()})
-		m.copied = ""
+		m.wake()
 	}
 }
 

@@ -66,8 +66,8 @@ func (r *Reader) add(run *assembler, m *Message) (data []byte, complete bool) {
 }
 
 // sender returns the host that a subject is of, and whether a message may stand there: on the subject of its
-// recorder and nowhere below or beside it, since a server can be told who may publish to which. A stream of no name may be a copy
-// of any. The host of a message that cannot be read is a token of the subject.
+// recorder and nowhere below or beside it, since a server can be told who may publish to which. A stream of no name
+// may be a copy of any. The host of a message that cannot be read is a token of the subject.
 func sender(stream, subject string, m *Message) (host string, own bool) {
 	tokens := strings.Split(subject, ".")
 	if len(tokens) < 3 {

@@ -49,7 +49,7 @@ type ShipOptions struct {
 	Busy func() bool
 
 	// OnTrouble is told, once for each kind of trouble, what keeps the capture from being shipped, and with nil when all
-	// is shipped again. It is called by the goroutine of Run, and may be nil.
+	// is shipped again; an error that wraps ErrBroken is the last. It is called by the goroutine of Run, and may be nil.
 	OnTrouble func(error)
 }
 
@@ -88,10 +88,10 @@ type Shipper struct {
 
 	capture uuid.UUID
 	subject string
-	room    int    // bytes of data that a message may have
-	next    uint64 // arrival number of the first step that is not in the stream
-	last    uint64 // sequence of the last message of the subject; 0 for none
-	state   *Recorder
+	room    int       // bytes of data that a message may have
+	next    uint64    // arrival number of the first step that is not in the stream
+	last    uint64    // sequence of the last message of the subject; 0 for none
+	state   *Recorder // what the last message of the subject says; nil if that is not known
 	made    time.Time // when the stream was
 	partial uint64    // sequence of an unfinished block of another shipper, when it was last looked at
 	own     uint64    // sequence of the last message that this one has published
@@ -145,15 +145,21 @@ func (s *Shipper) Status() ShipStatus {
 	return status
 }
 
-// errBroken says that shipping has ended by a mistake of ours.
-var errBroken = errors.New("shipping has ended")
+// ErrBroken says that shipping has ended by a mistake of ours, and is not tried again.
+var ErrBroken = errors.New("shipping has ended")
 
 // survive keeps a mistake of ours from ending the recording.
 func (s *Shipper) survive() {
 	if v := recover(); v != nil {
-		err := fmt.Errorf("%w: panic: %v; please report it", errBroken, v)
+		err := fmt.Errorf("%w: panic: %v; please report it", ErrBroken, v)
 		s.broken.Store(&err)
 	}
+}
+
+// tellBroken says so at once: who waits for Run may do that at the end of a recording alone.
+func (s *Shipper) tellBroken(err error) {
+	defer func() { _ = recover() }() // telling may be what is broken
+	s.news.report(err, false)
 }
 
 // Run ships the capture until all is shipped and the recording has ended, which returns nil, or the context ends, which
@@ -163,6 +169,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 	defer func() {
 		if broken := s.broken.Load(); broken != nil {
 			err = *broken
+			s.tellBroken(err)
 		}
 		if err != nil && ctx.Err() == nil {
 			s.failing.Store(&err)
@@ -195,7 +202,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errBroken):
+		case errors.Is(err, ErrBroken):
 			return err
 		case !errors.Is(err, errUncertain):
 			s.failing.Store(&err)

@@ -9,8 +9,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// settle finds out as which host a capture is shipped, if nobody has said so: as the one that it has in the stream. So a
-// file that another machine ships later, or the same one under another name, is there once.
+// settle finds out as which host a capture is shipped, if nobody has said so: as this one if the stream has it so, else
+// as the one that it has there. So a file that another machine ships later, or the same one under another name, is
+// there once.
 func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	if !s.options.HostGuessed {
 		return nil
@@ -19,7 +20,7 @@ func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	if err != nil {
 		return spoolError(err)
 	}
-	host, err := c.hostOf(ctx, info.ID)
+	host, err := c.hostOf(ctx, info.ID, s.options.Host)
 	if err != nil {
 		return err
 	}
@@ -30,8 +31,8 @@ func (s *Shipper) settle(ctx context.Context, c *Conn) error {
 	return nil
 }
 
-// hostOf returns the host whose recorder has published a capture; empty if none has.
-func (c *Conn) hostOf(ctx context.Context, capture uuid.UUID) (string, error) {
+// hostOf returns the host whose recorder has published a capture; empty if none has. Of several one's own is preferred.
+func (c *Conn) hostOf(ctx context.Context, capture uuid.UUID, own string) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	stream, err := c.js.Stream(bounded, c.address.stream)
@@ -50,6 +51,16 @@ func (c *Conn) hostOf(ctx context.Context, capture uuid.UUID) (string, error) {
 		subjects = append(subjects, subject)
 	}
 	slices.Sort(subjects)
+	mine := subjectOf(c.address.stream, hostToken(own), capture)
+	slices.SortStableFunc(subjects, func(a, b string) int {
+		switch mine {
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return 0
+	})
 	for _, subject := range subjects {
 		last, err := c.lastMessage(ctx, subject)
 		if err != nil {

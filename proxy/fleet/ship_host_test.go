@@ -28,3 +28,22 @@ func TestShipGoesOnAsTheHostItHas(t *testing.T) {
 		}
 	}
 }
+
+// Where the stream has copies of a capture, a machine goes on with its own.
+func TestShipGoesOnAsItself(t *testing.T) {
+	server := fleettest.Start(t)
+	r := newRecorder(t)
+	r.record(1, 100)
+	r.end()
+	for _, host := range []string{"one.example", "two.example"} {
+		ship(t, server.URL("traffic"), r, func(o *ShipOptions) { o.Host = host }).wait()
+	}
+	for host, want := range map[string]string{
+		"one.example": "one.example", "two.example": "two.example", "three.example": "one.example",
+	} {
+		s := ship(t, server.URL("traffic"), r, func(o *ShipOptions) { o.Host, o.HostGuessed = host, true })
+		if s.wait(); s.Status().Host != want {
+			t.Errorf("%s ships as %s", host, s.Status().Host)
+		}
+	}
+}

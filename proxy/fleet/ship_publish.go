@@ -60,6 +60,12 @@ func (s *Shipper) parts(ctx context.Context, m *Message) error {
 	return nil
 }
 
+// says takes note of what the last message of the subject says of the recorder. It does not keep the message's data.
+func (s *Shipper) says(m *Message) {
+	r := m.Recorder
+	s.state = &r
+}
+
 // publish publishes one message behind the last of the subject, and takes note of it once the server has it.
 func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	msg, err := m.encode(s.address.stream)
@@ -89,7 +95,8 @@ func (s *Shipper) publish(ctx context.Context, m *Message) error {
 	s.failing.Store(nil)
 	if m.Part == m.Parts {
 		s.steps.Add(m.Last + 1 - m.First)
-		s.next, s.state = m.Last+1, &m.Recorder
+		s.next = m.Last + 1
+		s.says(m)
 		s.shipped.Store(m.Last)
 	}
 	return nil

@@ -173,7 +173,8 @@ func (s *Shipper) goOn(sequence, known uint64, decode func() (*Message, error)) 
 	case m.Part < m.Parts:
 		s.next = m.First
 	default:
-		s.next, s.state = m.Last+1, &m.Recorder
+		s.next = m.Last + 1
+		s.says(m)
 	}
 	s.partial = 0
 	return nil

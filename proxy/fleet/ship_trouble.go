@@ -29,8 +29,8 @@ var (
 // kindOf says which trouble an error is: errors of one kind are told once.
 func kindOf(err error) string {
 	for _, kind := range []error{
-		errSpool, errSlow, errSmall, errAhead, errFull, errForeignStream, capture.ErrFuture, nats.ErrPermissionViolation,
-		nats.ErrAuthorization, nats.ErrAuthExpired, jetstream.ErrJetStreamNotEnabled,
+		ErrBroken, errSpool, errSlow, errSmall, errAhead, errFull, errForeignStream, capture.ErrFuture,
+		nats.ErrPermissionViolation, nats.ErrAuthorization, nats.ErrAuthExpired, jetstream.ErrJetStreamNotEnabled,
 		jetstream.ErrJetStreamNotEnabledForAccount,
 	} {
 		if errors.Is(err, kind) {
@@ -125,6 +125,7 @@ func (s *Shipper) connection(err error) {
 		default:
 		}
 	case strings.Contains(err.Error(), answerSubject(s.address.stream)): // nobody can ask this recorder how it is
+	case errors.Is(err, nats.ErrSlowConsumer): // too many ask at once
 	default:
 		s.lost.Store(&err)
 		if interrupt := s.interrupt.Load(); interrupt != nil {

@@ -264,8 +264,11 @@ func TestAShipperThatPanics(t *testing.T) {
 	r := newRecorder(t)
 	shipper := ship(t, s.URL("traffic"), brokenSpool{r})
 	<-shipper.done
-	if !errors.Is(shipper.err, errBroken) || shipper.Status().Err == nil {
+	if !errors.Is(shipper.err, ErrBroken) || shipper.Status().Err == nil {
 		t.Errorf("it ends with %v", shipper.err)
+	}
+	if told := shipper.told(); len(told) != 1 || !errors.Is(told[0], ErrBroken) {
+		t.Errorf("the user was told %v", told)
 	}
 }
 

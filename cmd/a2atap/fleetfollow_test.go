@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/fleet"
+	"a2atap/proxy/fleet/fleettest"
+)
+
+// followed records one more exchange into a file, with a number.
+func followed(t *testing.T, file string, seq uint64) string {
+	t.Helper()
+	store, err := bolt.Open(file, bolt.Options{Tool: toolName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Append(
+		capture.Step{Seq: seq, What: capture.Opened{
+			ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		}},
+		capture.Step{Seq: seq, What: capture.RequestEnd{}},
+		capture.Step{Seq: seq, What: capture.Closed{}},
+	)
+	if err := errors.Join(err, store.Close(), store.Reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A recorder that is heard of once more, after all had ended, ends again: who follows until the end is not kept.
+func TestRecorderThatComesBackEndsAgain(t *testing.T) {
+	server := fleettest.Start(t)
+	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	ship(t, server, "north", file)
+	address, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	conn, err := fleet.Connect(ctx, address, fleet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	reader, err := fleet.NewReader(conn, fleet.ReadOptions{Folder: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	f := &streamCapture{reader: reader}
+	defer f.working.Wait()
+	defer cancel()
+	if err := reader.Read(ctx); err != nil {
+		t.Fatal(err)
+	}
+	f.working.Go(func() { f.watch(ctx, false) })                         //nolint:errcheck // it has none
+	f.working.Go(func() { reader.Follow(ctx, func(fleet.Recorded) {}) }) //nolint:errcheck // that of the context
+	src := reader.Recorded()[0].Source
+	const never = 1 << 40
+	if err := src.Wait(ctx, never); !errors.Is(err, capture.ErrEnded) {
+		t.Fatalf("it has ended: %v", err)
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ship(t, server, "north", followed(t, file, 2))
+	for err = capture.ErrEnded; errors.Is(err, capture.ErrEnded); { // until it is heard of
+		err = src.Wait(ctx, info.Arrivals+3)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := src.Wait(ctx, never); !errors.Is(err, capture.ErrEnded) {
+		t.Errorf("it has ended again: %v", err)
+	}
+}
+
+// What is to be told when a screen is closed does not grow with the time that it is open.
+func TestUntoldNoticesAreFew(t *testing.T) {
+	var out bytes.Buffer
+	f := &streamCapture{e: env{Err: &out}, screen: true}
+	const all = 1000
+	for i := range all {
+		f.notice(fmt.Sprintf("notice %d.", i))
+	}
+	if len(f.untold) > mostUntold {
+		t.Errorf("%d notices are kept", len(f.untold))
+	}
+	f.tellRest()
+	said := out.String()
+	for _, want := range []string{
+		fmt.Sprintf("and before, %d notices", all-mostUntold), fmt.Sprintf("notice %d.", all-mostUntold), "notice 999.",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q: %s", want, said)
+		}
+	}
+	if n := strings.Count(said, "\n"); n != mostUntold+1 {
+		t.Errorf("it says %d lines", n)
+	}
+}
