@@ -162,7 +162,7 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 			return nil, fmt.Errorf("read %s: %w", c.address, err)
 		}
 		m, err := decodeMessage(msg.Headers(), nil)
-		if _, own := sender(msg.Subject(), m); own && (err == nil || errors.Is(err, capture.ErrFuture)) {
+		if _, own := sender(c.address.stream, msg.Subject(), m); own && (err == nil || errors.Is(err, capture.ErrFuture)) {
 			found[msg.Subject()] = published(m, err, meta.Timestamp)
 		}
 		if meta.NumPending == 0 {

@@ -67,6 +67,18 @@ func (r *Recorder) Info() capture.Info {
 	}
 }
 
+// grow takes over from another message of the same capture what only grows: clocks do not say which is the later.
+func (r *Recorder) grow(other *Recorder) {
+	r.Committed = max(r.Committed, other.Committed)
+	r.LostExchanges = max(r.LostExchanges, other.LostExchanges)
+	r.LostBytes = max(r.LostBytes, other.LostBytes)
+	r.SecretsKept = r.SecretsKept || other.SecretsKept
+	r.Insecure = r.Insecure || other.Insecure
+	if other.Crashes > r.Crashes {
+		r.Crashes, r.CrashAfter, r.CrashWithin = other.Crashes, other.CrashAfter, other.CrashWithin
+	}
+}
+
 // A Message is a part of the record of one capture: blocks that follow each other, or a part of a block that is too long
 // for one message. One without blocks says only how the recorder is: First is then Last+1.
 type Message struct {
@@ -124,7 +136,7 @@ func splitBlocks(data []byte) ([]bolt.Block, error) {
 		n := uint64(binary.LittleEndian.Uint32(data))
 		first := binary.LittleEndian.Uint64(data[4:])
 		data = data[blockPrefix:]
-		if n > uint64(len(data)) || first == 0 {
+		if n == 0 || n > uint64(len(data)) || first == 0 {
 			return nil, errMessage
 		}
 		blocks = append(blocks, bolt.Block{First: first, Packed: data[:n:n]})

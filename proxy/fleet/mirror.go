@@ -41,6 +41,10 @@ type mirror struct {
 	ended     bool              // no step will come
 	killed    bool              // what is open then was not seen to its end
 	abandoned bool              // since it was last heard of, it was said that more may have been recorded
+	spoilt    bool              // the last that came could not be read
+	spoiled   bool              // and that this was so has been said
+	damages   int               // blocks that were
+	gaps      int               // runs of steps that were not there
 	headless  bool              // retention may have removed steps that are asked for before the first that comes
 	beheaded  bool              // the first step is missing, which was said
 	copied    string            // another host that ships a capture of the same id; empty for none
@@ -78,12 +82,13 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.recorder.Sent.After(msg.Recorder.Sent) { // another shipper of the same capture was slower
-		committed := max(m.recorder.Committed, msg.Recorder.Committed)
-		m.recorder.Committed = committed
-	} else {
+	before := m.recorder
+	if !before.Sent.After(msg.Recorder.Sent) { // else another shipper of the same capture was slower
 		m.recorder = msg.Recorder
 	}
+	m.recorder.grow(&before)
+	m.recorder.grow(&msg.Recorder)
+	m.spoilt = false // what may have been lost shows in the numbers
 	m.heard, m.came = at, time.Now()
 	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
@@ -146,7 +151,10 @@ func (m *mirror) damaged(b *bolt.Block, err error) error {
 	if errors.Is(err, capture.ErrFuture) {
 		return fmt.Errorf("recorder %s (%s): %w", m.recorder.Host, m.recorder.Tool, err)
 	}
-	m.notice(fmt.Sprintf("%s: the block that begins with step %d is damaged, and left out (%v)", m.title(), b.First, err))
+	if m.damages++; m.damages == 1 {
+		m.notice(fmt.Sprintf("%s: the block that begins with step %d is damaged, and left out (%v)", m.title(), b.First,
+			err))
+	}
 	return nil
 }
 
@@ -232,7 +240,9 @@ func (m *mirror) gap(from, to, opened uint64) {
 	}
 	m.beheaded = m.beheaded || from == 1
 	m.lose(from, capture.Lost{Exchanges: missing, Reason: why})
-	m.notice(why)
+	if m.gaps++; m.gaps == 1 {
+		m.notice(why)
+	}
 }
 
 // lose adds the steps that say that something is missing from an arrival number on, and ends what is open there.
@@ -265,6 +275,7 @@ func (m *mirror) end(killed bool) {
 		m.notice(why)
 	}
 	m.ended, m.killed = true, killed || m.recorder.Crashes > 0
+	m.sayRest()
 	m.wake()
 }
 

@@ -22,7 +22,7 @@ func (m *mirror) Info(ctx context.Context) (capture.Info, error) {
 		info.LostExchanges += m.lost.Exchanges
 	} else {
 		info.LostExchanges, info.LostBytes = m.carried.Exchanges+m.lost.Exchanges, m.carried.Bytes
-		if info.Crash.After.Before(m.since) {
+		if !info.Crash.After.IsZero() && info.Crash.After.Before(m.since) {
 			info.Crashes, info.Crash = 0, capture.Crash{}
 		}
 	}

@@ -53,6 +53,7 @@ type Reader struct {
 	options ReadOptions
 	spool   *spool
 
+	stream    string    // of whose name subjects are; empty if of any
 	made      time.Time // when the stream was
 	seq       uint64    // of the last message that was read
 	read, all uint64
@@ -68,7 +69,8 @@ type Reader struct {
 	mu      sync.Mutex
 	mirrors map[uuid.UUID]*mirror
 	order   []*mirror
-	held    atomic.Bool // recordings that have ended may go on
+	unread  map[string]*mirror // by subject, of whose messages none could be read when the first came
+	held    atomic.Bool        // recordings that have ended may go on
 }
 
 // NewReader returns a reader of the stream to which a connection leads. The connection stays the caller's.
@@ -84,7 +86,8 @@ func NewReader(c *Conn, o ReadOptions) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{
-		conn: c, options: o, spool: s, runs: make(map[string]*assembler), said: make(map[string]bool),
+		conn: c, options: o, spool: s, stream: c.address.stream, unread: make(map[string]*mirror),
+		runs: make(map[string]*assembler), said: make(map[string]bool),
 		mirrors: make(map[uuid.UUID]*mirror),
 	}
 	r.held.Store(true)
@@ -137,7 +140,7 @@ func (r *Reader) Follow(ctx context.Context, found func(Recorded)) error {
 // take takes a message, which was stored at a time. An error ends the reading.
 func (r *Reader) take(subject string, header nats.Header, data []byte, at time.Time) (*mirror, error) {
 	m, err := decodeMessage(header, data)
-	host, own := sender(subject, m)
+	host, own := sender(r.stream, subject, m)
 	switch {
 	case !r.wants(host):
 		return nil, nil
@@ -148,7 +151,7 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 	}
 	if err != nil {
 		r.foreign(subject, err)
-		return nil, nil
+		return r.spoil(subject), nil
 	}
 	run := r.runs[subject]
 	if run == nil {
@@ -165,9 +168,13 @@ func (r *Reader) take(subject string, header nats.Header, data []byte, at time.T
 	if err == nil {
 		err = mirror.take(m, blocks, at)
 	}
-	if errors.Is(err, errMessage) {
+	switch {
+	case errors.Is(err, errMessage):
 		r.foreign(subject, err)
+		r.spoil(subject)
 		return found, nil
+	case err == nil && r.unread[subject] != nil:
+		r.unread[subject].mend()
 	}
 	return found, err
 }

@@ -21,7 +21,7 @@ const maxAnswer = 16 << 10
 // asked and when the answer came, until that returns false or nobody answers any more. An error wraps
 // nats.ErrPermissionViolation where the server does not let this user ask.
 func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Time) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	bounded, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	inbox := c.nats.NewInbox()
 	sub, err := c.nats.SubscribeSync(inbox)
@@ -34,12 +34,14 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 	if err := c.nats.PublishRequest(answerSubject(c.address.stream), inbox, nil); err != nil {
 		return err
 	}
-	if err := c.nats.FlushWithContext(ctx); err != nil {
+	if err := c.nats.FlushWithContext(bounded); err != nil {
 		return err
 	}
 	if denied := c.denied(before); denied != nil {
 		return denied
 	}
+	ctx, cancel = context.WithTimeout(ctx, askPatience)
+	defer cancel()
 	for {
 		msg, err := sub.NextMsgWithContext(ctx)
 		switch {

@@ -70,6 +70,9 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 	if err != nil {
 		return err
 	}
+	if isCopied(stream.CachedInfo()) {
+		r.stream = "" // its messages have the subjects that they have there
+	}
 	r.restart(stream.CachedInfo())
 	consumer, err := r.consumer(ctx, stream)
 	if err != nil {

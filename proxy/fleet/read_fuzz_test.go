@@ -35,7 +35,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add(all, "", []byte(nil))
 	f.Fuzz(func(t *testing.T, plan []byte, header string, foreign []byte) {
-		r, err := NewReader(&Conn{}, ReadOptions{Folder: t.TempDir()})
+		r, err := NewReader(&Conn{address: Address{stream: "traffic"}}, ReadOptions{Folder: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

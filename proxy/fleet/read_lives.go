@@ -20,16 +20,16 @@ const (
 )
 
 // End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
-// and what was committed and not shipped is a gap of those that have ended.
+// and what was committed and not shipped is a gap of those that have ended, and of those that say what keeps them from
+// it. Of a recorder that answers, and of which the stream has nothing, Recorded has a capture that is a gap.
 func (r *Reader) End(ctx context.Context) error {
-	mirrors := r.found()
-	alive, err := r.alive(ctx, mirrors)
+	alive, denied, err := r.askAll(ctx)
 	if err != nil {
 		return err
 	}
-	for _, m := range mirrors {
+	for _, m := range r.found() {
 		switch {
-		case alive[m]:
+		case alive[m], denied && m.lives():
 		case m.lives():
 			r.tell(m.silence())
 			m.end(true)
@@ -79,6 +79,7 @@ func (m *mirror) abandon() {
 		})
 		m.wake()
 	}
+	m.sayRest()
 	if m.copied != "" && !m.copyLost {
 		m.copyLost = true
 		m.lose(m.next, capture.Lost{Reason: m.copyText()})
@@ -165,14 +166,22 @@ func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool
 		}
 		return len(waiting) > 0
 	})
-	if errors.Is(err, nats.ErrPermissionViolation) { // then nobody can say that one is not there
+	denied, err := r.denied(err)
+	if denied { // then nobody can say that one is not there
 		for _, m := range waiting {
 			alive[m] = true
 		}
-		r.once("asking", fmt.Sprintf("whether recorders are there cannot be asked: %v", err))
-		err = nil
 	}
 	return alive, err
+}
+
+// denied reports whether an error of asking says that the server does not let this user ask; it is none then.
+func (r *Reader) denied(err error) (bool, error) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return false, err
+	}
+	r.once("asking", fmt.Sprintf("whether recorders are there cannot be asked: %v", err))
+	return true, nil
 }
 
 // found returns the mirrors that have been found so far.

@@ -1,6 +1,10 @@
 package fleet
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/google/uuid"
+)
 
 // maxRun bounds the bytes that the parts of one block may have together.
 const maxRun = 64 << 20
@@ -61,20 +65,32 @@ func (r *Reader) add(run *assembler, m *Message) (data []byte, complete bool) {
 	return data, complete
 }
 
-// sender returns the host that a subject is of, and whether a message may stand there: on the subject of its recorder,
-// since a server can be told who may publish to which. The host of a message that cannot be read is a token of it.
-func sender(subject string, m *Message) (host string, own bool) {
+// sender returns the host that a subject is of, and whether a message may stand there: on the subject of its
+// recorder and nowhere below or beside it, since a server can be told who may publish to which. A stream of no name
+// may be a copy of any. The host of a message that cannot be read is a token of the subject.
+func sender(stream, subject string, m *Message) (host string, own bool) {
 	tokens := strings.Split(subject, ".")
-	if len(tokens) < 2 {
+	if len(tokens) < 3 {
 		return subject, false
 	}
-	token := tokens[len(tokens)-2]
-	if m == nil || m.Recorder.Host == "" {
-		return token, true
+	if host = tokens[2]; m == nil || m.Recorder.Host == "" {
+		return host, true
 	}
-	own = strings.HasSuffix(m.Recorder.Subject(""), "."+token+"."+tokens[len(tokens)-1])
-	if !own {
-		return token, false
+	if stream == "" {
+		stream = tokens[1]
+	}
+	if m.Recorder.Subject(stream) != subject {
+		return host, false
 	}
 	return m.Recorder.Host, true
+}
+
+// ofCapture returns the host, as a token, and the capture whose messages are on a subject; false for one of others.
+func ofCapture(subject string) (host string, id uuid.UUID, ok bool) {
+	tokens := strings.Split(subject, ".")
+	if len(tokens) != 4 {
+		return "", id, false
+	}
+	id, err := uuid.Parse(tokens[3])
+	return tokens[2], id, err == nil && subject == subjectOf(tokens[1], tokens[2], id)
 }
