@@ -72,12 +72,18 @@ func (f *flow) put(by eventRange, look style, words string) {
 	}
 }
 
-// segment returns the length in bytes of the blanks, or of the word, with which a text begins, or of a part of it.
+// segment returns the length in bytes of the blanks, or of the word, with which a clean text begins, or of a part of it
+// that ends between two cells.
 func segment(words string) int {
 	end := len(words)
 	if end > maxSegment {
 		for end = maxSegment; !utf8.RuneStart(words[end]); end-- {
 		}
+		last := 0 // the length of the last cell, which may go on
+		for cell := range cells(words[:end]) {
+			last = len(cell)
+		}
+		end -= last
 	}
 	blank := words[0] == ' '
 	if n := strings.IndexFunc(words[:end], func(r rune) bool { return (r == ' ') != blank }); n >= 0 {

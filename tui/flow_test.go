@@ -73,6 +73,7 @@ func FuzzFlow(f *testing.F) {
 	f.Add("the quick brown fox\n\tjumps", "over 京都 \x1b[2J", 7)
 	f.Add(strings.Repeat("a", 3*maxSegment), " b", 30)
 	f.Add("e", "\u0301\u200d\U0001f3fb", 2)
+	f.Add("a \u0301\u200d", strings.Repeat("a", maxSegment-1)+"e\u0301\u0302", 2)
 	f.Fuzz(func(t *testing.T, one, two string, columns int) {
 		columns = min(max(columns, 2), 200)
 		w := flow{columns: columns}

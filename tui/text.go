@@ -99,6 +99,9 @@ func isLook(r rune) bool {
 func (c *cleaner) draw(r rune) {
 	if r < utf8.RuneSelf {
 		c.start(string(r), 1)
+		if r == ' ' { // where a line may break, and a mark would be left without it
+			c.cell, c.width = "", 0
+		}
 		return
 	}
 	alone, joint := lipgloss.Width(string(r)), lipgloss.Width(c.cell+string(r))

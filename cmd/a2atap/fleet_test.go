@@ -46,15 +46,18 @@ func demonstrated(t *testing.T) string {
 	return file
 }
 
-// call runs the program in this process.
+// call runs the program in this process. All runs are at one moment, which stands in some reports.
 func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	now := func() time.Time { return moment }
 	var out, errs bytes.Buffer
 	code = run(t.Context(), env{
-		In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Getenv: func(string) string { return "" },
+		In: strings.NewReader(""), Out: &out, Err: &errs, Now: now, Getenv: func(string) string { return "" },
 	}, args)
 	return out.String(), errs.String(), code
 }
+
+var moment = time.Now()
 
 // merged is what the files merge to.
 func merged(t *testing.T, hosts, files []string) string {
