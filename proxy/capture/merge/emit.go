@@ -48,7 +48,7 @@ type original struct {
 // is not forced.
 func (m *Merger) emit(ctx context.Context, more bool) (err error) {
 	for _, r := range m.recorders {
-		if r.out.limit == 0 || !more {
+		if !more {
 			r.out.limit = r.scanned
 		}
 		if r.out.read < r.out.limit {

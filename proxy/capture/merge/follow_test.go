@@ -76,6 +76,51 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// What one recorder saw last before it is followed waits for what others saw of it, and so does the first that is read of
+// a recorder; what is older is there at once.
+func TestFollowBegins(t *testing.T) {
+	for name, later := range map[string]bool{"inner recorder there": false, "inner recorder later": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				outer, inner := capture.NewMemory(capture.Info{}), capture.NewMemory(capture.Info{})
+				merged := capture.NewMemory(capture.Info{})
+				old := outerAsk(1)
+				old.path = "/old"
+				appended(t, outer, old.steps(1, noon.Add(-time.Minute)))
+				appended(t, outer, outerAsk(2).steps(2, noon))
+				m := New(merged, Options{})
+				m.Add(Recording{Host: "west", Name: "west", Source: outer})
+				if !later {
+					m.Add(Recording{Host: "east", Name: "east", Source: inner})
+				}
+				done := make(chan error)
+				go func() { done <- m.Follow(t.Context()) }()
+				time.Sleep(300 * time.Millisecond)
+				if all := exchanges(t, merged); len(all) != 1 {
+					t.Errorf("at first %d exchanges are there, want the old one", len(all))
+				}
+				appended(t, inner, innerAsk(2).steps(1, noon))
+				if later {
+					m.Add(Recording{Host: "east", Name: "east", Source: inner})
+				}
+				time.Sleep(2 * m.options.Window)
+				inners := exchanges(t, merged)
+				if len(inners) != 2 || inners[1].Agent.Name != "invoices" {
+					t.Errorf("got %d exchanges, the last with %q", len(inners), inners[len(inners)-1].Agent.Name)
+				}
+				for _, memory := range []*capture.Memory{outer, inner} {
+					if err := memory.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // An answer that turns out to be another one while it passes makes two of what was taken for one.
 func TestFollowSeparates(t *testing.T) {
 	all := followed(t, func(outer, inner *capture.Memory) {

@@ -109,23 +109,30 @@ func (m *Merger) Add(r Recording) {
 // were added, nor on the time. Two recordings of the same capture are an error that names both. Nothing may be run or
 // followed after it.
 func (m *Merger) Run(ctx context.Context) error {
-	if err := m.history(ctx); err != nil {
+	if err := m.history(ctx, false); err != nil {
 		return err
 	}
 	return m.finish()
 }
 
-// history merges what is there at the beginning.
-func (m *Merger) history(ctx context.Context) error {
+// history merges what is there at the beginning; with more to come, all but what others may still say more of.
+func (m *Merger) history(ctx context.Context, more bool) error {
 	if err := m.scan(ctx); err != nil {
 		return err
+	}
+	for _, r := range m.recorders {
+		r.out.limit = r.scanned
+		if more && r.info.Live {
+			r.out.limit = r.settled
+		}
+		r.out.due = r.out.limit
 	}
 	m.match()
 	m.name()
 	if err := m.tellLosses(); err != nil {
 		return err
 	}
-	return m.emit(ctx, false)
+	return m.emit(ctx, more)
 }
 
 // finish says what is still to be said.

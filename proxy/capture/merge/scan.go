@@ -20,6 +20,8 @@ type recorder struct {
 
 	info    capture.Info
 	scanned uint64 // arrival number of the last step that was summarised
+	settled uint64 // the same, of the last that is older than the newest by the window of Options
+	recent  []seen // when it saw those after that
 	ended   bool   // no more steps will come
 
 	exchanges map[uint64]*exchange // by the number there, that was opened last
@@ -32,6 +34,12 @@ type recorder struct {
 	ripe      []mark // how far it was read at which time, while it is followed
 
 	out emission
+}
+
+// A seen is the arrival number of a step, and when it or one before it was seen last, on the recorder's clock.
+type seen struct {
+	arrival uint64
+	at      int64
 }
 
 func newRecorder(r Recording) *recorder {
@@ -133,9 +141,29 @@ func (m *Merger) scanOne(ctx context.Context, r *recorder) error {
 		if err := m.take(r, s); err != nil {
 			return err
 		}
+		if !m.late {
+			r.see(s, m.options.Window)
+		}
 	}
 	r.gaps = r.gaps || info.Crashes > 0 || info.LostExchanges > 0
 	return nil
+}
+
+// see notes when a step was seen that was taken.
+func (r *recorder) see(s capture.Step, window time.Duration) {
+	x := r.exchanges[s.Seq]
+	if x == nil {
+		return
+	}
+	at := x.at(s.Offset)
+	if n := len(r.recent); at == unknown || n > 0 && at <= r.recent[n-1].at {
+		return
+	}
+	r.recent = append(r.recent, seen{r.scanned, at})
+	for len(r.recent) > 1 && at-r.recent[0].at >= int64(window) {
+		r.recent = r.recent[1:]
+	}
+	r.settled = r.recent[0].arrival - 1
 }
 
 // take summarises one step.
