@@ -192,6 +192,11 @@ func (m *inspector) state() (string, style) {
 		look = styleWarning
 	}
 	switch {
+	case s.away:
+		words = append(words, "server away")
+		if look == styleDim {
+			look = styleWarning
+		}
 	case s.info.Live:
 		words = append(words, "live")
 	case s.opened && s.wasLive:

@@ -56,7 +56,7 @@ func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(m.shared.load.readNotes(), m.shared.load.open())
+	begin := tea.Batch(m.shared.load.readNotes(), m.shared.load.open(), m.shared.load.watchServer(false))
 	if m.mouse {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
@@ -87,6 +87,8 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.copied(msg)
 	case settled:
 		return m.settle(msg)
+	case reached:
+		return m.reach(msg)
 	case firstStarted:
 		return m.knowFirst(msg)
 	case statusMessage:

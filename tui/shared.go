@@ -18,6 +18,7 @@ type shared struct {
 	info      capture.Info
 	opened    bool   // info was read
 	wasLive   bool   // it was being recorded when it was opened
+	away      bool   // the server that it comes from does not answer
 	followErr string // why the capture cannot be followed for now
 	found     findingIndex
 	notes     *notes.Notes // nil until they were read

@@ -90,7 +90,7 @@ func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 // What is to be told when a screen is closed does not grow with the time that it is open.
 func TestUntoldNoticesAreFew(t *testing.T) {
 	var out bytes.Buffer
-	f := &streamCapture{e: env{Err: &out}, screen: true}
+	f := &streamCapture{e: env{Err: &out}, screen: true, turned: make(chan struct{})}
 	const all = 1000
 	for i := range all {
 		f.notice(fmt.Sprintf("notice %d.", i))
@@ -109,5 +109,41 @@ func TestUntoldNoticesAreFew(t *testing.T) {
 	}
 	if n := strings.Count(said, "\n"); n != mostUntold+1 {
 		t.Errorf("it says %d lines", n)
+	}
+}
+
+// Whoever shows a stream learns that its server is away, once, and that it is there again.
+func TestServerAwayIsSaid(t *testing.T) {
+	var out bytes.Buffer
+	f := &streamCapture{e: env{Err: &out}, turned: make(chan struct{})}
+	turns := make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer close(turns)
+		away := false
+		for {
+			var err error
+			if away, err = f.Away(ctx, away); err != nil {
+				return
+			}
+			turns <- away
+		}
+	}()
+	f.trouble(nil)
+	f.trouble(errors.New("no answer"))
+	if !<-turns {
+		t.Error("it is not away")
+	}
+	f.trouble(errors.New("no answer"))
+	f.trouble(nil)
+	if <-turns {
+		t.Error("it is away still")
+	}
+	cancel()
+	if away, more := <-turns; more {
+		t.Errorf("it is said again: %v", away)
+	}
+	if said := out.String(); strings.Count(said, "no answer") != 1 || strings.Count(said, "the server is there") != 1 {
+		t.Errorf("it says %q", said)
 	}
 }

@@ -54,7 +54,7 @@ func openFleet(ctx context.Context, e env, name string, follow following) (captu
 	if err != nil {
 		return nil, err
 	}
-	f := &streamCapture{e: e, address: address, since: since, screen: follow == forever}
+	f := &streamCapture{e: e, address: address, since: since, screen: follow == forever, turned: make(chan struct{})}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	if err := f.open(ctx, o, connect, follow); err != nil {
@@ -82,7 +82,6 @@ type streamCapture struct {
 	release func() // of the folder
 	conn    *fleet.Conn
 	parted  atomic.Bool // the connection was closed
-	away    atomic.Bool // the server does not answer, which was said
 	reader  *fleet.Reader
 	merger  *merge.Merger
 	store   *bolt.Store  // of what is merged, while it grows
@@ -97,11 +96,13 @@ type streamCapture struct {
 	err     error // of Close
 
 	mu      sync.Mutex
-	screen  bool      // something has the whole screen
-	untold  []string  // meanwhile, the last of it
-	dropped int       // what came before these
-	live    bool      // a recorder goes on
-	quietAt time.Time // when the last one was found to have ended
+	away    bool          // the server does not answer, which was said
+	turned  chan struct{} // is closed when that is no longer so, or is so
+	screen  bool          // something has the whole screen
+	untold  []string      // meanwhile, the last of it
+	dropped int           // what came before these
+	live    bool          // a recorder goes on
+	quietAt time.Time     // when the last one was found to have ended
 }
 
 var errClosed = errors.New("the capture is closed")
@@ -181,12 +182,41 @@ func (f *streamCapture) tellRest() {
 func (f *streamCapture) trouble(err error) {
 	switch {
 	case f.parted.Load(): // on purpose
-	case err != nil && f.away.Swap(true): // said before
-	case err == nil && !f.away.Swap(false): // nobody missed it
+	case !f.turn(err != nil): // said before, or nobody missed it
 	case err == nil:
 		f.notice(fmt.Sprintf("%s: the server is there", f.address))
 	default:
 		f.notice(fmt.Sprintf("%s: %v", f.address, err))
+	}
+}
+
+// turn notes whether the server is away, and reports whether that is new.
+func (f *streamCapture) turn(away bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.away == away {
+		return false
+	}
+	f.away = away
+	close(f.turned)
+	f.turned = make(chan struct{})
+	return true
+}
+
+// Away returns whether the server is away, as soon as that is not what it was, or else the context's error.
+func (f *streamCapture) Away(ctx context.Context, was bool) (bool, error) {
+	for {
+		f.mu.Lock()
+		away, turned := f.away, f.turned
+		f.mu.Unlock()
+		if away != was {
+			return away, nil
+		}
+		select {
+		case <-turned:
+		case <-ctx.Done():
+			return was, ctx.Err()
+		}
 	}
 }
 
