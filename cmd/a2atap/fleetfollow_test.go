@@ -130,20 +130,24 @@ func TestServerAwayIsSaid(t *testing.T) {
 		}
 	}()
 	f.trouble(nil)
-	f.trouble(errors.New("no answer"))
+	away := fmt.Errorf("%w: no answer", fleet.ErrAway)
+	f.trouble(away)
 	if !<-turns {
 		t.Error("it is not away")
 	}
-	f.trouble(errors.New("no answer"))
+	f.trouble(away)
 	f.trouble(nil)
 	if <-turns {
 		t.Error("it is away still")
 	}
+	f.trouble(errors.New("not allowed"))
+	f.trouble(errors.New("not allowed"))
 	cancel()
 	if away, more := <-turns; more {
 		t.Errorf("it is said again: %v", away)
 	}
-	if said := out.String(); strings.Count(said, "no answer") != 1 || strings.Count(said, "the server is there") != 1 {
+	if said := out.String(); strings.Count(said, "no answer") != 1 || strings.Count(said, "not allowed") != 1 ||
+		strings.Count(said, "there again") != 1 {
 		t.Errorf("it says %q", said)
 	}
 }

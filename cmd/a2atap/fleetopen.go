@@ -95,14 +95,15 @@ type streamCapture struct {
 	closing sync.Once
 	err     error // of Close
 
-	mu      sync.Mutex
-	away    bool          // the server does not answer, which was said
-	turned  chan struct{} // is closed when that is no longer so, or is so
-	screen  bool          // something has the whole screen
-	untold  []string      // meanwhile, the last of it
-	dropped int           // what came before these
-	live    bool          // a recorder goes on
-	quietAt time.Time     // when the last one was found to have ended
+	mu        sync.Mutex
+	away      bool          // the server does not answer, which was said
+	turned    chan struct{} // is closed when that is no longer so, or is so
+	complaint string        // of a server that is there, the last one
+	screen    bool          // something has the whole screen
+	untold    []string      // meanwhile, the last of it
+	dropped   int           // what came before these
+	live      bool          // a recorder goes on
+	quietAt   time.Time     // when the last one was found to have ended
 }
 
 var errClosed = errors.New("the capture is closed")
@@ -177,47 +178,6 @@ func (f *streamCapture) tellRest() {
 		f.e.tell("%s", analyzer.Clean(text))
 	}
 	f.untold, f.dropped = nil, 0
-}
-
-func (f *streamCapture) trouble(err error) {
-	switch {
-	case f.parted.Load(): // on purpose
-	case !f.turn(err != nil): // said before, or nobody missed it
-	case err == nil:
-		f.notice(fmt.Sprintf("%s: the server is there", f.address))
-	default:
-		f.notice(fmt.Sprintf("%s: %v", f.address, err))
-	}
-}
-
-// turn notes whether the server is away, and reports whether that is new.
-func (f *streamCapture) turn(away bool) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.away == away {
-		return false
-	}
-	f.away = away
-	close(f.turned)
-	f.turned = make(chan struct{})
-	return true
-}
-
-// Away returns whether the server is away, as soon as that is not what it was, or else the context's error.
-func (f *streamCapture) Away(ctx context.Context, was bool) (bool, error) {
-	for {
-		f.mu.Lock()
-		away, turned := f.away, f.turned
-		f.mu.Unlock()
-		if away != was {
-			return away, nil
-		}
-		select {
-		case <-turned:
-		case <-ctx.Done():
-			return was, ctx.Err()
-		}
-	}
 }
 
 // part closes the connection.

@@ -30,7 +30,8 @@ type Options struct {
 	// Client is how the connection calls itself, for those who look at the server.
 	Client string
 
-	// OnTrouble is told when the connection broke and when it is there again (nil). It may be nil.
+	// OnTrouble is told when the connection broke and cannot be made again, by errors that wrap ErrAway, when it is there
+	// again (nil), and what else the server complains of. It may be nil.
 	OnTrouble func(error)
 }
 
@@ -111,6 +112,18 @@ func (s *boundSocket) Close() error {
 	return s.Conn.Close()
 }
 
+// ErrAway says that there is no connection to the server for now. It is tried again.
+var ErrAway = errors.New("the server is away")
+
+// An away is an error of the connection.
+type away struct{ error }
+
+// Is reports whether the target is ErrAway.
+func (away) Is(target error) bool { return target == ErrAway } //nolint:errorlint // it is for errors.Is
+
+// Unwrap returns what the connection says.
+func (a away) Unwrap() error { return a.error }
+
 func (o *Options) nats(a Address) ([]nats.Option, error) {
 	trouble := o.OnTrouble
 	if trouble == nil {
@@ -122,10 +135,10 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 		nats.FlusherTimeout(o.Patience), nats.PingInterval(2 * o.Patience),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // else it was closed by Close
-				trouble(err)
+				trouble(away{err})
 			}
 		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { trouble(explain(err)) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { trouble(away{explain(err)}) }),
 		nats.ReconnectHandler(func(*nats.Conn) { trouble(nil) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { trouble(explain(err)) }),
 	}

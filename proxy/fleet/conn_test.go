@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -52,6 +53,34 @@ func TestConnect(t *testing.T) {
 				strings.Contains(text, "wrong-one") || strings.Contains(text, "to-ken") {
 				t.Errorf("%s: %s", a, text)
 			}
+		}
+	}
+}
+
+// That the connection broke is told from what else a server says.
+func TestAway(t *testing.T) {
+	s := fleettest.Start(t)
+	a, err := fleet.ParseAddress(s.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan error, 100)
+	c, err := fleet.Connect(t.Context(), a, fleet.Options{OnTrouble: func(err error) { told <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s.Restart()
+	broke := <-told
+	if !errors.Is(broke, fleet.ErrAway) || broke.Error() == fleet.ErrAway.Error() {
+		t.Errorf("it is told %v", broke)
+	}
+	for err := range told {
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fleet.ErrAway) {
+			t.Errorf("it is told %v", err)
 		}
 	}
 }
