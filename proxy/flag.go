@@ -181,6 +181,9 @@ func parseAgentURL(s string) (*url.URL, error) {
 	case u.Port() != "" && !validPort(u.Port()):
 		return nil, fmt.Errorf("the URL's port %q is not between 1 and 65535", u.Port())
 	}
+	if again, err := url.Parse(u.String()); err != nil || again.Host != u.Host { // a zone may be any bytes
+		return nil, fmt.Errorf("the URL's host %q is none; write http://HOST:PORT", u.Hostname())
+	}
 	return u, nil
 }
 

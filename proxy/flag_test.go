@@ -73,6 +73,7 @@ func TestParseTapErrors(t *testing.T) {
 		{"http://localhost:9000/#x", "fragment"},
 		{"http://[::1:9000", "is no URL"},
 		{"http://a b/", "is no URL"},
+		{"http://[::1%25\x81]:9000", "is none"},
 	}
 	for _, test := range tests {
 		t.Run(test.flag, func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestParseAlias(t *testing.T) {
 func FuzzParseTap(f *testing.F) {
 	for _, seed := range []string{
 		"booker=http://localhost:9000/a2a@[::1]:7001", "localhost:9000", "a=b=c@d@1", "http://u:p@h@1", "=@",
-		"x=http://[::1%25eth0]:1@2",
+		"x=http://[::1%25eth0]:1@2", "x=http://[::1%25et\x81]:1@2",
 	} {
 		f.Add(seed)
 	}
