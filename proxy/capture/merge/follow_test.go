@@ -121,6 +121,63 @@ func TestFollowBegins(t *testing.T) {
 	}
 }
 
+// What a recorder notes of an exchange stands before its end, whoever saw something last before it is followed.
+func TestFollowBeginsWithNotes(t *testing.T) {
+	const note = capture.FaultMadeHere + "status=500"
+	for name, later := range map[string]struct{ outer, inner time.Duration }{
+		"both end with it": {0, 0},
+		"inner goes on":    {0, 5 * time.Second},
+		"outer goes on":    {5 * time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				outer, inner := capture.NewMemory(capture.Info{}), capture.NewMemory(capture.Info{})
+				merged := capture.NewMemory(capture.Info{})
+				faulted := innerAsk(1)
+				faulted.facts = []capture.Fact{{Note: note}}
+				appended(t, outer, outerAsk(1).steps(1, noon))
+				appended(t, inner, faulted.steps(1, noon))
+				other := outerAsk(2)
+				other.path, other.agent.URL, other.host = "/other", "http://elsewhere:1", "elsewhere:2"
+				if later.inner > 0 {
+					appended(t, inner, other.steps(2, noon.Add(later.inner)))
+				}
+				if later.outer > 0 {
+					appended(t, outer, other.steps(2, noon.Add(later.outer)))
+				}
+				m := New(merged, Options{})
+				m.Add(Recording{Host: "west", Name: "west", Source: outer})
+				m.Add(Recording{Host: "east", Name: "east", Source: inner})
+				done := make(chan error)
+				go func() { done <- m.Follow(t.Context()) }()
+				time.Sleep(10 * m.options.Window)
+				outer.Close()
+				inner.Close()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+				said, closed := 0, false
+				for s, err := range merged.Steps(t.Context(), 1) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					switch what := s.What.(type) {
+					case capture.Closed:
+						closed = closed || s.Seq == 1
+					case capture.Fact:
+						if what.Note == note && !closed {
+							said++
+						}
+					}
+				}
+				if said != 1 {
+					t.Errorf("before its end it is said %d times that a fault was made", said)
+				}
+			})
+		})
+	}
+}
+
 // An answer that turns out to be another one while it passes makes two of what was taken for one.
 func TestFollowSeparates(t *testing.T) {
 	all := followed(t, func(outer, inner *capture.Memory) {

@@ -125,7 +125,6 @@ func (m *Merger) history(ctx context.Context, more bool) error {
 		if more && r.info.Live {
 			r.out.limit = r.settled
 		}
-		r.out.due = r.out.limit
 	}
 	m.match()
 	m.name()
