@@ -12,6 +12,7 @@ import (
 
 const (
 	fleetPulse   = time.Second            // how often it is looked who goes on
+	fleetRoll    = 10                     // of those, one in how many asks all
 	fleetPause   = 250 * time.Millisecond // how often a reader that waits looks at it
 	fleetSettles = 3 * time.Second        // after which what the last recorder shipped is merged
 )
@@ -69,8 +70,11 @@ func (f *streamCapture) do(work func(context.Context) error) {
 func (f *streamCapture) watch(ctx context.Context, forever bool) error {
 	tick := time.NewTicker(fleetPulse)
 	defer tick.Stop()
-	for {
+	for pulse := 1; ; pulse++ {
 		live := f.reader.Lives(ctx) || len(f.reader.Recorded()) == 0
+		if !live || pulse%fleetRoll == 0 {
+			live = f.reader.Ask(ctx, func(r fleet.Recorded) { f.merger.Add(recordingOf(r)) }) || live
+		}
 		switch {
 		case forever:
 			f.setLive(live)

@@ -50,8 +50,8 @@ type Recorder struct {
 // NewRecorder is what a capture says of itself, shipped from a host by a program.
 func NewRecorder(host, tool, name string, info *capture.Info) Recorder {
 	return Recorder{
-		Host: nameOf(host), Capture: info.ID, Name: nameOf(name), Tool: nameOf(tool), Format: info.Format, Created: info.Created, Live: info.Live,
-		Committed: info.Arrivals, SecretsKept: info.SecretsKept, Insecure: info.Insecure,
+		Host: nameOf(host), Capture: info.ID, Name: nameOf(name), Tool: nameOf(tool), Format: info.Format,
+		Created: info.Created, Live: info.Live, Committed: info.Arrivals, SecretsKept: info.SecretsKept, Insecure: info.Insecure,
 		LostExchanges: info.LostExchanges, LostBytes: info.LostBytes,
 		Crashes: info.Crashes, CrashAfter: info.Crash.After, CrashWithin: int64(info.Crash.Within),
 	}

@@ -27,8 +27,10 @@ type mirror struct {
 	mu        sync.RWMutex
 	recorder  Recorder  // as the latest of its messages says
 	heard     time.Time // when the latest was stored
-	came      time.Time // when it was read
-	silent    int       // how often the recorder has not answered; of Lives
+	came      time.Time // when it was read, or the recorder has answered since
+	silent    int       // how often the recorder has not answered since it was there
+	asked     time.Time // when it did not for the first time; zero if it has
+	shipped   uint64    // what it says is in the stream
 	entries   []entry
 	arrivals  uint64          // how many steps there are
 	known     map[uint64]span // exchanges that are not left out
@@ -83,13 +85,10 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before := m.recorder
-	if !before.Sent.After(msg.Recorder.Sent) { // else another shipper of the same capture was slower
-		m.recorder = msg.Recorder
-	}
+	m.recorder = msg.Recorder // each message follows the one before it, whatever the clocks say
 	m.recorder.grow(&before)
-	m.recorder.grow(&msg.Recorder)
 	m.spoilt = false // what may have been lost shows in the numbers
-	m.heard, m.came = at, time.Now()
+	m.heard, m.came, m.silent, m.asked = at, time.Now(), 0, time.Time{}
 	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
 		if err := m.block(&blocks[i]); err != nil {
@@ -118,6 +117,9 @@ func (m *mirror) begin(first uint64) {
 	}
 }
 
+// maxBlockSteps bounds the steps of a block: recorders end one at 128 KiB.
+const maxBlockSteps = 1 << 16
+
 // block adds a block. One that is damaged is left out: what comes after it shows the gap.
 func (m *mirror) block(b *bolt.Block) error {
 	var steps []capture.Step
@@ -128,12 +130,11 @@ func (m *mirror) block(b *bolt.Block) error {
 		if lost, is := s.What.(capture.Lost); is && !plausibleLost(lost) {
 			return m.damaged(b, errMessage)
 		}
-		steps = append(steps, s)
+		if steps = append(steps, s); len(steps) > maxBlockSteps || s.Arrival > b.Last {
+			return m.damaged(b, errMessage)
+		}
 	}
 	if len(steps) == 0 {
-		return m.damaged(b, errMessage)
-	}
-	if most := b.Last; b.First+uint64(len(steps))-1 > most {
 		return m.damaged(b, errMessage)
 	}
 	b.Last = steps[len(steps)-1].Arrival
@@ -256,7 +257,7 @@ func (m *mirror) lose(from uint64, lost capture.Lost) {
 		m.known[seq] = span{m.known[seq].first, int32(len(m.entries))}
 	}
 	clear(m.open)
-	m.lost.Exchanges += lost.Exchanges
+	m.lost.Exchanges = capture.AddLost(m.lost.Exchanges, lost.Exchanges)
 	m.entries = append(m.entries, entry{first: m.arrivals + 1, made: made})
 	m.arrivals += uint64(len(made))
 }
@@ -269,9 +270,13 @@ func (m *mirror) end(killed bool) {
 	if m.ended {
 		return
 	}
-	if last := m.recorder.Committed; last >= max(m.next, 1) {
-		why := fmt.Sprintf("steps %d to %d of %s were not shipped; a2atap ship sends them", max(m.next, 1), last, m.title())
-		m.lose(max(m.next, 1), capture.Lost{Reason: why})
+	from := max(m.next, 1)
+	if m.next == 0 && !m.since.IsZero() {
+		from = m.shipped + 1 // what is there is older
+	}
+	if last := m.recorder.Committed; last >= from {
+		why := fmt.Sprintf("steps %d to %d of %s were not shipped; a2atap ship sends them", from, last, m.title())
+		m.lose(from, capture.Lost{Reason: why})
 		m.notice(why)
 	}
 	m.ended, m.killed = true, killed || m.recorder.Crashes > 0
@@ -283,7 +288,7 @@ func (m *mirror) end(killed bool) {
 func (m *mirror) complete() bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return !m.recorder.Live && max(m.next, 1) > m.recorder.Committed
+	return !m.recorder.Live && !m.spoilt && max(m.next, 1) > m.recorder.Committed
 }
 
 // title names the capture for people.

@@ -19,9 +19,10 @@ func (m *mirror) Info(ctx context.Context) (capture.Info, error) {
 	info.Live = !m.ended || m.held.Load()
 	info.Arrivals, info.Exchanges = m.arrivals, m.lastSeq
 	if m.since.IsZero() {
-		info.LostExchanges += m.lost.Exchanges
+		info.LostExchanges = capture.AddLost(info.LostExchanges, m.lost.Exchanges)
 	} else {
-		info.LostExchanges, info.LostBytes = m.carried.Exchanges+m.lost.Exchanges, m.carried.Bytes
+		info.LostExchanges = capture.AddLost(m.carried.Exchanges, m.lost.Exchanges)
+		info.LostBytes = m.carried.Bytes
 		if !info.Crash.After.IsZero() && info.Crash.After.Before(m.since) {
 			info.Crashes, info.Crash = 0, capture.Crash{}
 		}

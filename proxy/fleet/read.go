@@ -56,6 +56,7 @@ type Reader struct {
 	stream    string    // of whose name subjects are; empty if of any
 	made      time.Time // when the stream was
 	seq       uint64    // of the last message that was read
+	until     uint64    // of the last that was there when Read began
 	read, all uint64
 	removed   uint64                // how many messages the stream has lost that may have been asked for
 	unsaid    string                // what the first recorder that is found has to say of that; empty for nothing
@@ -71,6 +72,7 @@ type Reader struct {
 	order   []*mirror
 	unread  map[string]*mirror // by subject, of whose messages none could be read when the first came
 	held    atomic.Bool        // recordings that have ended may go on
+	caught  atomic.Bool        // all that is in the stream was taken, while it is followed
 }
 
 // NewReader returns a reader of the stream to which a connection leads. The connection stays the caller's.
@@ -122,13 +124,14 @@ func (r *Reader) Read(ctx context.Context) error {
 		return err
 	}
 	info := stream.CachedInfo()
-	r.removed = r.removedOf(info)
+	r.removed, r.until = r.removedOf(info), info.State.LastSeq
 	if r.all = info.State.Msgs; r.all > 0 {
 		if err := r.consume(ctx, info.State.LastSeq, nil); err != nil {
 			return err
 		}
 	}
 	r.tellRemoved()
+	r.caught.Store(false)
 	return nil
 }
 

@@ -59,7 +59,7 @@ func TestAbandonedWhileFollowed(t *testing.T) {
 		if m.isEnded() {
 			t.Fatal("what was heard of again has ended")
 		}
-		m.silent, m.came = unanswered, time.Now().Add(-quiet-time.Second)
+		m.silent, m.came, m.asked = unanswered, time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack)
 		if r.Lives(t.Context()) {
 			t.Fatal("who does not answer lives")
 		}

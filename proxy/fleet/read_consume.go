@@ -79,6 +79,7 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 		return err
 	}
 	state := consumer.CachedInfo()
+	r.caught.Store(state.NumPending == 0)
 	defer r.forget(state.Name)
 	if r.all == 0 || r.seq == 0 {
 		r.all = r.read + state.NumPending
@@ -113,6 +114,7 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 		if err := r.one(msg, meta, found); err != nil {
 			return &fatalError{err}
 		}
+		r.caught.Store(meta.NumPending == 0)
 		if until > 0 && (meta.Sequence.Stream >= until || meta.NumPending == 0) {
 			return nil
 		}

@@ -16,6 +16,7 @@ import (
 const (
 	quiet      = 10 * time.Second // after which a recorder is asked whether it is there
 	unanswered = 3                // times that it does not answer, and it is not
+	comesBack  = 10 * time.Second // for how long at least: it may come back to a server later than we do
 	lasting    = time.Minute      // after which what it may have recorded since is missing, where nothing else says so
 )
 
@@ -125,17 +126,23 @@ func (r *Reader) Lives(ctx context.Context) bool {
 			silent = append(silent, m)
 		}
 	}
-	if len(silent) == 0 || !r.conn.nats.IsConnected() {
-		return live || len(silent) > 0
+	if len(silent) == 0 {
+		return live
 	}
-	alive, err := r.alive(ctx, silent)
+	var alive map[*mirror]bool
+	err := nats.ErrDisconnected
+	if r.conn.nats.IsConnected() {
+		alive, err = r.alive(ctx, silent)
+	}
 	for _, m := range silent {
 		switch {
-		case err != nil, alive[m]:
-			m.silent = 0
+		case err != nil:
+			m.excuse()
 			live = true
-		case m.silent+1 < unanswered && m.lives():
-			m.silent++
+		case alive[m]:
+			m.answers()
+			live = true
+		case m.lives() && m.mayAnswer():
 			live = true
 		default:
 			if m.lives() {
@@ -161,6 +168,7 @@ func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool
 	}
 	err := r.conn.ask(ctx, func(a *Answer, _, _ time.Time) bool {
 		if m := waiting[a.Recorder.Capture]; m != nil && a.Recorder.Live {
+			r.complains(a)
 			alive[m] = true
 			delete(waiting, a.Recorder.Capture)
 		}
@@ -173,6 +181,14 @@ func (r *Reader) alive(ctx context.Context, mirrors []*mirror) (map[*mirror]bool
 		}
 	}
 	return alive, err
+}
+
+// complains says once what keeps a recorder from shipping.
+func (r *Reader) complains(a *Answer) {
+	if a.Error != "" {
+		r.once("kept "+a.Recorder.Capture.String(), fmt.Sprintf("%s (%s) cannot ship what it records: %s", a.Recorder.Host,
+			a.Recorder.Name, nameOf(a.Error)))
+	}
 }
 
 // denied reports whether an error of asking says that the server does not let this user ask; it is none then.
@@ -214,6 +230,37 @@ func (m *mirror) lastHeard() time.Time {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.came
+}
+
+// answers takes note that the recorder is there.
+func (m *mirror) answers() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.came, m.silent, m.asked = time.Now(), 0, time.Time{}
+}
+
+// excuse takes note that the recorder cannot be asked: how long it has not answered counts anew.
+func (m *mirror) excuse() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if since := time.Now().Add(-quiet); m.came.Before(since) {
+		m.came = since
+	}
+	m.silent, m.asked = 0, time.Time{}
+}
+
+// mayAnswer takes note that the recorder has not answered, and reports whether it may yet.
+func (m *mirror) mayAnswer() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.silent++; m.asked.IsZero() {
+		m.asked = time.Now()
+	}
+	if m.silent < unanswered || time.Since(m.asked) < comesBack {
+		return true
+	}
+	m.silent, m.asked = 0, time.Time{}
+	return false
 }
 
 func (m *mirror) silence() string {

@@ -4,33 +4,38 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"time"
+
+	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
 )
 
-// askAll asks all recorders of the stream how they are, takes up what they say is missing, and returns the mirrors of
-// those that are there, or that nobody can be asked.
+// askAll asks all recorders of the stream how they are, as often as those need that do not answer at once, takes up what
+// they say is missing, and returns the mirrors of those that are there, or that nobody can be asked.
 func (r *Reader) askAll(ctx context.Context) (alive map[*mirror]bool, denied bool, err error) {
-	var said []*Answer
-	err = r.conn.ask(ctx, func(a *Answer, _, _ time.Time) bool {
-		at := slices.IndexFunc(said, func(s *Answer) bool { return s.Recorder.Capture == a.Recorder.Capture })
-		switch {
-		case !r.wants(a.Recorder.Host):
-		case at < 0:
-			said = append(said, a)
-		default: // somebody ships the file of a recorder that goes on
-			live := said[at].Recorder.Live || a.Recorder.Live
-			said[at].Recorder.grow(&a.Recorder)
-			said[at].Recorder.Live = live
-			said[at].Shipped, said[at].Error = max(said[at].Shipped, a.Shipped), cmp.Or(said[at].Error, a.Error)
+	var said map[uuid.UUID]*Answer
+	for range unanswered {
+		round := time.After(askPatience)
+		var again map[uuid.UUID]*Answer
+		again, denied, err = r.answers(ctx)
+		if said == nil {
+			said = again
 		}
-		return len(said) < maxAnswers
-	})
+		maps.Copy(said, again)
+		if err != nil || denied || !r.waitsFor(said) {
+			break
+		}
+		select {
+		case <-round:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
 	alive = make(map[*mirror]bool)
 	for _, a := range said {
-		m, unknown := r.mirrorOf(a)
+		m, unknown := r.mirrorOf(ctx, a)
 		if m == nil {
 			continue
 		}
@@ -39,22 +44,62 @@ func (r *Reader) askAll(ctx context.Context) (alive map[*mirror]bool, denied boo
 			alive[m] = true
 		}
 	}
-	denied, err = r.denied(err)
 	return alive, denied, err
+}
+
+// answers asks the recorders that are read how they are.
+func (r *Reader) answers(ctx context.Context) (said map[uuid.UUID]*Answer, denied bool, err error) {
+	said = make(map[uuid.UUID]*Answer)
+	err = r.conn.ask(ctx, func(a *Answer, _, _ time.Time) bool {
+		other := said[a.Recorder.Capture]
+		switch {
+		case !r.wants(a.Recorder.Host):
+		case other == nil:
+			said[a.Recorder.Capture] = a
+		default: // somebody ships the file of a recorder that goes on
+			other.Recorder.Live = other.Recorder.Live || a.Recorder.Live
+			other.Recorder.grow(&a.Recorder)
+			other.Shipped, other.Error = max(other.Shipped, a.Shipped), cmp.Or(other.Error, a.Error)
+		}
+		return len(said) < maxAnswers
+	})
+	denied, err = r.denied(err)
+	return said, denied, err
+}
+
+// waitsFor reports whether a recorder that has not ended has not answered, or one that answers has not come to shipping.
+func (r *Reader) waitsFor(said map[uuid.UUID]*Answer) bool {
+	for _, m := range r.found() {
+		if m.lives() && said[m.id()] == nil {
+			return true
+		}
+	}
+	for _, a := range said {
+		if a.Recorder.Live && a.Recorder.Committed > 0 && a.Shipped == 0 && a.Error == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // maxAnswers bounds how many recorders are listened to: anybody can answer.
 const maxAnswers = 10_000
 
 // mirrorOf returns the mirror of a recorder that answers, and whether nothing of it was read. It is nil if nothing of
-// it is missing: it has recorded nothing, or all is in the stream and older than what is read.
-func (r *Reader) mirrorOf(a *Answer) (m *mirror, unknown bool) {
+// it is missing: it has recorded nothing, or all is in the stream, and older than what is read or later.
+func (r *Reader) mirrorOf(ctx context.Context, a *Answer) (m *mirror, unknown bool) {
 	r.mu.Lock()
 	m = r.mirrors[a.Recorder.Capture]
 	r.mu.Unlock()
-	older := !r.options.Since.IsZero() && a.Error == "" && a.Shipped >= a.Recorder.Committed
-	if m != nil || a.Recorder.Committed == 0 || older {
+	if m != nil || a.Recorder.Committed == 0 {
 		return m, false
+	}
+	shipping := a.Error == "" && a.Shipped > 0
+	if !r.options.Since.IsZero() && shipping && a.Shipped >= a.Recorder.Committed {
+		return nil, false
+	}
+	if shipping && r.began(ctx, a) {
+		return nil, false
 	}
 	m, _ = r.mirror(&Message{Recorder: a.Recorder})
 	m.mu.Lock()
@@ -66,6 +111,12 @@ func (r *Reader) mirrorOf(a *Answer) (m *mirror, unknown bool) {
 	return m, true
 }
 
+// began reports whether a recorder has shipped what came after the last message that is read.
+func (r *Reader) began(ctx context.Context, a *Answer) bool {
+	last, err := r.conn.lastMessage(ctx, a.Recorder.Subject(r.conn.address.stream))
+	return err == nil && last != nil && last.Sequence > r.until
+}
+
 // answered takes note of what a recorder says of itself. That a recorder is behind is nothing missing, unless it says
 // what keeps it from shipping, or nothing of it is there at all.
 func (m *mirror) answered(a *Answer, nothing bool) {
@@ -73,6 +124,9 @@ func (m *mirror) answered(a *Answer, nothing bool) {
 	defer m.mu.Unlock()
 	m.recorder.grow(&a.Recorder)
 	from, last := max(m.next, 1), a.Recorder.Committed
+	if !nothing {
+		from = max(from, a.Shipped+1) // what came after the last message that is read
+	}
 	if last < from || !nothing && a.Error == "" {
 		return
 	}
@@ -83,6 +137,41 @@ func (m *mirror) answered(a *Answer, nothing bool) {
 	m.lose(from, capture.Lost{Reason: why})
 	m.notice(why)
 	m.next = last + 1
+}
+
+// Ask asks all recorders how they are, for who follows, and tells of each that is new, as Follow does: of one that
+// cannot ship, nothing else may ever be read. It reports whether more may come: because a recorder is there, or what the
+// stream has was not taken yet. Ask is for the goroutine of Lives.
+func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
+	said, denied, err := r.answers(ctx)
+	if err != nil {
+		return true
+	}
+	for _, a := range said {
+		more = more || a.Recorder.Live
+		if a.Recorder.Committed == 0 {
+			continue
+		}
+		if !r.options.Since.IsZero() && a.Error == "" && a.Shipped >= a.Recorder.Committed {
+			continue // if any of it is asked for, it comes
+		}
+		m, fresh := r.mirror(&Message{Recorder: a.Recorder})
+		if m.host() != a.Recorder.Host {
+			continue // a copy
+		}
+		m.mu.Lock()
+		m.recorder.grow(&a.Recorder)
+		m.shipped = max(m.shipped, a.Shipped)
+		if fresh != nil {
+			m.heard, m.came = time.Now(), time.Now()
+		}
+		m.mu.Unlock()
+		r.complains(a)
+		if fresh != nil {
+			found(fresh.recorded())
+		}
+	}
+	return more && !denied || !r.caught.Load()
 }
 
 // maxUnread bounds how many captures are made up for subjects whose messages cannot be read.

@@ -210,7 +210,7 @@ func TestFactsOnlyGrow(t *testing.T) {
 			}
 		}
 		want := one
-		want.LostExchanges, want.Insecure = 4, true
+		want.LostExchanges, want.Insecure, want.Sent = 4, true, order[1].Sent
 		if m.recorder != want {
 			t.Errorf("it is %+v, want %+v", m.recorder, want)
 		}

@@ -1,0 +1,194 @@
+package fleet
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"a2atap/proxy/capture/capturetest"
+)
+
+// live are the messages of a recorder that goes on.
+func (s *stage) live(host string) []*Message {
+	all := messages(s.t, host, record(s.t, capturetest.Exchanges()), 1<<20)
+	for _, m := range all {
+		m.Recorder.Live, m.Recorder.Committed = true, m.Last
+	}
+	return all
+}
+
+// ended is the message that says that the recording has ended after another.
+func ended(m *Message) *Message {
+	end := *m
+	end.First, end.Last, end.Data = m.Last+1, m.Last, nil
+	end.Recorder.Live = false
+	return &end
+}
+
+// A recorder that is idle and answers is there; where it does not for a moment, as after an outage of the server, nothing
+// is missing.
+func TestIdleRecorderIsThere(t *testing.T) {
+	s := newStage(t)
+	all := s.live("north")
+	s.publish(all[:3]...)
+	r := s.reader(ReadOptions{})
+	if err := r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := r.found()[0]
+	m.came = time.Now().Add(-5 * time.Minute)
+	answer, err := json.Marshal(Answer{Recorder: all[2].Recorder, Shipped: all[2].Last})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := s.conn.nats.Subscribe(answerSubject("traffic"), func(q *nats.Msg) { q.Respond(answer) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	pulse := func() bool {
+		live := r.Lives(t.Context())
+		r.Abandon()
+		return live
+	}
+	if !pulse() {
+		t.Error("one that answers is not there")
+	}
+	if err := sub.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
+	m.came = time.Now().Add(-quiet - time.Second)
+	for range unanswered {
+		if !pulse() {
+			t.Error("one that has answered a moment ago is not there")
+		}
+	}
+	s.publish(all[3:]...)
+	if err := r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m.silent > 0 {
+		t.Error("it has been heard of, and is still waited for")
+	}
+	if h := r.holes(t, "north"); len(h) > 0 {
+		t.Errorf("all is there, and %q", h)
+	}
+}
+
+// Which message is the last is not told by clocks: they can be set back.
+func TestClockSetBack(t *testing.T) {
+	s := newStage(t)
+	north := s.live("north")
+	last := ended(north[len(north)-1])
+	last.Recorder.Sent = last.Recorder.Sent.Add(-time.Second)
+	s.publish(append(north, last)...)
+	south := s.live("south") // ends, goes on with a clock that was set back, and is killed
+	for _, m := range south[4:] {
+		m.Recorder.Sent = m.Recorder.Sent.Add(-time.Hour)
+	}
+	s.publish(slices.Insert(south, 4, ended(south[3]))...)
+	r := s.read(ReadOptions{})
+	if h := r.holes(t, "north"); len(h) > 0 {
+		t.Errorf("it has ended, and %q", h)
+	}
+	if h := r.holes(t, "south"); len(h) != 1 || !strings.Contains(h[0], "has not said that it ended") {
+		t.Errorf("it was killed, and %q", h)
+	}
+}
+
+// A recorder that begins while the stream is read lacks nothing.
+func TestBeginsWhileRead(t *testing.T) {
+	s := newStage(t)
+	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
+	r := s.reader(ReadOptions{})
+	if err := r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := s.live("north")
+	s.publish(all...)
+	last := all[len(all)-1]
+	s.answers(Answer{Recorder: last.Recorder, Shipped: last.Last})
+	if err := r.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Recorded()) != 1 || len(r.notices) > 0 {
+		t.Errorf("there are %d captures; said %q", len(r.Recorded()), r.notices)
+	}
+}
+
+// What cannot be read and is followed by all of a capture, while it is followed, is no gap.
+func TestForeignMessageFirst(t *testing.T) {
+	s := newStage(t)
+	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
+	r := s.reader(ReadOptions{})
+	if err := r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := s.live("north")
+	if _, err := s.conn.js.Publish(t.Context(), all[0].Recorder.Subject("traffic"), []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := r.consume(t.Context(), s.info().State.LastSeq, nil); err != nil {
+			t.Fatal(err)
+		}
+		r.Lives(t.Context())
+		s.publish(all...)
+		all = nil
+	}
+	if h := r.holes(t, "north"); len(h) > 0 {
+		t.Errorf("all is there, and %q", h)
+	}
+}
+
+// Who follows learns of a recorder of which nothing came, and that it goes on; when it does not, what it has recorded is
+// a gap.
+func TestFollowedRecorderThatCannotShip(t *testing.T) {
+	s := newStage(t)
+	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
+	r := s.reader(ReadOptions{})
+	if err := r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := s.live("north")
+	answer, err := json.Marshal(Answer{Recorder: all[len(all)-1].Recorder, Error: "permissions violation"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := s.conn.nats.Subscribe(answerSubject("traffic"), func(q *nats.Msg) { q.Respond(answer) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []Recorded
+	ask := func() bool { return r.Ask(t.Context(), func(one Recorded) { found = append(found, one) }) }
+	for range 2 {
+		if !ask() {
+			t.Error("it goes on, and nobody knows")
+		}
+	}
+	if len(found) != 1 || found[0].Host != "north" {
+		t.Fatalf("found are %+v", found)
+	}
+	if len(r.notices) != 1 || !strings.Contains(r.notices[0], "cannot ship what it records: permissions violation") {
+		t.Errorf("said %q", r.notices)
+	}
+	if err := sub.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
+	r.caught.Store(true)
+	if ask() {
+		t.Error("nobody is there, and something goes on")
+	}
+	m := r.mirrors[all[0].Recorder.Capture]
+	m.came, m.asked, m.silent = time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack), unanswered
+	if r.Lives(t.Context()) {
+		t.Error("it has gone, and lives")
+	}
+	r.Release()
+	if h := r.holes(t, "north"); len(h) != 2 || !strings.Contains(h[0], "were not shipped") {
+		t.Errorf("it is gone, and %q", h)
+	}
+}
