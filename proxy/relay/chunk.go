@@ -89,10 +89,10 @@ func (c *chunks) frame(b byte) error {
 		}
 		return nil
 	default: // trailerEndLF
-		c.state = chunkEnd
 		if b != '\n' {
 			return errBareCR
 		}
+		c.state = chunkEnd
 		return nil
 	}
 }

@@ -176,6 +176,8 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte("HEAD / HTTP/1.0\r\n\r\n"), []byte("HTTP/1.1 100 x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: "+
 		"gzip\r\n\r\nx"), true)
 	f.Add([]byte("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nx"), []byte("junk"), false)
+	f.Add([]byte(post+get), []byte(ok+ok), false)
+	f.Add([]byte(get), []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\n\rx"), true)
 	f.Fuzz(func(t *testing.T, asked, answered []byte, hold bool) {
 		agent := listen(t)
 		defer agent.Close()

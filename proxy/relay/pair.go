@@ -196,16 +196,15 @@ func (p *pair) fault(x *exchange, f Fault) {
 	}
 }
 
-// begin numbers a new exchange and puts it in the order of answers.
-func (p *pair) begin(h requestHead) *exchange {
+// begin puts a new exchange in the order of answers.
+func (p *pair) begin(n int, h requestHead) *exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.reusable
 	if p.reusable = nil; x == nil {
 		x = new(exchange)
 	}
-	*x = exchange{n: p.next, method: h.method, upgrade: h.upgrade}
-	p.next++
+	*x = exchange{n: n, method: h.method, upgrade: h.upgrade}
 	p.unfinished = append(p.unfinished, x)
 	p.inRequest = true
 	return x

@@ -120,7 +120,7 @@ func (r *requests) endUnnumbered(x int, f Fault) {
 	}
 }
 
-// number takes the number of an exchange that will not be in the order of answers.
+// number takes the number of an exchange.
 func (p *pair) number() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -77,8 +77,9 @@ func (r *requests) request(ctx context.Context, n int) bool {
 	if r.cfg.Forward != nil || r.at != r.to.Target {
 		r.closeAgent()
 	}
-	r.x, r.body, r.trailer = r.begin(h), h.body, nil
-	r.obs.request(r.x.n, raw)
+	n = r.number()
+	r.obs.request(n, raw) // before an agent that answers too early is taken to answer it
+	r.x, r.body, r.trailer = r.begin(n, h), h.body, nil
 	if !r.connect(ctx) {
 		return false
 	}
