@@ -64,6 +64,10 @@ func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 		h.Method == "CONNECT" || h.Method == "PRI" {
 		return false
 	}
+	start, _, _ := bytes.Cut(raw, lineFeed)
+	if cr := bytes.IndexByte(start, '\r'); cr >= 0 && cr != len(start)-1 { // behind which a field can stand
+		return false
+	}
 	for i := range h.Fields {
 		if f := &h.Fields[i]; m.header(f.Name).Hidden() || strings.ContainsAny(f.Value, "?#@") {
 			return false
