@@ -218,7 +218,7 @@ func FuzzHead(f *testing.F) {
 	f.Add([]byte("GET /?token=a HTTP/1.1\r\nCookie: a=b; c\r\n x\r\nSet-Cookie: a=b; Path=/, " +
 		"d=e\r\nWWW-Authenticate: Negotiate abc, Basic realm=\"x\"\r\n\r\n"))
 	f.Add([]byte("\r\r\n\n: :\n=\n @\n"))
-	f.Add([]byte("HTTP/1.1 401 \rauthorization x\n\r\n"))
+	f.Add([]byte("HTTP/1.* 401 \rnauthorithorizze1 dU\n\r\n"))
 	for _, x := range seeds(f) {
 		f.Add(x.Request.Head)
 		f.Add(x.Response.Head)
