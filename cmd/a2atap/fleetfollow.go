@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"a2atap/proxy/capture"
@@ -60,7 +59,7 @@ func (f *streamCapture) follow(ctx context.Context, forever bool) error {
 func (f *streamCapture) do(work func(context.Context) error) {
 	f.working.Go(func() {
 		if err := work(f.broken); err != nil && f.broken.Err() == nil {
-			f.fail(fmt.Errorf("read %s: %w", f.address, err))
+			f.fail(f.explained(err))
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
 )
@@ -148,6 +149,16 @@ func TestServerAwayIsSaid(t *testing.T) {
 	}
 	if said := out.String(); strings.Count(said, "no answer") != 1 || strings.Count(said, "not allowed") != 1 ||
 		strings.Count(said, "there again") != 1 {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// Where two hosts have shipped the same exchange, it is said which flag reads one of them.
+func TestSameExchangeOfTwoHosts(t *testing.T) {
+	f := &streamCapture{}
+	one, other := merge.Recording{Host: "north", Name: "a"}, merge.Recording{Host: "south", Name: "b"}
+	err := f.explained(fmt.Errorf("merge: %w", &merge.SameError{One: one, Other: other}))
+	if said := err.Error(); !strings.Contains(said, "north and south have shipped the same exchange; --host reads one") {
 		t.Errorf("it says %q", said)
 	}
 }

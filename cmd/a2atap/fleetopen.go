@@ -247,7 +247,7 @@ func (f *streamCapture) mergeAll(ctx context.Context, o *fleetFlags) error {
 	err := errors.Join(f.merger.Run(ctx), f.closeSink(), f.store.Reader.Close(), context.Cause(f.broken))
 	f.store = nil
 	if err != nil {
-		return fmt.Errorf("read %s: %w", f.address, err)
+		return f.explained(err)
 	}
 	src, err := bolt.Read(filepath.Join(f.folder, "merged.a2atap"))
 	if err != nil {
@@ -255,6 +255,16 @@ func (f *streamCapture) mergeAll(ctx context.Context, o *fleetFlags) error {
 	}
 	f.indexed = hideNamed(ctx, src).(indexed)
 	return nil
+}
+
+// explained says which hosts can be read where two cannot be together.
+func (f *streamCapture) explained(err error) error {
+	var same *merge.SameError
+	if errors.As(err, &same) {
+		return fmt.Errorf("read %s: the hosts %s and %s have shipped the same exchange; --host reads one of them: %w",
+			f.address, same.One.Host, same.Other.Host, err)
+	}
+	return fmt.Errorf("read %s: %w", f.address, err)
 }
 
 // tellLosses says what a recorder says that it has not recorded.

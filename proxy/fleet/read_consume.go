@@ -74,6 +74,7 @@ func (r *Reader) session(ctx context.Context, until uint64, found func(Recorded)
 		r.stream = "" // its messages have the subjects that they have there
 	}
 	r.restart(stream.CachedInfo())
+	r.missed(stream.CachedInfo())
 	consumer, err := r.consumer(ctx, stream)
 	if err != nil {
 		return err

@@ -192,3 +192,26 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 		t.Errorf("it is gone, and %q", h)
 	}
 }
+
+// What was removed while nobody read is a gap of somebody.
+func TestRemovedBeforeRead(t *testing.T) {
+	s := newStage(t)
+	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
+	r := s.reader(ReadOptions{})
+	if err := r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seqs := s.publish(messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)...)
+	s.purge(seqs[len(seqs)-1] + 1)
+	s.publish(messages(t, "west", record(t, capturetest.Exchanges()), 1<<20)...)
+	if err := r.consume(t.Context(), s.info().State.LastSeq, nil); err != nil {
+		t.Fatal(err)
+	}
+	const want = "were removed before they were read"
+	if got := reasons(t, r.of(t, "south")); len(got) != 1 || !strings.Contains(got[0], want) {
+		t.Errorf("it says %q", got)
+	}
+	if h := r.holes(t, "west"); len(h) > 0 {
+		t.Errorf("of what came later it says %q", h)
+	}
+}

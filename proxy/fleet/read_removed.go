@@ -49,6 +49,35 @@ func (r *Reader) tellRemoved() {
 	mirrors[0].precede(capture.Lost{Reason: why})
 }
 
+// missed says that messages were removed before they were read, where that can be told: of a reader that takes all.
+func (r *Reader) missed(info *jetstream.StreamInfo) {
+	first := info.State.FirstSeq
+	if r.seq == 0 || first <= r.seq+1 || len(r.subjects(info)) > 0 {
+		return
+	}
+	why := fmt.Sprintf("messages %d to %d of the stream %s were removed before they were read; whose they were is not "+
+		"known", r.seq+1, first-1, r.conn.address.stream)
+	r.seq = first - 1
+	r.tell(why)
+	if mirrors := r.found(); len(mirrors) > 0 {
+		mirrors[0].miss(why)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unsaid = why
+}
+
+// miss adds a step that says that something is missing that need not be of this capture.
+func (m *mirror) miss(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	made := []capture.Step{{Offset: capture.NotKnown, What: capture.Lost{Reason: why}}}
+	m.entries = append(m.entries, entry{first: m.arrivals + 1, made: made})
+	m.arrivals++
+	m.wake()
+}
+
 func (m *mirror) lacksHead() bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -106,7 +106,7 @@ func (m *Merger) Add(r Recording) {
 }
 
 // Run merges what is in the recordings now. What it writes depends on nothing but them: not on the order in which they
-// were added, nor on the time. Two recordings of the same capture are an error that names both. Nothing may be run or
+// were added, nor on the time. Two recordings of the same capture are a [SameError]. Nothing may be run or
 // followed after it.
 func (m *Merger) Run(ctx context.Context) error {
 	if err := m.history(ctx, false); err != nil {

@@ -208,10 +208,17 @@ func (m *Merger) take(r *recorder, s capture.Step) error {
 	return nil
 }
 
+// A SameError says that two recordings have the same exchange.
+type SameError struct{ One, Other Recording }
+
+func (e *SameError) Error() string {
+	return fmt.Sprintf("%s and %s are recordings of the same capture; leave one of them out", e.One.Name, e.Other.Name)
+}
+
 func (m *Merger) open(r *recorder, seq uint64, opened capture.Opened) error {
 	if other := m.ids[opened.ID]; opened.ID != uuid.Nil {
 		if other != nil && other != r {
-			return fmt.Errorf("%s and %s are recordings of the same capture; leave one of them out", other.Name, r.Name)
+			return &SameError{other.Recording, r.Recording}
 		}
 		m.ids[opened.ID] = r
 	}
