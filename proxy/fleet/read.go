@@ -63,6 +63,8 @@ type Reader struct {
 	runs      map[string]*assembler // by subject
 	parts     int                   // bytes that they have
 
+	awaited int // recorders that Ask has found
+
 	telling sync.Mutex
 	said    map[string]bool
 	strange int // notices of messages that are none of recorders

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
 	"a2atap/proxy/capture/capturetest"
@@ -186,6 +187,13 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 	m.came, m.asked, m.silent = time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack), unanswered
 	if r.Lives(t.Context()) {
 		t.Error("it has gone, and lives")
+	}
+	r.awaited = maxAwaited
+	other := all[0].Recorder
+	other.Capture = uuid.New()
+	s.answers(Answer{Recorder: other})
+	if ask(); len(found) != 1 {
+		t.Errorf("there is no end of what is found: %d", len(found))
 	}
 	r.Release()
 	if h := r.holes(t, "north"); len(h) != 2 || !strings.Contains(h[0], "were not shipped") {
