@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -40,21 +41,37 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(ctx, strings.Trim(u.Path, "/"))
-	if err != nil {
-		t.Fatal(err)
+	// until does something until the cluster, of which a part may just have come back, answers.
+	until := func(do func() error) {
+		t.Helper()
+		for err := do(); err != nil; err = do() {
+			if !errors.Is(err, nats.ErrNoResponders) || ctx.Err() != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
 	}
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var stream jetstream.Stream
+	until(func() (err error) {
+		stream, err = js.Stream(ctx, strings.Trim(u.Path, "/"))
+		return err
+	})
+	var consumer jetstream.Consumer
+	until(func() (err error) {
+		consumer, err = stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
+		return err
+	})
 	found := make(map[string][]bolt.Block)
 	parts, next := make(map[string][]byte), make(map[string]uint64)
 	for seq := uint64(0); seq < stream.CachedInfo().State.LastSeq; {
-		m, err := consumer.Next(jetstream.FetchMaxWait(tooLong))
-		if err != nil {
-			t.Fatal(err)
-		}
+		var m jetstream.Msg
+		until(func() (err error) {
+			m, err = consumer.Next(jetstream.FetchMaxWait(tooLong))
+			return err
+		})
 		meta, err := m.Metadata()
 		if err != nil {
 			t.Fatal(err)
