@@ -41,11 +41,19 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// until does something until the cluster, of which a part may just have come back, answers.
-	until := func(do func() error) {
+	// until does something until the cluster, of which a part may just have come back, answers: requests get lost there.
+	const patience = 2 * time.Second
+	until := func(do func(context.Context) error) {
 		t.Helper()
-		for err := do(); err != nil; err = do() {
-			if !errors.Is(err, nats.ErrNoResponders) || ctx.Err() != nil {
+		for {
+			bounded, cancel := context.WithTimeout(ctx, patience)
+			err := do(bounded)
+			cancel()
+			switch {
+			case err == nil:
+				return
+			case ctx.Err() != nil, !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, nats.ErrTimeout) &&
+				!errors.Is(err, context.DeadlineExceeded):
 				t.Fatal(err)
 			}
 			select {
@@ -55,12 +63,12 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 		}
 	}
 	var stream jetstream.Stream
-	until(func() (err error) {
+	until(func(ctx context.Context) (err error) {
 		stream, err = js.Stream(ctx, strings.Trim(u.Path, "/"))
 		return err
 	})
 	var consumer jetstream.Consumer
-	until(func() (err error) {
+	until(func(ctx context.Context) (err error) {
 		consumer, err = stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
 		return err
 	})
@@ -68,8 +76,8 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	parts, next := make(map[string][]byte), make(map[string]uint64)
 	for seq := uint64(0); seq < stream.CachedInfo().State.LastSeq; {
 		var m jetstream.Msg
-		until(func() (err error) {
-			m, err = consumer.Next(jetstream.FetchMaxWait(tooLong))
+		until(func(context.Context) (err error) {
+			m, err = consumer.Next(jetstream.FetchMaxWait(patience))
 			return err
 		})
 		meta, err := m.Metadata()
