@@ -59,9 +59,14 @@ type jsonFrame struct {
 
 // next writes one token, and reports whether there was one.
 func (w *jsonWriter) next() bool {
+	before := len(w.data)
 	w.data = bytes.TrimLeft(w.data, " \t\r\n")
 	if len(w.data) == 0 {
 		return false
+	}
+	if n := len(w.line.spans); n > 0 && len(w.data) < before && w.line.spans[n-1].text != " " &&
+		strings.IndexByte("{}[],:", w.data[0]) < 0 { // two values with nothing but blanks between them are no JSON
+		w.line.line = w.line.add(styleText, " ")
 	}
 	switch c := w.data[0]; c {
 	case '{', '[':

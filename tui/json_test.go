@@ -28,6 +28,7 @@ func TestLayJSON(t *testing.T) {
 		{"cut after a name", `{"a"`, "{\n  \"a\"\n"},
 		{"too many brackets", `{"a":1}}]`, "{\n  \"a\": 1\n}\n}\n]\n"},
 		{"two texts", `{"a":1} {"b":2}`, "{\n  \"a\": 1\n}{\n  \"b\": 2\n}\n"},
+		{"values side by side", `[k  oto]`, "[\n  k oto\n]\n"},
 		{"no JSON inside", `{a: b, 'c'}`, "{\n  a: b,\n  'c'\n}\n"},
 		{"control character", "{\"a\":\"\x1b\"}", "{\n  \"a\": \"␛\"\n}\n"},
 	} {
