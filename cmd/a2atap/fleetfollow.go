@@ -25,22 +25,14 @@ func (f *streamCapture) follow(ctx context.Context, forever bool) error {
 	}
 	f.indexed = hideNamed(ctx, &f.store.Reader).(indexed)
 	f.live = true
-	first := make(chan struct{}, 1)
+	f.first = make(chan struct{}, 1)
 	if len(recordings) > 0 {
-		first <- struct{}{}
+		f.first <- struct{}{}
 	}
-	f.do(func(ctx context.Context) error {
-		return f.reader.Follow(ctx, func(r fleet.Recorded) {
-			f.merger.Add(recordingOf(r))
-			select {
-			case first <- struct{}{}:
-			default:
-			}
-		})
-	})
+	f.do(func(ctx context.Context) error { return f.reader.Follow(ctx, f.add) })
 	f.do(func(ctx context.Context) error {
 		select {
-		case <-first:
+		case <-f.first:
 			err := f.merger.Follow(ctx)
 			if err == nil && ctx.Err() == nil {
 				f.setLive(false)
@@ -53,6 +45,15 @@ func (f *streamCapture) follow(ctx context.Context, forever bool) error {
 	})
 	f.do(func(ctx context.Context) error { return f.watch(ctx, forever) })
 	return nil
+}
+
+// add merges the capture of a recorder that was found, too.
+func (f *streamCapture) add(r fleet.Recorded) {
+	f.merger.Add(recordingOf(r))
+	select {
+	case f.first <- struct{}{}:
+	default: // merging has begun
+	}
 }
 
 // do runs a part of the work until Close. An error of it is one of reading the capture.
@@ -72,7 +73,7 @@ func (f *streamCapture) watch(ctx context.Context, forever bool) error {
 	for pulse := 1; ; pulse++ {
 		live := f.reader.Lives(ctx) || len(f.reader.Recorded()) == 0
 		if !live || pulse%fleetRoll == 0 {
-			live = f.reader.Ask(ctx, func(r fleet.Recorded) { f.merger.Add(recordingOf(r)) }) || live
+			live = f.reader.Ask(ctx, f.add) || live
 		}
 		switch {
 		case forever:

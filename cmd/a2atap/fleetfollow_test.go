@@ -3,14 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -160,5 +163,58 @@ func TestSameExchangeOfTwoHosts(t *testing.T) {
 	err := f.explained(fmt.Errorf("merge: %w", &merge.SameError{One: one, Other: other}))
 	if said := err.Error(); !strings.Contains(said, "north and south have shipped the same exchange; --host reads one") {
 		t.Errorf("it says %q", said)
+	}
+}
+
+// A recorder that answers before anything of it is read is merged when it ships, also where it is the first.
+func TestFirstRecorderThatAnswers(t *testing.T) {
+	server := fleettest.Start(t)
+	other := followed(t, filepath.Join(t.TempDir(), "other.a2atap"), 1)
+	ship(t, server, "south", other) // which makes the stream
+	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	recorded, err := bolt.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer recorded.Close()
+	info, err := recorded.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect(strings.TrimSuffix(server.URL("traffic"), "/traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answer, err := json.Marshal(fleet.Answer{
+		Recorder: fleet.Recorder{Host: "north", Name: "c.a2atap", Capture: info.ID, Live: true, Committed: 3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Subscribe("a2atap-hosts.traffic", func(m *nats.Msg) { m.Respond(answer) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	e := env{Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+	e.fleet = &fleetFlags{nats: &natsFlags{}, hosts: []string{"north"}}
+	src, err := openFleet(t.Context(), e, server.URL("traffic"), forever)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	f := src.(*streamCapture)
+	found := 0
+	f.reader.Ask(t.Context(), func(r fleet.Recorded) { found++; f.add(r) })
+	if found != 1 {
+		t.Fatalf("%d recorders are found by asking", found)
+	}
+	ship(t, server, "north", file)
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	if err := src.Wait(ctx, 3); err != nil {
+		t.Errorf("nothing of it is merged: %v", err)
 	}
 }

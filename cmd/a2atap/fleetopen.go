@@ -84,10 +84,11 @@ type streamCapture struct {
 	parted  atomic.Bool // the connection was closed
 	reader  *fleet.Reader
 	merger  *merge.Merger
-	store   *bolt.Store  // of what is merged, while it grows
-	sink    capture.Sink // which leads there
-	ending  sync.Once    // of the sink
-	ended   error        // of that
+	first   chan struct{} // has an element when there is something to merge, while it is followed
+	store   *bolt.Store   // of what is merged, while it grows
+	sink    capture.Sink  // which leads there
+	ending  sync.Once     // of the sink
+	ended   error         // of that
 
 	working sync.WaitGroup
 	broken  context.Context // ends when no more can be read, and with Close
