@@ -1,14 +1,12 @@
 package fleet
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/nats-io/nats.go"
 
 	"a2atap/proxy/capture/capturetest"
 )
@@ -30,6 +28,17 @@ func ended(m *Message) *Message {
 	return &end
 }
 
+// begun is a reader that has read the capture of a recorder, south, and may follow.
+func (s *stage) begun() *reading {
+	s.t.Helper()
+	s.publish(messages(s.t, "south", record(s.t, capturetest.Exchanges()), 1<<20)...)
+	r := s.reader(ReadOptions{})
+	if err := r.Read(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
 // A recorder that is idle and answers is there; where it does not for a moment, as after an outage of the server, nothing
 // is missing.
 func TestIdleRecorderIsThere(t *testing.T) {
@@ -42,14 +51,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 	}
 	m := r.found()[0]
 	m.came = time.Now().Add(-5 * time.Minute)
-	answer, err := json.Marshal(Answer{Recorder: all[2].Recorder, Shipped: all[2].Last})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := s.conn.nats.Subscribe(answerSubject("traffic"), func(q *nats.Msg) { q.Respond(answer) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	leave := s.answers(Answer{Recorder: all[2].Recorder, Shipped: all[2].Last})
 	pulse := func() bool {
 		live := r.Lives(t.Context())
 		r.Abandon()
@@ -58,9 +60,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 	if !pulse() {
 		t.Error("one that answers is not there")
 	}
-	if err := sub.Unsubscribe(); err != nil {
-		t.Fatal(err)
-	}
+	leave()
 	m.came = time.Now().Add(-quiet - time.Second)
 	for range unanswered {
 		if !pulse() {
@@ -103,11 +103,7 @@ func TestClockSetBack(t *testing.T) {
 // A recorder that begins while the stream is read lacks nothing.
 func TestBeginsWhileRead(t *testing.T) {
 	s := newStage(t)
-	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
-	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r := s.begun()
 	all := s.live("north")
 	s.publish(all...)
 	last := all[len(all)-1]
@@ -123,11 +119,7 @@ func TestBeginsWhileRead(t *testing.T) {
 // What cannot be read and is followed by all of a capture, while it is followed, is no gap.
 func TestForeignMessageFirst(t *testing.T) {
 	s := newStage(t)
-	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
-	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r := s.begun()
 	all := s.live("north")
 	if _, err := s.conn.js.Publish(t.Context(), all[0].Recorder.Subject("traffic"), []byte("hello")); err != nil {
 		t.Fatal(err)
@@ -149,20 +141,9 @@ func TestForeignMessageFirst(t *testing.T) {
 // a gap.
 func TestFollowedRecorderThatCannotShip(t *testing.T) {
 	s := newStage(t)
-	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
-	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r := s.begun()
 	all := s.live("north")
-	answer, err := json.Marshal(Answer{Recorder: all[len(all)-1].Recorder, Error: "permissions violation"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := s.conn.nats.Subscribe(answerSubject("traffic"), func(q *nats.Msg) { q.Respond(answer) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	leave := s.answers(Answer{Recorder: all[len(all)-1].Recorder, Error: "permissions violation"})
 	var found []Recorded
 	ask := func() bool { return r.Ask(t.Context(), func(one Recorded) { found = append(found, one) }) }
 	for range 2 {
@@ -176,9 +157,7 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 	if len(r.notices) != 1 || !strings.Contains(r.notices[0], "cannot ship what it records: permissions violation") {
 		t.Errorf("said %q", r.notices)
 	}
-	if err := sub.Unsubscribe(); err != nil {
-		t.Fatal(err)
-	}
+	leave()
 	r.caught.Store(true)
 	if ask() {
 		t.Error("nobody is there, and something goes on")
@@ -204,11 +183,7 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 // What was removed while nobody read is a gap of somebody.
 func TestRemovedBeforeRead(t *testing.T) {
 	s := newStage(t)
-	s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
-	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r := s.begun()
 	seqs := s.publish(messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)...)
 	s.purge(seqs[len(seqs)-1] + 1)
 	s.publish(messages(t, "west", record(t, capturetest.Exchanges()), 1<<20)...)

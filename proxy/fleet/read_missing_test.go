@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture/capturetest"
 )
 
-// answers lets a recorder be there that says something of itself.
-func (s *stage) answers(a Answer) {
+// answers lets a recorder be there that says something of itself, until it leaves.
+func (s *stage) answers(a Answer) (leave func()) {
 	s.t.Helper()
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -28,7 +28,9 @@ func (s *stage) answers(a Answer) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { sub.Unsubscribe() }) //nolint:errcheck // the server may have gone
+	leave = func() { sub.Unsubscribe() } //nolint:errcheck // the server may have gone
+	s.t.Cleanup(leave)
+	return leave
 }
 
 // holes are the reasons of what is lost of the whole of a host's captures.
