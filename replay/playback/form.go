@@ -110,12 +110,12 @@ func (f *form) query(query string) {
 	}
 }
 
-// differences returns where a live form differs from a recorded one, as far as the options ask. The names translate ids
-// of the live client.
+// differences returns where a live form differs from a recorded one, as far as the options ask, with the values as they
+// are; see quoted. The names translate ids of the live client.
 func (recorded *form) differences(live *form, n *names, o *Options) []report.Change {
 	var changes []report.Change
 	add := func(at, was, now string) {
-		changes = append(changes, report.Change{Pointer: at, Was: shown(was), Now: shown(now)})
+		changes = append(changes, report.Change{Pointer: at, Was: was, Now: now})
 	}
 	if recorded.method != live.method {
 		add("/method", recorded.method, live.method)
@@ -143,6 +143,9 @@ func (recorded *form) differences(live *form, n *names, o *Options) []report.Cha
 		if !slices.Equal(recorded.parts, live.parts) {
 			add("/message/parts", words(recorded.parts), words(live.parts))
 		}
+	}
+	if len(o.Pointers) == 0 {
+		return changes
 	}
 	for _, c := range recorded.values(live) {
 		if slices.ContainsFunc(o.Pointers, func(p string) bool { return beneath(c.Pointer, p) }) &&
@@ -221,17 +224,21 @@ func (recorded *form) shapes(live *form) (changes []report.Change) {
 	return changes
 }
 
-// values returns the parameters that differ. Where the recording hides a secret, any other is as good.
+// values returns the parameters that differ, in the order of their places. Where the recording hides a secret, any other
+// is as good.
 func (recorded *form) values(live *form) (changes []report.Change) {
-	leaves := maps.Clone(recorded.leaves)
-	maps.Copy(leaves, live.leaves)
-	for _, at := range slices.Sorted(maps.Keys(leaves)) {
-		was, wasThere := recorded.leaves[at]
+	for at, was := range recorded.leaves {
 		now, isThere := live.leaves[at]
-		if wasThere != isThere || !credential.Fits(was, now) && !(compare.Opaque(was) && compare.Opaque(now)) {
-			changes = append(changes, report.Change{Pointer: at, Was: shown(was), Now: shown(now)})
+		if !isThere || !credential.Fits(was, now) && !(compare.Opaque(was) && compare.Opaque(now)) {
+			changes = append(changes, report.Change{Pointer: at, Was: was, Now: now})
 		}
 	}
+	for at, now := range live.leaves {
+		if _, wasThere := recorded.leaves[at]; !wasThere {
+			changes = append(changes, report.Change{Pointer: at, Now: now})
+		}
+	}
+	slices.SortFunc(changes, func(a, b report.Change) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return changes
 }
 
@@ -246,6 +253,16 @@ func words(kinds []a2a.PartKind) string {
 		list = append(list, names[k])
 	}
 	return strings.Join(list, ", ")
+}
+
+// quoted returns the changes with their values as they are shown. Every recorded request is compared with a live one,
+// and only one of them is shown.
+func quoted(changes []report.Change) []report.Change {
+	for i := range changes {
+		c := &changes[i]
+		c.Was, c.Now = shown(c.Was), shown(c.Now)
+	}
+	return changes
 }
 
 func shown(s string) string {

@@ -28,7 +28,7 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 		}
 		different := a.form.differences(&f, &p.names, &p.opts)
 		if a.after != nil && p.names.begins(call) {
-			different = append(different, report.Change{Pointer: "/task", Was: shown(a.form.task), Now: shown(f.task)})
+			different = append(different, report.Change{Pointer: "/task", Was: a.form.task, Now: f.task})
 		}
 		if len(different) > 0 {
 			if nearest == nil || len(different) < len(changes) {
@@ -104,7 +104,7 @@ func next(state []*exchange, f *form) *exchange {
 func (p *Player) explain(f *form, nearest *exchange, changes []report.Change) *Miss {
 	m := &Miss{Operation: f.String()}
 	if nearest != nil {
-		m.Nearest, m.Changes = nearest.seq, changes
+		m.Nearest, m.Changes = nearest.seq, quoted(changes)
 		m.Why = fmt.Sprintf("nothing recorded matches; the nearest is exchange %d", nearest.seq)
 		return m
 	}
