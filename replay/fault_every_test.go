@@ -4,3 +4,6 @@ package replay_test
 
 // everyWay has each fault shown by every agent that can have it, over every binding that the agent speaks.
 const everyWay = true
+
+// oneIn says which part of the faults TestAgentFaults has shown.
+const oneIn = 1

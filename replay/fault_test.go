@@ -64,7 +64,8 @@ func talks(first bool) []talk {
 
 // Each fault of an agent is found by the rule whose name it bears, and by no other but those that it says it takes
 // along. Over which binding an agent is asked first changes from fault to fault; where that shows the fault, the others
-// are asked with the tag peers alone, and so is an agent that speaks as another one does.
+// are asked with the tag peers alone, and so is an agent that speaks as another one does; two of three faults are shown
+// with that tag alone.
 func TestAgentFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range refagent.Names() {
@@ -80,6 +81,9 @@ func TestAgentFaults(t *testing.T) {
 				}
 			}
 			for n, f := range refagent.Faults(name) {
+				if n%oneIn != 0 {
+					continue
+				}
 				if strings.HasPrefix(f.Slug, "hook-") {
 					continue // these talks receive no notifications; see TestFaultsOfNotifications
 				}

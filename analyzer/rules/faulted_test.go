@@ -42,7 +42,7 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 			x.Fault = &capture.Fault{Kind: "injected", Side: "proxy", Detail: "cut-stream=1"}
 		}},
 	}
-	for _, path := range transcripts(t) {
+	for _, path := range sample(t) {
 		before, random := judgeFile(t, path), randomFor(path)
 		some := random.Perm(len(parse(t, filepath.Join("testdata", path)).Exchanges))
 		for _, i := range some[:min(len(some), 4)] {

@@ -22,7 +22,7 @@ import (
 func TestPartsSayWhatTheWholeSays(t *testing.T) {
 	t.Parallel()
 	divisions := []int{1, 2, 4, 7}
-	for i, path := range transcripts(t) {
+	for i, path := range sample(t) {
 		src, err := capture.ReadMemory(capture.Info{Name: path}, each(parse(t, filepath.Join("testdata", path)).Exchanges))
 		if err != nil {
 			t.Fatal(err)

@@ -148,6 +148,21 @@ func transcripts(t testing.TB) []string {
 	return list
 }
 
+// sample returns one transcript of every oneIn, other ones for each test.
+func sample(t testing.TB) []string {
+	t.Helper()
+	var list []string
+	for _, path := range transcripts(t) {
+		if randomFor(t.Name()+" "+path).IntN(oneIn) == 0 {
+			list = append(list, path)
+		}
+	}
+	if len(list) < 50 {
+		t.Fatalf("%d transcripts show too little", len(list))
+	}
+	return list
+}
+
 // The catalogue is whole: what is not in it is listed with the reason.
 func TestCatalogueIsWhole(t *testing.T) {
 	if n := len(rules.All) + len(rules.Unobserved); n < 371 {

@@ -26,6 +26,7 @@ func checked(t *testing.T, args ...string) (out, said string, code int) {
 // What check --merge makes of the reports on all parts is what one check writes, says and ends with, in every format,
 // whatever is selected.
 func TestMergedPartsAreTheWhole(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	captures := []string{filepath.Join(dir, "one.txtar"), filepath.Join(dir, "two.txtar")}
 	for i, name := range []string{"langgraph-api-0.16.7.txtar", "a2a-go-2.3.1-rest.txtar"} {

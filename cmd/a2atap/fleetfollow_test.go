@@ -44,6 +44,7 @@ func followed(t *testing.T, file string, seq uint64) string {
 
 // A recorder that is heard of once more, after all had ended, ends again: who follows until the end is not kept.
 func TestRecorderThatComesBackEndsAgain(t *testing.T) {
+	t.Parallel()
 	server := fleettest.Start(t)
 	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
 	ship(t, server, "north", file)
@@ -168,6 +169,7 @@ func TestSameExchangeOfTwoHosts(t *testing.T) {
 
 // A recorder that answers before anything of it is read is merged when it ships, also where it is the first.
 func TestFirstRecorderThatAnswers(t *testing.T) {
+	t.Parallel()
 	server := fleettest.Start(t)
 	other := followed(t, filepath.Join(t.TempDir(), "other.a2atap"), 1)
 	ship(t, server, "south", other) // which makes the stream

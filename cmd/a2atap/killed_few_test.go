@@ -4,3 +4,6 @@ package main
 
 // kills is how many recorders TestKilledRecorderIsSaid kills.
 const kills = 4
+
+// everyBody says whether TestMemoryHasACeiling has all of its bodies, or the worst.
+const everyBody = false

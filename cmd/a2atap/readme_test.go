@@ -24,6 +24,7 @@ const (
 
 // The session that the README prints is what the program prints, but for ports, ids and times.
 func TestReadmeSession(t *testing.T) {
+	t.Parallel()
 	readme := filepath.Join("..", "..", "README.md")
 	text, err := os.ReadFile(readme)
 	if err != nil {

@@ -25,10 +25,18 @@ import (
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
 		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
 	})
+}
+
+// tests are the tests of this package, where the binary is not run as one of the programs.
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int {
+	peers.AtOnce(6)
+	return t.m.Run()
 }
 
 func TestScripts(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 // While a NATS server takes connections and says nothing, traffic passes and is stored and judged as ever, and the end
 // takes no longer than it may.
 func TestTrafficPassesASilentNATSServer(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // The commands in the help topics work as they are printed, on the capture of a whole session.
 func TestTopicsWork(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no sessions: %v", err)

@@ -14,6 +14,7 @@ import (
 // TestWrongCommandLines runs what people type by mistake, and compares what each is told with the page that was read
 // and found good: what is wrong, where, and what to do next.
 func TestWrongCommandLines(t *testing.T) {
+	t.Parallel()
 	golden := filepath.Join("testdata", "wrong.txt")
 	text, err := os.ReadFile(golden)
 	if err != nil {

@@ -6,4 +6,8 @@ package mutation
 const mutate = "some"
 
 // everyMistyping is which part of all members of the wrong type TestWrongTypes tries.
-const everyMistyping = 11
+const everyMistyping = 37
+
+// oneIn says which part of the transcripts TestVariationsAreSilent varies, and in which part of the protocols
+// TestMutations plants each mutation.
+const oneIn = 4

@@ -20,9 +20,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// damages is how many captures TestDamagedCaptures damages.
-const damages = 1000
-
 // TestDamagedCaptures damages captures in ways that come of a seed. Whoever reads one gets all that was recorded, or an
 // error, or is told that the recorder was killed: never less without a word.
 func TestDamagedCaptures(t *testing.T) {

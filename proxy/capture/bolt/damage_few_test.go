@@ -1,0 +1,6 @@
+//go:build !peers
+
+package bolt
+
+// damages is how many captures TestDamagedCaptures damages.
+const damages = 200
