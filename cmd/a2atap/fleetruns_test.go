@@ -25,7 +25,6 @@ func TestComposeRuns(t *testing.T) {
 		o.Host, o.Port, o.HTTPPort, o.StoreDir, o.NoLog, o.NoSigs = "127.0.0.1", server.RANDOM_PORT, 0, store, true, true
 	})
 	s := &shell{t: t, dir: t.TempDir()}
-	t.Setenv("REDACTION_KEY", strings.Repeat("of-the-team-", 4))
 	taps := make(map[string]*started)
 	for name, service := range file.Services {
 		partner, inside := strings.CutPrefix(service.NetworkMode, "service:")
@@ -34,7 +33,7 @@ func TestComposeRuns(t *testing.T) {
 		}
 		agent := s.start(composeLine(file.Services[partner].Command), partner+".agent", "--listen", "127.0.0.1:0")
 		defer agent.stop()
-		asUser(t, service.Environment)
+		s.asUser(service.Environment)
 		line := strings.NewReplacer("http://127.0.0.1:9001/spec@0.0.0.0:7001", agent.url, "--allow-remote ", "",
 			"/spool/", name+"-", "nats://nats:4222", nats.ClientURL()).Replace(composeLine(service.Command))
 		taps[partner] = s.start(line, name+".ready")
@@ -48,12 +47,12 @@ func TestComposeRuns(t *testing.T) {
 			t.Fatalf("%s: exit %d: %s", line, code, errs)
 		}
 	}
-	asUser(t, file.Services["reader"].Environment)
+	s.asUser(file.Services["reader"].Environment)
 	stream := strings.Replace(file.Services["reader"].Command[1], "nats://nats:4222", nats.ClientURL(), 1)
 	s.until("a2atap show "+stream, `(?s)planner +SendStreamingMessage .*booker +SendMessage `)
 	s.until("a2atap hosts "+stream, `(?s)booker .*planner `)
 	ships := s.command(arguments("a2atap ship booker-tap-booker.a2atap " + stream + " --ship-host elsewhere"))
-	asUser(t, file.Services["booker-tap"].Environment)
+	s.asUser(file.Services["booker-tap"].Environment)
 	reads := s.command(arguments("a2atap show " + stream))
 	refused(t, map[string]*exec.Cmd{"does not allow it": ships, "let this user read the stream": reads})
 	for name, tap := range taps {
@@ -66,11 +65,13 @@ func TestComposeRuns(t *testing.T) {
 
 func composeLine(command []string) string { return "a2atap " + strings.Join(command, " ") }
 
-// asUser gives processes to come the variables of a service.
-func asUser(t *testing.T, environment map[string]string) {
-	t.Helper()
+// asUser gives commands to come the variables of a service.
+func (s *shell) asUser(environment map[string]string) {
 	who, secret, _ := strings.Cut(environment["A2ATAP_NATS_USER"], ":")
-	t.Setenv("A2ATAP_NATS_USER", who+":"+fleetPasswords[passwordName.FindString(secret)])
+	s.env = []string{
+		"REDACTION_KEY=" + strings.Repeat("of-the-team-", 4),
+		"A2ATAP_NATS_USER=" + who + ":" + fleetPasswords[passwordName.FindString(secret)],
+	}
 }
 
 // refused runs commands at the same time, each of which the server must not let do what it wants, and which must say so

@@ -51,6 +51,7 @@ func TestReadmeSession(t *testing.T) {
 type shell struct {
 	t   *testing.T
 	dir string
+	env []string // variables of its commands beside those of the test
 	log bytes.Buffer
 	// what to print for what really was
 	names []string
@@ -202,6 +203,7 @@ func (s *shell) command(args []string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), "a2atap", args...) // testscript put it on the path
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
+	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 
 // A recorder that was killed has all that it had committed in the stream, and yet nobody can say that this was all.
 func TestSilentRecorderIsAGap(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 1<<20)

@@ -22,6 +22,7 @@ import (
 // Who may publish to a stream can fill it with what he likes. What others have recorded is read as before, and nothing
 // that is said is obeyed by a terminal.
 func TestHostilePublisher(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	own := messages(t, "north", path, 1<<20)

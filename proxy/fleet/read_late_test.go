@@ -81,6 +81,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 
 // Which message is the last is not told by clocks: they can be set back.
 func TestClockSetBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	north := s.live("north")
 	last := ended(north[len(north)-1])
@@ -102,6 +103,7 @@ func TestClockSetBack(t *testing.T) {
 
 // A recorder that begins while the stream is read lacks nothing.
 func TestBeginsWhileRead(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	r := s.begun()
 	all := s.live("north")
@@ -140,6 +142,7 @@ func TestForeignMessageFirst(t *testing.T) {
 // Who follows learns of a recorder of which nothing came, and that it goes on; when it does not, what it has recorded is
 // a gap.
 func TestFollowedRecorderThatCannotShip(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	r := s.begun()
 	all := s.live("north")

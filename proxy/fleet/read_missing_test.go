@@ -50,6 +50,7 @@ func (r *reading) holes(t *testing.T, host string) (reasons []string) {
 }
 
 func TestWhoCannotShipIsAGap(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		published int                   // messages of the capture
 		ended     bool                  // as they say
@@ -91,6 +92,7 @@ func TestWhoCannotShipIsAGap(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t)
 			all := messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)
 			for _, m := range all {

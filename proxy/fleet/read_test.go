@@ -287,6 +287,7 @@ func TestAbsentAndEmptyStreams(t *testing.T) {
 
 // Reading goes on where it was when the server is there again, and nothing is missing or twice.
 func TestFollowOverRestarts(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 200)

@@ -43,7 +43,9 @@ type pair struct {
 	answersEnd       bool      // nothing more will be written to the client
 	agentUnsolicited bool      // the agent sends what answers no request
 	tunnel           *exchange // the one whose upgrade the agent took
-	shutDown         bool      // the connections were closed by shutdown
+	refusing         bool      // a request was refused whose end is reported, and the client has no answer yet
+	shutDown         bool      // the connections are being closed by shutdown
+	over             bool      // both connections are closed
 }
 
 // An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
@@ -109,6 +111,10 @@ func (p *pair) end() error {
 	if p.agent != nil {
 		p.agent.Close()
 	}
+	p.mu.Lock()
+	p.over = true
+	p.decided.Broadcast()
+	p.mu.Unlock()
 	p.endUnfinished(true)
 	return errors.Join(p.firstFault, p.obs.failure(), p.edit.failure())
 }
@@ -151,11 +157,23 @@ func (p *pair) endUnfinished(all bool) {
 	}
 }
 
-// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
+// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle. Of what the
+// Observer was told that it has ended, the client still gets the last bytes.
 func (p *pair) shutdown() {
+	late := false
+	timer := time.AfterFunc(p.cfg.linger, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.decided.Broadcast()
+	})
+	defer timer.Stop()
 	p.mu.Lock()
 	p.setCause(-1, stopped)
 	p.shutDown = true
+	for p.owesBytes() && !late {
+		p.decided.Wait()
+	}
 	busy, agent := len(p.unfinished) > 0, p.agent
 	p.mu.Unlock()
 	if agent != nil {
@@ -166,6 +184,16 @@ func (p *pair) shutdown() {
 	} else {
 		p.client.Close()
 	}
+}
+
+// owesBytes reports whether the client has not yet got all of an exchange whose end was reported, or is still read from
+// so that it gets the last bytes. The lock is held.
+func (p *pair) owesBytes() bool {
+	if p.over {
+		return false
+	}
+	return p.answersEnd || p.refusing ||
+		slices.ContainsFunc(p.unfinished, func(x *exchange) bool { return x.ended && !x.answerDone })
 }
 
 // noteCause notes why the connection will break, unless a reason is known already. It must come before the closing that

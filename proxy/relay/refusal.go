@@ -90,9 +90,16 @@ func (r *requests) refuse(n int, err error) {
 		f.Status = 0
 	}
 	if x >= 0 {
+		r.mu.Lock()
+		r.refusing = true
+		r.mu.Unlock()
 		r.endUnnumbered(x, f) // before the client can notice, and try again
 	}
 	r.reply(f)
+	r.mu.Lock()
+	r.refusing = false
+	r.decided.Broadcast()
+	r.mu.Unlock()
 	if f.Bytes = r.drain(); x < 0 {
 		r.endUnnumbered(x, f)
 	}
