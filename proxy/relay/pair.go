@@ -160,20 +160,11 @@ func (p *pair) endUnfinished(all bool) {
 // shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle. Of what the
 // Observer was told that it has ended, the client still gets the last bytes.
 func (p *pair) shutdown() {
-	late := false
-	timer := time.AfterFunc(p.cfg.linger, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		late = true
-		p.decided.Broadcast()
-	})
-	defer timer.Stop()
 	p.mu.Lock()
 	p.setCause(-1, stopped)
 	p.shutDown = true
-	for p.owesBytes() && !late {
-		p.decided.Wait()
-	}
+	p.waitWhile(p.owesBytes, p.cfg.linger)
+	p.waitWhile(p.lingers, p.cfg.linger/10)
 	busy, agent := len(p.unfinished) > 0, p.agent
 	p.mu.Unlock()
 	if agent != nil {
@@ -186,14 +177,29 @@ func (p *pair) shutdown() {
 	}
 }
 
-// owesBytes reports whether the client has not yet got all of an exchange whose end was reported, or is still read from
-// so that it gets the last bytes. The lock is held.
+// owesBytes reports whether the client has not yet been sent all of an exchange whose end was reported. The lock is
+// held.
 func (p *pair) owesBytes() bool {
-	if p.over {
-		return false
+	return !p.answersEnd && (p.refusing ||
+		slices.ContainsFunc(p.unfinished, func(x *exchange) bool { return x.ended && !x.answerDone }))
+}
+
+// lingers reports whether the client was sent all that it will get, and may still have to read it. The lock is held.
+func (p *pair) lingers() bool { return p.answersEnd && !p.over }
+
+// waitWhile returns when a condition is over, or a time. The lock is held, but for the time of waiting.
+func (p *pair) waitWhile(condition func() bool, most time.Duration) {
+	late := false
+	timer := time.AfterFunc(most, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.decided.Broadcast()
+	})
+	defer timer.Stop()
+	for condition() && !late {
+		p.decided.Wait()
 	}
-	return p.answersEnd || p.refusing ||
-		slices.ContainsFunc(p.unfinished, func(x *exchange) bool { return x.ended && !x.answerDone })
 }
 
 // noteCause notes why the connection will break, unless a reason is known already. It must come before the closing that
