@@ -15,9 +15,9 @@ const (
 	// has nothing else to run.
 	sparePlaces = 2
 
-	collectPercent = 400      // of what is in use, that is allocated before it is collected: it is little, and lives long
+	collectPercent = 400       // of what is in use, that is allocated before it is collected: it is little, and lives long
 	heapBudget     = 120 << 20 // bytes of memory that this may lead to
-	heapSpare      = 40 << 20 // bytes that are allocated beside what is in use at least, before they are collected
+	heapSpare      = 40 << 20  // bytes that are allocated beside what is in use at least, before they are collected
 )
 
 // A runtimeSetting is how Go runs this process while it records. Recordings in one process share it.
