@@ -123,15 +123,6 @@ func peakMemory() int64 {
 	return kib << 10
 }
 
-// cpuUsed returns what this process has used of the processor.
-func cpuUsed() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 func relayWay(agent string) (string, func() (wayReport, error), error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

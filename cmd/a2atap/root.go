@@ -65,11 +65,26 @@ func run(ctx context.Context, e env, args []string) int {
 		}
 		lines := strings.Split(text, "\n")
 		for i := range lines {
-			lines[i] = analyzer.Clean(lines[i])
+			lines[i] = saidOnce(analyzer.Clean(lines[i]))
 		}
 		fmt.Fprintf(e.Err, "a2atap: %s\n", strings.Join(lines, "\n"))
 	}
 	return code
+}
+
+// saidOnce takes out of an error what it has named already: a command names the file that it reads, and so does who
+// reads it, as in "check c.jsonl: c.jsonl: exchange 1: ...".
+func saidOnce(text string) string {
+	parts := strings.Split(text, ": ")
+	kept := parts[:1]
+	for _, part := range parts[1:] {
+		last := kept[len(kept)-1]
+		if part != "" && (last == part || strings.HasSuffix(last, " "+part)) {
+			continue
+		}
+		kept = append(kept, part)
+	}
+	return strings.Join(kept, ": ")
 }
 
 // notice prints a message in which foreign text may be: nothing that a terminal would obey, and no password of a URL.

@@ -3,6 +3,7 @@ package exchangejson
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -47,6 +48,9 @@ func ParseTime(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time such as 2026-01-01T00:00:00.000Z", s)
 }
 
+// errCutOff is an unexpected end in plain words.
+var errCutOff = errors.New("it is cut off here")
+
 // Explain says where in a value JSON could not be read, without the words of the library.
 func Explain(err error) error {
 	var semantic *json.SemanticError
@@ -59,7 +63,11 @@ func Explain(err error) error {
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
-		return fmt.Errorf("%s: byte %d: %w", fieldName(syntactic.JSONPointer), syntactic.ByteOffset, syntactic.Err)
+		why := syntactic.Err
+		if errors.Is(why, io.ErrUnexpectedEOF) {
+			why = errCutOff
+		}
+		return fmt.Errorf("%s: byte %d: %w", fieldName(syntactic.JSONPointer), syntactic.ByteOffset, why)
 	}
 	return err
 }
