@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -60,10 +61,10 @@ func TestCardFoundByContent(t *testing.T) {
 			for _, s := range c.Steps {
 				x = capture.Assemble(x, s)
 			}
-			if r := analyzer.Read(x); (r.Card != nil) != test.want || (r.Call.Operation == a2a.GetCard) != test.want {
+			if r := reading.Read(x); (r.Card != nil) != test.want || (r.Call.Operation == a2a.GetCard) != test.want {
 				t.Errorf("read as %v", r.Call.Operation)
 			}
-			d := analyzer.NewDescriber()
+			d := reading.NewDescriber()
 			d.Request(x, nil)
 			key := capture.Key{Kind: "operation", Value: a2a.GetCard.String()}
 			if got := slices.Contains(d.Response(x, nil).Keys, key); got != test.want {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"a2atap/analyzer/cardfetch"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
@@ -55,7 +56,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	e.requestMissed = e.requestMissed || x.Call.Binding == a2a.GRPC // which is not decoded
 	o.Kind, o.Dialects = RequestRead, x.Dialects
 	e.observe(in, o)
-	in.seeking = !x.Judged() && !x.Gather && mayFetchCard(&x.Request, x.Body)
+	in.seeking = !x.Judged() && !x.Gather && cardfetch.MayAsk(&x.Request, x.Body)
 	if !x.Judged() || x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
 		return // what there is to judge comes with the answer
 	}

@@ -309,7 +309,7 @@ func batchOutcome(x *Exchange, a *a2a.Answer) Outcome {
 
 // failureName returns the name of an error as verdicts have it.
 func failureName(err *a2a.Error, status int) string {
-	switch words := shortName(err); {
+	switch words := ErrorName(err); {
 	case words != "":
 		return words
 	case err.CodeKnown:

@@ -68,7 +68,7 @@ func (in *intake) summary(took time.Duration) Ended {
 	x := in.x
 	s := Ended{
 		Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall() && !in.made.is(), Outcome: x.Outcome,
-		Started: x.Started, Took: took, Asked: callWords(&x.Call, x.Request.Method+" "+x.Request.Target),
+		Started: x.Started, Took: took, Asked: CallWords(&x.Call, x.Request.Method+" "+x.Request.Target),
 		Task: in.task, State: in.state, Status: max(x.Response.Status, in.status), Events: capture.NotKnown,
 		Unseen: in.unseen, FaultMade: in.made.what,
 	}
@@ -87,8 +87,8 @@ func (in *intake) summary(took time.Duration) Ended {
 	return s
 }
 
-// callWords says what a request asks: an operation, the method that it names in quotes, or else the given words.
-func callWords(c *a2a.Call, otherwise string) string {
+// CallWords says what a request asks: an operation, the method that it names in quotes, or else the given words.
+func CallWords(c *a2a.Call, otherwise string) string {
 	switch {
 	case c.Operation != a2a.NoOperation:
 		return c.Operation.String()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -66,9 +66,9 @@ type plan struct {
 	info    capture.Info
 	entries []*entry // in order of their opening, with those left out
 	origins map[valueKey]*origin
-	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
-	hooks   []delivery      // recorded notifications
-	push    bool            // agents were given webhooks
+	reader  reading.Reader // what cards and calls of the capture tell about addresses
+	hooks   []delivery     // recorded notifications
+	push    bool           // agents were given webhooks
 
 	ends map[string]a2a.State // in which tasks were seen to end, by their recorded ids
 }

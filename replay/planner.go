@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -227,7 +227,7 @@ func worthCarrying(s compare.Site) bool {
 func (p *planner) event(o *openExchange, e *capture.Event) {
 	a, ok := compare.ReadEvent(&o.call, e)
 	if ok && len(o.reader.Items) == 0 {
-		p.reader.Answered(o.x, analyzer.ReadEvent(&o.call, e, nil))
+		p.reader.Answered(o.x, reading.ReadEvent(&o.call, e, nil))
 	}
 	o.arrived = true
 	if !ok {
@@ -262,7 +262,7 @@ func (p *planner) answered(o *openExchange) {
 	if o.x.Response == nil || o.x.Response.Stream {
 		return
 	}
-	p.reader.Answered(o.x, analyzer.ReadAnswer(&o.call, o.x, nil))
+	p.reader.Answered(o.x, reading.ReadAnswer(&o.call, o.x, nil))
 	r := compare.ReadReply(&o.call, o.x)
 	for _, it := range r.Items {
 		p.noteState(o, it)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
@@ -121,7 +121,7 @@ func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				switch r := analyzer.Read(x); {
+				switch r := reading.Read(x); {
 				case r.Call.Operation == a2a.SendMessage:
 					sends = append(sends, x.Seq)
 				case r.Call.Operation == a2a.SendStreamingMessage:
@@ -157,7 +157,7 @@ func TestConversationIsWhole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				seen[analyzer.Read(x).Call.Operation.String()] = true
+				seen[reading.Read(x).Call.Operation.String()] = true
 			}
 			want := []string{
 				"CancelTask", "CreateTaskPushNotificationConfig", "DeleteTaskPushNotificationConfig", "GetAgentCard", "GetTask",

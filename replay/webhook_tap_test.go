@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -104,7 +105,7 @@ func recordHooks(t *testing.T, agentURL string, talk func(tapURL string)) *captu
 	}
 	key := []byte("0123456789abcdef0123456789abcdef")
 	mem := capture.NewMemory(capture.Info{Name: "test"})
-	sink := redact.New(mem, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	sink := redact.New(mem, redact.Options{Key: key, Describer: reading.NewDescriber()})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{
 		Taps:     []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}},

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -55,7 +56,7 @@ type document struct {
 	open          map[int][]docLine // by index of the event: its content and its findings
 	cut           bool              // a body is longer than what is shown
 	total         time.Duration     // that the bars of the events stand for; 0 if there are none
-	reading       *analyzer.Reading
+	reading       *reading.Reading
 	pattern       *find.Pattern // that was searched for
 }
 
@@ -70,7 +71,7 @@ type docSource struct {
 	limit    int   // bytes of a body
 	open     []int // events whose content is shown
 	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
-	reading  *analyzer.Reading
+	reading  *reading.Reading
 	folds    folding
 	pattern  *find.Pattern // that is searched for; nil if none is
 	note     notes.Note

@@ -11,7 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -44,7 +44,7 @@ const (
 )
 
 // newEntry reads an exchange for the list.
-func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
+func newEntry(x *capture.Exchange, r *reading.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
 		seq: x.Seq, id: x.ID, started: x.Started, client: x.Client.Name, agent: x.Agent.Name,
@@ -69,7 +69,7 @@ func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 }
 
 // failedExchange reports whether there was a fault, a protocol error or an HTTP error.
-func failedExchange(x *capture.Exchange, r *analyzer.Reading) bool {
+func failedExchange(x *capture.Exchange, r *reading.Reading) bool {
 	if x.Fault != nil || len(r.Errors) > 0 {
 		return true
 	}
@@ -98,7 +98,7 @@ func shorten(x *capture.Exchange, ends int) *capture.Exchange {
 }
 
 // outcome describes the result of an exchange in a few words, the most important first.
-func outcome(x *capture.Exchange, r *analyzer.Reading) string {
+func outcome(x *capture.Exchange, r *reading.Reading) string {
 	var words []string
 	add := func(word string) {
 		if word != "" {

@@ -3,7 +3,7 @@ package tui
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -15,7 +15,7 @@ const (
 )
 
 // said returns the first text of the exchange, in one line: of the message that was sent, else of the answer.
-func said(x *capture.Exchange, r *analyzer.Reading) string {
+func said(x *capture.Exchange, r *reading.Reading) string {
 	if r.Call.Message.Exists() {
 		if words := firstText(a2a.Message{Value: r.Call.Message}.Parts()); words != "" {
 			return words

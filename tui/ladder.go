@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 )
@@ -15,7 +16,7 @@ import (
 type Arrow = sequence.Arrow
 
 // Arrows returns the arrows of one exchange, findings marked where they stand.
-func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
+func Arrows(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding) []Arrow {
 	return sequence.Of(x, r, findings)
 }
 

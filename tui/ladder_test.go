@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/transcript"
 )
 
@@ -88,7 +89,7 @@ func TestArrows(t *testing.T) {
 	var got []string
 	for _, seq := range []int{4, 5, 6, 8} {
 		x := script.Exchanges[seq-1]
-		for _, a := range Arrows(x, analyzer.Read(x), nil) {
+		for _, a := range Arrows(x, reading.Read(x), nil) {
 			line := a.From + " " + a.Label
 			if a.Broken {
 				line += " (broken)"

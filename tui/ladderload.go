@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -62,7 +63,7 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *ladderContent) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
+func (w *ladderContent) draw(x *capture.Exchange, reader *reading.Reader, found []analyzer.Finding) {
 	short := shorten(x, w.ends)
 	reading := reader.Read(short)
 	w.arrows = append(w.arrows, Arrows(short, reading, found)...)

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 )
 
@@ -148,7 +149,7 @@ func (w *docWriter) message(at analyzer.Place, raw []byte, body *capture.Body, m
 // arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
 func (w *docWriter) arrowEvents(a *Arrow, events []capture.Event) {
 	none := func(analyzer.Place) bool { return false }
-	var reading *analyzer.Reading
+	var reading *reading.Reading
 	for i := range events {
 		e := &events[i]
 		place := eventAt(a.Exchange, e.K)

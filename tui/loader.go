@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -19,7 +20,7 @@ type loader struct {
 	verdicts  *Verdicts               // on the recording; nil if the loader judges all by itself
 	links     *links                  // what caused what; that of verdicts if there are any
 	observed  *observed
-	reader    *analyzer.Reader
+	reader    *reading.Reader
 	relations *relations // for captures without an index
 	notes     *notes.Keeper
 	cards     *uint64 // exchanges up to this one were searched for cards; for open and watch, which never run at once
@@ -28,7 +29,7 @@ type loader struct {
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
 	return &loader{
 		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{},
-		observed: &observed{}, reader: &analyzer.Reader{},
+		observed: &observed{}, reader: &reading.Reader{},
 		relations: &relations{}, notes: notes.NewKeeper(""), cards: new(uint64),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 )
 
@@ -124,7 +125,7 @@ func (p *Printer) cut(l line) line {
 
 // Exchange prints a part of an exchange: heads, bodies with their content codings taken off and JSON laid out,
 // events, findings below the lines where they stand, and at last how it ended.
-func (p *Printer) Exchange(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding, part Part) error {
+func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part Part) error {
 	w := docWriter{docSource: docSource{
 		excerpt: excerpt{x: x}, findings: findings, width: indentRoom, limit: math.MaxInt, reading: r, whole: true,
 	}}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -79,7 +80,7 @@ func TestPrintedExchange(t *testing.T) {
 		Place: analyzer.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
 	}}
 	got := printed(t, 40, "", func(p *Printer) error {
-		return p.Exchange(x, analyzer.Read(x), found, Part{Side: ResponseSide})
+		return p.Exchange(x, reading.Read(x), found, Part{Side: ResponseSide})
 	})
 	want := `
 ← HTTP/1.1 200 OK
@@ -107,7 +108,7 @@ ended after 100.0ms
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	painted := printed(t, 0, Dark, func(p *Printer) error { return p.Exchange(x, analyzer.Read(x), nil, Part{}) })
+	painted := printed(t, 0, Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, Part{}) })
 	if !strings.Contains(painted, "\x1b[33m-32001\x1b[0m") || !strings.Contains(painted, "→ POST") {
 		t.Errorf("on a terminal it is not coloured:\n%s", painted)
 	}
@@ -126,7 +127,7 @@ func TestPrintedStream(t *testing.T) {
 			},
 		},
 	}
-	all := printed(t, 0, "", func(p *Printer) error { return p.Exchange(x, analyzer.Read(x), nil, Part{}) })
+	all := printed(t, 0, "", func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, Part{}) })
 	acts := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }
 	if !utf8.ValidString(all) || strings.ContainsFunc(all, acts) {
 		t.Errorf("it acts on a terminal: %q", all)
@@ -140,7 +141,7 @@ func TestPrintedStream(t *testing.T) {
 		}
 	}
 	one := printed(t, 0, "", func(p *Printer) error {
-		return p.Exchange(x, analyzer.Read(x), nil, Part{Side: ResponseSide, Event: 2})
+		return p.Exchange(x, reading.Read(x), nil, Part{Side: ResponseSide, Event: 2})
 	})
 	if one != "← event 2  unterminated\nend\n" {
 		t.Errorf("of event 2 it prints %q", one)

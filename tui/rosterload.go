@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/roster"
@@ -68,7 +68,7 @@ func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64,
 }
 
 // rosterExchange returns what sorting needs of an exchange.
-func rosterExchange(x *capture.Exchange, r *analyzer.Reading) roster.Exchange {
+func rosterExchange(x *capture.Exchange, r *reading.Reading) roster.Exchange {
 	e := roster.Exchange{
 		Started: x.Started, Took: x.Ended, Size: bodySize(&x.Request.Body, nil), State: a2a.StateOf(r.State()),
 		Task: only(r.Call.TaskID, r.Tasks), Context: only(r.Call.ContextID, r.Contexts), Failed: failedExchange(x, r),

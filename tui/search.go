@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 )
@@ -173,7 +174,7 @@ func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 		answer.all = false
 		key := keys[0]
 		if key.Kind == "operation" {
-			key.Value = analyzer.Facts{Reading: &analyzer.Reading{}}.Normalise("op", key.Value)
+			key.Value = reading.Facts{Reading: &reading.Reading{}}.Normalise("op", key.Value)
 		}
 		for seq, err := range index.Find(l.ctx, key, 1) {
 			if err != nil {
@@ -227,7 +228,7 @@ func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 }
 
 func (l *loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
-	return f.Match(x, analyzer.Facts{
+	return f.Match(x, reading.Facts{
 		Reading: l.reader.Read(x), Findings: found[x.Seq], Workflow: l.links.index.Of(x.Seq).Workflow,
 		Marked: l.notes.Now().Of(x.Seq, x.ID).Marked,
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -68,7 +69,7 @@ func Tap(t testing.TB, agent string, list ...Option) *Recording {
 func start(agent *url.URL, o *options, test string) (*Recording, error) {
 	r := &Recording{options: o, agent: agent, served: make(chan struct{})}
 	r.memory = capture.NewMemory(capture.Info{Name: test, Created: time.Now()})
-	r.sink = redact.New(r.memory, redact.Options{Describer: analyzer.NewDescriber()})
+	r.sink = redact.New(r.memory, redact.Options{Describer: reading.NewDescriber()})
 	r.record = proxy.NewRecorder(proxy.RecorderOptions{Sink: r.sink})
 	p, err := proxy.New(proxy.Options{
 		Taps:    []proxy.TapSpec{{Name: o.name, Agent: agent, Listen: "127.0.0.1:0"}},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -27,7 +28,7 @@ type judge struct {
 	onStep   func(Progress)
 
 	now      []*capture.Exchange
-	readings map[uint64]reading
+	readings map[uint64]asRead
 	finding  analyzer.Finding
 	findings []analyzer.Finding
 	tried    int
@@ -35,8 +36,8 @@ type judge struct {
 	named    int // neutral words so far
 }
 
-// A reading is how an exchange is read: what no cut may change.
-type reading struct {
+// asRead is how an exchange is read: what no cut may change.
+type asRead struct {
 	operation a2a.Operation
 	binding   a2a.Binding
 	dialects  a2a.Dialects
@@ -109,12 +110,12 @@ func (j *judge) begin(all []*capture.Exchange) error {
 }
 
 // read reads exchanges, in their order.
-func read(list []*capture.Exchange) map[uint64]reading {
-	reader := &analyzer.Reader{}
-	readings := make(map[uint64]reading, len(list))
+func read(list []*capture.Exchange) map[uint64]asRead {
+	reader := &reading.Reader{}
+	readings := make(map[uint64]asRead, len(list))
 	for _, x := range list {
 		r := reader.Read(x)
-		readings[x.Seq] = reading{r.Call.Operation, r.Call.Binding, r.Dialects}
+		readings[x.Seq] = asRead{r.Call.Operation, r.Call.Binding, r.Dialects}
 	}
 	return readings
 }

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/minimize"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -201,8 +202,8 @@ func wantNeeded(
 }
 
 func sameReadings(all, less []*capture.Exchange) bool {
-	var before, after analyzer.Reader
-	was := make(map[uint64]*analyzer.Reading)
+	var before, after reading.Reader
+	was := make(map[uint64]*reading.Reading)
 	for _, x := range all {
 		was[x.Seq] = before.Read(x)
 	}
@@ -257,7 +258,7 @@ func TestAnonymousTextsStaySame(t *testing.T) {
 	if n := len(again.Exchanges); n != 2 {
 		t.Fatalf("got %d exchanges\n%s", n, data)
 	}
-	first, second := analyzer.Read(again.Exchanges[0]), analyzer.Read(again.Exchanges[1])
+	first, second := reading.Read(again.Exchanges[0]), reading.Read(again.Exchanges[1])
 	if len(first.Tasks) == 0 || !slices.Equal(first.Tasks, second.Tasks) || !strings.HasPrefix(first.Tasks[0], "id-") {
 		t.Errorf("the tasks are %q and %q in\n%s", first.Tasks, second.Tasks, data)
 	}

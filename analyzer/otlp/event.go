@@ -8,6 +8,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -43,7 +44,7 @@ func (e *exchange) streamed() (list []*tracepb.Span_Event, dropped uint32) {
 			total = max(total, event.K)
 		}
 	}
-	readings := make(map[int]*analyzer.EventReading, len(e.reading.Events))
+	readings := make(map[int]*reading.EventReading, len(e.reading.Events))
 	for i := range e.reading.Events {
 		readings[e.reading.Events[i].K] = &e.reading.Events[i]
 	}
@@ -57,7 +58,7 @@ func (e *exchange) streamed() (list []*tracepb.Span_Event, dropped uint32) {
 }
 
 // event returns an event of the stream; what is read of it may be nil.
-func (e *exchange) event(event *capture.Event, r *analyzer.EventReading) *tracepb.Span_Event {
+func (e *exchange) event(event *capture.Event, r *reading.EventReading) *tracepb.Span_Event {
 	at := e.Started
 	if event.At > 0 {
 		at = at.Add(event.At)

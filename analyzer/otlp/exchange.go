@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -21,7 +22,7 @@ import (
 type exchange struct {
 	*capture.Exchange
 	request, response capture.Head
-	reading           *analyzer.Reading
+	reading           *reading.Reading
 	identity          identity
 	failure           string // with which the call failed, by name; empty if it did not
 	findings          []analyzer.Finding

@@ -24,17 +24,17 @@ import (
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/capture"
 )
 
 // Options say what spans are made of.
 type Options struct {
-	Capture uuid.UUID        // of the capture; zero if it has none
-	Version string           // of this program
-	Bodies  bool             // of requests and answers are attributes
-	Reader  *analyzer.Reader // of the exchanges; nil stands for one that knows no card yet
+	Capture uuid.UUID       // of the capture; zero if it has none
+	Version string          // of this program
+	Bodies  bool            // of requests and answers are attributes
+	Reader  *reading.Reader // of the exchanges; nil stands for one that knows no card yet
 
 	// Parent says which exchange caused another; nil stands for nothing that is known.
 	Parent func(seq uint64) Parent
@@ -66,7 +66,7 @@ const maxKnown = 10_000
 // New returns a Spans.
 func New(o Options) *Spans {
 	if o.Reader == nil {
-		o.Reader = &analyzer.Reader{}
+		o.Reader = &reading.Reader{}
 	}
 	if o.Parent == nil {
 		o.Parent = func(uint64) Parent { return Parent{} }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/track/workflow"
@@ -39,7 +40,7 @@ func withTraffic(t *testing.T, r *analyzer.Result) *report.Report {
 		t.Fatal(err)
 	}
 	section, err := exchanges.Read(t.Context(), []exchanges.Capture{{
-		Name: "calls.txtar", Source: src, Reader: &analyzer.Reader{}, Links: links, Findings: len(r.Findings),
+		Name: "calls.txtar", Source: src, Reader: &reading.Reader{}, Links: links, Findings: len(r.Findings),
 	}}, r.Findings)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -31,7 +32,7 @@ type Arrow struct {
 
 // Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
 // in a row folded into one. Findings are marked at the arrow where they stand.
-func Of(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
+func Of(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding) []Arrow {
 	d := drawing{x: x, r: r, findings: findings}
 	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
 	switch res := x.Response; {
@@ -61,7 +62,7 @@ func Sort(arrows []Arrow) {
 
 type drawing struct {
 	x        *capture.Exchange
-	r        *analyzer.Reading
+	r        *reading.Reading
 	findings []analyzer.Finding
 	arrows   []Arrow
 }
@@ -116,7 +117,7 @@ func (d *drawing) answered(res *capture.Response) (text string, failed bool) {
 }
 
 // errorName returns code and name of the first error, if there is one.
-func errorName(r *analyzer.Reading) string {
+func errorName(r *reading.Reading) string {
 	if len(r.Errors) == 0 {
 		return ""
 	}
@@ -166,12 +167,12 @@ func (d *drawing) stream(res *capture.Response) {
 }
 
 // EventWords says what an event of a stream holds, in a word or two.
-func EventWords(e analyzer.EventReading) string {
-	d := drawing{r: &analyzer.Reading{}}
+func EventWords(e reading.EventReading) string {
+	d := drawing{r: &reading.Reading{}}
 	return d.describe(e)
 }
 
-func (d *drawing) describe(e analyzer.EventReading) string {
+func (d *drawing) describe(e reading.EventReading) string {
 	switch {
 	case e.Err != nil && d.r.ErrorName(e.Err) != "":
 		return d.r.ErrorName(e.Err)

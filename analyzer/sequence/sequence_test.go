@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture/transcript"
@@ -30,7 +31,7 @@ func TestArrowsOfASession(t *testing.T) {
 		if x.Seq == found[0].Place.Exchange {
 			mine = found
 		}
-		arrows = append(arrows, sequence.Of(x, analyzer.Read(x), mine)...)
+		arrows = append(arrows, sequence.Of(x, reading.Read(x), mine)...)
 	}
 	sequence.Sort(arrows)
 	var got []string

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -153,7 +153,7 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 	}
 	var sink capture.Sink = store
 	if described {
-		sink = redact.New(store, redact.Options{Describer: analyzer.NewDescriber()})
+		sink = redact.New(store, redact.Options{Describer: reading.NewDescriber()})
 	}
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}, Recorder: recorder})

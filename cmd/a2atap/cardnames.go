@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -38,7 +38,7 @@ func learnCards(ctx context.Context, src indexed, names *redact.Names, from uint
 				continue // it is looked at again
 			}
 			if x.Response != nil {
-				names.Learn(x, analyzer.NewDescriber().Response(x, nil))
+				names.Learn(x, reading.NewDescriber().Response(x, nil))
 			}
 			next = max(next, seq+1)
 		}
@@ -52,7 +52,7 @@ func learnFrom(ctx context.Context, src capture.Source, names *redact.Names) err
 		_, err := learnCards(ctx, ours, names, 1)
 		return err
 	}
-	var reader analyzer.Reader
+	var reader reading.Reader
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func learnFrom(ctx context.Context, src capture.Source, names *redact.Names) err
 		switch reader.Read(x).Call.Operation {
 		case a2a.GetCard, a2a.GetExtendedCard:
 			if x.Response != nil {
-				names.Learn(x, analyzer.NewDescriber().Response(x, nil))
+				names.Learn(x, reading.NewDescriber().Response(x, nil))
 			}
 		}
 	}

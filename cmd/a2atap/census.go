@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -148,7 +149,7 @@ func (s selection) chosen(ctx context.Context, src capture.Source, c *census) (m
 		if err != nil {
 			return nil, err
 		}
-		if s.match(x, analyzer.Facts{Reading: reader.Read(x)}) {
+		if s.match(x, reading.Facts{Reading: reader.Read(x)}) {
 			chosen[x.Seq] = true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 )
 
@@ -17,7 +17,7 @@ import (
 // they were kept.
 type curlPrinter struct{ w io.Writer }
 
-func (p *curlPrinter) print(x *capture.Exchange, _ analyzer.Facts) error {
+func (p *curlPrinter) print(x *capture.Exchange, _ reading.Facts) error {
 	command, err := curl(x)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
@@ -108,12 +109,12 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	tree.links = links
 	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, columnsOf(e.Out), e.printTheme())}
 	found := groupFindings(result.Findings)
-	var reader analyzer.Reader
+	var reader reading.Reader
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		facts := analyzer.Facts{Reading: reader.Read(x), Findings: found[x.Seq]}
+		facts := reading.Facts{Reading: reader.Read(x), Findings: found[x.Seq]}
 		if err := errors.Join(tree.print(x, facts), ladder.print(x, facts)); err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
@@ -13,7 +13,7 @@ import (
 // An annotator adds to exported exchanges what the protocol knows about them, and what people noted. It implements
 // jsonl.Annotator.
 type annotator struct {
-	reader *analyzer.Reader
+	reader *reading.Reader
 	notes  *notes.Notes // nil if there are none
 }
 
@@ -34,8 +34,8 @@ func (a annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
 
 // newReader returns a reader of a capture's exchanges that knows the cards in it already, where the capture can find
 // them without reading everything.
-func newReader(ctx context.Context, src capture.Source) (*analyzer.Reader, error) {
-	reader := &analyzer.Reader{}
+func newReader(ctx context.Context, src capture.Source) (*reading.Reader, error) {
+	reader := &reading.Reader{}
 	if p, ok := src.(*progress); ok {
 		src = p.Source
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
@@ -175,7 +176,7 @@ func (s selection) judge(ctx context.Context, src capture.Source) (map[uint64][]
 // exportPrinter prints exchanges with a writer of one of the export formats.
 type exportPrinter struct{ w exchangeWriter }
 
-func (p *exportPrinter) print(x *capture.Exchange, _ analyzer.Facts) error { return p.w.Write(x) }
+func (p *exportPrinter) print(x *capture.Exchange, _ reading.Facts) error { return p.w.Write(x) }
 
 func (p *exportPrinter) end() error { return p.w.Close() }
 

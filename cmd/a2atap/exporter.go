@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -64,7 +64,7 @@ func exportTo(
 		var failed error
 		write := func(x *capture.Exchange) {
 			if failed == nil {
-				failed = out.print(x, analyzer.Facts{})
+				failed = out.print(x, reading.Facts{})
 			}
 		}
 		if seqs == nil {
@@ -101,7 +101,7 @@ func exportWriter(w io.Writer, format string, a annotator) (printer, error) {
 // request where there is no answer.
 type bodyPrinter struct{ w io.Writer }
 
-func (p *bodyPrinter) print(x *capture.Exchange, _ analyzer.Facts) error {
+func (p *bodyPrinter) print(x *capture.Exchange, _ reading.Facts) error {
 	body, err := x.Request.Content()
 	if x.Response != nil {
 		body, err = x.Response.Content()

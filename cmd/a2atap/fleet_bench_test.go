@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -110,7 +110,7 @@ func fleetRecording(b *testing.B, path, what string, n int) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sink := redact.New(store, redact.Options{Key: make([]byte, 32), Describer: analyzer.NewDescriber()})
+	sink := redact.New(store, redact.Options{Key: make([]byte, 32), Describer: reading.NewDescriber()})
 	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
 	for i := range fleetExchanges / n {
 		if what == "calls" {

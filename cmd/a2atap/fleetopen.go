@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
@@ -216,7 +217,7 @@ func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording)
 		return err
 	}
 	f.sink = redact.New(f.store, redact.Options{
-		Keep: marks.SecretsKept, Key: key, Describer: analyzer.NewDescriber(),
+		Keep: marks.SecretsKept, Key: key, Describer: reading.NewDescriber(),
 	})
 	f.merger = merge.New(f.sink, merge.Options{OnNotice: f.notice})
 	for _, r := range recordings {

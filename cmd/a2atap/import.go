@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -92,7 +93,7 @@ func copyCapture(ctx context.Context, src capture.Source, output string, hidden 
 	if err != nil {
 		return 0, err
 	}
-	hidden.Describer = analyzer.NewDescriber()
+	hidden.Describer = reading.NewDescriber()
 	sink := redact.New(store, hidden)
 	n := 0
 	copyAll := func() error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -22,7 +23,7 @@ type listPrinter struct {
 	headed  bool
 }
 
-func (p *listPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
+func (p *listPrinter) print(x *capture.Exchange, facts reading.Facts) error {
 	if !p.headed {
 		p.headed = true
 		if err := p.line(p.columns.heading()); err != nil {
@@ -40,7 +41,7 @@ func (p *listPrinter) line(pieces []piece) error {
 func (p *listPrinter) end() error { return nil }
 
 // title prints the line of an exchange that is shown by itself: not in columns, and not cut.
-func (p *listPrinter) title(x *capture.Exchange, facts analyzer.Facts) error {
+func (p *listPrinter) title(x *capture.Exchange, facts reading.Facts) error {
 	r := p.row(x, facts)
 	r.link.text = x.Client.Name + " → " + x.Agent.Name
 	var line []piece
@@ -171,7 +172,7 @@ func (c *listColumns) line(r *listRow) []piece {
 	return append(line, r.outcome...)
 }
 
-func (p *listPrinter) row(x *capture.Exchange, facts analyzer.Facts) *listRow {
+func (p *listPrinter) row(x *capture.Exchange, facts reading.Facts) *listRow {
 	r := &listRow{
 		number: piece{fmt.Sprint(x.Seq), inkDim}, clock: piece{clock(x.Started), inkDim},
 		link:   piece{linkWords(x.Client.Name, x.Agent.Name, p.columns.link), inkPlain},
@@ -190,7 +191,7 @@ func (p *listPrinter) row(x *capture.Exchange, facts analyzer.Facts) *listRow {
 	return r
 }
 
-func asked(x *capture.Exchange, facts analyzer.Facts) string {
+func asked(x *capture.Exchange, facts reading.Facts) string {
 	if words := facts.Asked(); words != "" {
 		return words
 	}
@@ -227,7 +228,7 @@ func eventCount(r *capture.Response) int {
 
 // outcome describes the result of an exchange in a few words, the most important first: an error, or the task and its
 // state.
-func outcome(x *capture.Exchange, facts analyzer.Facts) []piece {
+func outcome(x *capture.Exchange, facts reading.Facts) []piece {
 	var line []piece
 	add := func(text string, look ink) {
 		if text == "" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui"
@@ -25,7 +26,7 @@ func TestOutcomeCountsEvents(t *testing.T) {
 			},
 		},
 	}
-	if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != "2 events" {
+	if got := paint(false, outcome(x, reading.Facts{Reading: reading.Read(x)})...); got != "2 events" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -36,7 +37,7 @@ func TestOutcomeNamesFault(t *testing.T) {
 		"failed":          {Kind: "failed"},
 	} {
 		x := &capture.Exchange{State: capture.StateClosed, Fault: &fault}
-		if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != want {
+		if got := paint(false, outcome(x, reading.Facts{Reading: reading.Read(x)})...); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -68,7 +69,7 @@ func TestListColumnsHold(t *testing.T) {
 		var out strings.Builder
 		p := &listPrinter{w: &out, columns: book.seen.columns(width), worst: book.worst}
 		for _, x := range list {
-			if err := p.print(x, analyzer.Facts{Reading: analyzer.Read(x)}); err != nil {
+			if err := p.print(x, reading.Facts{Reading: reading.Read(x)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -138,7 +139,7 @@ func TestOutcomeNamesErrors(t *testing.T) {
 				Body: capture.Body{Data: []byte(tt.body), Complete: true},
 			},
 		}
-		if got := paint(false, outcome(x, analyzer.Facts{Reading: analyzer.Read(x)})...); got != tt.want {
+		if got := paint(false, outcome(x, reading.Facts{Reading: reading.Read(x)})...); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
@@ -159,7 +160,7 @@ func TestShortIDsAreTakenBack(t *testing.T) {
 			continue
 		}
 		for _, other := range ids {
-			facts := analyzer.Facts{Reading: &analyzer.Reading{Tasks: []string{other}}}
+			facts := reading.Facts{Reading: &reading.Reading{Tasks: []string{other}}}
 			if got := f.Match(&capture.Exchange{}, facts); got != (id == other) {
 				t.Errorf("%s matches %s: %v", f, other, got)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/redact"
@@ -54,7 +55,7 @@ What a capture lost is lost in the merged one, and the rules are silent there.`,
 }
 
 func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (err error) {
-	hidden := redact.Options{Keep: o.keepSecrets, Describer: analyzer.NewDescriber()}
+	hidden := redact.Options{Keep: o.keepSecrets, Describer: reading.NewDescriber()}
 	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
 		return err
 	}

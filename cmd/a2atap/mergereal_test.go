@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -35,7 +35,7 @@ func tapOf(t *testing.T, name, agent string) tapped {
 		t.Fatal(err)
 	}
 	memory := capture.NewMemory(capture.Info{Name: name})
-	sink := redact.New(memory, redact.Options{Key: []byte(name), Describer: analyzer.NewDescriber()})
+	sink := redact.New(memory, redact.Options{Key: []byte(name), Describer: reading.NewDescriber()})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{
 		Taps: []proxy.TapSpec{{Name: name, Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,

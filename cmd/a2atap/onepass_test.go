@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -42,7 +43,7 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink := redact.New(store, redact.Options{Describer: analyzer.NewDescriber()})
+	sink := redact.New(store, redact.Options{Describer: reading.NewDescriber()})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
 	source := waiting{store, make(chan uint64, 1000)}
 	judged := make(chan *analyzer.Result, 1)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -165,7 +166,7 @@ func parseSelection(expr, agent string) (selection, error) {
 func (s selection) all() bool { return s.filter.String() == "" && s.agent == "" }
 
 // match reports whether the exchange is chosen.
-func (s selection) match(x *capture.Exchange, facts analyzer.Facts) bool {
+func (s selection) match(x *capture.Exchange, facts reading.Facts) bool {
 	if s.links != nil {
 		facts.Workflow = s.links.Of(x.Seq).Workflow
 	}
@@ -201,7 +202,7 @@ func (s selection) chooser(ctx context.Context, src capture.Source) (func(*captu
 		return nil, err
 	}
 	return func(x *capture.Exchange) bool {
-		return s.match(x, analyzer.Facts{Reading: reader.Read(x), Findings: findings[x.Seq]})
+		return s.match(x, reading.Facts{Reading: reader.Read(x), Findings: findings[x.Seq]})
 	}, nil
 }
 
@@ -220,7 +221,7 @@ func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer
 	}
 	chosen := make(map[uint64]bool)
 	err = eachOf(ctx, src, slices.Sorted(maps.Keys(byExchange)), func(x *capture.Exchange) {
-		chosen[x.Seq] = s.match(x, analyzer.Facts{Reading: reader.Read(x), Findings: byExchange[x.Seq]})
+		chosen[x.Seq] = s.match(x, reading.Facts{Reading: reader.Read(x), Findings: byExchange[x.Seq]})
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/track/workflow"
@@ -45,7 +46,7 @@ func (c *checker) show(
 		if err != nil {
 			return shown, err
 		}
-		if keep.match(x, analyzer.Facts{Reading: shown.Reader.Read(x), Findings: findings[x.Seq]}) {
+		if keep.match(x, reading.Facts{Reading: shown.Reader.Read(x), Findings: findings[x.Seq]}) {
 			shown.Chosen = append(shown.Chosen, x.Seq)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -18,7 +19,7 @@ import (
 // sockets: cut into steps, described and redacted, stored with the index, judged.
 func BenchmarkPipeline(b *testing.B) {
 	redact := func(next capture.Sink) capture.Sink {
-		return redact.New(next, redact.Options{Key: make([]byte, 32), Describer: analyzer.NewDescriber()})
+		return redact.New(next, redact.Options{Key: make([]byte, 32), Describer: reading.NewDescriber()})
 	}
 	run := func(name string, sink func(b *testing.B) capture.Sink) {
 		b.Run(name, func(b *testing.B) {

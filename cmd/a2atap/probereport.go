@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -57,7 +58,7 @@ func (o *probeOptions) record(e env, agents probeAgents, ship *shipTo) (*probeRe
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}
-	r.sink = redact.New(maskedSink{both, agents.masks()}, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	r.sink = redact.New(maskedSink{both, agents.masks()}, redact.Options{Key: key, Describer: reading.NewDescriber()})
 	return r, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/push"
 	"a2atap/proxy"
@@ -135,7 +136,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	r.names = &redact.Names{}
 	r.key, r.keep, r.reach = o.key, o.keepSecrets, o.reach
 	r.sink = redact.New(r.store, redact.Options{
-		Key: o.key, Describer: analyzer.NewDescriber(), Keep: o.keepSecrets, Extra: o.redact, Names: r.names,
+		Key: o.key, Describer: reading.NewDescriber(), Keep: o.keepSecrets, Extra: o.redact, Names: r.names,
 		Urgency: &urgency, OutOfTime: r.ending.over,
 	})
 	start := r.store.Position()

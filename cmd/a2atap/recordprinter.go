@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/track/push"
 	"a2atap/proxy"
@@ -18,7 +19,7 @@ type recordPrinter struct {
 	mu     sync.Mutex
 	e      env
 	json   bool
-	reader analyzer.Reader // of the exchanges that are printed as JSON
+	reader reading.Reader // of the exchanges that are printed as JSON
 
 	configs []push.Standing // that point at the recorder when it ends
 }

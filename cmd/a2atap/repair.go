@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -23,7 +24,7 @@ func (o *doctorOptions) repaired(ctx context.Context, e env, name string) error 
 	}
 	// What was recorded is redacted already; the keys by which exchanges are found are described anew.
 	described := func(s capture.Sink) capture.Sink {
-		return redact.New(s, redact.Options{Keep: true, Describer: analyzer.NewDescriber()})
+		return redact.New(s, redact.Options{Keep: true, Describer: reading.NewDescriber()})
 	}
 	r, err := bolt.Rebuild(ctx, name, to, described)
 	if err != nil {

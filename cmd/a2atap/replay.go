@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -265,7 +265,7 @@ func (o *replayOptions) run(
 	for _, s := range creds {
 		names.LearnForAll(s.SecretHeaders, s.SecretQuery)
 	}
-	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
+	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
 	return r, errors.Join(err, sink.Close())

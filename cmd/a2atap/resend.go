@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -151,7 +152,7 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 	if err := learnFrom(context.Background(), s.src, names); err != nil {
 		return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), store.Close())
 	}
-	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
+	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	err = send(sink, store.Position().Seq)
 	return errors.Join(err, sink.Close())
 }

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -47,7 +47,7 @@ func (o *sendOptions) keep(e env, s *setup.Setup) (*keptTraffic, error) {
 	}
 	k.agent = capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
 	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
-	k.sink = redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
+	k.sink = redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	k.log = live.NewLog(store.Position().Seq, k.take)
 	k.transport = &live.Transport{
 		Log: k.log, Dialer: s.Options.Dialer, Client: capture.Peer{Name: "a2atap", How: "send"},

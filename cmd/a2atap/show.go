@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -188,7 +189,7 @@ type showing struct {
 	keep   selection
 	wanted []span // none for all
 
-	reader  *analyzer.Reader
+	reader  *reading.Reader
 	book    *ledger
 	p       printer
 	seen    int // exchanges that could have been shown
@@ -324,8 +325,8 @@ func (s *showing) printLast(ctx context.Context, last []found) error {
 	return errors.Join(err, failed)
 }
 
-func (s *showing) facts(x *capture.Exchange) analyzer.Facts {
-	return analyzer.Facts{Reading: s.reader.Read(x), Findings: s.book.of(x.Seq)}
+func (s *showing) facts(x *capture.Exchange) reading.Facts {
+	return reading.Facts{Reading: s.reader.Read(x), Findings: s.book.of(x.Seq)}
 }
 
 // take prints an exchange if it matches. It returns errEnough if no other one is asked for.
@@ -351,7 +352,7 @@ func (s *showing) print(x *capture.Exchange, part tui.Part) error {
 	return s.printWith(x, s.facts(x), part)
 }
 
-func (s *showing) printWith(x *capture.Exchange, facts analyzer.Facts, part tui.Part) error {
+func (s *showing) printWith(x *capture.Exchange, facts reading.Facts, part tui.Part) error {
 	if p, ok := s.p.(partPrinter); ok {
 		if err := hasEvent(x, part); err != nil {
 			return err

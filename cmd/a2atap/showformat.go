@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/transcript"
@@ -14,7 +15,7 @@ import (
 
 // A printer prints exchanges in one format.
 type printer interface {
-	print(x *capture.Exchange, facts analyzer.Facts) error
+	print(x *capture.Exchange, facts reading.Facts) error
 	end() error
 }
 
@@ -69,7 +70,7 @@ type ladderPrinter struct {
 	arrows []tui.Arrow
 }
 
-func (p *ladderPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
+func (p *ladderPrinter) print(x *capture.Exchange, facts reading.Facts) error {
 	p.arrows = append(p.arrows, tui.Arrows(x, facts.Reading, facts.Findings)...)
 	return nil
 }
@@ -93,7 +94,7 @@ type detailPrinter struct {
 
 func (p *detailPrinter) only(part tui.Part) { p.part = part }
 
-func (p *detailPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
+func (p *detailPrinter) print(x *capture.Exchange, facts reading.Facts) error {
 	if p.begun {
 		if _, err := fmt.Fprintln(p.list.w); err != nil {
 			return err
@@ -117,7 +118,7 @@ type rawPrinter struct {
 
 func (p *rawPrinter) only(part tui.Part) { p.part = part }
 
-func (p *rawPrinter) print(x *capture.Exchange, _ analyzer.Facts) error {
+func (p *rawPrinter) print(x *capture.Exchange, _ reading.Facts) error {
 	if p.part.Side != tui.ResponseSide {
 		if err := p.write(x.Seq, "request", x.Request.Body.Data, x.Request.Body.Dropped); err != nil {
 			return err

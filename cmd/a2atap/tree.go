@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -43,7 +44,7 @@ func newTreePrinter(w io.Writer, colours bool, width int) *treePrinter {
 	}
 }
 
-func (p *treePrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
+func (p *treePrinter) print(x *capture.Exchange, facts reading.Facts) error {
 	p.order = append(p.order, x.Seq)
 	r := treeRow{
 		client: x.Client.Name, agent: x.Agent.Name, asked: asked(x, facts), outcome: cameTo(x, facts), took: took(x),
@@ -56,7 +57,7 @@ func (p *treePrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
 
 // cameTo describes the result of an exchange for the tree: an error, how it broke off, or else the state of the task;
 // then the id of the one task that it is about, for short.
-func cameTo(x *capture.Exchange, facts analyzer.Facts) string {
+func cameTo(x *capture.Exchange, facts reading.Facts) string {
 	var came string
 	failure := facts.Failure(statusOf(x))
 	switch {

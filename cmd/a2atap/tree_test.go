@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
@@ -26,7 +27,7 @@ func TestTreeOfLongNames(t *testing.T) {
 				Head: []byte("GET /" + strings.Repeat("long", 50) + " HTTP/1.1\r\nHost: a\r\n\r\n"),
 			},
 		}
-		facts := analyzer.Facts{Reading: analyzer.Read(x)}
+		facts := reading.Facts{Reading: reading.Read(x)}
 		facts.Tasks = []string{"0190a5c4-0000-7000-8000-000000000001"}
 		if err := p.print(x, facts); err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 			Request: capture.Request{Head: []byte("GET /a/long/path/to/somewhere HTTP/1.1\r\nHost: a\r\n\r\n")},
 		}
 		findings := []analyzer.Finding{{Rule: rule, Severity: analyzer.Warning}}
-		if err := p.print(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings}); err != nil {
+		if err := p.print(x, reading.Facts{Reading: reading.Read(x), Findings: findings}); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.end(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -50,7 +50,7 @@ type exchange struct {
 type side struct {
 	src       capture.Source
 	info      capture.Info
-	reader    *analyzer.Reader
+	reader    *reading.Reader
 	exchanges []*exchange
 	chosen    map[uint64]bool // exchanges that were chosen, whether or not they are compared
 	notices   []notice
@@ -70,7 +70,7 @@ func load(ctx context.Context, src capture.Source, keep func(*capture.Exchange) 
 	if err != nil {
 		return nil, err
 	}
-	s := &side{src: src, info: info, reader: &analyzer.Reader{}, chosen: map[uint64]bool{}}
+	s := &side{src: src, info: info, reader: &reading.Reader{}, chosen: map[uint64]bool{}}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return nil, err

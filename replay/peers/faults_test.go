@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -169,7 +170,7 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := analyzer.Read(x).Call.Operation; o == a2a.GetCard {
+		if o := reading.Read(x).Call.Operation; o == a2a.GetCard {
 			continue
 		} else if calls[x.Agent.Name]++; calls[x.Agent.Name] > 1 {
 			words[x.Agent.Name] += ", then " + o.String()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -54,20 +55,20 @@ type secrets struct{}
 
 // Request implements capture.Describer.
 func (secrets) Request(x *capture.Exchange, _ *capture.Parsed) capture.Description {
-	return hide(analyzer.Read(x))
+	return hide(reading.Read(x))
 }
 
 // Event implements capture.Describer.
 func (secrets) Event(x *capture.Exchange, e *capture.Event, _ *capture.Parsed) capture.Description {
-	request := analyzer.Read(&capture.Exchange{Request: x.Request})
-	return hide(analyzer.ReadEvent(&request.Call, e, nil))
+	request := reading.Read(&capture.Exchange{Request: x.Request})
+	return hide(reading.ReadEvent(&request.Call, e, nil))
 }
 
 // Response implements capture.Describer.
 func (secrets) Response(x *capture.Exchange, _ *capture.Parsed) capture.Description {
-	return hide(analyzer.Read(x))
+	return hide(reading.Read(x))
 }
 
-func hide(r *analyzer.Reading) capture.Description {
+func hide(r *reading.Reading) capture.Description {
 	return capture.Description{Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects)}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -37,7 +37,7 @@ type recording struct {
 	exchanges   []*exchange
 	clientNamed map[string]bool // ids that the client named first, by role and text
 	seen        map[string]bool // all ids, likewise
-	reader      analyzer.Reader // what cards and calls of the capture tell about addresses
+	reader      reading.Reader  // what cards and calls of the capture tell about addresses
 
 	notifications []*notification
 }
@@ -117,7 +117,7 @@ func (s *recording) read(x *capture.Exchange, seen map[string]bool) *exchange {
 	if !call.A2A() || call.Batch != nil {
 		return nil
 	}
-	s.reader.Answered(x, analyzer.ReadAnswer(&call, x, nil))
+	s.reader.Answered(x, reading.ReadAnswer(&call, x, nil))
 	for _, k := range clientIDs(&call) {
 		s.clientNamed[k] = s.clientNamed[k] || !seen[k]
 		seen[k] = true

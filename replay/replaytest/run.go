@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -113,7 +114,7 @@ func (o *RunOptions) redacted(ctx context.Context, live *capture.Memory) (captur
 		}
 		names.LearnForAll(headers, query)
 	}
-	return redact.New(live, redact.Options{Describer: analyzer.NewDescriber(), Names: names}), nil
+	return redact.New(live, redact.Options{Describer: reading.NewDescriber(), Names: names}), nil
 }
 
 // tell fails the test for differences, and logs the rest.

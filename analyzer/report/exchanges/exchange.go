@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -76,7 +77,7 @@ func (s *Section) spend(found bool, n int) {
 
 // draw makes the arrows of an exchange. Findings that no arrow has, such as those in the head of a stream, are put to
 // the first one of their side.
-func (it *item) draw(x *capture.Exchange, r *analyzer.Reading) {
+func (it *item) draw(x *capture.Exchange, r *reading.Reading) {
 	var findings []analyzer.Finding
 	for _, f := range it.found {
 		findings = append(findings, *f.Finding)
@@ -118,7 +119,7 @@ func missing(x *capture.Exchange) []sequence.Arrow {
 }
 
 // outcome says what came of an exchange, in a few words.
-func outcome(x *capture.Exchange, r *analyzer.Reading) string {
+func outcome(x *capture.Exchange, r *reading.Reading) string {
 	var words []string
 	res := x.Response
 	switch {
@@ -199,7 +200,7 @@ func (w *writer) summary(id string, it *item) {
 }
 
 // facts writes what is known of the exchange as a whole.
-func (w *writer) facts(r *analyzer.Reading) {
+func (w *writer) facts(r *reading.Reading) {
 	x := w.x
 	facts := []string{x.Started.UTC().Format("2006-01-02 15:04:05.000 UTC"), "id " + x.ID.String()}
 	add := func(name, value string) {
@@ -234,7 +235,7 @@ func (w *writer) facts(r *analyzer.Reading) {
 }
 
 // contents writes the request and the answer.
-func (w *writer) contents(id string, r *analyzer.Reading) {
+func (w *writer) contents(id string, r *reading.Reading) {
 	w.raw(`<section id="` + id + `.request"><h4>Request</h4>` + "\n")
 	w.head(false, w.x.Request.Head)
 	head := capture.ParseRequestHead(w.x.Request.Head)
@@ -249,7 +250,7 @@ func (w *writer) contents(id string, r *analyzer.Reading) {
 	w.raw("</section>\n")
 }
 
-func (w *writer) response(id string, res *capture.Response, r *analyzer.Reading) {
+func (w *writer) response(id string, res *capture.Response, r *reading.Reading) {
 	for _, head := range res.Informational {
 		line, _, _ := strings.Cut(string(head), "\n")
 		w.line("faint", strings.TrimSpace(line))

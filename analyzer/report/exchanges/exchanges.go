@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -23,11 +24,11 @@ import (
 type Capture struct {
 	Name     string
 	Source   capture.Source
-	Reader   *analyzer.Reader // that knows the cards of the capture
-	Links    *workflow.Index  // of all its exchanges
-	Notes    *notes.Notes     // what was noted on its exchanges; nil if nothing was
-	Chosen   []uint64         // the exchanges that may be shown, in order; nil if all may
-	Findings int              // how many of the findings are of it: they stand in the order of the captures
+	Reader   *reading.Reader // that knows the cards of the capture
+	Links    *workflow.Index // of all its exchanges
+	Notes    *notes.Notes    // what was noted on its exchanges; nil if nothing was
+	Chosen   []uint64        // the exchanges that may be shown, in order; nil if all may
+	Findings int             // how many of the findings are of it: they stand in the order of the captures
 }
 
 // Bounds of a page.

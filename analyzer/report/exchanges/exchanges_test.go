@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -41,7 +42,7 @@ func open(t testing.TB, name string, text []byte) (Capture, []analyzer.Finding) 
 		t.Fatal(err)
 	}
 	return Capture{
-		Name: name, Source: m, Reader: &analyzer.Reader{}, Links: links, Findings: len(result.Findings),
+		Name: name, Source: m, Reader: &reading.Reader{}, Links: links, Findings: len(result.Findings),
 	}, result.Findings
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 )
@@ -82,7 +83,7 @@ func (sh *shown) events(ctx context.Context, seq uint64, numbers map[int]bool) (
 }
 
 // stream writes the events of an answer, each folded.
-func (w *writer) stream(id string, r *analyzer.Reading) {
+func (w *writer) stream(id string, r *reading.Reading) {
 	w.alone(w.of(true, func(part string) bool { return part == "body" }))
 	words := make(map[int]string, len(r.Events))
 	for _, e := range r.Events {

@@ -1,17 +1,20 @@
-package analyzer
+// Package reading reads exchanges one by one: for lists, filters, exports and the index of a recording. Rules read them
+// in their order, and do not use it.
+package reading
 
 import (
 	"bytes"
 	"slices"
-	"strconv"
-	"strings"
 
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+	"a2atap/analyzer/cardfetch"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 // A Reading is what one exchange says when it is read by itself, or with the cards that a Reader has seen: for lists,
-// filters and exports. Rules do not use it.
+// filters and exports.
 type Reading struct {
 	Call     a2a.Call
 	Dialects a2a.Dialects // of the request, else of the answer; empty if neither shows one
@@ -48,7 +51,7 @@ func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	case x.Response == nil:
 	case r.Call.A2A():
 		r.response(x.Response)
-	case mayFetchCard(head, body):
+	case cardfetch.MayAsk(head, body):
 		r.search(x, head, nil)
 	}
 	return r
@@ -89,7 +92,7 @@ func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Re
 	switch {
 	case x.Response == nil:
 	case !call.A2A():
-		if head := capture.ParseRequestHead(x.Request.Head); mayFetchCard(&head, x.Request.Body.Data) {
+		if head := capture.ParseRequestHead(x.Request.Head); cardfetch.MayAsk(&head, x.Request.Body.Data) {
 			r.search(x, &head, parsed)
 		}
 	case parsed == nil || parsed.Head == nil || x.Response.Stream:
@@ -128,8 +131,7 @@ func (r *Reading) response(res *capture.Response) {
 func (r *Reading) body(p *capture.Parsed) {
 	doc := p.Doc
 	if doc == nil {
-		parsed := a2a.Parse(p.Text)
-		doc = &parsed
+		doc = parsed(p.Text)
 	}
 	a := a2a.ReadAnswer(&r.Call, p.Head.Status, p.Head.Fields.MediaType(), doc)
 	r.answer(&a)
@@ -209,7 +211,7 @@ func (r *Reading) note(list *[]string, value string) {
 
 // Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
 // or that its body cannot be read; "" if it is no call.
-func (r *Reading) Asked() string { return callWords(&r.Call, "") }
+func (r *Reading) Asked() string { return analyzer.CallWords(&r.Call, "") }
 
 // State returns the last state that the exchange shows, or "".
 func (r *Reading) State() string {
@@ -217,150 +219,6 @@ func (r *Reading) State() string {
 		return ""
 	}
 	return r.States[len(r.States)-1]
-}
-
-// Facts are a reading as a filter asks for it, together with the findings of the exchange.
-type Facts struct {
-	*Reading
-	Findings []Finding
-	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
-	Marked   bool
-}
-
-// Values implements filter.Facts.
-func (f Facts) Values(key string) []string {
-	switch key {
-	case "op":
-		return f.operations()
-	case "dialect":
-		return f.dialects()
-	case "binding":
-		if f.Call.Binding == a2a.NoBinding {
-			return nil
-		}
-		return some(f.Call.Binding.String())
-	case "task":
-		return f.Tasks
-	case "context":
-		return f.Contexts
-	case "message":
-		return f.Messages
-	case "state":
-		return f.States
-	case "role":
-		return f.Roles
-	case "event":
-		return f.eventKinds()
-	case "code":
-		return f.codes()
-	case "workflow":
-		if f.Workflow == 0 {
-			return nil
-		}
-		return some(strconv.FormatUint(f.Workflow, 10))
-	case "is":
-		return f.properties()
-	}
-	return f.ofFindings(key)
-}
-
-// operations returns the operation's name and what the request calls it.
-func (f Facts) operations() []string {
-	if f.Call.Operation == a2a.NoOperation {
-		return some(f.Call.Method)
-	}
-	return some(f.Call.Operation.String(), f.Call.Method)
-}
-
-// eventNames are what updates are called on the wire of each dialect, and for short.
-var eventNames = map[a2a.PayloadKind][]string{
-	a2a.StatusPayload:   {"status", "status-update", "statusUpdate"},
-	a2a.ArtifactPayload: {"artifact", "artifact-update", "artifactUpdate"},
-}
-
-func (f Facts) eventKinds() []string {
-	var kinds []string
-	for _, e := range f.Events {
-		kinds = append(append(kinds, e.Kind.String()), eventNames[e.Kind]...)
-	}
-	return kinds
-}
-
-// dialects returns the set as it is written, and each of its members: a filter asks what the exchange may be in.
-func (f Facts) dialects() []string {
-	names := some(f.Dialects.String())
-	if _, single := f.Dialects.Single(); !single {
-		for d := range f.Dialects.All() {
-			names = append(names, d.String())
-		}
-	}
-	return names
-}
-
-func (f Facts) codes() []string {
-	var codes []string
-	for _, e := range f.Errors {
-		if e.CodeKnown {
-			codes = append(codes, strconv.FormatInt(e.Code, 10))
-		}
-		codes = append(codes, some(e.Name.String(), e.Reason)...)
-	}
-	return codes
-}
-
-func (f Facts) properties() []string {
-	var words []string
-	if len(f.Errors) > 0 {
-		words = append(words, "error")
-	}
-	if f.Call.Operation == a2a.Webhook || f.Call.PushConfig.Exists() {
-		words = append(words, "push")
-	}
-	if f.Card != nil || f.Call.Operation == a2a.GetCard || f.Call.Operation == a2a.GetExtendedCard {
-		words = append(words, "card")
-	}
-	if f.Marked {
-		words = append(words, "marked")
-	}
-	return words
-}
-
-func (f Facts) ofFindings(key string) []string {
-	var values []string
-	for i := range f.Findings {
-		switch found := &f.Findings[i]; key {
-		case "rule":
-			values = append(append(values, found.Rule.ID), found.Also...)
-		case "severity":
-			values = append(values, found.Severity.String())
-		case "side":
-			values = append(values, found.Side.String())
-		}
-	}
-	return values
-}
-
-// Normalise implements filter.Facts.
-func (f Facts) Normalise(key, word string) string {
-	switch key {
-	case "op":
-		if op := a2a.OperationOf(word); op != a2a.NoOperation {
-			return op.String()
-		}
-	case "state":
-		if s, ok := a2a.ParseState(word); ok {
-			return s.String()
-		}
-	case "role":
-		if r, ok := a2a.ParseRole(word); ok {
-			return r.String()
-		}
-	}
-	return word
-}
-
-func some(values ...string) []string {
-	return slices.DeleteFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" })
 }
 
 // ReadEvent reads one event of the stream that answers a call, by itself. What was parsed of it already is not parsed
@@ -375,4 +233,37 @@ func ReadEvent(call *a2a.Call, e *capture.Event, parsed *capture.Parsed) *Readin
 		r.answer(&a)
 	}
 	return r
+}
+
+// search takes an answer that shows itself to be a card, of a request that does not ask for one by its path.
+func (r *Reading) search(x *capture.Exchange, asked *capture.Head, p *capture.Parsed) {
+	answer := partsOf(p)
+	if answer.Head == nil {
+		head := capture.ParseResponseHead(x.Response.Head)
+		answer.Head = &head
+	}
+	if x.Response.Stream || !cardfetch.MayAnswer(answer.Head) || len(x.Response.Body.Data) > cardfetch.MaxBody {
+		return
+	}
+	if answer.Text == nil {
+		answer.Text, _ = x.Response.Body.Decode(answer.Head)
+	}
+	if !a2a.MayHoldCard(answer.Text) {
+		return
+	}
+	if answer.Doc == nil {
+		answer.Doc = parsed(answer.Text)
+	}
+	origin, path := address.Target(x.Agent.URL, asked.Target)
+	call, found := cardfetch.Find(origin, path, answer.Doc.Root)
+	if answer.Doc.Err != nil || !found {
+		return
+	}
+	r.Call, r.Dialects = call, call.Dialects
+	r.body(&answer)
+}
+
+func parsed(text []byte) *a2a.Doc {
+	doc := a2a.Parse(text)
+	return &doc
 }

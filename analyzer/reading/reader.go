@@ -1,4 +1,4 @@
-package analyzer
+package reading
 
 import (
 	"strings"
@@ -11,13 +11,25 @@ import (
 	"a2atap/proxy/capture"
 )
 
+// Bounds of what a Reader remembers; the engine has the same.
+const (
+	maxEndpoints = 10_000
+	maxCards     = 1_000
+)
+
+// An endpoint is where calls of one binding go.
+type endpoint struct {
+	address string
+	binding a2a.Binding
+}
+
 // A Reader reads exchanges one by one and remembers the agent cards among them, so that calls over HTTP+JSON whose path
 // alone proves nothing are recognised by the interface that a card names. Exchanges may come in any order; what comes
 // before its card is read without it. The zero Reader is ready to use, by several goroutines at once.
 type Reader struct {
 	mu     sync.Mutex
 	cards  *directory.Directory[struct{}]
-	spoken *recent.Map[endpointKey, a2a.Dialects] // in which calls were answered: see Answered
+	spoken *recent.Map[endpoint, a2a.Dialects] // in which calls were answered: see Answered
 }
 
 // Read reads one exchange, as far as it has come and was kept, and learns the card that it holds, if it holds one.
@@ -57,11 +69,11 @@ func (r *Reader) Known(agentURL, target string) a2a.Known {
 	if r.spoken == nil {
 		return k
 	}
-	if in, ok := r.spoken.Get(endpointKey{at, a2a.JSONRPC}); ok {
+	if in, ok := r.spoken.Get(endpoint{at, a2a.JSONRPC}); ok {
 		k.Spoken(a2a.JSONRPC, in)
 	}
 	if prefix, ok := a2a.RoutePrefix(path); ok {
-		if in, ok := r.spoken.Get(endpointKey{address.Of(origin + prefix), a2a.HTTPJSON}); ok {
+		if in, ok := r.spoken.Get(endpoint{address.Of(origin + prefix), a2a.HTTPJSON}); ok {
 			k.Spoken(a2a.HTTPJSON, in)
 		}
 	}
@@ -83,11 +95,11 @@ func (r *Reader) Answered(x *capture.Exchange, reading *Reading) {
 	if call.Binding == a2a.HTTPJSON {
 		path = strings.TrimSuffix(call.Prefix, "/")
 	}
-	key := endpointKey{address.Of(origin + path), call.Binding}
+	key := endpoint{address.Of(origin + path), call.Binding}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.spoken == nil {
-		r.spoken = recent.New[endpointKey, a2a.Dialects](maxEndpoints)
+		r.spoken = recent.New[endpoint, a2a.Dialects](maxEndpoints)
 	}
 	in, _ := r.spoken.Get(key)
 	r.spoken.Put(key, in|reading.Dialects)

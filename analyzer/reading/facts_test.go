@@ -1,4 +1,4 @@
-package analyzer_test
+package reading_test
 
 import (
 	"testing"
@@ -7,19 +7,37 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
 
+const working = `-- 1.request --
+POST /rpc HTTP/1.1
+Host: booker.example:9001
+Content-Type: application/json
+A2A-Version: 1.0
+
+{"jsonrpc":"2.0","id":"r1","method":"SendStreamingMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"Two tickets"}]}}}
+-- 1.response --
+HTTP/1.1 200 OK
+Content-Type: text/event-stream
+
+data: {"jsonrpc":"2.0","id":"r1","result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}}
+
+data: {"jsonrpc":"2.0","id":"r1","result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}
+
+`
+
 // One exchange read by itself tells a filter what it needs.
 func TestFacts(t *testing.T) {
-	tr, err := transcript.Parse("example.txtar", []byte(resumed))
+	tr, err := transcript.Parse("example.txtar", []byte(working))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := analyzer.Read(tr.Exchanges[0])
-	facts := analyzer.Facts{Reading: r, Marked: true, Findings: []analyzer.Finding{
+	r := reading.Read(tr.Exchanges[0])
+	facts := reading.Facts{Reading: r, Marked: true, Findings: []analyzer.Finding{
 		{Rule: &analyzer.Rule{ID: "outer"}, Also: []string{"inner"}, Severity: analyzer.Warning, Side: a2a.Agent},
 	}}
 	want := map[string][]string{
@@ -68,7 +86,7 @@ func TestFactsOfErrorsAndCards(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key, values := range want {
-			if diff := cmp.Diff(values, analyzer.Facts{Reading: analyzer.Read(x)}.Values(key)); diff != "" {
+			if diff := cmp.Diff(values, reading.Facts{Reading: reading.Read(x)}.Values(key)); diff != "" {
 				t.Errorf("exchange %d, values of %s (-want +got):\n%s", seq, key, diff)
 			}
 		}
@@ -87,7 +105,7 @@ func TestNormalise(t *testing.T) {
 		{"task", "Completed", "Completed"},
 	}
 	for _, test := range tests {
-		if got := (analyzer.Facts{}).Normalise(test.key, test.word); got != test.want {
+		if got := (reading.Facts{}).Normalise(test.key, test.word); got != test.want {
 			t.Errorf("%s:%s is read as %q, want %q", test.key, test.word, got, test.want)
 		}
 	}

@@ -1,0 +1,154 @@
+package reading
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// Facts are a reading as a filter asks for it, together with the findings of the exchange.
+type Facts struct {
+	*Reading
+	Findings []analyzer.Finding
+	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
+	Marked   bool
+}
+
+// Values implements filter.Facts.
+func (f Facts) Values(key string) []string {
+	switch key {
+	case "op":
+		return f.operations()
+	case "dialect":
+		return f.dialects()
+	case "binding":
+		if f.Call.Binding == a2a.NoBinding {
+			return nil
+		}
+		return some(f.Call.Binding.String())
+	case "task":
+		return f.Tasks
+	case "context":
+		return f.Contexts
+	case "message":
+		return f.Messages
+	case "state":
+		return f.States
+	case "role":
+		return f.Roles
+	case "event":
+		return f.eventKinds()
+	case "code":
+		return f.codes()
+	case "workflow":
+		if f.Workflow == 0 {
+			return nil
+		}
+		return some(strconv.FormatUint(f.Workflow, 10))
+	case "is":
+		return f.properties()
+	}
+	return f.ofFindings(key)
+}
+
+// operations returns the operation's name and what the request calls it.
+func (f Facts) operations() []string {
+	if f.Call.Operation == a2a.NoOperation {
+		return some(f.Call.Method)
+	}
+	return some(f.Call.Operation.String(), f.Call.Method)
+}
+
+// eventNames are what updates are called on the wire of each dialect, and for short.
+var eventNames = map[a2a.PayloadKind][]string{
+	a2a.StatusPayload:   {"status", "status-update", "statusUpdate"},
+	a2a.ArtifactPayload: {"artifact", "artifact-update", "artifactUpdate"},
+}
+
+func (f Facts) eventKinds() []string {
+	var kinds []string
+	for _, e := range f.Events {
+		kinds = append(append(kinds, e.Kind.String()), eventNames[e.Kind]...)
+	}
+	return kinds
+}
+
+// dialects returns the set as it is written, and each of its members: a filter asks what the exchange may be in.
+func (f Facts) dialects() []string {
+	names := some(f.Dialects.String())
+	if _, single := f.Dialects.Single(); !single {
+		for d := range f.Dialects.All() {
+			names = append(names, d.String())
+		}
+	}
+	return names
+}
+
+func (f Facts) codes() []string {
+	var codes []string
+	for _, e := range f.Errors {
+		if e.CodeKnown {
+			codes = append(codes, strconv.FormatInt(e.Code, 10))
+		}
+		codes = append(codes, some(e.Name.String(), e.Reason)...)
+	}
+	return codes
+}
+
+func (f Facts) properties() []string {
+	var words []string
+	if len(f.Errors) > 0 {
+		words = append(words, "error")
+	}
+	if f.Call.Operation == a2a.Webhook || f.Call.PushConfig.Exists() {
+		words = append(words, "push")
+	}
+	if f.Card != nil || f.Call.Operation == a2a.GetCard || f.Call.Operation == a2a.GetExtendedCard {
+		words = append(words, "card")
+	}
+	if f.Marked {
+		words = append(words, "marked")
+	}
+	return words
+}
+
+func (f Facts) ofFindings(key string) []string {
+	var values []string
+	for i := range f.Findings {
+		switch found := &f.Findings[i]; key {
+		case "rule":
+			values = append(append(values, found.Rule.ID), found.Also...)
+		case "severity":
+			values = append(values, found.Severity.String())
+		case "side":
+			values = append(values, found.Side.String())
+		}
+	}
+	return values
+}
+
+// Normalise implements filter.Facts.
+func (f Facts) Normalise(key, word string) string {
+	switch key {
+	case "op":
+		if op := a2a.OperationOf(word); op != a2a.NoOperation {
+			return op.String()
+		}
+	case "state":
+		if s, ok := a2a.ParseState(word); ok {
+			return s.String()
+		}
+	case "role":
+		if r, ok := a2a.ParseRole(word); ok {
+			return r.String()
+		}
+	}
+	return word
+}
+
+func some(values ...string) []string {
+	return slices.DeleteFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" })
+}
