@@ -41,8 +41,9 @@ func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}
 
 // readConnect reads the head of CONNECT. One that cannot be read is refused and recorded.
 func (f *Forward) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
-	defer context.AfterFunc(ctx, func() { client.Close() })()
+	stop := context.AfterFunc(ctx, func() { client.Close() })
 	head, err := client.takeHead(f.headTimeout())
+	stop() // what refuses it takes no longer than the client needs to read that
 	c := &connect{peekedConn: client, forward: f, head: head, ctx: ctx}
 	refused := relay.Fault{
 		Kind: relay.KindRefused, Side: relay.SideClient,

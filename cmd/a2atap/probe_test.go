@@ -52,8 +52,7 @@ func runInside(ctx context.Context, args ...string) (code int, out, errs string)
 }
 
 // An agent that ends in the middle is critical, and what was to come is inconclusive.
-func TestProbeOfAnAgentThatDies(t *testing.T) {
-	t.Parallel()
+func TestProbeOfAnAgentThatDies(t *testing.T) { // not parallel: nobody else may get its port
 	url := failing(t, 5, func(s *httptest.Server, w http.ResponseWriter) {
 		s.Listener.Close()
 		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {

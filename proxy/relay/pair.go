@@ -43,7 +43,9 @@ type pair struct {
 	answersEnd       bool      // nothing more will be written to the client
 	agentUnsolicited bool      // the agent sends what answers no request
 	tunnel           *exchange // the one whose upgrade the agent took
-	refusing         bool      // a request was refused whose end is reported, and the client has no answer yet
+	answersWritten   bool      // and all is written
+	refusing         bool      // a request was refused whose end is reported, and its answer is not yet due
+	drained          int64     // bytes that came after all was written
 	shutDown         bool      // the connections are being closed by shutdown
 	over             bool      // both connections are closed
 }
@@ -161,31 +163,43 @@ func (p *pair) endUnfinished(all bool) {
 // Observer was told that it has ended, the client still gets the last bytes.
 func (p *pair) shutdown() {
 	p.mu.Lock()
-	p.setCause(-1, stopped)
-	p.shutDown = true
+	p.shutDown = true // no request is taken any more
 	p.waitWhile(p.owesBytes, p.cfg.linger)
-	p.waitWhile(p.lingers, p.cfg.linger/10)
-	busy, agent := len(p.unfinished) > 0, p.agent
+	for range 10 { // as long as the client goes on sending: to close then could cost it our answer
+		taken := p.drained
+		if p.waitWhile(p.lingers, p.cfg.linger/10); p.drained == taken {
+			break
+		}
+	}
+	p.setCause(-1, stopped)
+	broken, agent := slices.ContainsFunc(p.unfinished, (*exchange).inAnswer), p.agent
 	p.mu.Unlock()
 	if agent != nil {
 		reset(agent)
 	}
-	if busy {
+	if broken {
 		reset(p.client)
 	} else {
 		p.client.Close()
 	}
 }
 
+// inAnswer reports whether an answer has begun that will not be finished.
+func (x *exchange) inAnswer() bool { return !x.ended && x.turn != turnOpen }
+
 // owesBytes reports whether the client has not yet been sent all of an exchange whose end was reported. The lock is
 // held.
 func (p *pair) owesBytes() bool {
-	return !p.answersEnd && (p.refusing ||
-		slices.ContainsFunc(p.unfinished, func(x *exchange) bool { return x.ended && !x.answerDone }))
+	if p.answersWritten || p.over {
+		return false
+	}
+	return p.refusing || slices.ContainsFunc(p.unfinished, func(x *exchange) bool {
+		return !x.answerDone && (x.ended || x.ownAnswer != nil)
+	})
 }
 
 // lingers reports whether the client was sent all that it will get, and may still have to read it. The lock is held.
-func (p *pair) lingers() bool { return p.answersEnd && !p.over }
+func (p *pair) lingers() bool { return p.answersWritten && !p.over }
 
 // waitWhile returns when a condition is over, or a time. The lock is held, but for the time of waiting.
 func (p *pair) waitWhile(condition func() bool, most time.Duration) {
@@ -336,7 +350,7 @@ func (p *pair) finish(x *exchange) {
 func (p *pair) endAnswers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answersEnd = true
+	p.answersEnd, p.answersWritten = true, true
 	p.decided.Broadcast()
 	p.limitLinger()
 }

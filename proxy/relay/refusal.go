@@ -193,6 +193,9 @@ func (r *requests) drain() (first []byte) {
 		b := r.in.unread()
 		first = append(first, b[:min(len(b), maxFaultBytes-len(first))]...)
 		r.in.consume(len(b))
+		r.mu.Lock()
+		r.drained += int64(len(b))
+		r.mu.Unlock()
 		if !r.fill() {
 			return first
 		}

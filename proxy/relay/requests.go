@@ -34,10 +34,17 @@ type requests struct {
 func (r *requests) run(ctx context.Context) {
 	defer r.in.release()
 	if r.setReadDeadline() { // else it has waited for us for too long
-		for n, ok := r.awaitHead(); ok && r.request(ctx, n); n, ok = r.awaitHead() {
+		for n, ok := r.awaitHead(); ok && !r.stopping() && r.request(ctx, n); n, ok = r.awaitHead() {
 		}
 	}
 	r.endRequests()
+}
+
+// stopping reports whether the relay was stopped, so that no request is taken any more.
+func (r *requests) stopping() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.shutDown
 }
 
 // endRequests says that no request will follow, and ends the connection to the agent if no answer will either.

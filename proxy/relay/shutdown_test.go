@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -10,17 +11,22 @@ import (
 	"time"
 )
 
-// stopper stops the relay as soon as it is told that an exchange has ended.
+// stopper stops the relay as soon as it is told that its last exchange has ended, and goes on after a pause: in a bubble
+// the relay has then begun to stop, and waits.
 type stopper struct {
 	Observer
-	w **wire
+	w     **wire
+	last  int
+	pause time.Duration
 }
 
-// Ended implements Observer. In a bubble the pause ends when the relay has begun to stop and waits.
+// Ended implements Observer.
 func (s stopper) Ended(x int) {
 	s.Observer.Ended(x)
-	(*s.w).stop()
-	time.Sleep(lingerTime / 2)
+	if x == s.last {
+		(*s.w).stop()
+		time.Sleep(s.pause)
+	}
 }
 
 // TestShutdownAtTheEnd stops the relay between the report that an exchange has ended and the last bytes of its answer:
@@ -34,35 +40,92 @@ func TestShutdownAtTheEnd(t *testing.T) {
 		want   string // the beginning of what it gets
 	}{
 		"the agent's answer": {sends: get, serves: true, want: answer},
-		"no request":         {sends: "GET /a b c HTTP/1.1\r\nHost: $HOST\r\n\r\n", want: "HTTP/1.1 400 "},
+		"no request behind another": {
+			sends: get + "GET /a b c HTTP/1.1\r\nHost: $HOST\r\n\r\n", serves: true, want: answer + "HTTP/1.1 400 ",
+		},
+		"no request": {sends: "GET /a b c HTTP/1.1\r\nHost: $HOST\r\n\r\n", want: "HTTP/1.1 400 "},
 		"no agent": {sends: get, want: "HTTP/1.1 502 ", change: func(c *Config) {
 			c.Dial = func(context.Context) (net.Conn, error) { return nil, errors.New("nobody is there") }
 		}},
 		"the agent is slow": {sends: get, want: "HTTP/1.1 504 ", change: func(c *Config) { c.AnswerTimeout = time.Second }},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var w *wire
-				w = newPipes(t, func(c *Config) {
-					c.Observer = stopper{c.Observer, &w}
-					if test.change != nil {
-						test.change(c)
+		for when, pauses := range map[string][2]time.Duration{ // of the relay before it writes, of the client before it reads
+			"before it is written":      {lingerTime / 2, 0},
+			"before it can be written":  {0, lingerTime / 2},
+			"while nothing is in a way": {0, 0},
+		} {
+			t.Run(name+"/"+when, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var w *wire
+					w = newPipes(t, func(c *Config) {
+						c.Observer = stopper{c.Observer, &w, strings.Count(test.sends, " HTTP/1.1\r\n") - 1, pauses[0]}
+						if test.change != nil {
+							test.change(c)
+						}
+					})
+					client := w.client()
+					client.send(w.host(test.sends))
+					if test.serves {
+						agent := w.accept()
+						agent.receive(w.agentHost(get))
+						agent.send(answer)
 					}
+					time.Sleep(pauses[1])
+					got, err := client.rest()
+					if !strings.HasPrefix(got, test.want) || err != nil {
+						t.Errorf("got %q and %v, want %q", got, err, test.want)
+					}
+					w.result()
 				})
-				client := w.client()
-				client.send(w.host(test.sends))
-				if test.serves {
-					agent := w.accept()
-					agent.receive(w.agentHost(test.sends))
-					agent.send(answer)
-				}
-				got, err := client.rest()
-				if !strings.HasPrefix(got, test.want) || err != nil {
-					t.Errorf("got %q and %v, want %q", got, err, test.want)
-				}
-				w.result()
 			})
-		})
+		}
 	}
+}
+
+// TestShutdownTakesNoRequest stops the relay while the last bytes of an answer cannot be written yet: what the client
+// asks meanwhile does not reach the agent.
+func TestShutdownTakesNoRequest(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	synctest.Test(t, func(t *testing.T) {
+		var w *wire
+		w = newPipes(t, func(c *Config) { c.Observer = stopper{c.Observer, &w, 0, 0} })
+		client := w.client()
+		client.send(w.host(get))
+		agent := w.accept()
+		agent.receive(w.agentHost(get))
+		agent.send(answer)
+		w.ended(0)
+		synctest.Wait()
+		client.send(w.host(get)) // before it reads
+		client.receive(answer)
+		client.receiveEnd()
+		agent.receiveBreak()
+		w.result()
+		if len(w.exchanges) != 1 {
+			t.Errorf("%d exchanges were recorded, want 1", len(w.exchanges))
+		}
+	})
+}
+
+// TestShutdownBehindAnAnswer stops the relay while a second request waits for its answer and the client has not read the
+// first one: the client gets that whole, though the system still has some of it to send.
+func TestShutdownBehindAnAnswer(t *testing.T) {
+	body := strings.Repeat("a", 120<<10)
+	answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	w := newWire(t, false, nil)
+	client := w.client()
+	if err := client.Conn.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
+		t.Fatal(err)
+	}
+	client.send(w.host(get + get))
+	agent := w.accept()
+	agent.receive(w.agentHost(get + get))
+	agent.send(answer)
+	w.ended(0)
+	w.stop()
+	w.result()
+	client.receive(answer)
+	client.receiveBreak()
+	wantFault(t, w.ended(1).Fault, KindShutdown, SideProxy)
 }

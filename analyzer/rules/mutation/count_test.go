@@ -43,7 +43,7 @@ func report(t *testing.T, all []mutation, counted [][]int) {
 	for i, m := range all {
 		var b strings.Builder
 		for k, n := range counted[i] {
-			if m.in&speeches[k].is != 0 {
+			if n > 0 {
 				total += n
 				fmt.Fprintf(&b, "  %s: %d", speeches[k].name, n)
 			}

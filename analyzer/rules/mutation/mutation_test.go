@@ -324,15 +324,20 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// sample returns one of every oneIn protocols that the mutation is for, and at least one.
+// sample returns one of every oneIn protocols that the mutation is for, and at least one; all where all places are
+// tried.
 func (m *mutation) sample() (some []int) {
 	var all []int
+	every := oneIn
+	if *planted == "all" {
+		every = 1
+	}
 	for k, s := range speeches {
 		if m.in&s.is != 0 {
 			all = append(all, k)
 		}
 	}
-	for i := randomFor(m.name).IntN(min(oneIn, len(all))); i < len(all); i += oneIn {
+	for i := randomFor(m.name).IntN(min(every, len(all))); i < len(all); i += every {
 		some = append(some, all[i])
 	}
 	return some
