@@ -6,7 +6,7 @@ package mutation
 const mutate = "all"
 
 // everyMistyping is which part of all members of the wrong type TestWrongTypes tries.
-const everyMistyping = 1
+const everyMistyping = 5
 
 // oneIn says which part of the transcripts TestVariationsAreSilent varies, and in which part of the protocols
 // TestMutations plants each mutation.
