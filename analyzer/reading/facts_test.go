@@ -1,6 +1,7 @@
 package reading_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,33 +11,32 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/transcript"
 )
 
-const working = `-- 1.request --
-POST /rpc HTTP/1.1
-Host: booker.example:9001
-Content-Type: application/json
-A2A-Version: 1.0
-
-{"jsonrpc":"2.0","id":"r1","method":"SendStreamingMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"Two tickets"}]}}}
--- 1.response --
-HTTP/1.1 200 OK
-Content-Type: text/event-stream
-
-data: {"jsonrpc":"2.0","id":"r1","result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}}
-
-data: {"jsonrpc":"2.0","id":"r1","result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}
-
-`
+// exchangesOf returns the exchanges of a conversation.
+func exchangesOf(t *testing.T, c *enginetest.Conversation) capture.Source {
+	t.Helper()
+	memory := capture.NewMemory(capture.Info{})
+	if err := memory.Append(c.Steps...); err != nil {
+		t.Fatal(err)
+	}
+	return memory
+}
 
 // One exchange read by itself tells a filter what it needs.
 func TestFacts(t *testing.T) {
-	tr, err := transcript.Parse("example.txtar", []byte(working))
+	c := &enginetest.Conversation{T: t}
+	c.Open("planner", enginetest.RPCHead)
+	c.Ask(strings.Replace(enginetest.Send, "SendMessage", "SendStreamingMessage", 1))
+	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Event(1, strings.Replace(enginetest.Working, "WORKING", "COMPLETED", 1))
+	c.Event(2, `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":`+
+		`{"state":"TASK_STATE_WORKING"}}}}`)
+	x, err := exchangesOf(t, c).Exchange(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reading.Read(tr.Exchanges[0])
+	r := reading.Read(x)
 	facts := reading.Facts{Reading: r, Marked: true, Findings: []analyzer.Finding{
 		{Rule: &analyzer.Rule{ID: "outer"}, Also: []string{"inner"}, Severity: analyzer.Warning, Side: a2a.Agent},
 	}}
@@ -73,15 +73,12 @@ func TestFactsOfErrorsAndCards(t *testing.T) {
 	c.Open("planner", "GET /.well-known/agent-card.json HTTP/1.1\r\n\r\n")
 	c.Add(capture.RequestEnd{})
 	c.Answer(`{"name":"Booker","supportedInterfaces":[]}`)
-	memory := capture.NewMemory(capture.Info{})
-	if err := memory.Append(c.Steps...); err != nil {
-		t.Fatal(err)
-	}
+	src := exchangesOf(t, c)
 	for seq, want := range map[uint64]map[string][]string{
 		1: {"code": {"-32001", "TaskNotFoundError"}, "is": {"error"}, "state": nil, "binding": {"jsonrpc"}},
 		2: {"code": nil, "is": {"card"}, "op": {"GetAgentCard"}, "binding": nil},
 	} {
-		x, err := memory.Exchange(t.Context(), seq)
+		x, err := src.Exchange(t.Context(), seq)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// stopper stops the relay as soon as it is told that its last exchange has ended, and goes on after a pause: in a bubble
-// the relay has then begun to stop, and waits.
+// stopper stops the relay, in a bubble, as soon as it is told that its last exchange has ended. If it is to, it goes on
+// when the relay has begun to stop, and waits.
 type stopper struct {
 	Observer
 	w     **wire
 	last  int
-	pause time.Duration
+	waits bool
 }
 
 // Ended implements Observer.
@@ -25,7 +25,9 @@ func (s stopper) Ended(x int) {
 	s.Observer.Ended(x)
 	if x == s.last {
 		(*s.w).stop()
-		time.Sleep(s.pause)
+		if s.waits {
+			synctest.Wait()
+		}
 	}
 }
 
@@ -50,16 +52,19 @@ func TestShutdownAtTheEnd(t *testing.T) {
 		"the agent is slow": {sends: get, want: "HTTP/1.1 504 ", change: func(c *Config) { c.AnswerTimeout = time.Second }},
 	}
 	for name, test := range tests {
-		for when, pauses := range map[string][2]time.Duration{ // of the relay before it writes, of the client before it reads
-			"before it is written":      {lingerTime / 2, 0},
-			"before it can be written":  {0, lingerTime / 2},
-			"while nothing is in a way": {0, 0},
+		for when, order := range map[string]struct {
+			waits bool          // the relay, before it writes
+			reads time.Duration // after which the client reads
+		}{
+			"before it is written":      {true, 0},
+			"before it can be written":  {false, lingerTime / 2},
+			"while nothing is in a way": {false, 0},
 		} {
 			t.Run(name+"/"+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var w *wire
 					w = newPipes(t, func(c *Config) {
-						c.Observer = stopper{c.Observer, &w, strings.Count(test.sends, " HTTP/1.1\r\n") - 1, pauses[0]}
+						c.Observer = stopper{c.Observer, &w, strings.Count(test.sends, " HTTP/1.1\r\n") - 1, order.waits}
 						if test.change != nil {
 							test.change(c)
 						}
@@ -71,7 +76,7 @@ func TestShutdownAtTheEnd(t *testing.T) {
 						agent.receive(w.agentHost(get))
 						agent.send(answer)
 					}
-					time.Sleep(pauses[1])
+					time.Sleep(order.reads) // by the clock of the bubble
 					got, err := client.rest()
 					if !strings.HasPrefix(got, test.want) || err != nil {
 						t.Errorf("got %q and %v, want %q", got, err, test.want)
@@ -89,7 +94,7 @@ func TestShutdownTakesNoRequest(t *testing.T) {
 	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	synctest.Test(t, func(t *testing.T) {
 		var w *wire
-		w = newPipes(t, func(c *Config) { c.Observer = stopper{c.Observer, &w, 0, 0} })
+		w = newPipes(t, func(c *Config) { c.Observer = stopper{c.Observer, &w, 0, false} })
 		client := w.client()
 		client.send(w.host(get))
 		agent := w.accept()
