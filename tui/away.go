@@ -32,8 +32,8 @@ func (l *loader) watchServer(was bool) tea.Cmd {
 
 func (m *inspector) reach(msg reached) tea.Cmd {
 	m.shared.away = msg.away
-	if m.message = "the server is there again"; msg.away {
-		m.message = "the server is away; what it lacks comes later"
+	if m.shared.message = "the server is there again"; msg.away {
+		m.shared.message = "the server is away; what it lacks comes later"
 	}
 	return m.shared.load.watchServer(msg.away)
 }

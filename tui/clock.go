@@ -102,7 +102,7 @@ func (s *shared) needFirst() tea.Cmd {
 // knowFirst takes when the first exchange began.
 func (m *inspector) knowFirst(msg firstStarted) tea.Cmd {
 	if msg.err != nil {
-		m.message = "T: " + msg.err.Error()
+		m.shared.message = "T: " + msg.err.Error()
 	}
 	m.shared.first = msg.at
 	return nil

@@ -67,7 +67,7 @@ func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r !=
 // copied gives a text to the terminal's clipboard, and shows it.
 func (m *inspector) copied(msg copied) tea.Cmd {
 	if msg.err != nil {
-		m.message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
+		m.shared.message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
 		return nil
 	}
 	cmd := m.push(newCopied(msg.name, msg.words))

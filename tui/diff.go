@@ -52,10 +52,10 @@ func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 			return m.openDiff(diffSide{seq: marked[0]}, now)
 		}
 		m.doing.chosen = &now
-		m.message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.words(), now.seq)
+		m.shared.message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.words(), now.seq)
 		return nil
 	case was.seq == now.seq:
-		m.message = fmt.Sprintf("%s is not compared", was.words())
+		m.shared.message = fmt.Sprintf("%s is not compared", was.words())
 		return nil
 	}
 	if !was.isTask || !now.isTask {

@@ -134,7 +134,7 @@ type exported struct {
 
 func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
 	ctx, write := m.shared.load.ctx, m.options.Exporter.Write
-	m.message = "writing " + file + " …"
+	m.shared.message = "writing " + file + " …"
 	return func() tea.Msg {
 		seqs, err := s.seqs(ctx)
 		msg := exported{file: file, count: len(seqs), err: err}
@@ -151,19 +151,19 @@ func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bo
 
 // exported says what was written, or asks whether a file is to be overwritten.
 func (m *inspector) exported(msg exported) tea.Cmd {
-	m.message = ""
+	m.shared.message = ""
 	switch {
 	case errors.Is(msg.err, fs.ErrExist):
 		return m.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
 			map[string]func() tea.Cmd{"o": msg.again})
 	case msg.err != nil:
-		m.message = msg.err.Error()
+		m.shared.message = msg.err.Error()
 		return nil
 	}
 	what := "all exchanges"
 	if msg.count >= 0 {
 		what = plural(msg.count, "exchange")
 	}
-	m.message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, size(msg.size))
+	m.shared.message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, size(msg.size))
 	return nil
 }

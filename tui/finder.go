@@ -239,13 +239,12 @@ func (d *detail) advance() tea.Cmd {
 	}
 	m := f.at(d, to)
 	f.goal, f.tries = &m, 0
-	cmd := d.toMatch()
 	if wrapped && step > 0 {
-		return tea.Batch(cmd, showMessage("no match further down; the search goes on at the top"))
+		d.shared.message = "no match further down; the search goes on at the top"
 	} else if wrapped {
-		return tea.Batch(cmd, showMessage("no match further up; the search goes on at the end"))
+		d.shared.message = "no match further up; the search goes on at the end"
 	}
-	return cmd
+	return d.toMatch()
 }
 
 // nextMatch returns the position of the match before or behind the cursor, which may not exist, and whether that is

@@ -100,8 +100,8 @@ func (m *inspector) lastLine() line {
 		return text(styleWarning, pad(" "+m.question.words, m.width))
 	case m.prompt != nil:
 		return m.prompt.line(m.width)
-	case m.message != "":
-		return text(styleStrong, pad(" "+m.message, room)).add(look, " "+state)
+	case m.shared.message != "":
+		return text(styleStrong, pad(" "+m.shared.message, room)).add(look, " "+state)
 	case m.shared.followErr != "":
 		return text(styleError, pad(" ! "+m.shared.followErr, room)).add(look, " "+state)
 	case m.shared.judged.err != nil:

@@ -238,14 +238,13 @@ func (l *list) advance() tea.Cmd {
 	}
 	l.reveal(seq)
 	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
-	cmd := l.reposition()
 	switch {
 	case wrapped && step > 0:
-		return tea.Batch(cmd, showMessage("no match further down; the search goes on at the top"))
+		l.shared.message = "no match further down; the search goes on at the top"
 	case wrapped:
-		return tea.Batch(cmd, showMessage("no match further up; the search goes on at the end"))
+		l.shared.message = "no match further up; the search goes on at the end"
 	}
-	return cmd
+	return l.reposition()
 }
 
 // nextMatch returns the exchange with a match that is next in the list, 0 if there is none, whether that is behind the

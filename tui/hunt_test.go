@@ -257,6 +257,7 @@ func TestSearchInALargeList(t *testing.T) {
 		u.strike(".")
 		u.until("the next match", func() bool { return u.m.list.selected() != before })
 	}
+	u.until("all matches", func() bool { return len(u.m.list.hunt.among(nil)) >= 8 })
 	if got := u.m.list.hunt.among(nil); len(got) != 8 {
 		t.Errorf("the matches are %v", got)
 	}

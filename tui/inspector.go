@@ -21,7 +21,6 @@ type inspector struct {
 	stack    []panel // from the list up
 	width    int
 	height   int
-	message  string    // in the last line, until the next key
 	notice   string    // the last one that came with a verdict
 	question *question // that waits for a key; nil if none does
 	prompt   *prompt   // in which something is typed; nil if nothing is
@@ -92,7 +91,7 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 	case firstStarted:
 		return m.knowFirst(msg)
 	case statusMessage:
-		m.message = string(msg)
+		m.shared.message = string(msg)
 		return nil
 	}
 	if cmd, was := m.done(msg); was {
@@ -173,17 +172,17 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 
 // noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
 func (m *inspector) noticed(msg *judged) {
-	if !msg.behind && m.message == m.notice {
-		m.message = ""
+	if !msg.behind && m.shared.message == m.notice {
+		m.shared.message = ""
 	}
 	if msg.notice != "" {
-		m.message, m.notice = msg.notice, msg.notice
+		m.shared.message, m.notice = msg.notice, msg.notice
 	}
 }
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
+	m.shared.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:
@@ -225,11 +224,11 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	k := lookup(msg.String(), m.top().place())
 	if k == nil {
-		m.message = m.nothing(msg.String())
+		m.shared.message = m.nothing(msg.String())
 		return nil
 	}
 	if why := k.why(m); why != "" {
-		m.message = k.names[0] + ": " + why
+		m.shared.message = k.names[0] + ": " + why
 		return nil
 	}
 	return m.perform(k.do)

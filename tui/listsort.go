@@ -92,7 +92,8 @@ func (l *list) sortingChanged() tea.Cmd {
 		said = "exchanges by number"
 	}
 	s.dirty, s.resume = true, 0
-	return tea.Batch(l.arrange(), l.reposition(), showMessage(said))
+	l.shared.message = said // now, so that it does not hide why it cannot be sorted
+	return tea.Batch(l.arrange(), l.reposition())
 }
 
 // refiltered drops the arrangement, since the filter is another one.
@@ -178,7 +179,8 @@ func (l *list) rosterRead(msg rosterRead) tea.Cmd {
 func (l *list) unsorted(err error) tea.Cmd {
 	s := &l.sorting
 	s.by, s.reversed, s.under, s.now = roster.ByNumber, false, roster.Flat, nil
-	return tea.Batch(l.reposition(), showMessage("the list cannot be sorted: "+err.Error()))
+	l.shared.message = "the list cannot be sorted: " + err.Error()
+	return l.reposition()
 }
 
 // arranged shows an arrangement. What was at the cursor stays there, in the same line of the screen.

@@ -105,11 +105,11 @@ func (m *menu) cut() bool { return len(m.heading()) > m.height-m.window.height+1
 // is not made where there is no room for that.
 func (m *inspector) choose(c *choice) tea.Cmd {
 	if c.off != "" {
-		m.message = c.off
+		m.shared.message = c.off
 		return nil
 	}
 	if menu, is := m.top().(*menu); is && c.informed && menu.cut() {
-		m.message = "there is no room to say what this does; make the window larger"
+		m.shared.message = "there is no room to say what this does; make the window larger"
 		return nil
 	}
 	m.stack = m.stack[:len(m.stack)-1]

@@ -11,10 +11,10 @@ import (
 func (m *inspector) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		m.message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
+		m.shared.message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
 		return tea.EnableMouseCellMotion
 	}
-	m.message = "mouse off: the terminal selects text"
+	m.shared.message = "mouse off: the terminal selects text"
 	return tea.DisableMouse
 }
 

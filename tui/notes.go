@@ -50,13 +50,13 @@ func (m *inspector) noted(msg noted) tea.Cmd {
 	s := m.shared
 	s.notes = s.load.notes.Now()
 	if msg.said != "" {
-		m.message = msg.said
+		m.shared.message = msg.said
 	}
 	if msg.err != nil && !m.doing.notesFailed {
 		m.doing.notesFailed = true
-		m.message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
+		m.shared.message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
 		if msg.seqs != nil {
-			m.message = msg.said + ", until you quit: " + msg.err.Error()
+			m.shared.message = msg.said + ", until you quit: " + msg.err.Error()
 		}
 	}
 	return m.broadcast(notesChanged{msg.seqs})

@@ -92,7 +92,7 @@ func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
 	}
 	done, err := m.performVerb(&d.verb, "")
 	if err != nil {
-		m.message = d.verb.name + ": " + err.Error()
+		m.shared.message = d.verb.name + ": " + err.Error()
 	}
 	return tea.Batch(cmd, done), nil
 }

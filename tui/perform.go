@@ -112,11 +112,11 @@ func (m *inspector) changeDisplay(a action) tea.Cmd {
 	case changeClock:
 		m.shared.deltas = !m.shared.deltas
 	case changeTimes:
-		m.message = m.shared.nextTimes()
+		m.shared.message = m.shared.nextTimes()
 		return m.shared.needFirst()
 	case changeTheme:
 		m.shared.theme = m.shared.theme.next()
-		m.message = "theme: " + string(m.shared.theme)
+		m.shared.message = "theme: " + string(m.shared.theme)
 	case toggleMouse:
 		return m.toggleMouse()
 	}
@@ -144,7 +144,7 @@ func (m *inspector) push(p panel) tea.Cmd {
 // back goes one step back. On the list, esc takes the filter off, and q quits.
 func (m *inspector) back(a action) tea.Cmd {
 	if d, is := m.top().(*detail); is && a == goBack && d.cancelSearch() {
-		m.message = "the search was stopped; . goes on with it"
+		m.shared.message = "the search was stopped; . goes on with it"
 		return nil
 	}
 	switch {
@@ -226,7 +226,7 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 	seq := m.list.findingFrom(d.seq, step)
 	found := s.found.of(seq)
 	if seq == 0 || len(found) == 0 {
-		m.message = noFurther(step, m.list.findingFrom(d.seq, -step) != 0)
+		m.shared.message = noFurther(step, m.list.findingFrom(d.seq, -step) != 0)
 		return nil
 	}
 	at := found[0].Place
@@ -247,7 +247,7 @@ func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
 		m.list.reveal(seq)
 		return m.replace(d, analyzer.Place{Exchange: seq})
 	}
-	m.message = "no further exchange in the list"
+	m.shared.message = "no further exchange in the list"
 	m.list.anchor = d.seq
 	return m.list.reposition()
 }

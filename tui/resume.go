@@ -45,10 +45,10 @@ func (m *inspector) liveChanged(first, was bool) {
 	switch s := m.shared; {
 	case first:
 	case was && !s.info.Live:
-		m.message = "the recording has ended"
+		m.shared.message = "the recording has ended"
 		m.followed, m.list.follow = m.list.follow, false
 	case !was && s.info.Live:
-		m.message = "the recording was resumed"
+		m.shared.message = "the recording was resumed"
 		m.list.follow = m.followed && m.list.window.cursor >= m.list.window.length-1
 	}
 }

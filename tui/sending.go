@@ -99,7 +99,7 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 	}
 	m.doing.preparing = 0
 	if msg.err != nil && msg.out == nil {
-		m.message = msg.err.Error()
+		m.shared.message = msg.err.Error()
 		return nil
 	}
 	out := msg.out
@@ -150,7 +150,7 @@ func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.shared.load.ctx)
 	ticket := m.shared.ticket()
 	m.doing.sending = &sending{ticket, cancel, out.What}
-	m.message = "sending " + out.What
+	m.shared.message = "sending " + out.What
 	return func() tea.Msg {
 		defer cancel()
 		s, err := out.Send(ctx)
@@ -167,7 +167,7 @@ func (m *inspector) stopSending() bool {
 		return false
 	}
 	m.doing.sending.cancel()
-	m.message = "stopping what is being sent"
+	m.shared.message = "stopping what is being sent"
 	return true
 }
 
@@ -176,19 +176,19 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 	if m.doing.sending == nil || msg.ticket != m.doing.sending.ticket {
 		return nil
 	}
-	m.doing.sending, m.message = nil, ""
+	m.doing.sending, m.shared.message = nil, ""
 	s := msg.sent
 	switch {
 	case s == nil && errors.Is(msg.err, context.Canceled):
-		m.message = "stopped; nothing came of it"
+		m.shared.message = "stopped; nothing came of it"
 		return nil
 	case s == nil:
-		m.message = msg.err.Error()
+		m.shared.message = msg.err.Error()
 		return nil
 	case s.Report != nil:
 		return m.push(newReportPage(s, msg.err))
 	case s.Exchange == nil:
-		m.message = "sent; the answer is not in the recording yet"
+		m.shared.message = "sent; the answer is not in the recording yet"
 		return nil
 	}
 	return m.push(m.newAnswered(msg.of, s, msg.err))

@@ -29,7 +29,8 @@ type shared struct {
 	location  *time.Location // nil is that of the machine
 	first     time.Time      // when the first exchange began; zero until that is needed
 	theme     Theme
-	spinner   int // counts messages, for signs of progress
+	message   string // in the last line, until the next key
+	spinner   int    // counts messages, for signs of progress
 	tickets   uint64
 }
 

@@ -120,7 +120,7 @@ func (m *inspector) setTheme(name string) (tea.Cmd, error) {
 		return nil, unknown("theme", name, strings.Split(themeNames(), ", "), "; there are "+themeNames())
 	}
 	m.shared.theme = Theme(name)
-	m.message = "theme: " + name
+	m.shared.message = "theme: " + name
 	return nil, nil
 }
 

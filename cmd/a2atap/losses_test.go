@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"a2atap/proxy"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
 
@@ -103,7 +104,7 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 	})
 	s := &crowd{url: r.proxy.Taps()[0].URL()}
 	s.send(20)
-	r.store.Flush()
+	awaitEnds(t, r.store, 20) // else what comes too late is these, and nothing is lost with them
 	failing.Store(true)
 	if trouble.begin != nil {
 		if err := trouble.begin(path); err != nil {
@@ -162,6 +163,27 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 		t.Errorf("%d lost, and nobody was told", lost)
 	}
 	checkFile(t, trouble, path, mended, stats, err)
+}
+
+// awaitEnds waits until so many exchanges have ended in the capture: an answer is with its client before that.
+func awaitEnds(t *testing.T, src capture.Source, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	for from := uint64(1); n > 0; {
+		if err := src.Wait(ctx, from); err != nil {
+			t.Fatalf("%d exchanges have not ended: %v", n, err)
+		}
+		for step, err := range src.Steps(ctx, from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			from = step.Arrival + 1
+			if _, ended := step.What.(capture.Closed); ended {
+				n--
+			}
+		}
+	}
 }
 
 // checkFile compares what is in the file with what is said of it.
