@@ -119,16 +119,8 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 		return
 	}
 	if !client.begins("CONNECT ") {
-		hosts := admission{list: f.hosts, local: conn.LocalAddr(), refused: func(error) {}}
-		f.relay(ctx, client, f.newForwardLink(conn, nil, ""), relay.Config{
-			Accept: hosts.accept,
-			Forward: &relay.Forward{
-				Admit: f.admits,
-				Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
-					return f.dial(ctx, to, to.Host)
-				},
-			},
-		})
+		l := f.newForwardLink(conn, nil, "")
+		f.relay(ctx, l, f.plainSession(l, client, conn))
 		return
 	}
 	c, err := f.readConnect(ctx, client)
@@ -145,15 +137,34 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 	f.front.ServeHTTP(connectWriter{c}, c.request)
 }
 
-// relay relays one connection, in the clear or opened.
-func (f *Forward) relay(ctx context.Context, client net.Conn, l *forwardLink, cfg relay.Config) {
+// plainSession returns the session of a client that asks in the clear, on conn, and names an agent in each request.
+func (f *Forward) plainSession(l *forwardLink, client, conn net.Conn) relay.Session {
+	hosts := admission{list: f.hosts, local: conn.LocalAddr(), refused: func(error) {}}
+	return f.session(l, client, relay.Config{
+		Accept: hosts.accept,
+		Forward: &relay.Forward{
+			Admit: f.admits,
+			Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
+				return f.dial(ctx, to, to.Host)
+			},
+		},
+	})
+}
+
+// session returns the session of a client, which l reports.
+func (f *Forward) session(l *forwardLink, client net.Conn, cfg relay.Config) relay.Session {
 	cfg.Observer = l
 	cfg.HeadTimeout, cfg.IdleTimeout = f.proxy.opts.HeadTimeout, f.proxy.opts.IdleTimeout
 	cfg.AnswerTimeout = f.proxy.opts.AnswerTimeout
 	if cfg.Advise == nil {
 		cfg.Advise = f.proxy.advise
 	}
-	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
+	return relay.New(client, cfg)
+}
+
+// relay relays one connection, in the clear or opened.
+func (f *Forward) relay(ctx context.Context, l *forwardLink, s relay.Session) {
+	err := s.Serve(ctx) // what it says of exchanges is in the record
 	if l.abandon() > 0 {
 		f.proxy.notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v",
 			err))

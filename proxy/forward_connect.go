@@ -212,10 +212,10 @@ func (c *connect) relay(client net.Conn, sni string) {
 	if sni != "" && hostname.Normal(sni) != hostname.Normal(c.to.Host) {
 		l.sni = sni
 	}
-	c.forward.relay(c.ctx, client, l, relay.Config{
+	c.forward.relay(c.ctx, l, c.forward.session(l, client, relay.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return c.forward.dial(ctx, c.to, name)
 		},
 		Advise: func(err error, _ string) string { return c.forward.proxy.advise(err, c.to.Authority()) },
-	})
+	}))
 }

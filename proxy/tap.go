@@ -109,6 +109,15 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 // relay serves one connection.
 func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	l := newLink(t, client)
+	err := t.session(l, client).Serve(ctx) // what it says of exchanges is in the record
+	if l.abandon() > 0 {
+		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection has failed, its traffic went on: %v", t.Name(),
+			err))
+	}
+}
+
+// session returns the session of a client, which l reports.
+func (t *Tap) session(l *link, client net.Conn) relay.Session {
 	hosts := admission{list: t.hosts, local: l.local, refused: t.refused}
 	cfg := relay.Config{
 		Dial:        func(ctx context.Context) (net.Conn, error) { return l.dial(ctx, client) },
@@ -132,11 +141,7 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	case !t.proxy.opts.NoRewrite:
 		cfg.Editor = cardEditor{l}
 	}
-	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
-	if l.abandon() > 0 {
-		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection has failed, its traffic went on: %v", t.Name(),
-			err))
-	}
+	return relay.New(client, cfg)
 }
 
 // refused tells the user, once, of a request for a host that is not the tap's.

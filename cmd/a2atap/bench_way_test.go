@@ -138,8 +138,8 @@ func relayWay(agent string) (string, func() (wayReport, error), error) {
 			if err != nil {
 				return
 			}
-			go relay.Serve(context.Background(), c,
-				relay.Config{Dial: dial, Authority: agent}) //nolint:errcheck // the client sees it
+			s := relay.New(c, relay.Config{Dial: dial, Authority: agent})
+			go s.Serve(context.Background()) //nolint:errcheck // the client sees it
 		}
 	}()
 	return l.Addr().String(), func() (wayReport, error) { return wayReport{}, l.Close() }, nil

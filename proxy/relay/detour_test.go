@@ -96,7 +96,7 @@ func talkThrough(t *testing.T, cfg Config, pieces []string, closes bool) (got, o
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		Serve(t.Context(), served, cfg) //nolint:errcheck // it says what the observer was told
+		New(served, cfg).Serve(t.Context()) //nolint:errcheck // it says what the observer was told
 	}()
 	const ask = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 	io.WriteString(client, ask)
@@ -183,7 +183,7 @@ func TestDetour(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		Serve(t.Context(), served, Config{ //nolint:errcheck // it says what the observer was told
+		s := New(served, Config{
 			Dial:      func(context.Context) (net.Conn, error) { return dial(agent) },
 			Authority: "agent.example",
 			Accept: func(authority []byte) error {
@@ -204,6 +204,7 @@ func TestDetour(t *testing.T) {
 				Receiver: "the hook",
 			},
 		})
+		s.Serve(t.Context()) //nolint:errcheck // it says what the observer was told
 	}()
 	for _, step := range []struct{ target, host, want string }{
 		{"/a", "tap", "agent GET /a agent.example"},

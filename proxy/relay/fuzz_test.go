@@ -213,7 +213,7 @@ func FuzzServe(f *testing.F) {
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
-		Serve(ctx, server, cfg)
+		New(server, cfg).Serve(ctx)
 		if ctx.Err() != nil {
 			t.Fatalf("Serve did not end by itself: asked %q, answered %q", asked, answered)
 		}

@@ -117,7 +117,7 @@ func startWire(
 		})
 	})
 	wait.Go(func() {
-		acceptAll(tap, func(c net.Conn) { wait.Go(func() { w.served <- Serve(ctx, c, cfg) }) })
+		acceptAll(tap, func(c net.Conn) { wait.Go(func() { w.served <- New(c, cfg).Serve(ctx) }) })
 	})
 	t.Cleanup(func() {
 		cancel()

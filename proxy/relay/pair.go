@@ -101,8 +101,7 @@ func newPair(client net.Conn, cfg Config) *pair {
 func (p *pair) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.shutdown)
 	defer stop()
-	r := &requests{pair: p, in: bufferOf(p.client)}
-	r.run(ctx)
+	newRequests(p).run(ctx)
 	return p.end()
 }
 

@@ -62,14 +62,19 @@ type Config struct {
 	linger time.Duration // in place of lingerTime, for tests
 }
 
-// Serve relays between client and the agent until both directions have ended, and closes both connections. It owns
-// client. When ctx ends, it ends in bounded time, and exchanges in flight are reported as a Fault of KindShutdown.
+// A Session is a client's connection that is to be relayed. The zero Session must not be used.
+type Session struct{ pair *pair }
+
+// New returns the session of a client's connection, which it owns.
 //
 // A connection that is not a *net.TCPConn or *tls.Conn should have CloseWrite() error, and NetConn() net.Conn for the
 // connection below, so that half-closes and resets can be passed on.
+func New(client net.Conn, cfg Config) Session { return Session{newPair(client, cfg)} }
+
+// Serve relays between client and the agent until both directions have ended, and closes both connections. When ctx
+// ends, it ends in bounded time, and exchanges in flight are reported as a Fault of KindShutdown. It is called once, and
+// by a function whose stack is small: while a stream is silent, its stack is most of what is held.
 //
 // The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the Fault of the connection, or
 // says that Observer or Editor panicked. It repeats what the Observer was given and needs no handling.
-func Serve(ctx context.Context, client net.Conn, cfg Config) error {
-	return newPair(client, cfg).serve(ctx)
-}
+func (s Session) Serve(ctx context.Context) error { return s.pair.serve(ctx) }

@@ -30,6 +30,12 @@ type requests struct {
 	detoured bool // the current request goes to a receiver of Config.Detour
 }
 
+func newRequests(p *pair) *requests {
+	r := &requests{pair: p}
+	r.in.wait = readinessOf(p.client)
+	return r
+}
+
 // run relays requests until the client has ended its sending or the connection is broken.
 func (r *requests) run(ctx context.Context) {
 	defer r.in.release()

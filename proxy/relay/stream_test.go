@@ -52,7 +52,7 @@ func newTap(t testing.TB, addr string, cfg Config) *tap {
 	tap.serving.Go(func() {
 		acceptAll(tap, func(c net.Conn) {
 			tap.serving.Go(func() {
-				Serve(context.Background(), c, cfg)
+				New(c, cfg).Serve(context.Background())
 			})
 		})
 	})
@@ -173,7 +173,7 @@ func TestConnectionsOpenedAndLeft(t *testing.T) {
 	tap := listen(t)
 	defer tap.Close()
 	served := make(chan error, 100)
-	go acceptAll(tap, func(c net.Conn) { go func() { served <- Serve(context.Background(), c, cfg) }() })
+	go acceptAll(tap, func(c net.Conn) { go func() { served <- New(c, cfg).Serve(context.Background()) }() })
 	go func() {
 		for n := range connections {
 			c, err := net.Dial("tcp", tap.Addr().String())
