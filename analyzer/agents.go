@@ -40,28 +40,34 @@ func (c Contact) add(other Contact) Contact {
 
 // agents keeps one Agent for each name, in order of first appearance.
 type agents struct {
+	links   *linkNames
 	byName  map[string]*Agent
 	order   []*Agent
 	sending map[Link]int // messages that wait for their answer
 }
 
 func (a *agents) of(x *Exchange) *Agent {
-	if found := a.byName[x.Link.Agent]; found != nil {
+	name := a.links.counted(x.Link).Agent
+	if found := a.byName[name]; found != nil {
 		return found
 	}
 	if a.byName == nil {
 		a.byName = make(map[string]*Agent)
 	}
-	made := &Agent{
-		Link: x.Link.Agent, URL: x.Origin, Operations: make(map[a2a.Operation]int), Contacts: make(map[string]Contact),
+	made := &Agent{Link: name, Operations: make(map[a2a.Operation]int), Contacts: make(map[string]Contact)}
+	if name != OtherAgents {
+		made.URL = x.Origin
 	}
-	a.byName[x.Link.Agent] = made
+	a.byName[name] = made
 	a.order = append(a.order, made)
 	return made
 }
 
 func (a *agents) card(x *Exchange, c *a2a.Card) {
 	agent := a.of(x)
+	if agent.Link == OtherAgents {
+		return // they have many cards
+	}
 	if agent.Name == "" || x.Call.Operation == a2a.GetCard {
 		agent.Name, agent.Version = c.Get("name").Text(), c.Get("version").Text()
 		if agent.Name == "" {
@@ -73,12 +79,17 @@ func (a *agents) card(x *Exchange, c *a2a.Card) {
 }
 
 // badCard notes that a public card is none, and why.
-func (a *agents) badCard(x *Exchange, why string) { a.of(x).BadCard = why }
+func (a *agents) badCard(x *Exchange, why string) {
+	if agent := a.of(x); agent.Link != OtherAgents {
+		agent.BadCard = why
+	}
+}
 
 func (a *agents) answered(x *Exchange) {
 	agent := a.of(x)
 	agent.Operations[x.Call.Operation]++
-	contact := agent.Contacts[x.Link.Client]
+	client := a.links.counted(x.Link).Client
+	contact := agent.Contacts[client]
 	if contact.Operations == nil {
 		contact.Operations = make(map[a2a.Operation]int)
 	}
@@ -86,7 +97,7 @@ func (a *agents) answered(x *Exchange) {
 	if sends(x) && a.sending[x.Link] > 1 {
 		contact.AtOnce++
 	}
-	agent.Contacts[x.Link.Client] = contact
+	agent.Contacts[client] = contact
 }
 
 // sends reports whether an exchange sends a message.

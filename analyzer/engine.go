@@ -31,12 +31,13 @@ type Engine struct {
 	clients   *recent.Map[clientAt, *reported] // what is forgotten here is reported again
 	cards     refetched
 	open      map[uint64]*intake
-	held      int              // bytes of bodies of those that are open
-	tallies   map[Link][]tally // for each link, one for each rule
+	held      int // bytes of bodies of those that are open
+	links     linkNames
+	tallies   map[Link][]tally // for each link that is counted, one for each rule
 	lastLink  Link             // whose tally was asked for last
 	lastTally []tally          // nil as long as none was
 	counts    Counts
-	byLink    map[Link]*Calls
+	byLink    map[Link]*Calls   // for each link that is counted
 	onEnded   func(Ended)       // nil if nobody asked
 	onEvent   func(PassedEvent) // nil if nobody asked
 	agents    agents
@@ -112,7 +113,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		times:     make([]alike, len(rules)),
 		dialects:  make([]a2a.Dialects, len(rules)),
 	}
-	e.pass.engine = e
+	e.pass.engine, e.agents.links = e, &e.links
 	e.walker.Visit = e.visit
 	for i, r := range rules {
 		e.dialects[i] = r.Dialects()
@@ -206,7 +207,7 @@ func (e *Engine) tellOpen() {
 		return
 	}
 	for _, in := range e.open {
-		open := in.summary(capture.NotKnown)
+		open := in.summary(capture.NotKnown, e.links.counted(in.x.Link))
 		open.Call, open.Outcome = false, Outcome{}
 		e.onEnded(open)
 	}
@@ -355,10 +356,11 @@ func (e *Engine) tally(link Link) []tally {
 	if e.lastTally != nil && e.lastLink == link {
 		return e.lastTally
 	}
-	list, ok := e.tallies[link]
+	counted := e.links.counted(link)
+	list, ok := e.tallies[counted]
 	if !ok {
 		list = make([]tally, len(e.rules))
-		e.tallies[link] = list
+		e.tallies[counted] = list
 	}
 	e.lastLink, e.lastTally = link, list
 	return list

@@ -96,6 +96,7 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 	case capture.Fact:
 		if what.Client.Name != "" {
 			in.x.Link.Client = what.Client.Name
+			e.links.note(in.x.Link)
 		}
 		for _, r := range what.Rewrites {
 			switch {
@@ -278,6 +279,7 @@ func (e *Engine) begin(s capture.Step, o capture.Opened) *Exchange {
 		Started: o.Started,
 		Request: headOf(s, o.Head, capture.ParseRequestHead),
 	}
+	e.links.note(x.Link)
 	if o.Client.How == "webhook" {
 		x.Sender = o.Client.Name
 	}

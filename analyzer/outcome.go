@@ -138,7 +138,7 @@ func (r *Result) Count(x Ended) {
 		r.Counts.Made++
 	}
 	if x.Call {
-		one := Calls{Link: x.Link}
+		one := Calls{Link: x.Counted}
 		one.add(x.Outcome)
 		r.addCalls([]Calls{one})
 	}
@@ -160,12 +160,12 @@ func (e *Engine) ended(in *intake, took time.Duration) {
 	x := in.x
 	e.agents.ended(in)
 	if x.isCall() && !in.made.is() {
-		c := e.calls(x.Link)
+		c := e.calls(e.links.counted(x.Link))
 		c.add(x.Outcome)
 		c.Unheard = c.Unheard || in.unheard
 	}
 	if e.onEnded != nil {
-		e.onEnded(in.summary(took))
+		e.onEnded(in.summary(took, e.links.counted(x.Link)))
 	}
 }
 

@@ -211,10 +211,10 @@ func tallies(r *analyzer.Result, agent *analyzer.Agent) (map[string]int, map[str
 			applied[c.Rule.ID] += c.Applied
 		}
 	}
-	worst := make(map[string]*analyzer.Finding)
+	worst, counted := make(map[string]*analyzer.Finding), r.Counted()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Link.Agent != agent.Link {
+		if counted(f.Link).Agent != agent.Link {
 			continue
 		}
 		applied[f.Rule.ID]++

@@ -173,14 +173,16 @@ func byLink(r *analyzer.Result) (applied ruleMap[int], found ruleMap[[]*analyzer
 		}
 		applied[c.Link][c.Rule.ID] += c.Applied
 	}
+	counted := r.Counted()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if found[f.Link] == nil {
-			found[f.Link], also[f.Link] = make(map[string][]*analyzer.Finding), make(map[string]string)
+		link := counted(f.Link)
+		if found[link] == nil {
+			found[link], also[link] = make(map[string][]*analyzer.Finding), make(map[string]string)
 		}
-		found[f.Link][f.Rule.ID] = append(found[f.Link][f.Rule.ID], f)
+		found[link][f.Rule.ID] = append(found[link][f.Rule.ID], f)
 		for _, id := range f.Also {
-			also[f.Link][id] = f.Rule.ID
+			also[link][id] = f.Rule.ID
 		}
 	}
 	return applied, found, also

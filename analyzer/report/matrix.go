@@ -37,9 +37,10 @@ func newMatrix(r *analyzer.Result) *matrix {
 			at(c.Link).observed++
 		}
 	}
+	counted := r.Counted()
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Link.Agent != "" {
-			at(f.Link).found[f.Severity]++
+			at(counted(f.Link)).found[f.Severity]++
 		}
 	}
 	for i := range r.Calls {
