@@ -37,7 +37,7 @@ type Engine struct {
 	lastLink  Link             // whose tally was asked for last
 	lastTally []tally          // nil as long as none was
 	counts    Counts
-	byLink    map[Link]*Calls   // for each link that is counted
+	calls     linkCalls
 	onEnded   func(Ended)       // nil if nobody asked
 	onEvent   func(PassedEvent) // nil if nobody asked
 	agents    agents
@@ -109,11 +109,10 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		cards:     newRefetched(),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
-		byLink:    make(map[Link]*Calls),
 		times:     make([]alike, len(rules)),
 		dialects:  make([]a2a.Dialects, len(rules)),
 	}
-	e.pass.engine, e.agents.links = e, &e.links
+	e.pass.engine, e.agents.links, e.calls = e, &e.links, newLinkCalls(&e.links)
 	e.walker.Visit = e.visit
 	for i, r := range rules {
 		e.dialects[i] = r.Dialects()
@@ -207,7 +206,7 @@ func (e *Engine) tellOpen() {
 		return
 	}
 	for _, in := range e.open {
-		open := in.summary(capture.NotKnown, e.links.counted(in.x.Link))
+		open := in.summary(capture.NotKnown)
 		open.Call, open.Outcome = false, Outcome{}
 		e.onEnded(open)
 	}
@@ -220,7 +219,7 @@ func (e *Engine) Counts() Counts {
 	for _, state := range e.states {
 		c.Forgotten += state.Forgotten()
 	}
-	for _, calls := range e.byLink {
+	for _, calls := range e.calls.byLink {
 		c.Calls, c.Failed = c.Calls+calls.Made, c.Failed+calls.Failed
 		if !calls.Proved() {
 			c.Unproved++

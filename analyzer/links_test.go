@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // Clients that name themselves anew with each request are counted together once they are too many, and so are agents;
@@ -48,19 +49,73 @@ func TestManyLinks(t *testing.T) {
 		for _, n := range got {
 			sum += n
 		}
-		if len(got) != 1002 || sum != int(seq) {
-			t.Errorf("%s: %d links with a sum of %d, want 1002 with %d", name, len(got), sum, seq)
+		if len(got) != 2001 || sum != int(seq) {
+			t.Errorf("%s: %d links with a sum of %d, want 2001 with %d", name, len(got), sum, seq)
 		}
 		for link, want := range map[analyzer.Link]int{
 			{Client: "client0", Agent: "booker"}:                         2,
 			{Client: "client999", Agent: "booker"}:                       1,
 			{Client: analyzer.OtherClients, Agent: "booker"}:             many - 1000,
-			{Client: analyzer.OtherClients, Agent: analyzer.OtherAgents}: many,
+			{Client: analyzer.OtherClients, Agent: "agent998"}:           1,
+			{Client: analyzer.OtherClients, Agent: analyzer.OtherAgents}: many - 999,
 		} {
 			if got[link] != want {
 				t.Errorf("%s: %d on %v, want %d", name, got[link], link, want)
 			}
 		}
+	}
+}
+
+// A link on which no call succeeds is told, however many there were before it, until one does.
+func TestLinkWithoutSuccess(t *testing.T) {
+	engine := analyzer.NewEngine([]*analyzer.Rule{
+		enginetest.Rule("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Applied() }),
+	})
+	seq := uint64(0)
+	next := func(client, agent string) send {
+		seq++
+		return send{seq, client, agent}
+	}
+	call := func(s send) { s.ask(engine); s.answer(engine) }
+	fail := func(s send) {
+		s.ask(engine)
+		s.steps(engine, capture.ResponseHead{Head: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")},
+			capture.ResponseEnd{}, capture.Closed{})
+	}
+	verdict := func() analyzer.Verdict {
+		r := &analyzer.Result{Calls: engine.Calls(), Counts: engine.Counts()}
+		return r.Verdict(analyzer.Error)
+	}
+	for i := range 1100 {
+		call(next(fmt.Sprintf("client%d", i), "booker"))
+	}
+	if v := verdict(); v.Status != analyzer.StatusClean {
+		t.Fatalf("all calls have succeeded, and the verdict is %v", v)
+	}
+	fail(next("planner", "booker"))
+	fail(next("planner", "booker"))
+	want := analyzer.Link{Client: "planner", Agent: "booker"}
+	v := verdict()
+	if v.Status != analyzer.StatusFailed || len(v.Unproved) != 1 || v.Unproved[0].Link != want || v.Calls.Failed != 2 {
+		t.Fatalf("no call of the planner has succeeded, and the verdict is %v", v)
+	}
+	call(next("planner", "booker"))
+	fail(next("planner", "booker"))
+	if v := verdict(); v.Status != analyzer.StatusClean || v.Calls.Failed != 3 || v.Calls.Made != int(seq) {
+		t.Fatalf("one call of the planner has succeeded, and the verdict is %v", v)
+	}
+	const late = 10_001 // more than are told apart
+	for i := range late {
+		fail(next(fmt.Sprintf("late%d", i), "booker"))
+	}
+	if v := verdict(); v.Status != analyzer.StatusFailed || v.Calls.Failed != late+3 || len(v.Unproved) != late {
+		t.Fatalf("%d clients had no success, and the verdict is %s of %d links", late, v.Status, len(v.Unproved))
+	}
+	for i := range late {
+		call(next(fmt.Sprintf("late%d", i), "booker"))
+	}
+	if v := verdict(); v.Status == analyzer.StatusClean {
+		t.Fatal("it cannot be known which clients had no success, and the verdict is clean")
 	}
 }
 
@@ -71,7 +126,7 @@ func TestCounted(t *testing.T) {
 	others := analyzer.Link{Client: analyzer.OtherClients, Agent: "booker"}
 	all := analyzer.Link{Client: analyzer.OtherClients, Agent: analyzer.OtherAgents}
 	few := (&analyzer.Result{Coverage: []analyzer.Coverage{{Link: own}}}).Counted()
-	many := (&analyzer.Result{Coverage: []analyzer.Coverage{{Link: own}, {Link: others}}, Calls: []analyzer.Calls{{Link: all}}}).
+	many := (&analyzer.Result{Coverage: []analyzer.Coverage{{Link: own}, {Link: others}, {Link: all}}}).
 		Counted()
 	for _, test := range []struct {
 		counted    func(analyzer.Link) analyzer.Link

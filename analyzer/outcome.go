@@ -36,7 +36,7 @@ const (
 	UnknownReason = "no answer"          // and nobody says why
 )
 
-// Calls says how the calls of one link came out. Fetches of public cards and notifications are no calls.
+// Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public cards and notifications are no calls.
 type Calls struct {
 	Link      Link
 	Made      int            // those that are open, or of which the record does not show how they came out, included
@@ -44,10 +44,11 @@ type Calls struct {
 	Failed    int            // the agent answered with an error, or not at all
 	Failures  map[string]int // by error, such as "VersionNotSupported", "HTTP 401", "unreachable"
 	Unheard   bool           // webhooks were configured whose notifications went past the recorder
+	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
 }
 
 // Proved reports whether a call of the link is known to have succeeded, or none was made.
-func (c *Calls) Proved() bool { return c.Made == 0 || c.Succeeded > 0 }
+func (c *Calls) Proved() bool { return c.Made == 0 || c.Succeeded > 0 && !c.Unproved }
 
 // add counts a call.
 func (c *Calls) add(o Outcome) {
@@ -67,7 +68,7 @@ func (c *Calls) add(o Outcome) {
 // merge adds what another count says.
 func (c *Calls) merge(other *Calls) {
 	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
-	c.Unheard = c.Unheard || other.Unheard
+	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
 	for name, n := range other.Failures {
 		if c.Failures == nil {
 			c.Failures = make(map[string]int)
@@ -125,23 +126,28 @@ func (c *Calls) String() string {
 	return text
 }
 
-// Count adds an exchange to the counts of exchanges and calls.
-func (r *Result) Count(x Ended) {
-	r.Counts.Exchanges++
-	if x.Judged {
-		r.Counts.Judged++
+// Count adds exchanges to the counts of exchanges and calls.
+func (r *Result) Count(list ...Ended) {
+	var calls []Calls
+	for i := range list {
+		x := &list[i]
+		r.Counts.Exchanges++
+		if x.Judged {
+			r.Counts.Judged++
+		}
+		if x.Unseen {
+			r.Counts.Unseen++
+		}
+		if x.FaultMade != "" {
+			r.Counts.Made++
+		}
+		if x.Call {
+			one := Calls{Link: x.Link}
+			one.add(x.Outcome)
+			calls = append(calls, one)
+		}
 	}
-	if x.Unseen {
-		r.Counts.Unseen++
-	}
-	if x.FaultMade != "" {
-		r.Counts.Made++
-	}
-	if x.Call {
-		one := Calls{Link: x.Counted}
-		one.add(x.Outcome)
-		r.addCalls([]Calls{one})
-	}
+	r.addCalls(calls)
 }
 
 // isCall reports whether an exchange counts as a call.
@@ -160,29 +166,18 @@ func (e *Engine) ended(in *intake, took time.Duration) {
 	x := in.x
 	e.agents.ended(in)
 	if x.isCall() && !in.made.is() {
-		c := e.calls(e.links.counted(x.Link))
-		c.add(x.Outcome)
-		c.Unheard = c.Unheard || in.unheard
+		e.calls.add(x.Link, x.Outcome, in.unheard)
 	}
 	if e.onEnded != nil {
-		e.onEnded(in.summary(took, e.links.counted(x.Link)))
+		e.onEnded(in.summary(took))
 	}
 }
 
-// calls returns the counts of a link.
-func (e *Engine) calls(link Link) *Calls {
-	c := e.byLink[link]
-	if c == nil {
-		c = &Calls{Link: link}
-		e.byLink[link] = c
-	}
-	return c
-}
-
-// Calls returns how the calls of each link came out, those that are over, in the order of the links.
+// Calls returns how the calls of each link came out, those that are over, in the order of the links. Links beyond a
+// thousand are in it together once one of their calls has succeeded, as calls of OtherClients and OtherAgents.
 func (e *Engine) Calls() []Calls {
-	list := make([]Calls, 0, len(e.byLink))
-	for _, c := range e.byLink {
+	list := make([]Calls, 0, len(e.calls.byLink))
+	for _, c := range e.calls.byLink {
 		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b Calls) int { return a.Link.compare(b.Link) })

@@ -12,7 +12,6 @@ import (
 type Ended struct {
 	Seq     uint64
 	Link    Link
-	Counted Link // as which the link is counted
 	Judged  bool // at least one rule applied
 	Call    bool // it counts as a call
 	Outcome Outcome
@@ -65,10 +64,10 @@ func (in *intake) saw(task string, state a2a.State) {
 }
 
 // summary returns what is shown of an exchange that is over.
-func (in *intake) summary(took time.Duration, counted Link) Ended {
+func (in *intake) summary(took time.Duration) Ended {
 	x := in.x
 	s := Ended{
-		Seq: x.Seq, Link: x.Link, Counted: counted, Judged: in.judged, Call: x.isCall() && !in.made.is(), Outcome: x.Outcome,
+		Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall() && !in.made.is(), Outcome: x.Outcome,
 		Started: x.Started, Took: took, Asked: CallWords(&x.Call, x.Request.Method+" "+x.Request.Target),
 		Task: in.task, State: in.state, Status: max(x.Response.Status, in.status), Events: capture.NotKnown,
 		Unseen: in.unseen, FaultMade: in.made.what,

@@ -15,7 +15,7 @@ type Result struct {
 	Critical  []string       // agents that were gone at the end
 	Found     [Error + 1]int // how many there are of each severity, handed out or not
 	Baselined int            // findings that were dropped since they are known
-	Coverage  []Coverage
+	Coverage  []Coverage     // of each link; see OtherClients
 	Counts    Counts
 	Calls     []Calls // of each link on which there were any
 	Agents    []Agent
@@ -87,10 +87,15 @@ func (r *Result) addCoverage(other []Coverage) {
 }
 
 func (r *Result) addCalls(other []Calls) {
+	known := make(map[Link]int, len(r.Calls))
+	for i := range r.Calls {
+		known[r.Calls[i].Link] = i
+	}
 	for i := range other {
-		at := slices.IndexFunc(r.Calls, func(c Calls) bool { return c.Link == other[i].Link })
-		if at < 0 {
+		at, ok := known[other[i].Link]
+		if !ok {
 			at = len(r.Calls)
+			known[other[i].Link] = at
 			r.Calls = append(r.Calls, Calls{Link: other[i].Link})
 		}
 		r.Calls[at].merge(&other[i])

@@ -202,9 +202,15 @@ func (c *connect) config() *tls.Config {
 	}
 }
 
-// relay relays an opened connection. All its requests go to the target of CONNECT, whatever their Host says.
+// relay relays an opened connection.
 func (c *connect) relay(client net.Conn, sni string) {
 	l := c.link()
+	c.forward.relay(c.ctx, l, c.session(l, client, sni))
+}
+
+// session returns the session of an opened connection. All its requests go to the target of CONNECT, whatever their Host
+// says.
+func (c *connect) session(l *forwardLink, client net.Conn, sni string) relay.Session {
 	name := c.to.Host
 	if sni != "" {
 		name = sni
@@ -212,10 +218,10 @@ func (c *connect) relay(client net.Conn, sni string) {
 	if sni != "" && hostname.Normal(sni) != hostname.Normal(c.to.Host) {
 		l.sni = sni
 	}
-	c.forward.relay(c.ctx, l, c.forward.session(l, client, relay.Config{
+	return c.forward.session(l, client, relay.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return c.forward.dial(ctx, c.to, name)
 		},
 		Advise: func(err error, _ string) string { return c.forward.proxy.advise(err, c.to.Authority()) },
-	}))
+	})
 }

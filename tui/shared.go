@@ -11,8 +11,8 @@ import (
 	"a2atap/tui/find"
 )
 
-// shared is the state that all panels read: the capture as it is now, the findings, and how to show them. Only the
-// inspector changes it, and only in Update.
+// shared is the state that all panels read: the capture as it is now, the findings, and how to show them. It is
+// changed only in Update.
 type shared struct {
 	load      *loader
 	info      capture.Info

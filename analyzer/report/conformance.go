@@ -75,20 +75,21 @@ func Conformances(r *Report) []Conformance {
 	for i := range r.Tests {
 		asked[r.Tests[i].Agent] = &r.Tests[i]
 	}
+	seen := tallies(r.Result)
 	for i := range r.Result.Agents {
 		agent := &r.Result.Agents[i]
-		reports = append(reports, r.conformance(agent, asked[agent.Link]))
+		reports = append(reports, r.conformance(agent, asked[agent.Link], seen[agent.Link]))
 		delete(asked, agent.Link)
 	}
 	for i := range r.Tests {
 		if s := asked[r.Tests[i].Agent]; s != nil {
-			reports = append(reports, r.conformance(&analyzer.Agent{Link: s.Agent}, s))
+			reports = append(reports, r.conformance(&analyzer.Agent{Link: s.Agent}, s, seen[s.Agent]))
 		}
 	}
 	return reports
 }
 
-func (r *Report) conformance(agent *analyzer.Agent, asked *Suite) Conformance {
+func (r *Report) conformance(agent *analyzer.Agent, asked *Suite, seen agentTally) Conformance {
 	c := Conformance{
 		link: agent.Link, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
 		TestDate: r.Now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
@@ -100,7 +101,7 @@ func (r *Report) conformance(agent *analyzer.Agent, asked *Suite) Conformance {
 	if asked != nil {
 		c.addTests(asked, failed)
 	}
-	c.addRules(r, agent, broken)
+	c.addRules(r, seen, broken)
 	if asked != nil && asked.Level != "" {
 		c.ConformanceLevel, c.LevelReason = lowered(asked, broken)
 	} else {
@@ -174,8 +175,8 @@ func (t *Test) result() ConformanceResult {
 }
 
 // addRules adds what the rules have to say about the agent.
-func (c *Conformance) addRules(r *Report, agent *analyzer.Agent, failed map[analyzer.Category]int) {
-	applied, worst := tallies(r.Result, agent)
+func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analyzer.Category]int) {
+	applied, worst := seen.applied, seen.worst
 	for _, rule := range r.Rules {
 		result := ConformanceResult{Test: rule.ID, Category: kebab[rule.Category]}
 		finding := worst[rule.ID]
@@ -203,28 +204,38 @@ func (c *Conformance) addRules(r *Report, agent *analyzer.Agent, failed map[anal
 	}
 }
 
-// tallies returns how often each rule applied to the agent, and the worst finding that it is broken by there.
-func tallies(r *analyzer.Result, agent *analyzer.Agent) (map[string]int, map[string]*analyzer.Finding) {
-	applied := make(map[string]int)
-	for _, c := range r.Coverage {
-		if c.Link.Agent == agent.Link {
-			applied[c.Rule.ID] += c.Applied
+// An agentTally is what the rules have seen of one agent.
+type agentTally struct {
+	applied map[string]int               // how often each rule applied
+	worst   map[string]*analyzer.Finding // the worst finding that it is broken by
+}
+
+// tallies returns what the rules have seen of each agent, by its name.
+func tallies(r *analyzer.Result) map[string]agentTally {
+	list := make(map[string]agentTally)
+	of := func(agent string) agentTally {
+		t, known := list[agent]
+		if !known {
+			t = agentTally{make(map[string]int), make(map[string]*analyzer.Finding)}
+			list[agent] = t
 		}
+		return t
 	}
-	worst, counted := make(map[string]*analyzer.Finding), r.Counted()
+	for _, c := range r.Coverage {
+		of(c.Link.Agent).applied[c.Rule.ID] += c.Applied
+	}
+	counted := r.Counted()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if counted(f.Link).Agent != agent.Link {
-			continue
-		}
-		applied[f.Rule.ID]++
+		t := of(counted(f.Link).Agent)
+		t.applied[f.Rule.ID]++
 		for _, id := range append([]string{f.Rule.ID}, f.Also...) { // what it covers is broken too
-			if w := worst[id]; w == nil || weight(f) > weight(w) {
-				worst[id] = f
+			if w := t.worst[id]; w == nil || weight(f) > weight(w) {
+				t.worst[id] = f
 			}
 		}
 	}
-	return applied, worst
+	return list
 }
 
 // weight orders findings by how much they say about the agent: errors first, its own before those of others.

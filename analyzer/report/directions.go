@@ -64,26 +64,42 @@ func NewDirections(a, b string) []Direction {
 // said.
 func Directions(r *analyzer.Result) []Direction {
 	var list []Direction
+	calls := make(callsByLink)
+	clients := make(map[string]bool)
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Made > 0 {
+			calls[c.Link], clients[c.Link.Client] = c, true
+		}
+	}
+	var agents []*analyzer.Agent
 	for i := range r.Agents {
-		for j := i + 1; j < len(r.Agents); j++ {
-			b, a := &r.Agents[i], &r.Agents[j] // b was called first
-			there, back := talked(r, a, b), talked(r, b, a)
+		agents = append(agents, &r.Agents[i])
+		for client := range r.Agents[i].Contacts {
+			clients[client] = true
+		}
+	}
+	for i, b := range agents { // b was called first
+		for _, a := range agents[i+1:] {
+			if !clients[a.Link] && !clients[b.Link] {
+				continue
+			}
+			there, back := talked(calls, a, b), talked(calls, b, a)
 			if !there && !back {
 				continue
 			}
 			if !there || back && discovered(b, a) && !discovered(a, b) {
 				a, b = b, a
 			}
-			list = append(list, between(r, a, b)...)
+			list = append(list, between(r, calls, a, b)...)
 		}
 	}
 	return list
 }
 
 // talked reports whether an agent is a client of another.
-func talked(r *analyzer.Result, client, agent *analyzer.Agent) bool {
+func talked(calls callsByLink, client, agent *analyzer.Agent) bool {
 	_, answered := agent.Contacts[client.Link]
-	return client.Link != "" && (answered || callsOn(r, client, agent) != nil)
+	return client.Link != "" && (answered || calls.between(client, agent) != nil)
 }
 
 // discovered reports whether an agent has read the card of another.
@@ -91,18 +107,16 @@ func discovered(client, agent *analyzer.Agent) bool {
 	return agent.Contacts[client.Link].Operations[a2a.GetCard] > 0
 }
 
-// callsOn returns how the calls between two agents came out; nil if there were none.
-func callsOn(r *analyzer.Result, client, agent *analyzer.Agent) *analyzer.Calls {
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Link == (analyzer.Link{Client: client.Link, Agent: agent.Link}) && c.Made > 0 {
-			return c
-		}
-	}
-	return nil
+// callsByLink has how the calls of each link came out on which there were any.
+type callsByLink map[analyzer.Link]*analyzer.Calls
+
+// between returns how the calls between two agents came out; nil if there were none.
+func (c callsByLink) between(client, agent *analyzer.Agent) *analyzer.Calls {
+	return c[analyzer.Link{Client: client.Link, Agent: agent.Link}]
 }
 
 // between returns the directions between two agents of which the first is a client of the second.
-func between(r *analyzer.Result, a, b *analyzer.Agent) []Direction {
+func between(r *analyzer.Result, calls callsByLink, a, b *analyzer.Agent) []Direction {
 	list := NewDirections(analyzer.Clean(a.Link), analyzer.Clean(b.Link))
 	for i := range list {
 		d := &list[i]
@@ -110,9 +124,9 @@ func between(r *analyzer.Result, a, b *analyzer.Agent) []Direction {
 		case Discover:
 			seen(d, b.Contacts[a.Link].Operations[a2a.GetCard])
 		case Send:
-			sent(d, r, a, b)
+			sent(d, calls, a, b)
 		case SendBack:
-			sent(d, r, b, a)
+			sent(d, calls, b, a)
 		case Concurrent:
 			atOnce(d, r, a, b)
 		}
@@ -128,10 +142,10 @@ func seen(d *Direction, n int) {
 }
 
 // sent sets the direction in which a client sends tasks: broken if all its calls failed.
-func sent(d *Direction, r *analyzer.Result, client, agent *analyzer.Agent) {
+func sent(d *Direction, calls callsByLink, client, agent *analyzer.Agent) {
 	done := agent.Contacts[client.Link].Operations
 	seen(d, done[a2a.SendMessage]+done[a2a.SendStreamingMessage])
-	c := callsOn(r, client, agent)
+	c := calls.between(client, agent)
 	if d.Status == DirectionNotObserved && c != nil && c.Succeeded == 0 && c.Failed > 0 {
 		d.Status, d.How, d.Message = DirectionBroken, SeenBetween, c.String()
 	}

@@ -56,6 +56,11 @@ func JUnit(w io.Writer, r *Report) error {
 	all := junitSuites{Name: "a2atap"}
 	all.addTests(r)
 	applied, found, also := byLink(r.Result)
+	calls, counted := make(map[analyzer.Link][]*analyzer.Calls), r.Result.Counted()
+	for i := range r.Result.Calls {
+		c := &r.Result.Calls[i]
+		calls[counted(c.Link)] = append(calls[counted(c.Link)], c)
+	}
 	for _, link := range linksOf(applied, found) {
 		suite := junitSuite{Name: analyzer.Clean(link.String()), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
 		for _, rule := range r.Rules {
@@ -72,7 +77,7 @@ func JUnit(w io.Writer, r *Report) error {
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(r.Result)
+			suite.addCalls(calls[link])
 		}
 		suite.Tests = len(suite.Cases)
 		all.Errors += suite.Errors
@@ -100,19 +105,22 @@ func JUnit(w io.Writer, r *Report) error {
 	return err
 }
 
-// addCalls says how the calls of the suite's link came out.
-func (s *junitSuite) addCalls(r *analyzer.Result) {
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		if analyzer.Clean(c.Link.String()) != s.Name || c.Made == 0 {
+// addCalls says how the calls came out that are counted with the suite's link.
+func (s *junitSuite) addCalls(calls []*analyzer.Calls) {
+	for _, c := range calls {
+		if c.Made == 0 {
 			continue
 		}
-		s.Out = c.String() + "\n"
+		name := ""
+		if clean := analyzer.Clean(c.Link.String()); clean != s.Name {
+			name = clean + ": "
+		}
+		s.Out += name + c.String() + "\n"
 		if !c.Proved() && s.Failures == 0 {
 			s.Errors++
 			s.Cases = append(s.Cases, junitCase{
 				Name: "calls", Class: "a2atap.outcome",
-				Error: &junitMessage{Message: "no call succeeded: " + c.String(), Type: "outcome"},
+				Error: &junitMessage{Message: name + "no call succeeded: " + c.String(), Type: "outcome"},
 			})
 		}
 	}

@@ -94,10 +94,12 @@ func (s selection) choose(
 	if err != nil {
 		return nil, err
 	}
-	var result analyzer.Result
+	var list []analyzer.Ended
 	for _, seq := range slices.Sorted(maps.Keys(chosen)) {
-		result.Count(c.ended[seq])
+		list = append(list, c.ended[seq])
 	}
+	var result analyzer.Result
+	result.Count(list...)
 	choice := &parts.Choice{
 		Exchanges: result.Counts.Exchanges, Judged: result.Counts.Judged, Calls: result.Calls,
 		LeftOut: make(map[uint64]bool),

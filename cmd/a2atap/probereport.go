@@ -109,13 +109,13 @@ func (r *probeRun) judge(ctx context.Context, record *probeRecord, whole *report
 		return fmt.Errorf("judge what was answered: %w", err)
 	}
 	dropped := make(map[string]int)
-	broken := make(map[coverageKey]int)
+	broken, counted := make(map[coverageKey]int), result.Counted()
 	result.Keep(func(f *analyzer.Finding) bool {
 		if f.Side != a2a.Agent {
 			dropped[f.Link.Agent]++
 			return false
 		}
-		broken[coverageKey{f.Rule, f.Link}]++
+		broken[coverageKey{f.Rule, counted(f.Link)}]++
 		return true
 	})
 	for i := range result.Coverage {

@@ -134,6 +134,7 @@ type (
 		Failed    int     `json:"failed"`
 		Failures  []count `json:"failures,omitempty"`
 		Unheard   bool    `json:"unheard,omitempty"`
+		Unproved  bool    `json:"unproved,omitempty"`
 	}
 
 	// A count is a name and how often it occurs.

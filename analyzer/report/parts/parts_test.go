@@ -42,7 +42,7 @@ func result() *analyzer.Result {
 			Unproved: 11,
 		},
 		Calls: []analyzer.Calls{{
-			Link: link, Made: 6, Succeeded: 3, Failed: 2, Failures: map[string]int{"HTTP \xff": 2}, Unheard: true,
+			Link: link, Made: 6, Succeeded: 3, Failed: 2, Failures: map[string]int{"HTTP \xff": 2}, Unheard: true, Unproved: true,
 		}},
 		Agents: []analyzer.Agent{{
 			Link: "b", URL: "http://b", Name: "\xff", Version: "1", Streaming: true, Push: true, Operations: operations,

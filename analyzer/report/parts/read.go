@@ -91,7 +91,7 @@ func (r *reader) calls(list []calls) []analyzer.Calls {
 	for _, c := range list {
 		one := analyzer.Calls{
 			Link: c.Link.link(), Made: r.size(c.Made), Succeeded: r.size(c.Succeeded), Failed: r.size(c.Failed),
-			Unheard: c.Unheard,
+			Unheard: c.Unheard, Unproved: c.Unproved,
 		}
 		for _, f := range c.Failures {
 			if one.Failures == nil {

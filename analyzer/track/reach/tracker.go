@@ -55,5 +55,6 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	}
 }
 
-// Forgotten implements analyzer.State. Nothing is counted: what is forgotten was reported when it happened.
+// Forgotten implements analyzer.State. Nothing is counted: an agent that is gone was reported when it went, and a link
+// without success is in the verdict, whether or not it is known here why.
 func (m *Memory) Forgotten() int { return 0 }
