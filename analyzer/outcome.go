@@ -36,7 +36,8 @@ const (
 	UnknownReason = "no answer"          // and nobody says why
 )
 
-// Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public cards and notifications are no calls.
+// Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public
+// cards and notifications are no calls.
 type Calls struct {
 	Link      Link
 	Made      int            // those that are open, or of which the record does not show how they came out, included

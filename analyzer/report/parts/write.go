@@ -68,7 +68,8 @@ func ofCalls(list []analyzer.Calls) []calls {
 	for i := range list {
 		c := &list[i]
 		one := calls{
-			Link: ofLink(c.Link), Made: c.Made, Succeeded: c.Succeeded, Failed: c.Failed, Unheard: c.Unheard, Unproved: c.Unproved,
+			Link: ofLink(c.Link), Made: c.Made, Succeeded: c.Succeeded, Failed: c.Failed,
+			Unheard: c.Unheard, Unproved: c.Unproved,
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Failures)) {
 			one.Failures = append(one.Failures, count{text(name), c.Failures[name]})
