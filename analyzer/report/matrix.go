@@ -44,8 +44,9 @@ func newMatrix(r *analyzer.Result) *matrix {
 		}
 	}
 	for i := range r.Calls {
-		if c := &r.Calls[i]; m.cells[c.Link] != nil && !c.Proved() {
-			m.cells[c.Link].unproved = true
+		c := &r.Calls[i]
+		if known := m.cells[c.Link] != nil || counted(c.Link) != c.Link; known && !c.Proved() {
+			at(c.Link).unproved = true
 		}
 	}
 	m.clients, m.agents = slices.Sorted(maps.Keys(clients)), slices.Sorted(maps.Keys(agents))

@@ -32,7 +32,7 @@ type requests struct {
 
 func newRequests(p *pair) *requests {
 	r := &requests{pair: p}
-	r.in.wait = readinessOf(p.client)
+	r.in.wait = readinessOf(p.client) // as bufferOf does, but with no copy of a buffer on the stack that will wait
 	return r
 }
 

@@ -1,0 +1,38 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+)
+
+// Where a link without success is counted with others that have some, the matrix and JUnit say so all the same.
+func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
+	rule := &analyzer.Rule{ID: "r", Family: "f"}
+	others := analyzer.Link{Client: analyzer.OtherClients, Agent: "booker"}
+	late := analyzer.Link{Client: "planner", Agent: "booker"}
+	r := &Report{Rules: []*analyzer.Rule{rule}, Result: &analyzer.Result{
+		Coverage: []analyzer.Coverage{{Rule: rule, Link: others, Applied: 9}},
+		Calls: []analyzer.Calls{
+			{Link: others, Made: 7, Succeeded: 7},
+			{Link: late, Made: 2, Failed: 2, Failures: map[string]int{"HTTP 503": 2}},
+		},
+	}}
+	m := newMatrix(r.Result)
+	if got := m.text("planner", "booker"); got != "no call succeeded" {
+		t.Errorf("the matrix says %q of the planner", got)
+	}
+	if got := m.text(analyzer.OtherClients, "booker"); got != "ok (1)" {
+		t.Errorf("the matrix says %q of the others", got)
+	}
+	var b strings.Builder
+	if err := JUnit(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`errors="1"`, "no call succeeded: 2 of 2 calls failed: HTTP 503 2", "planner-&gt;booker: "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("JUnit does not say %q:\n%s", want, b.String())
+		}
+	}
+}
