@@ -63,6 +63,7 @@ func (e *Engine) fetches(in *intake, call a2a.Call) {
 	x := in.x
 	call.Query, call.Version = x.Call.Query, strings.TrimSpace(x.Request.Fields.Get("A2A-Version"))
 	x.Call, in.seeking, in.found = call, false, nil
+	in.gathered.called(&x.Call)
 	e.endpoints.place(x)
 }
 

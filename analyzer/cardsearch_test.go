@@ -49,7 +49,7 @@ func TestCardFoundByContent(t *testing.T) {
 						t.Errorf("observed %+v", p.Exchange.Call)
 					}
 				}),
-			}, analyzer.OnEnded(func(x analyzer.Ended) { ended = append(ended, fmt.Sprint(x.Asked, " ", x.Status)) }))
+			}, analyzer.OnEnded(func(x analyzer.Summary) { ended = append(ended, fmt.Sprint(x.Asked, " ", x.Status)) }))
 			for _, s := range c.Steps {
 				e.Step(s)
 			}

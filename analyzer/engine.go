@@ -38,8 +38,9 @@ type Engine struct {
 	lastTally []tally          // nil as long as none was
 	counts    Counts
 	calls     linkCalls
-	onEnded   func(Ended)       // nil if nobody asked
+	onEnded   func(Summary)     // nil if nobody asked
 	onEvent   func(PassedEvent) // nil if nobody asked
+	onLate    func(uint64, capture.Fact)
 	agents    agents
 	walker    a2a.Walker
 	whole     Observation // of the message at hand
@@ -157,6 +158,7 @@ func (e *Engine) Step(s capture.Step) []Finding {
 // lost counts what was not recorded. What is known of an exchange with a gap is judged up to the gap only.
 func (e *Engine) lost(seq uint64, lost capture.Lost) {
 	if in := e.open[seq]; in != nil {
+		in.gathered.step(&capture.Step{Seq: seq, Offset: capture.NotKnown, What: lost})
 		e.gap(in)
 		return
 	}
@@ -190,7 +192,7 @@ func (e *Engine) End(live bool) []Finding {
 		}
 	}
 	for _, in := range e.open {
-		e.ended(in, capture.NotKnown)
+		e.ended(in)
 	}
 	slices.SortFunc(streams, func(a, b *intake) int { return cmp.Compare(a.x.Seq, b.x.Seq) })
 	for _, in := range streams {
@@ -206,7 +208,7 @@ func (e *Engine) tellOpen() {
 		return
 	}
 	for _, in := range e.open {
-		open := in.summary(capture.NotKnown)
+		open := in.summary()
 		open.Call, open.Outcome = false, Outcome{}
 		e.onEnded(open)
 	}

@@ -25,9 +25,7 @@ type intake struct {
 	size     int            // bytes of it that count as held by the engine
 	lastK    int            // number of the last event of the stream
 	task     string         // seen last in it
-	state    a2a.State      // the task's
-	fault    *capture.Fault // that ended it
-	status   int            // of HTTP, of an exchange that is not judged
+	gathered gathering      // what is shown of it
 	reported reported       // rules that report once an exchange and have
 	seeking  bool           // it is no call, and its answer may be a card
 	found    *capture.Head  // of an answer that may be one; nil if none has come
@@ -50,15 +48,25 @@ func (in *intake) cut() {
 func (e *Engine) step(s capture.Step) {
 	if opened, ok := s.What.(capture.Opened); ok {
 		e.counts.Exchanges++
-		e.open[s.Seq] = &intake{x: e.begin(s, opened)}
+		in := &intake{x: e.begin(s, opened)}
+		in.gathered.begin(&s, &opened, &in.x.Request)
+		e.open[s.Seq] = in
 		return
 	}
 	in := e.open[s.Seq]
 	if in != nil {
 		e.tick(in.x.at(s))
+		if head, ok := s.What.(capture.ResponseHead); ok && (s.Parsed == nil || s.Parsed.Head == nil) {
+			h := capture.ParseResponseHead(head.Head)
+			s.Parsed = &capture.Parsed{Head: &h}
+		}
+		in.gathered.step(&s)
 	}
 	switch {
 	case in == nil: // its beginning is not in the record, or it is over and only facts come
+		if fact, ok := s.What.(capture.Fact); ok && e.onLate != nil {
+			e.onLate(s.Seq, fact)
+		}
 	case in.x.Asked || !ofAnswer(s.What):
 		e.advance(in, s)
 	case len(in.held) < maxHeld:
@@ -122,14 +130,8 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 		}
 		switch {
 		case in.made.hides():
-			if ok {
-				in.status = capture.ParseResponseHead(head.Head).Status
-			}
 		case in.x.Judged() || in.x.Gather && !ofStream(what): // the bodies of other traffic are not gathered
 			e.advanceAnswer(in, s)
-		case ok && e.onEnded != nil:
-			in.status = capture.ParseResponseHead(head.Head).Status
-			fallthrough
 		case in.seeking:
 			if e.search(in, s) {
 				e.advanceAnswer(in, s)
@@ -218,8 +220,7 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 	done := e.message(in.x, ExchangeDone, s)
 	done.End = end
 	e.observe(in, done)
-	in.fault = c.Fault
-	e.ended(in, s.Offset)
+	e.ended(in)
 	e.done = s.Seq
 }
 

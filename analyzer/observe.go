@@ -49,6 +49,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		e.requestMissed = true
 		in.cut()
 	}
+	in.gathered.asked(&x.Call)
 	if x.Judged() {
 		e.endpoints.place(x)
 		e.agents.asked(in)
@@ -102,6 +103,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		in.cut()
 		return
 	}
+	in.gathered.answered(&a, nil)
 	e.cardIs(x, body)
 	o := e.message(x, AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
@@ -134,6 +136,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	} else {
 		ev.Fields = raw.Fields()
 	}
+	in.gathered.typed(ev.Fields.Type)
 	e.counts.Events++
 	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
 	in.lastK = raw.K
@@ -156,6 +159,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 			return
 		}
 		x.readInStream(&a.Payload)
+		in.gathered.answered(&a, ev)
 		o.Answer, o.Doc = &a, &a.Doc
 		o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
 	}
@@ -231,6 +235,7 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 	x := in.x
 	doc := x.Doc()
 	p := a2a.ReadWebhook(doc)
+	in.gathered.payload(&p, true)
 	o := e.message(x, WebhookSeen, s)
 	o.Place = x.RequestPlace().Body()
 	o.Doc = doc
@@ -300,7 +305,7 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
 		e.agents.of(x).Completed++
 	}
-	in.saw(seen.TaskID, seen.State)
+	in.saw(seen.TaskID)
 	e.settle(in, conversation{seen.TaskID, seen.ContextID})
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -128,7 +127,7 @@ func (c *Calls) String() string {
 }
 
 // Count adds exchanges to the counts of exchanges and calls.
-func (r *Result) Count(list ...Ended) {
+func (r *Result) Count(list ...Summary) {
 	var calls []Calls
 	for i := range list {
 		x := &list[i]
@@ -163,14 +162,14 @@ func (x *Exchange) isNotification() bool {
 }
 
 // ended counts an exchange of which nothing more comes.
-func (e *Engine) ended(in *intake, took time.Duration) {
+func (e *Engine) ended(in *intake) {
 	x := in.x
 	e.agents.ended(in)
 	if x.isCall() && !in.made.is() {
 		e.calls.add(x.Link, x.Outcome, in.unheard)
 	}
 	if e.onEnded != nil {
-		e.onEnded(in.summary(took))
+		e.onEnded(in.summary())
 	}
 }
 

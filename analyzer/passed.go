@@ -1,38 +1,38 @@
 package analyzer
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
-// An Ended is an exchange that is over, or that the end of the capture has found open, for those who count exchanges of
-// their own choice, or show them as they end.
-type Ended struct {
-	Seq     uint64
-	Link    Link
-	Judged  bool // at least one rule applied
-	Call    bool // it counts as a call
-	Outcome Outcome
-
-	Started time.Time     // UTC
-	Took    time.Duration // from its first byte to its end; capture.NotKnown while it is open, or if nobody saw the end
-	Asked   string        // what the request asks, for people: an operation, a method in quotes, "GET /path"
-	Task    string        // id of the one task that it was about, as far as is known
-	State   a2a.State     // that the task was seen in last
-	Status  int           // of HTTP; 0 if no answer came
-	Events  int           // of a stream; capture.NotKnown if the answer is none
-	Unseen  bool          // what followed was not observed: another protocol, or a tunnel
-	// what fault the recorder made in it because it was told to, such as "reset": it is no call then; empty for none
-	FaultMade string
-	Faulted   string // how the exchange broke off, such as "reset by agent"; empty if it did not
-}
-
 // OnEnded returns an option that calls f with each exchange that is over. Those that are open at the end of a capture
 // come then; as long as the recording goes on, none of them is a call yet.
-func OnEnded(f func(Ended)) EngineOption {
+func OnEnded(f func(Summary)) EngineOption {
 	return func(e *Engine) { e.onEnded = f }
+}
+
+// OnLate returns an option that calls f with each fact about an exchange that is over.
+func OnLate(f func(seq uint64, fact capture.Fact)) EngineOption {
+	return func(e *Engine) { e.onLate = f }
+}
+
+// Late takes a fact that came after the end of the exchange.
+func (s *Summary) Late(f capture.Fact) {
+	g := gathering{Summary: *s}
+	g.fact(&f)
+	*s = g.Summary
+}
+
+// Open calls f with each exchange that is not over, as far as it has come, in the order of their numbers. It may be
+// called between two steps.
+func (e *Engine) Open(f func(Summary)) {
+	for _, seq := range slices.Sorted(maps.Keys(e.open)) {
+		f(e.open[seq].summary())
+	}
 }
 
 // A PassedEvent is an event of a stream, for those who show events as they pass.
@@ -52,39 +52,11 @@ func OnEvent(f func(PassedEvent)) EngineOption {
 	return func(e *Engine) { e.onEvent = f }
 }
 
-// saw keeps what is shown of an exchange: the task that was seen, unless there were several.
-func (in *intake) saw(task string, state a2a.State) {
-	if in.x.Call.Operation == a2a.ListTasks {
-		return
+// saw keeps the task that was seen, unless there were several.
+func (in *intake) saw(task string) {
+	if in.x.Call.Operation != a2a.ListTasks {
+		in.task = task
 	}
-	in.task = task
-	if state != a2a.NoState {
-		in.state = state
-	}
-}
-
-// summary returns what is shown of an exchange that is over.
-func (in *intake) summary(took time.Duration) Ended {
-	x := in.x
-	s := Ended{
-		Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall() && !in.made.is(), Outcome: x.Outcome,
-		Started: x.Started, Took: took, Asked: CallWords(&x.Call, x.Request.Method+" "+x.Request.Target),
-		Task: in.task, State: in.state, Status: max(x.Response.Status, in.status), Events: capture.NotKnown,
-		Unseen: in.unseen, FaultMade: in.made.what,
-	}
-	if s.Task == "" {
-		s.Task = x.Call.TaskID
-	}
-	if x.Stream != nil {
-		s.Events = x.Stream.Events
-	}
-	if in.fault != nil {
-		s.Faulted = in.fault.Kind
-		if in.fault.Side != "" {
-			s.Faulted += " by " + in.fault.Side
-		}
-	}
-	return s
 }
 
 // CallWords says what a request asks: an operation, the method that it names in quotes, or else the given words.

@@ -27,7 +27,7 @@ func TestUnseenIsSaid(t *testing.T) {
 			c.Open("planner", test.request)
 			c.Add(capture.RequestEnd{}, capture.ResponseHead{Head: []byte(test.answer)}, capture.ResponseEnd{}, capture.Closed{})
 			said := false
-			e := analyzer.NewEngine(nil, analyzer.OnEnded(func(x analyzer.Ended) { said = x.Unseen }))
+			e := analyzer.NewEngine(nil, analyzer.OnEnded(func(x analyzer.Summary) { said = x.Unseen }))
 			for _, s := range c.Steps {
 				e.Step(s)
 			}

@@ -75,7 +75,7 @@ func (p *past) found(f analyzer.Finding) {
 
 func (p *past) event(v analyzer.PassedEvent) { p.task(p.tasks.Event(&v)) }
 
-func (p *past) ended(x analyzer.Ended) {
+func (p *past) ended(x analyzer.Summary) {
 	if x.Outcome.Failure != "" {
 		p.failures[x.Seq] = x.Outcome.Failure
 	}

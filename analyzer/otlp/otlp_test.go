@@ -268,7 +268,7 @@ func trace(t *testing.T, src capture.Source) (spans []*tracepb.Span) {
 	s := otlp.New(otlp.Options{})
 	tracer := otlp.NewTracer(s, src, time.Now, func(span otlp.Span) { spans = append(spans, span.Span) })
 	e := analyzer.NewEngine(rules.All,
-		analyzer.OnEnded(func(x analyzer.Ended) { tracer.Ended(&x) }),
+		analyzer.OnEnded(func(x analyzer.Summary) { tracer.Ended(&x) }),
 		analyzer.OnEvent(func(v analyzer.PassedEvent) { tracer.Event(&v) }))
 	found := func(findings []analyzer.Finding) {
 		for i := range findings {

@@ -56,7 +56,7 @@ func (t *Tasks) Event(v *analyzer.PassedEvent) *Task {
 }
 
 // Ended takes an exchange that is over, and returns what Event does.
-func (t *Tasks) Ended(x *analyzer.Ended) *Task {
+func (t *Tasks) Ended(x *analyzer.Summary) *Task {
 	key := taskKey{x.Link.Agent, x.Task}
 	if x.Asked == a2a.Webhook.String() { // the agent whose task it is calls
 		key.agent = x.Link.Client

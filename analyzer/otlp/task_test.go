@@ -13,8 +13,8 @@ import (
 
 var begin = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func answered(seq uint64, agent, task string, state a2a.State) *analyzer.Ended {
-	return &analyzer.Ended{
+func answered(seq uint64, agent, task string, state a2a.State) *analyzer.Summary {
+	return &analyzer.Summary{
 		Seq: seq, Link: analyzer.Link{Client: "c", Agent: agent}, Call: true, Asked: "SendMessage",
 		Started: begin.Add(time.Duration(seq) * time.Second), Took: time.Second, Task: task, State: state,
 		Events: capture.NotKnown,

@@ -52,7 +52,7 @@ func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func
 func (t *Tracer) Event(v *analyzer.PassedEvent) { t.task(t.tasks.Event(v)) }
 
 // Ended takes an exchange that is over.
-func (t *Tracer) Ended(x *analyzer.Ended) {
+func (t *Tracer) Ended(x *analyzer.Summary) {
 	t.ended = append(t.ended, ended{x.Seq, x.Outcome.Failure})
 	t.task(t.tasks.Ended(x))
 }

@@ -20,20 +20,20 @@ var agentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
 
 // A census is what judging a capture says of each exchange, so that those of a selection can be counted.
 type census struct {
-	ended          map[uint64]analyzer.Ended
+	ended          map[uint64]analyzer.Summary
 	clients, names map[string]bool // of clients and agents
 	links          *workflow.Index
 }
 
 func newCensus() *census {
 	return &census{
-		ended: make(map[uint64]analyzer.Ended), clients: make(map[string]bool), names: make(map[string]bool),
+		ended: make(map[uint64]analyzer.Summary), clients: make(map[string]bool), names: make(map[string]bool),
 		links: &workflow.Index{},
 	}
 }
 
 // add takes an exchange that is over.
-func (c *census) add(x analyzer.Ended) {
+func (c *census) add(x analyzer.Summary) {
 	c.ended[x.Seq] = x
 	c.clients[x.Link.Client], c.names[x.Link.Agent] = true, true
 }
@@ -94,7 +94,7 @@ func (s selection) choose(
 	if err != nil {
 		return nil, err
 	}
-	var list []analyzer.Ended
+	var list []analyzer.Summary
 	for _, seq := range slices.Sorted(maps.Keys(chosen)) {
 		list = append(list, c.ended[seq])
 	}
@@ -168,7 +168,7 @@ func (s selection) nothing(ctx context.Context, src capture.Source) string {
 		if err != nil {
 			return ""
 		}
-		c.add(analyzer.Ended{Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}})
+		c.add(analyzer.Summary{Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}})
 	}
 	info, err := src.Info(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 func TestPaint(t *testing.T) {
@@ -28,9 +29,9 @@ func TestPaint(t *testing.T) {
 
 // What says the same without colour is said with it: each colour is taken away again.
 func TestColoursSayNothingAlone(t *testing.T) {
-	x := analyzer.Ended{
-		Seq: 7, Link: analyzer.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Task: "t1", Events: 3,
-		State: a2a.Failed, Faulted: "reset by agent",
+	x := analyzer.Summary{
+		Seq: 7, Link: analyzer.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Events: 3,
+		Tasks: []string{"t1"}, State: a2a.Failed, Fault: &capture.Fault{Kind: "reset", Side: "agent"},
 	}
 	x.Outcome.Failure = "TaskNotFound"
 	painted := paint(true, passedLine(&x)...)

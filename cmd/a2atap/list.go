@@ -75,7 +75,7 @@ type widths struct {
 }
 
 // see takes an exchange that will be listed.
-func (s *widths) see(x *analyzer.Ended) {
+func (s *widths) see(x *analyzer.Summary) {
 	if s.link < mostNames {
 		s.link = max(s.link, min(tui.Width(x.Link.Client+" → "+x.Link.Agent), mostNames))
 	}

@@ -60,7 +60,7 @@ func TestListColumnsHold(t *testing.T) {
 				Head: []byte("HTTP/1.1 404 Not Found\r\n\r\n"), Body: capture.Body{Complete: true},
 			},
 		}
-		book.seen.see(&analyzer.Ended{
+		book.seen.see(&analyzer.Summary{
 			Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}, Asked: "GET /" + name,
 		})
 		list = append(list, x)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -16,7 +15,7 @@ import (
 )
 
 // exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON.
-func (p *recordPrinter) exchange(src capture.Source, x analyzer.Ended) {
+func (p *recordPrinter) exchange(src capture.Source, x analyzer.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.json {
@@ -121,7 +120,7 @@ func (p *recordPrinter) typed(kind string, object []byte) {
 }
 
 // passedLine says in one line what passed: number, time, link, what was asked, HTTP status, duration, what came of it.
-func passedLine(x *analyzer.Ended) []piece {
+func passedLine(x *analyzer.Summary) []piece {
 	status := "–"
 	if x.Status > 0 {
 		status = fmt.Sprint(x.Status)
@@ -142,34 +141,28 @@ func beginning(seq uint64, at time.Time, l analyzer.Link) []piece {
 	}
 }
 
-// cameOf says what came of an exchange: the task and its state, the error, the number of events.
-func cameOf(x *analyzer.Ended) []piece {
+// cameOf says what came of an exchange.
+func cameOf(x *analyzer.Summary) []piece {
 	var line []piece
-	add := func(what ...piece) {
-		if len(line) > 0 {
-			line = append(line, piece{", ", inkPlain})
-		}
-		line = append(line, what...)
-	}
-	if task := taskWords(x.Task, x.State); len(task) > 0 {
-		add(task...)
-	}
-	if !x.Outcome.Succeeded && x.Outcome.Failure != "" {
-		add(piece{x.Outcome.Failure, inkBad})
-	}
-	if x.Events >= 0 {
-		add(piece{analyzer.Plural(x.Events, "event"), inkDim})
-	}
-	if x.Unseen {
-		add(piece{"what followed was not observed", inkDim})
-	}
-	if x.FaultMade != "" {
-		add(piece{capture.FaultMadeHere + x.FaultMade, inkBad})
-	}
-	if x.Faulted != "" && !strings.HasPrefix(x.Faulted, capture.KindInjected+" ") {
-		add(piece{x.Faulted, inkBad})
+	for _, w := range x.Words() {
+		line = append(line, piece{w.Text, wordInk(w)})
 	}
 	return line
+}
+
+// wordInk returns the ink of a word of an outcome.
+func wordInk(w analyzer.Word) ink {
+	switch w.Look {
+	case analyzer.Dim:
+		return inkDim
+	case analyzer.Bad:
+		return inkBad
+	case analyzer.Warn:
+		return inkWarn
+	case analyzer.OfState:
+		return stateInk(w.State)
+	}
+	return inkPlain
 }
 
 // taskWords names a task and its state, as far as either is known.

@@ -131,7 +131,7 @@ func (s *spanning) guarded(f func() error) {
 	}
 }
 
-func (s *spanning) ended(x *analyzer.Ended) {
+func (s *spanning) ended(x *analyzer.Summary) {
 	s.guarded(func() error { s.tracer.Ended(x); return nil })
 }
 
@@ -181,7 +181,7 @@ func (r *recording) engineOptions(o *recordingOptions) []analyzer.EngineOption {
 		options = append(options, workflow.Into(r.spans.causes.Put)...)
 	}
 	if o.onEnded != nil || r.spans != nil {
-		options = append(options, analyzer.OnEnded(func(x analyzer.Ended) {
+		options = append(options, analyzer.OnEnded(func(x analyzer.Summary) {
 			if o.onEnded != nil {
 				o.onEnded(capture.Source(r.store), x)
 			}

@@ -109,7 +109,7 @@ func (l *ledger) revise(f analyzer.Finding) {
 }
 
 // end takes an exchange that is over.
-func (l *ledger) end(x analyzer.Ended) {
+func (l *ledger) end(x analyzer.Summary) {
 	l.seen.see(&x)
 	*l.mark(x.Seq) |= endedMark
 	if l.ended != nil {

@@ -24,7 +24,7 @@ func TestLedgerKnowsTheWorst(t *testing.T) {
 	} {
 		l.take(f)
 	}
-	l.end(analyzer.Ended{Seq: 2})
+	l.end(analyzer.Summary{Seq: 2})
 	for seq, want := range map[uint64]string{1: "", 2: "!", 3: "!", 1 << 60: "·"} {
 		got := ""
 		if worst, found := l.worst(seq); found {
