@@ -38,7 +38,7 @@ type Engine struct {
 	lastTally []tally          // nil as long as none was
 	counts    Counts
 	calls     linkCalls
-	onEnded   func(Summary)     // nil if nobody asked
+	onEnded   []func(Summary)
 	onEvent   func(PassedEvent) // nil if nobody asked
 	onLate    func(uint64, capture.Fact)
 	agents    agents
@@ -204,13 +204,13 @@ func (e *Engine) End(live bool) []Finding {
 
 // tellOpen tells who asked which exchanges are open.
 func (e *Engine) tellOpen() {
-	if e.onEnded == nil {
+	if len(e.onEnded) == 0 {
 		return
 	}
 	for _, in := range e.open {
 		open := in.summary()
 		open.Call, open.Outcome = false, Outcome{}
-		e.onEnded(open)
+		e.tellEnded(open)
 	}
 }
 

@@ -168,8 +168,14 @@ func (e *Engine) ended(in *intake) {
 	if x.isCall() && !in.made.is() {
 		e.calls.add(x.Link, x.Outcome, in.unheard)
 	}
-	if e.onEnded != nil {
-		e.onEnded(in.summary())
+	if len(e.onEnded) > 0 {
+		e.tellEnded(in.summary())
+	}
+}
+
+func (e *Engine) tellEnded(s Summary) {
+	for _, f := range e.onEnded {
+		f(s)
 	}
 }
 

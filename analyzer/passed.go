@@ -10,9 +10,9 @@ import (
 )
 
 // OnEnded returns an option that calls f with each exchange that is over. Those that are open at the end of a capture
-// come then; as long as the recording goes on, none of them is a call yet.
+// come then; as long as the recording goes on, none of them is a call yet. Several such options are all heard.
 func OnEnded(f func(Summary)) EngineOption {
-	return func(e *Engine) { e.onEnded = f }
+	return func(e *Engine) { e.onEnded = append(e.onEnded, f) }
 }
 
 // OnLate returns an option that calls f with each fact about an exchange that is over.
@@ -27,11 +27,13 @@ func (s *Summary) Late(f capture.Fact) {
 	*s = g.Summary
 }
 
-// Open calls f with each exchange that is not over, as far as it has come, in the order of their numbers. It may be
+// Open calls f with each exchange that is not over and wanted by its number, as far as it has come, in order. It may be
 // called between two steps.
-func (e *Engine) Open(f func(Summary)) {
+func (e *Engine) Open(wanted func(seq uint64) bool, f func(Summary)) {
 	for _, seq := range slices.Sorted(maps.Keys(e.open)) {
-		f(e.open[seq].summary())
+		if wanted(seq) {
+			f(e.open[seq].summary())
+		}
 	}
 }
 

@@ -64,10 +64,11 @@ type Summary struct {
 	Fault   *capture.Fault // that ended it; nil if it ended as HTTP says
 	// what fault the recorder made in it because it was told to, such as "reset": it is no call then; empty for none
 	FaultMade string
-	Unseen    bool // what followed was not observed: another protocol, or a tunnel
-	Push      bool // a notification, or a call that configures them
-	Card      bool // a card was asked for, or is the answer
-	Cut       bool // bytes are missing from the record, or a message ended before its framing said so
+	Unseen    bool   // what followed was not observed: another protocol, or a tunnel
+	Push      bool   // a notification, or a call that configures them
+	Card      bool   // a card was asked for, or is the answer
+	CardSum   uint64 // stands for the text of the card that came; 0 if none did, or if it could not be read
+	Cut       bool   // bytes are missing from the record, or a message ended before its framing said so
 	Rewritten bool
 	Replayed  bool
 	Notes     []string // what the recorder has to say about it
@@ -561,6 +562,6 @@ func (in *intake) summary() Summary {
 	if s.Asked == "" {
 		s.Asked = CallWords(&x.Call, s.Method+" "+s.Target)
 	}
-	s.Cut = s.Cut || in.gap
+	s.Cut, s.CardSum = s.Cut || in.gap, uint64(x.card)
 	return s
 }

@@ -1,0 +1,640 @@
+package kept
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An encoder writes a value. A text that was written before is written as its number.
+type encoder struct {
+	b     []byte
+	texts map[string]uint64
+}
+
+func newEncoder() *encoder { return &encoder{texts: make(map[string]uint64)} }
+
+func (e *encoder) number(n uint64)         { e.b = binary.AppendUvarint(e.b, n) }
+func (e *encoder) signed(n int64)          { e.b = binary.AppendVarint(e.b, n) }
+func (e *encoder) octet(n byte)            { e.b = append(e.b, n) }
+func (e *encoder) count(n int)             { e.number(uint64(n)) }
+func (e *encoder) took(d time.Duration)    { e.signed(int64(d)) }
+func (e *encoder) link(l analyzer.Link)    { e.text(l.Client); e.text(l.Agent) }
+func (e *encoder) dialects(d a2a.Dialects) { e.octet(byte(d)) }
+
+// flags writes up to 64 answers of yes or no.
+func (e *encoder) flags(flags ...bool) {
+	var set uint64
+	for i, f := range flags {
+		if f {
+			set |= 1 << i
+		}
+	}
+	e.number(set)
+}
+
+// text writes 0 and the text when it is new, else its number.
+func (e *encoder) text(s string) {
+	if n, known := e.texts[s]; known {
+		e.number(n)
+		return
+	}
+	e.texts[s] = uint64(len(e.texts)) + 1
+	e.number(0)
+	e.count(len(s))
+	e.b = append(e.b, s...)
+}
+
+func (e *encoder) list(texts []string) {
+	e.count(len(texts))
+	for _, s := range texts {
+		e.text(s)
+	}
+}
+
+func (e *encoder) instant(t time.Time) {
+	e.signed(t.Unix())
+	e.count(t.Nanosecond())
+}
+
+// A decoder reads what an encoder wrote. After the first thing that is wrong everything is zero, and err says so.
+type decoder struct {
+	b     string
+	texts []string
+	err   error
+}
+
+func newDecoder(raw []byte) *decoder { return &decoder{b: string(raw)} }
+
+func (d *decoder) fail(what string) {
+	if d.err == nil {
+		d.err = damaged("%s", what)
+	}
+	d.b = ""
+}
+
+func (d *decoder) number() uint64 {
+	var n uint64
+	for i := range min(len(d.b), binary.MaxVarintLen64) {
+		c := d.b[i]
+		if i == binary.MaxVarintLen64-1 && c > 1 {
+			break
+		}
+		n |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			d.b = d.b[i+1:]
+			return n
+		}
+	}
+	d.fail("a number is cut off")
+	return 0
+}
+
+func (d *decoder) signed() int64 {
+	n := d.number()
+	return int64(n>>1) ^ -int64(n&1)
+}
+
+func (d *decoder) octet() byte {
+	if d.b == "" {
+		d.fail("a byte is missing")
+		return 0
+	}
+	c := d.b[0]
+	d.b = d.b[1:]
+	return c
+}
+
+// count reads how many things follow, each of at least one byte.
+func (d *decoder) count() int {
+	n := d.number()
+	if n > uint64(len(d.b)) {
+		d.fail("a list is longer than what holds it")
+		return 0
+	}
+	return int(n)
+}
+
+// small reads a number that is an int.
+func (d *decoder) small() int {
+	n := d.number()
+	if n > math.MaxInt32 {
+		d.fail("a number is too large")
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) took() time.Duration    { return time.Duration(d.signed()) }
+func (d *decoder) dialects() a2a.Dialects { return a2a.Dialects(d.octet()) }
+func (d *decoder) link() analyzer.Link    { return analyzer.Link{Client: d.text(), Agent: d.text()} }
+
+func (d *decoder) flags(flags ...*bool) {
+	set := d.number()
+	for i, f := range flags {
+		*f = set&(1<<i) != 0
+	}
+}
+
+func (d *decoder) text() string {
+	n := d.number()
+	if n > uint64(len(d.texts)) {
+		d.fail("a text that was not written before")
+		return ""
+	}
+	if n > 0 {
+		return d.texts[n-1]
+	}
+	size := d.number()
+	if size > uint64(len(d.b)) {
+		d.fail("a text is cut off")
+		return ""
+	}
+	s := d.b[:size]
+	d.b = d.b[size:]
+	if d.err == nil {
+		d.texts = append(d.texts, s)
+	}
+	return s
+}
+
+func (d *decoder) list() []string {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = d.text()
+	}
+	return texts
+}
+
+func (d *decoder) instant() time.Time {
+	seconds, nanos := d.signed(), d.number()
+	if nanos >= uint64(time.Second) {
+		d.fail("a time is none")
+		return time.Time{}
+	}
+	return time.Unix(seconds, int64(nanos)).UTC()
+}
+
+// row writes a row.
+func (e *encoder) row(r *Row) {
+	e.number(r.Seq)
+	e.b = append(e.b, r.ID[:]...)
+	e.number(r.Conn)
+	e.link(r.Link)
+	e.text(r.How)
+	e.text(r.AgentURL)
+	e.instant(r.Started)
+	e.took(r.Took)
+	e.took(r.Gap)
+	e.octet(byte(r.Life))
+	e.text(r.Method)
+	e.text(r.Target)
+	e.text(r.Host)
+	e.text(r.Asked)
+	e.text(r.Called)
+	e.octet(byte(r.Operation))
+	e.octet(byte(r.Binding))
+	e.dialects(r.Dialects)
+	e.signed(int64(r.Status))
+	e.signed(r.RequestSize)
+	e.signed(r.ResponseSize)
+	e.signed(int64(r.Events))
+	e.text(r.Task)
+	e.octet(byte(r.State))
+	e.list(r.Tasks)
+	e.list(r.Contexts)
+	e.list(r.Messages)
+	octets(e, r.States)
+	octets(e, r.Roles)
+	octets(e, r.Kinds)
+	e.list(r.Types)
+	e.count(len(r.Errors))
+	for i := range r.Errors {
+		x := &r.Errors[i]
+		e.flags(x.Known)
+		e.signed(x.Code)
+		e.signed(int64(x.Status))
+		e.octet(byte(x.Name))
+		e.text(x.Label)
+		e.text(x.Reason)
+		e.text(x.Message)
+	}
+	e.text(r.Text)
+	e.list(r.Traces)
+	e.flags(r.Stream, r.Partial, r.Judged, r.Call, r.Outcome.Succeeded, r.Unseen, r.Push, r.Card, r.Cut, r.Rewritten,
+		r.Replayed, r.Fault != nil)
+	e.text(r.Outcome.Failure)
+	if r.Fault != nil {
+		e.text(r.Fault.Kind)
+		e.text(r.Fault.Side)
+		e.text(r.Fault.Detail)
+	}
+	e.text(r.FaultMade)
+	e.list(r.Notes)
+	e.cause(r.Parent, r.By)
+	e.signed(int64(r.Children))
+	e.count(len(r.Found))
+	for i := range r.Found {
+		e.found(&r.Found[i])
+	}
+}
+
+func (e *encoder) cause(parent uint64, by workflow.Evidence) {
+	e.number(parent)
+	e.octet(byte(by))
+}
+
+func (e *encoder) found(f *Found) {
+	e.number(f.Number)
+	e.text(f.Rule)
+	e.list(f.Also)
+	e.octet(byte(f.Severity))
+	e.octet(f.Side)
+}
+
+func octets[T ~uint8](e *encoder, list []T) {
+	e.count(len(list))
+	for _, v := range list {
+		e.octet(byte(v))
+	}
+}
+
+func octetsOf[T ~uint8](d *decoder) []T {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	list := make([]T, n)
+	for i := range list {
+		list[i] = T(d.octet())
+	}
+	return list
+}
+
+func (d *decoder) id() (id uuid.UUID) {
+	if len(d.b) < len(id) {
+		d.fail("an id is cut off")
+		return id
+	}
+	copy(id[:], d.b)
+	d.b = d.b[len(id):]
+	return id
+}
+
+// row reads a row. Its texts are parts of one string, that of the chunk.
+func (d *decoder) row() *Row {
+	r := &Row{}
+	r.Seq, r.ID, r.Conn = d.number(), d.id(), d.number()
+	r.Link, r.How, r.AgentURL = d.link(), d.text(), d.text()
+	r.Started, r.Took, r.Gap, r.Life = d.instant(), d.took(), d.took(), capture.State(d.octet())
+	r.Method, r.Target, r.Host, r.Asked, r.Called = d.text(), d.text(), d.text(), d.text(), d.text()
+	r.Operation, r.Binding, r.Dialects = a2a.Operation(d.octet()), a2a.Binding(d.octet()), d.dialects()
+	r.Status, r.RequestSize, r.ResponseSize, r.Events = int(d.signed()), d.signed(), d.signed(), int(d.signed())
+	r.Task, r.State = d.text(), a2a.State(d.octet())
+	r.Tasks, r.Contexts, r.Messages = d.list(), d.list(), d.list()
+	r.States, r.Roles, r.Kinds = octetsOf[a2a.State](d), octetsOf[a2a.Role](d), octetsOf[a2a.PayloadKind](d)
+	r.Types = d.list()
+	if n := d.count(); n > 0 {
+		r.Errors = make([]analyzer.ErrorSeen, n)
+	}
+	for i := range r.Errors {
+		x := &r.Errors[i]
+		d.flags(&x.Known)
+		x.Code, x.Status, x.Name = d.signed(), int(d.signed()), a2a.ErrorName(d.octet())
+		x.Label, x.Reason, x.Message = d.text(), d.text(), d.text()
+	}
+	r.Text, r.Traces = d.text(), d.list()
+	var faulted bool
+	d.flags(&r.Stream, &r.Partial, &r.Judged, &r.Call, &r.Outcome.Succeeded, &r.Unseen, &r.Push, &r.Card, &r.Cut,
+		&r.Rewritten, &r.Replayed, &faulted)
+	r.Outcome.Failure = d.text()
+	if faulted {
+		r.Fault = &capture.Fault{Kind: d.text(), Side: d.text(), Detail: d.text()}
+	}
+	r.FaultMade, r.Notes = d.text(), d.list()
+	r.Parent, r.By, r.Children = d.number(), workflow.Evidence(d.octet()), int(d.signed())
+	if n := d.count(); n > 0 {
+		r.Found = make([]Found, n)
+	}
+	for i := range r.Found {
+		r.Found[i] = d.found()
+	}
+	d.known(uint8(r.Life) <= uint8(capture.StateInterrupted) && r.Seq > 0)
+	return r
+}
+
+// known fails unless what was read makes sense.
+func (d *decoder) known(ok bool) {
+	if !ok {
+		d.fail("a value that there is not")
+	}
+}
+
+func (d *decoder) found() Found {
+	f := Found{Number: d.number(), Rule: d.text(), Also: d.list(), Severity: analyzer.Severity(d.octet()), Side: d.octet()}
+	d.known(f.Severity <= analyzer.Error)
+	return f
+}
+
+// A patch is what is known better of a row since its chunk was written.
+type patch struct {
+	row      *Row // the whole row, if it is that
+	fact     *capture.Fact
+	caused   bool // there is a cause
+	parent   uint64
+	by       workflow.Evidence
+	children int // how many more it has caused than was known
+	found    []Found
+	dropped  []uint64 // findings that were replaced
+}
+
+func (e *encoder) patch(p *patch) {
+	e.flags(p.row != nil, p.fact != nil, p.caused)
+	if p.row != nil {
+		e.row(p.row)
+	}
+	if f := p.fact; f != nil {
+		e.text(f.Client.Name)
+		e.text(f.Client.How)
+		e.flags(len(f.Rewrites) > 0, f.Replayed)
+		e.text(f.Note)
+	}
+	if p.caused {
+		e.cause(p.parent, p.by)
+	}
+	e.signed(int64(p.children))
+	e.count(len(p.found))
+	for i := range p.found {
+		e.found(&p.found[i])
+	}
+	e.count(len(p.dropped))
+	for _, n := range p.dropped {
+		e.number(n)
+	}
+}
+
+func (d *decoder) patch() *patch {
+	p := &patch{}
+	var row, fact bool
+	d.flags(&row, &fact, &p.caused)
+	if row {
+		p.row = d.row()
+	}
+	if fact {
+		f := &capture.Fact{}
+		f.Client.Name, f.Client.How = d.text(), d.text()
+		var rewritten bool
+		d.flags(&rewritten, &f.Replayed)
+		if rewritten {
+			f.Rewrites = make([]capture.Rewrite, 1)
+		}
+		f.Note, p.fact = d.text(), f
+	}
+	if p.caused {
+		p.parent, p.by = d.number(), workflow.Evidence(d.octet())
+	}
+	p.children = int(d.signed())
+	for range d.count() {
+		p.found = append(p.found, d.found())
+	}
+	for range d.count() {
+		p.dropped = append(p.dropped, d.number())
+	}
+	return p
+}
+
+// apply puts what a patch says into a row, and returns the row.
+func (p *patch) apply(r *Row) *Row {
+	if p.row != nil {
+		whole := *p.row
+		if r != nil {
+			whole.Found, whole.Children = append(r.Found, whole.Found...), r.Children+whole.Children
+			if whole.Parent == 0 {
+				whole.Parent, whole.By = r.Parent, r.By
+			}
+		}
+		r = &whole
+	}
+	if r == nil {
+		return nil
+	}
+	if p.fact != nil {
+		r.Late(*p.fact)
+	}
+	if p.caused {
+		r.Parent, r.By = p.parent, p.by
+	}
+	r.Children += p.children
+	r.Found = append(r.Found, p.found...)
+	for _, n := range p.dropped {
+		r.drop(n)
+	}
+	return r
+}
+
+// drop takes a finding away that was replaced.
+func (r *Row) drop(number uint64) {
+	kept := r.Found[:0]
+	for _, f := range r.Found {
+		if f.Number != number {
+			kept = append(kept, f)
+		}
+	}
+	r.Found = kept
+}
+
+// finding writes a finding, but for what its capture and its workflow are.
+func (e *encoder) finding(f *analyzer.Finding) {
+	e.text(f.Rule.ID)
+	e.octet(byte(f.Severity))
+	e.octet(byte(f.Side))
+	e.dialects(f.Dialects)
+	e.octet(byte(f.Binding))
+	e.octet(byte(f.Operation))
+	e.link(f.Link)
+	e.b = append(e.b, f.ExchangeID[:]...)
+	e.number(f.Place.Exchange)
+	e.flags(f.Place.Response, f.Place.HasPointer, f.Weight != nil)
+	e.text(f.Place.Part)
+	e.text(f.Place.Pointer)
+	e.text(f.Seen)
+	e.text(f.Expected)
+	e.text(f.Message)
+	e.list(f.Also)
+	if f.Weight != nil {
+		e.text(f.Weight.ID)
+	}
+	e.dialects(f.Within)
+}
+
+// finding reads a finding; rules leads from an id to its rule.
+func (d *decoder) finding(rules map[string]*analyzer.Rule) *analyzer.Finding {
+	f := &analyzer.Finding{Rule: d.rule(rules)}
+	f.Severity, f.Side = analyzer.Severity(d.octet()), a2a.Side(d.octet())
+	f.Dialects, f.Binding, f.Operation = d.dialects(), a2a.Binding(d.octet()), a2a.Operation(d.octet())
+	f.Link, f.ExchangeID, f.Place.Exchange = d.link(), d.id(), d.number()
+	var weighs bool
+	d.flags(&f.Place.Response, &f.Place.HasPointer, &weighs)
+	f.Place.Part, f.Place.Pointer = d.text(), d.text()
+	f.Seen, f.Expected, f.Message, f.Also = d.text(), d.text(), d.text(), d.list()
+	if weighs {
+		f.Weight = d.rule(rules)
+	}
+	f.Within = d.dialects()
+	d.known(f.Severity <= analyzer.Error)
+	return f
+}
+
+func (d *decoder) rule(rules map[string]*analyzer.Rule) *analyzer.Rule {
+	r := rules[d.text()]
+	if r == nil {
+		d.fail("a rule that there is not")
+		return &analyzer.Rule{}
+	}
+	return r
+}
+
+// result writes a result, but for its findings and what its capture says of itself.
+func (e *encoder) result(r *analyzer.Result) {
+	c := &r.Counts
+	for _, n := range []int{c.Exchanges, c.Judged, c.Forgotten, c.Streams, c.Events, c.Calls, c.Failed, c.Unseen, c.Made, c.Unproved} {
+		e.count(n)
+	}
+	e.signed(c.Lost)
+	e.list(r.Critical)
+	for _, n := range r.Found {
+		e.count(n)
+	}
+	e.count(len(r.Coverage))
+	for i := range r.Coverage {
+		v := &r.Coverage[i]
+		e.text(v.Rule.ID)
+		e.link(v.Link)
+		e.count(v.Applied)
+		e.count(v.Broken)
+	}
+	e.count(len(r.Calls))
+	for i := range r.Calls {
+		v := &r.Calls[i]
+		e.link(v.Link)
+		e.count(v.Made)
+		e.count(v.Succeeded)
+		e.count(v.Failed)
+		e.flags(v.Unheard, v.Unproved)
+		failures := v.ByError()
+		e.count(len(failures))
+		for _, f := range failures {
+			e.text(f.Error)
+			e.count(f.Count)
+		}
+	}
+	e.count(len(r.Agents))
+	for i := range r.Agents {
+		e.agent(&r.Agents[i])
+	}
+}
+
+func (e *encoder) agent(a *analyzer.Agent) {
+	for _, s := range []string{a.Link, a.URL, a.Name, a.Version, a.BadCard} {
+		e.text(s)
+	}
+	e.flags(a.Streaming, a.Push, a.Operations != nil, a.Contacts != nil)
+	e.operations(a.Operations)
+	e.count(a.Completed)
+	e.count(a.Refused)
+	e.count(len(a.Contacts))
+	for name, c := range a.Contacts {
+		e.text(name)
+		e.operations(c.Operations)
+		e.flags(c.Operations != nil)
+		e.count(c.AtOnce)
+	}
+}
+
+func (e *encoder) operations(m map[a2a.Operation]int) {
+	e.count(len(m))
+	for op, n := range m {
+		e.octet(byte(op))
+		e.count(n)
+	}
+}
+
+func (d *decoder) operations() map[a2a.Operation]int {
+	m := make(map[a2a.Operation]int)
+	for range d.count() {
+		op := a2a.Operation(d.octet())
+		m[op] = d.small()
+	}
+	return m
+}
+
+func (d *decoder) result(rules map[string]*analyzer.Rule) *analyzer.Result {
+	r := &analyzer.Result{}
+	c := &r.Counts
+	for _, n := range []*int{&c.Exchanges, &c.Judged, &c.Forgotten, &c.Streams, &c.Events, &c.Calls, &c.Failed, &c.Unseen, &c.Made, &c.Unproved} {
+		*n = d.small()
+	}
+	c.Lost = d.signed()
+	r.Critical = d.list()
+	for i := range r.Found {
+		r.Found[i] = d.small()
+	}
+	for range d.count() {
+		r.Coverage = append(r.Coverage, analyzer.Coverage{Rule: d.rule(rules), Link: d.link(), Applied: d.small(), Broken: d.small()})
+	}
+	if r.Calls = make([]analyzer.Calls, 0); d.err != nil {
+		return r
+	}
+	for range d.count() {
+		v := analyzer.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
+		d.flags(&v.Unheard, &v.Unproved)
+		for range d.count() {
+			if v.Failures == nil {
+				v.Failures = make(map[string]int)
+			}
+			name := d.text()
+			v.Failures[name] = d.small()
+		}
+		r.Calls = append(r.Calls, v)
+	}
+	for range d.count() {
+		r.Agents = append(r.Agents, d.agent())
+	}
+	return r
+}
+
+func (d *decoder) agent() (a analyzer.Agent) {
+	a.Link, a.URL, a.Name, a.Version, a.BadCard = d.text(), d.text(), d.text(), d.text(), d.text()
+	var operations, contacts bool
+	d.flags(&a.Streaming, &a.Push, &operations, &contacts)
+	if a.Operations = d.operations(); !operations {
+		a.Operations = nil
+	}
+	a.Completed, a.Refused = d.small(), d.small()
+	if contacts {
+		a.Contacts = make(map[string]analyzer.Contact)
+	}
+	for range d.count() {
+		name := d.text()
+		c := analyzer.Contact{Operations: d.operations()}
+		var has bool
+		if d.flags(&has); !has {
+			c.Operations = nil
+		}
+		if c.AtOnce = d.small(); a.Contacts != nil {
+			a.Contacts[name] = c
+		}
+	}
+	return a
+}

@@ -1,0 +1,113 @@
+package kept_test
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/open"
+)
+
+// transcripts calls f with each transcript of the rules.
+func transcripts(t *testing.T, f func(t *testing.T, src capture.Source)) {
+	t.Helper()
+	err := filepath.WalkDir("../rules/testdata", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".txtar") {
+			return err
+		}
+		src, err := open.File(path)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		t.Run(strings.TrimSuffix(filepath.ToSlash(path), ".txtar"), func(t *testing.T) { f(t, src) })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a reading says of a capture is what judging it says: the findings in their order, the coverage and all counts,
+// the summary of each exchange, and what caused it.
+func TestReadingIsWhatJudgingSays(t *testing.T) {
+	ctx := context.Background()
+	transcripts(t, func(t *testing.T, src capture.Source) {
+		links := &workflow.Index{}
+		ended := make(map[uint64]analyzer.Summary)
+		want, err := analyzer.Run(ctx, rules.All, src, nil, append(workflow.Into(links.Put),
+			analyzer.OnEnded(func(s analyzer.Summary) { ended[s.Seq] = s }))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shelf capture.MemoryShelf
+		_, w, err := kept.Judge(ctx, rules.All, src, shelf.Put, []byte("mark"))
+		if err != nil || w.Err() != nil {
+			t.Fatal(err, w.Err())
+		}
+		r, err := kept.Open(ctx, &shelf, rules.All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Complete(ctx, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("the result: -judged +kept:\n%s", diff)
+		}
+		rows := 0
+		for row, err := range r.Rows(ctx, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows++
+			one, err := r.Row(ctx, row.Seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(ended[row.Seq], row.Summary, cmpopts.EquateEmpty(),
+				cmpopts.IgnoreFields(analyzer.Summary{}, "CardSum")); diff != "" {
+				t.Errorf("exchange %d: -judged +kept:\n%s", row.Seq, diff)
+			}
+			if diff := cmp.Diff(row, one); diff != "" {
+				t.Errorf("exchange %d: -of all +by itself:\n%s", row.Seq, diff)
+			}
+			if want := links.Of(row.Seq); want.Parent != row.Parent || want.By != row.By {
+				t.Errorf("exchange %d: cause %d %v, want %d %v", row.Seq, row.Parent, row.By, want.Parent, want.By)
+			}
+			of := analyzer.Workflow{Number: links.Of(row.Seq).Workflow}
+			of.Others = links.Size(of.Number) > 1
+			if w, err := r.Workflow(ctx, row.Seq); err != nil || w != of {
+				t.Errorf("exchange %d: in workflow %v, want %v (%v)", row.Seq, w, of, err)
+			}
+			found, err := r.FindingsOf(ctx, row)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var here []analyzer.Finding
+			for _, f := range want.Findings {
+				if f.Place.Exchange == row.Seq {
+					f.Capture = ""
+					here = append(here, f)
+				}
+			}
+			if diff := cmp.Diff(here, found, cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("findings of exchange %d: -judged +kept:\n%s", row.Seq, diff)
+			}
+		}
+		if rows != len(ended) {
+			t.Errorf("%d rows of %d exchanges", rows, len(ended))
+		}
+	})
+}

@@ -1,0 +1,489 @@
+package kept
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"math"
+	"sync"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+)
+
+// cachedChunks is how many chunks of rows a Reading keeps in memory, some 200 KB each.
+const cachedChunks = 24
+
+// A Reading reads what judging a capture came to. It may be used by several goroutines at once. What it returns is shared
+// and must not be changed, but for findings.
+type Reading struct {
+	shelf capture.Shelf
+	rules map[string]*analyzer.Rule
+
+	mu    sync.Mutex
+	head  Head
+	cache map[uint64]*cached
+	order []uint64 // of cache, the one used last at the end
+}
+
+type cached struct {
+	version uint64
+	rows    []*Row
+}
+
+// Open opens the reading on a shelf. It returns ErrNone where there is none that these rules made, and an error that
+// wraps capture.ErrDamagedEntry for one that is damaged.
+func Open(ctx context.Context, shelf capture.Shelf, rules []*analyzer.Rule) (*Reading, error) {
+	r := &Reading{shelf: shelf, rules: make(map[string]*analyzer.Rule, len(rules)), cache: make(map[uint64]*cached)}
+	for _, rule := range rules {
+		r.rules[rule.ID] = rule
+	}
+	head, err := r.readHead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if head.Digest != Digest(rules) {
+		return nil, ErrNone
+	}
+	r.head = head
+	return r, nil
+}
+
+func (r *Reading) readHead(ctx context.Context) (Head, error) {
+	var head Head
+	values, err := r.shelf.Kept(ctx, keyHead)
+	switch {
+	case err != nil:
+		return head, err
+	case values[0] == nil:
+		return head, ErrNone
+	}
+	if err := json.Unmarshal(values[0], &head); err != nil {
+		return head, damaged("its head: %v", err)
+	}
+	return head, nil
+}
+
+// Head says what the reading is of, as it was when it was opened or refreshed last.
+func (r *Reading) Head() Head {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.head
+}
+
+// Refresh looks whether the reading has grown, and reports whether it has.
+func (r *Reading) Refresh(ctx context.Context) (bool, error) {
+	head, err := r.readHead(ctx)
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	grown := head.Version != r.head.Version
+	r.head = head
+	return grown, nil
+}
+
+// Row returns the row of an exchange, nil if it has none.
+func (r *Reading) Row(ctx context.Context, seq uint64) (*Row, error) {
+	if seq == 0 {
+		return nil, nil
+	}
+	rows, err := r.chunk(ctx, chunkOf(seq))
+	if err != nil {
+		return nil, err
+	}
+	return rowOf(rows, seq), nil
+}
+
+func rowOf(rows []*Row, seq uint64) *Row {
+	for _, row := range rows {
+		if row.Seq == seq {
+			return row
+		}
+	}
+	return nil
+}
+
+// chunk returns the rows of a chunk, in order.
+func (r *Reading) chunk(ctx context.Context, number uint64) ([]*Row, error) {
+	r.mu.Lock()
+	version := r.head.Version
+	if c := r.cache[number]; c != nil && c.version == version {
+		r.touch(number)
+		r.mu.Unlock()
+		return c.rows, nil
+	}
+	r.mu.Unlock()
+	values, err := r.shelf.Kept(ctx, chunkKey('s', number))
+	if err != nil {
+		return nil, err
+	}
+	patches, err := r.patches(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := rowsOf(number, values[0], patches)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cache[number] = &cached{version, rows}
+	r.touch(number)
+	return rows, nil
+}
+
+// touch notes that a chunk was used, and lets the one go that was not for longest.
+func (r *Reading) touch(number uint64) {
+	for i, n := range r.order {
+		if n == number {
+			r.order = append(r.order[:i], r.order[i+1:]...)
+			break
+		}
+	}
+	r.order = append(r.order, number)
+	if len(r.order) > cachedChunks {
+		delete(r.cache, r.order[0])
+		r.order = r.order[1:]
+	}
+}
+
+// A patchAt is a patch and the exchange that it is of.
+type patchAt struct {
+	seq uint64
+	*patch
+}
+
+func (r *Reading) patches(ctx context.Context, chunk uint64) ([]patchAt, error) {
+	var list []patchAt
+	for e, err := range r.shelf.KeptRange(ctx, chunkKey('p', chunk*chunkRows+1), chunkKey('p', (chunk+1)*chunkRows+1)) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := decodePatch(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func decodePatch(e capture.Entry) (patchAt, error) {
+	if len(e.Key) != len(patchKey(0, 0)) {
+		return patchAt{}, damaged("a key of %d bytes", len(e.Key))
+	}
+	raw, err := unpack(e.Value)
+	if err != nil {
+		return patchAt{}, err
+	}
+	d := newDecoder(raw)
+	p := d.patch()
+	return patchAt{numberOf(e.Key), p}, d.err
+}
+
+// numberOf returns the first number of a key.
+func numberOf(key []byte) uint64 {
+	var n uint64
+	for _, c := range key[1:9] {
+		n = n<<8 | uint64(c)
+	}
+	return n
+}
+
+// rowsOf decodes a chunk and what is known better of its rows.
+func rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
+	var rows []*Row
+	if value != nil {
+		raw, err := unpack(value)
+		if err != nil {
+			return nil, err
+		}
+		d := newDecoder(raw)
+		last := number * chunkRows
+		for range min(d.count(), chunkRows) {
+			row := d.row()
+			if d.err == nil && (row.Seq <= last || chunkOf(row.Seq) != number) {
+				d.fail("a row in the wrong place")
+			}
+			last = row.Seq
+			rows = append(rows, row)
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+	}
+	for _, p := range patches {
+		row := rowOf(rows, p.seq)
+		if made := p.apply(row); row != nil && made != nil {
+			*row = *made
+		} else if made != nil && made.Seq == p.seq {
+			rows = append(rows, made)
+		}
+	}
+	return rows, nil
+}
+
+// Rows yields the rows of exchanges from one on, in order.
+func (r *Reading) Rows(ctx context.Context, from uint64) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		from = max(from, 1)
+		patches, err := r.allPatches(ctx, from)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		chunks := uint64(0)
+		for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', chunkOf(from)), []byte{'s' + 1}) {
+			if err == nil && len(e.Key) != 9 {
+				err = damaged("a key of %d bytes", len(e.Key))
+			}
+			var rows []*Row
+			if err == nil {
+				number := numberOf(e.Key)
+				rows, err = rowsOf(number, e.Value, patches[number])
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			chunks++
+			for _, row := range rows {
+				if row.Seq >= from && !yield(row, nil) {
+					return
+				}
+			}
+		}
+		if head := r.Head(); head.Ended && from == 1 && chunks != head.Chunks {
+			yield(nil, damaged("there are %d chunks of rows, and %d were written", chunks, head.Chunks))
+		}
+	}
+}
+
+// allPatches returns the patches from an exchange on, by chunk.
+func (r *Reading) allPatches(ctx context.Context, from uint64) (map[uint64][]patchAt, error) {
+	all := make(map[uint64][]patchAt)
+	for e, err := range r.shelf.KeptRange(ctx, chunkKey('p', chunkOf(from)*chunkRows+1), []byte{'p' + 1}) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := decodePatch(e)
+		if err != nil {
+			return nil, err
+		}
+		if p.seq > 0 {
+			all[chunkOf(p.seq)] = append(all[chunkOf(p.seq)], p)
+		}
+	}
+	return all, nil
+}
+
+// Findings yields the findings from a number on, in the order in which they were made, each with its number. Those that
+// were replaced are left out. Their Capture and Workflow are for the caller to fill in.
+func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered, error] {
+	return func(yield func(Numbered, error) bool) {
+		replaced, err := r.replaced(ctx, from)
+		if err != nil {
+			yield(Numbered{}, err)
+			return
+		}
+		next := from / chunkFindings * chunkFindings
+		for e, err := range r.shelf.KeptRange(ctx, chunkKey('f', from/chunkFindings), []byte{'f' + 1}) {
+			var list []*analyzer.Finding
+			if err == nil {
+				list, err = r.findingsOf(e)
+			}
+			if err == nil && numberOf(e.Key)*chunkFindings != next {
+				err = damaged("findings from %d on are missing", next)
+			}
+			if err != nil {
+				yield(Numbered{}, err)
+				return
+			}
+			first := next
+			next += uint64(len(list))
+			for i, f := range list {
+				number := first + uint64(i)
+				if by, is := replaced[number]; is {
+					f = by
+				}
+				if f != nil && number >= from && !yield(Numbered{number, f}, nil) {
+					return
+				}
+			}
+		}
+		if head := r.Head(); next < head.Findings {
+			yield(Numbered{}, damaged("findings from %d on are missing, and %d were made", next, head.Findings))
+		}
+	}
+}
+
+// A Numbered is a finding and the number by which it is looked up.
+type Numbered struct {
+	Number uint64
+	*analyzer.Finding
+}
+
+func (r *Reading) findingsOf(e capture.Entry) ([]*analyzer.Finding, error) {
+	if len(e.Key) != 9 {
+		return nil, damaged("a key of %d bytes", len(e.Key))
+	}
+	raw, err := unpack(e.Value)
+	if err != nil {
+		return nil, err
+	}
+	d := newDecoder(raw)
+	var list []*analyzer.Finding
+	for range min(d.count(), chunkFindings) {
+		list = append(list, d.finding(r.rules))
+	}
+	return list, d.err
+}
+
+// replaced returns what stands in the place of findings from a number on; nil where nothing does.
+func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analyzer.Finding, error) {
+	by := make(map[uint64]*analyzer.Finding)
+	for e, err := range r.shelf.KeptRange(ctx, chunkKey('g', from), []byte{'g' + 1}) {
+		if err != nil {
+			return nil, err
+		}
+		if len(e.Key) != 9 {
+			return nil, damaged("a key of %d bytes", len(e.Key))
+		}
+		raw, err := unpack(e.Value)
+		if err != nil {
+			return nil, err
+		}
+		d := newDecoder(raw)
+		var there bool
+		var f *analyzer.Finding
+		if d.flags(&there); there {
+			f = d.finding(r.rules)
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		by[numberOf(e.Key)] = f
+	}
+	return by, nil
+}
+
+// FindingsOf returns the findings that stand in an exchange, in the order in which they were made.
+func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analyzer.Finding, error) {
+	if row == nil || len(row.Found) == 0 {
+		return nil, nil
+	}
+	var list []analyzer.Finding
+	var chunk []*analyzer.Finding
+	at := uint64(math.MaxUint64)
+	replaced, err := r.replaced(ctx, row.Found[0].Number)
+	if err != nil {
+		return nil, err
+	}
+	for i := range row.Found {
+		number := row.Found[i].Number
+		if number/chunkFindings != at {
+			at = number / chunkFindings
+			values, err := r.shelf.Kept(ctx, chunkKey('f', at))
+			if err != nil {
+				return nil, err
+			}
+			if values[0] == nil {
+				return nil, damaged("findings from %d on are missing", at*chunkFindings)
+			}
+			if chunk, err = r.findingsOf(capture.Entry{Key: chunkKey('f', at), Value: values[0]}); err != nil {
+				return nil, err
+			}
+		}
+		f, is := replaced[number]
+		if k := int(number % chunkFindings); !is && k < len(chunk) {
+			f = chunk[k]
+		}
+		if f == nil || f.Place.Exchange != row.Seq {
+			return nil, damaged("finding %d is not the one that exchange %d has", number, row.Seq)
+		}
+		list = append(list, *f)
+	}
+	return list, nil
+}
+
+// Result returns what judging the capture came to as a whole, without the findings and what the capture says of its
+// gaps: see Complete.
+func (r *Reading) Result(ctx context.Context) (*analyzer.Result, error) {
+	values, err := r.shelf.Kept(ctx, keyResult)
+	if err != nil {
+		return nil, err
+	}
+	if values[0] == nil {
+		return nil, ErrNone
+	}
+	raw, err := unpack(values[0])
+	if err != nil {
+		return nil, err
+	}
+	d := newDecoder(raw)
+	result := d.result(r.rules)
+	return result, d.err
+}
+
+// Complete returns the result with its findings, as analyzer.Run on the source would.
+func (r *Reading) Complete(ctx context.Context, src capture.Source) (*analyzer.Result, error) {
+	result, err := r.Result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result.Captures, result.Live = []string{info.Name}, info.Live
+	result.Note(info)
+	for f, err := range r.Findings(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		f.Capture = info.Name
+		result.Findings = append(result.Findings, *f.Finding)
+	}
+	return result, nil
+}
+
+// Links returns what caused what. It reads all rows.
+func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
+	links := &workflow.Index{}
+	for row, err := range r.Rows(ctx, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if row.Parent != 0 {
+			links.Put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By})
+		}
+	}
+	return links, nil
+}
+
+// Workflow returns to which workflow an exchange belongs.
+func (r *Reading) Workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
+	const maxWalk = 10_000
+	row, err := r.Row(ctx, seq)
+	if err != nil || row == nil {
+		return analyzer.Workflow{Number: seq}, err
+	}
+	at, others := row, row.Parent != 0 || row.Children > 0
+	for range maxWalk {
+		if at.Parent == 0 {
+			break
+		}
+		next, err := r.Row(ctx, at.Parent)
+		if err != nil {
+			return analyzer.Workflow{}, err
+		}
+		if next == nil {
+			return analyzer.Workflow{Number: at.Parent, Others: others}, nil
+		}
+		at = next
+	}
+	return analyzer.Workflow{Number: at.Seq, Others: others}, nil
+}

@@ -1,0 +1,425 @@
+package kept
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+)
+
+// Bounds of what a Writer holds in memory. What is known later of a row whose chunk was let go is a patch.
+const (
+	maxChunks   = 32 // of rows
+	maxPatches  = 4096
+	maxCards    = 1000
+	flushPause  = 200 * time.Millisecond // between two writings of a reading that grows
+	openPause   = time.Second            // the same for exchanges that are open
+	resultPause = 2 * time.Second        // the same for the result
+	maxCoverage = 20_000                 // rows of coverage up to which a result is written while it grows
+)
+
+// A Writer makes the reading of a capture while an engine judges it. It is for the goroutine that judges. Give the
+// engine its Options, and each finding to Found.
+type Writer struct {
+	// Interrupted says that the recorder was killed: what is open at the end of the capture was interrupted.
+	Interrupted bool
+
+	put    func(...capture.Entry) error
+	engine *analyzer.Engine
+	head   Head
+	err    error // why nothing is written any more
+
+	chunks   map[uint64]*rowChunk
+	gone     map[uint64]bool // chunks that were let go
+	links    *workflow.Index
+	patches  map[uint64][]*patch // by exchange, not written yet
+	patched  int                 // how many patches there were
+	findings *findingChunk       // the newest ones
+	replaced []capture.Entry     // not written yet
+	revised  []provisional
+	cards    map[string]uint64 // what stands for the card, by where it came from
+
+	flushed, opened, told time.Time
+	changed               bool // since the last flush
+}
+
+// A rowChunk is rows that are written together. One whose Seq is 0 is not known yet.
+type rowChunk struct {
+	rows  [chunkRows]*Row
+	dirty bool
+}
+
+type findingChunk struct {
+	number uint64
+	list   []analyzer.Finding
+	dirty  bool
+}
+
+// A provisional finding may be replaced at the end.
+type provisional struct {
+	number  uint64
+	finding analyzer.Finding
+}
+
+// NewWriter returns a Writer of what the rules find, which hands what is to be kept to put: entries replace earlier
+// ones of the same key. Once put returns an error it is not called again: see Err.
+func NewWriter(rules []*analyzer.Rule, put func(...capture.Entry) error) *Writer {
+	return &Writer{
+		put: put, head: Head{Digest: Digest(rules)}, chunks: make(map[uint64]*rowChunk), gone: make(map[uint64]bool),
+		links: &workflow.Index{}, patches: make(map[uint64][]*patch), findings: &findingChunk{},
+		cards: make(map[string]uint64), flushed: time.Now(),
+	}
+}
+
+// Err says why the reading could not be written; nil if it could.
+func (w *Writer) Err() error { return w.err }
+
+// Links returns what caused what, as far as it is known.
+func (w *Writer) Links() *workflow.Index { return w.links }
+
+// Options returns those with which an engine fills the reading.
+func (w *Writer) Options() []analyzer.EngineOption {
+	return append(workflow.Into(w.linked),
+		analyzer.OnEnded(w.ended), analyzer.OnLate(w.late), func(e *analyzer.Engine) { w.engine = e })
+}
+
+// row returns the row of an exchange; nil if its chunk was let go.
+func (w *Writer) row(seq uint64) *Row {
+	number := chunkOf(seq)
+	c := w.chunks[number]
+	if c == nil {
+		if w.gone[number] {
+			return nil
+		}
+		c = &rowChunk{}
+		w.chunks[number] = c
+	}
+	c.dirty, w.changed = true, true
+	at := (seq - 1) % chunkRows
+	if c.rows[at] == nil {
+		c.rows[at] = &Row{}
+	}
+	return c.rows[at]
+}
+
+// patch notes what is known better of a row whose chunk was let go.
+func (w *Writer) patch(seq uint64, p *patch) {
+	w.changed = true
+	w.patches[seq] = append(w.patches[seq], p)
+	if len(w.patches) > maxPatches {
+		w.write(w.takePatches(nil))
+	}
+}
+
+func (w *Writer) ended(s analyzer.Summary) {
+	if s.Seq == 0 {
+		return
+	}
+	if s.Life == capture.StateOpen && w.Interrupted {
+		s.Life = capture.StateInterrupted
+	}
+	w.learn(&s)
+	if r := w.row(s.Seq); r != nil {
+		w.set(r, &s)
+		w.letGo()
+		return
+	}
+	w.patch(s.Seq, &patch{row: &Row{Summary: s}})
+}
+
+// set takes the summary of an exchange.
+func (w *Writer) set(r *Row, s *analyzer.Summary) {
+	if r.Seq == 0 {
+		w.head.Rows++
+	}
+	r.Summary = *s
+}
+
+// learn notes exchanges that brought another card than was known.
+func (w *Writer) learn(s *analyzer.Summary) {
+	if !s.Card || s.Status != 200 || s.Life != capture.StateClosed {
+		return
+	}
+	from := s.AgentURL + " " + s.Target + " " + s.Called
+	if sum, known := w.cards[from]; known && sum == s.CardSum && sum != 0 {
+		return
+	}
+	w.cards[from] = s.CardSum
+	w.head.Cards = append(w.head.Cards, s.Seq)
+	if len(w.head.Cards) > maxCards || len(w.cards) > maxCards {
+		w.head.Cards = w.head.Cards[max(len(w.head.Cards)-maxCards, 0):]
+		w.head.MoreCards = true
+		w.cards = make(map[string]uint64)
+	}
+}
+
+func (w *Writer) late(seq uint64, fact capture.Fact) {
+	if r := w.row(seq); r != nil {
+		r.Late(fact)
+		return
+	}
+	w.patch(seq, &patch{fact: &fact})
+}
+
+func (w *Writer) linked(l workflow.Link) {
+	if l.Exchange == 0 {
+		return
+	}
+	before := w.links.Cause(l.Exchange)
+	w.links.Put(l)
+	if before == l.Parent && l.Parent == 0 {
+		return
+	}
+	if r := w.row(l.Exchange); r != nil {
+		r.Parent, r.By = l.Parent, l.By
+	} else {
+		w.patch(l.Exchange, &patch{caused: true, parent: l.Parent, by: l.By})
+	}
+	if before != l.Parent {
+		w.child(before, -1)
+		w.child(l.Parent, 1)
+	}
+}
+
+func (w *Writer) child(seq uint64, n int) {
+	if seq == 0 {
+		return
+	}
+	if r := w.row(seq); r != nil {
+		r.Children += n
+		return
+	}
+	w.patch(seq, &patch{children: n})
+}
+
+// Found takes a finding, in the place of those that it revises.
+func (w *Writer) Found(f analyzer.Finding) {
+	number := w.head.Findings
+	if f.Revises {
+		number = w.revise(&f)
+	}
+	if f.Rule.Revises {
+		w.revised = append(w.revised, provisional{number, f})
+	}
+	if number == w.head.Findings {
+		w.add(f)
+	} else {
+		w.replace(number, &f)
+	}
+	short := Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: uint8(f.Side)}
+	if seq := f.Place.Exchange; seq != 0 {
+		if r := w.row(seq); r != nil {
+			r.Found = append(r.Found, short)
+		} else {
+			w.patch(seq, &patch{found: []Found{short}})
+		}
+	}
+}
+
+// revise takes the findings away that one replaces, and returns the place of the first of them.
+func (w *Writer) revise(f *analyzer.Finding) uint64 {
+	at := w.head.Findings
+	left := w.revised[:0]
+	for _, g := range w.revised {
+		if !f.TakesPlaceOf(&g.finding) {
+			left = append(left, g)
+			continue
+		}
+		at = min(at, g.number)
+		for _, id := range g.finding.Also {
+			if !slices.Contains(f.Also, id) {
+				f.Also = append(f.Also, id)
+			}
+		}
+		w.replace(g.number, nil)
+		if r := w.row(g.finding.Place.Exchange); r != nil {
+			r.drop(g.number)
+		} else {
+			w.patch(g.finding.Place.Exchange, &patch{dropped: []uint64{g.number}})
+		}
+	}
+	w.revised = left
+	f.Revises = false
+	return at
+}
+
+// add adds a finding to those that were made.
+func (w *Writer) add(f analyzer.Finding) {
+	w.head.Findings++
+	w.changed, w.findings.dirty = true, true
+	if w.findings.list = append(w.findings.list, f); len(w.findings.list) < chunkFindings {
+		return
+	}
+	full := w.findings
+	w.findings = &findingChunk{number: full.number + 1}
+	w.write([]capture.Entry{full.entry()})
+}
+
+// replace puts a finding, or nothing, in the place of one that was made before.
+func (w *Writer) replace(number uint64, f *analyzer.Finding) {
+	e := newEncoder()
+	e.flags(f != nil)
+	if f != nil {
+		e.finding(f)
+	}
+	w.changed = true
+	w.replaced = append(w.replaced, capture.Entry{Key: chunkKey('g', number), Value: pack(e.b)})
+}
+
+func (c *findingChunk) entry() capture.Entry {
+	c.dirty = false
+	e := newEncoder()
+	e.count(len(c.list))
+	for i := range c.list {
+		e.finding(&c.list[i])
+	}
+	return capture.Entry{Key: chunkKey('f', c.number), Value: pack(e.b)}
+}
+
+func (c *rowChunk) entry(number uint64) capture.Entry {
+	c.dirty = false
+	e := newEncoder()
+	n := 0
+	for _, r := range c.rows {
+		if r != nil && r.Seq != 0 {
+			n++
+		}
+	}
+	e.count(n)
+	for _, r := range c.rows {
+		if r != nil && r.Seq != 0 {
+			e.row(r)
+		}
+	}
+	return capture.Entry{Key: chunkKey('s', number), Value: pack(e.b)}
+}
+
+// letGo writes the oldest chunks when there are many, and forgets them. What is still open in them is written as open.
+func (w *Writer) letGo() {
+	if len(w.chunks) <= maxChunks {
+		return
+	}
+	oldest := slices.Min(slices.Collect(maps.Keys(w.chunks)))
+	c := w.chunks[oldest]
+	w.fillOpen(func(seq uint64) bool { return chunkOf(seq) == oldest })
+	var entries []capture.Entry
+	if c.dirty {
+		entries = append(entries, c.entry(oldest))
+	}
+	delete(w.chunks, oldest)
+	w.gone[oldest] = true
+	w.write(entries)
+}
+
+// fillOpen takes the summaries of exchanges that are open.
+func (w *Writer) fillOpen(wanted func(seq uint64) bool) {
+	if w.engine == nil {
+		return
+	}
+	w.engine.Open(wanted, func(s analyzer.Summary) {
+		if c := w.chunks[chunkOf(s.Seq)]; c == nil {
+			return
+		} else if r := c.rows[(s.Seq-1)%chunkRows]; r != nil && r.Seq != 0 && r.ResponseSize == s.ResponseSize &&
+			r.RequestSize == s.RequestSize && r.Events == s.Events {
+			return
+		}
+		s.Call, s.Outcome = false, analyzer.Outcome{}
+		w.set(w.row(s.Seq), &s)
+	})
+}
+
+// Judged says that a step was judged, of a reading that others look at while it grows: now and then it is written.
+func (w *Writer) Judged(arrival uint64) {
+	w.head.Arrival = arrival
+	if w.err == nil && time.Since(w.flushed) >= flushPause {
+		w.Flush()
+	}
+}
+
+// Flush writes what was not written yet of a reading that grows.
+func (w *Writer) Flush() {
+	now := time.Now()
+	w.flushed = now
+	if now.Sub(w.opened) >= openPause {
+		w.opened = now
+		w.fillOpen(func(uint64) bool { return true })
+	}
+	if !w.changed || w.err != nil {
+		return
+	}
+	entries := w.pending()
+	if w.engine != nil && now.Sub(w.told) >= resultPause {
+		w.told = now
+		r := &analyzer.Result{
+			Coverage: w.engine.Coverage(), Counts: w.engine.Counts(), Calls: w.engine.Calls(), Agents: w.engine.Agents(),
+		}
+		if len(r.Coverage) <= maxCoverage {
+			entries = append(entries, resultEntry(r))
+		}
+	}
+	w.write(append(entries, w.headEntry()))
+}
+
+// pending returns all rows and findings that were not written.
+func (w *Writer) pending() []capture.Entry {
+	var entries []capture.Entry
+	for _, number := range slices.Sorted(maps.Keys(w.chunks)) {
+		if c := w.chunks[number]; c.dirty {
+			entries = append(entries, c.entry(number))
+		}
+	}
+	if w.findings.dirty {
+		entries = append(entries, w.findings.entry())
+	}
+	entries = append(entries, w.replaced...)
+	w.replaced, w.changed = nil, false
+	return w.takePatches(entries)
+}
+
+func (w *Writer) takePatches(entries []capture.Entry) []capture.Entry {
+	for _, seq := range slices.Sorted(maps.Keys(w.patches)) {
+		for _, p := range w.patches[seq] {
+			e := newEncoder()
+			e.patch(p)
+			w.patched++
+			entries = append(entries, capture.Entry{Key: patchKey(seq, uint64(w.patched)), Value: pack(e.b)})
+		}
+	}
+	clear(w.patches)
+	return entries
+}
+
+func (w *Writer) headEntry() capture.Entry {
+	w.head.Version++
+	w.head.Chunks = uint64(len(w.chunks) + len(w.gone))
+	value, err := w.head.encode()
+	if err != nil {
+		w.err = err
+	}
+	return capture.Entry{Key: keyHead, Value: value}
+}
+
+func resultEntry(r *analyzer.Result) capture.Entry {
+	e := newEncoder()
+	e.result(r)
+	return capture.Entry{Key: keyResult, Value: pack(e.b)}
+}
+
+func (w *Writer) write(entries []capture.Entry) {
+	if w.err != nil || len(entries) == 0 {
+		return
+	}
+	w.err = w.put(entries...)
+}
+
+// Finish writes the rest of the reading, when all of the capture was judged: the result, and the mark of the steps. From
+// then on the reading is whole.
+func (w *Writer) Finish(r *analyzer.Result, mark []byte) error {
+	w.write(w.pending())
+	w.head.Mark, w.head.Ended = mark, true
+	w.write([]capture.Entry{resultEntry(r), w.headEntry()})
+	return w.err
+}
