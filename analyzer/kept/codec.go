@@ -260,7 +260,7 @@ func (e *encoder) found(f *Found) {
 	e.text(f.Rule)
 	e.list(f.Also)
 	e.octet(byte(f.Severity))
-	e.octet(f.Side)
+	e.octet(byte(f.Side))
 }
 
 func octets[T ~uint8](e *encoder, list []T) {
@@ -342,7 +342,7 @@ func (d *decoder) known(ok bool) {
 }
 
 func (d *decoder) found() Found {
-	f := Found{Number: d.number(), Rule: d.text(), Also: d.list(), Severity: analyzer.Severity(d.octet()), Side: d.octet()}
+	f := Found{Number: d.number(), Rule: d.text(), Also: d.list(), Severity: analyzer.Severity(d.octet()), Side: a2a.Side(d.octet())}
 	d.known(f.Severity <= analyzer.Error)
 	return f
 }

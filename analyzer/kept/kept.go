@@ -34,6 +34,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -89,7 +90,7 @@ type Found struct {
 	Rule     string
 	Also     []string
 	Severity analyzer.Severity
-	Side     uint8 // a2a.Side
+	Side     a2a.Side
 }
 
 // Worst returns the severity of the worst finding in the exchange, if there is one.

@@ -209,7 +209,7 @@ func (w *Writer) Found(f analyzer.Finding) {
 	} else {
 		w.replace(number, &f)
 	}
-	short := Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: uint8(f.Side)}
+	short := Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: f.Side}
 	if seq := f.Place.Exchange; seq != 0 {
 		if r := w.row(seq); r != nil {
 			r.Found = append(r.Found, short)

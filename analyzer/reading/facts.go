@@ -71,16 +71,21 @@ var eventNames = map[a2a.PayloadKind][]string{
 func (f Facts) eventKinds() []string {
 	var kinds []string
 	for _, e := range f.Events {
-		kinds = append(append(kinds, e.Kind.String()), eventNames[e.Kind]...)
+		kinds = append(kinds, KindNames(e.Kind)...)
 	}
 	return kinds
 }
 
-// dialects returns the set as it is written, and each of its members: a filter asks what the exchange may be in.
-func (f Facts) dialects() []string {
-	names := some(f.Dialects.String())
-	if _, single := f.Dialects.Single(); !single {
-		for d := range f.Dialects.All() {
+// KindNames returns what events of a kind are called: by us, and on the wire of each dialect.
+func KindNames(k a2a.PayloadKind) []string { return append([]string{k.String()}, eventNames[k]...) }
+
+func (f Facts) dialects() []string { return DialectNames(f.Dialects) }
+
+// DialectNames returns the set as it is written, and each of its members: a filter asks what the exchange may be in.
+func DialectNames(in a2a.Dialects) []string {
+	names := some(in.String())
+	if _, single := in.Single(); !single {
+		for d := range in.All() {
 			names = append(names, d.String())
 		}
 	}
@@ -131,7 +136,11 @@ func (f Facts) ofFindings(key string) []string {
 }
 
 // Normalise implements filter.Facts.
-func (f Facts) Normalise(key, word string) string {
+func (f Facts) Normalise(key, word string) string { return Normalise(key, word) }
+
+// Normalise returns the name that filters compare with for what the user calls word, in any spelling or dialect; a word
+// that no dialect knows unchanged.
+func Normalise(key, word string) string {
 	switch key {
 	case "op":
 		if op := a2a.OperationOf(word); op != a2a.NoOperation {

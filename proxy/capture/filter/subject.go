@@ -13,8 +13,9 @@ import (
 
 // A subject is an exchange while a filter is held against it: what several words ask for is read once.
 type subject struct {
-	x     *capture.Exchange
-	facts Facts
+	x       *capture.Exchange
+	facts   Facts
+	outline *Outline // instead of what was not read; nil if all was
 
 	req, resp              *capture.Head
 	reqContent, rspContent *[]byte
@@ -179,6 +180,9 @@ func (s *subject) link() []string {
 // eventKinds are the kinds that the facts know, and the event fields that stand in the stream.
 func (s *subject) eventKinds() []string {
 	kinds := facts("event")(s)
+	if s.outline != nil {
+		return append(kinds[:len(kinds):len(kinds)], s.outline.Types...)
+	}
 	if s.x.Response == nil {
 		return kinds
 	}
@@ -206,6 +210,12 @@ func (s *subject) duration() []int64 {
 
 // gap is the longest time in which nothing arrived, counted between the ends of what did.
 func (s *subject) gap() []int64 {
+	if s.outline != nil {
+		if s.outline.Gap < 0 {
+			return nil
+		}
+		return []int64{int64(s.outline.Gap)}
+	}
 	offsets := []time.Duration{s.x.Request.Body.At}
 	if r := s.x.Response; r != nil {
 		offsets = append(offsets, r.At)
@@ -218,11 +228,18 @@ func (s *subject) gap() []int64 {
 	if slices.Max(offsets) < 0 {
 		return nil
 	}
+	slices.Sort(offsets) // an answer may overtake its request
 	return []int64{int64(longestGap(offsets))}
 }
 
 // sizes are the sizes of the two bodies. Of one that is still passing it is what has passed.
 func (s *subject) sizes() []int64 {
+	if s.outline != nil {
+		if s.outline.ResponseSize < 0 {
+			return []int64{s.outline.RequestSize}
+		}
+		return []int64{s.outline.RequestSize, s.outline.ResponseSize}
+	}
 	sizes := []int64{bodySize(&s.x.Request.Body, 0)}
 	if r := s.x.Response; r != nil {
 		events := int64(0)
@@ -272,7 +289,7 @@ func (s *subject) is(word string) bool {
 	case "interrupted":
 		return x.State == capture.StateInterrupted
 	case "cut":
-		return isCut(x)
+		return s.outline == nil && isCut(x) || s.outline != nil && s.outline.Cut
 	case "stream":
 		return x.Response != nil && x.Response.Stream
 	case "rewritten":
