@@ -206,9 +206,6 @@ func (s *Summary) Words() []Word {
 	if task := s.taskWords(failure != ""); len(task) > 0 {
 		add(task...)
 	}
-	if s.Card && s.Status < 300 && s.Status > 0 && failure == "" {
-		add(Word{Text: "card"})
-	}
 	if s.Stream {
 		add(Word{Text: Plural(max(s.Events, 0), "event"), Look: Dim})
 	}

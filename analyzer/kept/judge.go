@@ -25,8 +25,6 @@ func Judge(
 	if err != nil {
 		return nil, w, err
 	}
-	if !result.Live {
-		w.Finish(result, mark) //nolint:errcheck // Err has it
-	}
+	w.Finish(result, mark) //nolint:errcheck // Err has it
 	return result, w, nil
 }

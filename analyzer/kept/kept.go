@@ -57,6 +57,7 @@ type Head struct {
 	Ended     bool     // all steps were judged, and no more were to come
 	Arrival   uint64   // the last step that was judged
 	Rows      uint64   // exchanges that have a row
+	Last      uint64   // the highest number of one
 	Findings  uint64   // places for findings, those that were replaced included
 	Chunks    uint64   // of rows
 	Version   uint64   // grows each time something of the reading is written

@@ -1,10 +1,12 @@
 package kept
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 
 	"a2atap/analyzer"
@@ -223,6 +225,9 @@ func rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
 			rows = append(rows, made)
 		}
 	}
+	if len(patches) > 0 {
+		slices.SortFunc(rows, func(a, b *Row) int { return cmp.Compare(a.Seq, b.Seq) })
+	}
 	return rows, nil
 }
 
@@ -260,6 +265,75 @@ func (r *Reading) Rows(ctx context.Context, from uint64) iter.Seq2[*Row, error] 
 			yield(nil, damaged("there are %d chunks of rows, and %d were written", chunks, head.Chunks))
 		}
 	}
+}
+
+// RowsBefore yields the rows of exchanges before one, from the last of them to the first.
+func (r *Reading) RowsBefore(ctx context.Context, before uint64) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		if before = min(before, r.Head().Last+1); before <= 1 {
+			return
+		}
+		for number, empty := chunkOf(before-1), 0; ; number-- {
+			rows, err := r.chunk(ctx, number)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, row := range slices.Backward(rows) {
+				if row.Seq < before && !yield(row, nil) {
+					return
+				}
+			}
+			if empty++; len(rows) > 0 {
+				empty = 0
+			}
+			if empty > maxEmpty {
+				if number, err = r.chunkBefore(ctx, number); err != nil {
+					yield(nil, err)
+					return
+				}
+				empty = 0
+			}
+			if number == 0 {
+				return
+			}
+		}
+	}
+}
+
+// maxEmpty is how many chunks without rows are looked at one by one. Numbers in files of other programs may be far apart.
+const maxEmpty = 8
+
+// chunkBefore returns the number after that of the last chunk before one; 0 if there is none.
+func (r *Reading) chunkBefore(ctx context.Context, number uint64) (uint64, error) {
+	var last uint64
+	for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', 0), chunkKey('s', number)) {
+		if err != nil {
+			return 0, err
+		}
+		if len(e.Key) == 9 {
+			last = numberOf(e.Key) + 1
+		}
+	}
+	return last, nil
+}
+
+// LastRows returns the last n rows, in order.
+func (r *Reading) LastRows(ctx context.Context, n int) ([]*Row, error) {
+	var rows []*Row
+	for row, err := range r.RowsBefore(ctx, math.MaxUint64) {
+		if err != nil {
+			return nil, err
+		}
+		if rows = append(rows, row); len(rows) == n {
+			break
+		}
+	}
+	slices.Reverse(rows)
+	return rows, nil
 }
 
 // allPatches returns the patches from an exchange on, by chunk.

@@ -135,6 +135,7 @@ func (w *Writer) set(r *Row, s *analyzer.Summary) {
 	if r.Seq == 0 {
 		w.head.Rows++
 	}
+	w.head.Last = max(w.head.Last, s.Seq)
 	r.Summary = *s
 }
 
@@ -347,7 +348,7 @@ func (w *Writer) Flush() {
 		w.opened = now
 		w.fillOpen(func(uint64) bool { return true })
 	}
-	if !w.changed || w.err != nil {
+	if !w.changed && w.head.Version > 0 || w.err != nil {
 		return
 	}
 	entries := w.pending()
@@ -416,10 +417,10 @@ func (w *Writer) write(entries []capture.Entry) {
 }
 
 // Finish writes the rest of the reading, when all of the capture was judged: the result, and the mark of the steps. From
-// then on the reading is whole.
+// then on the reading is whole, unless the capture is still being recorded.
 func (w *Writer) Finish(r *analyzer.Result, mark []byte) error {
 	w.write(w.pending())
-	w.head.Mark, w.head.Ended = mark, true
+	w.head.Mark, w.head.Ended = mark, !r.Live
 	w.write([]capture.Entry{resultEntry(r), w.headEntry()})
 	return w.err
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -18,33 +19,22 @@ import (
 // agentName is what the name of an agent can look like: one that a user gave, or a host and a port.
 var agentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
 
-// A census is what judging a capture says of each exchange, so that those of a selection can be counted.
+// A census names those who talk in a capture, and knows what caused what.
 type census struct {
-	ended          map[uint64]analyzer.Summary
 	clients, names map[string]bool // of clients and agents
 	links          *workflow.Index
 }
 
 func newCensus() *census {
-	return &census{
-		ended: make(map[uint64]analyzer.Summary), clients: make(map[string]bool), names: make(map[string]bool),
-		links: &workflow.Index{},
-	}
+	return &census{clients: make(map[string]bool), names: make(map[string]bool), links: &workflow.Index{}}
 }
 
-// add takes an exchange that is over.
-func (c *census) add(x analyzer.Summary) {
-	c.ended[x.Seq] = x
-	c.clients[x.Link.Client], c.names[x.Link.Agent] = true, true
-}
+// add takes the ends of an exchange.
+func (c *census) add(client, agent string) { c.clients[client], c.names[agent] = true, true }
 
-// options returns those with which an engine fills the census; where all is chosen, that is the workflows alone.
-func (c *census) options(s selection, options []analyzer.EngineOption) []analyzer.EngineOption {
-	options = append(slices.Clip(options), workflow.Into(c.links.Put)...)
-	if !s.all() {
-		options = append(options, analyzer.OnEnded(c.add))
-	}
-	return options
+// options returns those with which an engine tells what caused what.
+func (c *census) options(options []analyzer.EngineOption) []analyzer.EngineOption {
+	return append(slices.Clip(options), workflow.Into(c.links.Put)...)
 }
 
 // known names the agents and clients of a capture.
@@ -66,18 +56,20 @@ func (c *census) known(name string) string {
 
 // apply leaves in the result what is chosen: findings, and the counts of exchanges and calls. What a filter asks of
 // findings chooses among these alone: that there are none of them is an answer.
-func (s selection) apply(ctx context.Context, src capture.Source, r *analyzer.Result, c *census) error {
+func (s selection) apply(ctx context.Context, j *judged, r *analyzer.Result) error {
 	if s.all() {
 		return nil
 	}
-	s.links = c.links
 	if s.judged {
-		if err := s.findings(ctx, src, r); err != nil || s.agent == "" {
+		if err := s.findings(ctx, j, r); err != nil || s.agent == "" {
 			return err
 		}
-		s = selection{agent: s.agent}
+		var err error
+		if s, err = parseSelection("", s.agent); err != nil {
+			return err
+		}
 	}
-	choice, err := s.choose(ctx, src, r, c)
+	choice, err := s.choose(ctx, j, r, func(row *kept.Row) bool { return row.Judged })
 	if err != nil {
 		return err
 	}
@@ -85,32 +77,69 @@ func (s selection) apply(ctx context.Context, src capture.Source, r *analyzer.Re
 	return nil
 }
 
-// choose returns what is chosen of a result, for a filter that asks for no findings.
+// findings leaves in the result those findings whose exchange is chosen.
+func (s selection) findings(ctx context.Context, j *judged, r *analyzer.Result) error {
+	var chosen set
+	if err := s.readNotes(ctx, j.src); err != nil {
+		return err
+	}
+	if s.linked {
+		var err error
+		if s.links, err = j.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	for _, seq := range slices.Sorted(maps.Keys(groupFindings(r.Findings))) {
+		row, err := j.Row(ctx, seq)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		is, err := j.match(ctx, s, row)
+		if err != nil {
+			return err
+		}
+		if is {
+			chosen.add(seq)
+		}
+	}
+	r.Keep(func(f *analyzer.Finding) bool { return chosen.has(f.Place.Exchange) })
+	return nil
+}
+
+// choose returns what is chosen of a result, for a filter that asks for no findings. Judged tells which exchanges were.
 func (s selection) choose(
-	ctx context.Context, src capture.Source, r *analyzer.Result, c *census,
+	ctx context.Context, j *judged, r *analyzer.Result, judged func(*kept.Row) bool,
 ) (*parts.Choice, error) {
-	s.links = c.links
-	chosen, err := s.chosen(ctx, src, c)
+	var result analyzer.Result
+	var chosen set
+	n := 0
+	err := j.choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
+		if is {
+			n++
+			chosen.add(row.Seq)
+			summary := row.Summary
+			summary.Judged = judged(row)
+			result.Count(summary)
+		}
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
-	var list []analyzer.Summary
-	for _, seq := range slices.Sorted(maps.Keys(chosen)) {
-		list = append(list, c.ended[seq])
-	}
-	var result analyzer.Result
-	result.Count(list...)
 	choice := &parts.Choice{
 		Exchanges: result.Counts.Exchanges, Judged: result.Counts.Judged, Calls: result.Calls,
 		LeftOut: make(map[uint64]bool),
 	}
 	for i := range r.Findings {
-		if at := r.Findings[i].Place.Exchange; !chosen[at] {
+		if at := r.Findings[i].Place.Exchange; !chosen.has(at) {
 			choice.LeftOut[at] = true
 		}
 	}
-	if len(chosen) == 0 {
-		choice.Nothing = "nothing matches " + s.String() + s.meant() + "; " + c.known(r.Captures[0])
+	if n == 0 {
+		choice.Nothing = s.nothing(ctx, j.src)
 	}
 	return choice, nil
 }
@@ -129,35 +158,6 @@ func (s selection) leave(r *analyzer.Result, choice *parts.Choice) {
 	}
 }
 
-// chosen returns which exchanges are. Only a filter has to read them.
-func (s selection) chosen(ctx context.Context, src capture.Source, c *census) (map[uint64]bool, error) {
-	chosen := make(map[uint64]bool)
-	if s.filter.String() == "" {
-		for seq, x := range c.ended {
-			if x.Link.Agent == s.agent {
-				chosen[seq] = true
-			}
-		}
-		return chosen, nil
-	}
-	if err := s.readNotes(ctx, src); err != nil {
-		return nil, err
-	}
-	reader, err := newReader(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return nil, err
-		}
-		if s.match(x, reading.Facts{Reading: reader.Read(x)}) {
-			chosen[x.Seq] = true
-		}
-	}
-	return chosen, nil
-}
-
 // nothing says that nothing is chosen, and what there is, for a command that does not judge; "" if all is chosen.
 func (s selection) nothing(ctx context.Context, src capture.Source) string {
 	if s.all() {
@@ -168,7 +168,7 @@ func (s selection) nothing(ctx context.Context, src capture.Source) string {
 		if err != nil {
 			return ""
 		}
-		c.add(analyzer.Summary{Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}})
+		c.add(x.Client.Name, x.Agent.Name)
 	}
 	info, err := src.Info(ctx)
 	if err != nil {

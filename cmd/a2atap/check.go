@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
 	"a2atap/tui/terminal"
 )
 
@@ -35,6 +36,7 @@ type checkOptions struct {
 	allowEmpty  bool
 	shard       string
 	merge       bool
+	again       bool
 }
 
 func newCheck(e env) *cobra.Command {
@@ -48,6 +50,9 @@ seen and what was expected, the side at fault and the section that requires it, 
 explains the rule; what repeats stands together. Then it says how many rules were observed on each link, and how many
 never were, which --coverage names. For several captures, a matrix shows the findings between each client and each
 agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its end.
+
+A capture is judged once: what that came to is kept in it, or beside it in CAPTURE.reading, and read from then on, until
+the capture grows or other rules judge it. --again judges it anew.
 
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
@@ -92,6 +97,7 @@ succeeded; the capture lost traffic, or its recorder was killed; only a part was
 	f.BoolVar(&o.update, "update-baseline", false, "accept the current findings: write them to the baseline")
 	f.BoolVar(&o.follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
+	f.BoolVar(&o.again, "again", false, "judge anew, and do not read what judging came to before")
 	f.BoolVar(&o.coverage, "coverage", false, "name the rules that were never observed, instead of counting them")
 	f.StringVar(&o.shard, "shard", "", "judge only part `K/N` of the captures, as in 2/4, and write JSON for --merge")
 	f.BoolVar(&o.merge, "merge", false,
@@ -112,6 +118,7 @@ type checker struct {
 	known *knownFindings
 	keys  []analyzer.EngineOption
 	page  *pageTraffic // nil if the report is no page
+	again bool         // what judging came to before is not read
 
 	part    analyzer.Part    // to judge; zero for the whole
 	written *parts.Judgement // of it; nil for the whole
@@ -144,6 +151,7 @@ func (o *checkOptions) checker() (c checker, err error) {
 			return c, err
 		}
 	}
+	c.again = o.again
 	c.known, err = openBaseline(o.baseline, o.update)
 	return c, err
 }
@@ -251,32 +259,59 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	} else {
 		c.page.open = append(c.page.open, src)
 	}
-	seen := newCensus()
-	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
-		append(seen.options(c.keep, c.keys), analyzer.InPart(c.part))...)
-	if err != nil {
-		return fmt.Errorf("check %s: %w", name, err)
-	}
 	if c.keep.noted {
 		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
-	if !c.part.IsWhole() {
-		return c.addPart(ctx, src, result, seen, total)
+	if c.part.IsWhole() {
+		err = c.addWhole(ctx, e, name, src, c.again, total)
+		if damagedReading(err) {
+			e.tell("check: %s: %v; it is judged anew", name, err)
+			err = c.addWhole(ctx, e, name, src, true, total)
+		}
+	} else {
+		err = c.judgeAndAddPart(ctx, e, name, src, total)
 	}
-	shown, err := c.show(ctx, src, result, seen.links)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
-	if err := c.keep.apply(ctx, src, result, seen); err != nil {
-		return fmt.Errorf("check %s: %w", name, err)
+	return nil
+}
+
+// addWhole adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
+// before is read; then its blocks are looked at all the same, since a reading must not hide that they are damaged.
+func (c *checker) addWhole(
+	ctx context.Context, e env, name string, src capture.Source, again bool, total *analyzer.Result,
+) (err error) {
+	var j *judged
+	if len(c.keys) > 0 {
+		j, err = e.judgeWith(ctx, "check", name, src, c.keys)
+	} else {
+		j, err = e.judge(ctx, "check", name, src, again)
+	}
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if store := storeOf(src); store != nil && j.result == nil {
+		if err := store.Sound(ctx, nil); err != nil {
+			return err
+		}
+	}
+	result, err := j.whole(ctx)
+	if err != nil {
+		return err
+	}
+	shown, err := c.show(ctx, j, result)
+	if err != nil {
+		return err
+	}
+	if err := c.keep.apply(ctx, j, result); err != nil {
+		return err
 	}
 	c.rules.apply(result)
 	c.known.apply(result)
-	for i := range result.Findings {
-		inWorkflow(seen.links, &result.Findings[i])
-	}
 	c.add(result, shown, total)
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -32,10 +34,13 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	seen := newCensus()
-	options := seen.options(c.keep, c.keys)
+	shelf := &capture.MemoryShelf{}
+	written := kept.NewWriter(rules.All, shelf.Put)
+	options := append(seen.options(c.keys), written.Options()...)
 	c.keep.links = seen.links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
 	each := func(found analyzer.Finding) {
+		written.Found(found)
 		soFar(seen.links, &found)
 		f.take(context.WithoutCancel(ctx), found)
 	}
@@ -43,7 +48,13 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
-	if err := c.keep.apply(context.WithoutCancel(ctx), src, result, seen); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	written.Finish(result, nil) //nolint:errcheck // memory takes all
+	read, err := kept.Open(ctx, shelf, rules.All)
+	if err == nil {
+		err = c.keep.apply(ctx, &judged{Reading: read, src: src, links: seen.links}, result)
+	}
+	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
 	result.Baselined = f.baselined
@@ -75,8 +86,10 @@ type follower struct {
 func (f *follower) take(ctx context.Context, found analyzer.Finding) {
 	one := &analyzer.Result{Findings: []analyzer.Finding{found}}
 	one.Found[found.Severity]++
-	if err := f.keep.findings(ctx, f.src, one); err != nil {
+	if !f.keep.all() {
+		chosen, err := f.chosen(ctx, &found)
 		f.fail(err)
+		one.Keep(func(*analyzer.Finding) bool { return chosen })
 	}
 	if !f.rules.all() {
 		one.Keep(f.rules.keeps)
@@ -87,6 +100,19 @@ func (f *follower) take(ctx context.Context, found analyzer.Finding) {
 		f.kept.Add(&one.Findings[i])
 		f.print(&one.Findings[i])
 	}
+}
+
+// chosen reports whether a finding stands in an exchange that is chosen, as far as that has come.
+func (f *follower) chosen(ctx context.Context, found *analyzer.Finding) (bool, error) {
+	x, err := f.src.Exchange(ctx, found.Place.Exchange)
+	if err != nil {
+		return false, err
+	}
+	reader, err := newReader(ctx, f.src)
+	if err != nil {
+		return false, err
+	}
+	return f.keep.match(x, reading.Facts{Reading: reader.Read(x), Findings: []analyzer.Finding{*found}}), nil
 }
 
 func (f *follower) print(found *analyzer.Finding) {

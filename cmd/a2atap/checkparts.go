@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -93,18 +93,33 @@ func (c *checker) judgePart(o *checkOptions) (err error) {
 	return nil
 }
 
-// addPart adds what was found in a part of a capture to total, and all that merging needs to what is written.
-func (c *checker) addPart(
-	ctx context.Context, src capture.Source, result *analyzer.Result, seen *census, total *analyzer.Result,
+// judgeAndAddPart adds what is found in a part of a capture to total, and all that merging needs to what is written.
+func (c *checker) judgeAndAddPart(
+	ctx context.Context, e env, name string, src capture.Source, total *analyzer.Result,
 ) error {
+	seen := newCensus()
+	var judged set // in this part
+	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
+		append(seen.options(c.keys), analyzer.InPart(c.part), analyzer.OnEnded(func(s analyzer.Summary) {
+			if s.Judged {
+				judged.add(s.Seq)
+			}
+		}))...)
+	if err != nil {
+		return err
+	}
 	for i := range result.Findings {
 		inWorkflow(seen.links, &result.Findings[i])
 	}
 	var choice *parts.Choice
 	if !c.keep.all() {
-		var err error
-		if choice, err = c.keep.choose(ctx, src, result, seen); err != nil {
-			return fmt.Errorf("check %s: %w", result.Captures[0], err)
+		j, err := e.judge(ctx, "check", name, src, false)
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		if choice, err = c.keep.choose(ctx, j, result, func(row *kept.Row) bool { return judged.has(row.Seq) }); err != nil {
+			return err
 		}
 	}
 	c.written.Captures = append(c.written.Captures, parts.Of(result, choice))
@@ -211,14 +226,15 @@ func (c *checker) showWhole(
 	if is != sum {
 		return shown, errors.New("the reports are on another capture, or on another state of it")
 	}
-	links, err := workflow.Read(ctx, src)
-	if err != nil {
-		return shown, err
-	}
 	if c.keep.noted {
 		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
 			return shown, err
 		}
 	}
-	return c.show(ctx, src, w.Result, links)
+	j, err := e.judge(ctx, "check", name, src, false)
+	if err != nil {
+		return shown, err
+	}
+	defer j.Close()
+	return c.show(ctx, j, w.Result)
 }

@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 )
 
@@ -17,8 +16,8 @@ import (
 // they were kept.
 type curlPrinter struct{ w io.Writer }
 
-func (p *curlPrinter) print(x *capture.Exchange, _ reading.Facts) error {
-	command, err := curl(x)
+func (p *curlPrinter) print(one *shown) error {
+	command, err := curl(one.x)
 	if err != nil {
 		return err
 	}

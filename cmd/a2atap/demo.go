@@ -14,9 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
 	"a2atap/tui"
@@ -101,21 +99,28 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 		return err
 	}
 	defer src.Close()
-	links, err := workflow.Read(ctx, src)
+	j, err := e.judge(ctx, "demo", output, src, false)
 	if err != nil {
 		return err
 	}
+	defer j.Close()
 	tree := newTreePrinter(e.Out, e.colours(e.Out), columnsOf(e.Out))
-	tree.links = links
+	if tree.links, err = j.AllLinks(ctx); err != nil {
+		return err
+	}
 	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, columnsOf(e.Out), e.printTheme())}
-	found := groupFindings(result.Findings)
-	var reader reading.Reader
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		facts := reading.Facts{Reading: reader.Read(x), Findings: found[x.Seq]}
-		if err := errors.Join(tree.print(x, facts), ladder.print(x, facts)); err != nil {
+		one := &shown{x: x}
+		if one.row, err = j.Row(ctx, x.Seq); err != nil {
+			return err
+		}
+		if one.facts, err = j.Facts(ctx, x, one.row); err != nil {
+			return err
+		}
+		if err := errors.Join(tree.print(one), ladder.print(one)); err != nil {
 			return err
 		}
 	}

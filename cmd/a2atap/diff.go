@@ -81,10 +81,10 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 		defer src.Close()
 		sources[i] = e.withProgress(ctx, "diff "+name, src)
 	}
-	if options.KeepWas, err = o.chooser(ctx, sources[0], func(name string) string { return name }); err != nil {
+	if options.KeepWas, err = o.chooser(ctx, e, names[0], sources[0], func(name string) string { return name }); err != nil {
 		return fmt.Errorf("diff %s: %w", names[0], err)
 	}
-	options.KeepNow, err = o.chooser(ctx, sources[1], func(name string) string { return options.Agents[name] })
+	options.KeepNow, err = o.chooser(ctx, e, names[1], sources[1], func(name string) string { return options.Agents[name] })
 	if err != nil {
 		return fmt.Errorf("diff %s: %w", names[1], err)
 	}
@@ -139,13 +139,13 @@ func (o *diffOptions) diff() (diff.Options, error) {
 
 // chooser returns which exchanges of a capture are compared. Name says what an agent of --agent is called in it.
 func (o *diffOptions) chooser(
-	ctx context.Context, src capture.Source, name func(string) string,
+	ctx context.Context, e env, file string, src capture.Source, name func(string) string,
 ) (func(*capture.Exchange) bool, error) {
 	keep, err := parseSelection(o.filter, "")
 	if err != nil {
 		return nil, err
 	}
-	matches, err := keep.chooser(ctx, src)
+	matches, err := keep.chooser(ctx, e, "diff", file, src)
 	if err != nil || len(o.agents) == 0 {
 		return matches, err
 	}

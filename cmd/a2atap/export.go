@@ -8,9 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
 	"a2atap/proxy/capture/jsonl"
@@ -94,9 +91,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 	src = e.withProgress(ctx, "export "+name, src)
 	return writeExport(e, o.output, func(w io.Writer) error {
 		if format == "otlp" {
-			return writeSpans(ctx, w, src, keep, o.bodies)
+			return writeSpans(ctx, e, w, name, src, keep, o.bodies)
 		}
-		return writeExchanges(ctx, w, format, src, keep)
+		return writeExchanges(ctx, e, w, format, name, src, keep)
 	})
 }
 
@@ -125,7 +122,9 @@ func newExchangeWriter(w io.Writer, format string, a annotator) (exchangeWriter,
 	return transcript.NewWriter(w), nil
 }
 
-func writeExchanges(ctx context.Context, w io.Writer, format string, src capture.Source, keep selection) error {
+func writeExchanges(
+	ctx context.Context, e env, w io.Writer, format, name string, src capture.Source, keep selection,
+) error {
 	reader, err := newReader(ctx, src)
 	if err != nil {
 		return err
@@ -143,7 +142,7 @@ func writeExchanges(ctx context.Context, w io.Writer, format string, src capture
 			return err
 		}
 	}
-	chosen, err := keep.chooser(ctx, src)
+	chosen, err := keep.chooser(ctx, e, "export", name, src)
 	if err != nil {
 		return err
 	}
@@ -161,22 +160,10 @@ func writeExchanges(ctx context.Context, w io.Writer, format string, src capture
 	return out.Close()
 }
 
-// judge returns the findings of each exchange if the filter needs them, else none.
-func (s selection) judge(ctx context.Context, src capture.Source) (map[uint64][]analyzer.Finding, error) {
-	if !s.judged {
-		return nil, nil
-	}
-	result, err := analyzer.Run(ctx, rules.All, src, nil)
-	if err != nil {
-		return nil, err
-	}
-	return groupFindings(result.Findings), nil
-}
-
 // exportPrinter prints exchanges with a writer of one of the export formats.
 type exportPrinter struct{ w exchangeWriter }
 
-func (p *exportPrinter) print(x *capture.Exchange, _ reading.Facts) error { return p.w.Write(x) }
+func (p *exportPrinter) print(one *shown) error { return p.w.Write(one.x) }
 
 func (p *exportPrinter) end() error { return p.w.Close() }
 

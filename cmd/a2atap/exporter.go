@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 
-	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -61,22 +60,11 @@ func exportTo(
 		if err != nil {
 			return err
 		}
-		var failed error
-		write := func(x *capture.Exchange) {
-			if failed == nil {
-				failed = out.print(x, reading.Facts{})
-			}
-		}
+		write := func(x *capture.Exchange) error { return out.print(&shown{x: x}) }
 		if seqs == nil {
-			err = each(ctx, src, nil, func(x *capture.Exchange, _ tui.Part) error {
-				write(x)
-				return failed
-			})
+			err = each(ctx, src, nil, func(x *capture.Exchange, _ tui.Part) error { return write(x) })
 		} else {
 			err = eachOf(ctx, src, seqs, write)
-		}
-		if err == nil {
-			err = failed
 		}
 		if err != nil {
 			return err
@@ -101,7 +89,8 @@ func exportWriter(w io.Writer, format string, a annotator) (printer, error) {
 // request where there is no answer.
 type bodyPrinter struct{ w io.Writer }
 
-func (p *bodyPrinter) print(x *capture.Exchange, _ reading.Facts) error {
+func (p *bodyPrinter) print(one *shown) error {
+	x := one.x
 	body, err := x.Request.Content()
 	if x.Response != nil {
 		body, err = x.Response.Content()

@@ -6,10 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/analyzer/sequence"
-	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
+	"a2atap/analyzer/kept"
 	"a2atap/tui"
 )
 
@@ -19,18 +16,17 @@ type listPrinter struct {
 	w       io.Writer
 	colours bool
 	columns listColumns
-	worst   func(seq uint64) (analyzer.Severity, bool) // among the findings in an exchange, if there are any
 	headed  bool
 }
 
-func (p *listPrinter) print(x *capture.Exchange, facts reading.Facts) error {
+func (p *listPrinter) print(one *shown) error {
 	if !p.headed {
 		p.headed = true
 		if err := p.line(p.columns.heading()); err != nil {
 			return err
 		}
 	}
-	return p.line(p.columns.line(p.row(x, facts)))
+	return p.line(p.columns.line(p.row(one.row)))
 }
 
 func (p *listPrinter) line(pieces []piece) error {
@@ -41,9 +37,9 @@ func (p *listPrinter) line(pieces []piece) error {
 func (p *listPrinter) end() error { return nil }
 
 // title prints the line of an exchange that is shown by itself: not in columns, and not cut.
-func (p *listPrinter) title(x *capture.Exchange, facts reading.Facts) error {
-	r := p.row(x, facts)
-	r.link.text = x.Client.Name + " → " + x.Agent.Name
+func (p *listPrinter) title(row *kept.Row) error {
+	r := p.row(row)
+	r.link.text = row.Link.Client + " → " + row.Link.Agent
 	var line []piece
 	for _, cell := range []piece{r.sign, r.number, r.clock, r.link, r.asked, r.status, r.took} {
 		if cell.text = strings.TrimSpace(cell.text); cell.text != "" {
@@ -172,108 +168,29 @@ func (c *listColumns) line(r *listRow) []piece {
 	return append(line, r.outcome...)
 }
 
-func (p *listPrinter) row(x *capture.Exchange, facts reading.Facts) *listRow {
+func (p *listPrinter) row(row *kept.Row) *listRow {
 	r := &listRow{
-		number: piece{fmt.Sprint(x.Seq), inkDim}, clock: piece{clock(x.Started), inkDim},
-		link:   piece{linkWords(x.Client.Name, x.Agent.Name, p.columns.link), inkPlain},
-		asked:  piece{asked(x, facts), inkPlain},
-		status: piece{status(x), inkPlain}, took: piece{took(x), inkDim}, outcome: outcome(x, facts),
+		number: piece{fmt.Sprint(row.Seq), inkDim}, clock: piece{clock(row.Started), inkDim},
+		link:   piece{linkWords(row.Link.Client, row.Link.Agent, p.columns.link), inkPlain},
+		asked:  piece{row.Asked, inkPlain},
+		status: piece{statusText(&row.Summary), statusInk(row.Status)},
+		took:   piece{analyzer.DurationWords(row.Took), inkDim}, outcome: cameOf(&row.Summary),
 	}
-	if worst, found := p.worst(x.Seq); found {
+	if row.Status == 0 {
+		r.status.ink = inkPlain
+	}
+	if worst, found := row.Worst(); found {
 		r.sign = piece{tui.Sign(worst), severityInk(worst)}
 	}
 	if p.columns.clock < clockColumn {
 		r.clock.text, _, _ = strings.Cut(r.clock.text, ".")
 	}
-	if n := statusOf(x); n > 0 {
-		r.status.ink = statusInk(n)
-	}
 	return r
 }
 
-func asked(x *capture.Exchange, facts reading.Facts) string {
-	if words := facts.Asked(); words != "" {
-		return words
-	}
-	head := capture.ParseRequestHead(x.Request.Head)
-	return head.Method + " " + head.Target
-}
-
-// statusOf returns the HTTP status of an exchange, 0 if no answer came.
-func statusOf(x *capture.Exchange) int {
-	if x.Response == nil || len(x.Response.Head) == 0 {
-		return 0
-	}
-	head := capture.ParseResponseHead(x.Response.Head)
-	return head.Status
-}
-
-func status(x *capture.Exchange) string {
-	if x.Response == nil || len(x.Response.Head) == 0 {
+func statusText(s *analyzer.Summary) string {
+	if s.Status == 0 {
 		return "–"
 	}
-	return fmt.Sprint(statusOf(x))
-}
-
-func took(x *capture.Exchange) string { return analyzer.DurationWords(x.Ended) }
-
-// eventCount counts events as a client does: whatever they hold, and without comments and blank lines.
-func eventCount(r *capture.Response) int {
-	n := 0
-	for i := range r.Events {
-		n = max(n, r.Events[i].K)
-	}
-	return n
-}
-
-// outcome describes the result of an exchange in a few words, the most important first: an error, or the task and its
-// state.
-func outcome(x *capture.Exchange, facts reading.Facts) []piece {
-	var line []piece
-	add := func(text string, look ink) {
-		if text == "" {
-			return
-		}
-		if len(line) > 0 {
-			line = append(line, piece{", ", inkPlain})
-		}
-		line = append(line, piece{text, look})
-	}
-	failure := facts.Failure(statusOf(x))
-	add(failure, inkBad)
-	task := ""
-	if len(facts.Tasks) == 1 {
-		task = analyzer.ShortID(facts.Tasks[0])
-	}
-	if failure != "" && task != "" {
-		task = "task " + task
-	}
-	state := facts.State()
-	look, _ := a2a.ParseState(state)
-	switch {
-	case task != "" && state != "":
-		add(task, inkPlain)
-		line = append(line, piece{" ", inkPlain}, piece{state, stateInk(look)})
-	default:
-		add(task+state, stateInk(look))
-	}
-	if x.Response != nil && x.Response.Stream {
-		add(analyzer.Plural(eventCount(x.Response), "event"), inkDim)
-	}
-	if x.State != capture.StateClosed {
-		add(x.State.String(), inkWarn)
-	}
-	if x.Fault != nil && x.Fault.Kind != capture.KindInjected { // what was done stands in a note
-		add(sequence.FaultWords(x.Fault), inkBad)
-	}
-	for _, note := range x.Notes {
-		switch {
-		case strings.HasPrefix(note, capture.SeenAlso): // as it should be
-		case strings.HasPrefix(note, capture.FaultMadeHere), strings.HasPrefix(note, capture.SeenOtherwise):
-			add(note, inkBad)
-		default:
-			add("note: "+note, inkDim)
-		}
-	}
-	return line
+	return fmt.Sprint(s.Status)
 }

@@ -5,11 +5,20 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui"
 )
+
+// rowOf returns the row of an exchange by itself.
+func rowOf(x *capture.Exchange) *kept.Row {
+	if x.Seq == 0 {
+		x.Seq = 1
+	}
+	return &kept.Row{Summary: analyzer.Summarise(x)}
+}
 
 // The list counts the events that passed, whether they speak A2A or not, and no comments.
 func TestOutcomeCountsEvents(t *testing.T) {
@@ -26,7 +35,7 @@ func TestOutcomeCountsEvents(t *testing.T) {
 			},
 		},
 	}
-	if got := paint(false, outcome(x, reading.Facts{Reading: reading.Read(x)})...); got != "2 events" {
+	if got := paint(false, cameOf(&rowOf(x).Summary)...); got != "2 events" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -37,7 +46,7 @@ func TestOutcomeNamesFault(t *testing.T) {
 		"failed":          {Kind: "failed"},
 	} {
 		x := &capture.Exchange{State: capture.StateClosed, Fault: &fault}
-		if got := paint(false, outcome(x, reading.Facts{Reading: reading.Read(x)})...); got != want {
+		if got := paint(false, cameOf(&rowOf(x).Summary)...); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -49,8 +58,8 @@ func TestListColumnsHold(t *testing.T) {
 		"", "a", "planner", "京都の旅行代理店", "an-agent-of-a-very-long-name-that-no-column-can-hold", "\x1b[31mred",
 		"e\u0301\u0301", "👩‍🔬", "http://u:secret@host",
 	}
-	var book ledger
-	var list []*capture.Exchange
+	var seen widths
+	var list []*kept.Row
 	for i, name := range names {
 		x := &capture.Exchange{
 			Seq: uint64(i + 1), State: capture.StateClosed, Ended: 12e6,
@@ -60,16 +69,15 @@ func TestListColumnsHold(t *testing.T) {
 				Head: []byte("HTTP/1.1 404 Not Found\r\n\r\n"), Body: capture.Body{Complete: true},
 			},
 		}
-		book.seen.see(&analyzer.Summary{
-			Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}, Asked: "GET /" + name,
-		})
-		list = append(list, x)
+		row := rowOf(x)
+		seen.see(&row.Summary)
+		list = append(list, row)
 	}
 	for width := range 161 {
 		var out strings.Builder
-		p := &listPrinter{w: &out, columns: book.seen.columns(width), worst: book.worst}
-		for _, x := range list {
-			if err := p.print(x, reading.Facts{Reading: reading.Read(x)}); err != nil {
+		p := &listPrinter{w: &out, columns: seen.columns(width)}
+		for _, row := range list {
+			if err := p.print(&shown{row: row}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,7 +147,7 @@ func TestOutcomeNamesErrors(t *testing.T) {
 				Body: capture.Body{Data: []byte(tt.body), Complete: true},
 			},
 		}
-		if got := paint(false, outcome(x, reading.Facts{Reading: reading.Read(x)})...); got != tt.want {
+		if got := paint(false, cameOf(&rowOf(x).Summary)...); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"iter"
+	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -165,7 +166,7 @@ func parseSelection(expr, agent string) (selection, error) {
 // all reports whether everything is chosen.
 func (s selection) all() bool { return s.filter.String() == "" && s.agent == "" }
 
-// match reports whether the exchange is chosen.
+// match reports whether an exchange that was read is chosen.
 func (s selection) match(x *capture.Exchange, facts reading.Facts) bool {
 	if s.links != nil {
 		facts.Workflow = s.links.Of(x.Seq).Workflow
@@ -174,73 +175,133 @@ func (s selection) match(x *capture.Exchange, facts reading.Facts) bool {
 	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
 }
 
-// readLinks reads the links of a capture if the filter needs them.
-func (s *selection) readLinks(ctx context.Context, src capture.Source) (err error) {
-	if s.linked {
-		s.links, err = workflow.Read(ctx, src)
-	}
-	return err
-}
-
-// chooser returns match for the exchanges of a source, with the findings, links and cards that it may need.
-func (s selection) chooser(ctx context.Context, src capture.Source) (func(*capture.Exchange) bool, error) {
+// chooser returns which exchanges of a source are chosen. Command and name are what is said if it has to be judged.
+func (s selection) chooser(
+	ctx context.Context, e env, command, name string, src capture.Source,
+) (func(*capture.Exchange) bool, error) {
 	if s.all() {
 		return func(*capture.Exchange) bool { return true }, nil
 	}
-	findings, err := s.judge(ctx, src)
+	j, err := e.judge(ctx, command, name, src, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readLinks(ctx, src); err != nil {
-		return nil, err
-	}
-	if err := s.readNotes(ctx, src); err != nil {
-		return nil, err
-	}
-	reader, err := newReader(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	return func(x *capture.Exchange) bool {
-		return s.match(x, reading.Facts{Reading: reader.Read(x), Findings: findings[x.Seq]})
-	}, nil
+	defer j.Close()
+	var chosen set
+	err = j.choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
+		if is {
+			chosen.add(row.Seq)
+		}
+		return true
+	})
+	return func(x *capture.Exchange) bool { return chosen.has(x.Seq) }, err
 }
 
-// findings leaves in the result those findings whose exchange is chosen.
-func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer.Result) error {
-	if s.all() {
+// choose calls f with the rows of exchanges from..to, in order, and whether each is chosen, until f returns false. Where
+// an index of the capture knows which exchanges can be chosen, f is not called with others.
+func (j *judged) choose(
+	ctx context.Context, s selection, from, to uint64, f func(row *kept.Row, chosen bool) bool,
+) (err error) {
+	if err := s.readNotes(ctx, j.src); err != nil {
+		return err
+	}
+	if s.linked {
+		if s.links, err = j.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	take := func(row *kept.Row) (more bool, err error) {
+		is, err := j.match(ctx, s, row)
+		return err == nil && f(row, is), err
+	}
+	if from == to {
+		row, err := j.Row(ctx, from)
+		if err == nil && row != nil {
+			_, err = take(row)
+		}
+		return err
+	}
+	if seqs, ok := s.candidates(ctx, j.src, from); ok {
+		for seq, err := range seqs {
+			if err != nil || seq > to {
+				return err
+			}
+			row, err := j.Row(ctx, seq)
+			if err != nil {
+				return err
+			}
+			if row == nil {
+				continue
+			}
+			if more, err := take(row); err != nil || !more {
+				return err
+			}
+		}
 		return nil
 	}
-	byExchange := groupFindings(r.Findings)
-	if err := s.readNotes(ctx, src); err != nil {
-		return err
+	for row, err := range j.Rows(ctx, from) {
+		if err != nil || row.Seq > to {
+			return err
+		}
+		if more, err := take(row); err != nil || !more {
+			return err
+		}
 	}
-	reader, err := newReader(ctx, src)
-	if err != nil {
-		return err
-	}
-	chosen := make(map[uint64]bool)
-	err = eachOf(ctx, src, slices.Sorted(maps.Keys(byExchange)), func(x *capture.Exchange) {
-		chosen[x.Seq] = s.match(x, reading.Facts{Reading: reader.Read(x), Findings: byExchange[x.Seq]})
-	})
-	if err != nil {
-		return err
-	}
-	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
 	return nil
+}
+
+// candidates returns which exchanges can be chosen, if the capture has an index that knows.
+func (s selection) candidates(
+	ctx context.Context, src capture.Source, from uint64,
+) (seqs iter.Seq2[uint64, error], ok bool) {
+	if p, is := src.(*progress); is {
+		src = p.Source
+	}
+	index, ok := src.(capture.Index)
+	keys := s.filter.Keys()
+	if !ok || len(keys) == 0 {
+		return nil, false
+	}
+	key := keys[0]
+	if key.Kind == "operation" {
+		key.Value = reading.Normalise("op", key.Value)
+	}
+	return index.Find(ctx, key, from), true
+}
+
+// match reports whether an exchange is chosen. It is read only where its row does not tell.
+func (j *judged) match(ctx context.Context, s selection, row *kept.Row) (bool, error) {
+	if s.agent != "" && row.Link.Agent != s.agent {
+		return false, nil
+	}
+	facts := kept.Facts{Row: row, Marked: s.notes.Of(row.Seq, row.ID).Marked}
+	if s.links != nil {
+		facts.Workflow = s.links.Of(row.Seq).Workflow
+	}
+	if match, certain := facts.Decide(s.filter); certain {
+		return match, nil
+	}
+	x, err := j.src.Exchange(ctx, row.Seq)
+	if err != nil {
+		return false, err
+	}
+	whole, err := j.Facts(ctx, x, row)
+	return err == nil && s.match(x, whole), err
 }
 
 // eachOf calls f with the exchanges of these sequence numbers, which are in order. Looking one up costs as much as
 // reading a block of others, so if there are many the capture is read through.
-func eachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange)) error {
+func eachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange) error) error {
 	const many = 100
 	if len(seqs) < many {
 		for _, seq := range seqs {
 			x, err := src.Exchange(ctx, seq)
+			if err == nil {
+				err = f(x)
+			}
 			if err != nil {
 				return err
 			}
-			f(x)
 		}
 		return nil
 	}
@@ -249,7 +310,9 @@ func eachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capt
 			return err
 		}
 		if x.Seq == seqs[0] {
-			f(x)
+			if err := f(x); err != nil {
+				return err
+			}
 			if seqs = seqs[1:]; len(seqs) == 0 {
 				break
 			}

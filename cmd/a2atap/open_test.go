@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"a2atap/analyzer"
-	"a2atap/analyzer/rules"
 )
 
 // The filter chooses the same findings of few exchanges, which are looked up, and of many, which are read through.
@@ -33,7 +30,11 @@ func TestSelectedFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+		j, err := e.judge(t.Context(), "check", name, src, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := j.whole(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestSelectedFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := keep.findings(t.Context(), src, result); err != nil {
+		if err := keep.findings(t.Context(), j, result); err != nil {
 			t.Fatal(err)
 		}
 		if found != n || len(result.Findings) != (n+1)/2 {

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"io"
+	"math"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -25,32 +25,28 @@ func (p *pageTraffic) close() {
 }
 
 // show returns what a page shows of a capture, given all that was found in it.
-func (c *checker) show(
-	ctx context.Context, src capture.Source, result *analyzer.Result, links *workflow.Index,
-) (shown exchanges.Capture, err error) {
+func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) (shown exchanges.Capture, err error) {
 	if c.page == nil {
 		return shown, nil
 	}
-	shown = exchanges.Capture{Name: result.Captures[0], Source: src, Links: links}
-	if shown.Notes, err = notesOn(ctx, src); err != nil {
+	shown = exchanges.Capture{Name: result.Captures[0], Source: j.src}
+	if shown.Notes, err = notesOn(ctx, j.src); err != nil {
 		return shown, err
 	}
-	if shown.Reader, err = newReader(ctx, src); err != nil || c.keep.all() {
+	if shown.Links, err = j.AllLinks(ctx); err != nil {
 		return shown, err
 	}
-	keep := c.keep
-	keep.links = links
-	findings := groupFindings(result.Findings)
+	if shown.Reader, err = j.Reader(ctx); err != nil || c.keep.all() {
+		return shown, err
+	}
 	shown.Chosen = []uint64{}
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return shown, err
+	err = j.choose(ctx, c.keep, 1, math.MaxUint64, func(row *kept.Row, chosen bool) bool {
+		if chosen {
+			shown.Chosen = append(shown.Chosen, row.Seq)
 		}
-		if keep.match(x, reading.Facts{Reading: shown.Reader.Read(x), Findings: findings[x.Seq]}) {
-			shown.Chosen = append(shown.Chosen, x.Seq)
-		}
-	}
-	return shown, nil
+		return true
+	})
+	return shown, err
 }
 
 // exportPage checks a capture, and writes the exchanges that are chosen as a page.

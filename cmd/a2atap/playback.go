@@ -83,7 +83,7 @@ func playBack(ctx context.Context, e env, o playbackFlags, name string) error {
 		return err
 	}
 	defer s.close()
-	if err := s.cast(ctx, src, places); err != nil {
+	if err := s.cast(ctx, name, src, places); err != nil {
 		var code *exit
 		if errors.As(err, &code) {
 			return err
@@ -152,12 +152,12 @@ func (r *role) called() string {
 }
 
 // cast makes a player for each address.
-func (s *stage) cast(ctx context.Context, src capture.Source, places []playedAt) error {
+func (s *stage) cast(ctx context.Context, name string, src capture.Source, places []playedAt) error {
 	keep, err := parseSelection(s.flags.filter, s.flags.agent)
 	if err != nil {
 		return err
 	}
-	chosen, err := keep.chooser(ctx, src)
+	chosen, err := keep.chooser(ctx, s.env, "playback", name, src)
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,8 @@ func (s *shell) command(args []string) *exec.Cmd {
 
 func (s *shell) name(was, now string) { s.names = append(s.names, was, now) }
 
-var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+// uuids matches UUIDs, and the first digits of them by which people tell them apart.
+var uuids = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?\b`)
 
 // passing matches what differs from run to run in the line of an exchange: its time, and how long it took.
 var passing = regexp.MustCompile(`(?m)^( +\d+  )\d\d:\d\d:\d\d\.\d{3}(  .*? \d{3}) +[\d.]+m?s`)
@@ -219,7 +220,7 @@ func (s *shell) text() string {
 	text = passing.ReplaceAllString(text, "${1}09:41:00.000${2}   12.0ms")
 	seen := make(map[string]string)
 	return uuids.ReplaceAllStringFunc(text, func(id string) string {
-		if seen[id] == "" {
+		if id = id[:8]; seen[id] == "" {
 			seen[id] = "task-" + string(rune('1'+len(seen)))
 		}
 		return seen[id]

@@ -49,14 +49,14 @@ type recordingOptions struct {
 	collector *collector // that gets spans; nil for none
 	ship      *shipTo    // where it is shipped; nil for nowhere
 
-	onTap      func(*proxy.Tap)                     // a further tap opened by itself
-	onNotice   func(string)                         // what the user should know at once
-	onFinding  func(analyzer.Finding)               // as they occur
+	onTap      func(*proxy.Tap)                       // a further tap opened by itself
+	onNotice   func(string)                           // what the user should know at once
+	onFinding  func(analyzer.Finding)                 // as they occur
 	onEnded    func(capture.Source, analyzer.Summary) // each exchange, when it has ended and is judged; may be nil
-	onEvent    func(analyzer.PassedEvent)           // each event of a stream, the same; may be nil
-	onStanding func([]push.Standing)                // the push notification configs that point at it when it ends; may be nil
-	onBehind   func(text string)                    // judging is far behind, or takes long at the end
-	onShip     func(shipEvent)                      // what becomes of shipping; may be nil
+	onEvent    func(analyzer.PassedEvent)             // each event of a stream, the same; may be nil
+	onStanding func([]push.Standing)                  // the push notification configs that point at it when it ends; may be nil
+	onBehind   func(text string)                      // judging is far behind, or takes long at the end
+	onShip     func(shipEvent)                        // what becomes of shipping; may be nil
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 

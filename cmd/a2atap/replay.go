@@ -151,7 +151,7 @@ func (o *replayOptions) play(
 		return err
 	}
 	defer src.Close()
-	if options.Keep, err = keep.chooser(ctx, src); err != nil {
+	if options.Keep, err = keep.chooser(ctx, e, "replay", name, src); err != nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
 	ctx, cancel := untilInterrupted(ctx, e)

@@ -9,10 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/analyzer/rules"
-	"a2atap/analyzer/track/workflow"
+	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -189,26 +186,15 @@ type showing struct {
 	keep   selection
 	wanted []span // none for all
 
-	reader  *reading.Reader
-	book    *ledger
+	j       *judged // what judging it came to; nil if nothing asks for it, or if it is followed
+	widths  widths  // of what will be printed
 	p       printer
 	seen    int // exchanges that could have been shown
 	matched int
 }
 
 func (s *showing) run(ctx context.Context) (err error) {
-	if !s.o.follow {
-		s.src = s.e.withProgress(ctx, "show "+s.name, s.src)
-	}
-	if s.reader, err = newReader(ctx, s.src); err != nil {
-		return err
-	}
-	s.book = newLedger(s.keepsFindings())
-	if s.keep.linked = s.keep.linked || s.o.format == "tree"; s.keep.linked {
-		s.book.links = &workflow.Index{}
-		s.keep.links = s.book.links
-	}
-	if s.o.follow {
+	if s.keep.linked = s.keep.linked || s.o.format == "tree"; s.o.follow {
 		err = s.follow(ctx)
 	} else {
 		err = s.all(ctx)
@@ -227,139 +213,215 @@ func (s *showing) run(ctx context.Context) (err error) {
 	return s.p.end()
 }
 
-// judges reports whether the rules have to run.
+// judges reports whether what the rules found is printed, or what came of an exchange.
 func (s *showing) judges() bool {
 	switch s.o.format {
 	case "list", "detail", "tree", "ladder":
 		return true
 	}
-	return s.keep.judged
+	return false
 }
 
-// keepsFindings tells of which exchanges the findings are kept. For the list it is enough how severe the worst is.
-func (s *showing) keepsFindings() func(uint64) bool {
-	if !s.keep.judged && (s.o.format == "list" || !s.judges()) {
-		return func(uint64) bool { return false }
-	}
-	return func(seq uint64) bool {
-		for i := range s.wanted {
-			if s.wanted[i].has(seq) {
-				return true
-			}
-		}
-		return len(s.wanted) == 0
-	}
-}
+// reads reports whether an exchange has to be read to be printed.
+func (s *showing) reads() bool { return s.o.format != "list" && s.o.format != "tree" }
 
 // all prints what is in the capture now.
 func (s *showing) all(ctx context.Context) error {
-	if s.judges() {
-		if _, err := analyzer.Run(ctx, rules.All, s.src, s.book.take, s.book.options()...); err != nil {
+	if !s.judges() && s.keep.all() {
+		return s.plain(ctx)
+	}
+	for again := false; ; again = true {
+		err := s.judged(ctx, again)
+		if again || !damagedReading(err) || s.p != nil {
 			return err
 		}
-	} else if err := s.keep.readLinks(ctx, s.src); err != nil {
-		return err
+		s.e.tell("show: %s: %v; it is judged anew", s.name, err)
 	}
-	s.p = s.newPrinter()
-	return s.printAll(ctx, func(uint64) bool { return true })
 }
 
-// errEnough ends the reading of a capture of which enough was printed.
-var errEnough = errors.New("enough")
-
-// printAll prints the exchanges that are there, are wanted and match, and that a condition holds for: the first or the
-// last of them, if so many are asked for.
-func (s *showing) printAll(ctx context.Context, holds func(seq uint64) bool) error {
-	var last []found
+// plain prints exchanges as they were recorded: nothing of what they came to is needed.
+func (s *showing) plain(ctx context.Context) error {
+	s.src = s.e.withProgress(ctx, "show "+s.name, s.src)
+	s.p = s.newPrinter(ctx)
+	if s.o.tail.given && len(s.wanted) == 0 {
+		info, err := s.src.Info(ctx)
+		if err != nil {
+			return err
+		}
+		last, err := lastNumbers(ctx, s.src, info.Exchanges, s.o.tail.n)
+		if err != nil {
+			return err
+		}
+		s.seen = len(last)
+		return eachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, tui.Part{}) })
+	}
+	var tail []found
 	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part tui.Part) error {
-		if !holds(x.Seq) {
+		s.seen++
+		if s.o.tail.given {
+			tail = append(tail, found{x.Seq, part})
 			return nil
 		}
-		s.seen++
-		if !s.o.tail.given {
-			return s.take(x, part)
+		if err := s.printPlain(x, part); err != nil {
+			return err
 		}
-		if s.keep.all() || s.keep.match(x, s.facts(x)) {
-			s.matched++
-			if last = append(last, found{x.Seq, part}); len(last) > 2*s.o.tail.n+1 {
-				last = append(last[:0], last[len(last)-s.o.tail.n:]...)
-			}
+		if s.enough() {
+			return errEnough
 		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	return s.printLast(ctx, last[max(len(last)-s.o.tail.n, 0):])
+	for _, f := range tail[max(len(tail)-s.o.tail.n, 0):] {
+		x, err := s.src.Exchange(ctx, f.seq)
+		if err == nil {
+			err = s.printPlain(x, f.part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// found is an exchange that matches.
+// lastNumbers returns the numbers of the last exchanges of a capture, up to one, which may have gaps.
+func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]uint64, error) {
+	var list []uint64
+	for room := uint64(n); ; room *= 2 {
+		list = list[:0]
+		from := to - min(to, room) + 1
+		for x, err := range src.Ends(ctx, from, 1) {
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, x.Seq)
+		}
+		if len(list) >= n || from <= 1 {
+			return list[max(len(list)-n, 0):], nil
+		}
+	}
+}
+
+func (s *showing) printPlain(x *capture.Exchange, part tui.Part) error {
+	s.matched++
+	return s.print(&shown{x: x}, part)
+}
+
+// judged prints exchanges with what they came to. It reads the rows of those that are wanted, and the exchanges
+// themselves only where a format prints them, or a filter asks for what no row has.
+func (s *showing) judged(ctx context.Context, again bool) (err error) {
+	s.src = s.e.withProgress(ctx, "show "+s.name, s.src)
+	if s.j, err = s.e.judge(ctx, "show", s.name, s.src, again); err != nil {
+		return err
+	}
+	defer s.j.Close()
+	s.seen, s.matched = 0, 0
+	list, err := s.chosen(ctx)
+	if err != nil {
+		return err
+	}
+	if len(s.wanted) == 0 { // an index may have known which to look at
+		s.seen = int(s.j.Head().Rows)
+	}
+	if s.o.format == "tree" {
+		if s.keep.links, err = s.j.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	s.p = s.newPrinter(ctx)
+	for _, f := range list {
+		row, err := s.j.Row(ctx, f.seq)
+		if err == nil {
+			err = s.printRow(ctx, row, f.part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chosen returns which exchanges are to be printed, and takes their widths.
+func (s *showing) chosen(ctx context.Context) ([]found, error) {
+	var list []found
+	take := func(row *kept.Row, part tui.Part) (more bool) {
+		s.matched++
+		s.widths.see(&row.Summary)
+		list = append(list, found{row.Seq, part})
+		if s.o.tail.given && len(list) > 2*s.o.tail.n+1 {
+			list = append(list[:0], list[len(list)-s.o.tail.n:]...)
+		}
+		return !s.enough()
+	}
+	wanted := s.wanted
+	if len(wanted) == 0 {
+		wanted = []span{{from: 1, to: ^uint64(0)}}
+		if s.o.tail.given && s.keep.all() {
+			rows, err := s.j.LastRows(ctx, s.o.tail.n)
+			for _, row := range rows {
+				s.seen++
+				take(row, tui.Part{})
+			}
+			return list, err
+		}
+	}
+	for _, w := range wanted {
+		more := true
+		err := s.j.choose(ctx, s.keep, w.from, w.to, func(row *kept.Row, chosen bool) bool {
+			s.seen++
+			if chosen {
+				more = take(row, w.part)
+			}
+			return more
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+	}
+	if s.o.tail.given {
+		list = list[max(len(list)-s.o.tail.n, 0):]
+	}
+	return list, nil
+}
+
+// found is an exchange that is to be printed.
 type found struct {
 	seq  uint64
 	part tui.Part
 }
 
-func (s *showing) printLast(ctx context.Context, last []found) error {
-	if len(s.wanted) > 0 {
-		for _, f := range last {
-			x, err := s.src.Exchange(ctx, f.seq)
-			if err != nil {
-				return err
-			}
-			if err := s.print(x, f.part); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	seqs := make([]uint64, len(last))
-	for i := range last {
-		seqs[i] = last[i].seq
-	}
-	var failed error
-	err := eachOf(ctx, s.src, seqs, func(x *capture.Exchange) {
-		if failed == nil {
-			failed = s.print(x, tui.Part{})
-		}
-	})
-	return errors.Join(err, failed)
-}
-
-func (s *showing) facts(x *capture.Exchange) reading.Facts {
-	return reading.Facts{Reading: s.reader.Read(x), Findings: s.book.of(x.Seq)}
-}
-
-// take prints an exchange if it matches. It returns errEnough if no other one is asked for.
-func (s *showing) take(x *capture.Exchange, part tui.Part) error {
-	facts := s.facts(x)
-	if !s.keep.match(x, facts) {
-		return nil
-	}
-	s.matched++
-	if err := s.printWith(x, facts, part); err != nil {
-		return err
-	}
-	if s.enough() {
-		return errEnough
-	}
-	return nil
-}
+// errEnough ends the reading of a capture of which enough was printed.
+var errEnough = errors.New("enough")
 
 // enough reports whether the first exchanges, if only they are asked for, were printed.
 func (s *showing) enough() bool { return s.o.head.given && s.matched >= s.o.head.n }
 
-func (s *showing) print(x *capture.Exchange, part tui.Part) error {
-	return s.printWith(x, s.facts(x), part)
+// printRow prints an exchange, which is read if its format needs it.
+func (s *showing) printRow(ctx context.Context, row *kept.Row, part tui.Part) (err error) {
+	one := &shown{row: row}
+	if s.reads() {
+		if one.x, err = s.src.Exchange(ctx, row.Seq); err != nil {
+			return err
+		}
+		if one.facts, err = s.j.Facts(ctx, one.x, row); err != nil {
+			return err
+		}
+	}
+	return s.print(one, part)
 }
 
-func (s *showing) printWith(x *capture.Exchange, facts reading.Facts, part tui.Part) error {
+func (s *showing) print(one *shown, part tui.Part) error {
 	if p, ok := s.p.(partPrinter); ok {
-		if err := hasEvent(x, part); err != nil {
+		if err := hasEvent(one.x, part); err != nil {
 			return err
 		}
 		p.only(part)
 	}
-	return s.p.print(x, facts)
+	return s.p.print(one)
 }
 
 // each calls f with the wanted exchanges, all if none are named, and the part that is wanted of each.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
@@ -21,14 +22,24 @@ func (s *showing) follow(ctx context.Context) error {
 	ctx, cancel := untilInterrupted(ctx, s.e)
 	defer cancel()
 	f := &showFollower{showing: s, stop: cancel, ordered: s.o.format == "transcript" || s.o.format == "ladder"}
-	s.book.seen = widths{link: followedLink, asked: followedAsked}
-	s.book.ended = func(seq uint64) {
+	s.widths = widths{link: followedLink, asked: followedAsked}
+	f.shelf = &capture.MemoryShelf{}
+	f.writer = kept.NewWriter(rules.All, f.shelf.Put)
+	f.writer.Flush()
+	over := func(x analyzer.Summary) {
+		f.over.add(x.Seq)
 		if f.begun && ctx.Err() == nil { // an interrupt makes the engine name those that are still open
-			f.ended = append(f.ended, seq)
+			f.ended = append(f.ended, x.Seq)
 		}
 	}
+	take := func(found analyzer.Finding) {
+		if f.printed.has(found.Place.Exchange) {
+			f.late++
+		}
+		f.writer.Found(found)
+	}
 	var judging []*analyzer.Rule
-	if s.judges() {
+	if s.judges() || !s.keep.all() {
 		judging = rules.All
 	}
 	src := &catchingUp{Source: s.src, then: func() {
@@ -38,7 +49,7 @@ func (s *showing) follow(ctx context.Context) error {
 		}
 		f.fail(f.printEnded(context.WithoutCancel(ctx)))
 	}}
-	_, err = analyzer.Follow(ctx, judging, src, s.book.take, s.book.options()...)
+	_, err = analyzer.Follow(ctx, judging, src, take, append(f.writer.Options(), analyzer.OnEnded(over))...)
 	failed := err != nil && ctx.Err() == nil
 	slices.Sort(f.ended) // those that the end of the recording left open have no order
 	f.fail(f.printEnded(context.WithoutCancel(ctx)))
@@ -46,7 +57,7 @@ func (s *showing) follow(ctx context.Context) error {
 		return err
 	}
 	if s.p == nil { // it was interrupted before it got to the end of what is there
-		s.p = s.newPrinter()
+		s.p = s.newPrinter(context.WithoutCancel(ctx))
 	}
 	if f.err == nil {
 		f.err = f.rest(context.WithoutCancel(ctx))
@@ -54,7 +65,7 @@ func (s *showing) follow(ctx context.Context) error {
 	if f.err != nil && !errors.Is(f.err, errEnough) {
 		return f.err
 	}
-	return s.tellEnd(context.WithoutCancel(ctx), before)
+	return s.tellEnd(context.WithoutCancel(ctx), before, f.late)
 }
 
 // Widths of columns where nobody knows yet what will stand in them.
@@ -64,7 +75,7 @@ const (
 )
 
 // tellEnd says what came after what was printed, and how the recording ended if that was not in order.
-func (s *showing) tellEnd(ctx context.Context, before capture.Info) error {
+func (s *showing) tellEnd(ctx context.Context, before capture.Info, late int) error {
 	info, err := s.src.Info(ctx)
 	if err != nil {
 		return err
@@ -75,7 +86,7 @@ func (s *showing) tellEnd(ctx context.Context, before capture.Info) error {
 	if info.Crashes > before.Crashes {
 		s.e.tell("show: %s: %s", s.name, info.Crash)
 	}
-	if n := s.book.late; n > 0 && s.o.format != "json" {
+	if n := late; n > 0 && s.o.format != "json" {
 		s.e.tell("show: %s in exchanges that were printed before; a2atap check %s prints all",
 			analyzer.Plural(n, "finding"), s.name)
 	}
@@ -87,6 +98,12 @@ type showFollower struct {
 	*showing
 	stop    context.CancelFunc
 	ordered bool // each exchange stands after those before it
+
+	shelf   *capture.MemoryShelf // on which the reading grows
+	writer  *kept.Writer
+	over    set // exchanges that have ended
+	printed set // or were not chosen
+	late    int // findings in exchanges that were printed before
 
 	begun   bool
 	ended   []uint64 // those that are over since the last were printed, in the order in which they ended
@@ -105,25 +122,51 @@ func (f *showFollower) fail(err error) {
 
 // begin prints what was over when all that was there had been judged. An interrupt is no error of it.
 func (f *showFollower) begin(ctx context.Context) error {
-	f.p = f.newPrinter()
+	f.p = f.newPrinter(ctx)
 	f.begun, f.next = true, 1
-	holds := func(seq uint64) bool {
-		switch {
-		case !f.book.isOver(seq):
-			return false
-		case f.ordered && seq != f.next:
-			f.waiting = append(f.waiting, seq)
-			return false
-		}
-		f.next++
-		f.book.pass(seq)
-		return true
-	}
-	switch err := f.printAll(ctx, holds); {
-	case err != nil && ctx.Err() != nil:
-		return nil
-	case err != nil:
+	if err := f.refresh(ctx); err != nil {
 		return err
+	}
+	var list []uint64
+	for row, err := range f.j.Rows(ctx, 1) {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case !f.over.has(row.Seq):
+		case f.ordered && row.Seq != f.next:
+			f.waiting = append(f.waiting, row.Seq)
+		default:
+			f.next++
+			f.printed.add(row.Seq)
+			f.seen++
+			chosen, err := f.j.match(ctx, f.keep, row)
+			if err != nil {
+				return err
+			}
+			if chosen && f.o.tail.given {
+				list = append(list, row.Seq)
+			} else if chosen {
+				if err := f.row(ctx, row.Seq); err != nil && ctx.Err() == nil {
+					return err
+				}
+			}
+		}
+		if f.enough() {
+			break
+		}
+	}
+	if f.o.tail.given {
+		list = list[max(len(list)-f.o.tail.n, 0):]
+	}
+	for _, seq := range list {
+		if err := f.row(ctx, seq); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
 	}
 	if err := f.flush(); err != nil {
 		return err
@@ -137,11 +180,16 @@ func (f *showFollower) begin(ctx context.Context) error {
 // printEnded prints what is over since it was called last. An exchange is not printed when it ends, since the engine
 // says that before it hands out what the rules found in the last step.
 func (f *showFollower) printEnded(ctx context.Context) error {
+	if len(f.ended) > 0 && f.err == nil {
+		if err := f.refresh(ctx); err != nil {
+			return err
+		}
+	}
 	for _, seq := range f.ended {
 		if f.err != nil {
 			break
 		}
-		if err := f.over(ctx, seq); err != nil {
+		if err := f.follows(ctx, seq); err != nil {
 			return err
 		}
 	}
@@ -150,7 +198,7 @@ func (f *showFollower) printEnded(ctx context.Context) error {
 }
 
 // over prints an exchange that has ended.
-func (f *showFollower) over(ctx context.Context, seq uint64) error {
+func (f *showFollower) follows(ctx context.Context, seq uint64) error {
 	if !f.ordered {
 		return f.one(ctx, seq)
 	}
@@ -183,17 +231,51 @@ func (f *showFollower) rest(ctx context.Context) error {
 }
 
 func (f *showFollower) one(ctx context.Context, seq uint64) error {
-	x, err := f.src.Exchange(ctx, seq)
-	if err != nil {
+	f.seen++
+	f.printed.add(seq)
+	row, err := f.j.Row(ctx, seq)
+	if err != nil || row == nil {
 		return err
 	}
-	f.seen++
-	err = f.take(x, tui.Part{})
-	f.book.pass(seq)
-	f.book.forget(seq)
+	chosen, err := f.j.match(ctx, f.keep, row)
+	if err == nil && chosen {
+		err = f.row(ctx, seq)
+	}
 	if flushErr := f.flushEach(); flushErr != nil {
 		return flushErr
 	}
+	if err == nil && f.enough() {
+		err = errEnough
+	}
+	return err
+}
+
+// row prints an exchange.
+func (f *showFollower) row(ctx context.Context, seq uint64) error {
+	row, err := f.j.Row(ctx, seq)
+	if err != nil {
+		return err
+	}
+	f.matched++
+	return f.printRow(ctx, row, tui.Part{})
+}
+
+// refresh reads what was judged since.
+func (f *showFollower) refresh(ctx context.Context) (err error) {
+	f.writer.Flush()
+	if f.j == nil {
+		r, err := kept.Open(ctx, f.shelf, rules.All)
+		if err != nil {
+			return err
+		}
+		f.j = &judged{Reading: r, src: f.src}
+	} else if _, err = f.j.Refresh(ctx); err != nil {
+		return err
+	}
+	if f.keep.linked {
+		f.j.links, f.keep.links = f.writer.Links(), f.writer.Links()
+	}
+	f.j.reader, err = newReader(ctx, f.src)
 	return err
 }
 

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"unicode/utf8"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
@@ -13,9 +15,16 @@ import (
 	"a2atap/tui/terminal"
 )
 
+// A shown is an exchange that is printed.
+type shown struct {
+	row   *kept.Row         // what it came to; nil for formats that print what was recorded and nothing else
+	x     *capture.Exchange // nil for formats that print the row alone
+	facts reading.Facts     // of x
+}
+
 // A printer prints exchanges in one format.
 type printer interface {
-	print(x *capture.Exchange, facts reading.Facts) error
+	print(one *shown) error
 	end() error
 }
 
@@ -28,7 +37,7 @@ type partPrinter interface {
 // A flusher is a printer that holds back what it has until it is asked for it.
 type flusher interface{ flush() error }
 
-func (s *showing) newPrinter() printer {
+func (s *showing) newPrinter(ctx context.Context) printer {
 	e, colours, width := s.e, s.e.colours(s.e.Out), columnsOf(s.e.Out)
 	switch s.o.format {
 	case "tree":
@@ -42,15 +51,31 @@ func (s *showing) newPrinter() printer {
 	case "curl":
 		return &curlPrinter{w: e.Out}
 	case "json":
-		return &exportPrinter{w: jsonl.NewWriter(e.Out, annotator{s.reader, s.keep.notes})}
+		return &exportPrinter{w: jsonl.NewWriter(e.Out, annotator{s.reader(ctx), s.keep.notes})}
 	case "raw":
 		return &rawPrinter{e: e, terminal: terminal.Is(e.Out)}
 	}
-	list := &listPrinter{w: e.Out, colours: colours, columns: s.book.seen.columns(width), worst: s.book.worst}
+	list := &listPrinter{w: e.Out, colours: colours, columns: s.widths.columns(width)}
 	if s.o.format == "detail" {
 		return &detailPrinter{list: list, p: tui.NewPrinter(e.Out, width, e.printTheme())}
 	}
 	return list
+}
+
+// reader returns what reads single exchanges, with the cards of the capture.
+func (s *showing) reader(ctx context.Context) *reading.Reader {
+	if s.j == nil {
+		s.j = s.e.keeperOf(ctx, "show", s.name, s.src).read(ctx)
+	}
+	if s.j != nil {
+		if r, err := s.j.Reader(ctx); err == nil {
+			return r
+		}
+	}
+	if r, err := newReader(ctx, s.src); err == nil {
+		return r
+	}
+	return &reading.Reader{} // what reads the exchange says what is wrong
 }
 
 // printTheme returns the theme of what is printed; "" if it has no colour.
@@ -70,8 +95,8 @@ type ladderPrinter struct {
 	arrows []tui.Arrow
 }
 
-func (p *ladderPrinter) print(x *capture.Exchange, facts reading.Facts) error {
-	p.arrows = append(p.arrows, tui.Arrows(x, facts.Reading, facts.Findings)...)
+func (p *ladderPrinter) print(one *shown) error {
+	p.arrows = append(p.arrows, tui.Arrows(one.x, one.facts.Reading, one.facts.Findings)...)
 	return nil
 }
 
@@ -94,17 +119,17 @@ type detailPrinter struct {
 
 func (p *detailPrinter) only(part tui.Part) { p.part = part }
 
-func (p *detailPrinter) print(x *capture.Exchange, facts reading.Facts) error {
+func (p *detailPrinter) print(one *shown) error {
 	if p.begun {
 		if _, err := fmt.Fprintln(p.list.w); err != nil {
 			return err
 		}
 	}
 	p.begun = true
-	if err := p.list.title(x, facts); err != nil {
+	if err := p.list.title(one.row); err != nil {
 		return err
 	}
-	return p.p.Exchange(x, facts.Reading, facts.Findings, p.part)
+	return p.p.Exchange(one.x, one.facts.Reading, one.facts.Findings, p.part)
 }
 
 func (p *detailPrinter) end() error { return nil }
@@ -118,7 +143,8 @@ type rawPrinter struct {
 
 func (p *rawPrinter) only(part tui.Part) { p.part = part }
 
-func (p *rawPrinter) print(x *capture.Exchange, _ reading.Facts) error {
+func (p *rawPrinter) print(one *shown) error {
+	x := one.x
 	if p.part.Side != tui.ResponseSide {
 		if err := p.write(x.Seq, "request", x.Request.Body.Data, x.Request.Body.Dropped); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 const otlpBodiesHelp = "put bodies and the data of events into spans, as they were recorded, up to 64 KiB in one"
 
 // writeSpans writes the chosen exchanges of a capture as spans.
-func writeSpans(ctx context.Context, w io.Writer, src capture.Source, keep selection, bodies bool) error {
+func writeSpans(ctx context.Context, e env, w io.Writer, name string, src capture.Source, keep selection, bodies bool) error {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func writeSpans(ctx context.Context, w io.Writer, src capture.Source, keep selec
 	if err != nil {
 		return err
 	}
-	chosen, err := keep.chooser(ctx, src)
+	chosen, err := keep.chooser(ctx, e, "export", name, src)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ import (
 	"io"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
-	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
 
@@ -44,57 +42,40 @@ func newTreePrinter(w io.Writer, colours bool, width int) *treePrinter {
 	}
 }
 
-func (p *treePrinter) print(x *capture.Exchange, facts reading.Facts) error {
-	p.order = append(p.order, x.Seq)
+func (p *treePrinter) print(one *shown) error {
+	row := one.row
+	p.order = append(p.order, row.Seq)
 	r := treeRow{
-		client: x.Client.Name, agent: x.Agent.Name, asked: asked(x, facts), outcome: cameTo(x, facts), took: took(x),
-		failed: x.Fault != nil || facts.Failure(statusOf(x)) != "",
+		client: row.Link.Client, agent: row.Link.Agent, asked: row.Asked, outcome: cameTo(&row.Summary),
+		took: analyzer.DurationWords(row.Took), failed: row.Failed(),
 	}
-	r.broken, r.worst = brokenRules(facts.Findings)
-	p.rows[x.Seq] = r
+	r.broken, r.worst = brokenRules(row.Found)
+	p.rows[row.Seq] = r
 	return nil
 }
 
-// cameTo describes the result of an exchange for the tree: an error, how it broke off, or else the state of the task;
-// then the id of the one task that it is about, for short.
-func cameTo(x *capture.Exchange, facts reading.Facts) string {
-	var came string
-	failure := facts.Failure(statusOf(x))
-	switch {
-	case len(facts.Errors) > 0 && facts.ErrorName(facts.Errors[0]) != "":
-		came = facts.ErrorName(facts.Errors[0])
-	case failure != "":
-		came = failure
-	case x.Fault != nil:
-		came = sequence.FaultWords(x.Fault)
-	case facts.State() != "":
-		came = facts.State()
-	default:
-		came = status(x)
+// cameTo says what came of an exchange; where there is nothing to say, its HTTP status.
+func cameTo(s *analyzer.Summary) string {
+	if words := s.OutcomeText(); words != "" {
+		return words
 	}
-	if x.State != capture.StateClosed && x.Fault == nil {
-		came += ", " + x.State.String()
-	}
-	if len(facts.Tasks) == 1 {
-		came += " " + analyzer.ShortID(facts.Tasks[0])
-	}
-	return came
+	return statusText(s)
 }
 
 // brokenRules names the rule that was broken worst behind the sign of its severity, and says how many others were; ""
 // if none was.
-func brokenRules(findings []analyzer.Finding) (words string, severity analyzer.Severity) {
+func brokenRules(findings []kept.Found) (words string, severity analyzer.Severity) {
 	if len(findings) == 0 {
 		return "", 0
 	}
 	worst, rules := &findings[0], make(map[string]bool)
 	for i := range findings {
-		rules[findings[i].Rule.ID] = true
+		rules[findings[i].Rule] = true
 		if findings[i].Severity > worst.Severity {
 			worst = &findings[i]
 		}
 	}
-	words = " " + tui.Sign(worst.Severity) + " " + worst.Rule.ID
+	words = " " + tui.Sign(worst.Severity) + " " + worst.Rule
 	if len(rules) > 1 {
 		words += fmt.Sprintf(" +%d", len(rules)-1)
 	}
@@ -144,7 +125,7 @@ func (p *treePrinter) branch(n uint64, stem, below string, nested bool, under ma
 
 // treeWidths are what the columns of a tree may take, in columns of the terminal: they are as wide as what is in them,
 // and no wider than this.
-var treeWidths = [4]int{24, 24, 20, 28}
+var treeWidths = [4]int{24, 24, 20, 60}
 
 // write writes the lines.
 func (p *treePrinter) write() error {
@@ -183,7 +164,7 @@ func (p *treePrinter) narrow(widths *[4]int) {
 		return
 	}
 	for _, step := range [...]struct{ column, to int }{
-		{1, 18}, {3, 20}, {2, 14}, {0, 14}, {1, 12}, {3, 12}, {2, 8}, {0, 9},
+		{3, 28}, {1, 18}, {3, 20}, {2, 14}, {0, 14}, {1, 12}, {3, 12}, {2, 8}, {0, 9},
 	} {
 		if widths[0]+widths[1]+widths[2]+widths[3]+4*2+tookColumn+ruleRoom <= p.width {
 			return

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
@@ -27,9 +27,9 @@ func TestTreeOfLongNames(t *testing.T) {
 				Head: []byte("GET /" + strings.Repeat("long", 50) + " HTTP/1.1\r\nHost: a\r\n\r\n"),
 			},
 		}
-		facts := reading.Facts{Reading: reading.Read(x)}
-		facts.Tasks = []string{"0190a5c4-0000-7000-8000-000000000001"}
-		if err := p.print(x, facts); err != nil {
+		row := rowOf(x)
+		row.Tasks = []string{"0190a5c4-0000-7000-8000-000000000001"}
+		if err := p.print(&shown{row: row}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestTreeOfLongNames(t *testing.T) {
 	}
 	for _, line := range lines[1:] {
 		for _, want := range []string{
-			"orchestra… → hotels", "reset by agent *00000001", "(inferred: made while answering)",
+			"orchestra… → hotels", "reset by agent, *00000001", "(inferred: made while answering)",
 		} {
 			if !strings.Contains(line, want) {
 				t.Errorf("%q lacks %q", line, want)
@@ -72,7 +72,6 @@ func TestLinkWords(t *testing.T) {
 
 // On a terminal of any width no line of a tree is wider, and each shows its rule while there is room.
 func TestTreeFitsTheTerminal(t *testing.T) {
-	rule := &analyzer.Rule{ID: "stream-closed"}
 	for width := 1; width < 140; width++ {
 		var out strings.Builder
 		p := newTreePrinter(&out, false, width)
@@ -82,8 +81,9 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 			Seq: 1, State: capture.StateClosed, Client: capture.Peer{Name: "京都の旅行代理店"}, Agent: capture.Peer{Name: "planner"},
 			Request: capture.Request{Head: []byte("GET /a/long/path/to/somewhere HTTP/1.1\r\nHost: a\r\n\r\n")},
 		}
-		findings := []analyzer.Finding{{Rule: rule, Severity: analyzer.Warning}}
-		if err := p.print(x, reading.Facts{Reading: reading.Read(x), Findings: findings}); err != nil {
+		row := rowOf(x)
+		row.Found = []kept.Found{{Rule: "stream-closed", Severity: analyzer.Warning}}
+		if err := p.print(&shown{row: row}); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.end(); err != nil {
@@ -100,12 +100,10 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 }
 
 func TestBrokenRules(t *testing.T) {
-	note := &analyzer.Rule{ID: "a-note"}
-	wrong := &analyzer.Rule{ID: "an-error"}
-	findings := []analyzer.Finding{
-		{Rule: note, Severity: analyzer.Note},
-		{Rule: wrong, Severity: analyzer.Error},
-		{Rule: wrong, Severity: analyzer.Error},
+	findings := []kept.Found{
+		{Rule: "a-note", Severity: analyzer.Note},
+		{Rule: "an-error", Severity: analyzer.Error},
+		{Rule: "an-error", Severity: analyzer.Error},
 	}
 	for n, want := range []string{"", " · a-note", " ! an-error +1", " ! an-error +1"} {
 		if got, _ := brokenRules(findings[:n]); got != want {
