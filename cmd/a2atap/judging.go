@@ -37,7 +37,10 @@ func (r *recording) judge(o recordingOptions) {
 	src := &addition{
 		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
 	}
+	keep := r.newKeeping(&o)
+	src.keep = keep
 	each, options := o.onFinding, append(slices.Clip(o.keys), r.engineOptions(&o)...)
+	options = append(options, keep.options()...)
 	if each != nil {
 		links, tell := &workflow.Index{}, each
 		options = append(options, workflow.Into(links.Put)...)
@@ -72,7 +75,21 @@ func (r *recording) judge(o recordingOptions) {
 		options = append(options, workflow.Into(r.verdicts.Linked)...)
 		options = append(options, analyzer.Watched(r.verdicts.Watch()))
 	}
+	if tell := each; tell != nil {
+		each = func(f analyzer.Finding) {
+			keep.found(f)
+			tell(f)
+		}
+	}
 	result, err := followGuarded(o.rules, src, each, options)
+	if err == nil {
+		for i := range result.Findings { // where nobody was told of each
+			keep.found(result.Findings[i])
+		}
+		if keepErr := keep.end(context.Background(), result); keepErr != nil && r.onNotice != nil {
+			r.onNotice(fmt.Sprintf("what judging came to is not kept in the capture, so the next look judges it: %v", keepErr))
+		}
+	}
 	if errors.Is(err, errJudging) && r.onNotice != nil {
 		r.onNotice(err.Error())
 	}
@@ -227,6 +244,7 @@ type addition struct {
 	throttle *throttle
 	progress *judgingProgress // nil if nobody looks
 	spans    *spanning        // nil if none are made
+	keep     *keeping         // nil if what judging comes to is not kept
 }
 
 // Info implements capture.Source. What earlier recordings lost is not what this one did.
@@ -257,10 +275,12 @@ func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Ste
 			}
 			a.spans.step()
 			a.progress.judged(&s)
+			a.keep.judged(s.Arrival)
 			a.throttle.judged(&s)
 			work.GiveWay()
 		}
 		a.progress.end()
+		a.keep.caughtUp()
 	}
 }
 

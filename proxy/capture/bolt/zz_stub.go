@@ -20,6 +20,7 @@ func (r *Reader) Replace(ctx context.Context, f func(put func(...capture.Entry) 
 	return errStub
 }
 func (s *Store) Keep(entries ...capture.Entry) error { return nil }
+func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error { return nil }
 func (s *Store) KeepFailed() error { return nil }
 
 type ShelfFile struct{ capture.MemoryShelf }
