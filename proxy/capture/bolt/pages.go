@@ -411,26 +411,10 @@ type inventory struct {
 	reading error  // what is wrong with the pages of the reading, which can be made anew
 }
 
-// markOf returns a number that is another one when a file was written since.
-func markOf(path string) (uint64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, explain(err)
-	}
-	defer f.Close()
-	m, err := newestMeta(f)
-	return m.sum, err
-}
-
 // takeInventory looks through a file that nobody writes. free says that the list of free pages is needed too, and that
 // all must be in order: the file is to be written.
-func takeInventory(path string, free bool) (inventory, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return inventory{}, explain(err)
-	}
-	defer f.Close()
-	p, err := newPager(f)
+func takeInventory(file io.ReaderAt, free bool) (inventory, error) {
+	p, err := newPager(file)
 	if err != nil {
 		return inventory{}, err
 	}
