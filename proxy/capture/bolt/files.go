@@ -50,13 +50,13 @@ type fileState struct {
 
 // lookAt returns the state of an open file, and reports whether that still is the one with the segment's name.
 func (s *segment) lookAt() (st fileState, there bool, err error) {
-	own, err := s.read.Stat()
+	own, err := s.handle().Stat()
 	if err != nil {
 		return st, false, err
 	}
 	st.size, st.wrote = own.Size(), own.ModTime()
 	for i := range st.metas {
-		if _, err := s.read.ReadAt(st.metas[i][:], int64(i*s.db.Info().PageSize+pageHeader)); err != nil {
+		if _, err := s.handle().ReadAt(st.metas[i][:], int64(i*s.db.Info().PageSize+pageHeader)); err != nil {
 			return st, false, err
 		}
 	}

@@ -212,6 +212,29 @@ func (o *remoteAccess) find(ctx context.Context, key keyHash, seq uint64, limit 
 	return found, err
 }
 
+func (o *remoteAccess) kept(ctx context.Context, keys [][]byte, limit int) (found [][]byte, err error) {
+	err = o.do(ctx,
+		func(set segmentSet) (err error) { found, err = set.kept(keys, limit); return err },
+		func(c *client) (err error) { found, err = c.kept(ctx, keys, limit); return err })
+	return found, err
+}
+
+func (o *remoteAccess) keptRange(ctx context.Context, from, to []byte, limit int) (
+	found []keptEntry, next []byte, err error,
+) {
+	err = o.do(ctx,
+		func(set segmentSet) (err error) { found, next, err = set.keptRange(from, to, limit); return err },
+		func(c *client) (err error) { found, next, err = c.keptRange(ctx, from, to, limit); return err })
+	return found, next, err
+}
+
+func (o *remoteAccess) mark(ctx context.Context) (sum []byte, err error) {
+	err = o.do(ctx,
+		func(set segmentSet) (err error) { sum, err = set.mark(); return err },
+		func(c *client) (err error) { sum, err = c.mark(ctx); return err })
+	return sum, err
+}
+
 func (o *remoteAccess) wait(ctx context.Context, from uint64) error {
 	return o.do(ctx,
 		func(set segmentSet) error {

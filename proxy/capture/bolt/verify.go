@@ -13,11 +13,7 @@ import (
 // verify looks through the file of an open segment before anything is read of it: whether its pages make sense, and
 // whether the buckets beside the blocks hold what the last commit left in them. The blocks have checksums of their own.
 func (s *segment) verify(free bool) error {
-	file := s.read
-	if s.file != nil {
-		file = s.file
-	}
-	inv, err := takeInventory(file, free)
+	inv, err := takeInventory(s.handle(), free)
 	if err != nil {
 		return unsound(err)
 	}
