@@ -52,7 +52,7 @@ func TestLaterVersionsAreNamed(t *testing.T) {
 	for name, change := range map[string]func(*Message, nats.Header){
 		"of messages": func(_ *Message, h nats.Header) { h.Set(headerVersion, "2") },
 		"of blocks": func(m *Message, h nats.Header) {
-			h.Set(headerRecorder, strings.Replace(h.Get(headerRecorder), `"format":2`, `"format":3`, 1))
+			h.Set(headerRecorder, strings.Replace(h.Get(headerRecorder), `"format":3`, `"format":4`, 1))
 		},
 	} {
 		m := someMessage()

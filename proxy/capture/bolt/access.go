@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 
@@ -30,6 +31,19 @@ type access interface {
 
 	// find returns sequence numbers from seq on that the index has for a key, in order, up to limit.
 	find(ctx context.Context, key keyHash, seq uint64, limit int) ([]uint64, error)
+
+	// kept returns what is stored of keys, nil where there is nothing, or of as many of them, from the front, as fit.
+	kept(ctx context.Context, keys [][]byte, limit int) ([][]byte, error)
+
+	// keptRange returns the stored entries from a key on and below another, nil for none, in order; not those that were
+	// removed. It reports the key to go on from, nil if there is no more.
+	keptRange(ctx context.Context, from, to []byte, limit int) (found []keptEntry, next []byte, err error)
+
+	// mark is what Reader.Mark returns.
+	mark(ctx context.Context) ([]byte, error)
+
+	// replace is what Reader.Replace does.
+	replace(ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error) error
 
 	// wait is capture.Source's Wait.
 	wait(ctx context.Context, from uint64) error
@@ -246,4 +260,98 @@ func (set segmentSet) find(h keyHash, seq uint64, limit int) (found []uint64, er
 		}
 	}
 	return found, nil
+}
+
+// kept looks into the newest segment first.
+func (set segmentSet) kept(keys [][]byte, limit int) ([][]byte, error) {
+	found := make([][]byte, len(keys))
+	for _, s := range slices.Backward(set) {
+		err := s.shelf(func(b *bbolt.Bucket) {
+			n, _ := getEntries(b, keys, found, limit)
+			keys, found = keys[:n], found[:n]
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := range found {
+		if gone(found[i]) {
+			found[i] = nil
+		}
+	}
+	return found, nil
+}
+
+// shelf calls fn with the bucket of what is kept in a segment; nil if it has none, as before format 3.
+func (s *segment) shelf(fn func(b *bbolt.Bucket)) error {
+	if s.readingErr != nil {
+		return s.readingErr
+	}
+	return s.view(func(tx *bbolt.Tx) error {
+		fn(tx.Bucket(bucketReading))
+		return nil
+	})
+}
+
+func (set segmentSet) keptRange(from, to []byte, limit int) (found []keptEntry, next []byte, err error) {
+	lists, more := make([][]keptEntry, len(set)), make([]bool, len(set))
+	each := max(limit/len(set), 1)
+	for i, s := range set {
+		if err := s.shelf(func(b *bbolt.Bucket) { lists[i], more[i] = listEntries(b, from, to, each) }); err != nil {
+			return nil, nil, err
+		}
+	}
+	merged, rest := newestEntries(lists, more)
+	size := 0
+	for i, e := range merged {
+		if size += e.weight(); size >= limit && i+1 < len(merged) {
+			merged, rest = merged[:i+1], true
+			break
+		}
+	}
+	if rest {
+		next = append(bytes.Clone(merged[len(merged)-1].key), 0)
+	}
+	return slices.DeleteFunc(merged, func(e keptEntry) bool { return gone(e.sealed) }), next, nil
+}
+
+// mark is made of what follows from the steps alone, however they are divided among segments: the sums of tables that
+// have no entries of their own for a segment, and the last block. A recorder may commit meanwhile: what changes then is
+// read at once.
+func (set segmentSet) mark() ([]byte, error) {
+	e := encoder{append([]byte("a2atap mark 1\x00"), set[0].meta.capture[:]...)}
+	var all tables
+	var last []byte // of the last block: its key and its header
+	for _, s := range set {
+		err := s.view(func(tx *bbolt.Tx) error {
+			st, err := readState(tx)
+			if err != nil {
+				return err
+			}
+			if !st.summed {
+				st.tables = s.found
+			}
+			for i, t := range st.tables.all() {
+				all.all()[i].n += t.n
+				all.all()[i].sum += t.sum
+			}
+			if k, v := tx.Bucket(bucketBlocks).Cursor().Last(); k != nil {
+				last = slices.Concat(k, v[:min(len(v), blockHeader)], number64(uint64(len(v))))
+			}
+			if s == set.last() {
+				e.number(st.arrival)
+				e.number(st.seq)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range []table{all.rows, all.parts, all.index} {
+		e.number(t.n)
+		e.number(t.sum)
+	}
+	sum := sha256.Sum256(append(e.b, last...))
+	return sum[:], nil
 }

@@ -20,8 +20,11 @@ type batch struct {
 	rows   map[uint64]*row // of the exchanges that it touches, by sequence number
 	parts  [][]byte        // keys of the parts bucket
 	index  []entry
-	begun  int64     // exchanges of which the capture had nothing
-	young  youngRuns // of the index, before the batch; after it, when it was stored
+	begun  int64 // exchanges of which the capture had nothing
+
+	entries []keptEntry // that are to be kept beside the steps
+	hide    bool        // what is removed of them may be in earlier segments
+	young   youngRuns   // of the index, before the batch; after it, when it was stored
 
 	work   *background.Work
 	lookup func(seq uint64) (row, error) // what was known of an exchange before
@@ -189,6 +192,11 @@ func (b *batch) store(tx *bbolt.Tx) error {
 	var err error
 	if b.young, err = b.young.store(tx, b.index, &b.state); err != nil {
 		return fmt.Errorf("store the index: %w", err)
+	}
+	if len(b.entries) > 0 {
+		if err := putEntries(tx.Bucket(bucketReading), b.entries, b.hide); err != nil {
+			return err
+		}
 	}
 	return b.state.put(tx)
 }

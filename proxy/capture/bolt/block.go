@@ -81,7 +81,8 @@ func (b block) unseal() ([]byte, error) {
 	return raw, nil
 }
 
-func (b block) unpack() ([]byte, error) {
+// packed returns the packed steps, if they are what they were.
+func (b block) packed() ([]byte, error) {
 	if len(b.value) < blockHeader {
 		return nil, errDamaged
 	}
@@ -89,21 +90,29 @@ func (b block) unpack() ([]byte, error) {
 	if got, want := crcOf(packed), binary.LittleEndian.Uint32(b.value[1:]); got != want {
 		return nil, fmt.Errorf("checksum is %08x, recorded as %08x: %w", got, want, errDamaged)
 	}
-	switch b.value[0] {
-	case packedPlain:
-		return append([]byte(nil), packed...), nil
-	case packedS2:
-		n, err := s2.DecodedLen(packed)
-		if err != nil || n > maxBlock {
-			return nil, errDamaged
-		}
-		raw, err := s2.Decode(make([]byte, n), packed)
-		if err != nil {
-			return nil, errDamaged
-		}
-		return raw, nil
+	if way := b.value[0]; way > packedS2 {
+		return nil, fmt.Errorf("format %d has no way %d of packing", Format, way)
 	}
-	return nil, fmt.Errorf("format %d has no way %d of packing", Format, b.value[0])
+	return packed, nil
+}
+
+func (b block) unpack() ([]byte, error) {
+	packed, err := b.packed()
+	if err != nil {
+		return nil, err
+	}
+	if b.value[0] == packedPlain {
+		return append([]byte(nil), packed...), nil
+	}
+	n, err := s2.DecodedLen(packed)
+	if err != nil || n > maxBlock {
+		return nil, errDamaged
+	}
+	raw, err := s2.Decode(make([]byte, n), packed)
+	if err != nil {
+		return nil, errDamaged
+	}
+	return raw, nil
 }
 
 // split takes the first encoded step off the front of an unsealed block.

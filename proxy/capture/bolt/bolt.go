@@ -93,6 +93,7 @@ type Store struct {
 	local  *localAccess
 	writer *writer
 	queue  *queue
+	keeper *keeper
 	server *server
 	start  Position
 	done   chan struct{} // closed when the writer has ended
@@ -105,6 +106,7 @@ var (
 	_ capture.Sink   = (*Store)(nil)
 	_ capture.Source = (*Store)(nil)
 	_ capture.Index  = (*Store)(nil)
+	_ capture.Shelf  = (*Store)(nil)
 )
 
 // A Position is the last numbers that a capture has used: 0 means none.
@@ -141,14 +143,14 @@ func open(path string, o Options) (*Store, error) {
 	in := newLocalAccess(path, set)
 	w := &writer{
 		local: in, options: o, open: make(map[uint64]row), patience: patience{over: make(chan struct{})},
-		work: background.Work{Urgency: o.Urgency},
+		work: background.Work{Urgency: o.Urgency}, keeper: newKeeper(),
 	}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close(w.broken != nil))
 	}
 	s := &Store{
 		Reader: Reader{access: followerAccess{in}, close: in.remote.close},
-		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), done: make(chan struct{}),
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), keeper: w.keeper, done: make(chan struct{}),
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
 	}
 	if s.server, err = serve(path, in); err != nil {
@@ -194,8 +196,12 @@ func (s *Store) DropPages() error {
 // by several goroutines.
 func (s *Store) Append(steps ...capture.Step) error { return s.queue.put(steps) }
 
-// Flush waits until all that was appended before has been stored, or was found impossible to store.
-func (s *Store) Flush() { s.queue.flush() }
+// Flush waits until all that was appended and all that was to be kept before has been stored, or was found impossible
+// to store.
+func (s *Store) Flush() {
+	s.queue.flush()
+	s.keeper.flush(func() { notify(s.queue.flushNow) })
+}
 
 // Close stores what is pending and ends the recording: those who wait get capture.ErrEnded. It returns an error if
 // anything that was appended is not in the capture. It may be called again and then returns the same.
@@ -203,6 +209,7 @@ func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.StopWaiting()
 		s.queue.close()
+		s.keeper.close()
 		<-s.done
 		s.err = s.writer.end()
 		if s.server != nil {

@@ -167,16 +167,44 @@ func (c *checker) check(set segmentSet) {
 	if err := set.whole(set[0].path); err != nil && stErr == nil && !c.shallow {
 		c.problem(Problem{File: set[0].path, What: err.Error()})
 	}
+	traffic := c.found
+	for _, s := range set {
+		c.reading(s)
+	}
 	c.Ended = st.ended
 	_, c.Crash = st.crash(st.ended)
 	switch name := set.last().path; {
 	case stErr != nil:
 		c.problem(Problem{name, string(bucketMeta), string(metaState), stErr.Error()})
-	case c.found == 0 && st.totals != c.state:
+	case traffic == 0 && st.totals != c.state:
 		c.problem(Problem{
 			name, string(bucketMeta), string(metaState),
 			fmt.Sprintf("the state says %v, the steps say %v", st.totals, c.state),
 		})
+	}
+}
+
+// madeAnew is what is said of damage to what can be worked out again.
+const madeAnew = "what judging came to is damaged there; it is made anew, and no traffic is missing for that"
+
+// reading looks at what is kept beside the steps of a segment.
+func (c *checker) reading(s *segment) {
+	if c.shallow {
+		return
+	}
+	err := s.shelf(func(b *bbolt.Bucket) {
+		if b == nil {
+			return
+		}
+		cursor := b.Cursor()
+		for k, v := cursor.First(); k != nil && c.ctx.Err() == nil; k, v = cursor.Next() {
+			if _, err := unsealEntry(k, v); err != nil {
+				c.problem(Problem{s.path, string(bucketReading), fmt.Sprintf("%x", k), madeAnew})
+			}
+		}
+	})
+	if err != nil {
+		c.problem(Problem{s.path, string(bucketReading), "", madeAnew + ": " + err.Error()})
 	}
 }
 
@@ -213,6 +241,9 @@ func (c *checker) file(s *segment) {
 		return
 	}
 	c.sums(s)
+	if s.readingErr != nil {
+		return // bbolt must not see these pages
+	}
 	if err := c.database(s); err != nil {
 		c.problem(Problem{File: s.path, What: "database: " + err.Error()})
 	}

@@ -1,7 +1,9 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -111,6 +113,8 @@ func (c *client) call(ctx context.Context, q request) (*decoder, error) {
 		return nil, capture.ErrEnded
 	case answerNotYet:
 		return nil, errNotYet
+	case answerDamaged:
+		return nil, fmt.Errorf("the recorder could not answer: %s: %w", d.rest(), capture.ErrDamagedEntry)
 	default:
 		return nil, fmt.Errorf("the recorder could not answer: %s", d.rest())
 	}
@@ -162,6 +166,59 @@ func (c *client) find(ctx context.Context, key keyHash, seq uint64, limit int) (
 	}
 	found := d.numbers()
 	return found, c.check(d)
+}
+
+// kept asks for entries. A recorder of an earlier version keeps none.
+func (c *client) kept(ctx context.Context, keys [][]byte, limit int) ([][]byte, error) {
+	keys = keys[:min(len(keys), maxAsked)]
+	if c.holder.asks < askKept {
+		return make([][]byte, len(keys)), nil
+	}
+	d, err := c.call(ctx, request{ask: askKept, limit: limit, keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	found := d.values()
+	if d.err == nil && (len(found) == 0 || len(found) > len(keys)) {
+		d.fail(errDamaged)
+	}
+	return found, c.check(d)
+}
+
+func (c *client) keptRange(ctx context.Context, from, to []byte, limit int) ([]keptEntry, []byte, error) {
+	if c.holder.asks < askKeptRange {
+		return nil, nil, nil
+	}
+	d, err := c.call(ctx, request{ask: askKeptRange, limit: limit, low: from, end: to})
+	if err != nil {
+		return nil, nil, err
+	}
+	found, next := d.entries(), d.bytes()
+	if d.err == nil && next != nil && bytes.Compare(next, from) <= 0 {
+		d.fail(errDamaged) // it would never end
+	}
+	return found, next, c.check(d)
+}
+
+// mark asks for what identifies the steps. That of a recorder of an earlier version is made of what it can say, and is
+// that of no file.
+func (c *client) mark(ctx context.Context) ([]byte, error) {
+	if c.holder.asks >= askMark {
+		d, err := c.call(ctx, request{ask: askMark})
+		if err != nil {
+			return nil, err
+		}
+		sum := d.bytes()
+		return sum, c.check(d)
+	}
+	info, err := c.info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := encoder{append([]byte("a2atap mark 0\x00"), info.ID[:]...)}
+	e.number(info.Arrivals)
+	sum := sha256.Sum256(e.b)
+	return sum[:], nil
 }
 
 // wait asks again until there is something to say: the recorder answers each few seconds.

@@ -94,7 +94,7 @@ func TestDecodeNamesWhatItDoesNotKnow(t *testing.T) {
 		bytes []byte
 		want  string
 	}{
-		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 2 has no such kind of step"},
+		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 3 has no such kind of step"},
 		"empty":           {nil, "damaged"},
 		"short":           {[]byte{tagRequestBody, 1, 0, 200}, "damaged"},
 		"too long":        {[]byte{tagInformational, 1, 0, 0, 7}, "1 bytes too many"},

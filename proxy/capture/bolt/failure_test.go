@@ -175,7 +175,7 @@ func TestStepsOfNoKind(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 	if steps := collect(t, s, 1); len(steps) != 3 ||
-		steps[2].What != capture.What(capture.Lost{Reason: "format 2 has no kind of step for <nil>"}) {
+		steps[2].What != capture.What(capture.Lost{Reason: "format 3 has no kind of step for <nil>"}) {
 		t.Errorf("steps %+v", steps)
 	}
 }

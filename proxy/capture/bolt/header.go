@@ -226,6 +226,26 @@ func openReadOnly(path string) (*bbolt.DB, error) {
 	return openDB(path, bbolt.Options{ReadOnly: true, Timeout: time.Nanosecond, NoStatistics: true})
 }
 
+// openToRead is openReadOnly for a segment, which then is locked.
+func openToRead(path string) (*segment, error) {
+	if err := inspect(path); err != nil {
+		return nil, err
+	}
+	s := &segment{path: path, locked: true}
+	var err error
+	s.db, err = openDB(path, bbolt.Options{
+		ReadOnly: true, Timeout: time.Nanosecond, NoStatistics: true,
+		OpenFile: func(name string, flag int, mode fs.FileMode) (f *os.File, err error) {
+			s.read, err = os.OpenFile(name, flag, mode)
+			return s.read, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // view runs fn in a read transaction. It holds up the growth of the file, so fn copies what it needs and returns.
 func view(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
 	return guard(func() error { return db.View(fn) })

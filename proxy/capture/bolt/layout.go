@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -14,7 +15,10 @@ import (
 )
 
 // Format is the version of the file format that this package writes. docs/capture-format.md describes it.
-const Format = 2
+const Format = 3
+
+// formatReading is the first format with bucketReading.
+const formatReading = 3
 
 // The buckets of a segment.
 var (
@@ -24,8 +28,11 @@ var (
 	bucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing
 	bucketOpen      = []byte("open")      // sequence number of an exchange that has not ended → nothing
 	bucketIndex     = []byte("index")     // level, arrival number → run of entries
+	bucketReading   = []byte("reading")   // key → what was worked out from the capture; from format 3 on
 
-	buckets = [][]byte{bucketMeta, bucketBlocks, bucketExchanges, bucketParts, bucketOpen, bucketIndex}
+	buckets = [][]byte{
+		bucketMeta, bucketBlocks, bucketExchanges, bucketParts, bucketOpen, bucketIndex, bucketReading,
+	}
 )
 
 // The keys of the meta bucket.
@@ -130,7 +137,10 @@ func readFormat(tx *bbolt.Tx) (uint64, error) {
 			capture.ErrFuture)
 	}
 	for _, name := range buckets {
-		if format == Format && tx.Bucket(name) == nil {
+		if format < formatReading && bytes.Equal(name, bucketReading) {
+			continue
+		}
+		if format > 1 && tx.Bucket(name) == nil {
 			return 0, fmt.Errorf("bucket %q is missing: %w", name, capture.ErrFormat)
 		}
 	}

@@ -152,6 +152,41 @@ func (in *localAccess) find(ctx context.Context, key keyHash, seq uint64, limit 
 	return found, err
 }
 
+func (in *localAccess) kept(ctx context.Context, keys [][]byte, limit int) (found [][]byte, err error) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		found, err = set.kept(keys, limit)
+		return err
+	})
+	if !open {
+		return in.remote.kept(ctx, keys, limit)
+	}
+	return found, err
+}
+
+func (in *localAccess) keptRange(ctx context.Context, from, to []byte, limit int) (
+	found []keptEntry, next []byte, err error,
+) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		found, next, err = set.keptRange(from, to, limit)
+		return err
+	})
+	if !open {
+		return in.remote.keptRange(ctx, from, to, limit)
+	}
+	return found, next, err
+}
+
+func (in *localAccess) mark(ctx context.Context) (sum []byte, err error) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		sum, err = set.mark()
+		return err
+	})
+	if !open {
+		return in.remote.mark(ctx)
+	}
+	return sum, err
+}
+
 func (in *localAccess) wait(ctx context.Context, from uint64) error {
 	for {
 		in.mu.RLock()

@@ -2,10 +2,12 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"os"
 )
 
@@ -32,9 +34,10 @@ var errPages = fmt.Errorf("its pages make no sense: %w", errDamaged)
 
 // A pager reads the pages of one file, each once.
 type pager struct {
-	file io.ReaderAt
-	meta metaPage
-	used []uint64 // a bit for each page that was met
+	file  io.ReaderAt
+	meta  metaPage
+	used  []uint64 // a bit for each page that was met
+	rooms [maxDepth + 1][]byte
 }
 
 // A page is one that was read, from its header on; what is behind data is in the file only.
@@ -58,6 +61,22 @@ func newPager(file io.ReaderAt) (*pager, error) {
 	return &pager{file: file, meta: m, used: make([]uint64, m.pages/64+1)}, nil
 }
 
+// another returns a pager of the same file that has met no page yet.
+func (p *pager) another() *pager {
+	return &pager{file: p.file, meta: p.meta, used: make([]uint64, len(p.used))}
+}
+
+// join takes over what another pager has met, which must be other pages.
+func (p *pager) join(other *pager) error {
+	for i, met := range other.used {
+		if twice := met & p.used[i]; twice != 0 {
+			return p.wrong(uint64(64*i+bits.TrailingZeros64(twice)), "it is used twice")
+		}
+		p.used[i] |= met
+	}
+	return nil
+}
+
 func (p *pager) wrong(id uint64, format string, args ...any) error {
 	return fmt.Errorf("page %d: %s: %w", id, fmt.Sprintf(format, args...), errPages)
 }
@@ -67,21 +86,28 @@ func (p *pager) claim(id, n uint64) error {
 	if id < 2 || n > p.meta.pages || id > p.meta.pages-n {
 		return p.wrong(id, "there are %d pages", p.meta.pages)
 	}
-	for i := id; i < id+n; i++ {
-		if p.used[i/64]&(1<<(i%64)) != 0 {
-			return p.wrong(i, "it is used twice")
+	for end := id + n; id < end; {
+		upTo := min(end, (id/64+1)*64)
+		word := ^uint64(0) >> (64 - (upTo - id)) << (id % 64)
+		if twice := p.used[id/64] & word; twice != 0 {
+			return p.wrong(id/64*64+uint64(bits.TrailingZeros64(twice)), "it is used twice")
 		}
-		p.used[i/64] |= 1 << (i % 64)
+		p.used[id/64] |= word
+		id = upTo
 	}
 	return nil
 }
 
-// page reads a page; all of it if whole is true, and else what its first page has.
-func (p *pager) page(id uint64, whole bool) (page, error) {
+// page reads a page; all of it if whole is true, and else what its first page has. It stays in room, where that is
+// large enough, and else in memory of its own.
+func (p *pager) page(id uint64, whole bool, room []byte) (page, error) {
 	if err := p.claim(id, 1); err != nil {
 		return page{}, err
 	}
-	data := make([]byte, p.meta.pageSize)
+	if uint64(cap(room)) < p.meta.pageSize {
+		room = make([]byte, p.meta.pageSize)
+	}
+	data := room[:p.meta.pageSize]
 	if _, err := p.file.ReadAt(data, product(p.meta.pageSize, id)); err != nil {
 		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
@@ -97,8 +123,12 @@ func (p *pager) page(id uint64, whole bool) (page, error) {
 	}
 	pg.size = product(p.meta.pageSize, 1+more)
 	if more > 0 && (whole || pg.tableEnd() > int64(len(data))) {
-		pg.data = make([]byte, pg.size)
-		if _, err := p.file.ReadAt(pg.data, product(p.meta.pageSize, id)); err != nil {
+		if int64(cap(room)) < pg.size {
+			room = make([]byte, pg.size)
+			copy(room, data)
+		}
+		pg.data = room[:pg.size]
+		if _, err := p.file.ReadAt(pg.data[len(data):], product(p.meta.pageSize, id)+int64(len(data))); err != nil {
 			return page{}, fmt.Errorf("read page %d: %w", id, err)
 		}
 	}
@@ -165,19 +195,30 @@ func (p *pager) bytes(pg *page, at, n int64) ([]byte, error) {
 	return b, nil
 }
 
+// A look says what to do with the entries of a tree, in order.
+type look struct {
+	values bool   // they are needed
+	each   visit  // is called for each, or
+	sum    *table // counts them; or neither
+}
+
 // tree visits the entries of a tree, whose keys must be in order, not below low, and below high unless that is nil.
-func (p *pager) tree(id uint64, low, high []byte, depth int, values bool, each visit) error {
-	if depth > maxDepth {
+func (p *pager) tree(id uint64, low, high []byte, depth int, l look) error {
+	if depth >= maxDepth {
 		return p.wrong(id, "it is too deep")
 	}
-	pg, err := p.page(id, values)
+	pg, err := p.page(id, l.values, p.rooms[depth])
 	if err != nil {
 		return err
 	}
-	return p.walk(&pg, low, high, depth, values, each)
+	p.rooms[depth] = pg.data
+	return p.walk(&pg, low, high, depth, l)
 }
 
-func (p *pager) walk(pg *page, low, high []byte, depth int, values bool, each visit) error {
+func (p *pager) walk(pg *page, low, high []byte, depth int, l look) error {
+	if pg.kind == kindLeaf && l.each == nil {
+		return p.count(pg, low, high, l.sum)
+	}
 	var before element
 	for i := range pg.count {
 		e, err := p.element(pg, i)
@@ -189,7 +230,7 @@ func (p *pager) walk(pg *page, low, high []byte, depth int, values bool, each vi
 			return p.wrong(pg.id, "its keys are not in order")
 		}
 		if pg.kind == kindBranch && i > 0 {
-			if err := p.tree(before.child, before.key, e.key, depth+1, values, each); err != nil {
+			if err := p.tree(before.child, before.key, e.key, depth+1, l); err != nil {
 				return err
 			}
 		}
@@ -198,34 +239,85 @@ func (p *pager) walk(pg *page, low, high []byte, depth int, values bool, each vi
 			continue
 		}
 		var value []byte
-		if values {
+		if l.values {
 			if value, err = p.bytes(pg, e.value, e.length); err != nil {
 				return err
 			}
 		}
-		if err := each(e.flags, e.key, value); err != nil {
+		if err := l.each(e.flags, e.key, value); err != nil {
 			return err
 		}
 	}
 	if pg.kind == kindBranch {
-		return p.tree(before.child, before.key, high, depth+1, values, each)
+		return p.tree(before.child, before.key, high, depth+1, l)
 	}
 	return nil
 }
 
-// bucket visits the entries of a bucket, given its value in the root bucket.
-func (p *pager) bucket(value []byte, values bool, each visit) error {
+// count is walk for a leaf of which nothing is needed but, unless sum is nil, how many entries it has and their sums. It
+// is what opening a large file spends its time in: a million rows.
+func (p *pager) count(pg *page, low, high []byte, sum *table) error {
+	before := low
+	first := pg.tableEnd()
+	for i := range pg.count {
+		at := pageHeader + i*elementSize
+		b := pg.data[at:][:elementSize]
+		flags := binary.NativeEndian.Uint32(b)
+		start := int64(at) + int64(binary.NativeEndian.Uint32(b[4:]))
+		length := int64(binary.NativeEndian.Uint32(b[8:]))
+		end := start + length + int64(binary.NativeEndian.Uint32(b[12:]))
+		if start < first || length == 0 || end > pg.size || length > math.MaxUint16 {
+			return p.wrong(pg.id, "element %d is outside", i)
+		}
+		if flags != 0 {
+			return p.wrong(pg.id, "an entry has flags %#x", flags)
+		}
+		var key []byte
+		if start+length <= int64(len(pg.data)) {
+			key = pg.data[start:][:length]
+		} else {
+			var err error
+			if key, err = p.bytes(pg, start, length); err != nil {
+				return err
+			}
+		}
+		if order := compareKeys(before, key); order > 0 || order == 0 && i > 0 {
+			return p.wrong(pg.id, "its keys are not in order")
+		}
+		before = key
+		if sum != nil { // the value follows its key: this is their entrySum
+			sum.add(uint64(crcOf(pg.data[start:end])))
+		}
+	}
+	if pg.count > 0 && high != nil && bytes.Compare(before, high) >= 0 {
+		return p.wrong(pg.id, "its keys are not in order")
+	}
+	return nil
+}
+
+// compareKeys is bytes.Compare, and faster for numbers.
+func compareKeys(a, b []byte) int {
+	if len(a) == 8 && len(b) == 8 {
+		return cmp.Compare(binary.BigEndian.Uint64(a), binary.BigEndian.Uint64(b))
+	}
+	return bytes.Compare(a, b)
+}
+
+// bucket looks at the entries of a bucket, given its value in the root bucket. They must not be buckets.
+func (p *pager) bucket(value []byte, l look) error {
 	if len(value) < bucketHeader {
 		return fmt.Errorf("a bucket has %d bytes: %w", len(value), errPages)
 	}
-	plain := func(flags uint32, key, value []byte) error {
-		if flags != 0 {
-			return fmt.Errorf("an entry has flags %#x: %w", flags, errPages)
+	if each := l.each; each != nil {
+		l.each = func(flags uint32, key, value []byte) error {
+			if flags != 0 {
+				return fmt.Errorf("an entry has flags %#x: %w", flags, errPages)
+			}
+			return each(flags, key, value)
 		}
-		return each(flags, key, value)
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
-		return p.tree(root, nil, nil, 0, values, plain)
+		return p.tree(root, nil, nil, 0, l)
 	}
 	inline := value[bucketHeader:]
 	if len(inline) < pageHeader {
@@ -238,19 +330,19 @@ func (p *pager) bucket(value []byte, values bool, each visit) error {
 	if err := p.sane(&pg); err != nil {
 		return err
 	}
-	return p.walk(&pg, nil, nil, 0, true, plain)
+	return p.walk(&pg, nil, nil, 0, l)
 }
 
 // buckets returns the values of the buckets.
 func (p *pager) buckets() (map[string][]byte, error) {
 	found := make(map[string][]byte)
-	return found, p.tree(p.meta.root, nil, nil, 0, true, func(flags uint32, key, value []byte) error {
+	return found, p.tree(p.meta.root, nil, nil, 0, look{values: true, each: func(flags uint32, key, value []byte) error {
 		if flags != leafBucket {
 			return fmt.Errorf("an entry beside the buckets has flags %#x: %w", flags, errPages)
 		}
 		found[string(key)] = bytes.Clone(value)
 		return nil
-	})
+	}})
 }
 
 // freelist checks that the pages which the database takes for free are used by nothing.
@@ -304,7 +396,7 @@ func inspectMeta(path string) error {
 	}
 	found, err := p.buckets()
 	if value, ok := found[string(bucketMeta)]; err == nil && ok {
-		err = p.bucket(value, true, func(uint32, []byte, []byte) error { return nil })
+		err = p.bucket(value, look{values: true})
 	}
 	if err != nil {
 		return unsound(err)
@@ -314,29 +406,15 @@ func inspectMeta(path string) error {
 
 // An inventory is what the pages of a segment hold, apart from the blocks.
 type inventory struct {
-	tables tables
-	state  []byte // nil if the segment has none yet
+	tables  tables
+	state   []byte // nil if the segment has none yet
+	reading error  // what is wrong with the pages of the reading, which can be made anew
 }
 
-// markOf returns a number that is another one when a file was written since.
-func markOf(path string) (uint64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, explain(err)
-	}
-	defer f.Close()
-	m, err := newestMeta(f)
-	return m.sum, err
-}
-
-// takeInventory looks through a file that nobody writes. free says that the list of free pages is needed too.
-func takeInventory(path string, free bool) (inventory, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return inventory{}, explain(err)
-	}
-	defer f.Close()
-	p, err := newPager(f)
+// takeInventory looks through a file that nobody writes. free says that the list of free pages is needed too, and that
+// all must be in order: the file is to be written.
+func takeInventory(file io.ReaderAt, free bool) (inventory, error) {
+	p, err := newPager(file)
 	if err != nil {
 		return inventory{}, err
 	}
@@ -345,37 +423,49 @@ func takeInventory(path string, free bool) (inventory, error) {
 	if err != nil {
 		return inv, err
 	}
-	for _, b := range []struct {
-		name  []byte
-		table *table
-	}{
-		{bucketMeta, &inv.tables.meta},
-		{bucketExchanges, &inv.tables.rows},
-		{bucketParts, &inv.tables.parts},
-		{bucketOpen, &inv.tables.open},
-		{bucketIndex, &inv.tables.index},
-		{bucketBlocks, nil},
-	} {
-		value, ok := found[string(b.name)]
+	take := func(p *pager, name []byte, l look) error {
+		value, ok := found[string(name)]
 		if !ok {
-			continue
+			return nil
 		}
-		err := p.bucket(value, b.table != nil, func(_ uint32, k, v []byte) error {
-			switch {
-			case b.table == nil:
-			case b.table == &inv.tables.meta && bytes.Equal(k, metaState):
+		if err := p.bucket(value, l); err != nil {
+			return fmt.Errorf("bucket %q: %w", name, err)
+		}
+		return nil
+	}
+	// Two halves of about the same size, on two processors: what there is an entry of for each exchange, and the rest.
+	rest, reading := p.another(), p.another()
+	failed := make(chan error, 1)
+	go func() {
+		err := cmp.Or(
+			take(rest, bucketIndex, look{values: true, sum: &inv.tables.index}),
+			take(rest, bucketBlocks, look{}))
+		inv.reading = take(reading, bucketReading, look{})
+		failed <- err
+	}()
+	err = cmp.Or(
+		take(p, bucketMeta, look{values: true, each: func(_ uint32, k, v []byte) error {
+			if bytes.Equal(k, metaState) {
 				inv.state = bytes.Clone(v)
-			default:
-				b.table.add(entrySum(k, v))
+			} else {
+				inv.tables.meta.add(entrySum(k, v))
 			}
 			return nil
-		})
-		if err != nil {
-			return inv, fmt.Errorf("bucket %q: %w", b.name, err)
-		}
+		}}),
+		take(p, bucketExchanges, look{values: true, sum: &inv.tables.rows}),
+		take(p, bucketParts, look{values: true, sum: &inv.tables.parts}),
+		take(p, bucketOpen, look{values: true, sum: &inv.tables.open}))
+	if err = cmp.Or(err, <-failed); err != nil {
+		return inv, err
 	}
-	if free {
-		return inv, p.freelist()
+	if err := p.join(rest); err != nil {
+		return inv, err
 	}
-	return inv, nil
+	if err := p.join(reading); err != nil && inv.reading == nil {
+		inv.reading = fmt.Errorf("bucket %q: %w", bucketReading, err)
+	}
+	if !free {
+		return inv, nil
+	}
+	return inv, cmp.Or(inv.reading, p.freelist())
 }

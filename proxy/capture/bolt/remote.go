@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -25,11 +24,11 @@ type remoteAccess struct {
 	path string
 
 	mu     sync.Mutex
-	idle   []*client           // connections to the recorder that wait for their next call
-	sealed map[string]*segment // segments that will not change any more, kept open
+	idle   []*client // connections to the recorder that wait for their next call
+	opened openFiles
 
 	verified map[string]verified // files, by path
-	whole    bool                // the set of them was verified too
+	whole    int                 // how many of them were verified as a set too
 	lenient  bool                // to open what is damaged, if its pages make sense
 
 	inUse  sync.WaitGroup
@@ -39,14 +38,17 @@ type remoteAccess struct {
 var errReaderClosed = errors.New("the reader was closed")
 
 func newRemoteAccess(path string) *remoteAccess {
-	return &remoteAccess{path: path, sealed: make(map[string]*segment), verified: make(map[string]verified)}
+	o := &remoteAccess{path: path, verified: make(map[string]verified)}
+	o.opened.idle.L = &o.opened.mu
+	return o
 }
 
 // verified is what a file was found to be when it had a mark.
 type verified struct {
-	mark   uint64
-	found  tables
-	summed bool
+	mark    uint64
+	found   tables
+	summed  bool
+	reading error
 }
 
 // do calls exactly one of the functions, with the files or with a connection. It starts again when the recorder ends in
@@ -114,84 +116,29 @@ func (o *remoteAccess) put(c *client) {
 func (o *remoteAccess) close() error {
 	o.mu.Lock()
 	o.closed = true
-	idle, sealed := o.idle, o.sealed
-	o.idle, o.sealed = nil, nil
+	idle := o.idle
+	o.idle = nil
 	o.mu.Unlock()
 	for _, c := range idle {
 		c.close()
 	}
 	o.inUse.Wait()
-	var errs []error
-	for _, s := range sealed {
-		errs = append(errs, s.db.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// files calls fn with the capture's segments, or returns errLocked when a recorder has them.
-func (o *remoteAccess) files(fn func(segmentSet) error) error {
-	o.mu.Lock()
-	if o.closed {
-		o.mu.Unlock()
-		return errReaderClosed
-	}
-	o.inUse.Add(1)
-	o.mu.Unlock()
-	defer o.inUse.Done()
-	set, err := o.open()
-	if err != nil {
-		return err
-	}
-	return errors.Join(fn(set), set.close())
-}
-
-// open opens the segments, next to other readers. The first and the last are what a recorder locks when it starts, so
-// the set must be closed soon; those between them stay open in sealed.
-func (o *remoteAccess) open() (segmentSet, error) {
-	paths, err := segmentPaths(o.path)
-	if err != nil {
-		return nil, err
-	}
-	if len(paths) == 0 {
-		return nil, explain(fs.ErrNotExist)
-	}
-	var set segmentSet
-	for i, p := range paths {
-		s, err := o.segment(p, i > 0 && i < len(paths)-1)
-		if err == nil && s == nil && i > 0 {
-			break // a recorder was killed between creating the segment and writing to it
-		}
-		if err == nil && s == nil {
-			err = fmt.Errorf("nothing was recorded into it before its recorder was killed: %w", capture.ErrFormat)
-		}
-		if err == nil {
-			set = append(set, s)
-			err = s.belongs(set[0], uint64(i)+1)
-		}
-		if err != nil {
-			if i > 0 {
-				err = fmt.Errorf("segment %s: %w", p, err)
-			}
-			return nil, errors.Join(err, set.close())
-		}
-	}
-	if err := o.complete(set); err != nil {
-		return nil, errors.Join(err, set.close())
-	}
-	return set, nil
+	o.opened.mu.Lock()
+	defer o.opened.mu.Unlock()
+	return o.opened.close()
 }
 
 // verify verifies a segment, unless its file is as it was when that was last done.
 func (o *remoteAccess) verify(s *segment) error {
-	mark, err := markOf(s.path)
+	m, err := newestMeta(s.read)
 	if err != nil {
 		return err
 	}
 	o.mu.Lock()
 	known, ok := o.verified[s.path]
 	o.mu.Unlock()
-	if ok && known.mark == mark {
-		s.found, s.summed = known.found, known.summed
+	if ok && known.mark == m.sum {
+		s.found, s.summed, s.readingErr = known.found, known.summed, known.reading
 		return nil
 	}
 	if err := s.verify(false); err != nil && (!o.lenient || errors.Is(err, errPages)) {
@@ -199,15 +146,15 @@ func (o *remoteAccess) verify(s *segment) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.verified[s.path] = verified{mark, s.found, s.summed}
-	o.whole = false
+	o.verified[s.path] = verified{m.sum, s.found, s.summed, s.readingErr}
+	o.whole = 0
 	return nil
 }
 
 // complete verifies what concerns a set as a whole, unless no file was written since that was last done.
 func (o *remoteAccess) complete(set segmentSet) error {
 	o.mu.Lock()
-	done := o.whole || o.lenient
+	done := o.whole == len(set) || o.lenient
 	o.mu.Unlock()
 	if done {
 		return nil
@@ -217,42 +164,8 @@ func (o *remoteAccess) complete(set segmentSet) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.whole = true
+	o.whole = len(set)
 	return nil
-}
-
-// segment opens one file. It returns nil for a segment in which nothing was written yet.
-func (o *remoteAccess) segment(path string, keep bool) (*segment, error) {
-	o.mu.Lock()
-	s := o.sealed[path]
-	o.mu.Unlock()
-	if s != nil {
-		return s, nil
-	}
-	db, err := openReadOnly(path)
-	if errors.Is(err, errEmpty) && path != o.path {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	s = &segment{path: path, db: db}
-	if err := o.verify(s); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	blank, err := s.load()
-	if err != nil || blank {
-		return nil, errors.Join(err, db.Close())
-	}
-	if keep {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if !o.closed && o.sealed[path] == nil {
-			s.kept = true
-			o.sealed[path] = s
-		}
-	}
-	return s, nil
 }
 
 func (o *remoteAccess) info(ctx context.Context) (info capture.Info, err error) {
@@ -265,14 +178,22 @@ func (o *remoteAccess) info(ctx context.Context) (info capture.Info, err error) 
 
 func (o *remoteAccess) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
 	err = o.do(ctx,
-		func(set segmentSet) (err error) { found, last, err = set.blocks(from, limit); return err },
+		func(set segmentSet) (err error) {
+			found, last, err = set.blocks(from, limit)
+			o.opened.count(found)
+			return err
+		},
 		func(c *client) (err error) { found, last, err = c.blocks(ctx, from, limit); return err })
 	return found, last, err
 }
 
 func (o *remoteAccess) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
 	err = o.do(ctx,
-		func(set segmentSet) (err error) { found, err = set.fetch(firsts, limit); return err },
+		func(set segmentSet) (err error) {
+			found, err = set.fetch(firsts, limit)
+			o.opened.count(found)
+			return err
+		},
 		func(c *client) (err error) { found, err = c.fetch(ctx, firsts, limit); return err })
 	return found, err
 }
@@ -289,6 +210,29 @@ func (o *remoteAccess) find(ctx context.Context, key keyHash, seq uint64, limit 
 		func(set segmentSet) (err error) { found, err = set.find(key, seq, limit); return err },
 		func(c *client) (err error) { found, err = c.find(ctx, key, seq, limit); return err })
 	return found, err
+}
+
+func (o *remoteAccess) kept(ctx context.Context, keys [][]byte, limit int) (found [][]byte, err error) {
+	err = o.do(ctx,
+		func(set segmentSet) (err error) { found, err = set.kept(keys, limit); return err },
+		func(c *client) (err error) { found, err = c.kept(ctx, keys, limit); return err })
+	return found, err
+}
+
+func (o *remoteAccess) keptRange(ctx context.Context, from, to []byte, limit int) (
+	found []keptEntry, next []byte, err error,
+) {
+	err = o.do(ctx,
+		func(set segmentSet) (err error) { found, next, err = set.keptRange(from, to, limit); return err },
+		func(c *client) (err error) { found, next, err = c.keptRange(ctx, from, to, limit); return err })
+	return found, next, err
+}
+
+func (o *remoteAccess) mark(ctx context.Context) (sum []byte, err error) {
+	err = o.do(ctx,
+		func(set segmentSet) (err error) { sum, err = set.mark(); return err },
+		func(c *client) (err error) { sum, err = c.mark(ctx); return err })
+	return sum, err
 }
 
 func (o *remoteAccess) wait(ctx context.Context, from uint64) error {

@@ -49,8 +49,8 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 		s := &segment{path: p}
 		if i == 0 || i == len(paths)-1 {
 			err = s.openExclusive(path, o)
-		} else {
-			s.db, err = openReadOnly(p)
+		} else if s, err = openToRead(p); err != nil {
+			s = &segment{path: p}
 		}
 		if err != nil && i > 0 {
 			err = fmt.Errorf("segment %s: %w", p, err)
@@ -160,7 +160,9 @@ func (s *segment) tryExclusive(o Options) error {
 		Timeout: time.Nanosecond, InitialMmapSize: initialMap(o.SegmentSize), NoStatistics: true,
 		OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
 			var err error
-			s.file, err = os.OpenFile(name, flag, mode)
+			if s.file, err = os.OpenFile(name, flag, mode); err == nil {
+				awaitExclusive(s.file)
+			}
 			return s.file, err
 		},
 	})

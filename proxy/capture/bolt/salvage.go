@@ -49,10 +49,10 @@ func salvageFile(path string) (*salvage, error) {
 	found, err := p.buckets()
 	s.broken = s.broken || err != nil
 	if value, ok := found[string(bucketMeta)]; ok {
-		_ = p.bucket(value, true, func(_ uint32, k, v []byte) error { // what there is of it
+		_ = p.bucket(value, look{values: true, each: func(_ uint32, k, v []byte) error { // what there is of it
 			s.meta[string(k)] = append([]byte(nil), v...)
 			return nil
-		})
+		}})
 	}
 	if value := found[string(bucketBlocks)]; len(value) < bucketHeader {
 		s.broken = true
@@ -61,7 +61,7 @@ func salvageFile(path string) (*salvage, error) {
 	} // else it is in the page of the buckets, and has no block: the smallest is larger than that
 	if s.broken {
 		for id := uint64(2); id < p.meta.pages; id++ {
-			if pg, err := p.page(id, false); err == nil && pg.kind == kindLeaf {
+			if pg, err := p.page(id, false, nil); err == nil && pg.kind == kindLeaf {
 				s.leaf(p, &pg)
 			}
 		}
@@ -71,7 +71,7 @@ func salvageFile(path string) (*salvage, error) {
 
 // reach takes the blocks beneath a page.
 func (s *salvage) reach(p *pager, id uint64, depth int) {
-	pg, err := p.page(id, false)
+	pg, err := p.page(id, false, nil)
 	if err != nil || depth > maxDepth {
 		s.broken = true
 		return

@@ -20,11 +20,15 @@ type segment struct {
 	path   string
 	db     *bbolt.DB
 	file   *os.File // of the database; nil if it is only read
+	read   *os.File // of a database that is only read
+	locked bool     // if so: nobody can write to it now
+	looked fileState
 	format uint64
 	meta   meta
 	found  tables // what was in its file when it was opened
 	summed bool   // and the state said it
-	kept   bool   // it stays open when its set is closed
+
+	readingErr error // what is wrong with the pages of the reading
 }
 
 func (s *segment) view(fn func(tx *bbolt.Tx) error) error {
@@ -161,7 +165,7 @@ func (set segmentSet) last() *segment { return set[len(set)-1] }
 func (set segmentSet) close() error {
 	var errs []error
 	for _, s := range set {
-		if !s.kept && s.db != nil { // an upgrade may have failed to open it again
+		if s.db != nil { // an upgrade may have failed to open it again
 			errs = append(errs, s.db.Close())
 		}
 	}

@@ -137,6 +137,8 @@ func (s *server) answer(q request) []byte {
 		return []byte{answerNotYet}
 	case s.ctx.Err() != nil:
 		return nil
+	case errors.Is(err, capture.ErrDamagedEntry):
+		return append([]byte{answerDamaged}, err.Error()...)
 	}
 	return append([]byte{answerFailed}, err.Error()...)
 }
@@ -144,7 +146,7 @@ func (s *server) answer(q request) []byte {
 func (s *server) fill(e *encoder, q request) error {
 	switch q.ask {
 	case askHello:
-		e.holder(holder{version: wireVersion, pid: uint64(os.Getpid()), program: filepath.Base(os.Args[0])})
+		e.holder(holder{version: wireVersion, pid: uint64(os.Getpid()), program: filepath.Base(os.Args[0]), asks: lastAsk})
 	case askInfo:
 		info, err := s.access.info(s.ctx)
 		e.info(&info)
@@ -165,6 +167,19 @@ func (s *server) fill(e *encoder, q request) error {
 	case askFind:
 		found, err := s.access.find(s.ctx, q.key, q.from, min(q.limit, pageFound))
 		e.numbers(found)
+		return err
+	case askKept:
+		found, err := s.access.kept(s.ctx, q.keys, q.limit)
+		e.values(found)
+		return err
+	case askKeptRange:
+		found, next, err := s.access.keptRange(s.ctx, q.low, q.end, q.limit)
+		e.entries(found)
+		e.bytes(next)
+		return err
+	case askMark:
+		sum, err := s.access.mark(s.ctx)
+		e.bytes(sum)
 		return err
 	case askWait:
 		ctx, cancel := context.WithTimeout(s.ctx, waitRound)

@@ -11,7 +11,13 @@ import (
 // there are formats. Each is one transaction, so that a segment is always in one format or in the other.
 //
 // A format, once released, is never changed: a capture of each stays in testdata, and a test that reads it.
-var upgrades = []func(tx *bbolt.Tx) error{forgetKey}
+var upgrades = []func(tx *bbolt.Tx) error{forgetKey, addReading}
+
+// addReading is the upgrade from format 2: there is room for what is worked out from the capture.
+func addReading(tx *bbolt.Tx) error {
+	_, err := tx.CreateBucketIfNotExists(bucketReading)
+	return err
+}
 
 // upgrade brings a segment that load found to be of an earlier format to the present one.
 func (s *segment) upgrade(path string, o Options) error {

@@ -6,16 +6,21 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
 )
 
 // verify looks through the file of an open segment before anything is read of it: whether its pages make sense, and
 // whether the buckets beside the blocks hold what the last commit left in them. The blocks have checksums of their own.
 func (s *segment) verify(free bool) error {
-	inv, err := takeInventory(s.path, free)
+	inv, err := takeInventory(s.handle(), free)
 	if err != nil {
 		return unsound(err)
 	}
-	s.found = inv.tables
+	s.found, s.readingErr = inv.tables, nil
+	if inv.reading != nil {
+		s.readingErr = fmt.Errorf("read %s: %w: %w", s.path, capture.ErrDamagedEntry, inv.reading)
+	}
 	if inv.state == nil {
 		return nil // nothing was written yet
 	}

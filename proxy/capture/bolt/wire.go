@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"time"
 
@@ -30,14 +31,25 @@ const (
 	askLocate
 	askFind
 	askWait
+	askKept
+	askKeptRange
+	askMark
 )
+
+// lastAsk is the last ask of this version, which the answer to hello names. A recorder that names none knows those up to
+// askWait.
+const lastAsk = askMark
+
+// maxAsked bounds how many keys askKept may name.
+const maxAsked = 512
 
 // How the recorder answers: the first byte of an answer.
 const (
-	answerOK     byte = iota
-	answerFailed      // the error's text follows
-	answerEnded       // capture.ErrEnded
-	answerNotYet      // to askWait: ask again
+	answerOK      byte = iota
+	answerFailed       // the error's text follows
+	answerEnded        // capture.ErrEnded
+	answerNotYet       // to askWait: ask again
+	answerDamaged      // the text of a capture.ErrDamagedEntry follows
 )
 
 // errBroken says that a connection ended or makes no sense; the recorder may have ended.
@@ -50,6 +62,9 @@ type request struct {
 	limit  int      // bytes of blocks, or a count
 	firsts []uint64 // the blocks to fetch
 	key    keyHash  // to find
+
+	keys     [][]byte // to askKept
+	low, end []byte   // to askKeptRange; a nil end is none
 }
 
 func (q *request) encode() []byte {
@@ -58,6 +73,13 @@ func (q *request) encode() []byte {
 	e.number(uint64(q.limit))
 	e.numbers(q.firsts)
 	e.b = append(e.b, q.key[:]...)
+	switch q.ask {
+	case askKept:
+		e.values(q.keys)
+	case askKeptRange:
+		e.bytes(q.low)
+		e.bytes(q.end)
+	}
 	return e.b
 }
 
@@ -65,7 +87,13 @@ func decodeRequest(b []byte) (request, error) {
 	d := decoder{b: b}
 	q := request{ask: d.octet(), from: d.number(), limit: int(min(d.number(), pageBytes)), firsts: d.numbers()}
 	copy(q.key[:], d.take(hashSize))
-	if d.err == nil && (q.ask < askHello || q.ask > askWait || len(d.b) > 0) {
+	switch q.ask {
+	case askKept:
+		q.keys = d.values()
+	case askKeptRange:
+		q.low, q.end = d.bytes(), d.bytes()
+	}
+	if d.err == nil && (q.ask < askHello || q.ask > lastAsk || len(d.b) > 0 || len(q.keys) > maxAsked) {
 		d.err = errDamaged
 	}
 	if d.err != nil {
@@ -79,6 +107,7 @@ type holder struct {
 	version uint64 // of the protocol on its socket
 	pid     uint64
 	program string
+	asks    byte // the last ask that it knows
 }
 
 func (h holder) String() string { return fmt.Sprintf("process %d (%s)", h.pid, h.program) }
@@ -87,10 +116,15 @@ func (e *encoder) holder(h holder) {
 	e.number(h.version)
 	e.number(h.pid)
 	e.text(h.program)
+	e.number(uint64(h.asks))
 }
 
 func (d *decoder) holder() holder {
-	return holder{version: d.number(), pid: d.number(), program: d.text()}
+	h := holder{version: d.number(), pid: d.number(), program: d.text(), asks: askWait}
+	if h.version == wireVersion && len(d.b) > 0 {
+		h.asks = byte(min(d.number(), math.MaxUint8))
+	}
+	return h
 }
 
 func (e *encoder) info(i *capture.Info) {
@@ -134,6 +168,38 @@ func (d *decoder) blocks() []block {
 		blocks = append(blocks, block{first: d.number(), value: d.bytes()})
 	}
 	return blocks
+}
+
+// values writes a list of values of which some may be nil.
+func (e *encoder) values(list [][]byte) {
+	e.number(uint64(len(list)))
+	for _, v := range list {
+		e.bytes(v)
+	}
+}
+
+func (d *decoder) values() [][]byte {
+	list := make([][]byte, 0, d.count())
+	for range cap(list) {
+		list = append(list, d.bytes())
+	}
+	return list
+}
+
+func (e *encoder) entries(list []keptEntry) {
+	e.number(uint64(len(list)))
+	for _, k := range list {
+		e.bytes(k.key)
+		e.bytes(k.sealed)
+	}
+}
+
+func (d *decoder) entries() []keptEntry {
+	list := make([]keptEntry, 0, d.count())
+	for range cap(list) {
+		list = append(list, keptEntry{d.bytes(), d.bytes()})
+	}
+	return list
 }
 
 func (e *encoder) places(at *places) {

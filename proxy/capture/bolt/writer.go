@@ -40,19 +40,27 @@ type writer struct {
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	work    background.Work
+	keeper  *keeper
 
 	patience patience
 	first    error // the first failure
 }
 
-// commit stores steps, together with what is to be said about earlier losses. If it cannot, it tries again for as long
-// as the options say, and then counts them as lost.
-func (w *writer) commit(steps []capture.Step) {
-	err := w.attempt(steps)
+// commit stores steps, together with what is to be said about earlier losses and with entries that are to be kept. If
+// it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as lost.
+func (w *writer) commit(steps []capture.Step, entries []keptEntry) {
+	err := w.attempt(steps, entries)
+	if err != nil && len(entries) > 0 {
+		w.keeper.drop(len(entries), err)
+		if len(steps) == 0 {
+			return
+		}
+		err = w.attempt(steps, nil)
+	}
 	for err != nil && w.broken == nil && w.waits() {
 		w.report(err)
 		w.pause()
-		err = w.attempt(steps)
+		err = w.attempt(steps, nil)
 	}
 	if err == nil {
 		return
@@ -62,14 +70,15 @@ func (w *writer) commit(steps []capture.Step) {
 	w.admit()
 }
 
-// attempt stores steps, or changes nothing and says why.
-func (w *writer) attempt(steps []capture.Step) error {
+// attempt stores steps and entries, or changes nothing and says why.
+func (w *writer) attempt(steps []capture.Step, entries []keptEntry) error {
 	if err := w.watch.look(w.local.segments()); err != nil {
 		return err
 	}
 	b := w.batch()
 	b.state.unreported = unreported{}
 	refused := w.fill(b, w.lost.pending(w.holds), steps)
+	b.entries, b.hide = entries, len(w.local.segments()) > 1
 	if err := w.store(b); err != nil {
 		return err
 	}
@@ -286,7 +295,7 @@ func (w *writer) report(err error) {
 func (w *writer) end() error {
 	w.watch.due()
 	if w.lost.any() {
-		w.commit(nil)
+		w.commit(nil, nil)
 	}
 	b := w.batch()
 	b.state.ended, b.state.unreported = true, w.lost.total(w.holds)
@@ -310,9 +319,10 @@ func (w *writer) run(q *queue) {
 	look := time.NewTicker(watchPause)
 	defer look.Stop()
 	var spare []capture.Step
-	for !q.drained() {
+	for !q.drained() || !w.keeper.drained() {
 		select {
 		case <-q.wake:
+		case <-w.keeper.wake:
 		case <-look.C:
 			if err := w.watch.look(w.local.segments()); err != nil {
 				w.report(err)
@@ -325,13 +335,19 @@ func (w *writer) run(q *queue) {
 		case <-q.flushNow:
 		}
 		steps, since := q.take(spare)
+		entries := w.keeper.take()
+		if len(steps) > 0 || len(entries) > 0 {
+			w.work.Begin()
+		}
 		if len(steps) > 0 {
 			w.taken(since)
-			w.work.Begin()
-			w.commit(steps)
+			w.commit(steps, entries)
 			w.stored()
+		} else if len(entries) > 0 {
+			w.commit(nil, entries)
 		}
 		q.done(len(steps))
+		w.keeper.done()
 		clear(steps)
 		spare = steps
 	}

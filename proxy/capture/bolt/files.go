@@ -1,0 +1,292 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// For how long readers of one process keep the lock of a capture, with calls that overlap or follow one another, until
+// all of them let go of it for a moment in which a recorder can start.
+const (
+	readersHold  = 50 * time.Millisecond
+	readersPause = time.Millisecond
+)
+
+// After so many bytes of blocks, or calls, files are closed and opened again: what was read of a file counts as memory of
+// the process while the file is mapped.
+const (
+	mostRead  = 32 << 20
+	mostCalls = 10_000
+)
+
+// openFiles are the files of a capture that no recorder has. They stay open between calls, but only locked during one:
+// then it shows whether they are what they were.
+type openFiles struct {
+	mu       sync.Mutex
+	idle     sync.Cond           // there are no users
+	segments map[string]*segment // by path
+	set      segmentSet          // the capture; nil if it must be looked for
+	next     fs.FileInfo         // of the segment after the last, in which nothing was written yet; nil if there is none
+	users    int                 // calls under way
+	calls    int                 // since the files were opened
+	read     int                 // bytes of blocks, likewise
+	spoiled  bool                // a file faulted
+	since    time.Time           // when the lock was first taken after a pause
+	until    time.Time           // when it was last let go
+}
+
+// A fileState is what a file was when it was looked through.
+type fileState struct {
+	size  int64
+	wrote time.Time
+	metas [2][pageMetaSize]byte // what its meta pages say
+}
+
+// lookAt returns the state of an open file, and reports whether that still is the one with the segment's name.
+func (s *segment) lookAt() (st fileState, there bool, err error) {
+	own, err := s.handle().Stat()
+	if err != nil {
+		return st, false, err
+	}
+	st.size, st.wrote = own.Size(), own.ModTime()
+	for i := range st.metas {
+		if _, err := s.handle().ReadAt(st.metas[i][:], int64(i*s.db.Info().PageSize+pageHeader)); err != nil {
+			return st, false, err
+		}
+	}
+	named, err := os.Stat(s.path)
+	return st, err == nil && os.SameFile(own, named), nil
+}
+
+// take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
+func (s *segment) take() (same bool, err error) {
+	if !canUnlock {
+		return true, nil
+	}
+	if !s.locked {
+		if err := lockShared(s.read); err != nil {
+			return false, err
+		}
+		s.locked = true
+	}
+	st, there, err := s.lookAt()
+	return err == nil && there && st == s.looked, nil
+}
+
+// files calls fn with the capture's segments, or returns errLocked when a recorder has them.
+func (o *remoteAccess) files(fn func(segmentSet) error) error {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return errReaderClosed
+	}
+	o.inUse.Add(1)
+	o.mu.Unlock()
+	defer o.inUse.Done()
+	set, err := o.acquire()
+	if err != nil {
+		return err
+	}
+	err = fn(set)
+	return errors.Join(err, o.opened.release(err))
+}
+
+// acquire locks the files, opened if need be.
+func (o *remoteAccess) acquire() (segmentSet, error) {
+	f := &o.opened
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.giveWay()
+	if f.users == 0 && !f.unchanged() {
+		var err error
+		f.set = nil
+		if f.set, err = o.open(); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	f.users++
+	f.calls++
+	return f.set, nil
+}
+
+// giveWay waits until all have let go of the files for a moment, when they were held long enough.
+func (f *openFiles) giveWay() {
+	for f.users > 0 && time.Since(f.since) > readersHold {
+		f.idle.Wait()
+	}
+	if f.users > 0 || !canUnlock {
+		return
+	}
+	now := time.Now()
+	rested := now.Sub(f.until) >= readersPause
+	if !rested && now.Sub(f.since) > readersHold {
+		time.Sleep(readersPause)
+		rested, now = true, time.Now()
+	}
+	if rested {
+		f.since = now
+	}
+}
+
+// unchanged locks the files that are open, and reports whether they are the capture, as it was.
+func (f *openFiles) unchanged() bool {
+	if f.set == nil || !canUnlock {
+		return false
+	}
+	for _, s := range f.set {
+		if same, err := s.take(); !same || err != nil {
+			return false
+		}
+	}
+	next, err := os.Stat(segmentName(f.set[0].path, uint64(len(f.set))+1))
+	if err != nil || f.next == nil {
+		return err != nil && f.next == nil
+	}
+	return os.SameFile(next, f.next) && next.Size() == f.next.Size() && next.ModTime().Equal(f.next.ModTime())
+}
+
+// release ends a call, which had the error err. The last one lets go of the files.
+func (f *openFiles) release(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.users--
+	f.spoiled = f.spoiled || errors.Is(err, errPanicked)
+	if f.users > 0 {
+		return nil
+	}
+	f.until = time.Now()
+	f.idle.Broadcast()
+	if f.spoiled || f.read > mostRead || f.calls > mostCalls {
+		return f.close()
+	}
+	for i, s := range f.set {
+		if err := f.letGo(s, i > 0 && i < len(f.set)-1); err != nil {
+			return errors.Join(err, f.close())
+		}
+	}
+	return nil
+}
+
+// letGo unlocks a file. Where that is to close it, those in the middle of the capture stay locked: nobody writes them.
+func (f *openFiles) letGo(s *segment, middle bool) error {
+	if canUnlock {
+		s.locked = false
+		return unlock(s.read)
+	}
+	if middle {
+		return nil
+	}
+	delete(f.segments, s.path)
+	return s.db.Close()
+}
+
+// count notes how much was read of the files.
+func (f *openFiles) count(blocks []block) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range blocks {
+		f.read += len(b.value)
+	}
+}
+
+// close closes the files.
+func (f *openFiles) close() error {
+	var errs []error
+	for _, s := range f.segments {
+		errs = append(errs, s.db.Close())
+	}
+	f.segments, f.set, f.next, f.spoiled, f.calls, f.read = nil, nil, nil, false, 0, 0
+	return errors.Join(errs...)
+}
+
+// open opens the segments, next to other readers, but for those that are open already and were not written since. The
+// first and the last are what a recorder locks when it starts, so they must be let go soon.
+func (o *remoteAccess) open() (segmentSet, error) {
+	f := &o.opened
+	paths, err := segmentPaths(o.path)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, explain(fs.ErrNotExist)
+	}
+	before := f.segments
+	f.segments, f.next = make(map[string]*segment), nil
+	defer func() {
+		for _, s := range before {
+			s.db.Close()
+		}
+	}()
+	var set segmentSet
+	for i, p := range paths {
+		s, err := o.reuse(before, p)
+		if err == nil && s == nil {
+			s, err = o.segment(p)
+		}
+		if err == nil && s == nil && i > 0 {
+			// A recorder was killed between creating the segment and writing to it.
+			f.next, _ = os.Stat(p)
+			break
+		}
+		if err == nil && s == nil {
+			err = fmt.Errorf("nothing was recorded into it before its recorder was killed: %w", capture.ErrFormat)
+		}
+		if err == nil {
+			f.segments[p] = s
+			set = append(set, s)
+			err = s.belongs(set[0], uint64(i)+1)
+		}
+		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("segment %s: %w", p, err)
+			}
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	if err := o.complete(set); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return set, nil
+}
+
+// reuse returns a segment that is open, if it is as it was, and takes it out of the list.
+func (o *remoteAccess) reuse(open map[string]*segment, path string) (*segment, error) {
+	s := open[path]
+	if s == nil {
+		return nil, nil
+	}
+	same, err := s.take()
+	if err != nil || !same {
+		return nil, err
+	}
+	delete(open, path)
+	return s, nil
+}
+
+// segment opens one file. It returns nil for a segment in which nothing was written yet.
+func (o *remoteAccess) segment(path string) (*segment, error) {
+	s, err := openToRead(path)
+	if errors.Is(err, errEmpty) && path != o.path {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.looked, _, err = s.lookAt(); err == nil {
+		err = o.verify(s)
+	}
+	blank := false
+	if err == nil {
+		blank, err = s.load()
+	}
+	if err != nil || blank {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	return s, nil
+}

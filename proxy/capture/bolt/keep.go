@@ -1,0 +1,152 @@
+package bolt
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"a2atap/proxy/capture"
+)
+
+// keepBudget bounds the entries that wait to be stored.
+const keepBudget = 8 << 20
+
+// A keeper holds entries between Keep and the commit that stores them.
+type keeper struct {
+	wake chan struct{} // there is something to do; capacity 1
+
+	mu      sync.Mutex
+	changed sync.Cond // entries were done, or the keeper was closed
+	calls   []keptCall
+	bytes   int // of the entries that wait
+	busy    int // of those that take handed out
+	in, out uint64
+	closed  bool
+	dropped int
+	failed  error // the first
+}
+
+// A keptCall is what one call of Keep brought.
+type keptCall struct {
+	entries []keptEntry
+	size    int
+}
+
+func newKeeper() *keeper {
+	k := &keeper{wake: make(chan struct{}, 1)}
+	k.changed.L = &k.mu
+	return k
+}
+
+// put adds entries, all of which are stored together. While the budget is spent it waits.
+func (k *keeper) put(entries []keptEntry, size int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for !k.closed && k.bytes+k.busy > 0 && k.bytes+k.busy+size > keepBudget {
+		k.changed.Wait()
+	}
+	if k.closed {
+		return errClosed
+	}
+	k.calls = append(k.calls, keptCall{entries, size})
+	k.bytes += size
+	k.in++
+	notify(k.wake)
+	return nil
+}
+
+// take hands out what waits, as much as a commit should have in addition to steps. done must follow before the next
+// take.
+func (k *keeper) take() (entries []keptEntry) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := 0
+	for n < len(k.calls) && (n == 0 || k.busy+k.calls[n].size <= commitBytes) {
+		entries = append(entries, k.calls[n].entries...)
+		k.busy += k.calls[n].size
+		n++
+	}
+	k.bytes -= k.busy
+	k.out += uint64(n)
+	k.calls = slices.Delete(k.calls, 0, n)
+	if len(k.calls) > 0 {
+		notify(k.wake)
+	}
+	return entries
+}
+
+func (k *keeper) done() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.busy = 0
+	k.changed.Broadcast()
+}
+
+// drop notes that entries could not be stored.
+func (k *keeper) drop(n int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dropped += n
+	if k.failed == nil {
+		k.failed = err
+	}
+}
+
+// flush waits until what was put before has been done. hurry is called to make the next commit come soon.
+func (k *keeper) flush(hurry func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	want := k.in
+	for k.out < want || k.busy > 0 {
+		notify(k.wake)
+		hurry()
+		k.changed.Wait()
+	}
+}
+
+// close makes put fail. What waits can still be taken.
+func (k *keeper) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	k.changed.Broadcast()
+	notify(k.wake)
+}
+
+func (k *keeper) drained() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.closed && len(k.calls) == 0
+}
+
+// Keep stores what was worked out from the capture, in its newest segment, or removes it where the value is nil. All
+// entries of a call are stored together, with the steps that are committed next; where none come, after the flush
+// interval. Of two entries with one key the later counts. It returns when the entries are queued, and waits while 8 MiB
+// are. They do not belong to the store; the caller may change them afterwards.
+//
+// Keep is for what can be worked out anew: entries with which a commit fails are dropped, so that no step is lost or
+// waits for them. See KeepFailed. An error means that nothing of the call will be stored: a key that is not of 1 to 64
+// bytes, a value of more than 16 MiB, or that the store was closed. It may be called by several goroutines, but not by
+// one that traffic waits for.
+func (s *Store) Keep(entries ...capture.Entry) error {
+	sealed, size, err := sealAll(entries)
+	if err != nil {
+		return fmt.Errorf("keep what was worked out from %s: %w", s.local.path, err)
+	}
+	if len(sealed) == 0 {
+		return nil
+	}
+	return s.keeper.put(sealed, size)
+}
+
+// KeepFailed returns an error if entries were dropped, since a commit with them failed: how many, and the first reason.
+// It may be called after Close.
+func (s *Store) KeepFailed() error {
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	if s.keeper.failed == nil {
+		return nil
+	}
+	return fmt.Errorf("%d entries that were worked out from %s could not be kept, and will be worked out anew: %w",
+		s.keeper.dropped, s.local.path, s.keeper.failed)
+}

@@ -1,0 +1,378 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// ErrHeld is what errors wrap that say that another has a capture: somebody records into it, or is reading it while it
+// should be written.
+var ErrHeld = errLocked
+
+// errMeanwhile says that a capture was written between two transactions of Replace.
+var errMeanwhile = fmt.Errorf("%w: something was recorded into it meanwhile", ErrHeld)
+
+// replaceBytes is how much one transaction of Replace stores.
+const replaceBytes = 4 << 20
+
+// Replace throws away what is kept beside the steps, and keeps what write puts, for a capture that nobody records. It
+// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how its
+// recorder ended.
+//
+// The files are opened for writing, but only locked for moments: while write computes, others may read. A transaction
+// stores a few MiB, so who is killed in the middle leaves a part: put last what says that all is there. If write or
+// storing fails, nothing is kept, as far as that can be done, and the error is returned.
+//
+// In a capture of several files the entries go to the last one. Errors wrap ErrHeld where somebody records into it or
+// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a full
+// disk, wrap their cause.
+func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
+	if err := r.access.replace(ctx, false, write); err != nil {
+		return fmt.Errorf("keep what was worked out: %w", err)
+	}
+	return nil
+}
+
+// Amend keeps entries beside those that are kept already, for a capture whose recording has ended: it is how a recorder
+// goes on keeping what it works out after its Store was closed. Errors are those of Replace; what is kept already stays.
+func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error {
+	err := r.access.replace(ctx, true, func(put func(...capture.Entry) error) error { return put(entries...) })
+	if err != nil {
+		return fmt.Errorf("keep what was worked out: %w", err)
+	}
+	return nil
+}
+
+func (in *localAccess) replace(
+	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
+) error {
+	if open, _ := in.read(func(segmentSet, bool) error { return nil }); open {
+		return fmt.Errorf("%w: this process records into %s", ErrHeld, in.path)
+	}
+	return in.remote.replace(ctx, amend, write)
+}
+
+func (o *remoteAccess) replace(
+	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
+) error {
+	r := replacement{access: o, ctx: ctx, amend: amend}
+	err := r.patiently(r.begin)
+	if err == nil {
+		if err = write(r.put); err == nil {
+			err = r.flush()
+		}
+		if err != nil && !errors.Is(err, ErrHeld) && !amend {
+			r.ctx = context.WithoutCancel(ctx)
+			err = errors.Join(err, r.update(func(tx *bbolt.Tx) error { return emptyReading(tx) }))
+		}
+	}
+	return errors.Join(err, r.close())
+}
+
+// A replacement is a call of Replace.
+type replacement struct {
+	access *remoteAccess
+	ctx    context.Context
+	amend  bool // what is kept already stays
+
+	set     segmentSet // the first segment and the last, opened for writing
+	hidden  []keptEntry
+	entries []keptEntry // that wait for the next transaction
+	size    int         // of them
+}
+
+// patiently calls fn until it does not find the capture held, for a while. A recorder is not waited for.
+func (r *replacement) patiently(fn func() error) error {
+	deadline := time.Now().Add(heldTimeout)
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		err := fn()
+		if !errors.Is(err, errLocked) || errors.Is(err, errMeanwhile) {
+			return err
+		}
+		if h, askErr := askHolder(r.access.path); askErr == nil {
+			return fmt.Errorf("%w: %s records into %s", ErrHeld, h, r.access.path)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s: %w, which goes on reading or does not answer", r.access.path, ErrHeld)
+		}
+		select {
+		case <-time.After(heldPause):
+		case <-r.ctx.Done():
+		}
+	}
+}
+
+// found is what a segment was when it was read.
+type found struct {
+	path  string
+	metas [2][pageMetaSize]byte
+	kept  bool // it has entries
+}
+
+// begin opens the files for writing and empties them of entries. If it fails it leaves nothing open.
+func (r *replacement) begin() (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.set.close())
+			r.set = nil
+		}
+	}()
+	// First as every reader does, who sees whether all is there and in order.
+	var all []found
+	err = r.access.files(func(set segmentSet) error {
+		for _, s := range set {
+			st, _, err := s.lookAt()
+			if err != nil {
+				return err
+			}
+			f := found{path: s.path, metas: st.metas, kept: s.readingErr != nil}
+			if s.readingErr == nil {
+				err = s.shelf(func(b *bbolt.Bucket) { f.kept = b != nil && !emptyBucket(b) })
+			}
+			if err != nil {
+				return err
+			}
+			all = append(all, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, f := range all {
+		if i > 0 && i < len(all)-1 {
+			continue
+		}
+		s, err := openToChange(f)
+		if err != nil {
+			return err
+		}
+		r.set = append(r.set, s)
+	}
+	for _, s := range r.set {
+		if s.format < Format {
+			if err := s.upgrade(r.access.path, Options{}); err != nil {
+				return err
+			}
+		}
+	}
+	if r.amend {
+		return r.letGo()
+	}
+	if err := r.emptyEarlier(all); err != nil {
+		return err
+	}
+	last := r.set.last()
+	err = change(last, func(tx *bbolt.Tx) error {
+		if err := emptyReading(tx); err != nil {
+			return err
+		}
+		return putEntries(tx.Bucket(bucketReading), r.hidden, true)
+	})
+	if err != nil {
+		return err
+	}
+	return r.letGo()
+}
+
+// openToChange opens a file for writing that must be as it was found.
+func openToChange(f found) (*segment, error) {
+	s := &segment{path: f.path}
+	if err := inspect(s.path); err != nil {
+		return nil, err
+	}
+	err := s.tryExclusive(Options{})
+	if err != nil {
+		return nil, err
+	}
+	if s.looked, _, err = s.lookAt(); err == nil && s.looked.metas != f.metas {
+		err = errLocked // somebody wrote it just now
+	}
+	if err == nil {
+		err = s.verify(true)
+	}
+	if err == nil {
+		_, err = s.load()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	return s, nil
+}
+
+func emptyBucket(b *bbolt.Bucket) bool {
+	k, _ := b.Cursor().First()
+	return k == nil
+}
+
+// emptyReading throws away all entries of a segment.
+func emptyReading(tx *bbolt.Tx) error {
+	if tx.Bucket(bucketReading) != nil {
+		if err := tx.DeleteBucket(bucketReading); err != nil {
+			return err
+		}
+	}
+	_, err := tx.CreateBucket(bucketReading)
+	return err
+}
+
+// emptyEarlier throws away the entries of all segments but the last. Those of one that cannot be written are to be
+// hidden.
+func (r *replacement) emptyEarlier(all []found) error {
+	for i, f := range all[:len(all)-1] {
+		if !f.kept {
+			continue
+		}
+		if i == 0 {
+			if err := change(r.set[0], emptyReading); err != nil {
+				return err
+			}
+			continue
+		}
+		s, err := openToChange(f)
+		if err == nil {
+			err = errors.Join(change(s, emptyReading), s.db.Close())
+		}
+		if err != nil {
+			if err := r.hide(f.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hide notes the keys of a segment's entries.
+func (r *replacement) hide(path string) error {
+	s, err := openToRead(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.view(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketReading)
+		if b == nil {
+			return nil
+		}
+		return b.ForEach(func(k, _ []byte) error {
+			key := append([]byte(nil), k...)
+			r.hidden = append(r.hidden, keptEntry{key, sealEntry(key, nil)})
+			return nil
+		})
+	}), s.db.Close())
+}
+
+// change runs a transaction in a segment that is open for writing.
+func change(s *segment, fn func(tx *bbolt.Tx) error) error {
+	if err := changeDB(s.db, fn); err != nil {
+		return fmt.Errorf("write %s: %w", s.path, err)
+	}
+	return nil
+}
+
+func changeDB(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
+	err := guard(func() error {
+		return db.Update(func(tx *bbolt.Tx) error {
+			db.AllocSize = int(min(max(tx.Size()/8, minGrowth), maxGrowth))
+			return fn(tx)
+		})
+	})
+	if err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+// put takes entries over, and stores those that wait when there are enough.
+func (r *replacement) put(entries ...capture.Entry) error {
+	sealed, size, err := sealAll(entries)
+	if err != nil {
+		return err
+	}
+	r.entries = append(r.entries, sealed...)
+	if r.size += size; r.size < replaceBytes {
+		return r.ctx.Err()
+	}
+	return r.flush()
+}
+
+// flush stores the entries that wait.
+func (r *replacement) flush() error {
+	if len(r.entries) == 0 {
+		return nil
+	}
+	err := r.update(func(tx *bbolt.Tx) error {
+		return putEntries(tx.Bucket(bucketReading), r.entries, len(r.hidden) > 0)
+	})
+	r.entries, r.size = r.entries[:0], 0
+	return err
+}
+
+// update locks the files for one transaction in the last one.
+func (r *replacement) update(fn func(tx *bbolt.Tx) error) error {
+	if err := r.patiently(r.take); err != nil {
+		return err
+	}
+	err := change(r.set.last(), fn)
+	return errors.Join(err, r.letGo())
+}
+
+// take locks the files, which must be what they were.
+func (r *replacement) take() error {
+	if !canUnlock {
+		return nil
+	}
+	for _, s := range r.set {
+		awaitExclusive(s.file)
+		err := lockExclusive(s.file)
+		if err == nil {
+			var st fileState
+			var there bool
+			if st, there, err = s.lookAt(); err == nil && (!there || st.metas != s.looked.metas) {
+				err = errMeanwhile
+			}
+		}
+		if err != nil {
+			return errors.Join(err, r.unlock())
+		}
+	}
+	return nil
+}
+
+// letGo notes what the files are and unlocks them.
+func (r *replacement) letGo() error {
+	for _, s := range r.set {
+		var err error
+		if s.looked, _, err = s.lookAt(); err != nil {
+			return err
+		}
+	}
+	return r.unlock()
+}
+
+func (r *replacement) unlock() error {
+	var errs []error
+	for _, s := range r.set {
+		errs = append(errs, unlock(s.file))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *replacement) close() error { return r.set.close() }
+
+// handle is the file of the segment's database.
+func (s *segment) handle() *os.File {
+	if s.file != nil {
+		return s.file
+	}
+	return s.read
+}

@@ -1,0 +1,102 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"a2atap/proxy/capture"
+)
+
+var _ capture.Shelf = (*Reader)(nil)
+
+// Kept implements capture.Shelf. While this or another process records, it returns what has been committed. Of a
+// recorder of an earlier version, and in a file that it left, there is nothing.
+func (r *Reader) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
+	values := make([][]byte, 0, len(keys))
+	for len(values) < len(keys) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		asked := keys[len(values):]
+		found, err := r.access.kept(ctx, clampAll(asked), pageBytes)
+		if err != nil {
+			return nil, err
+		}
+		for i, sealed := range found {
+			value, err := unsealFound(asked[i], sealed)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, value)
+		}
+	}
+	return values, nil
+}
+
+// unsealFound is unsealEntry for what may not be there.
+func unsealFound(key, sealed []byte) ([]byte, error) {
+	if sealed == nil {
+		return nil, nil
+	}
+	return unsealEntry(key, sealed)
+}
+
+// clampAll clamps keys that are too long to be there.
+func clampAll(keys [][]byte) [][]byte {
+	clamped := make([][]byte, len(keys))
+	for i, key := range keys {
+		clamped[i] = clamp(key)
+	}
+	return clamped
+}
+
+// clamp shortens what no key can be: keys are on the same side of it as before.
+func clamp(key []byte) []byte {
+	if len(key) <= maxEntryKey {
+		return key
+	}
+	return append(key[:maxEntryKey:maxEntryKey], 0)
+}
+
+// KeptRange implements capture.Shelf. It reads page by page: what is kept or removed meanwhile may come or not.
+func (r *Reader) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
+	return keptRange(ctx, from, to, r.access.keptRange)
+}
+
+// keptRange yields what pages hold.
+func keptRange(ctx context.Context, from, to []byte,
+	page func(ctx context.Context, from, to []byte, limit int) ([]keptEntry, []byte, error),
+) iter.Seq2[capture.Entry, error] {
+	return func(yield func(capture.Entry, error) bool) {
+		next, end := clamp(from), clamp(to)
+		for {
+			err := ctx.Err()
+			var found []keptEntry
+			if err == nil {
+				found, next, err = page(ctx, next, end, pageBytes)
+			}
+			if err != nil {
+				yield(capture.Entry{}, err)
+				return
+			}
+			for _, e := range found {
+				value, err := unsealEntry(e.key, e.sealed)
+				if err == nil && value == nil {
+					err = fmt.Errorf("entry %x: %w", e.key, capture.ErrDamagedEntry) // pages have none that was removed
+				}
+				if !yield(capture.Entry{Key: e.key, Value: value}, err) || err != nil {
+					return
+				}
+			}
+			if next == nil {
+				return
+			}
+		}
+	}
+}
+
+// Mark identifies the steps of the capture as they are now: 32 bytes that are others when a step was added, or when the
+// file was replaced by another recording, and the same before and after Store.Keep and Reader.Replace, and for a copy of
+// the files. A recorder of an earlier version that has the capture now answers with a mark that is that of no file.
+func (r *Reader) Mark(ctx context.Context) ([]byte, error) { return r.access.mark(ctx) }

@@ -1,0 +1,217 @@
+package bolt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// shelfFormat is the version of a shelf's file. It stands in the meta bucket, under metaShelf, where a capture has its
+// own under another name: neither passes for the other.
+const shelfFormat = 1
+
+var metaShelf = []byte("shelf")
+
+// A ShelfFile is what was worked out from a capture, in a file of its own: of a capture that cannot be written, or of a
+// file in another format. It implements capture.Shelf.
+type ShelfFile struct{ segment *segment }
+
+var _ capture.Shelf = (*ShelfFile)(nil)
+
+// OpenShelf opens a file that WriteShelf wrote, to read it. A file that is none is an error that wraps
+// capture.ErrFormat, one of a later version capture.ErrFuture, and one that is damaged ErrDamaged. A file of any content
+// is safe.
+func OpenShelf(path string) (*ShelfFile, error) {
+	s, err := openShelf(path)
+	if err != nil {
+		return nil, fmt.Errorf("open what was worked out, %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func openShelf(path string) (*ShelfFile, error) {
+	s, err := openToRead(path)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := takeInventory(s.read, false)
+	if err == nil {
+		err = inv.reading
+	}
+	if err == nil {
+		err = s.view(readShelf)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	return &ShelfFile{s}, nil
+}
+
+// readShelf looks whether a database is a shelf.
+func readShelf(tx *bbolt.Tx) error {
+	b := tx.Bucket(bucketMeta)
+	if b == nil || tx.Bucket(bucketReading) == nil {
+		return capture.ErrFormat
+	}
+	d := decoder{b: b.Get(metaShelf)}
+	switch format := d.number(); {
+	case d.err != nil || format == 0:
+		return capture.ErrFormat
+	case format > shelfFormat:
+		return fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, shelfFormat,
+			capture.ErrFuture)
+	}
+	return nil
+}
+
+// Close ends the reading.
+func (s *ShelfFile) Close() error { return s.segment.db.Close() }
+
+// Kept implements capture.Shelf.
+func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
+	values := make([][]byte, 0, len(keys))
+	for len(values) < len(keys) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		asked := keys[len(values):]
+		found := make([][]byte, len(asked))
+		err := s.segment.shelf(func(b *bbolt.Bucket) {
+			n, _ := getEntries(b, clampAll(asked), found, pageBytes)
+			found = found[:n]
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, sealed := range found {
+			value, err := unsealFound(asked[i], sealed)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, value)
+		}
+	}
+	return values, nil
+}
+
+// KeptRange implements capture.Shelf.
+func (s *ShelfFile) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
+	return keptRange(ctx, from, to,
+		func(_ context.Context, from, to []byte, limit int) ([]keptEntry, []byte, error) {
+			return segmentSet{s.segment}.keptRange(from, to, limit)
+		})
+}
+
+// WriteShelf writes what write puts into a file with mode 0600, which takes the place of one that is there when all is
+// in it and on the disk. If that fails, or write does, what is there stays. Entries may come in any order; of two with
+// one key the later counts. It is for one writer at a time: of several, one stays.
+func WriteShelf(path string, write func(put func(...capture.Entry) error) error) error {
+	if err := writeShelf(path, write); err != nil {
+		return fmt.Errorf("write what was worked out to %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeShelf(path string, write func(put func(...capture.Entry) error) error) (err error) {
+	folder, pattern := filepath.Dir(path), temporaryPattern+filepath.Base(path)+"-"
+	removeLeft(folder, pattern)
+	f, err := os.CreateTemp(folder, pattern+"*")
+	if err != nil {
+		return explain(err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db, err := openDB(f.Name(), bbolt.Options{NoSync: true, NoGrowSync: true, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	w := shelfWriter{db: db}
+	err = changeDB(db, func(tx *bbolt.Tx) error {
+		meta, err := tx.CreateBucket(bucketMeta)
+		if err != nil {
+			return err
+		}
+		_, err = tx.CreateBucket(bucketReading)
+		return errors.Join(err, meta.Put(metaShelf, binary.AppendUvarint(nil, shelfFormat)))
+	})
+	if err == nil {
+		err = write(w.put)
+	}
+	if err == nil {
+		err = w.flush()
+	}
+	if err == nil {
+		err = db.Sync()
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("move it into place: %w", err)
+	}
+	syncFolder(folder)
+	return nil
+}
+
+// leftAfter is how old a temporary file is that a killed writer left.
+const leftAfter = time.Hour
+
+// removeLeft removes what killed writers left.
+func removeLeft(folder, prefix string) {
+	names, err := namesIn(folder)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		left := filepath.Join(folder, name)
+		info, err := os.Lstat(left)
+		if err == nil && info.Mode()&fs.ModeType == 0 && time.Since(info.ModTime()) > leftAfter {
+			os.Remove(left)
+		}
+	}
+}
+
+// A shelfWriter stores entries, a few MiB at once.
+type shelfWriter struct {
+	db      *bbolt.DB
+	entries []keptEntry
+	size    int
+}
+
+func (w *shelfWriter) put(entries ...capture.Entry) error {
+	sealed, size, err := sealAll(entries)
+	if err != nil {
+		return err
+	}
+	w.entries = append(w.entries, sealed...)
+	if w.size += size; w.size < replaceBytes {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *shelfWriter) flush() error {
+	err := changeDB(w.db, func(tx *bbolt.Tx) error { return putEntries(tx.Bucket(bucketReading), w.entries, false) })
+	w.entries, w.size = w.entries[:0], 0
+	return err
+}
