@@ -22,6 +22,7 @@ const cachedChunks = 24
 type Reading struct {
 	shelf capture.Shelf
 	rules map[string]*analyzer.Rule
+	mask  func(*Row) // nil if there is nothing to hide
 
 	mu    sync.Mutex
 	head  Head
@@ -51,6 +52,10 @@ func Open(ctx context.Context, shelf capture.Shelf, rules []*analyzer.Rule) (*Re
 	r.head = head
 	return r, nil
 }
+
+// Mask has a function change each row before it is returned, which hides what must not be shown. It is called before the
+// first row is read.
+func (r *Reading) Mask(f func(*Row)) { r.mask = f }
 
 func (r *Reading) readHead(ctx context.Context) (Head, error) {
 	var head Head
@@ -126,7 +131,7 @@ func (r *Reading) chunk(ctx context.Context, number uint64) ([]*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := rowsOf(number, values[0], patches)
+	rows, err := r.rowsOf(number, values[0], patches)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +201,7 @@ func numberOf(key []byte) uint64 {
 }
 
 // rowsOf decodes a chunk and what is known better of its rows.
-func rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
+func (r *Reading) rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
 	var rows []*Row
 	if value != nil {
 		raw, err := unpack(value)
@@ -225,6 +230,11 @@ func rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
 			rows = append(rows, made)
 		}
 	}
+	if r.mask != nil {
+		for _, row := range rows {
+			r.mask(row)
+		}
+	}
 	if len(patches) > 0 {
 		slices.SortFunc(rows, func(a, b *Row) int { return cmp.Compare(a.Seq, b.Seq) })
 	}
@@ -248,7 +258,7 @@ func (r *Reading) Rows(ctx context.Context, from uint64) iter.Seq2[*Row, error] 
 			var rows []*Row
 			if err == nil {
 				number := numberOf(e.Key)
-				rows, err = rowsOf(number, e.Value, patches[number])
+				rows, err = r.rowsOf(number, e.Value, patches[number])
 			}
 			if err != nil {
 				yield(nil, err)

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -75,6 +78,8 @@ type hidden struct {
 	key   []byte
 	grows bool // cards may come
 
+	reader *bolt.Reader
+
 	mu      sync.Mutex
 	next    uint64 // the first exchange that may be a card which nobody has looked at
 	learned time.Time
@@ -87,13 +92,13 @@ func hideNamed(ctx context.Context, src *bolt.Reader) capture.Source {
 	if err != nil || info.SecretsKept {
 		return src
 	}
-	h := &hidden{indexed: src, names: &redact.Names{}, grows: info.Live, next: 1}
+	h := &hidden{indexed: src, reader: src, names: &redact.Names{}, grows: info.Live, next: 1}
 	h.learn(ctx)
 	if h.names.Empty() && !h.grows {
 		return src
 	}
 	h.key = keyForReading()
-	return hiddenReader{h, src}
+	return hiddenReader{h}
 }
 
 // keyForReading is the user's key, if there is one, so that placeholders are those of recordings.
@@ -110,8 +115,44 @@ func keyForReading() []byte {
 func (h *hidden) learn(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.next, _ = learnCards(ctx, h.indexed, h.names, h.next) // after an error they are looked at again
+	if h.next == 1 {
+		h.next = h.learnKept(ctx)
+	}
+	if h.grows || h.next == 1 {
+		h.next, _ = learnCards(ctx, h.indexed, h.names, h.next) // after an error they are looked at again
+	}
 	h.learned = time.Now()
+}
+
+// stillOpen is how many of the newest exchanges are looked at again, since cards among them may not have come yet.
+const stillOpen = 1000
+
+// learnKept learns from the cards that are known to be there since the capture was judged, or is being judged. It returns
+// the exchange from which on others have to be looked for, 1 if nothing is known.
+func (h *hidden) learnKept(ctx context.Context) uint64 {
+	r := readingWhile(ctx, h.reader)
+	if r == nil {
+		return 1
+	}
+	head := r.Head()
+	mark, err := h.reader.Mark(ctx)
+	whole := err == nil && head.Ended && bytes.Equal(mark, head.Mark)
+	if head.MoreCards || !whole && !h.grows {
+		return 1
+	}
+	for _, seq := range head.Cards {
+		x, err := h.indexed.Exchange(ctx, seq)
+		if err != nil {
+			return 1
+		}
+		if x.Response != nil {
+			h.names.Learn(x, reading.NewDescriber().Response(x, nil))
+		}
+	}
+	if whole {
+		return head.Last + 1
+	}
+	return max(head.Last, stillOpen+1) - stillOpen
 }
 
 // relearn looks at the cards that have come to a capture that grows, unless that was done a moment ago.
@@ -196,14 +237,23 @@ func (h *hidden) hide(x *capture.Exchange) *capture.Exchange {
 	return x
 }
 
+// hideRow hides in a row what it has of the head of its request.
+func (h *hidden) hideRow(row *kept.Row) {
+	line := []byte(row.Method + " " + row.Target + " HTTP/1.1\r\n\r\n")
+	hidden := h.names.RequestHead(h.key, capture.Peer{Name: row.Link.Agent, URL: row.AgentURL}, line)
+	if same(hidden, line) {
+		return
+	}
+	target := capture.ParseRequestHead(hidden)
+	row.Asked = strings.ReplaceAll(row.Asked, row.Target, target.Target)
+	row.Target = target.Target
+}
+
 // same reports whether a head is another one, and no copy of it.
 func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // A hiddenReader is a hidden source that another recorder may append to.
-type hiddenReader struct {
-	*hidden
-	reader *bolt.Reader
-}
+type hiddenReader struct{ *hidden }
 
 // Resumed is that of the capture.
 func (r hiddenReader) Resumed(ctx context.Context, from uint64) error {

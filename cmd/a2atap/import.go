@@ -82,6 +82,7 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
+	e.keepReading(ctx, "import", output)
 	e.tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
 	return nil
 }

@@ -92,6 +92,7 @@ func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (
 	if err != nil {
 		return err
 	}
+	e.keepReading(ctx, "merge", o.output)
 	e.tell("merge: %s from %d captures into %s", analyzer.Plural(done.Exchanges, "exchange"), len(names), o.output)
 	if done.Seen > 0 {
 		e.tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",

@@ -184,6 +184,9 @@ func (r *probeRun) run(ctx context.Context) error {
 	whole := &report.Report{Gate: r.gate, Tool: tool()}
 	failed := r.ask(asking, record, whole)
 	failed = errors.Join(failed, record.Close())
+	if r.o.capture != "" {
+		r.e.keepReading(context.WithoutCancel(ctx), "probe", r.o.capture)
+	}
 	if whole.Tests == nil {
 		return failed
 	}

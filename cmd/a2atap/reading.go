@@ -42,6 +42,10 @@ const readingSuffix = ".reading"
 // smallForeign is the size of a file of another format up to which judging it costs less than to keep what it came to.
 const smallForeign = 1 << 20
 
+// formatOutside is the first format in which what is in a capture need not be changed to keep something beside it: those
+// before have a key in them that goes when they are recorded into.
+const formatOutside = 2
+
 // spoolFrom is how many exchanges a capture has whose reading is put into a file before it is kept, and not in memory.
 const spoolFrom = 20_000
 
@@ -222,7 +226,7 @@ func (k *keeper) keep(ctx context.Context, shelf capture.Shelf) *judged {
 		return nil
 	}
 	var inside error
-	if k.store != nil {
+	if k.store != nil && k.info.Format >= formatOutside {
 		inside = k.store.Replace(ctx, func(put func(...capture.Entry) error) error { return copyShelf(ctx, shelf, put) })
 		if inside == nil {
 			os.Remove(k.beside) //nolint:errcheck // what it has is in the capture now
@@ -335,6 +339,23 @@ func (j *judged) whole(ctx context.Context) (*analyzer.Result, error) {
 		}
 	}
 	return result, nil
+}
+
+// readingWhile returns the reading that a recorder is making of a capture that it records, as far as it has come; nil if
+// there is none.
+func readingWhile(ctx context.Context, src capture.Source) *kept.Reading {
+	store := storeOf(src)
+	if store == nil {
+		return nil
+	}
+	r, err := kept.Open(ctx, store, rules.All)
+	if err != nil {
+		return nil
+	}
+	if h, is := src.(hiddenReader); is {
+		r.Mask(h.hideRow)
+	}
+	return r
 }
 
 // damagedReading reports whether an error is about a reading, which can be made anew.

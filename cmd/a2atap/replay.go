@@ -268,7 +268,9 @@ func (o *replayOptions) run(
 	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
-	return r, errors.Join(err, sink.Close())
+	err = errors.Join(err, sink.Close())
+	e.keepReading(context.WithoutCancel(ctx), "replay", o.capture)
+	return r, err
 }
 
 // send replays once, or twice to learn from it.

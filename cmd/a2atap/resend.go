@@ -154,7 +154,9 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 	}
 	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	err = send(sink, store.Position().Seq)
-	return errors.Join(err, sink.Close())
+	err = errors.Join(err, sink.Close())
+	quiet.keepReading(context.Background(), "send", s.file)
+	return err
 }
 
 // tapPatience is how long an exchange that went through a tap may take until it can be read from the capture.

@@ -159,7 +159,11 @@ func send(ctx context.Context, e env, o sendOptions, args []string) error {
 		defer cancel()
 		s.Options.Transport = kept.transport
 	}
-	return errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
+	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
+	if kept != nil {
+		e.keepReading(context.WithoutCancel(ctx), "send", o.capture)
+	}
+	return err
 }
 
 // asUsage makes an error one about usage, unless it knows better.
