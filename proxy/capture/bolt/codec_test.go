@@ -195,6 +195,9 @@ func FuzzRequest(f *testing.F) {
 		{ask: askLocate, from: 1, limit: 256},
 		{ask: askFind, from: 3, limit: 4096, key: hashKey(capture.Key{Kind: "task", Value: "t"})},
 		{ask: askWait, from: 7},
+		{ask: askKept, limit: 10, keys: [][]byte{[]byte("k"), nil, {}}},
+		{ask: askKeptRange, limit: 10, low: []byte("a"), end: []byte("b")},
+		{ask: askMark},
 	} {
 		f.Add(q.encode())
 	}
@@ -227,6 +230,12 @@ func FuzzAnswer(f *testing.F) {
 	e = encoder{}
 	e.info(&capture.Info{Created: time.Unix(1, 2), Tool: "t"})
 	f.Add(e.b)
+	e = encoder{}
+	e.entries([]keptEntry{{[]byte("k"), sealEntry([]byte("k"), nil)}})
+	f.Add(e.b)
+	e = encoder{}
+	e.values([][]byte{nil, {}, []byte("v")})
+	f.Add(e.b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, decode := range []func(d *decoder){
 			func(d *decoder) { d.info() },
@@ -234,6 +243,8 @@ func FuzzAnswer(f *testing.F) {
 			func(d *decoder) { d.places() },
 			func(d *decoder) { d.numbers() },
 			func(d *decoder) { d.holder() },
+			func(d *decoder) { d.entries() },
+			func(d *decoder) { d.values() },
 		} {
 			decode(&decoder{b: b})
 		}

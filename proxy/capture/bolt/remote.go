@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -43,9 +45,10 @@ func newRemoteAccess(path string) *remoteAccess {
 	return o
 }
 
-// verified is what a file was found to be when it had a mark.
+// verified is what a file was found to be when it was in a state.
 type verified struct {
-	mark    uint64
+	file    fs.FileInfo
+	looked  fileState
 	found   tables
 	summed  bool
 	reading error
@@ -130,14 +133,14 @@ func (o *remoteAccess) close() error {
 
 // verify verifies a segment, unless its file is as it was when that was last done.
 func (o *remoteAccess) verify(s *segment) error {
-	m, err := newestMeta(s.read)
+	file, err := s.read.Stat()
 	if err != nil {
 		return err
 	}
 	o.mu.Lock()
 	known, ok := o.verified[s.path]
 	o.mu.Unlock()
-	if ok && known.mark == m.sum {
+	if ok && known.looked == s.looked && os.SameFile(known.file, file) {
 		s.found, s.summed, s.readingErr = known.found, known.summed, known.reading
 		return nil
 	}
@@ -146,7 +149,7 @@ func (o *remoteAccess) verify(s *segment) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.verified[s.path] = verified{m.sum, s.found, s.summed, s.readingErr}
+	o.verified[s.path] = verified{file, s.looked, s.found, s.summed, s.readingErr}
 	o.whole = 0
 	return nil
 }

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -148,16 +149,17 @@ func TestHostileReader(t *testing.T) {
 	mustAppend(t, s, exchangeSteps(1, 100)...)
 	s.Flush()
 	frame := func(b ...byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
-	for name, bytes := range map[string][]byte{
+	for name, sent := range map[string][]byte{
 		"huge frame":      {0xff, 0xff, 0xff, 0xff},
 		"empty frame":     frame(),
 		"unknown request": frame(99, 0, 0, 0, 0),
 		"short request":   frame(askFetch, 1),
 		"long list":       frame(askFetch, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f),
+		"many keys":       frame((&request{ask: askKept, keys: make([][]byte, maxAsked+1)}).encode()...),
 		"HTTP":            []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
 	} {
 		conn := connect(t, path)
-		if _, err := conn.Write(bytes); err != nil {
+		if _, err := conn.Write(sent); err != nil {
 			t.Fatal(err)
 		}
 		conn.SetDeadline(time.Now().Add(testTimeout))
@@ -174,6 +176,9 @@ func TestHostileReader(t *testing.T) {
 		{ask: askBlocks, from: 1 << 63, limit: 5},
 		{ask: askLocate, from: 1 << 63, limit: pageBytes},
 		{ask: askFind, from: 1 << 63, limit: pageBytes},
+		{ask: askKept},
+		{ask: askKept, keys: [][]byte{nil, bytes.Repeat([]byte("x"), 9999)}},
+		{ask: askKeptRange, low: []byte("z"), end: []byte("a"), limit: 1},
 	} {
 		conn := connect(t, path)
 		conn.SetDeadline(time.Now().Add(testTimeout))

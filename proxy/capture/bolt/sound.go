@@ -124,6 +124,7 @@ func (w *soundness) blocks(set segmentSet) error {
 	if i < len(set)-1 {
 		upTo = set[i+1].meta.arrivals
 	}
+	var firsts []uint64
 	var spans []span
 	var tail block // the last block, if it is among them
 	err = s.view(func(tx *bbolt.Tx) error {
@@ -135,12 +136,17 @@ func (w *soundness) blocks(set segmentSet) error {
 			if len(k) != 8 || len(v) < blockHeader {
 				return fmt.Errorf("the block at %x has %d bytes: %w", k, len(v), errDamaged)
 			}
-			spans = append(spans, span{
-				binary.BigEndian.Uint64(k), int64(uintptr(unsafe.Pointer(unsafe.SliceData(v))) - base), int64(len(v)),
-			})
+			first := binary.BigEndian.Uint64(k)
+			firsts = append(firsts, first)
 			size += int64(len(v))
+			at := int64(uintptr(unsafe.Pointer(unsafe.SliceData(v))) - base)
+			if at >= 0 && at+int64(len(v)) <= tx.Size() {
+				spans = append(spans, span{first, at, int64(len(v))})
+			} else if _, err := (block{first: first, value: v}).packed(); err != nil { // a copy of what is in a small bucket
+				return fmt.Errorf("read the block at arrival %d: %w", first, err)
+			}
 		}
-		if k == nil && len(spans) > 0 {
+		if k == nil && len(firsts) > 0 {
 			tail = copyBlock(c.Last())
 		}
 		return nil
@@ -149,16 +155,14 @@ func (w *soundness) blocks(set segmentSet) error {
 		return err
 	}
 	begins := w.next == s.meta.arrivals+1
-	if len(spans) == 0 || begins && spans[0].first != w.next {
+	if len(firsts) == 0 || begins && firsts[0] != w.next {
 		return errNoBlock(w.next)
 	}
 	if err := verifySpans(s.read, spans); err != nil {
 		return err
 	}
-	for _, sp := range spans {
-		w.firsts = append(w.firsts, sp.first)
-	}
-	w.next = spans[len(spans)-1].first + 1
+	w.firsts = append(w.firsts, firsts...)
+	w.next = firsts[len(firsts)-1] + 1
 	if tail.value == nil {
 		return nil
 	}
@@ -180,7 +184,6 @@ func (w *soundness) blocks(set segmentSet) error {
 // verifySpans compares blocks with their checksums, on two processors. The error is that of the first that is damaged.
 func verifySpans(f io.ReaderAt, spans []span) error {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	defer slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	var mu sync.Mutex
 	rest := spans
 	take := func() []span {

@@ -1,0 +1,210 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"a2atap/proxy/capture"
+)
+
+// openedBy returns the database that a reader has open of the first file.
+func openedBy(r *Reader) any {
+	f := &r.access.(*remoteAccess).opened
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.set == nil {
+		return nil
+	}
+	return f.set[0].db
+}
+
+// TestFilesStayOpen between calls, and nobody is kept from writing them.
+func TestFilesStayOpen(t *testing.T) {
+	if !canUnlock {
+		t.Skip("here files are closed after each call")
+	}
+	path := closedCapture(t, Options{SegmentSize: 1}, 4)
+	r := mustRead(t, path)
+	first := openedBy(r)
+	for range 100 {
+		if _, err := r.Exchange(patient(t), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first == nil || openedBy(r) != first {
+		t.Error("the files were opened again, and nobody wrote them")
+	}
+	paths, err := segmentPaths(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		s := &segment{path: p}
+		if err := s.tryExclusive(Options{}); err != nil {
+			t.Errorf("%s: %v", p, err)
+		} else if err := s.db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := r.Info(patient(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReaderNotices what becomes of a capture between two calls.
+func TestReaderNotices(t *testing.T) {
+	t.Parallel()
+	other := closedCapture(t, Options{}, 9)
+	record := func(segment int64, n int) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			s := mustOpen(t, path, Options{SegmentSize: segment})
+			for range n {
+				mustAppend(t, s, exchangeSteps(s.Committed().Seq+1, 100)...)
+				s.Flush()
+			}
+			mustClose(t, s)
+		}
+	}
+	const before = 3
+	for name, c := range map[string]struct {
+		happens   func(t *testing.T, path string)
+		exchanges uint64
+		err       error
+	}{
+		"nothing":             {func(*testing.T, string) {}, before, nil},
+		"it goes on":          {record(0, 1), before + 1, nil},
+		"another segment":     {record(1, 1), before + 1, nil},
+		"several":             {record(1, 5), before + 5, nil},
+		"it is replaced":      {func(t *testing.T, path string) { replaceFile(t, path, readFile(t, other)) }, 9, nil},
+		"it is written over":  {func(t *testing.T, path string) { writeFile(t, path, readFile(t, other)) }, 9, nil},
+		"it is cut":           {func(t *testing.T, path string) { writeFile(t, path, readFile(t, path)[:9000]) }, 0, errDamaged},
+		"it is deleted":       {func(t *testing.T, path string) { os.Remove(path) }, 0, os.ErrNotExist},
+		"a blank segment":     {func(t *testing.T, path string) { writeFile(t, path+".0002", nil) }, before, nil},
+		"a segment of others": {func(t *testing.T, path string) { writeFile(t, path+".0002", readFile(t, other)) }, 0, capture.ErrFormat},
+		"a page of zeros": {func(t *testing.T, path string) {
+			data := readFile(t, path)
+			page := os.Getpagesize()
+			m, err := newestMeta(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(data[int(m.root)*page:][:page])
+			replaceFile(t, path, data)
+		}, 0, errDamaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "c.a2atap")
+			record(0, before)(t, path)
+			r := mustRead(t, path)
+			for range 3 {
+				c.happens(t, path)
+				c.happens = func(*testing.T, string) {}
+				info, err := r.Info(patient(t))
+				if !errors.Is(err, c.err) || err == nil && info.Exchanges != c.exchanges {
+					t.Errorf("%d exchanges, error %v; want %d, %v", info.Exchanges, err, c.exchanges, c.err)
+				}
+				if err != nil {
+					continue
+				}
+				if x, err := r.Exchange(patient(t), c.exchanges); err != nil || x.State != capture.StateClosed {
+					t.Errorf("the last exchange: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// replaceFile puts another file in the place of one.
+func replaceFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.Rename(writeFile(t, path+".new", data), path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBlankSegmentIsFilled has a recorder go on in a segment that another did not get to fill in. The first file is not
+// written then.
+func TestBlankSegmentIsFilled(t *testing.T) {
+	path := closedCapture(t, Options{}, 3)
+	writeFile(t, path+".0002", nil)
+	r := mustRead(t, path)
+	if steps := collect(t, r, 1); len(steps) != 21 {
+		t.Errorf("%d steps", len(steps))
+	}
+	before := readFile(t, path)
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(4, 100)...)
+	mustClose(t, s)
+	if !bytes.Equal(before, readFile(t, path)) {
+		t.Error("the first file was written; the test wants it not to be")
+	}
+	if steps := collect(t, r, 1); len(steps) != 28 {
+		t.Errorf("%d steps after more was recorded", len(steps))
+	}
+}
+
+// A segment that goes is missed, also by who had read it.
+func TestSegmentGoes(t *testing.T) {
+	path := closedCapture(t, Options{SegmentSize: 1}, 4)
+	r := mustRead(t, path)
+	paths, err := segmentPaths(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := paths[len(paths)-1]
+	data := readFile(t, last)
+	os.Remove(last)
+	if _, err := r.Info(patient(t)); !errors.Is(err, errDamaged) {
+		t.Errorf("got %v", err)
+	}
+	writeFile(t, last, data)
+	if steps := collect(t, r, 1); len(steps) != 28 {
+		t.Errorf("%d steps when it is back", len(steps))
+	}
+}
+
+// BenchmarkLook looks at a finished capture as the inspector does, page by page.
+func BenchmarkLook(b *testing.B) {
+	path := benchCapture(b, benchExchanges)
+	r, err := Read(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	b.Run("info", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := r.Info(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("exchange", func(b *testing.B) {
+		for seq := uint64(1); b.Loop(); seq = (seq+7)%benchExchanges + 1 {
+			if _, err := r.Exchange(context.Background(), seq); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("sound", func(b *testing.B) {
+		b.SetBytes(sizeOf(path))
+		for b.Loop() {
+			if err := r.Sound(context.Background(), nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			r, err := Read(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Close()
+		}
+	})
+}

@@ -1,0 +1,645 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// keptOf returns all that a shelf has, and compares it with what it has of each key and of parts of the range.
+func keptOf(t *testing.T, s capture.Shelf) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	var keys [][]byte
+	for e, err := range s.KeptRange(patient(t), nil, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(keys) > 0 && bytes.Compare(keys[len(keys)-1], e.Key) >= 0 {
+			t.Fatalf("%x comes after %x", e.Key, keys[len(keys)-1])
+		}
+		keys = append(keys, e.Key)
+		all[string(e.Key)] = string(e.Value)
+	}
+	asked := append(slices.Clone(keys), []byte("absent"), nil, bytes.Repeat([]byte("x"), 200))
+	values, err := s.Kept(patient(t), asked...)
+	if err != nil || len(values) != len(asked) {
+		t.Fatalf("%d values of %d keys, error %v", len(values), len(asked), err)
+	}
+	for i, key := range asked {
+		want, there := all[string(key)]
+		if string(values[i]) != want || (values[i] != nil) != there {
+			t.Errorf("%x is %d bytes (there: %v), want %d (%v)", key, len(values[i]), values[i] != nil, len(want), there)
+		}
+	}
+	if n := len(keys); n > 2 {
+		var part [][]byte
+		for e, err := range s.KeptRange(patient(t), keys[1], keys[n-1]) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			part = append(part, e.Key)
+		}
+		if diff := cmp.Diff(keys[1:n-1], part); diff != "" {
+			t.Error(diff)
+		}
+	}
+	return all
+}
+
+func mustKeep(t *testing.T, s *Store, entries ...capture.Entry) {
+	t.Helper()
+	if err := s.Keep(entries...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sameKept(t *testing.T, what string, want, got map[string]string) {
+	t.Helper()
+	if maps.Equal(want, got) {
+		return
+	}
+	for k, v := range want {
+		if g, ok := got[k]; g != v {
+			t.Errorf("%s: %x has %d bytes (there: %v), want %d", what, k, len(g), ok, len(v))
+		}
+	}
+	for k := range got {
+		if _, ok := want[k]; !ok {
+			t.Errorf("%s: %x is there", what, k)
+		}
+	}
+}
+
+// TestKeptAgainstModel puts, replaces and removes entries at random while steps are recorded, and reads them in every
+// way, in one file and in many segments.
+func TestKeptAgainstModel(t *testing.T) {
+	t.Parallel()
+	for name, segment := range map[string]int64{"one file": 0, "many segments": 300 << 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(7, uint64(segment)))
+			path := newPath(t)
+			s := mustOpen(t, path, Options{SegmentSize: segment, Flush: time.Millisecond})
+			want := make(map[string]string)
+			socket := mustRead(t, path)
+			for seq := uint64(1); seq <= 60; seq++ {
+				mustAppend(t, s, exchangeSteps(seq, 3000)...)
+				var entries []capture.Entry
+				for range random.IntN(5) {
+					key := fmt.Append(nil, "key ", random.IntN(30))
+					if random.IntN(4) == 0 {
+						entries = append(entries, capture.Entry{Key: key})
+						delete(want, string(key))
+						continue
+					}
+					value := bytes.Repeat([]byte{byte(seq)}, random.IntN(2)*random.IntN(100_000))
+					entries = append(entries, capture.Entry{Key: key, Value: value})
+					want[string(key)] = string(value)
+				}
+				mustKeep(t, s, entries...)
+				if seq%10 == 0 {
+					s.Flush()
+					sameKept(t, "same process", want, keptOf(t, s))
+					sameKept(t, "socket", want, keptOf(t, socket))
+				}
+			}
+			before, err := s.Mark(patient(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, s)
+			if err := s.KeepFailed(); err != nil {
+				t.Error(err)
+			}
+			for name, r := range map[string]*Reader{"closed store": &s.Reader, "was socket": socket, "file": mustRead(t, path)} {
+				sameKept(t, name, want, keptOf(t, r))
+				if mark, err := r.Mark(patient(t)); err != nil || !bytes.Equal(mark, before) {
+					t.Errorf("%s: mark %x, error %v, was %x", name, mark, err, before)
+				}
+				if err := r.Sound(patient(t), nil); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if paths, err := segmentPaths(path); err != nil || segment > 0 && len(paths) < 2 {
+				t.Errorf("%d segments, error %v", len(paths), err)
+			}
+		})
+	}
+}
+
+// TestKeepByItself has no steps that would take the entries along.
+func TestKeepByItself(t *testing.T) {
+	path := closedCapture(t, Options{}, 2)
+	before, err := mustRead(t, path).Info(patient(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path, Options{Flush: time.Millisecond})
+	value := []byte("value")
+	mustKeep(t, s, capture.Entry{Key: []byte("k"), Value: value})
+	value[0] = 'x' // it is the caller's
+	var got [][]byte
+	for deadline := time.Now().Add(testTimeout); got == nil || got[0] == nil; {
+		if got, err = s.Kept(patient(t), []byte("k")); err != nil || time.Now().After(deadline) {
+			t.Fatalf("nothing is kept: %v", err)
+		}
+	}
+	if string(got[0]) != "value" {
+		t.Errorf("kept %q", got)
+	}
+	mustKeep(t, s)
+	mustKeep(t, s, capture.Entry{Key: []byte("last"), Value: []byte("1")})
+	mustClose(t, s) // which stores what waits
+	after, err := mustRead(t, path).Info(patient(t))
+	if err != nil || before != after {
+		t.Errorf("info %+v, want %+v, error %v", after, before, err)
+	}
+	sameKept(t, "file", map[string]string{"k": "value", "last": "1"}, keptOf(t, mustRead(t, path)))
+}
+
+func TestKeepRefuses(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{})
+	for name, e := range map[string]capture.Entry{
+		"no key":     {Value: []byte("v")},
+		"long key":   {Key: make([]byte, maxEntryKey+1), Value: []byte("v")},
+		"long value": {Key: []byte("k"), Value: make([]byte, maxEntryValue+1)},
+	} {
+		if err := s.Keep(capture.Entry{Key: []byte("good"), Value: []byte("v")}, e); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	mustClose(t, s)
+	if err := s.Keep(capture.Entry{Key: []byte("k"), Value: []byte("v")}); !errors.Is(err, errClosed) {
+		t.Errorf("keep after close: %v", err)
+	}
+	sameKept(t, "file", nil, keptOf(t, s))
+}
+
+// TestKeepCostsNoSteps has commits with entries fail, and then all commits.
+func TestKeepCostsNoSteps(t *testing.T) {
+	path := newPath(t)
+	full := errors.New("no space left on device")
+	var failures atomic.Int64
+	s := mustOpen(t, path, Options{
+		Flush: time.Hour, OnError: func(err error) { t.Error(err) },
+		Fault: func() error {
+			if failures.Add(-1) >= 0 {
+				return full
+			}
+			return nil
+		},
+	})
+	mustAppend(t, s, exchangeSteps(1, 1000)...)
+	mustKeep(t, s, capture.Entry{Key: []byte("a"), Value: []byte("1")}, capture.Entry{Key: []byte("b"), Value: []byte("2")})
+	failures.Store(1)
+	s.Flush()
+	if got := s.Committed(); got.Arrival != 7 {
+		t.Errorf("%+v is committed, want 7 steps", got)
+	}
+	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "2 entries") {
+		t.Errorf("keep failed: %v", err)
+	}
+	sameKept(t, "after a failure", nil, keptOf(t, s))
+	failures.Store(1)
+	mustKeep(t, s, capture.Entry{Key: []byte("c"), Value: []byte("3")})
+	s.Flush() // by itself
+	failures.Store(0)
+	mustKeep(t, s, capture.Entry{Key: []byte("d"), Value: []byte("4")})
+	mustClose(t, s)
+	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "3 entries") {
+		t.Errorf("keep failed: %v", err)
+	}
+	if a := s.Account(); a != (Account{Exchanges: 1}) {
+		t.Errorf("account %+v", a)
+	}
+	sameKept(t, "in the end", map[string]string{"d": "4"}, keptOf(t, s))
+}
+
+// TestKeepBudget keeps more than may wait, while a commit hangs: Keep waits, and Append does not.
+func TestKeepBudget(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	var gated atomic.Bool
+	entered := make(chan struct{}, 1)
+	s := mustOpen(t, newPath(t), Options{Flush: time.Millisecond, Fault: func() error {
+		if gated.Load() {
+			notify(entered)
+			<-gate
+		}
+		return nil
+	}})
+	gated.Store(true)
+	kept := make(chan int, 20)
+	go func() {
+		for i := range 20 {
+			s.Keep(capture.Entry{Key: []byte{byte(i + 1)}, Value: make([]byte, 1<<20)})
+			kept <- i
+		}
+		close(kept)
+	}()
+	<-entered
+	for i := range 7 { // there is room for so many
+		if got := <-kept; got != i {
+			t.Fatalf("call %d returned, want %d", got, i)
+		}
+	}
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	s.keeper.mu.Lock()
+	waiting := s.keeper.bytes + s.keeper.busy
+	s.keeper.mu.Unlock()
+	if waiting > keepBudget {
+		t.Errorf("%d bytes wait", waiting)
+	}
+	gated.Store(false)
+	close(gate)
+	n := 7
+	for range kept {
+		n++
+	}
+	mustClose(t, s)
+	if got := keptOf(t, s); n != 20 || len(got) != 20 || len(collect(t, s, 1)) != 7 {
+		t.Errorf("%d calls, %d entries", n, len(got))
+	}
+}
+
+// TestTwoReadersOfAnotherProcess read what a third process records and keeps, until it is killed, and after.
+func TestTwoReadersOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	recorder := startHelper(t, "keep", path, 1<<20)
+	if _, ok := recorder.line(); !ok {
+		t.Fatal("the recorder did not begin")
+	}
+	a, b := mustRead(t, path), mustRead(t, path)
+	last := 0
+	for round := 0; last < 50 && round < 100_000; round++ {
+		got, n := make(map[string]string), 0
+		for e, err := range []*Reader{a, b}[round%2].KeptRange(patient(t), nil, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[string(e.Key)] = string(e.Value)
+		}
+		fmt.Sscan(got["last"], &n)
+		if n < last || n > 0 && got[fmt.Sprintf("entry %06d", n)] == "" {
+			t.Fatalf("the last is %d after %d, of %d", n, last, len(got))
+		}
+		last = n
+	}
+	if err := recorder.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	recorder.cmd.Wait()
+	after := keptOf(t, a)
+	sameKept(t, "the other reader", after, keptOf(t, b))
+	n := 0
+	if fmt.Sscan(after["last"], &n); n < last || last < 50 {
+		t.Errorf("the last is %d after the kill, and was %d", n, last)
+	}
+	if err := Check(t.Context(), path); err != nil {
+		t.Error(err)
+	}
+}
+
+// helpKeep records and keeps entries until it is killed.
+func helpKeep(path string) error {
+	s, err := Open(path, Options{Flush: time.Millisecond, SegmentSize: 1 << 20})
+	if err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		s.Append(exchangeSteps(uint64(n), 3000)...)
+		err := s.Keep(
+			capture.Entry{Key: fmt.Appendf(nil, "entry %06d", n), Value: bytes.Repeat([]byte("v"), n%5000+1)},
+			capture.Entry{Key: []byte("last"), Value: fmt.Append(nil, n)},
+			capture.Entry{Key: fmt.Appendf(nil, "entry %06d", n-100)},
+		)
+		if err != nil {
+			return err
+		}
+		if n%10 == 0 {
+			s.Flush()
+		}
+		if n == 10 {
+			fmt.Println("begun")
+		}
+	}
+}
+
+// TestOlderRecorder answers as recorders of format 2 do: it keeps nothing, and that is no error.
+func TestOlderRecorder(t *testing.T) {
+	path := closedCapture(t, Options{}, 1)
+	info, err := mustRead(t, path).Info(patient(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &segment{path: path}
+	if err := s.tryExclusive(Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.db.Close()
+	l, err := listenAt(path + ".sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(path + ".sock")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			for {
+				body, err := readFrame(conn, maxRequest)
+				if err != nil || body[0] > askWait { // as it does with what it does not know
+					break
+				}
+				e := encoder{[]byte{answerOK}}
+				if body[0] == askHello {
+					e.number(wireVersion)
+					e.number(42)
+					e.text("a2atap")
+				} else {
+					e.info(&info)
+				}
+				writeFrame(conn, e.b)
+			}
+			conn.Close()
+		}
+	}()
+	r := mustRead(t, path)
+	sameKept(t, "of an older recorder", nil, keptOf(t, r))
+	if mark, err := r.Mark(patient(t)); err != nil || len(mark) != 32 {
+		t.Errorf("mark %x, error %v", mark, err)
+	}
+	r.Close()
+	l.Close()
+	<-done
+}
+
+// spoilEntry changes what is stored of an entry as no recorder would.
+func spoilEntry(t *testing.T, path, key string, change func(sealed []byte) []byte) {
+	t.Helper()
+	update(t, path, func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketReading)
+		return b.Put([]byte(key), change(bytes.Clone(b.Get([]byte(key)))))
+	})
+}
+
+func keptCapture(t *testing.T, entries map[string]string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	mustAppend(t, s, exchangeSteps(2, 100)[0])
+	for k, v := range entries {
+		mustKeep(t, s, capture.Entry{Key: []byte(k), Value: []byte(v)})
+	}
+	mustClose(t, s)
+	s.Reader.Close()
+	return path
+}
+
+// TestDamagedEntries are errors for who reads them, problems for doctor, and nothing to who reads the traffic.
+func TestDamagedEntries(t *testing.T) {
+	for name, change := range map[string]func(sealed []byte) []byte{
+		"a bit":            func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+		"cut":              func(b []byte) []byte { return b[:len(b)-1] },
+		"nothing":          func([]byte) []byte { return nil },
+		"way of packing":   func(b []byte) []byte { b[0] = 9; return b },
+		"gone with a rest": func(b []byte) []byte { b[0] = packedGone; return b },
+		"of another key":   func([]byte) []byte { return sealEntry([]byte("a"), []byte("value a")) },
+		"far too long":     func([]byte) []byte { return sealEntry([]byte("b"), make([]byte, maxEntryValue+1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := keptCapture(t, map[string]string{"a": "value a", "b": "value b"})
+			spoilEntry(t, path, "b", change)
+			check := func(r *Reader) {
+				t.Helper()
+				if _, err := r.Kept(patient(t), []byte("b")); !errors.Is(err, capture.ErrDamagedEntry) {
+					t.Errorf("kept: %v", err)
+				}
+				var err error
+				for _, err = range r.KeptRange(patient(t), nil, nil) {
+				}
+				if !errors.Is(err, capture.ErrDamagedEntry) {
+					t.Errorf("range: %v", err)
+				}
+				if got, err := r.Kept(patient(t), []byte("a")); err != nil || string(got[0]) != "value a" {
+					t.Errorf("the other: %q, error %v", got, err)
+				}
+				if steps := collect(t, r, 1); len(steps) < 8 {
+					t.Errorf("%d steps", len(steps))
+				}
+			}
+			check(mustRead(t, path))
+			c, err := Examine(t.Context(), path, nil)
+			if err != nil || len(c.Problems) != 1 || c.Problems[0].String() != path+": reading 62: "+madeAnew {
+				t.Errorf("problems %v, error %v", c.Problems, err)
+			}
+			s := mustOpen(t, path, Options{})
+			check(mustRead(t, path)) // through the socket
+			mustClose(t, s)
+			if err := mustRead(t, path).Replace(patient(t), func(func(...capture.Entry) error) error { return nil }); err != nil {
+				t.Error(err)
+			}
+			if err := Check(t.Context(), path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestDamagedReadingPages makes the pages of the reading senseless, and no others: the traffic can be read.
+func TestDamagedReadingPages(t *testing.T) {
+	path := keptCapture(t, map[string]string{"a": strings.Repeat("a", 3000), "b": strings.Repeat("b", 3000)})
+	want := collect(t, mustRead(t, path), 1)
+	var root uint64
+	update(t, path, func(tx *bbolt.Tx) error {
+		root = uint64(tx.Bucket(bucketReading).Root())
+		return nil
+	})
+	data := readFile(t, path)
+	data[int(root)*os.Getpagesize()+pageFlagsAt] = 0x77
+	writeFile(t, path, data)
+	r := mustRead(t, path)
+	if _, err := r.Kept(patient(t), []byte("a")); !errors.Is(err, capture.ErrDamagedEntry) {
+		t.Errorf("kept: %v", err)
+	}
+	for _, err := range r.KeptRange(patient(t), nil, nil) {
+		if !errors.Is(err, capture.ErrDamagedEntry) {
+			t.Errorf("range: %v", err)
+		}
+	}
+	if diff := cmp.Diff(want, collect(t, r, 1)); diff != "" {
+		t.Error(diff)
+	}
+	if err := r.Sound(patient(t), nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a recorder opens it: %v", err)
+	}
+	c, err := Examine(t.Context(), path, nil)
+	if err != nil || len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), path+": reading: "+madeAnew) {
+		t.Errorf("problems %v, error %v", c.Problems, err)
+	}
+}
+
+// TestMark is another one with each step, and the same for a copy.
+func TestMark(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{Flush: time.Millisecond})
+	mark := func(r *Reader) string {
+		t.Helper()
+		b, err := r.Mark(patient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	seen := map[string]bool{mark(&s.Reader): true}
+	for _, step := range exchangeSteps(1, 100) {
+		mustAppend(t, s, step)
+		s.Flush()
+		m := mark(&s.Reader)
+		if seen[m] {
+			t.Error("a step was added, and the mark is one that was")
+		}
+		seen[m] = true
+		if m != mark(mustRead(t, path)) {
+			t.Error("through the socket the mark is another")
+		}
+	}
+	last := mark(&s.Reader)
+	mustKeep(t, s, capture.Entry{Key: []byte("k"), Value: []byte("v")})
+	s.Flush()
+	mustClose(t, s)
+	copied := writeFile(t, filepath.Join(t.TempDir(), "copy.a2atap"), readFile(t, path))
+	for name, path := range map[string]string{"the file": path, "a copy": copied} {
+		if mark(mustRead(t, path)) != last {
+			t.Errorf("%s has another mark", name)
+		}
+	}
+	mustClose(t, mustOpen(t, copied, Options{Insecure: true})) // which adds no step
+	if mark(mustRead(t, copied)) != last {
+		t.Error("a recorder that recorded nothing changed the mark")
+	}
+	other := mustOpen(t, newPath(t), Options{})
+	mustAppend(t, other, exchangeSteps(1, 100)...)
+	other.Flush()
+	if mark(&other.Reader) == last {
+		t.Error("another recording has the same mark")
+	}
+}
+
+// TestSound finds what is missing or changed in the blocks.
+func TestSound(t *testing.T) {
+	t.Parallel()
+	build := func(t *testing.T, segment int64) string {
+		path := filepath.Join(t.TempDir(), "c.a2atap")
+		s := mustOpen(t, path, Options{SegmentSize: segment})
+		for seq := uint64(1); seq <= 400; seq++ {
+			mustAppend(t, s, exchangeSteps(seq, 2000)...)
+			if segment > 0 && seq%100 == 0 {
+				s.Flush()
+			}
+		}
+		mustClose(t, s)
+		s.Reader.Close()
+		return path
+	}
+	for name, c := range map[string]struct {
+		segment int64
+		spoil   func(t *testing.T, path string)
+		says    string
+	}{
+		"nothing":               {0, func(*testing.T, string) {}, ""},
+		"nothing, in segments":  {1, func(*testing.T, string) {}, ""},
+		"a damaged block":       {0, func(t *testing.T, path string) { update(t, path, spoilBlock) }, "checksum is"},
+		"a missing block":       {0, func(t *testing.T, path string) { update(t, path, dropBlock(false)) }, "is missing"},
+		"a missing last block":  {0, func(t *testing.T, path string) { update(t, path, dropBlock(true)) }, "is missing"},
+		"damaged, in a segment": {1, func(t *testing.T, path string) { update(t, path+".0002", spoilBlock) }, "checksum is"},
+		"missing, in a segment": {1, func(t *testing.T, path string) { update(t, path+".0002", dropBlock(true)) }, "is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := build(t, c.segment)
+			c.spoil(t, path)
+			var done, total uint64
+			err := mustRead(t, path).Sound(patient(t), func(d, of uint64) { done, total = d, of })
+			if c.says == "" {
+				if err != nil || done != 2800 || total != 2800 {
+					t.Errorf("%d of %d, error %v", done, total, err)
+				}
+				s := mustOpen(t, path, Options{})
+				if err := mustRead(t, path).Sound(patient(t), nil); err != nil {
+					t.Error("through the socket:", err)
+				}
+				mustClose(t, s)
+				return
+			}
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := mustRead(t, build(t, 0)).Sound(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+func spoilBlock(tx *bbolt.Tx) error {
+	k, v := tx.Bucket(bucketBlocks).Cursor().First()
+	return tx.Bucket(bucketBlocks).Put(bytes.Clone(k), append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
+}
+
+// dropBlock removes the last block or one in the middle.
+func dropBlock(last bool) func(tx *bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketBlocks).Cursor()
+		k, _ := c.Last()
+		if !last {
+			k, _ = c.Prev()
+		}
+		return tx.Bucket(bucketBlocks).Delete(bytes.Clone(k))
+	}
+}
+
+func FuzzSealedEntry(f *testing.F) {
+	f.Add([]byte("key"), sealEntry([]byte("key"), []byte("value")))
+	f.Add([]byte("key"), sealEntry([]byte("key"), nil))
+	f.Add([]byte("key"), []byte{1, 2})
+	f.Fuzz(func(t *testing.T, key, sealed []byte) {
+		value, err := unsealEntry(key, sealed)
+		if err != nil {
+			if !errors.Is(err, capture.ErrDamagedEntry) {
+				t.Error(err)
+			}
+			return
+		}
+		if !bytes.Equal(sealEntry(key, value), sealed) {
+			t.Errorf("%x is not what %x was sealed as", sealed, value)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+func mustOpenShelf(t *testing.T, path string) *ShelfFile {
+	t.Helper()
+	s, err := OpenShelf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestShelfFile writes a shelf and writes it again, while somebody reads the first.
+func TestShelfFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap.reading")
+	write := func(n int) map[string]string {
+		t.Helper()
+		want := make(map[string]string)
+		err := WriteShelf(path, func(put func(...capture.Entry) error) error {
+			for i := range n {
+				key, value := fmt.Append(nil, "key ", i), bytes.Repeat([]byte{byte(n)}, i*20_000)
+				want[string(key)] = string(value)
+				if err := put(capture.Entry{Key: key, Value: value}, capture.Entry{Key: []byte("x"), Value: key}); err != nil {
+					return err
+				}
+			}
+			return put(capture.Entry{Key: []byte("x")})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return want
+	}
+	first := write(30)
+	old := mustOpenShelf(t, path)
+	sameKept(t, "the first", first, keptOf(t, old))
+	if mode := fileMode(t, path); mode != 0o600 {
+		t.Errorf("mode %v, want 0600", mode)
+	}
+	second := write(2)
+	sameKept(t, "the second", second, keptOf(t, mustOpenShelf(t, path)))
+	sameKept(t, "the first, which is open", first, keptOf(t, old))
+
+	left := writeFile(t, filepath.Join(filepath.Dir(path), temporaryPattern+filepath.Base(path)+"-1"), nil)
+	if err := os.Chtimes(left, time.Time{}, time.Now().Add(-2*leftAfter)); err != nil {
+		t.Fatal(err)
+	}
+	mine := errors.New("mine")
+	err := WriteShelf(path, func(put func(...capture.Entry) error) error {
+		return errors.Join(put(capture.Entry{Key: []byte("k"), Value: []byte("v")}), mine)
+	})
+	if !errors.Is(err, mine) {
+		t.Errorf("got %v", err)
+	}
+	sameKept(t, "after a failure", second, keptOf(t, mustOpenShelf(t, path)))
+	if names, err := namesIn(filepath.Dir(path)); err != nil || len(names) != 1 {
+		t.Errorf("in the folder: %v, error %v", names, err)
+	}
+	if err := WriteShelf(filepath.Join(t.TempDir(), "absent", "x"), nil); err == nil {
+		t.Error("a shelf is written where there is no folder")
+	}
+}
+
+// TestWhatIsNoShelf opens files of other kinds, and of a later version.
+func TestWhatIsNoShelf(t *testing.T) {
+	dir := t.TempDir()
+	shelf := filepath.Join(dir, "shelf")
+	if err := WriteShelf(shelf, func(func(...capture.Entry) error) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	later := writeFile(t, filepath.Join(dir, "later"), readFile(t, shelf))
+	update(t, later, func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(metaShelf, []byte{shelfFormat + 1}) })
+	bare := writeFile(t, filepath.Join(dir, "bare"), readFile(t, shelf))
+	update(t, bare, func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketReading) })
+	for path, want := range map[string]error{
+		later: capture.ErrFuture,
+		bare:  capture.ErrFormat,
+		writeFile(t, filepath.Join(dir, "text"), bytes.Repeat([]byte("no shelf"), 9999)): capture.ErrFormat,
+		writeFile(t, filepath.Join(dir, "empty"), nil):                                   capture.ErrFormat,
+		writeFile(t, filepath.Join(dir, "cut"), readFile(t, shelf)[:3*os.Getpagesize()]): ErrDamaged,
+		closedCapture(t, Options{}, 1):                                                   capture.ErrFormat,
+		filepath.Join(dir, "absent"):                                                     os.ErrNotExist,
+	} {
+		if s, err := OpenShelf(path); !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v, want %v", path, s, err, want)
+		}
+	}
+	if _, err := Read(shelf); !errors.Is(err, capture.ErrFormat) {
+		t.Errorf("a shelf is read as a capture: %v", err)
+	}
+	if _, err := Open(shelf, Options{}); !errors.Is(err, capture.ErrFormat) {
+		t.Errorf("a shelf is recorded into: %v", err)
+	}
+}
+
+// FuzzShelf opens what may be a shelf and reads all of it.
+func FuzzShelf(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "seed")
+	err := WriteShelf(path, func(put func(...capture.Entry) error) error {
+		for i := range 40 {
+			if err := put(capture.Entry{Key: fmt.Append(nil, i), Value: make([]byte, 10*i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, 0, byte(0))
+	for at := 0; at < len(data); at += 997 {
+		f.Add(data, at, byte(0x41))
+	}
+	path = filepath.Join(f.TempDir(), "fuzzed")
+	f.Fuzz(func(t *testing.T, data []byte, at int, change byte) {
+		data = bytes.Clone(data)
+		if at >= 0 && at < len(data) {
+			data[at] ^= change
+		}
+		writeFile(t, path, data)
+		s, err := OpenShelf(path)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		n := 0
+		for e, err := range s.KeptRange(t.Context(), nil, nil) {
+			if err != nil {
+				return
+			}
+			got, err := s.Kept(t.Context(), e.Key)
+			if err != nil || !bytes.Equal(got[0], e.Value) {
+				t.Errorf("%x is %x, and was %x, error %v", e.Key, got, e.Value, err)
+			}
+			if n++; n > len(data) {
+				t.Fatal("it has no end")
+			}
+		}
+	})
+}
