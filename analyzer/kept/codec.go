@@ -15,11 +15,20 @@ import (
 
 // An encoder writes a value. A text that was written before is written as its number.
 type encoder struct {
-	b     []byte
-	texts map[string]uint64
+	b      []byte
+	texts  map[string]uint64
+	before last
 }
 
-func newEncoder() *encoder { return &encoder{texts: make(map[string]uint64)} }
+// A last is what the next row is written as the difference to.
+type last struct {
+	Seq, Conn uint64
+	Started   time.Time
+}
+
+var firstLast = last{Started: time.Unix(0, 0).UTC()}
+
+func newEncoder() *encoder { return &encoder{texts: make(map[string]uint64), before: firstLast} }
 
 func (e *encoder) number(n uint64)         { e.b = binary.AppendUvarint(e.b, n) }
 func (e *encoder) signed(n int64)          { e.b = binary.AppendVarint(e.b, n) }
@@ -59,19 +68,15 @@ func (e *encoder) list(texts []string) {
 	}
 }
 
-func (e *encoder) instant(t time.Time) {
-	e.signed(t.Unix())
-	e.count(t.Nanosecond())
-}
-
 // A decoder reads what an encoder wrote. After the first thing that is wrong everything is zero, and err says so.
 type decoder struct {
-	b     string
-	texts []string
-	err   error
+	b      string
+	texts  []string
+	before last
+	err    error
 }
 
-func newDecoder(raw []byte) *decoder { return &decoder{b: string(raw)} }
+func newDecoder(raw []byte) *decoder { return &decoder{b: string(raw), before: firstLast} }
 
 func (d *decoder) fail(what string) {
 	if d.err == nil {
@@ -177,26 +182,17 @@ func (d *decoder) list() []string {
 	return texts
 }
 
-func (d *decoder) instant() time.Time {
-	seconds, nanos := d.signed(), d.number()
-	if nanos >= uint64(time.Second) {
-		d.fail("a time is none")
-		return time.Time{}
-	}
-	return time.Unix(seconds, int64(nanos)).UTC()
-}
-
 // row writes a row.
 func (e *encoder) row(r *Row) {
-	e.number(r.Seq)
+	e.number(r.Seq - e.before.Seq)
 	e.b = append(e.b, r.ID[:]...)
-	e.number(r.Conn)
+	e.signed(int64(r.Conn - e.before.Conn))
 	e.link(r.Link)
 	e.text(r.How)
 	e.text(r.AgentURL)
-	e.instant(r.Started)
+	e.since(r.Started)
 	e.took(r.Took)
-	e.took(r.Gap)
+	e.took(r.Took - r.Gap)
 	e.octet(byte(r.Life))
 	e.text(r.Method)
 	e.text(r.Target)
@@ -214,7 +210,6 @@ func (e *encoder) row(r *Row) {
 	e.octet(byte(r.State))
 	e.list(r.Tasks)
 	e.list(r.Contexts)
-	e.list(r.Messages)
 	octets(e, r.States)
 	octets(e, r.Roles)
 	octets(e, r.Kinds)
@@ -247,6 +242,18 @@ func (e *encoder) row(r *Row) {
 	e.count(len(r.Found))
 	for i := range r.Found {
 		e.found(&r.Found[i])
+	}
+	if !r.Started.IsZero() {
+		e.before.Started = r.Started
+	}
+	e.before.Seq, e.before.Conn = r.Seq, r.Conn
+}
+
+// since writes an instant as what it is after that of the row before.
+func (e *encoder) since(t time.Time) {
+	e.flags(t.IsZero())
+	if !t.IsZero() {
+		e.took(t.Sub(e.before.Started))
 	}
 }
 
@@ -295,14 +302,15 @@ func (d *decoder) id() (id uuid.UUID) {
 // row reads a row. Its texts are parts of one string, that of the chunk.
 func (d *decoder) row() *Row {
 	r := &Row{}
-	r.Seq, r.ID, r.Conn = d.number(), d.id(), d.number()
+	r.Seq, r.ID, r.Conn = d.number()+d.before.Seq, d.id(), uint64(d.signed())+d.before.Conn
 	r.Link, r.How, r.AgentURL = d.link(), d.text(), d.text()
-	r.Started, r.Took, r.Gap, r.Life = d.instant(), d.took(), d.took(), capture.State(d.octet())
+	r.Started, r.Took = d.since(), d.took()
+	r.Gap, r.Life = r.Took-d.took(), capture.State(d.octet())
 	r.Method, r.Target, r.Host, r.Asked, r.Called = d.text(), d.text(), d.text(), d.text(), d.text()
 	r.Operation, r.Binding, r.Dialects = a2a.Operation(d.octet()), a2a.Binding(d.octet()), d.dialects()
 	r.Status, r.RequestSize, r.ResponseSize, r.Events = int(d.signed()), d.signed(), d.signed(), int(d.signed())
 	r.Task, r.State = d.text(), a2a.State(d.octet())
-	r.Tasks, r.Contexts, r.Messages = d.list(), d.list(), d.list()
+	r.Tasks, r.Contexts = d.list(), d.list()
 	r.States, r.Roles, r.Kinds = octetsOf[a2a.State](d), octetsOf[a2a.Role](d), octetsOf[a2a.PayloadKind](d)
 	r.Types = d.list()
 	if n := d.count(); n > 0 {
@@ -331,7 +339,19 @@ func (d *decoder) row() *Row {
 		r.Found[i] = d.found()
 	}
 	d.known(uint8(r.Life) <= uint8(capture.StateInterrupted) && r.Seq > 0)
+	if !r.Started.IsZero() {
+		d.before.Started = r.Started
+	}
+	d.before.Seq, d.before.Conn = r.Seq, r.Conn
 	return r
+}
+
+func (d *decoder) since() (t time.Time) {
+	var zero bool
+	if d.flags(&zero); !zero {
+		t = d.before.Started.Add(d.took())
+	}
+	return t
 }
 
 // known fails unless what was read makes sense.
@@ -454,7 +474,7 @@ func (r *Row) drop(number uint64) {
 	r.Found = kept
 }
 
-// finding writes a finding, but for what its capture and its workflow are.
+// finding writes a finding, but for what its capture, its workflow and the id of its exchange are.
 func (e *encoder) finding(f *analyzer.Finding) {
 	e.text(f.Rule.ID)
 	e.octet(byte(f.Severity))
@@ -463,7 +483,6 @@ func (e *encoder) finding(f *analyzer.Finding) {
 	e.octet(byte(f.Binding))
 	e.octet(byte(f.Operation))
 	e.link(f.Link)
-	e.b = append(e.b, f.ExchangeID[:]...)
 	e.number(f.Place.Exchange)
 	e.flags(f.Place.Response, f.Place.HasPointer, f.Weight != nil)
 	e.text(f.Place.Part)
@@ -483,7 +502,7 @@ func (d *decoder) finding(rules map[string]*analyzer.Rule) *analyzer.Finding {
 	f := &analyzer.Finding{Rule: d.rule(rules)}
 	f.Severity, f.Side = analyzer.Severity(d.octet()), a2a.Side(d.octet())
 	f.Dialects, f.Binding, f.Operation = d.dialects(), a2a.Binding(d.octet()), a2a.Operation(d.octet())
-	f.Link, f.ExchangeID, f.Place.Exchange = d.link(), d.id(), d.number()
+	f.Link, f.Place.Exchange = d.link(), d.number()
 	var weighs bool
 	d.flags(&f.Place.Response, &f.Place.HasPointer, &weighs)
 	f.Place.Part, f.Place.Pointer = d.text(), d.text()

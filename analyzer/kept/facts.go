@@ -49,8 +49,6 @@ func (f Facts) Values(key string) []string {
 		return f.Tasks
 	case "context":
 		return f.Contexts
-	case "message":
-		return f.Messages
 	case "state":
 		return names(f.States)
 	case "role":

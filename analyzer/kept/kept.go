@@ -76,7 +76,7 @@ func Digest(rules []*analyzer.Rule) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// A Row is what is kept of one exchange.
+// A Row is what is kept of one exchange. Of its Summary the ids of messages are not.
 type Row struct {
 	analyzer.Summary
 	Parent   uint64            // the exchange that caused it; 0 if it begins a workflow

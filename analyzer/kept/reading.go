@@ -365,7 +365,7 @@ func (r *Reading) allPatches(ctx context.Context, from uint64) (map[uint64][]pat
 }
 
 // Findings yields the findings from a number on, in the order in which they were made, each with its number. Those that
-// were replaced are left out. Their Capture and Workflow are for the caller to fill in.
+// were replaced are left out. Their Capture, Workflow and ExchangeID are for the caller to fill in.
 func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered, error] {
 	return func(yield func(Numbered, error) bool) {
 		replaced, err := r.replaced(ctx, from)
@@ -488,7 +488,9 @@ func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analyzer.Finding,
 		if f == nil || f.Place.Exchange != row.Seq {
 			return nil, damaged("finding %d is not the one that exchange %d has", number, row.Seq)
 		}
-		list = append(list, *f)
+		one := *f
+		one.ExchangeID = row.ID
+		list = append(list, one)
 	}
 	return list, nil
 }
@@ -529,6 +531,13 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*analyzer.R
 			return nil, err
 		}
 		f.Capture = info.Name
+		row, err := r.Row(ctx, f.Place.Exchange)
+		if err != nil {
+			return nil, err
+		}
+		if row != nil {
+			f.ExchangeID = row.ID
+		}
 		result.Findings = append(result.Findings, *f.Finding)
 	}
 	return result, nil

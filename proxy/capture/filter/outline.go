@@ -11,7 +11,7 @@ import (
 )
 
 // An Outline is what is known of an exchange by those who have not read it: all that the keys of the language ask for,
-// but for headers, JSON and words that are searched in bodies.
+// but for headers, JSON, ids of messages, and words that are searched in bodies.
 type Outline struct {
 	Seq          uint64
 	ID           uuid.UUID
@@ -50,7 +50,7 @@ func (f *Filter) Decide(o *Outline, facts Facts) (match, certain bool) {
 	return can.match, can.match != can.fail
 }
 
-// Certain reports whether Decide always is, for outlines that are not partial: no headers, JSON or bodies are asked for.
+// Certain reports whether Decide always is, for outlines that are not partial: nothing is asked for that they lack.
 func (f *Filter) Certain() bool { return f == nil || f.root == nil || decidable(f.root) }
 
 func decidable(n node) bool {
@@ -65,11 +65,9 @@ func decidable(n node) bool {
 	case negate:
 		return decidable(n.node)
 	case keyTerm:
-		switch n.test.(type) {
-		case headerTest, jsonTest:
-			return false
-		}
-		return true
+		_, header := n.test.(headerTest)
+		_, json := n.test.(jsonTest)
+		return !header && !json && n.key.Name != "message"
 	}
 	return false
 }
@@ -135,6 +133,9 @@ func (s *subject) outlook(n node) outlook {
 		case headerTest, jsonTest:
 			return both
 		}
+		if n.key.Name == "message" {
+			return both
+		}
 		holds := n.test.holds(s)
 		if !holds && s.outline.Partial && slices.Contains(partialKeys, n.key.Name) {
 			return both
@@ -145,4 +146,4 @@ func (s *subject) outlook(n node) outlook {
 }
 
 // partialKeys are those of which an outline may have only a part.
-var partialKeys = []string{"task", "context", "message", "event", "code", "trace"}
+var partialKeys = []string{"task", "context", "event", "code", "trace"}
