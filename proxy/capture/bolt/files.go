@@ -18,8 +18,8 @@ const (
 	readersPause = time.Millisecond
 )
 
-// After so many bytes of blocks, or calls, files are closed and opened again: what was read of a file counts as memory of
-// the process while the file is mapped.
+// After so many bytes of blocks, or calls, files are closed and opened again: what was read of a file counts as memory
+// of the process while the file is mapped.
 const (
 	mostRead  = 32 << 20
 	mostCalls = 10_000
@@ -32,7 +32,7 @@ type openFiles struct {
 	idle     sync.Cond           // there are no users
 	segments map[string]*segment // by path
 	set      segmentSet          // the capture; nil if it must be looked for
-	next     fs.FileInfo         // of the segment after the last, in which nothing was written yet; nil if there is none
+	next     fs.FileInfo         // of a segment after the last, in which nothing was written yet; nil if there is none
 	users    int                 // calls under way
 	calls    int                 // since the files were opened
 	read     int                 // bytes of blocks, likewise
