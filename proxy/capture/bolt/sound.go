@@ -71,11 +71,17 @@ func (r *Reader) Sound(ctx context.Context, progress func(done, total uint64)) e
 // sound is Sound in the files, or errLocked.
 func (o *remoteAccess) sound(ctx context.Context, progress func(done, total uint64)) error {
 	w := soundness{next: 1}
+	part := func(look func(segmentSet) error) error {
+		return o.files(func(set segmentSet) error {
+			o.opened.count(soundPiece)
+			return look(set)
+		})
+	}
 	for !w.blocksDone {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := o.files(w.blocks); err != nil {
+		if err := part(w.blocks); err != nil {
 			return err
 		}
 		progress(min(w.next-1, w.last), w.last)
@@ -84,7 +90,7 @@ func (o *remoteAccess) sound(ctx context.Context, progress func(done, total uint
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := o.files(w.names); err != nil {
+		if err := part(w.names); err != nil {
 			return err
 		}
 	}
