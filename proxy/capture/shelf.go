@@ -16,8 +16,8 @@ type Entry struct {
 	Value []byte // nil where entries are put: the one with the key is removed
 }
 
-// A Shelf holds what was worked out from a capture, by key. What it returns belongs to the caller. Methods may be called
-// concurrently.
+// A Shelf holds what was worked out from a capture, by key. What it returns belongs to the caller. Methods may be
+// called concurrently.
 type Shelf interface {
 	// Kept returns the values of keys, in that order; nil where there is none. A value that is damaged is an error that
 	// wraps ErrDamagedEntry.

@@ -140,8 +140,8 @@ func listEntries(b *bbolt.Bucket, from, to []byte, limit int) (list []keptEntry,
 }
 
 // newestEntries puts together what segments, the oldest first, have of a range, of which more says that a segment has
-// more behind its list. Of entries with the same key that of the newest segment counts. It also reports whether there is
-// more behind what it returns.
+// more behind its list. Of entries with the same key that of the newest segment counts. It also reports whether there
+// is more behind what it returns.
 func newestEntries(lists [][]keptEntry, more []bool) (merged []keptEntry, rest bool) {
 	var end []byte // up to here all lists are complete
 	for i, list := range lists {

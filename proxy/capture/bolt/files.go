@@ -18,11 +18,11 @@ const (
 	readersPause = time.Millisecond
 )
 
-// After so many bytes of blocks, or calls, files are closed and opened again: what was read of a file counts as memory of
-// the process while the file is mapped.
+// After so many bytes of blocks, or calls, the pages are given up that were read, by closing the files where there is no
+// other way: what was read of a file counts as memory of the process while the file is mapped.
 const (
-	mostRead  = 32 << 20
-	mostCalls = 10_000
+	mostRead  = 8 << 20
+	mostCalls = 256
 )
 
 // openFiles are the files of a capture that no recorder has. They stay open between calls, but only locked during one:
@@ -32,9 +32,9 @@ type openFiles struct {
 	idle     sync.Cond           // there are no users
 	segments map[string]*segment // by path
 	set      segmentSet          // the capture; nil if it must be looked for
-	next     fs.FileInfo         // of the segment after the last, in which nothing was written yet; nil if there is none
+	next     fs.FileInfo         // of a segment after the last, in which nothing was written yet; nil if there is none
 	users    int                 // calls under way
-	calls    int                 // since the files were opened
+	calls    int                 // since pages were given up
 	read     int                 // bytes of blocks, likewise
 	spoiled  bool                // a file faulted
 	since    time.Time           // when the lock was first taken after a pause
@@ -162,8 +162,17 @@ func (f *openFiles) release(err error) error {
 	}
 	f.until = time.Now()
 	f.idle.Broadcast()
-	if f.spoiled || f.read > mostRead || f.calls > mostCalls {
+	much := f.read > mostRead || f.calls > mostCalls
+	if f.spoiled || much && !canDrop {
 		return f.close()
+	}
+	if much {
+		for _, s := range f.set {
+			if err := dropPages(s.db); err != nil {
+				return errors.Join(err, f.close())
+			}
+		}
+		f.calls, f.read = 0, 0
 	}
 	for i, s := range f.set {
 		if err := f.letGo(s, i > 0 && i < len(f.set)-1); err != nil {
@@ -187,12 +196,24 @@ func (f *openFiles) letGo(s *segment, middle bool) error {
 }
 
 // count notes how much was read of the files.
-func (f *openFiles) count(blocks []block) {
+func (f *openFiles) count(bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.read += bytes
+}
+
+func sizeOfBlocks(blocks []block) (n int) {
 	for _, b := range blocks {
-		f.read += len(b.value)
+		n += len(b.value)
 	}
+	return n
+}
+
+func sizeOfEntries(entries []keptEntry) (n int) {
+	for _, e := range entries {
+		n += len(e.sealed)
+	}
+	return n
 }
 
 // close closes the files.

@@ -75,16 +75,20 @@ func TestReaderNotices(t *testing.T) {
 		exchanges uint64
 		err       error
 	}{
-		"nothing":             {func(*testing.T, string) {}, before, nil},
-		"it goes on":          {record(0, 1), before + 1, nil},
-		"another segment":     {record(1, 1), before + 1, nil},
-		"several":             {record(1, 5), before + 5, nil},
-		"it is replaced":      {func(t *testing.T, path string) { replaceFile(t, path, readFile(t, other)) }, 9, nil},
-		"it is written over":  {func(t *testing.T, path string) { writeFile(t, path, readFile(t, other)) }, 9, nil},
-		"it is cut":           {func(t *testing.T, path string) { writeFile(t, path, readFile(t, path)[:9000]) }, 0, errDamaged},
-		"it is deleted":       {func(t *testing.T, path string) { os.Remove(path) }, 0, os.ErrNotExist},
-		"a blank segment":     {func(t *testing.T, path string) { writeFile(t, path+".0002", nil) }, before, nil},
-		"a segment of others": {func(t *testing.T, path string) { writeFile(t, path+".0002", readFile(t, other)) }, 0, capture.ErrFormat},
+		"nothing":            {func(*testing.T, string) {}, before, nil},
+		"it goes on":         {record(0, 1), before + 1, nil},
+		"another segment":    {record(1, 1), before + 1, nil},
+		"several":            {record(1, 5), before + 5, nil},
+		"it is replaced":     {func(t *testing.T, path string) { replaceFile(t, path, readFile(t, other)) }, 9, nil},
+		"it is written over": {func(t *testing.T, path string) { writeFile(t, path, readFile(t, other)) }, 9, nil},
+		"it is cut": {
+			func(t *testing.T, path string) { writeFile(t, path, readFile(t, path)[:9000]) }, 0, errDamaged,
+		},
+		"it is deleted":   {func(t *testing.T, path string) { os.Remove(path) }, 0, os.ErrNotExist},
+		"a blank segment": {func(t *testing.T, path string) { writeFile(t, path+".0002", nil) }, before, nil},
+		"a segment of others": {
+			func(t *testing.T, path string) { writeFile(t, path+".0002", readFile(t, other)) }, 0, capture.ErrFormat,
+		},
 		"a page of zeros": {func(t *testing.T, path string) {
 			data := readFile(t, path)
 			page := os.Getpagesize()

@@ -254,8 +254,8 @@ func (p *pager) walk(pg *page, low, high []byte, depth int, l look) error {
 	return nil
 }
 
-// count is walk for a leaf of which nothing is needed but, unless sum is nil, how many entries it has and their sums. It
-// is what opening a large file spends its time in: a million rows.
+// count is walk for a leaf of which nothing is needed but, unless sum is nil, how many entries it has and their sums.
+// It is what opening a large file spends its time in: a million rows.
 func (p *pager) count(pg *page, low, high []byte, sum *table) error {
 	before := low
 	first := pg.tableEnd()
@@ -336,13 +336,14 @@ func (p *pager) bucket(value []byte, l look) error {
 // buckets returns the values of the buckets.
 func (p *pager) buckets() (map[string][]byte, error) {
 	found := make(map[string][]byte)
-	return found, p.tree(p.meta.root, nil, nil, 0, look{values: true, each: func(flags uint32, key, value []byte) error {
+	each := func(flags uint32, key, value []byte) error {
 		if flags != leafBucket {
 			return fmt.Errorf("an entry beside the buckets has flags %#x: %w", flags, errPages)
 		}
 		found[string(key)] = bytes.Clone(value)
 		return nil
-	}})
+	}
+	return found, p.tree(p.meta.root, nil, nil, 0, look{values: true, each: each})
 }
 
 // freelist checks that the pages which the database takes for free are used by nothing.

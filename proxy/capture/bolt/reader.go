@@ -24,8 +24,9 @@ const (
 // An exchange that has no end in the capture is open while it is recorded, and if the recorder ended as it should; when
 // the recorder was killed, it is interrupted.
 //
-// While no recorder has the capture, each call opens the files, copies a page and closes them again, so that a Reader
-// never keeps a recorder from starting. While one has it, the Reader asks it through its socket. It changes over by
+// While no recorder has the capture, each call locks the files, copies a page and lets go of them again, so that a
+// Reader never keeps a recorder from starting. They stay open between calls; a call notices when they were written or
+// replaced since, and opens them again. While a recorder has it, the Reader asks it through its socket. It changes over by
 // itself, in the middle of an iteration too: what is read is the same.
 //
 // What a Reader yields is the caller's. The bytes of the steps that Steps yields are parts of a block of about 128 KiB,

@@ -183,7 +183,7 @@ func (o *remoteAccess) blocks(ctx context.Context, from uint64, limit int) (foun
 	err = o.do(ctx,
 		func(set segmentSet) (err error) {
 			found, last, err = set.blocks(from, limit)
-			o.opened.count(found)
+			o.opened.count(sizeOfBlocks(found))
 			return err
 		},
 		func(c *client) (err error) { found, last, err = c.blocks(ctx, from, limit); return err })
@@ -194,7 +194,7 @@ func (o *remoteAccess) fetch(ctx context.Context, firsts []uint64, limit int) (f
 	err = o.do(ctx,
 		func(set segmentSet) (err error) {
 			found, err = set.fetch(firsts, limit)
-			o.opened.count(found)
+			o.opened.count(sizeOfBlocks(found))
 			return err
 		},
 		func(c *client) (err error) { found, err = c.fetch(ctx, firsts, limit); return err })
@@ -226,7 +226,11 @@ func (o *remoteAccess) keptRange(ctx context.Context, from, to []byte, limit int
 	found []keptEntry, next []byte, err error,
 ) {
 	err = o.do(ctx,
-		func(set segmentSet) (err error) { found, next, err = set.keptRange(from, to, limit); return err },
+		func(set segmentSet) (err error) {
+			found, next, err = set.keptRange(from, to, limit)
+			o.opened.count(sizeOfEntries(found))
+			return err
+		},
 		func(c *client) (err error) { found, next, err = c.keptRange(ctx, from, to, limit); return err })
 	return found, next, err
 }

@@ -23,16 +23,16 @@ var errMeanwhile = fmt.Errorf("%w: something was recorded into it meanwhile", Er
 const replaceBytes = 4 << 20
 
 // Replace throws away what is kept beside the steps, and keeps what write puts, for a capture that nobody records. It
-// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how its
-// recorder ended.
+// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how
+// its recorder ended.
 //
 // The files are opened for writing, but only locked for moments: while write computes, others may read. A transaction
 // stores a few MiB, so who is killed in the middle leaves a part: put last what says that all is there. If write or
 // storing fails, nothing is kept, as far as that can be done, and the error is returned.
 //
 // In a capture of several files the entries go to the last one. Errors wrap ErrHeld where somebody records into it or
-// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a full
-// disk, wrap their cause.
+// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a
+// full disk, wrap their cause.
 func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
 	if err := r.access.replace(ctx, false, write); err != nil {
 		return fmt.Errorf("keep what was worked out: %w", err)
@@ -54,10 +54,18 @@ func (in *localAccess) replace(
 	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
 ) error {
 	if open, _ := in.read(func(segmentSet, bool) error { return nil }); open {
-		return fmt.Errorf("%w: this process records into %s", ErrHeld, in.path)
+		return errHeldHere
 	}
 	return in.remote.replace(ctx, amend, write)
 }
+
+// heldHere is an ErrHeld of which no other process is the cause.
+type heldHere struct{}
+
+var errHeldHere heldHere
+
+func (heldHere) Error() string        { return "this process records into it; wait until that has ended" }
+func (heldHere) Is(target error) bool { return target == ErrHeld }
 
 func (o *remoteAccess) replace(
 	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
@@ -112,8 +120,8 @@ func (r *replacement) patiently(fn func() error) error {
 	}
 }
 
-// found is what a segment was when it was read.
-type found struct {
+// A foundFile is what a segment was when it was read.
+type foundFile struct {
 	path  string
 	metas [2][pageMetaSize]byte
 	kept  bool // it has entries
@@ -128,14 +136,14 @@ func (r *replacement) begin() (err error) {
 		}
 	}()
 	// First as every reader does, who sees whether all is there and in order.
-	var all []found
+	var all []foundFile
 	err = r.access.files(func(set segmentSet) error {
 		for _, s := range set {
 			st, _, err := s.lookAt()
 			if err != nil {
 				return err
 			}
-			f := found{path: s.path, metas: st.metas, kept: s.readingErr != nil}
+			f := foundFile{path: s.path, metas: st.metas, kept: s.readingErr != nil}
 			if s.readingErr == nil {
 				err = s.shelf(func(b *bbolt.Bucket) { f.kept = b != nil && !emptyBucket(b) })
 			}
@@ -186,7 +194,7 @@ func (r *replacement) begin() (err error) {
 }
 
 // openToChange opens a file for writing that must be as it was found.
-func openToChange(f found) (*segment, error) {
+func openToChange(f foundFile) (*segment, error) {
 	s := &segment{path: f.path}
 	if err := inspect(s.path); err != nil {
 		return nil, err
@@ -228,7 +236,7 @@ func emptyReading(tx *bbolt.Tx) error {
 
 // emptyEarlier throws away the entries of all segments but the last. Those of one that cannot be written are to be
 // hidden.
-func (r *replacement) emptyEarlier(all []found) error {
+func (r *replacement) emptyEarlier(all []foundFile) error {
 	for i, f := range all[:len(all)-1] {
 		if !f.kept {
 			continue

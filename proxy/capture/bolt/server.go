@@ -146,7 +146,9 @@ func (s *server) answer(q request) []byte {
 func (s *server) fill(e *encoder, q request) error {
 	switch q.ask {
 	case askHello:
-		e.holder(holder{version: wireVersion, pid: uint64(os.Getpid()), program: filepath.Base(os.Args[0]), asks: lastAsk})
+		e.holder(holder{
+			version: wireVersion, pid: uint64(os.Getpid()), program: filepath.Base(os.Args[0]), asks: lastAsk,
+		})
 	case askInfo:
 		info, err := s.access.info(s.ctx)
 		e.info(&info)

@@ -97,6 +97,6 @@ func keptRange(ctx context.Context, from, to []byte,
 }
 
 // Mark identifies the steps of the capture as they are now: 32 bytes that are others when a step was added, or when the
-// file was replaced by another recording, and the same before and after Store.Keep and Reader.Replace, and for a copy of
-// the files. A recorder of an earlier version that has the capture now answers with a mark that is that of no file.
+// file was replaced by another recording, and the same before and after Store.Keep and Reader.Replace, and for a copy
+// of the files. A recorder of an earlier version that has the capture now answers with a mark that is that of no file.
 func (r *Reader) Mark(ctx context.Context) ([]byte, error) { return r.access.mark(ctx) }

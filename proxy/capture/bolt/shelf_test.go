@@ -44,7 +44,7 @@ func keptOf(t *testing.T, s capture.Shelf) map[string]string {
 	for i, key := range asked {
 		want, there := all[string(key)]
 		if string(values[i]) != want || (values[i] != nil) != there {
-			t.Errorf("%x is %d bytes (there: %v), want %d (%v)", key, len(values[i]), values[i] != nil, len(want), there)
+			t.Errorf("%x: %d bytes (there: %v), want %d (%v)", key, len(values[i]), values[i] != nil, len(want), there)
 		}
 	}
 	if n := len(keys); n > 2 {
@@ -127,7 +127,9 @@ func TestKeptAgainstModel(t *testing.T) {
 			if err := s.KeepFailed(); err != nil {
 				t.Error(err)
 			}
-			for name, r := range map[string]*Reader{"closed store": &s.Reader, "was socket": socket, "file": mustRead(t, path)} {
+			for name, r := range map[string]*Reader{
+				"closed store": &s.Reader, "was socket": socket, "file": mustRead(t, path),
+			} {
 				sameKept(t, name, want, keptOf(t, r))
 				if mark, err := r.Mark(patient(t)); err != nil || !bytes.Equal(mark, before) {
 					t.Errorf("%s: mark %x, error %v, was %x", name, mark, err, before)
@@ -206,7 +208,8 @@ func TestKeepCostsNoSteps(t *testing.T) {
 		},
 	})
 	mustAppend(t, s, exchangeSteps(1, 1000)...)
-	mustKeep(t, s, capture.Entry{Key: []byte("a"), Value: []byte("1")}, capture.Entry{Key: []byte("b"), Value: []byte("2")})
+	mustKeep(t, s,
+		capture.Entry{Key: []byte("a"), Value: []byte("1")}, capture.Entry{Key: []byte("b"), Value: []byte("2")})
 	failures.Store(1)
 	s.Flush()
 	if got := s.Committed(); got.Arrival != 7 {
@@ -458,7 +461,8 @@ func TestDamagedEntries(t *testing.T) {
 			s := mustOpen(t, path, Options{})
 			check(mustRead(t, path)) // through the socket
 			mustClose(t, s)
-			if err := mustRead(t, path).Replace(patient(t), func(func(...capture.Entry) error) error { return nil }); err != nil {
+			nothing := func(func(...capture.Entry) error) error { return nil }
+			if err := mustRead(t, path).Replace(patient(t), nothing); err != nil {
 				t.Error(err)
 			}
 			if err := Check(t.Context(), path); err != nil {
@@ -567,6 +571,9 @@ func TestSound(t *testing.T) {
 		s.Reader.Close()
 		return path
 	}
+	in := func(segment string, change func(*bbolt.Tx) error) func(*testing.T, string) {
+		return func(t *testing.T, path string) { update(t, path+segment, change) }
+	}
 	for name, c := range map[string]struct {
 		segment int64
 		spoil   func(t *testing.T, path string)
@@ -574,11 +581,11 @@ func TestSound(t *testing.T) {
 	}{
 		"nothing":               {0, func(*testing.T, string) {}, ""},
 		"nothing, in segments":  {1, func(*testing.T, string) {}, ""},
-		"a damaged block":       {0, func(t *testing.T, path string) { update(t, path, spoilBlock) }, "checksum is"},
-		"a missing block":       {0, func(t *testing.T, path string) { update(t, path, dropBlock(false)) }, "is missing"},
-		"a missing last block":  {0, func(t *testing.T, path string) { update(t, path, dropBlock(true)) }, "is missing"},
-		"damaged, in a segment": {1, func(t *testing.T, path string) { update(t, path+".0002", spoilBlock) }, "checksum is"},
-		"missing, in a segment": {1, func(t *testing.T, path string) { update(t, path+".0002", dropBlock(true)) }, "is missing"},
+		"a damaged block":       {0, in("", spoilBlock), "checksum is"},
+		"a missing block":       {0, in("", dropBlock(false)), "is missing"},
+		"a missing last block":  {0, in("", dropBlock(true)), "is missing"},
+		"damaged, in a segment": {1, in(".0002", spoilBlock), "checksum is"},
+		"missing, in a segment": {1, in(".0002", dropBlock(true)), "is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,7 +34,8 @@ func TestShelfFile(t *testing.T) {
 			for i := range n {
 				key, value := fmt.Append(nil, "key ", i), bytes.Repeat([]byte{byte(n)}, i*20_000)
 				want[string(key)] = string(value)
-				if err := put(capture.Entry{Key: key, Value: value}, capture.Entry{Key: []byte("x"), Value: key}); err != nil {
+				err := put(capture.Entry{Key: key, Value: value}, capture.Entry{Key: []byte("x"), Value: key})
+				if err != nil {
 					return err
 				}
 			}

@@ -26,8 +26,8 @@ const (
 
 // Sound reads the stored bytes of every block and compares them with their checksums, without unpacking them. It is how
 // to know, far sooner than by reading the steps, that they still are all there: blocks are in order of arrival, each
-// segment begins where the one before ends, the last block reaches the last arrival number, and no block is missing that
-// an exchange has steps in. A missing block that has steps of no exchange only, of losses, is not noticed. While a
+// segment begins where the one before ends, the last block reaches the last arrival number, and no block is missing
+// that an exchange has steps in. A missing block that has steps of no exchange only, of losses, is not noticed. While a
 // recorder has the capture, all blocks are unpacked instead.
 //
 // progress, which may be nil, is called now and then with the arrival number it has come to, and the last. Errors are
@@ -71,11 +71,17 @@ func (r *Reader) Sound(ctx context.Context, progress func(done, total uint64)) e
 // sound is Sound in the files, or errLocked.
 func (o *remoteAccess) sound(ctx context.Context, progress func(done, total uint64)) error {
 	w := soundness{next: 1}
+	part := func(look func(segmentSet) error) error {
+		return o.files(func(set segmentSet) error {
+			o.opened.count(soundPiece)
+			return look(set)
+		})
+	}
 	for !w.blocksDone {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := o.files(w.blocks); err != nil {
+		if err := part(w.blocks); err != nil {
 			return err
 		}
 		progress(min(w.next-1, w.last), w.last)
@@ -84,7 +90,7 @@ func (o *remoteAccess) sound(ctx context.Context, progress func(done, total uint
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := o.files(w.names); err != nil {
+		if err := part(w.names); err != nil {
 			return err
 		}
 	}
@@ -142,7 +148,10 @@ func (w *soundness) blocks(set segmentSet) error {
 			at := int64(uintptr(unsafe.Pointer(unsafe.SliceData(v))) - base)
 			if at >= 0 && at+int64(len(v)) <= tx.Size() {
 				spans = append(spans, span{first, at, int64(len(v))})
-			} else if _, err := (block{first: first, value: v}).packed(); err != nil { // a copy of what is in a small bucket
+				continue
+			}
+			// It is a copy: of what stands in a small bucket.
+			if _, err := (block{first: first, value: v}).packed(); err != nil {
 				return fmt.Errorf("read the block at arrival %d: %w", first, err)
 			}
 		}
@@ -174,8 +183,8 @@ func (w *soundness) blocks(set segmentSet) error {
 		return errNoBlock(counted.Last + 1)
 	}
 	if counted.Last > upTo {
-		return fmt.Errorf("the block at arrival %d has steps up to %d, and %d is the last: %w", tail.first, counted.Last,
-			upTo, errDamaged)
+		return fmt.Errorf("the block at arrival %d has steps up to %d, and %d is the last: %w", tail.first,
+			counted.Last, upTo, errDamaged)
 	}
 	w.next = upTo + 1
 	return nil

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 )
 
 // TestFormats reads captures that were written when their format was new, and goes on with them. Each has two exchanges
-// of exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3.
+// of exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3. From format 3 on
+// there are entries beside them: two, and one that was removed.
 func TestFormats(t *testing.T) {
 	for format := 1; format <= Format; format++ {
 		t.Run(strconv.Itoa(format), func(t *testing.T) { testFormat(t, format) })
@@ -59,12 +61,24 @@ func testFormat(t *testing.T, format int) {
 	if diff := cmp.Diff([]uint64{1}, found); diff != "" {
 		t.Error(diff)
 	}
+	var entries map[string]string
+	if format >= formatReading {
+		entries = map[string]string{"x\x01": "first", "x\x02": ""}
+	}
+	sameKept(t, "kept", entries, keptOf(t, r))
+	if err := r.Sound(patient(t), nil); err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(readFile(t, path), readFile(t, kept(format))) {
+		t.Error("reading it changed it")
+	}
 	s := mustOpen(t, path, Options{})
 	mustAppend(t, s, exchangeSteps(4, 100)...)
 	mustClose(t, s)
 	if err := Check(t.Context(), path); err != nil {
 		t.Error(err)
 	}
+	sameKept(t, "kept after more was recorded", entries, keptOf(t, r))
 	if info, err = mustRead(t, path).Info(patient(t)); err != nil || info.Format != Format {
 		t.Errorf("after more was recorded into it the format is %d, error %v", info.Format, err)
 	}

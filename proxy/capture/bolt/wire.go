@@ -36,8 +36,8 @@ const (
 	askMark
 )
 
-// lastAsk is the last ask of this version, which the answer to hello names. A recorder that names none knows those up to
-// askWait.
+// lastAsk is the last ask of this version, which the answer to hello names. A recorder that names none knows those up
+// to askWait.
 const lastAsk = askMark
 
 // maxAsked bounds how many keys askKept may name.
