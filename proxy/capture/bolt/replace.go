@@ -135,6 +135,7 @@ func (r *replacement) begin() (err error) {
 			r.set = nil
 		}
 	}()
+	r.hidden = nil
 	// First as every reader does, who sees whether all is there and in order.
 	var all []foundFile
 	err = r.access.files(func(set segmentSet) error {
