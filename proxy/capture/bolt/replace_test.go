@@ -153,7 +153,7 @@ func TestReplaceThatFails(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	absent := newRemoteAccess(filepath.Join(t.TempDir(), "absent"))
-	if err := absent.replace(patient(t), nil); !errors.Is(err, fs.ErrNotExist) {
+	if err := absent.replace(patient(t), false, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 }
