@@ -27,8 +27,8 @@ func newDoctor(e env) *cobra.Command {
 with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is
 missing, that exchanges, index and totals agree with the steps, and that the database's pages are consistent. It names
 the keys with which secrets were hidden by their fingerprints.
-docs/capture-format.md explains these terms. It changes nothing, and does not look at the traffic itself: that is what
-check is for.
+docs/capture-format.md explains these terms. Where the capture holds what judging it came to, it is judged again, and the
+two are compared. Nothing is changed.
 
 With --repair it records what can be read of a damaged capture into a new one, whose index is made anew, and which says
 what could not be read. The damaged capture stays as it is. A sound one is not copied.
@@ -80,15 +80,26 @@ func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
 	if err != nil {
 		return err
 	}
+	second := secondReading{}
+	if found.Sound() {
+		if second, err = e.readAgain(ctx, name); err != nil {
+			return err
+		}
+	}
 	if o.format == "json" {
-		err = doctorJSON(e.Out, name, found)
+		err = doctorJSON(e.Out, name, found, second)
 	} else {
-		err = doctorText(e.Out, found)
+		err = errors.Join(doctorText(e.Out, found), second.text(e.Out))
 	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
+	if second.Difference != "" {
+		fmt.Fprintf(e.Err, "doctor: what judging it came to is not what is kept; a2atap check --again %s makes it anew\n",
+			shownName(name))
+		return &exit{code: exitFindings}
+	}
 	if !found.Sound() && o.repair {
 		return o.repaired(ctx, e, name)
 	}
@@ -176,6 +187,7 @@ type (
 		Keys     []string        `json:"keys"`      // fingerprints of those that secrets are hidden with
 		Inside   bool            `json:"keyInside"` // the capture holds such a key
 		Problems []doctorProblem `json:"problems"`
+		Reading  secondReading   `json:"reading"` // what judging it again came to
 	}
 	doctorVerdict struct {
 		Status    string `json:"status"` // sound or damaged
@@ -201,10 +213,10 @@ type (
 	}
 )
 
-func doctorJSON(w io.Writer, name string, c *bolt.Checkup) error {
+func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading) error {
 	out := doctorReport{
 		Tool: tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
-		Keys: append([]string{}, c.Keys...), Inside: c.KeyInside,
+		Keys: append([]string{}, c.Keys...), Inside: c.KeyInside, Reading: second,
 		Verdict: doctorVerdict{
 			Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended,
 		},
