@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			"occupy":       scriptOccupy,
 			"future":       scriptFuture,
 			"damage":       scriptDamage,
+			"scribble":     scriptScribble,
 			"truncate":     scriptTruncate,
 			"until":        scriptUntil,
 			"stopwatch":    scriptStopwatch,
@@ -232,6 +233,31 @@ func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
 	defer db.Close()
 	ts.Check(db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("exchanges")).Delete(binary.BigEndian.AppendUint64(nil, 1))
+	}))
+}
+
+// scribble FILE BUCKET changes a byte in the middle of the longest value of a bucket.
+func scriptScribble(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: scribble FILE BUCKET")
+	}
+	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	ts.Check(err)
+	defer db.Close()
+	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+		var key, value []byte
+		b := tx.Bucket([]byte(args[1]))
+		err := b.ForEach(func(k, v []byte) error {
+			if len(v) > len(value) {
+				key, value = bytes.Clone(k), bytes.Clone(v)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		value[len(value)/2] ^= 0xff
+		return b.Put(key, value)
 	}))
 }
 

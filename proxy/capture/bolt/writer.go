@@ -91,7 +91,8 @@ func (w *writer) attempt(steps []capture.Step, entries []keptEntry) error {
 		w.failing = ""
 	}
 	w.adopt(b)
-	if w.options.SegmentSize > 0 && w.size >= w.options.SegmentSize {
+	// What is kept beside the steps alone begins no new segment.
+	if len(b.blocks) > 0 && w.options.SegmentSize > 0 && w.size >= w.options.SegmentSize {
 		w.rotate()
 	}
 	return nil
