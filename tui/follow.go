@@ -125,7 +125,11 @@ func (l *loader) awaitJudged() tea.Cmd {
 func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
 		j := judgeRun{loader: l, next: 1}
-		if l.verdicts == nil {
+		if l.kept.reading() != nil {
+			if !j.relayKept() || j.engine == nil && !j.restart() {
+				return nil
+			}
+		} else if l.verdicts == nil {
 			j.engine = l.newEngine()
 		} else if !j.relay(l.verdicts) || !j.restart() {
 			return nil

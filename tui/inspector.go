@@ -45,6 +45,9 @@ func newInspector(load *loader, o Options) *inspector {
 		load.links = &o.Verdicts.links
 	}
 	load.notes = notes.NewKeeper(o.Notes)
+	if o.Reading != nil && o.Verdicts == nil {
+		load.kept = newKeptReading(o.Reading)
+	}
 	s := &shared{load: load, theme: o.Theme, location: o.Location}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
 	m.stack = []panel{m.list}

@@ -18,6 +18,7 @@ type loader struct {
 	keys      []analyzer.EngineOption // that cards are signed with
 	results   chan judged             // from judge to awaitJudged
 	verdicts  *Verdicts               // on the recording; nil if the loader judges all by itself
+	kept      *keptReading            // what judging came to; nil if it has to be judged
 	links     *links                  // what caused what; that of verdicts if there are any
 	observed  *observed
 	reader    *reading.Reader
@@ -46,6 +47,17 @@ func (l *loader) until(ctx context.Context) *loader {
 func (l *loader) readCards(exchanges uint64) error {
 	index, ok := l.src.(capture.Index)
 	if !ok || exchanges <= *l.cards {
+		return nil
+	}
+	if r := l.kept.reading(); r != nil && *l.cards == 0 && !r.Head().MoreCards {
+		for _, seq := range r.Head().Cards {
+			x, err := l.ends(seq, entryEvents)
+			if err != nil {
+				return err
+			}
+			l.reader.Read(brief(x))
+		}
+		*l.cards = exchanges
 		return nil
 	}
 	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {

@@ -19,6 +19,14 @@ type observed struct {
 	mu      sync.Mutex
 	others  *Verdicts        // that judge; nil if the loader's own engine does
 	earlier *analyzer.Result // what was observed before these
+	kept    *analyzer.Result // what a reading says; nil if an engine judges
+}
+
+// fromReading says that a reading tells all.
+func (o *observed) fromReading(r *analyzer.Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = r
 }
 
 // byOthers says that the engine of verdicts judges from now on.
@@ -33,17 +41,21 @@ func (o *observed) byOthers(v *Verdicts) {
 func (o *observed) bySelf() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.others, o.earlier = nil, nil
+	o.others, o.earlier, o.kept = nil, nil, nil
 }
 
 // result returns what was observed so far.
 func (o *observed) result() *analyzer.Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.others == nil {
+	all := &analyzer.Result{}
+	switch {
+	case o.kept != nil:
+		all.Add(o.kept)
+		return all
+	case o.others == nil:
 		return o.own.Result()
 	}
-	all := &analyzer.Result{}
 	all.Add(o.earlier)
 	all.Add(o.others.watch.Result())
 	return all

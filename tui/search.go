@@ -168,6 +168,13 @@ func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 		}
 		index, ok := l.src.(capture.Index)
 		keys := f.Keys()
+		if r := l.kept.reading(); r != nil && answer.all && len(keys) == 0 {
+			pool, ok, err := withFindings(l.ctx, r, f)
+			if answer.err = err; ok {
+				answer.pool, answer.all = pool, false
+			}
+			return answer
+		}
 		if !ok || len(keys) == 0 || !answer.all {
 			return answer
 		}
@@ -200,6 +207,10 @@ func (l *loader) scan(
 		if from >= below {
 			return answer
 		}
+		if r := l.kept.reading(); r != nil {
+			answer.matches, answer.err = l.rowsMatching(r, f, from, below, found)
+			return answer
+		}
 		for x, err := range l.src.Exchanges(l.ctx, from) {
 			if err != nil {
 				answer.err = err
@@ -219,6 +230,20 @@ func (l *loader) scan(
 // matching returns those exchanges of a sorted list that match a filter.
 func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
 	var chosen []uint64
+	if r := l.kept.reading(); r != nil {
+		for _, seq := range seqs {
+			row, err := r.Row(l.ctx, seq)
+			if err != nil || row == nil {
+				return chosen, err
+			}
+			if is, err := l.rowMatches(f, row, found); err != nil {
+				return chosen, err
+			} else if is {
+				chosen = append(chosen, seq)
+			}
+		}
+		return chosen, nil
+	}
 	_, err := l.each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x != nil && l.matches(f, x, found) {
 			chosen = append(chosen, seq)

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/terminal"
@@ -20,6 +21,7 @@ import (
 type Options struct {
 	Rules    []*analyzer.Rule
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
+	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
 	Theme    Theme                                   // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning

@@ -83,11 +83,39 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 		return err
 	}
 	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.mouse}
+	if len(keys) == 0 {
+		j := e.inspected(ctx, name, src)
+		defer j.Close()
+		if j != nil {
+			options.Reading = j.Reading
+		}
+	}
 	if name != "-" {
 		options.Notes = notes.Path(beside(name))
 	}
 	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(beside(name))}, options)
 	return errors.Join(err, src.Close())
+}
+
+// judgedFirst is how many exchanges a capture may have that is judged before the inspector opens, which takes half a
+// second. Others it judges while one looks at them.
+const judgedFirst = 3000
+
+// inspected returns what judging a finished capture came to; nil if the inspector has to judge it.
+func (e env) inspected(ctx context.Context, name string, src capture.Source) *judged {
+	k := e.keeperOf(ctx, "tui", name, src)
+	k.quiet = true // the screen is the inspector's
+	if j := k.read(ctx); j != nil {
+		return j
+	}
+	if k.mark == nil || k.info.Exchanges > judgedFirst {
+		return nil
+	}
+	j, err := k.judge(ctx)
+	if err != nil {
+		return nil // the inspector says what is wrong with it
+	}
+	return j
 }
 
 // expression returns --filter and --agent as one filter.
