@@ -82,6 +82,9 @@ type hunted struct {
 	err     error
 }
 
+// huntPage is how many exchanges one command searches at most, so that what was found is told on fast machines, too.
+const huntPage = 1024
+
 // hunt searches the exchanges from one on to before another for a while.
 func (l *loader) hunt(ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
@@ -97,7 +100,7 @@ func (l *loader) hunt(ctx context.Context, ticket uint64, p *find.Pattern, from,
 			if x.Seq >= below-1 {
 				break
 			}
-			if answer.next = x.Seq + 1; time.Now().After(end) {
+			if answer.next = x.Seq + 1; answer.next-from >= huntPage || time.Now().After(end) {
 				return answer
 			}
 		}
