@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "f40e2e78a0351519"
+const code = "24acc100f01c08aa"

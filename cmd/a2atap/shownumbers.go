@@ -72,8 +72,6 @@ func numbersOf(wanted []span) string {
 	return strings.Join(words, " ")
 }
 
-func (s *span) has(seq uint64) bool { return s.from <= seq && seq <= s.to }
-
 // hasEvent returns an error if a part of an exchange is an event that was not recorded.
 func hasEvent(x *capture.Exchange, part tui.Part) error {
 	res := x.Response
