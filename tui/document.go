@@ -9,7 +9,6 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
-	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
@@ -296,7 +295,7 @@ func (w *docWriter) ending() {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.say(analyzer.Place{}, text(styleError, "✗ "+sequence.FaultWords(f)).add(styleText, ": "+f.Detail), 2)
+		w.say(analyzer.Place{}, text(styleError, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:

@@ -11,8 +11,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/uuid"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
-	"a2atap/analyzer/sequence"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -106,7 +106,7 @@ func outcome(x *capture.Exchange, r *reading.Reading) string {
 		}
 	}
 	if x.Fault != nil {
-		add(sequence.FaultWords(x.Fault))
+		add((&analyzer.Summary{Fault: x.Fault}).Faulted())
 	}
 	if len(r.Errors) > 0 {
 		add(r.Errors[0].String())

@@ -101,8 +101,8 @@ func TestArrows(t *testing.T) {
 		"traveller SendStreamingMessage", "booker ·1 task submitted", "booker ·2 status working",
 		"booker ·3–5 3 artifact chunks",
 		"booker ·6 status completed", "booker ·7 status working", "booker stream ends",
-		"traveller GetTask book-0000", "booker -32001 TaskNotFound",
-		"traveller CancelTask book-91c2", "booker reset by agent (broken)",
+		"traveller GetTask book-0000", "booker -32001 TaskNotFound: no such task",
+		"traveller CancelTask book-91c2", "booker reset by agent: connection reset by peer (broken)",
 		"traveller SubscribeToTask book-91c2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

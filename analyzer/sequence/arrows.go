@@ -99,9 +99,6 @@ func (d *drawing) asked() string {
 func (d *drawing) answered(res *capture.Response) (text string, failed bool) {
 	head := capture.ParseResponseHead(res.Head)
 	if words := d.r.Failure(head.Status); words != "" {
-		if name := errorName(d.r); name != "" {
-			words = name // an arrow is short: the message stands in the detail
-		}
 		return words, true
 	}
 	text = fmt.Sprint(head.Status)
@@ -116,21 +113,8 @@ func (d *drawing) answered(res *capture.Response) (text string, failed bool) {
 	return text, false
 }
 
-// errorName returns code and name of the first error, if there is one.
-func errorName(r *reading.Reading) string {
-	if len(r.Errors) == 0 {
-		return ""
-	}
-	return r.ErrorName(r.Errors[0])
-}
-
-// FaultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
-func FaultWords(f *capture.Fault) string {
-	if f.Side == "" {
-		return f.Kind
-	}
-	return f.Kind + " by " + f.Side
-}
+// FaultWords names a fault, the side that caused it where it is known, and what was seen of it.
+func FaultWords(f *capture.Fault) string { return analyzer.FaultWords(f) }
 
 // stream draws the events, and the end of the stream if the agent ended it.
 func (d *drawing) stream(res *capture.Response) {
@@ -174,8 +158,8 @@ func EventWords(e reading.EventReading) string {
 
 func (d *drawing) describe(e reading.EventReading) string {
 	switch {
-	case e.Err != nil && d.r.ErrorName(e.Err) != "":
-		return d.r.ErrorName(e.Err)
+	case e.Err != nil && d.r.ErrorWords(e.Err) != "":
+		return d.r.ErrorWords(e.Err)
 	case e.Err != nil:
 		return "error"
 	case e.State.Known():

@@ -38,7 +38,7 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	more := len(found) - maxFindings
 	found = found[:min(len(found), maxFindings)]
 	it := &item{
-		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: outcome(x, r), started: x.Started, took: x.Ended,
+		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: sh.outcome(x), started: x.Started, took: x.Ended,
 		tasks: r.Tasks, found: found, note: sh.Notes.Of(x.Seq, x.ID),
 	}
 	it.draw(x, r)
@@ -118,38 +118,23 @@ func missing(x *capture.Exchange) []sequence.Arrow {
 	return list
 }
 
-// outcome says what came of an exchange, in a few words.
-func outcome(x *capture.Exchange, r *reading.Reading) string {
-	var words []string
-	res := x.Response
-	switch {
-	case len(r.Errors) > 0 && r.Errors[0].Name.String() != "":
-		words = append(words, r.Errors[0].Name.String())
-	case len(r.Errors) > 0:
-		words = append(words, r.Errors[0].String())
-	case r.State() != "":
-		words = append(words, r.State())
-	case r.Card != nil:
-		words = append(words, "card")
-	case res != nil && len(res.Head) > 0:
-		head := capture.ParseResponseHead(res.Head)
-		words = append(words, fmt.Sprint(head.Status))
-	case x.Fault == nil:
-		words = append(words, "no answer")
-	}
-	if res != nil && res.Stream {
-		n := 0
-		for i := range res.Events {
-			n = max(n, res.Events[i].K)
+// outcome says what came of an exchange: as judging the capture knows it, or by itself.
+func (sh *shown) outcome(x *capture.Exchange) string {
+	if sh.Outcome != nil {
+		if words := sh.Outcome(x.Seq); words != "" {
+			return words
 		}
-		words = append(words, analyzer.Plural(n, "event"))
 	}
-	if x.Fault != nil {
-		words = append(words, strings.TrimSuffix(x.Fault.Kind+" by "+x.Fault.Side, " by "))
-	} else if x.State != capture.StateClosed {
-		words = append(words, x.State.String())
+	s := analyzer.Summarise(x)
+	switch words := s.OutcomeText(); {
+	case words != "":
+		return words
+	case s.Card && s.Status == 200:
+		return "card"
+	case s.Status > 0:
+		return fmt.Sprint(s.Status)
 	}
-	return strings.Join(words, ", ")
+	return "no answer"
 }
 
 // worst returns the severity of the worst finding, "" if there is none.

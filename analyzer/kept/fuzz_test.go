@@ -1,0 +1,103 @@
+package kept_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/open"
+)
+
+// FuzzReading reads any bytes as each kind of value. Whatever they are, it is an error or a reading, and never a panic.
+func FuzzReading(f *testing.F) {
+	ctx := context.Background()
+	src, err := open.File("../rules/testdata/wild/go200-go200-rest.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer src.Close()
+	var whole capture.MemoryShelf
+	if _, _, err := kept.Judge(ctx, rules.All, src, whole.Put, nil); err != nil {
+		f.Fatal(err)
+	}
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer decoder.Close()
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer encoder.Close()
+	var head []byte
+	for e, err := range whole.KeptRange(ctx, nil, nil) {
+		if err != nil {
+			f.Fatal(err)
+		}
+		if e.Key[0] == 'h' {
+			head = e.Value
+			continue
+		}
+		raw, err := decoder.DecodeAll(e.Value, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(e.Key[0], raw)
+	}
+	f.Add(byte('p'), []byte{0, 0, 0, 0})
+	f.Add(byte('g'), []byte{1})
+	key := func(letter byte, numbers ...uint64) []byte {
+		k := []byte{letter}
+		for _, n := range numbers {
+			k = binary.BigEndian.AppendUint64(k, n)
+		}
+		return k
+	}
+	f.Fuzz(func(t *testing.T, letter byte, raw []byte) {
+		var shelf capture.MemoryShelf
+		at := key(letter, 0)
+		switch letter {
+		case 'r':
+			at = []byte{'r'}
+		case 'p':
+			at = key('p', 1, 1)
+		}
+		value := encoder.EncodeAll(raw, nil)
+		if err := shelf.Put(capture.Entry{Key: []byte{'h'}, Value: head}, capture.Entry{Key: at, Value: value}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := kept.Open(ctx, &shelf, rules.All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for row, err := range r.Rows(ctx, 1) {
+			if err == nil && row.Seq == 0 {
+				t.Error("a row without a number")
+			}
+			if rows++; rows > 10_000 {
+				t.Fatal("rows without end")
+			}
+			if err == nil {
+				row.OutcomeText()
+				r.FindingsOf(ctx, row)   //nolint:errcheck // an error is an answer
+				r.Workflow(ctx, row.Seq) //nolint:errcheck // the same
+			}
+		}
+		for range r.RowsBefore(ctx, math.MaxUint64) {
+			if rows--; rows < -20_000 {
+				t.Fatal("rows without end")
+			}
+		}
+		for range r.Findings(ctx, 0) {
+		}
+		r.Result(ctx) //nolint:errcheck // an error is an answer
+	})
+}
