@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -548,7 +550,24 @@ func OneLine(words string) string {
 	if len(words) > maxSeenAll {
 		words = strings.ToValidUTF8(words[:maxSeenAll], "") + "…"
 	}
-	return strings.Join(strings.Fields(words), " ")
+	line := make([]byte, 0, len(words))
+	blank := false
+	for i, r := range words {
+		if unicode.IsSpace(r) {
+			blank = len(line) > 0
+			continue
+		}
+		if blank {
+			line, blank = append(line, ' '), false
+		}
+		if r == utf8.RuneError {
+			_, n := utf8.DecodeRuneInString(words[i:])
+			line = append(line, words[i:i+n]...)
+		} else {
+			line = utf8.AppendRune(line, r)
+		}
+	}
+	return string(line)
 }
 
 // summary returns the summary of an exchange as it is now.
