@@ -56,6 +56,8 @@ type Engine struct {
 	evidence    evidence        // of the exchanges of other programs
 	lookThrough func() evidence // nil if there is nothing to look through, or it was done
 
+	knowing func(agentURL, target string) a2a.Known // what others know of a URL; nil if nobody does
+
 	watch   *Watch                        // for others to look at what was observed; nil if nobody does
 	unsure  map[string]bool               // agents, by name, of whose answers some are not known for faults made here
 	faulted *recent.Map[uint64, struct{}] // exchanges with faults in their answers; nil without any

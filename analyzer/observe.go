@@ -30,7 +30,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		Target: x.Request.Target,
 		Header: x.Request.Fields.Get,
 		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.doc,
-	}, e.endpoints.knownAt(x))
+	}, e.knownOf(in))
 	if x.doc == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.doc = &x.Call.Doc
 	}

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "d91cedf35ec9bb45"
+const code = "cddc1fc9a5663b9d"

@@ -1,0 +1,60 @@
+package analyzer_test
+
+import (
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// sampleCall is a call over HTTP+JSON at a path of which only a card can tell what it is.
+func sampleCall() *capture.Exchange {
+	return &capture.Exchange{
+		Seq: 7, Started: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC), Ended: time.Second, State: capture.StateClosed,
+		Client: capture.Peer{Name: "traveller"}, Agent: capture.Peer{Name: "booker", URL: "http://booker.example/a2a"},
+		Request: capture.Request{
+			Head: []byte("GET /a2a/tasks/t-1 HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\n\r\n"),
+			Body: capture.Body{Complete: true},
+		},
+		Response: &capture.Response{
+			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"),
+			Body: capture.Body{
+				Data: []byte(`{"id":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_COMPLETED"}}`), Size: 71, Complete: true,
+			},
+		},
+	}
+}
+
+func TestSummarise(t *testing.T) {
+	known := func(agentURL, target string) (k a2a.Known) {
+		if agentURL != "http://booker.example/a2a" || target != "/a2a/tasks/t-1" {
+			t.Errorf("asked for %q at %q", target, agentURL)
+		}
+		k.Spoken(a2a.HTTPJSON, a2a.Of(a2a.V1_0))
+		return k
+	}
+	s := analyzer.Summarise(sampleCall(), analyzer.Knowing(known))
+	if s.Seq != 7 || s.Operation != a2a.GetTask || s.Status != 200 || s.Took != time.Second || s.ResponseSize != 71 {
+		t.Errorf("exchange %d: %v, status %d, took %v, %d bytes", s.Seq, s.Operation, s.Status, s.Took, s.ResponseSize)
+	}
+	if got, want := s.OutcomeText(), "t-1 completed"; got != want {
+		t.Errorf("what came of it is %q, want %q", got, want)
+	}
+	open := sampleCall()
+	open.State, open.Response, open.Ended = capture.StateOpen, nil, capture.NotKnown
+	if s := analyzer.Summarise(open, analyzer.Knowing(known)); s.Life != capture.StateOpen || s.Call ||
+		s.OutcomeText() != "t-1, open" {
+		t.Errorf("an open exchange: %v, a call: %v, %q", s.Life, s.Call, s.OutcomeText())
+	}
+}
+
+// A row of a list costs little even where nobody has summed it up.
+func BenchmarkSummarise(b *testing.B) {
+	x := sampleCall()
+	b.ReportAllocs()
+	for b.Loop() {
+		analyzer.Summarise(x)
+	}
+}
