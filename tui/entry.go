@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -25,14 +24,14 @@ type entry struct {
 	client, agent string
 	request       string
 	status        string
-	took          time.Duration // capture.NotKnown if it has not ended
-	outcome       string
-	state         string // the last one that the exchange shows
-	problem       string // what the error says
-	message       string // the first text, in one line
-	size          int64  // of the answer's body, in bytes; capture.NotKnown if it is not known
+	took          time.Duration   // capture.NotKnown if it has not ended
+	outcome       []analyzer.Word // what came of it
+	state         a2a.State       // the last one that the exchange shows
+	message       string          // the first text, in one line
+	size          int64           // of the answer's body, in bytes; capture.NotKnown if it is not known
 	trace         string
-	failed        bool   // there was a fault, a protocol error or an HTTP error
+	worst         uint8  // as a reading says: 0, or 1 and the severity of the worst finding
+	failed        bool   // there was a fault, an error of the protocol or of HTTP, or the call failed otherwise
 	absent        bool   // the capture has no such exchange
 	comment       string // of a person; only while the row is drawn
 }
@@ -43,37 +42,41 @@ const (
 	entryBody   = 1 << 20 // bytes
 )
 
-// newEntry reads an exchange for the list.
-func newEntry(x *capture.Exchange, r *reading.Reading) entry {
-	head := capture.ParseRequestHead(x.Request.Head)
+// newEntry returns the row of an exchange.
+func newEntry(s *analyzer.Summary) entry {
 	e := entry{
-		seq: x.Seq, id: x.ID, started: x.Started, client: x.Client.Name, agent: x.Agent.Name,
-		request: head.Method + " " + head.Target,
-		status:  "–", took: x.Ended, failed: failedExchange(x, r), state: r.State(), message: said(x, r),
-		size: answerSize(x.Response), trace: traceOf(head.Fields),
+		seq: s.Seq, id: s.ID, started: s.Started, client: s.Link.Client, agent: s.Link.Agent,
+		request: s.Method + " " + s.Target, status: "–", took: s.Took, outcome: s.Words(), state: s.State,
+		message: s.Text, size: s.ResponseSize, trace: s.TraceID(), failed: s.Failed(),
 	}
-	if len(r.Errors) > 0 {
-		e.problem = oneLine(r.Errors[0].Message)
-	} else if x.Fault != nil {
-		e.problem = oneLine(x.Fault.Detail)
+	if s.Operation != a2a.NoOperation {
+		e.request = s.Operation.String()
 	}
-	if r.Call.Operation != a2a.NoOperation {
-		e.request = r.Call.Operation.String()
+	if s.Status > 0 {
+		e.status = fmt.Sprint(s.Status)
 	}
-	if x.Response != nil && len(x.Response.Head) > 0 {
-		head := capture.ParseResponseHead(x.Response.Head)
-		e.status = fmt.Sprint(head.Status)
-	}
-	e.outcome = outcome(x, r)
 	return e
 }
 
-// failedExchange reports whether there was a fault, a protocol error or an HTTP error.
-func failedExchange(x *capture.Exchange, r *reading.Reading) bool {
-	if x.Fault != nil || len(r.Errors) > 0 {
-		return true
+// words returns what came of the exchange as one text.
+func (e *entry) words() string {
+	var b strings.Builder
+	for _, w := range e.outcome {
+		b.WriteString(w.Text)
 	}
-	return x.Response != nil && len(x.Response.Head) > 0 && capture.ParseResponseHead(x.Response.Head).Status >= 400
+	return b.String()
+}
+
+// summarise sums up an exchange that was read, of which only the ends may be there.
+func (l *loader) summarise(x *capture.Exchange) analyzer.Summary {
+	s := analyzer.Summarise(brief(x), analyzer.Knowing(l.reader.Known))
+	if res := x.Response; res != nil && len(res.Events) >= 2*entryEvents { // those in the middle are not here
+		s.Gap = capture.NotKnown
+		if res.Body.Size < 0 {
+			s.ResponseSize = capture.NotKnown
+		}
+	}
+	return s
 }
 
 // brief returns an exchange shortened to what an entry needs.
@@ -97,42 +100,6 @@ func shorten(x *capture.Exchange, ends int) *capture.Exchange {
 	return &short
 }
 
-// outcome describes the result of an exchange in a few words, the most important first.
-func outcome(x *capture.Exchange, r *reading.Reading) string {
-	var words []string
-	add := func(word string) {
-		if word != "" {
-			words = append(words, word)
-		}
-	}
-	if x.Fault != nil {
-		add((&analyzer.Summary{Fault: x.Fault}).Faulted())
-	}
-	if len(r.Errors) > 0 {
-		add(r.Errors[0].String())
-	}
-	add(r.State())
-	if x.State != capture.StateClosed {
-		add(x.State.String())
-	}
-	if res := x.Response; res != nil && res.Stream {
-		add(plural(countEvents(res.Events), "event"))
-	}
-	if len(r.Tasks) == 1 {
-		add("task " + short(r.Tasks[0]))
-	}
-	for _, note := range x.Notes {
-		switch {
-		case strings.HasPrefix(note, capture.SeenAlso): // as it should be
-		case strings.HasPrefix(note, capture.FaultMadeHere), strings.HasPrefix(note, capture.SeenOtherwise):
-			add(note)
-		default:
-			add("note: " + note)
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
 // countEvents returns how many events a stream has; blocks of comments are none.
 func countEvents(events []capture.Event) int {
 	for i := len(events) - 1; i >= 0; i-- {
@@ -141,6 +108,12 @@ func countEvents(events []capture.Event) int {
 		}
 	}
 	return 0
+}
+
+// entryOf returns the row of an exchange that was read.
+func (l *loader) entryOf(x *capture.Exchange) entry {
+	s := l.summarise(x)
+	return newEntry(&s)
 }
 
 // entries is the message of loader.entries.
@@ -162,7 +135,7 @@ func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
 				answer.list = append(answer.list, entry{seq: seq, absent: true})
 				return
 			}
-			answer.list = append(answer.list, newEntry(x, l.reader.Read(brief(x))))
+			answer.list = append(answer.list, l.entryOf(x))
 		})
 		answer.took = time.Since(begin)
 		return answer

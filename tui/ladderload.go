@@ -7,7 +7,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -51,7 +50,7 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 			found := found.among(w.seqs)
 			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(x, l.reader, found[x.Seq])
+					w.draw(l, x, l.entryOf(x), found[x.Seq])
 				}
 			})
 		}
@@ -63,11 +62,11 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *ladderContent) draw(x *capture.Exchange, reader *reading.Reader, found []analyzer.Finding) {
+func (w *ladderContent) draw(l *loader, x *capture.Exchange, row entry, found []analyzer.Finding) {
 	short := shorten(x, w.ends)
-	reading := reader.Read(short)
+	reading := l.reader.Read(short)
 	w.arrows = append(w.arrows, Arrows(short, reading, found)...)
-	w.lanes = append(w.lanes, newLane(short, reading, w.ends))
+	w.lanes = append(w.lanes, newLane(short, row, w.ends))
 	if x.Response == nil || len(short.Response.Events) <= w.ends {
 		return
 	}

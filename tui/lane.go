@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 )
 
@@ -24,9 +23,9 @@ type lane struct {
 }
 
 // newLane reads when the parts of an exchange came. Of a long stream only the events of x are known, ends of each end.
-func newLane(x *capture.Exchange, r *reading.Reading, ends int) lane {
+func newLane(x *capture.Exchange, row entry, ends int) lane {
 	l := lane{
-		entry: newEntry(x, r), answer: capture.NotKnown, until: max(x.Ended, 0),
+		entry: row, answer: capture.NotKnown, until: max(x.Ended, 0),
 		open: x.State == capture.StateOpen, cut: x.State == capture.StateInterrupted,
 	}
 	res := x.Response

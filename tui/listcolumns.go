@@ -2,15 +2,21 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 )
 
 // columns are the column widths of a list of exchanges. A column of no width is left out. The last one, which is the
 // message where there is one and else the outcome, takes what is left.
-type columns struct{ number, time, link, request, took, size, outcome, trace int }
+type columns struct {
+	number, time, link, request, took, size, outcome, trace int
+
+	last int // how wide the last column is; 0 if that is not known
+}
 
 // Widths of columns that are there when there is room.
 const (
@@ -42,7 +48,9 @@ func listColumns(width int, exchanges uint64) columns {
 	}
 	if left >= 50 {
 		c.trace = traceWidth
+		left -= c.trace + 1
 	}
+	c.last = max(left, 1)
 	return c
 }
 
@@ -100,15 +108,19 @@ func (c *columns) add(row line, e *entry) line {
 		row = row.add(styleDim, pad(e.trace[:min(len(e.trace), c.trace)], c.trace)+" ")
 	}
 	if c.outcome == 0 {
-		return e.addOutcome(e.addComment(row))
+		row = e.addComment(row)
+		if c.last == 0 {
+			return row.join(e.drawOutcome(0))
+		}
+		return row.join(e.drawOutcome(max(c.last-width(clean(e.comment)), 1)))
 	}
-	outcome := e.addOutcome(line{}).fit(c.outcome)
-	row = row.join(outcome).add(styleText, blanks(c.outcome-width(outcome.String()))+" ")
-	row = e.addComment(row)
-	if e.problem != "" {
-		return row.add(styleWarning, e.problem)
+	outcome := e.drawOutcome(c.outcome)
+	if e.failed && e.comment == "" && outcome.columns() > c.outcome { // why matters more than what was asked
+		return row.join(outcome)
 	}
-	return row.add(styleText, e.message)
+	outcome = outcome.fit(c.outcome)
+	row = row.join(outcome).add(styleText, blanks(c.outcome-outcome.columns())+" ")
+	return e.addComment(row).add(styleText, e.message)
 }
 
 // addComment adds what somebody said of the exchange.
@@ -119,24 +131,87 @@ func (e *entry) addComment(row line) line {
 	return row.add(styleTitle, e.comment+" ")
 }
 
-// addOutcome adds the outcome: the sign of a state, the most important word, and the rest.
-func (e *entry) addOutcome(row line) line {
-	first, rest, more := strings.Cut(e.outcome, ", ")
-	mark, look := stateSign(e.state)
+// drawOutcome draws what came of the exchange, with the sign of a failure or of a state before it. Where it does not fit
+// into so many columns, what matters more comes first; 0 is any room.
+func (e *entry) drawOutcome(columns int) line {
+	mark, look := stateSign(e.state.String())
 	switch {
 	case e.failed:
 		mark, look = "✗", styleWarning
-	case first != e.state:
-		mark, look = "", styleDim
+	case !slices.ContainsFunc(e.outcome, func(w analyzer.Word) bool { return w.Look == analyzer.OfState }):
+		mark = ""
 	}
-	if mark != "" {
-		first = strings.TrimSuffix(mark+" "+first, " ")
+	sign := line{}
+	switch {
+	case mark == "":
+	case len(e.outcome) == 0:
+		sign = text(look, mark)
+	default:
+		sign = text(look, mark+" ")
 	}
-	row = row.add(look, first)
-	if more {
-		row = row.add(styleDim, ", "+rest)
+	drawn := drawWords(e.outcome)
+	if columns > 0 && sign.columns()+drawn.columns() > columns {
+		drawn = drawWords(byWeight(e.outcome))
 	}
-	return row
+	return sign.join(drawn)
+}
+
+// byWeight puts the words of an outcome first that say most: what went wrong, the state, what is missing. Which task has
+// the state is left out.
+func byWeight(words []analyzer.Word) []analyzer.Word {
+	var parts [5][]analyzer.Word
+	for len(words) > 0 {
+		end := slices.IndexFunc(words, func(w analyzer.Word) bool { return w.Text == ", " })
+		next := end + 1
+		if end < 0 {
+			end, next = len(words), len(words)
+		}
+		part := words[:end]
+		words = words[next:]
+		weight := len(parts) - 1
+		switch last := part[len(part)-1]; last.Look {
+		case analyzer.Bad:
+			weight = 0
+		case analyzer.OfState:
+			weight, part = 1, part[len(part)-1:]
+		case analyzer.Warn:
+			weight = 2
+		case analyzer.Dim:
+			weight = 3
+		}
+		if len(parts[weight]) > 0 {
+			parts[weight] = append(parts[weight], analyzer.Word{Text: ", "})
+		}
+		parts[weight] = append(parts[weight], part...)
+	}
+	var sorted []analyzer.Word
+	for _, part := range parts {
+		if len(sorted) > 0 && len(part) > 0 {
+			sorted = append(sorted, analyzer.Word{Text: ", "})
+		}
+		sorted = append(sorted, part...)
+	}
+	return sorted
+}
+
+// drawWords draws the words of an outcome.
+func drawWords(words []analyzer.Word) line {
+	drawn := line{}
+	for _, w := range words {
+		look := styleText
+		switch w.Look {
+		case analyzer.Dim:
+			look = styleDim
+		case analyzer.Bad:
+			look = styleWarning
+		case analyzer.Warn:
+			look = styleNote
+		case analyzer.OfState:
+			_, look = stateSign(w.State.String())
+		}
+		drawn = drawn.add(look, w.Text)
+	}
+	return drawn
 }
 
 // stateSign returns the sign of a task state, and its style.

@@ -8,14 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 // The wider the list, the more it says; and what it says stands below its heading.
 func TestColumns(t *testing.T) {
 	e := entry{
-		seq: 7, client: "CLIENT", agent: "AGENT", request: "REQUEST", status: "200", took: time.Second, outcome: "OUTCOME",
-		size: 4711, trace: "TRACE", message: "MESSAGE",
+		seq: 7, client: "CLIENT", agent: "AGENT", request: "REQUEST", status: "200", took: time.Second,
+		outcome: []analyzer.Word{{Text: "OUTCOME"}}, size: 4711, trace: "TRACE", message: "MESSAGE",
 	}
 	below := map[string]string{
 		"n": "7", "time": "TIME", "client → agent": "CLIENT", "→ agent": "→ AGENT", "request": "REQUEST", "st": "200",
@@ -69,38 +71,76 @@ func TestColumns(t *testing.T) {
 
 // A state and a status have a colour, and a sign or a word that says the same.
 func TestStatesHaveSignsAndColours(t *testing.T) {
+	state := func(s a2a.State, before ...analyzer.Word) []analyzer.Word {
+		return append(before, analyzer.Word{Text: s.String(), Look: analyzer.OfState, State: s})
+	}
+	task, blank, comma := analyzer.Word{Text: "t"}, analyzer.Word{Text: " "}, analyzer.Word{Text: ", "}
 	for _, c := range []struct {
 		e    entry
 		want []span
 	}{
-		{entry{status: "200", outcome: "completed, task t", state: "completed"}, []span{
-			{text: "200 ", style: styleGood}, {text: "✓ completed", style: styleGood}, {text: ", task t", style: styleDim},
+		{entry{status: "200", outcome: state(a2a.Completed, task, blank), state: a2a.Completed}, []span{
+			{text: "200 ", style: styleGood}, {text: "✓ ", style: styleGood}, {text: "t", style: styleText},
+			{text: " ", style: styleText}, {text: "completed", style: styleGood},
 		}},
-		{entry{status: "200", outcome: "working", state: "working"}, []span{
-			{text: "200 ", style: styleGood}, {text: "… working", style: styleNote},
+		{entry{status: "200", outcome: state(a2a.Working), state: a2a.Working}, []span{
+			{text: "200 ", style: styleGood}, {text: "… ", style: styleNote}, {text: "working", style: styleNote},
 		}},
-		{entry{status: "200", outcome: "input-required", state: "input-required"}, []span{
-			{text: "200 ", style: styleGood}, {text: "? input-required", style: styleWarning},
+		{entry{status: "200", outcome: state(a2a.InputRequired), state: a2a.InputRequired}, []span{
+			{text: "200 ", style: styleGood}, {text: "? ", style: styleWarning}, {text: "input-required", style: styleWarning},
 		}},
-		{entry{status: "200", outcome: "failed", state: "failed"}, []span{
-			{text: "200 ", style: styleGood}, {text: "✗ failed", style: styleError},
+		{entry{status: "200", outcome: state(a2a.Failed), state: a2a.Failed}, []span{
+			{text: "200 ", style: styleGood}, {text: "✗ ", style: styleError}, {text: "failed", style: styleError},
 		}},
-		{entry{status: "200", outcome: "canceled", state: "canceled"}, []span{
-			{text: "200 ", style: styleGood}, {text: "⊘ canceled", style: styleWarning},
+		{entry{status: "200", outcome: state(a2a.Canceled), state: a2a.Canceled}, []span{
+			{text: "200 ", style: styleGood}, {text: "⊘ ", style: styleWarning}, {text: "canceled", style: styleWarning},
 		}},
-		{entry{status: "404", outcome: "TaskNotFoundError (-32001)", failed: true}, []span{
-			{text: "404 ", style: styleWarning}, {text: "✗ TaskNotFoundError (-32001)", style: styleWarning},
+		{entry{status: "404", outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, failed: true}, []span{
+			{text: "404 ", style: styleWarning}, {text: "✗ ", style: styleWarning},
+			{text: "-32001 TaskNotFound", style: styleWarning},
 		}},
 		{entry{status: "503", failed: true}, []span{{text: "503 ", style: styleError}, {text: "✗", style: styleWarning}}},
-		{entry{status: "–", outcome: "open, 3 events", state: "working"}, []span{
-			{text: "  – ", style: styleDim}, {text: "open", style: styleDim}, {text: ", 3 events", style: styleDim},
+		{entry{status: "–", outcome: []analyzer.Word{
+			{Text: "3 events", Look: analyzer.Dim}, comma, {Text: "open", Look: analyzer.Warn},
+		}}, []span{
+			{text: "  – ", style: styleDim}, {text: "3 events", style: styleDim}, {text: ", ", style: styleText},
+			{text: "open", style: styleNote},
 		}},
 	} {
-		columns := listColumns(60, 8)
+		columns := listColumns(70, 8)
 		got := columns.add(line{}, &c.e).spans[2:]
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(span{})); diff != "" {
 			t.Errorf("%+v, -want +got:\n%s", c.e, diff)
 		}
+	}
+}
+
+// Where there is little room, the state matters more than which task it is; what failed matters more than what was said.
+func TestOutcomesInLittleRoom(t *testing.T) {
+	e := entry{outcome: []analyzer.Word{
+		{Text: "5f0c8a6e…"}, {Text: " "}, {Text: "completed", Look: analyzer.OfState, State: a2a.Completed}, {Text: ", "},
+		{Text: "7 events", Look: analyzer.Dim},
+	}, state: a2a.Completed}
+	for room, want := range map[int]string{
+		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
+	} {
+		if got := e.drawOutcome(room).String(); got != want {
+			t.Errorf("in %d columns %q, want %q", room, got, want)
+		}
+	}
+	open := entry{outcome: []analyzer.Word{
+		{Text: "5f0c8a6e…"}, {Text: ", "}, {Text: "7 events", Look: analyzer.Dim}, {Text: ", "},
+		{Text: "open", Look: analyzer.Warn},
+	}}
+	if got, want := open.drawOutcome(15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
+		t.Errorf("what is open: %q, want %q", got, want)
+	}
+	failed := entry{failed: true, message: "two seats", outcome: []analyzer.Word{
+		{Text: "-32001 TaskNotFound: there is no such task here", Look: analyzer.Bad},
+	}}
+	columns := listColumns(147, 8)
+	if got := columns.add(line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.outcome[0].Text) {
+		t.Errorf("a failure in a wide list: %q", got)
 	}
 }
 
@@ -128,10 +168,10 @@ func TestMessagesInTheList(t *testing.T) {
 			u.press("j")
 		}
 		want := []string{
-			"1.0ms 117 B 00000000 ✓ completed, task t-1 part 1 of a trip",
-			"1.0ms 93 B ✗ TaskNotFoundError (-32001), there is no ␛[31mtask t-9",
-			"1.0ms 191 B 463ac35c ✓ completed, task t-1 two seats to Kyoto",
-			"– 0 B open, 0 events, task t-1",
+			"1.0ms 117 B 00000000 ✓ t-1 completed part 1 of a trip",
+			"1.0ms 93 B ✗ -32001 TaskNotFound: there is no \ufffd[31mtask t-9, task t-9",
+			"1.0ms 191 B 463ac35c ✓ t-1 completed two seats to Kyoto",
+			"– 0 B t-1, 0 events, open",
 		}
 		if diff := cmp.Diff(want, rows); diff != "" {
 			t.Errorf("rows, -want +got:\n%s", diff)
@@ -140,18 +180,29 @@ func TestMessagesInTheList(t *testing.T) {
 }
 
 func TestSizeOfAnAnswer(t *testing.T) {
+	load := newLoader(t.Context(), nil, nil)
 	long := make([]capture.Event, 2*entryEvents)
+	for i := range long {
+		long[i] = capture.Event{K: 1000 * i, Raw: []byte("data: {}\n\n")}
+	}
 	for _, c := range []struct {
 		res  *capture.Response
 		want int64
 	}{
 		{nil, capture.NotKnown},
-		{&capture.Response{Body: capture.Body{Size: 5}}, 5},
+		{&capture.Response{Body: capture.Body{Size: 5, Complete: true}}, 5},
 		{&capture.Response{Body: capture.Body{Size: capture.NotKnown, Data: []byte("abc"), Dropped: 4}}, 7},
-		{&capture.Response{Body: capture.Body{Size: capture.NotKnown}, Events: []capture.Event{{Raw: []byte("ab")}}}, 2},
-		{&capture.Response{Body: capture.Body{Size: capture.NotKnown}, Events: long}, capture.NotKnown},
+		{&capture.Response{
+			Stream: true, Body: capture.Body{Size: capture.NotKnown}, Events: []capture.Event{{K: 1, Raw: []byte("ab")}},
+		}, 2},
+		{&capture.Response{Stream: true, Body: capture.Body{Size: capture.NotKnown}, Events: long}, capture.NotKnown},
+		{&capture.Response{Stream: true, Body: capture.Body{Size: 4711, Complete: true}, Events: long}, 4711},
 	} {
-		if got := answerSize(c.res); got != c.want {
+		x := &capture.Exchange{Seq: 1, Request: capture.Request{Head: []byte("GET / HTTP/1.1\r\n\r\n")}, Response: c.res}
+		if c.res != nil {
+			c.res.Head = []byte("HTTP/1.1 200 OK\r\n\r\n")
+		}
+		if got := load.entryOf(x).size; got != c.want {
 			t.Errorf("the size of %+v is %d, want %d", c.res, got, c.want)
 		}
 	}

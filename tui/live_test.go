@@ -83,12 +83,12 @@ func TestOpenExchangeGrows(t *testing.T) {
 		record(t, m, subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 100, 40, Options{})
 		defer u.close()
-		u.sees("open, 0 events")
+		u.sees("t-1, 0 events, open")
 		for k := range 5 {
 			record(t, m, []capture.Step{status(1, k+1, "t-1", "TASK_STATE_WORKING")})
 		}
 		u.pass(3 * time.Second)
-		u.sees("working, open, 5 events")
+		u.sees("t-1 working, 5 events, open")
 		u.press("enter", "G")
 		u.sees("still open")
 		u.press("k", "k")

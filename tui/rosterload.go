@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer/reading"
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/roster"
@@ -44,7 +44,8 @@ func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64,
 		answer := rosterRead{ticket: ticket, read: after, goal: goal}
 		answer.left, answer.err = l.each(stale, entryEvents, end, func(seq uint64, x *capture.Exchange) {
 			if x != nil {
-				r.Put(seq, rosterExchange(x, l.reader.Read(brief(x))))
+				s := l.summarise(x)
+				r.Put(seq, rosterExchange(&s))
 			}
 		})
 		if answer.err != nil || after >= goal {
@@ -57,7 +58,8 @@ func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64,
 			if x.Seq > goal {
 				break
 			}
-			r.Put(x.Seq, rosterExchange(x, l.reader.Read(brief(x))))
+			s := l.summarise(x)
+			r.Put(x.Seq, rosterExchange(&s))
 			if answer.read = x.Seq; time.Now().After(end) {
 				return answer
 			}
@@ -68,30 +70,23 @@ func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64,
 }
 
 // rosterExchange returns what sorting needs of an exchange.
-func rosterExchange(x *capture.Exchange, r *reading.Reading) roster.Exchange {
+func rosterExchange(s *analyzer.Summary) roster.Exchange {
 	e := roster.Exchange{
-		Started: x.Started, Took: x.Ended, Size: bodySize(&x.Request.Body, nil), State: a2a.StateOf(r.State()),
-		Task: only(r.Call.TaskID, r.Tasks), Context: only(r.Call.ContextID, r.Contexts), Failed: failedExchange(x, r),
+		Started: s.Started, Took: s.Took, Size: max(s.RequestSize, 0) + max(s.ResponseSize, 0), State: s.State,
+		Task: only(s.Task, s.Tasks), Context: only("", s.Contexts), Failed: s.Failed(),
 	}
-	if res := x.Response; res != nil {
-		e.Size += bodySize(&res.Body, res.Events)
+	if e.State != a2a.NoState && !e.State.Terminal() { // what ended a task is not taken back
+		for _, state := range s.States {
+			if state.Terminal() {
+				e.State = state
+			}
+		}
 	}
 	return e
 }
 
-// bodySize returns how many bytes of a body passed.
-func bodySize(b *capture.Body, events []capture.Event) int64 {
-	if b.Size >= 0 {
-		return b.Size
-	}
-	n := int64(len(b.Data)) + b.Dropped
-	for i := range events {
-		n += int64(len(events[i].Raw))
-	}
-	return n
-}
-
-// only returns the id that the request names, or else the one of those that were seen. A list of tasks is about none.
+// only returns the id that the exchange is known to be about, or else the one of those that were seen. A list of tasks
+// is about none.
 func only(named string, seen []string) string {
 	switch {
 	case named != "":

@@ -197,7 +197,7 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
 func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu {
 	x := s.Exchange
-	e := newEntry(x, m.shared.load.reader.Read(brief(x)))
+	e := m.shared.load.entryOf(x)
 	where := "exchange " + fmt.Sprint(x.Seq)
 	if s.File != "" {
 		where += " in " + s.File
@@ -223,7 +223,7 @@ func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu
 		})
 	}
 	menu.above = []line{
-		text(styleStrong, e.request).add(styleText, " "+e.status+" "+since(max(e.took, 0))+" "+e.outcome),
+		text(styleStrong, e.request).add(styleText, " "+e.status+" "+since(max(e.took, 0))+" ").join(e.drawOutcome(0)),
 		text(styleText, "  "+where),
 	}
 	if problem != nil {

@@ -198,8 +198,8 @@ func (f *waterfall) preview() []line {
 		text(styleStrong, fmt.Sprintf(" %d ", l.seq)).add(styleText, l.client+" → "+l.agent+"  "+l.request).
 			add(styleDim, "  "+f.shared.clock(l.started)),
 	}
-	if l.outcome != "" {
-		lines = append(lines, text(styleText, " "+l.outcome))
+	if len(l.outcome) > 0 {
+		lines = append(lines, text(styleText, " ").join(l.drawOutcome(0)))
 	}
 	return append(lines,
 		text(styleDim, " "+l.times()),

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 )
 
@@ -170,7 +169,7 @@ func TestWaterfallOfALongStream(t *testing.T) {
 		x.Response.Events = append(x.Response.Events, capture.Event{K: k + 1, At: time.Duration(k) * time.Second})
 	}
 	short := shorten(x, 10)
-	l := newLane(short, reading.Read(short), 10)
+	l := newLane(short, newLoader(t.Context(), nil, nil).entryOf(short), 10)
 	if len(l.events) != 20 || l.count != 100 || l.skipped != [2]time.Duration{9 * time.Second, 90 * time.Second} {
 		t.Errorf("got %d events of %d, without %v", len(l.events), l.count, l.skipped)
 	}

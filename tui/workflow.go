@@ -59,8 +59,8 @@ func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Find
 			rows[seq] = entry{seq: seq, absent: true, took: capture.NotKnown}
 			return
 		}
-		rows[seq] = newEntry(x, l.reader.Read(brief(x)))
-		w.draw(x, l.reader, found[seq])
+		rows[seq] = l.entryOf(x)
+		w.draw(l, x, rows[seq], found[seq])
 	})
 	SortArrows(w.arrows)
 	sortLanes(w.lanes)

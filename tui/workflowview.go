@@ -51,6 +51,7 @@ func (w *workflowPanel) columns() columns {
 	if w.tree.width >= 100 {
 		c = columns{number: 20, link: 28, request: 24, took: 8}
 	}
+	c.last = max(w.tree.width-3-c.number-1-c.link-1-c.request-1-statusWidth-1-c.took-1, 1)
 	return c
 }
 
@@ -92,7 +93,7 @@ func (w *workflowPanel) preview() []line {
 		text(styleDim, strings.Repeat("─", w.tree.width)),
 		text(styleStrong, fmt.Sprintf(" %d ", b.seq)).add(styleText, b.client+" → "+b.agent+"  "+b.request).
 			add(styleDim, "  "+w.shared.clock(b.started)),
-		text(styleText, " "+b.outcome),
+		text(styleText, " ").join(b.drawOutcome(0)),
 	}
 	switch words := b.inferred(); {
 	case b.under == 0:
