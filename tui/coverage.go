@@ -84,11 +84,13 @@ func (c *coveragePanel) set(msg coverage) tea.Cmd {
 	c.loading, c.took, c.err = 0, msg.took, msg.err
 	if msg.err == nil {
 		c.ready, c.known = true, msg
-		var ledger analyzer.Ledger
-		for i := range c.shared.found.list {
-			ledger.Add(&c.shared.found.list[i])
+		if !msg.whole {
+			var ledger analyzer.Ledger
+			for i := range c.shared.found.list {
+				ledger.Add(&c.shared.found.list[i])
+			}
+			msg.result.Found, msg.result.Critical = c.shared.found.counts, ledger.Critical
 		}
-		msg.result.Found, msg.result.Critical = c.shared.found.counts, ledger.Critical
 		c.verdict = msg.result.Verdict(analyzer.Error).String()
 		c.resize(c.width, c.height) // what the verdict needs is known now
 		c.rebuild()

@@ -46,13 +46,15 @@ type detail struct {
 	near        spot           // where the cursor was when all was folded
 	nearTo      analyzer.Place // what it was at; none otherwise
 	finder      finder
-	pendingKeys []action // keys that were pressed before the document was there; the inspector performs them then
+	pendingKeys []action           // keys that were pressed before the document was there; the inspector performs them then
+	kept        []analyzer.Finding // as a reading says
 	err         error
 }
 
 // loaded is the message of loader.exchange.
 type loaded struct {
 	excerpt
+	found  []analyzer.Finding // as a reading says
 	ticket uint64
 	took   time.Duration
 	err    error
@@ -89,8 +91,15 @@ func (d *detail) readOn(pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		load.pause(pause)
 		begin := time.Now()
+		var found []analyzer.Finding
+		if r := load.kept.reading(); r != nil {
+			if err := load.keptCards(r.Head().Cards); err != nil {
+				return loaded{ticket: ticket, excerpt: sofar, took: time.Since(begin), err: err}
+			}
+			found = load.kept.findingsOf(ctx, seq)
+		}
 		after, err := sofar.read(ctx, load.src, seq, nil)
-		return loaded{ticket: ticket, excerpt: after, took: time.Since(begin), err: err}
+		return loaded{ticket: ticket, excerpt: after, found: found, took: time.Since(begin), err: err}
 	}
 }
 
@@ -131,9 +140,17 @@ func (d *detail) build() tea.Cmd {
 // source returns what the exchange is laid out from.
 func (d *detail) source() docSource {
 	return docSource{
-		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8),
+		ctx: d.ctx, excerpt: d.excerpt, findings: d.findings(), view: d.mode, width: max(d.width, 8),
 		limit: d.limit, folds: d.folds, note: d.shared.notes.Of(d.seq, d.x.ID), pattern: d.finder.pattern,
 	}
+}
+
+// findings returns the findings of the exchange, which a reading may have told before they were listed.
+func (d *detail) findings() []analyzer.Finding {
+	if found := d.shared.found.of(d.seq); found != nil {
+		return found
+	}
+	return d.kept
 }
 
 func (d *detail) update(msg tea.Msg) tea.Cmd {
@@ -156,6 +173,8 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
 			return d.build()
 		}
+	case cardsLearned:
+		return d.build()
 	case notesChanged:
 		if msg.seqs == nil || slices.Contains(msg.seqs, d.seq) {
 			return d.build()
@@ -185,7 +204,7 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	}
 	first := d.x == nil
 	at := d.spot()
-	d.excerpt = msg.excerpt
+	d.excerpt, d.kept = msg.excerpt, msg.found
 	var cmds []tea.Cmd
 	if first || !d.more {
 		cmds = append(cmds, d.build())

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/uuid"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -58,13 +58,13 @@ func newEntry(s *analyzer.Summary) entry {
 	return e
 }
 
-// words returns what came of the exchange as one text.
-func (e *entry) words() string {
-	var b strings.Builder
-	for _, w := range e.outcome {
-		b.WriteString(w.Text)
+// rowEntry returns the row of an exchange as a reading has it.
+func rowEntry(row *kept.Row) entry {
+	e := newEntry(&row.Summary)
+	if worst, found := row.Worst(); found {
+		e.worst = uint8(worst) + 1
 	}
-	return b.String()
+	return e
 }
 
 // summarise sums up an exchange that was read, of which only the ends may be there.
@@ -116,6 +116,14 @@ func (l *loader) entryOf(x *capture.Exchange) entry {
 	return newEntry(&s)
 }
 
+// shownEntry returns the row of an exchange of the capture that was read: as the reading has it, if there is one.
+func (l *loader) shownEntry(x *capture.Exchange) entry {
+	if row := l.kept.row(l.ctx, x.Seq); row != nil {
+		return rowEntry(row)
+	}
+	return l.entryOf(x)
+}
+
 // entries is the message of loader.entries.
 type entries struct {
 	ticket uint64
@@ -125,12 +133,20 @@ type entries struct {
 	err    error
 }
 
-// entries reads the exchanges of a sorted list for the list panel.
+// entries makes the rows of a sorted list of exchanges for the list panel, and reads those that no reading tells of.
 func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := entries{ticket: ticket}
 		begin := time.Now()
-		answer.left, answer.err = l.each(seqs, entryEvents, begin.Add(batchTime), func(seq uint64, x *capture.Exchange) {
+		var unread []uint64
+		for _, seq := range seqs {
+			if row := l.kept.row(l.ctx, seq); row != nil {
+				answer.list = append(answer.list, rowEntry(row))
+			} else {
+				unread = append(unread, seq)
+			}
+		}
+		answer.left, answer.err = l.each(unread, entryEvents, begin.Add(batchTime), func(seq uint64, x *capture.Exchange) {
 			if x == nil {
 				answer.list = append(answer.list, entry{seq: seq, absent: true})
 				return

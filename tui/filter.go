@@ -193,10 +193,11 @@ func (l *list) progress() string {
 		return "! " + s.err.Error()
 	case !s.done():
 		return fmt.Sprintf("searching, %d %%", s.percent())
-	case s.filter.Asks("workflow") && l.shared.judged.behind:
+	case !l.shared.judged.behind || l.shared.load.kept.whole(): // rows tell it
+	case s.filter.Asks("workflow"):
 		return "what caused what is still being read"
-	case s.judging() && l.shared.judged.behind:
-		return "the rules are still running"
+	case s.judging():
+		return l.shared.running()
 	}
 	return ""
 }

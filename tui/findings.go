@@ -199,7 +199,7 @@ func (f *findingsPanel) nothing() string {
 	counts := f.shared.judged.counts
 	switch {
 	case f.shared.judged.behind || !f.shared.opened:
-		return "no finding so far; the rules are still running"
+		return "no finding so far; " + f.shared.running()
 	case counts.Judged == 0:
 		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
 	}

@@ -88,8 +88,11 @@ const huntPage = 1024
 // hunt searches the exchanges from one on to before another for a while.
 func (l *loader) hunt(ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
-		end := time.Now().Add(batchTime)
 		answer := hunted{ticket: ticket, from: from, next: from}
+		if answer.err = l.needCards(); answer.err != nil {
+			return answer
+		}
+		end := time.Now().Add(batchTime)
 		for x, err := range l.src.Ends(ctx, from, entryEvents) {
 			if err == nil && x.Seq < below {
 				err = answer.test(ctx, l, p, x)

@@ -30,14 +30,15 @@ type grown struct {
 	err   error // it could not be read; watch is called again
 }
 
-// open reads what the capture says about itself, and its agent cards.
+// open reads what the capture says about itself.
 func (l *loader) open() tea.Cmd {
 	return func() tea.Msg {
 		info, err := l.src.Info(l.ctx)
-		if err == nil {
-			err = l.readCards(info.Exchanges)
+		g := grown{info: info, next: info.Arrivals + 1, ended: !info.Live, err: err}
+		if r := l.kept.reading(); r != nil && !r.Head().Ended { // what it does not know yet is new to it
+			g.next = min(g.next, r.Head().Arrival+1)
 		}
-		return grown{info: info, next: info.Arrivals + 1, ended: !info.Live, err: err}
+		return g
 	}
 }
 
@@ -57,9 +58,6 @@ func (l *loader) watch(next uint64, ended bool) tea.Cmd {
 		if err == nil || g.ended {
 			g.info, err = l.src.Info(l.ctx)
 		}
-		if err == nil {
-			err = l.readCards(g.info.Exchanges)
-		}
 		if l.ctx.Err() != nil {
 			return nil
 		}
@@ -73,6 +71,8 @@ func (l *loader) watch(next uint64, ended bool) tea.Cmd {
 
 func (l *loader) readSteps(g *grown) error {
 	seqs := make(map[uint64]bool)
+	changes := make(map[uint64]change)
+	now := time.Now()
 	for s, err := range l.src.Steps(l.ctx, g.next) {
 		if err != nil {
 			return err
@@ -80,8 +80,11 @@ func (l *loader) readSteps(g *grown) error {
 		g.next = s.Arrival + 1
 		if s.Seq > 0 {
 			seqs[s.Seq] = true
+			_, closed := s.What.(capture.Closed)
+			changes[s.Seq] = change{arrival: s.Arrival, closed: closed || changes[s.Seq].closed, since: now}
 		}
 	}
+	l.kept.changed(changes)
 	g.seqs = slices.Sorted(maps.Keys(seqs))
 	return nil
 }
@@ -99,12 +102,15 @@ type judged struct {
 	findings  []analyzer.Finding
 	further   findingIndex // findings that come after those, without the list of them
 	counts    analyzer.Counts
-	next      uint64 // first arrival number that was not judged yet
-	behind    bool   // there is more to judge
-	ended     bool   // all is judged, unless the recording is resumed
-	restarted bool   // the engine was restarted: findings replaces all earlier ones
-	notice    string // for the last line
-	err       error  // judging cannot continue: for now, or at all if ended
+	next      uint64   // first arrival number that was not judged yet
+	behind    bool     // there is more to judge
+	ended     bool     // all is judged, unless the recording is resumed
+	restarted bool     // the engine was restarted: findings replaces all earlier ones
+	notice    string   // for the last line
+	lost      string   // why the reading is not used any more
+	reading   bool     // findings of a reading are still to come
+	rows      []uint64 // exchanges with other rows
+	err       error    // judging cannot continue: for now, or at all if ended
 }
 
 // awaitJudged waits for the next message of judge.
@@ -126,7 +132,7 @@ func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
 		j := judgeRun{loader: l, next: 1}
 		if l.kept.reading() != nil {
-			if !j.relayKept() || j.engine == nil && !j.restart() {
+			if !j.relayKept() {
 				return nil
 			}
 		} else if l.verdicts == nil {

@@ -178,7 +178,10 @@ func (m *inspector) state() (string, style) {
 	if c := &s.judged.counts; c.Failed > 0 && !found { // the findings panel says it too
 		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, plural(c.Calls, "call")))
 	}
-	if s.judged.behind {
+	switch {
+	case s.judged.reading:
+		words = append(words, "reading findings")
+	case s.judged.behind:
 		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.next/max(s.info.Arrivals, 1), 99)))
 	}
 	if lost := max(s.info.LostExchanges, s.judged.counts.Lost); lost > 0 {

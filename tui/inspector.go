@@ -93,6 +93,8 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.reach(msg)
 	case firstStarted:
 		return m.knowFirst(msg)
+	case cardsLearned:
+		return m.learned(msg)
 	case statusMessage:
 		m.shared.message = string(msg)
 		return nil
@@ -142,7 +144,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		cmds = append(cmds, s.load.judge(), s.load.awaitJudged())
 	}
 	m.liveChanged(first, was)
-	return tea.Batch(append(cmds, s.needFirst(), m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
+	return tea.Batch(append(cmds, s.learnCards(), s.needFirst(), m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
 }
 
 // judge adds new findings, and waits for the next.
@@ -160,7 +162,11 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 	m.noticed(&msg)
 	s.judged = msg
 	var cmds []tea.Cmd
-	if !msg.ended || s.load.resumes() {
+	if msg.lost != "" {
+		s.message = msg.lost
+		cmds = append(cmds, s.learnCards())
+	}
+	if !msg.ended || s.load.resumes() || s.load.kept.reading() != nil {
 		cmds = append(cmds, s.load.awaitJudged())
 	}
 	if changed := exchangesOf(touched, further.marks); len(changed) > 0 {
@@ -168,6 +174,9 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
 			cmds = append(cmds, m.showThird())
 		}
+	}
+	if len(msg.rows) > 0 {
+		cmds = append(cmds, m.broadcast(rowsChanged{msg.rows}))
 	}
 	cmds = append(cmds, m.broadcast(linksChanged{}))
 	return tea.Batch(cmds...)

@@ -3,150 +3,414 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 )
 
-// keptPage is how many findings of a reading are passed on at once.
-const keptPage = 1000
+const (
+	keptPage     = 1000                   // findings of a reading that are passed on at once
+	keptPause    = 250 * time.Millisecond // between two looks at a reading that grows
+	keptPatience = 10 * time.Second       // for which a reading may stand still while the capture grows
+	endPatience  = 2 * time.Second        // the same when nobody is expected to go on with it
+	poolFindings = 50_000                 // how many findings there may be so that a filter which asks for them begins there
+)
 
-// poolFindings is how many findings a capture may have so that a filter which asks for findings begins with them.
-const poolFindings = 50_000
+// Why a reading is not used any more, beside damage.
+var (
+	errStandsStill = errors.New("what judging came to is not written down any more")
+	errNotWhole    = errors.New("what judging came to was not written down to the end")
+)
 
-// relayKept passes on what a reading says, in place of an engine that judges the capture. It returns true when all was
-// told, and false when the inspector has ended. A reading that turns out to be damaged is let go, and the capture judged:
-// then an engine is there.
-func (j *judgeRun) relayKept() bool {
-	err := j.tellKept()
-	switch {
-	case j.ctx.Err() != nil:
-		return false
-	case errors.Is(err, capture.ErrDamagedEntry):
-		j.kept.letGo()
-		j.engine, j.next, j.found, j.restarted = j.newEngine(), 1, nil, true
-		j.send(judged{restarted: true, behind: true, notice: err.Error() + "; the capture is judged anew"})
-		return true
-	case err != nil:
-		j.send(judged{err: err, ended: true})
-		return false
-	}
-	return true
+// A keptReading is the reading of the capture as long as it is believed, and which exchanges have gone on since it was
+// written. It may be asked by several goroutines at once.
+type keptReading struct {
+	of   atomic.Pointer[kept.Reading] // nil if there is none
+	wake chan struct{}                // holds a value when there is something to look at
+
+	mu    sync.Mutex
+	err   error             // why it was let go
+	ahead map[uint64]change // exchanges with steps that the reading may not know yet
 }
 
-func (j *judgeRun) tellKept() error {
-	r := j.kept.reading()
-	info, err := j.src.Info(j.ctx)
-	if err != nil {
-		return err
-	}
-	result, err := r.Result(j.ctx)
-	if err != nil {
-		return err
-	}
-	j.observed.fromReading(result)
-	j.next = info.Arrivals + 1
-	news, listed := judged{next: j.next, counts: result.Counts, behind: true}, 0
-	send := func() bool {
-		sent := j.send(news)
-		news.findings, news.further = nil, findingIndex{}
-		return sent
-	}
-	for f, err := range r.Findings(j.ctx, 0) {
-		if err != nil {
-			return err
-		}
-		if listed < maxListed {
-			listed++
-			news.findings = append(news.findings, *f.Finding)
-		} else {
-			news.further.mark(f.Finding)
-		}
-		if len(news.findings) == keptPage && !send() {
-			return j.ctx.Err()
-		}
-	}
-	if news.behind, news.ended = false, true; !send() {
-		return j.ctx.Err()
-	}
-	for row, err := range r.Rows(j.ctx, 1) { // what caused what is wanted last
-		if err != nil {
-			return err
-		}
-		if row.Parent != 0 {
-			j.links.put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By})
-		}
-	}
-	if j.resumes() { // who waits for more is told once again, for those who look at what caused what
-		j.send(judged{next: j.next, counts: result.Counts, ended: true})
-	}
-	return nil
+// A change is that an exchange has new steps.
+type change struct {
+	arrival uint64 // of the last
+	closed  bool   // its end is among them
+	since   time.Time
 }
-
-// A keptReading is the reading of the capture as long as it is believed; a nil one is none. It may be asked by several
-// goroutines at once.
-type keptReading struct{ of atomic.Pointer[kept.Reading] }
 
 func newKeptReading(r *kept.Reading) *keptReading {
-	k := &keptReading{}
+	k := &keptReading{wake: make(chan struct{}, 1), ahead: make(map[uint64]change)}
 	k.of.Store(r)
 	return k
 }
 
-func (k *keptReading) reading() *kept.Reading {
-	if k == nil {
+func (k *keptReading) reading() *kept.Reading { return k.of.Load() }
+
+// letGo says that the reading is not to be used, unless that is because the inspector ends.
+func (k *keptReading) letGo(ctx context.Context, why error) {
+	if ctx.Err() != nil {
+		return
+	}
+	k.mu.Lock()
+	if k.of.Swap(nil) != nil {
+		k.err = why
+	}
+	clear(k.ahead)
+	k.mu.Unlock()
+	k.poke()
+}
+
+func (k *keptReading) why() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+func (k *keptReading) poke() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// changed says that exchanges have new steps.
+func (k *keptReading) changed(list map[uint64]change) {
+	if len(list) == 0 || k.reading() == nil {
+		return
+	}
+	k.mu.Lock()
+	for seq, c := range list {
+		before, there := k.ahead[seq]
+		c.closed = c.closed || before.closed
+		if there {
+			c.since = before.since
+		}
+		k.ahead[seq] = c
+	}
+	k.mu.Unlock()
+	k.poke()
+}
+
+// behind reports whether an exchange has steps that the reading may not know.
+func (k *keptReading) behind(seq uint64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ahead := k.ahead[seq]
+	return ahead
+}
+
+// caughtUp returns the exchanges that the reading knows by now as they are, in order, and since when it has not known
+// the end of another one; zero if there is none.
+func (k *keptReading) caughtUp(arrival uint64) (seqs []uint64, since time.Time, left int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for seq, c := range k.ahead {
+		switch {
+		case c.arrival <= arrival:
+			seqs = append(seqs, seq)
+			delete(k.ahead, seq)
+		case c.closed && (since.IsZero() || c.since.Before(since)):
+			since = c.since
+		}
+	}
+	slices.Sort(seqs)
+	return seqs, since, len(k.ahead)
+}
+
+// row returns the row of an exchange; nil if there is none, or none that says how the exchange is now.
+func (k *keptReading) row(ctx context.Context, seq uint64) *kept.Row {
+	r := k.reading()
+	if r == nil || k.behind(seq) {
 		return nil
 	}
-	return k.of.Load()
+	row, err := r.Row(ctx, seq)
+	if err != nil {
+		k.letGo(ctx, err)
+		return nil
+	}
+	if row != nil && row.Life == capture.StateOpen && !r.Head().Ended {
+		return nil
+	}
+	return row
 }
 
-func (k *keptReading) letGo() { k.of.Store(nil) }
+// whole reports whether there is a reading that has a row of each exchange.
+func (k *keptReading) whole() bool {
+	r := k.reading()
+	return r != nil && r.Head().Ended
+}
 
-// rowsMatching calls f with the exchanges from..below that match a filter, as their rows tell; those whose rows do not are
-// read.
-func (l *loader) rowsMatching(r *kept.Reading, f *filter.Filter, from, below uint64, found map[uint64][]analyzer.Finding,
-) (matches []uint64, err error) {
-	for row, err := range r.Rows(l.ctx, from) {
-		if err != nil {
-			return matches, err
+// findingsOf returns the findings of an exchange, as far as the reading knows them.
+func (k *keptReading) findingsOf(ctx context.Context, seq uint64) []analyzer.Finding {
+	r := k.reading()
+	if r == nil {
+		return nil
+	}
+	row, err := r.Row(ctx, seq)
+	var found []analyzer.Finding
+	if err == nil {
+		found, err = r.FindingsOf(ctx, row)
+	}
+	if err != nil && !errors.Is(err, capture.ErrDamagedEntry) || err != nil && r.Head().Ended {
+		k.letGo(ctx, err)
+	}
+	return found
+}
+
+// relayKept passes on what a reading says, in place of an engine that judges the capture, until the inspector ends: then
+// it returns false. Where the reading is let go, an engine is there for the whole capture.
+func (j *judgeRun) relayKept() bool {
+	f := keptFollower{judgeRun: j}
+	err := f.follow()
+	if j.ctx.Err() != nil {
+		return false
+	}
+	j.kept.letGo(j.ctx, err)
+	j.observed.bySelf()
+	j.engine, j.next, j.found, j.restarted = j.newEngine(), 1, nil, false
+	return j.send(judged{restarted: true, behind: true, lost: fmt.Sprintf("%v; the capture is judged anew", err)})
+}
+
+// A keptFollower passes on what a reading says.
+type keptFollower struct {
+	*judgeRun
+	told    bool // something was
+	next    uint64
+	version uint64
+	ended   bool
+	moved   time.Time // when the reading was seen to grow last
+	covered []uint64  // exchanges that have other rows since it was told last
+}
+
+// follow returns why the reading cannot be used any more.
+func (f *keptFollower) follow() error {
+	f.moved = time.Now()
+	for f.ctx.Err() == nil {
+		r := f.kept.reading()
+		if r == nil {
+			return f.kept.why()
 		}
-		if row.Seq >= below {
+		if err := f.tell(r); err != nil {
+			return err
+		}
+		if err := f.wait(r); err != nil {
+			return err
+		}
+	}
+	return f.ctx.Err()
+}
+
+// tell passes on what is new.
+func (f *keptFollower) tell(r *kept.Reading) error {
+	head := r.Head()
+	info, err := f.src.Info(f.ctx)
+	if err != nil {
+		return err
+	}
+	news := judged{next: head.Arrival + 1, behind: true, reading: true}
+	if head.Version < f.version || head.Ended && !f.ended { // what was found provisionally may be replaced
+		news.restarted, f.next = f.told, 0
+	}
+	f.told, f.version, f.ended = true, head.Version, head.Ended
+	result, err := r.Result(f.ctx)
+	switch {
+	case err == nil:
+		news.counts = result.Counts
+		f.observed.fromReading(result, head.Ended)
+	case !errors.Is(err, kept.ErrNone) || head.Ended:
+		return err
+	}
+	for found, err := range r.Findings(f.ctx, f.next) {
+		if err != nil {
+			return err
+		}
+		if found.Place.Exchange > info.Exchanges {
+			if info, err = f.src.Info(f.ctx); err != nil {
+				return err
+			}
+		}
+		if found.Place.Exchange > info.Exchanges {
+			return fmt.Errorf("%w: a finding in exchange %d of %d", capture.ErrDamagedEntry, found.Place.Exchange, info.Exchanges)
+		}
+		f.next = found.Number + 1
+		if news.findings = append(news.findings, *found.Finding); len(news.findings) < keptPage {
+			continue
+		}
+		if !f.send(news) {
+			return f.ctx.Err()
+		}
+		news.findings, news.restarted = nil, false
+	}
+	if err := f.readLinks(false); err != nil {
+		return err
+	}
+	if head.Ended && !info.Live {
+		news.next = info.Arrivals + 1
+	}
+	news.behind, news.reading, news.rows = result == nil, false, f.covered
+	news.ended = head.Ended
+	f.covered = nil
+	if !f.send(news) {
+		return f.ctx.Err()
+	}
+	return nil
+}
+
+// wait waits until the reading has grown.
+func (f *keptFollower) wait(r *kept.Reading) error {
+	quiet := false
+	for {
+		var pause <-chan time.Time // for ever, where nothing can come by itself
+		if !quiet || !r.Head().Ended {
+			pause = time.After(keptPause)
+		}
+		select {
+		case <-pause:
+		case <-f.kept.wake:
+		case <-f.ctx.Done():
+			return f.ctx.Err()
+		}
+		if f.kept.reading() == nil {
+			return f.kept.why()
+		}
+		grown, err := r.Refresh(f.ctx)
+		if err != nil {
+			return err
+		}
+		if grown {
+			f.moved = time.Now()
+		}
+		head := r.Head()
+		covered, since, left := f.kept.caughtUp(head.Arrival)
+		f.covered, quiet = append(f.covered, covered...), left == 0
+		if grown || len(covered) > 0 {
+			return nil
+		}
+		if err := f.standsStill(head.Ended, since); err != nil {
+			return err
+		}
+	}
+}
+
+// standsStill returns an error where nobody goes on with the reading although there is something to judge. Since is since
+// when the end of an exchange is not known to it.
+func (f *keptFollower) standsStill(ended bool, since time.Time) error {
+	now := time.Now()
+	patience := keptPatience
+	if ended {
+		patience = endPatience
+	}
+	if !since.IsZero() && now.Sub(since) >= patience && now.Sub(f.moved) >= patience {
+		return errStandsStill
+	}
+	if ended || now.Sub(f.moved) < endPatience {
+		return nil
+	}
+	info, err := f.src.Info(f.ctx)
+	if err == nil && !info.Live {
+		return errNotWhole
+	}
+	return err
+}
+
+// deciding returns those exchanges of a sorted list that match a filter, as their rows tell. Those whose rows do not are
+// read.
+func (l *loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+	var chosen, unsure []uint64
+	mine := make(map[uint64][]analyzer.Finding)
+	marks := l.notes.Now()
+	for _, seq := range seqs {
+		row := l.kept.row(l.ctx, seq)
+		if row == nil {
+			if !l.kept.whole() || l.kept.behind(seq) {
+				unsure, mine[seq] = append(unsure, seq), found[seq]
+			}
+			continue
+		}
+		facts := kept.Facts{
+			Row: row, Workflow: l.links.index.Of(seq).Workflow, Marked: marks.Of(seq, row.ID).Marked,
+		}
+		switch match, certain := facts.Decide(f); {
+		case !certain:
+			unsure = append(unsure, seq)
+			if len(row.Found) > 0 && f.Asks("rule", "severity", "side") {
+				mine[seq] = l.kept.findingsOf(l.ctx, seq)
+			}
+		case match:
+			chosen = append(chosen, seq)
+		}
+	}
+	if len(unsure) == 0 {
+		return chosen, nil
+	}
+	if err := l.needCards(); err != nil {
+		return nil, err
+	}
+	_, err := l.each(unsure, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+		if x != nil && l.matches(f, x, mine) {
+			chosen = append(chosen, seq)
+		}
+	})
+	slices.Sort(chosen)
+	return chosen, err
+}
+
+// scanRows tests exchanges by their rows, from the newest of those before one to the oldest, for a while: all of them, or
+// those of a sorted list.
+func (l *loader) scanRows(
+	ticket uint64, f *filter.Filter, list []uint64, all bool, below uint64, found map[uint64][]analyzer.Finding,
+) scanned {
+	answer := scanned{ticket: ticket, from: below, below: below}
+	var pages [][]uint64 // of matches, the newest first
+	for end := time.Now().Add(batchTime / 2); answer.from > 1; {
+		page, from := pageBefore(list, all, answer.from)
+		matches, err := l.deciding(f, page, found)
+		if answer.err = err; err != nil {
 			break
 		}
-		is, err := l.rowMatches(f, row, found)
-		if err != nil {
-			return matches, err
-		}
-		if is {
-			matches = append(matches, row.Seq)
+		pages = append(pages, matches)
+		answer.from = from
+		if time.Now().After(end) || l.ctx.Err() != nil {
+			break
 		}
 	}
-	return matches, nil
+	slices.Reverse(pages)
+	answer.matches = slices.Concat(pages...)
+	return answer
 }
 
-func (l *loader) rowMatches(f *filter.Filter, row *kept.Row, found map[uint64][]analyzer.Finding) (bool, error) {
-	facts := kept.Facts{
-		Row: row, Workflow: l.links.index.Of(row.Seq).Workflow, Marked: l.notes.Now().Of(row.Seq, row.ID).Marked,
+// pageBefore returns the last exchanges before one, in order, and the number from which on nothing is left out: all, or
+// those of a sorted list.
+func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint64) {
+	if !all {
+		i, _ := slices.BinarySearch(list, below)
+		page = list[max(i-scanPage, 0):i]
+		if i <= scanPage {
+			return page, 1
+		}
+		return page, page[0]
 	}
-	if match, certain := facts.Decide(f); certain {
-		return match, nil
+	from = (below-2)/scanPage*scanPage + 1 // rows stand together so
+	for seq := from; seq < below; seq++ {
+		page = append(page, seq)
 	}
-	x, err := l.src.Exchange(l.ctx, row.Seq)
-	if err != nil {
-		return false, err
-	}
-	return l.matches(f, x, found), nil
+	return page, from
 }
 
 // withFindings returns the exchanges with findings that a filter needs; false if it can do without, or if there are too
 // many to begin with them.
 func withFindings(ctx context.Context, r *kept.Reading, f *filter.Filter) (pool []uint64, ok bool, err error) {
 	needs := f.Part("rule", "severity", "side")
-	if needs == nil || r.Head().Findings > poolFindings {
+	if head := r.Head(); needs == nil || !head.Ended || head.Findings > poolFindings {
 		return nil, false, nil
 	}
 	seen := make(map[uint64]bool)

@@ -45,12 +45,14 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 		l.pause(pause)
 		begin := time.Now()
 		w := ladderContent{ticket: ticket, ends: maxLadderEvents}
-		w.err = l.findRelated(&w, seq)
+		if w.err = l.needCards(); w.err == nil {
+			w.err = l.findRelated(&w, seq)
+		}
 		if w.err == nil {
 			found := found.among(w.seqs)
 			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(l, x, l.entryOf(x), found[x.Seq])
+					w.draw(l, x, l.shownEntry(x), found[x.Seq])
 				}
 			})
 		}

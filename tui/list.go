@@ -204,6 +204,13 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		return l.hunted(msg)
 	case linksChanged, relinked:
 		return l.relinked(msg)
+	case rowsChanged:
+		return l.changed(msg.seqs)
+	case cardsLearned:
+		for seq := range l.cache {
+			l.stale[seq] = true
+		}
+		return l.refresh()
 	}
 	return nil
 }
@@ -241,9 +248,11 @@ func (l *list) act(a action) tea.Cmd {
 }
 
 // noFurther says that there is no finding in a direction, and which key leads to those in the other, if there are any.
-func noFurther(step int, behind bool) string {
+func (s *shared) noFurther(step int, behind bool) string {
 	const text = "no further finding in this direction"
 	switch {
+	case s.judged.behind:
+		return text + " so far; " + s.running()
 	case behind && step > 0:
 		return text + "; N goes back to those before"
 	case behind:
@@ -256,15 +265,15 @@ func noFurther(step int, behind bool) string {
 func (l *list) jump(step int) tea.Cmd {
 	seq := l.findingFrom(l.selected(), step)
 	if seq == 0 {
-		return showMessage(noFurther(step, l.findingFrom(l.selected(), -step) != 0))
+		return showMessage(l.shared.noFurther(step, l.findingFrom(l.selected(), -step) != 0))
 	}
 	l.reveal(seq)
 	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
 	return l.reposition()
 }
 
-// grow marks changed exchanges as stale, and loads what is visible.
-func (l *list) grow(seqs []uint64) tea.Cmd {
+// changed marks changed exchanges as stale, and reads them again where that is seen.
+func (l *list) changed(seqs []uint64) tea.Cmd {
 	for _, seq := range seqs {
 		if _, there := l.cache[seq]; there {
 			l.stale[seq] = true
@@ -274,7 +283,12 @@ func (l *list) grow(seqs []uint64) tea.Cmd {
 	if l.search != nil {
 		test = l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
 	}
-	cmds := []tea.Cmd{l.reposition(), l.refresh(), test}
+	return tea.Batch(l.reposition(), l.refresh(), test)
+}
+
+// grow takes note of changed exchanges, and loads what is visible.
+func (l *list) grow(seqs []uint64) tea.Cmd {
+	cmds := []tea.Cmd{l.changed(seqs)}
 	if l.hunt != nil {
 		cmds = append(cmds, l.hunt.grow(l.shared, seqs), l.hunt.next(l.shared))
 	}

@@ -102,16 +102,23 @@ func (l *list) refiltered() tea.Cmd {
 	return l.arrange()
 }
 
+// outdate says that exchanges have changed.
+func (s *sorting) outdate(seqs []uint64) {
+	for _, seq := range seqs {
+		if seq <= max(s.read, s.goal) {
+			s.stale[seq] = true
+		}
+	}
+}
+
 // resort takes into account what a message has changed.
 func (l *list) resort(msg tea.Msg) tea.Cmd {
 	s := &l.sorting
 	switch msg := msg.(type) {
 	case exchangesChanged:
-		for _, seq := range msg.seqs {
-			if seq <= max(s.read, s.goal) {
-				s.stale[seq] = true
-			}
-		}
+		s.outdate(msg.seqs)
+	case rowsChanged:
+		s.outdate(msg.seqs)
 	case findingsChanged:
 		s.dirty = s.dirty || s.by == roster.ByWorst || s.under != roster.Flat
 	case linksChanged:

@@ -1,5 +1,7 @@
 package tui
 
+import "a2atap/analyzer"
+
 func (l *list) columns() columns {
 	c := listColumns(l.window.width-l.indent(), l.shared.info.Exchanges)
 	c.number += l.indent()
@@ -49,8 +51,11 @@ func (l *list) line(c columns, i int) line {
 	}
 	seq := l.at(i)
 	mark, look := " ", styleText
+	e, there := l.cache[seq]
 	if worst, found := l.shared.found.worst(seq); found {
 		mark, look = sign(worst)
+	} else if e.worst > 0 && l.shared.judged.behind {
+		mark, look = sign(analyzer.Severity(e.worst - 1))
 	}
 	cursor := " "
 	if i == l.window.cursor {
@@ -58,7 +63,6 @@ func (l *list) line(c columns, i int) line {
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
 		add(l.numberStyle(seq), l.indented(c, i, seq))
-	e, there := l.cache[seq]
 	switch {
 	case !there:
 		return row.add(styleDim, " …")

@@ -19,7 +19,7 @@ func TestPanelsOpenWhileCardsAreRead(t *testing.T) {
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		for n := range uint64(calls) {
-			if err := l.readCards(n + 1); err != nil {
+			if _, err := l.readCards(n + 1); err != nil {
 				t.Error(err)
 			}
 		}
@@ -29,7 +29,7 @@ func TestPanelsOpenWhileCardsAreRead(t *testing.T) {
 		of = l.until(t.Context())
 	}
 	reading.Wait()
-	if got := *of.cards; got != calls-cardsAgain {
+	if got := of.cards.read; got != calls-cardsAgain {
 		t.Errorf("the loader of a panel takes %d exchanges for searched, want %d", got, calls-cardsAgain)
 	}
 }

@@ -20,13 +20,21 @@ type observed struct {
 	others  *Verdicts        // that judge; nil if the loader's own engine does
 	earlier *analyzer.Result // what was observed before these
 	kept    *analyzer.Result // what a reading says; nil if an engine judges
+	whole   bool             // that is of all there is
 }
 
-// fromReading says that a reading tells all.
-func (o *observed) fromReading(r *analyzer.Result) {
+// fromReading takes what a reading says; whole if that is of all there is.
+func (o *observed) fromReading(r *analyzer.Result, whole bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.kept = r
+	o.kept, o.whole = r, whole
+}
+
+// foundAll reports whether the result counts all findings there are.
+func (o *observed) foundAll() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.kept != nil && o.whole
 }
 
 // byOthers says that the engine of verdicts judges from now on.
@@ -41,7 +49,7 @@ func (o *observed) byOthers(v *Verdicts) {
 func (o *observed) bySelf() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.others, o.earlier, o.kept = nil, nil, nil
+	o.others, o.earlier, o.kept, o.whole = nil, nil, nil, false
 }
 
 // result returns what was observed so far.
@@ -65,6 +73,7 @@ func (o *observed) result() *analyzer.Result {
 type coverage struct {
 	ticket uint64
 	result *analyzer.Result
+	whole  bool // it counts all findings there are
 	on     []report.Observed
 	took   time.Duration
 	err    error
@@ -76,7 +85,7 @@ func (l *loader) coverage(ticket uint64, pause time.Duration) tea.Cmd {
 		l.pause(pause)
 		begin := time.Now()
 		info, err := l.src.Info(l.ctx)
-		answer := coverage{ticket: ticket, result: l.observed.result(), err: err}
+		answer := coverage{ticket: ticket, whole: l.observed.foundAll(), result: l.observed.result(), err: err}
 		answer.result.Note(info)
 		answer.on = report.ObservedOn(answer.result, l.rules)
 		answer.took = time.Since(begin)

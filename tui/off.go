@@ -60,9 +60,17 @@ func offNoFindings(m *inspector) string {
 	case m.shared.found.total() > 0:
 		return ""
 	case m.shared.judged.behind:
-		return "no finding so far; the rules are still running"
+		return "no finding so far; " + m.shared.running()
 	}
 	return "there is no finding"
+}
+
+// running says what goes on while there is more to judge.
+func (s *shared) running() string {
+	if s.judged.reading {
+		return "what was found is still being read"
+	}
+	return "the rules are still running"
 }
 
 func offNotGrouped(m *inspector) string {

@@ -226,7 +226,7 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 	seq := m.list.findingFrom(d.seq, step)
 	found := s.found.of(seq)
 	if seq == 0 || len(found) == 0 {
-		m.shared.message = noFurther(step, m.list.findingFrom(d.seq, -step) != 0)
+		m.shared.message = s.noFurther(step, m.list.findingFrom(d.seq, -step) != 0)
 		return nil
 	}
 	at := found[0].Place

@@ -34,9 +34,7 @@ func (j *judgeRun) restart() bool {
 	if !j.resumes() || j.wait(j.next, true) != nil {
 		return false
 	}
-	if j.kept != nil {
-		j.kept.letGo() // it is of what was there before
-	}
+	j.kept.letGo(j.ctx, nil) // it is of what was there before
 	j.observed.bySelf()
 	j.engine = j.newEngine()
 	j.known, j.next, j.restarted = j.next, 1, true

@@ -37,36 +37,81 @@ type (
 )
 
 // readRoster reads what sorting needs: of exchanges that have changed, and then of those after one, up to another one,
-// as far as it comes in a moment.
+// as far as it comes in a moment. What a reading tells is not read again.
 func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64, stale []uint64) tea.Cmd {
 	return func() tea.Msg {
 		end := time.Now().Add(batchTime)
 		answer := rosterRead{ticket: ticket, read: after, goal: goal}
-		answer.left, answer.err = l.each(stale, entryEvents, end, func(seq uint64, x *capture.Exchange) {
-			if x != nil {
-				s := l.summarise(x)
-				r.Put(seq, rosterExchange(&s))
-			}
-		})
-		if answer.err != nil || after >= goal {
+		if answer.left, answer.err = l.rosterOf(r, stale, end); answer.err != nil || after >= goal {
 			return answer
 		}
-		for x, err := range l.src.Ends(l.ctx, after+1, entryEvents) {
+		if l.kept.reading() == nil {
+			answer.err = l.rosterFrom(r, &answer, end)
+			return answer
+		}
+		for answer.read < goal && !time.Now().After(end) {
+			var page []uint64
+			for seq := answer.read + 1; seq <= min(answer.read+scanPage, goal); seq++ {
+				page = append(page, seq)
+			}
+			left, err := l.rosterOf(r, page, end)
 			if answer.err = err; err != nil {
 				return answer
 			}
-			if x.Seq > goal {
-				break
-			}
-			s := l.summarise(x)
-			r.Put(x.Seq, rosterExchange(&s))
-			if answer.read = x.Seq; time.Now().After(end) {
-				return answer
+			if answer.read = page[len(page)-1]; len(left) > 0 {
+				answer.read = left[0] - 1
 			}
 		}
-		answer.read = goal // what the capture does not have counts, too
 		return answer
 	}
+}
+
+// rosterOf puts exchanges of a sorted list into a roster until the time end, and returns those that are left.
+func (l *loader) rosterOf(r *roster.Roster, seqs []uint64, end time.Time) (left []uint64, err error) {
+	var unread []uint64
+	for _, seq := range seqs {
+		row := l.kept.row(l.ctx, seq)
+		switch {
+		case row != nil:
+			r.Put(seq, rosterExchange(&row.Summary))
+		case !l.kept.whole() || l.kept.behind(seq):
+			unread = append(unread, seq)
+		}
+	}
+	if len(unread) == 0 {
+		return nil, nil
+	}
+	if err := l.needCards(); err != nil {
+		return nil, err
+	}
+	return l.each(unread, entryEvents, end, func(seq uint64, x *capture.Exchange) {
+		if x != nil {
+			s := l.summarise(x)
+			r.Put(seq, rosterExchange(&s))
+		}
+	})
+}
+
+// rosterFrom reads exchanges on into a roster until the time end.
+func (l *loader) rosterFrom(r *roster.Roster, answer *rosterRead, end time.Time) error {
+	if err := l.needCards(); err != nil {
+		return err
+	}
+	for x, err := range l.src.Ends(l.ctx, answer.read+1, entryEvents) {
+		if err != nil {
+			return err
+		}
+		if x.Seq > answer.goal {
+			break
+		}
+		s := l.summarise(x)
+		r.Put(x.Seq, rosterExchange(&s))
+		if answer.read = x.Seq; time.Now().After(end) {
+			return nil
+		}
+	}
+	answer.read = answer.goal // what the capture does not have counts, too
+	return nil
 }
 
 // rosterExchange returns what sorting needs of an exchange.
@@ -120,6 +165,9 @@ type arrangePlan struct {
 // arrange arranges what was read.
 func (l *loader) arrange(ticket uint64, r *roster.Roster, p arrangePlan) tea.Cmd {
 	return func() tea.Msg {
+		if p.Under == roster.ByWorkflow {
+			l.needLinks()
+		}
 		begin := time.Now()
 		answer := arranged{ticket: ticket, of: p.of, by: p.By, reversed: p.Reversed, under: p.Under}
 		answer.now, answer.err = r.Arrange(l.ctx, p.Plan)

@@ -95,8 +95,12 @@ func (s *search) insert(found []uint64) {
 		return
 	}
 	s.version++
-	if n := len(s.matches); n == 0 || found[0] > s.matches[n-1] {
+	switch n := len(s.matches); {
+	case n == 0 || found[0] > s.matches[n-1]:
 		s.matches = append(s.matches, found...)
+		return
+	case found[len(found)-1] < s.matches[0]:
+		s.matches = slices.Insert(s.matches, 0, found...)
 		return
 	}
 	s.matches = append(s.matches, found...)
@@ -105,16 +109,24 @@ func (s *search) insert(found []uint64) {
 }
 
 // next returns the command that continues the search, or nil if nothing is left.
-func (s *search) next(l *loader, found *findingIndex) tea.Cmd {
+func (s *search) next(l *loader, index *findingIndex) tea.Cmd {
 	if s.done() {
 		return nil
+	}
+	if l.kept.reading() != nil {
+		below, list, all, f, ticket := s.bound, s.pool, s.all, s.filter, s.ticket
+		var found map[uint64][]analyzer.Finding
+		if !l.kept.whole() {
+			found = s.facts(index, 1, below-1)
+		}
+		return func() tea.Msg { return l.scanRows(ticket, f, list, all, below, found) }
 	}
 	if s.all {
 		from := uint64(1)
 		if s.bound > scanPage {
 			from = s.bound - scanPage
 		}
-		return l.scan(s.ticket, s.filter, nil, from, s.bound, s.facts(found, from, s.bound-1))
+		return l.scan(s.ticket, s.filter, nil, from, s.bound, s.facts(index, from, s.bound-1))
 	}
 	i, _ := slices.BinarySearch(s.pool, s.bound)
 	page := s.pool[max(i-scanPage, 0):i]
@@ -125,7 +137,7 @@ func (s *search) next(l *loader, found *findingIndex) tea.Cmd {
 	if i <= scanPage {
 		from = 1
 	}
-	return l.scan(s.ticket, s.filter, page, from, s.bound, s.facts(found, page[0], page[len(page)-1]))
+	return l.scan(s.ticket, s.filter, page, from, s.bound, s.facts(index, page[0], page[len(page)-1]))
 }
 
 // facts returns the findings that the filter may ask for.
@@ -170,7 +182,10 @@ func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 		keys := f.Keys()
 		if r := l.kept.reading(); r != nil && answer.all && len(keys) == 0 {
 			pool, ok, err := withFindings(l.ctx, r, f)
-			if answer.err = err; ok {
+			switch {
+			case err != nil:
+				l.kept.letGo(l.ctx, err)
+			case ok:
 				answer.pool, answer.all = pool, false
 			}
 			return answer
@@ -207,8 +222,7 @@ func (l *loader) scan(
 		if from >= below {
 			return answer
 		}
-		if r := l.kept.reading(); r != nil {
-			answer.matches, answer.err = l.rowsMatching(r, f, from, below, found)
+		if answer.err = l.needCards(); answer.err != nil {
 			return answer
 		}
 		for x, err := range l.src.Exchanges(l.ctx, from) {
@@ -229,21 +243,13 @@ func (l *loader) scan(
 
 // matching returns those exchanges of a sorted list that match a filter.
 func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
-	var chosen []uint64
-	if r := l.kept.reading(); r != nil {
-		for _, seq := range seqs {
-			row, err := r.Row(l.ctx, seq)
-			if err != nil || row == nil {
-				return chosen, err
-			}
-			if is, err := l.rowMatches(f, row, found); err != nil {
-				return chosen, err
-			} else if is {
-				chosen = append(chosen, seq)
-			}
-		}
-		return chosen, nil
+	if l.kept.reading() != nil {
+		return l.deciding(f, seqs, found)
 	}
+	if err := l.needCards(); err != nil {
+		return nil, err
+	}
+	var chosen []uint64
 	_, err := l.each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x != nil && l.matches(f, x, found) {
 			chosen = append(chosen, seq)

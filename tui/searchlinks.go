@@ -46,6 +46,7 @@ func (l *loader) narrowToWorkflows(answer *narrowed, f *filter.Filter) error {
 	if err != nil {
 		return err
 	}
+	l.needLinks()
 	answer.linked = l.links.now(info.Exchanges)
 	pool := []uint64{}
 	for i, began := range answer.linked.begins {

@@ -30,6 +30,8 @@ type shared struct {
 	first     time.Time      // when the first exchange began; zero until that is needed
 	theme     Theme
 	message   string // in the last line, until the next key
+	learning  bool   // cards are being learned
+	learnt    uint64 // those that exchanges up to this one have brought
 	spinner   int    // counts messages, for signs of progress
 	tickets   uint64
 }
@@ -67,6 +69,8 @@ type (
 	}
 	// findingsChanged says that the rules have found something in these exchanges.
 	findingsChanged struct{ seqs []uint64 }
+	// rowsChanged says that a reading knows more of these exchanges.
+	rowsChanged struct{ seqs []uint64 }
 	// linksChanged says that more may be known of what caused what.
 	linksChanged struct{}
 	// notesChanged says that these exchanges have other marks or comments; nil if any may have.

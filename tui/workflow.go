@@ -37,11 +37,15 @@ func (l *loader) workflowContent(
 		begin := time.Now()
 		w := ladderContent{ticket: ticket, ends: maxWorkflowEvents}
 		all := 0
+		l.needLinks()
 		w.root = l.links.index.Of(seq).Workflow
 		w.seqs, all = l.links.index.Exchanges(w.root, maxWorkflowExchanges)
 		w.more = all - len(w.seqs)
 		for _, n := range w.seqs {
 			w.links = append(w.links, l.links.index.Of(n))
+		}
+		if w.err = l.needCards(); w.err != nil {
+			return w
 		}
 		w.same = have != nil && slices.Equal(w.links, have)
 		if !w.same {
@@ -59,7 +63,7 @@ func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Find
 			rows[seq] = entry{seq: seq, absent: true, took: capture.NotKnown}
 			return
 		}
-		rows[seq] = l.entryOf(x)
+		rows[seq] = l.shownEntry(x)
 		w.draw(l, x, rows[seq], found[seq])
 	})
 	SortArrows(w.arrows)

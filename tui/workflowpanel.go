@@ -51,7 +51,7 @@ func (w *workflowPanel) title() string {
 
 // unread reports whether the links have yet to be read up to the exchange from which the panel was opened.
 func (w *workflowPanel) unread() bool {
-	return w.shared.load.links.last.Load() < w.ladder.seq && !w.shared.judged.ended
+	return w.shared.load.kept.reading() == nil && w.shared.load.links.last.Load() < w.ladder.seq && !w.shared.judged.ended
 }
 
 // begin loads the workflow, if the links were read that far.
