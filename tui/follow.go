@@ -131,7 +131,7 @@ func (l *loader) awaitJudged() tea.Cmd {
 func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
 		j := judgeRun{loader: l, next: 1}
-		if l.kept.reading() != nil {
+		if l.kept.reading() != nil || l.kept.why() != nil {
 			if !j.relayKept() {
 				return nil
 			}

@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "write golden files and generated pages"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	warmUp()
 	goleak.VerifyTestMain(m)
 }
 

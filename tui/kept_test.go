@@ -1,0 +1,519 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// readingOf returns what judging a finished capture comes to.
+func readingOf(t *testing.T, src capture.Source) *kept.Reading {
+	t.Helper()
+	shelf := &capture.MemoryShelf{}
+	if _, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {
+		t.Fatal(err, w.Err())
+	}
+	return openReading(t, shelf, rules.All)
+}
+
+func openReading(t *testing.T, shelf capture.Shelf, of []*analyzer.Rule) *kept.Reading {
+	t.Helper()
+	r, err := kept.Open(t.Context(), shelf, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// warmUp has what packs and unpacks readings be made outside of any bubble, since all tests share it.
+func warmUp() {
+	shelf := &capture.MemoryShelf{}
+	if err := kept.NewWriter(nil, shelf.Put).Finish(&analyzer.Result{}, nil); err != nil {
+		panic(err)
+	}
+	r, err := kept.Open(context.Background(), shelf, nil)
+	if err == nil {
+		_, err = r.Result(context.Background())
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// With a reading each screen is what it is without, and nothing is judged.
+func TestFramesWithAReading(t *testing.T) {
+	for _, s := range screens {
+		t.Run(s.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var own atomic.Int64
+				o := samples()
+				o.Reading, o.Keys = readingOf(t, journey(t)), []analyzer.EngineOption{engines(&own)}
+				u := newUI(t, journey(t), 120, 40, o)
+				defer u.close()
+				u.follow(s.keys)
+				if n := own.Load(); n > 0 {
+					t.Errorf("%d engines judge what was judged", n)
+				}
+				if !*update { // that is for those without
+					golden(t, filepath.Join("testdata", "frames", s.name+"-120x40.txt"), u.screen())
+				}
+			})
+		})
+	}
+}
+
+// A rowsOnly is a finished capture of so many exchanges of which a few may be read.
+type rowsOnly struct {
+	capture.Source
+	t         *testing.T
+	exchanges uint64
+	limit     atomic.Int64
+	read      atomic.Int64
+}
+
+func (r *rowsOnly) Info(context.Context) (capture.Info, error) {
+	return capture.Info{Name: "rows.a2atap", Exchanges: r.exchanges, Arrivals: 2 * r.exchanges}, nil
+}
+
+func (r *rowsOnly) Steps(context.Context, uint64) iter.Seq2[capture.Step, error] {
+	r.t.Error("the steps of a capture are read that was judged")
+	return func(func(capture.Step, error) bool) {}
+}
+
+func (r *rowsOnly) Ends(_ context.Context, from uint64, _ int) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		for seq := from; seq <= r.exchanges; seq++ {
+			if n := r.read.Add(1); n > r.limit.Load() {
+				r.t.Errorf("%d exchanges were read", n)
+				return
+			}
+			var x *capture.Exchange
+			for _, s := range rowSteps(seq) {
+				x = capture.Assemble(x, s)
+			}
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r *rowsOnly) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return r.Ends(ctx, from, 0)
+}
+
+func (r *rowsOnly) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	for x := range r.Ends(ctx, seq, 0) {
+		return x, nil
+	}
+	return nil, capture.ErrNotFound
+}
+
+func (r *rowsOnly) StepsOf(_ context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for _, s := range rowSteps(seq) {
+			if s.Arrival >= from && !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r *rowsOnly) Wait(context.Context, uint64) error { return capture.ErrEnded }
+
+// Find says that each exchange may have brought a card.
+func (r *rowsOnly) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		for seq := from; key.Kind == "operation" && seq <= r.exchanges && yield(seq, nil); seq++ {
+		}
+	}
+}
+
+// rowSteps are the steps of an exchange with one of seven agents.
+func rowSteps(seq uint64) []capture.Step {
+	return []capture.Step{
+		{Seq: seq, Arrival: 2*seq - 1, What: capture.Opened{
+			Started: dawn.Add(time.Duration(seq) * time.Millisecond), Client: capture.Peer{Name: "traveller"},
+			Agent: capture.Peer{Name: fmt.Sprint("agent-", seq%7)}, Head: []byte("GET /rooms HTTP/1.1\r\n\r\n"),
+		}},
+		{Seq: seq, Arrival: 2 * seq, Offset: time.Millisecond, What: capture.Closed{}},
+	}
+}
+
+// rowsOf returns the reading of a capture of so many exchanges, a hundred of which have findings.
+func rowsOf(t *testing.T, exchanges uint64) *kept.Reading {
+	t.Helper()
+	shelf := &capture.MemoryShelf{}
+	w := kept.NewWriter(rules.All, shelf.Put)
+	e := analyzer.NewEngine(nil, w.Options()...)
+	result := &analyzer.Result{Counts: analyzer.Counts{Exchanges: int(exchanges), Judged: int(exchanges)}}
+	for seq := uint64(1); seq <= exchanges; seq++ {
+		for _, s := range rowSteps(seq) {
+			e.Step(s)
+		}
+		if seq%(exchanges/100) == 0 {
+			w.Found(analyzer.Finding{
+				Rule: rules.All[0], Severity: analyzer.Error, Place: analyzer.Place{Exchange: seq}, Message: "what is wrong",
+			})
+			result.Found[analyzer.Error]++
+		}
+	}
+	if err := w.Finish(result, nil); err != nil {
+		t.Fatal(err)
+	}
+	return openReading(t, shelf, rules.All)
+}
+
+// Of a capture that was judged no exchange is read before one is to be shown, however many there are.
+func TestReadingCostsWhatIsSeen(t *testing.T) {
+	const exchanges = 100_000
+	src := &rowsOnly{t: t, exchanges: exchanges}
+	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges)})
+	defer u.cancel()
+	drawn := func(seq int) func() bool {
+		return func() bool {
+			line := u.cursorLine()
+			return strings.Contains(line, fmt.Sprintf(" %d ", seq)) && strings.Contains(line, "agent-") &&
+				!strings.Contains(u.screen(), " …\n")
+		}
+	}
+	newest := func() bool {
+		return strings.Contains(u.cursorLine(), "100000 ") && !strings.Contains(u.screen(), " …\n")
+	}
+	u.until("the newest exchange", newest)
+	u.strike("g")
+	u.until("the oldest", drawn(1))
+	u.until("the findings", func() bool { return u.m.shared.found.total() == 100 })
+	u.strike("n")
+	u.until("the first finding", drawn(exchanges/100))
+	for _, c := range []struct {
+		filter  string
+		matches int
+	}{
+		{"agent:agent-3", (exchanges + 4) / 7},
+		{"rule:" + rules.All[0].ID + " n:>50000", 50},
+		{"severity:error", 100},
+		{"not path:/rooms", 0},
+		{"workflow:7", 1},
+	} {
+		u.run(u.m.list.apply(c.filter))
+		u.until(c.filter, func() bool { return u.m.list.search.done() && len(u.m.list.search.matches) == c.matches })
+	}
+	u.run(u.m.list.apply(""))
+	for range 2 { // by workflow
+		u.strike("u")
+	}
+	u.strike("o")
+	u.until("the list in groups", func() bool { return u.m.list.sorting.now != nil })
+	if n := src.read.Load(); n > 0 {
+		t.Errorf("%d exchanges were read for a list", n)
+	}
+	u.run(u.m.openDetail(analyzer.Place{Exchange: 7}))
+	d, is := u.m.top().(*detail)
+	if !is {
+		t.Fatalf("what is open is\n%s", u.screen())
+	}
+	u.until("an exchange", func() bool { return d.ready })
+}
+
+// keyed are filters that use each key.
+var keyed = []string{
+	"n:2", "n:>1", "time:>=2000-01-01T00:00:00Z", "op:SendMessage", "op:*Task*", "method:POST", "path:*card*", "host:*",
+	"agent:booker", "client:*", "link:*->booker", "dialect:1.0", "binding:jsonrpc", "task:book-*", "context:trip-1",
+	"message:*", "state:completed", "role:user", "event:*", "status:200", "code:*", "rule:*", "severity:error",
+	"not severity:error", "side:agent", "rule:stream-closed-on-terminal or op:GetTask", "dur:>1ms", "gap:<5s", "size:>100",
+	"trace:*", "workflow:1", "is:open", "is:interrupted", "is:stream", "is:error", "is:card", "is:faulted", "kyoto",
+	"header:Content-Type=*json*", "header:Content-Type=*json* severity:error", "not (is:error or is:card) state:*",
+}
+
+// What a filter lets through is the same with a reading and without.
+func TestFiltersOnRows(t *testing.T) {
+	for _, expr := range keyed {
+		t.Run(strings.ReplaceAll(expr, "/", "_"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				matches := func(o Options) []uint64 {
+					o.Filter = expr
+					u := newUI(t, journey(t), 80, 24, o)
+					defer u.close()
+					if s := u.m.list.search; s == nil || !s.done() || s.err != nil {
+						t.Fatalf("the filter has not come to its end:\n%s", u.screen())
+					}
+					return append([]uint64{}, u.m.list.search.matches...)
+				}
+				want := matches(Options{})
+				if diff := cmp.Diff(want, matches(Options{Reading: readingOf(t, journey(t))})); diff != "" {
+					t.Errorf("-without +with a reading:\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A judging is the recorder of another process: it records, judges, and writes down what that comes to.
+type judging struct {
+	t      *testing.T
+	m      *capture.Memory
+	engine *analyzer.Engine
+	writer *kept.Writer
+	shelf  *capture.MemoryShelf
+	next   uint64
+}
+
+func newJudging(t *testing.T) *judging {
+	t.Helper()
+	r := &judging{t: t, m: capture.NewMemory(capture.Info{Name: "live.a2atap"}), shelf: &capture.MemoryShelf{}, next: 1}
+	r.writer = kept.NewWriter(rules.All, r.shelf.Put)
+	r.engine = analyzer.NewEngine(rules.All, r.writer.Options()...)
+	r.writer.Flush()
+	return r
+}
+
+// judge judges what was recorded, and writes it down.
+func (r *judging) judge() {
+	r.t.Helper()
+	for s, err := range r.m.Reader().Steps(r.t.Context(), r.next) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.next = s.Arrival + 1
+		for _, f := range r.engine.Step(s) {
+			r.writer.Found(f)
+		}
+		r.writer.Judged(s.Arrival)
+	}
+	r.writer.Flush()
+}
+
+// end ends the recording.
+func (r *judging) end() {
+	r.t.Helper()
+	if err := r.m.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, f := range r.engine.End(false) {
+		r.writer.Found(f)
+	}
+	err := r.writer.Finish(&analyzer.Result{
+		Coverage: r.engine.Coverage(), Counts: r.engine.Counts(), Calls: r.engine.Calls(), Agents: r.engine.Agents(),
+	}, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// The reading of a capture that another process records is followed, and nothing is judged here.
+func TestReadingGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newJudging(t)
+		record(t, r.m, call(1, "t-1", "TASK_STATE_COMPLETED"))
+		r.judge()
+		var own atomic.Int64
+		u := newUI(t, r.m.Reader(), 100, 24, Options{
+			Reading: openReading(t, r.shelf, rules.All), Keys: []analyzer.EngineOption{engines(&own)}, Filter: "op:GetTask",
+		})
+		defer u.close()
+		u.sees("1 of 1 exchange")
+		time.Sleep(3 * time.Second) // of the bubble: the result is written again
+		record(t, r.m, call(2, "t-1", "TASK_STATE_WORKING"))
+		u.pass(time.Second)
+		u.sees("2 of 2 exchanges") // the exchange is there, although nobody has judged it
+		u.sees("t-1 working")
+		if strings.Contains(u.screen(), "error") {
+			t.Errorf("nobody has judged, and there is a finding:\n%s", u.screen())
+		}
+		r.judge()
+		u.pass(time.Second)
+		u.sees("! 1 error, live")
+		u.press("g", "n", "e")
+		u.sees("state-terminal-immutable")
+		u.press("esc")
+		record(t, r.m, subscribed(3, "t-3"))
+		r.judge()
+		u.pass(2 * time.Second)
+		record(t, r.m, []capture.Step{status(3, 1, "t-3", "TASK_STATE_WORKING")})
+		u.run(u.m.list.apply("is:open"))
+		u.pass(2 * time.Second)
+		u.sees("1 of 3 exchanges")
+		u.sees("t-3 working, 1 event, open")
+		u.pass(time.Minute) // nothing comes, which is no sign of anything
+		r.judge()
+		r.end()
+		u.pass(5 * time.Second)
+		u.sees("ended")
+		u.press("g")
+		if n := own.Load(); n != 0 {
+			t.Errorf("%d engines judge what somebody else judges", n)
+		}
+		if u.m.shared.load.kept.reading() == nil {
+			t.Errorf("the reading was let go: %v", u.m.shared.load.kept.why())
+		}
+	})
+}
+
+// Where the recorder does not go on with its reading, the capture is judged here, and that is said.
+func TestReadingStandsStill(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		then func(r *judging)
+		says string
+	}{
+		{"while the capture grows", func(r *judging) {
+			record(r.t, r.m, call(2, "t-1", "TASK_STATE_WORKING"))
+		}, "what judging came to is not written down any more; the capture is judged anew"},
+		{"the recorder is killed", func(r *judging) {
+			record(r.t, r.m, call(2, "t-1", "TASK_STATE_WORKING"))
+			r.judge()
+			if err := r.m.Close(); err != nil {
+				r.t.Fatal(err)
+			}
+		}, "what judging came to was not written down to the end; the capture is judged anew"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newJudging(t)
+				record(t, r.m, call(1, "t-1", "TASK_STATE_COMPLETED"))
+				r.judge()
+				u := newUI(t, r.m.Reader(), 120, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
+				defer u.close()
+				c.then(r)
+				u.pass(2 * keptPatience)
+				u.sees(c.says)
+				u.sees("! 1 error")
+				u.press("g", "n", "e")
+				u.sees("state-terminal-immutable")
+			})
+		})
+	}
+}
+
+// A torn shelf is damaged from some key on, once that is said.
+type torn struct {
+	capture.Shelf
+	from string
+	now  *atomic.Bool
+}
+
+func (s torn) bad(key []byte) bool {
+	return s.now.Load() && key[0] == s.from[0] && string(key) >= s.from
+}
+
+func (s torn) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
+	for _, key := range keys {
+		if s.bad(key) {
+			return nil, capture.ErrDamagedEntry
+		}
+	}
+	return s.Shelf.Kept(ctx, keys...)
+}
+
+func (s torn) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
+	return func(yield func(capture.Entry, error) bool) {
+		for e, err := range s.Shelf.KeptRange(ctx, from, to) {
+			if err == nil && s.bad(e.Key) {
+				err = capture.ErrDamagedEntry
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Where the reading is damaged in its middle, the capture is judged, and the last line says so; all is shown as without.
+func TestReadingIsDamaged(t *testing.T) {
+	const second = "s\x00\x00\x00\x00\x00\x00\x00\x01" // rows from the 257th exchange on
+	for _, c := range []struct {
+		name, from string
+		keys       []string // that have it read; none: it is when the inspector opens
+	}{
+		{"its result", "r", nil},
+		{"a finding", "f", nil},
+		{"a row", second, []string{"G"}},
+		{"a row that a filter asks for", second, []string{"/", "agent:booker", "enter"}},
+		{"links", second, []string{"W"}},
+		{"a row for groups", second, []string{"u"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := growing(t, 300)
+				for seq := uint64(301); seq <= 700; seq++ {
+					record(t, m, call(seq, fmt.Sprint("t-", seq%300+1), "TASK_STATE_WORKING"))
+				}
+				if err := m.Close(); err != nil {
+					t.Fatal(err)
+				}
+				shelf, now := &capture.MemoryShelf{}, &atomic.Bool{}
+				if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
+					t.Fatal(err)
+				}
+				reading := openReading(t, torn{shelf, c.from, now}, rules.All)
+				now.Store(true)
+				plain := newUI(t, m.Reader(), 120, 24, Options{})
+				defer plain.close()
+				u := newUI(t, m.Reader(), 120, 24, Options{Reading: reading})
+				defer u.close()
+				for _, w := range []*ui{u, plain} {
+					w.follow(c.keys)
+					w.pass(10 * time.Second)
+				}
+				if why := u.m.shared.load.kept.why(); why == nil {
+					t.Error("the reading is believed")
+				}
+				if c.keys == nil {
+					u.sees("is damaged; the capture is judged anew")
+				}
+				for _, w := range []*ui{u, plain} {
+					w.press("esc", "esc", "g", "n")
+				}
+				if diff := cmp.Diff(plain.screen(), u.screen()); diff != "" {
+					t.Errorf("-without +with a damaged reading:\n%s", diff)
+				}
+				if u.m.shared.found.total() == 0 {
+					t.Error("nothing is found")
+				}
+			})
+		})
+	}
+}
+
+// The last line says that a reading was let go, until the next key.
+func TestDamageIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 700)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		shelf, now := &capture.MemoryShelf{}, &atomic.Bool{}
+		if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
+			t.Fatal(err)
+		}
+		const first = "s\x00\x00\x00\x00\x00\x00\x00\x00"
+		u := newUI(t, m.Reader(), 100, 24, Options{Reading: openReading(t, torn{shelf, first, now}, rules.All)})
+		defer u.close()
+		now.Store(true)
+		u.press("g")
+		u.pass(10 * time.Second)
+		u.sees("is damaged; the capture is judged anew")
+		u.sees("> ") // and the first exchange is there
+		if !strings.Contains(u.cursorLine(), "t-1 completed") {
+			t.Errorf("the first row is %q", u.cursorLine())
+		}
+		u.press("j")
+		if strings.Contains(u.screen(), "is damaged") {
+			t.Error("what was said stays after the next key")
+		}
+	})
+}
