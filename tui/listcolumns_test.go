@@ -80,8 +80,11 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 		want []span
 	}{
 		{entry{status: "200", outcome: state(a2a.Completed, task, blank), state: a2a.Completed}, []span{
-			{text: "200 ", style: styleGood}, {text: "✓ ", style: styleGood}, {text: "t", style: styleText},
-			{text: " ", style: styleText}, {text: "completed", style: styleGood},
+			{text: "200 ", style: styleGood},
+			{text: "✓ ", style: styleGood},
+			{text: "t", style: styleText},
+			{text: " ", style: styleText},
+			{text: "completed", style: styleGood},
 		}},
 		{entry{status: "200", outcome: state(a2a.Working), state: a2a.Working}, []span{
 			{text: "200 ", style: styleGood}, {text: "… ", style: styleNote}, {text: "working", style: styleNote},
@@ -96,14 +99,17 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 			{text: "200 ", style: styleGood}, {text: "⊘ ", style: styleWarning}, {text: "canceled", style: styleWarning},
 		}},
 		{entry{status: "404", outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, failed: true}, []span{
-			{text: "404 ", style: styleWarning}, {text: "✗ ", style: styleWarning},
+			{text: "404 ", style: styleWarning},
+			{text: "✗ ", style: styleWarning},
 			{text: "-32001 TaskNotFound", style: styleWarning},
 		}},
 		{entry{status: "503", failed: true}, []span{{text: "503 ", style: styleError}, {text: "✗", style: styleWarning}}},
 		{entry{status: "–", outcome: []analyzer.Word{
 			{Text: "3 events", Look: analyzer.Dim}, comma, {Text: "open", Look: analyzer.Warn},
 		}}, []span{
-			{text: "  – ", style: styleDim}, {text: "3 events", style: styleDim}, {text: ", ", style: styleText},
+			{text: "  – ", style: styleDim},
+			{text: "3 events", style: styleDim},
+			{text: ", ", style: styleText},
 			{text: "open", style: styleNote},
 		}},
 	} {
@@ -118,7 +124,10 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 // Where there is little room, the state matters more than which task it is; what failed matters more than what was said.
 func TestOutcomesInLittleRoom(t *testing.T) {
 	e := entry{outcome: []analyzer.Word{
-		{Text: "5f0c8a6e…"}, {Text: " "}, {Text: "completed", Look: analyzer.OfState, State: a2a.Completed}, {Text: ", "},
+		{Text: "5f0c8a6e…"},
+		{Text: " "},
+		{Text: "completed", Look: analyzer.OfState, State: a2a.Completed},
+		{Text: ", "},
 		{Text: "7 events", Look: analyzer.Dim},
 	}, state: a2a.Completed}
 	for room, want := range map[int]string{
@@ -129,7 +138,10 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 		}
 	}
 	open := entry{outcome: []analyzer.Word{
-		{Text: "5f0c8a6e…"}, {Text: ", "}, {Text: "7 events", Look: analyzer.Dim}, {Text: ", "},
+		{Text: "5f0c8a6e…"},
+		{Text: ", "},
+		{Text: "7 events", Look: analyzer.Dim},
+		{Text: ", "},
 		{Text: "open", Look: analyzer.Warn},
 	}}
 	if got, want := open.drawOutcome(15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
