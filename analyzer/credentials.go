@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 )
 
@@ -24,16 +25,11 @@ func (p Principal) Unlike(q Principal) bool { return p != q && p&keyBits == q&ke
 // principalSeed makes it impossible to choose credentials that give the number of others.
 var principalSeed = maphash.MakeSeed()
 
-// Principal returns who the request speaks for. It is worked out once for an exchange.
-func (x *Exchange) Principal() Principal {
-	if !x.principalKnown {
-		x.principal, x.principalKnown = principalOf(x), true
-	}
-	return x.principal
-}
+// Principal returns who the request speaks for.
+func (x *Brief) Principal() Principal { return x.principal }
 
-// principalOf adds up the numbers of what the request carries, each on its own, so that their order says nothing.
-func principalOf(x *Exchange) Principal {
+// principalOf adds up the numbers of what a request carries, each on its own, so that their order says nothing.
+func principalOf(request *capture.Head) Principal {
 	var sum, keys uint64
 	carries := false
 	add := func(name, value string) {
@@ -42,12 +38,12 @@ func principalOf(x *Exchange) Principal {
 			keys += maphash.String(principalSeed, key)
 		}
 	}
-	for i := range x.Request.Fields {
-		if f := &x.Request.Fields[i]; credential.Header(f.Name).TellsCaller() {
+	for i := range request.Fields {
+		if f := &request.Fields[i]; credential.Header(f.Name).TellsCaller() {
 			add(f.Name, f.Value)
 		}
 	}
-	_, query, _ := strings.Cut(x.Request.Target, "?")
+	_, query, _ := strings.Cut(request.Target, "?")
 	for query != "" {
 		var pair string
 		pair, query, _ = strings.Cut(query, "&")
@@ -90,10 +86,10 @@ func credentialSum(name, value string) uint64 {
 }
 
 // Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
-func (x *Exchange) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
+func (x *Brief) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
 
 // KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
-func (x *Exchange) KnownPrincipal() Principal {
+func (x *Brief) KnownPrincipal() Principal {
 	if !x.CredentialsKept() {
 		return 0
 	}
@@ -101,12 +97,12 @@ func (x *Exchange) KnownPrincipal() Principal {
 }
 
 // Caller returns a number for the client of a request and for whom it comes. It holds within this process only.
-func (x *Exchange) Caller() uint64 {
+func (x *Brief) Caller() uint64 {
 	return uint64(x.KnownPrincipal()) ^ maphash.String(principalSeed, x.Link.Client)
 }
 
 // SamePrincipal reports whether two exchanges come from the same client with the same credentials, and go to the same
 // agent.
-func (x *Exchange) SamePrincipal(y *Exchange) bool {
+func (x *Brief) SamePrincipal(y *Brief) bool {
 	return x.Link == y.Link && x.Principal() == y.Principal()
 }

@@ -41,7 +41,7 @@ func (e *Endpoint) Is(url string) bool { return address.Of(e.URL) == address.Of(
 // addresses are one agent.
 type endpoints struct {
 	known  *recent.Map[endpointKey, *Endpoint]
-	urls   *recent.Map[asked, string] // what was asked, to its address: the same few again and again
+	urls   *recent.Map[asked, *target] // what was asked: the same few again and again
 	cards  *directory.Directory[struct{}]
 	agents *recent.Map[string, agentName] // by address
 }
@@ -55,7 +55,7 @@ type agentName struct {
 func newEndpoints() endpoints {
 	return endpoints{
 		known:  recent.New[endpointKey, *Endpoint](maxEndpoints),
-		urls:   recent.New[asked, string](maxAsked),
+		urls:   recent.New[asked, *target](maxAsked),
 		cards:  directory.New[struct{}](maxCards),
 		agents: recent.New[string, agentName](maxEndpoints),
 	}
@@ -64,15 +64,21 @@ func newEndpoints() endpoints {
 // asked is an origin and a path that a request goes to.
 type asked struct{ origin, path string }
 
-// addressOf returns the address that a request goes to. It is one string for all requests to it, since much of what is
-// remembered holds it.
-func (s *endpoints) addressOf(origin, path string) string {
-	at, ok := s.urls.Get(asked{origin, path})
+// A target is what a request goes to, and its address.
+type target struct {
+	asked
+	address string
+}
+
+// targetOf returns the target with that origin and path. Its strings are the same for all requests to it, since much of
+// what is remembered holds them.
+func (s *endpoints) targetOf(origin, path string) *target {
+	t, ok := s.urls.Get(asked{origin, path})
 	if !ok {
-		at = address.Of(origin + path)
-		s.urls.Put(asked{strings.Clone(origin), strings.Clone(path)}, at)
+		t = &target{asked{strings.Clone(origin), strings.Clone(path)}, address.Of(origin + path)}
+		s.urls.Put(t.asked, t)
 	}
-	return at
+	return t
 }
 
 // knownAt says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.

@@ -123,6 +123,6 @@ func (x *Exchange) AnswerHeadersKept() bool {
 }
 
 // CredentialsKept reports whether a credential that is not in the request was not on the wire either.
-func (x *Exchange) CredentialsKept() bool { return x.kept(keptCredentials) }
+func (x *Brief) CredentialsKept() bool { return x.kept(keptCredentials) }
 
-func (x *Exchange) kept(what evidence) bool { return x.evidence == nil || *x.evidence&what != 0 }
+func (x *Brief) kept(what evidence) bool { return x.evidence == nil || *x.evidence&what != 0 }

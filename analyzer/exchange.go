@@ -13,24 +13,33 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot
-// beside it.
-type Exchange struct {
+// A Brief is what is kept of an exchange that is over: which it was, between whom and on whose behalf, in little room.
+type Brief struct {
 	Seq       uint64
 	ID        uuid.UUID
 	Link      Link
 	Conn      uint64       // the connection that carried it; 0 if not known
-	Opened    uint64       // arrival number of its opening
-	Started   time.Time    // before any byte of it was passed on
 	Origin    string       // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
 	Path      string       // escaped path of the request's target, without the query
 	Address   string       // its URL, in the form in which addresses are compared
+	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
+	Binding   a2a.Binding  // of the call; NoBinding for card fetches and notifications
+	Operation a2a.Operation
+	principal Principal // that Principal returns
+	evidence  *evidence // what the capture shows of what was kept; nil if nothing was left out
+}
+
+// An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot
+// beside it.
+type Exchange struct {
+	Brief
+	Opened    uint64       // arrival number of its opening
+	Started   time.Time    // before any byte of it was passed on
 	Request   capture.Head // as the client sent it
 	Body      []byte       // the request's body, content coding taken off
 	doc       *a2a.Doc     // what Body was parsed to; nil if nobody has
 	NoneMatch string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
 	Call      a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
-	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
 	Endpoint  *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
 	Agent     string       // under which its tasks are kept; empty if it is not known which agent this is
 	Tenant    string       // the same
@@ -45,13 +54,10 @@ type Exchange struct {
 	Sender    string  // of a notification: the agent that was given the address it came to; empty if that is not known
 	Diverted  string  // where the notifications of the webhook come that it configures: our own origin; "" if not
 
-	principal      Principal // that Principal returns, once somebody has asked
-	principalKnown bool
-	viewer         digest.Digest // that Viewer returns; 0 until somebody asks
-	unreleased     bool          // the client asks for a version after 1.0
-	card           digest.Digest // of the card that is the answer; 0 if it is none
-	evidence       *evidence     // what the capture shows of what was kept; nil if nothing was left out
-	slots          []any         // of the trackers, nil as long as all are empty
+	viewer     digest.Digest // that Viewer returns; 0 until somebody asks
+	unreleased bool          // the client asks for a version after 1.0
+	card       digest.Digest // of the card that is the answer; 0 if it is none
+	slots      []any         // of the trackers, nil as long as all are empty
 }
 
 // Judged reports whether the exchange is one that rules look at: a call, or a notification.
@@ -68,13 +74,13 @@ func (x *Exchange) Doc() *a2a.Doc {
 }
 
 // URL returns the agent's URL that was asked, without the query.
-func (x *Exchange) URL() string { return x.Origin + x.Path }
+func (x *Brief) URL() string { return x.Origin + x.Path }
 
 // RequestPlace returns the place of the exchange's request.
-func (x *Exchange) RequestPlace() Place { return Place{Exchange: x.Seq} }
+func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq} }
 
 // ResponsePlace returns the place of the exchange's response.
-func (x *Exchange) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
+func (x *Brief) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
 
 // Began returns when the exchange began, for the comparison with others.
 func (x *Exchange) Began() Moment { return Moment{x.Opened, x.Started} }
@@ -102,21 +108,20 @@ func (x *Exchange) References() []string {
 // maxReferences bounds the task ids that a message refers to.
 const maxReferences = 16
 
-// Summary returns the exchange without what takes room: its bodies, its endpoint and what trackers know of it.
-func (x *Exchange) Summary() *Exchange {
-	return &Exchange{
-		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Address: x.Address,
-		Request: x.Request, Response: x.Response, Dialects: x.Dialects, Diverted: x.Diverted,
-		principal: x.principal, principalKnown: x.principalKnown, evidence: x.evidence,
-		Call: a2a.Call{
-			Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version,
-		},
-	}
+// Keep returns what is to be kept of the exchange.
+func (x *Exchange) Keep() *Brief {
+	kept := x.Brief
+	kept.Binding, kept.Operation = x.Call.Binding, x.Call.Operation
+	return &kept
 }
 
-// Refused returns the exchange without its bodies, but with all that says what was asked and where: for a call that the
-// agent has refused.
-func (x *Exchange) Refused() *Exchange {
+// Exchange returns an exchange that says what was kept of it, for an observation that comes long after it.
+func (b *Brief) Exchange() *Exchange {
+	return &Exchange{Brief: *b, Call: a2a.Call{Binding: b.Binding, Operation: b.Operation, Dialects: b.Dialects}}
+}
+
+// WithoutBodies returns the exchange without its bodies, but with all that says what was asked and where.
+func (x *Exchange) WithoutBodies() *Exchange {
 	kept, call := *x, &x.Call
 	kept.Body, kept.doc, kept.Stream = nil, nil, nil
 	kept.Call = a2a.Call{

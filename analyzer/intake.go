@@ -272,20 +272,18 @@ func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture
 
 func (e *Engine) begin(s capture.Step, o capture.Opened) *Exchange {
 	x := &Exchange{
-		Seq:     s.Seq,
-		ID:      o.ID,
-		Link:    Link{Client: o.Client.Name, Agent: o.Agent.Name},
-		Conn:    o.Conn,
+		Brief:   Brief{Seq: s.Seq, ID: o.ID, Link: Link{Client: o.Client.Name, Agent: o.Agent.Name}, Conn: o.Conn},
 		Opened:  s.Arrival,
 		Started: o.Started,
 		Request: headOf(s, o.Head, capture.ParseRequestHead),
 	}
+	x.principal = principalOf(&x.Request)
 	e.links.note(x.Link)
 	if o.Client.How == "webhook" {
 		x.Sender = o.Client.Name
 	}
-	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
-	x.Address = e.endpoints.addressOf(x.Origin, x.Path)
+	to := e.endpoints.targetOf(address.Target(o.Agent.URL, x.Request.Target))
+	x.Origin, x.Path, x.Address = to.origin, to.path, to.address
 	if capture.Foreign(x.ID) {
 		e.foreign(x)
 	}

@@ -72,7 +72,8 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 		Expected: strings.TrimPrefix(expected, "expected "),
 		Message:  seen + "; " + expected,
 	}
-	f.about(p.Exchange)
+	f.about(&p.Exchange.Brief)
+	f.Binding, f.Operation = p.Exchange.Call.Binding, p.Exchange.Call.Operation
 	if p.Entity != nil && p.Rule.Either {
 		if f.Side = p.Entity.Author; p.Entity.Echoed() {
 			f.Side = a2a.Agent // which may have changed it: only the request would show what the client wrote
@@ -87,9 +88,9 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.findings = append(p.findings, f)
 }
 
-func (f *Finding) about(x *Exchange) {
+func (f *Finding) about(x *Brief) {
 	f.Link, f.ExchangeID = x.Link, x.ID
-	f.Binding, f.Operation = x.Call.Binding, x.Call.Operation
+	f.Binding, f.Operation = x.Binding, x.Operation
 }
 
 // An Option changes one finding.
@@ -116,7 +117,7 @@ func Revising() Option {
 }
 
 // Of says which exchange the finding is about, where that is not the observation's.
-func Of(x *Exchange) Option {
+func Of(x *Brief) Option {
 	return func(f *Finding) { f.about(x) }
 }
 

@@ -158,8 +158,7 @@ they may be kept; captures without times; requests with Cache-Control or Pragma,
 		if !known || overdue < clockMargin {
 			return
 		}
-		before := card.Of(p).LastFetchHere(p.Exchange).Exchange.Response.Fields
-		if !before.Has("ETag") && !before.Has("Last-Modified") {
+		if !card.Of(p).LastFetchHere(p.Exchange).Marked {
 			return
 		}
 		p.Applied()
@@ -236,7 +235,7 @@ only if neither answer has an ETag.`,
 		if last == nil {
 			return
 		}
-		before, now := last.Exchange.Response.Fields.Get("ETag"), p.Exchange.Response.Fields.Get("ETag")
+		before, now := last.ETag, p.Exchange.Response.Fields.Get("ETag")
 		same, at := "ETag "+analyzer.Clip(now), p.Exchange.ResponsePlace().Header("ETag")
 		if before == "" && now == "" {
 			before, now = last.Card.Version(), p.Card.Version()

@@ -99,7 +99,7 @@ func sayMismatch(p *analyzer.Pass, x *analyzer.Exchange, known a2a.Dialects, opt
 		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL,
 			offerText(p, x, known)),
 		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)),
-		append(options, analyzer.By(a2a.Client), analyzer.Of(x))...)
+		append(options, analyzer.By(a2a.Client), analyzer.Of(x.Keep()))...)
 }
 
 // checkRefusedLink reports again, at the end of a capture, the mismatch that explains why no call of a client has ever
@@ -232,7 +232,7 @@ func reportPath(p *analyzer.Pass, x *analyzer.Exchange, known a2a.Dialects, opti
 		fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", pathDialects(known), rule.MethodOrPath(x), x.Endpoint.URL,
 			offerText(p, x, known)),
 		fmt.Sprintf("expected a path of %s: %s", known, expected),
-		append(options, analyzer.By(a2a.Client), analyzer.Of(x))...)
+		append(options, analyzer.By(a2a.Client), analyzer.Of(x.Keep()))...)
 }
 
 // checkAnsweredOtherwise reports an agent that takes a call and answers it in another dialect. A request that names its
@@ -281,5 +281,5 @@ func reportCardPath(p *analyzer.Pass, x *analyzer.Exchange) {
 	p.Report(x.RequestPlace().Line(),
 		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
 			analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path),
-		analyzer.By(a2a.Client), analyzer.AtMost(worst), analyzer.Of(x))
+		analyzer.By(a2a.Client), analyzer.AtMost(worst), analyzer.Of(x.Keep()))
 }

@@ -13,7 +13,7 @@ type Refusal struct {
 	Terminal bool           // the task was known to have ended before the call began
 	Unseen   bool           // the task had never been seen
 
-	exchange *analyzer.Exchange // without its bodies
+	exchange *analyzer.Brief
 	dialects a2a.Dialects
 	over     analyzer.Moment
 }
@@ -32,8 +32,8 @@ type EndedTask struct {
 	Place   analyzer.Place // of the task
 
 	digest   a2a.TaskDigest
-	changed  bool               // it said something else before
-	exchange *analyzer.Exchange // without its bodies
+	changed  bool // it said something else before
+	exchange *analyzer.Brief
 	dialects a2a.Dialects
 	limit    int64 // of the history that was asked for
 	over     analyzer.Moment
@@ -44,7 +44,7 @@ var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON}
 
 // mayCompare reports whether two calls were made by one client with the same credentials, in one version, and the first
 // was over before the second began.
-func mayCompare(x, earlier *analyzer.Exchange, over analyzer.Moment, in, before a2a.Dialects) bool {
+func mayCompare(x *analyzer.Exchange, earlier *analyzer.Brief, over analyzer.Moment, in, before a2a.Dialects) bool {
 	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client &&
 		x.CredentialsKept() && earlier.CredentialsKept() && x.Principal() == earlier.Principal()
 }
@@ -78,7 +78,7 @@ func (m *Memory) refused(o *analyzer.Observation) {
 	m.refusals.Put(refusalKeyOf(x, x.Call.Binding), &Refusal{
 		Name: err.Name, Binding: x.Call.Binding, Place: o.Place.At(err.Pointer),
 		Terminal: m.tasks.EndedBefore(x) != nil, Unseen: m.tasks.Named(x) == nil,
-		exchange: x.Summary(), dialects: o.Dialects, over: o.Moment(),
+		exchange: x.Keep(), dialects: o.Dialects, over: o.Moment(),
 	})
 }
 
@@ -160,7 +160,7 @@ func (m *Memory) showed(o *analyzer.Observation) {
 	x := o.Exchange
 	now := &EndedTask{
 		Binding: x.Call.Binding, Place: o.Place.At(o.Answer.Payload.Pointer), digest: m.digester.Task(t),
-		exchange: x.Summary(), dialects: o.Dialects, limit: historyLimit(x), over: o.Moment(),
+		exchange: x.Keep(), dialects: o.Dialects, limit: historyLimit(x), over: o.Moment(),
 	}
 	key := endedKeyOf(x, x.Call.Binding)
 	if old, ok := m.ended.Get(key); ok {

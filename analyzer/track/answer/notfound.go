@@ -9,7 +9,7 @@ import (
 type NotFound struct {
 	Place analyzer.Place // of the error
 
-	exchange *analyzer.Exchange // without its bodies
+	exchange *analyzer.Brief
 	over     analyzer.Moment
 }
 
@@ -32,7 +32,7 @@ func (m *Memory) NotFoundBefore(x *analyzer.Exchange) *NotFound {
 func (m *Memory) Hidden(x *analyzer.Exchange, taskID string) *NotFound {
 	key := x.TaskKey(taskID)
 	a, ok := m.notFound.Get(key)
-	if !ok || a.exchange.Call.Operation != a2a.GetTask || !x.BeganAfter(a.over) || !x.SamePrincipal(a.exchange) {
+	if !ok || a.exchange.Operation != a2a.GetTask || !x.BeganAfter(a.over) || !x.SamePrincipal(a.exchange) {
 		return nil
 	}
 	t := m.tasks.At(key)
@@ -58,7 +58,7 @@ func (m *Memory) missing(o *analyzer.Observation) {
 	if t := m.tasks.Get(x, x.Call.TaskID); t != nil && t.Last != nil && t.Last.Arrival > x.Opened {
 		return // it was shown meanwhile
 	}
-	answer := &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Summary(), over: o.Moment()}
+	answer := &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Keep(), over: o.Moment()}
 	m.notFound.Put(x.TaskKey(x.Call.TaskID), answer)
 }
 
@@ -81,8 +81,8 @@ func (m *Memory) contradicted(o *analyzer.Observation) {
 // A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that
 // the agent does not stream.
 type Pending struct {
-	Exchange *analyzer.Exchange // without its bodies
-	Place    analyzer.Place     // of the error
+	Exchange *analyzer.Brief
+	Place    analyzer.Place // of the error
 	over     analyzer.Moment
 }
 
@@ -131,5 +131,5 @@ func (m *Memory) refusedStream(o *analyzer.Observation) {
 }
 
 func pending(o *analyzer.Observation) *Pending {
-	return &Pending{Exchange: o.Exchange.Summary(), Place: o.Place.At(o.Answer.Err.Pointer), over: o.Moment()}
+	return &Pending{Exchange: o.Exchange.Keep(), Place: o.Place.At(o.Answer.Err.Pointer), over: o.Moment()}
 }

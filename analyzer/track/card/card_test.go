@@ -83,7 +83,10 @@ func TestForgottenCards(t *testing.T) {
 		fetchesHere: recent.New[connKey, *Fetch](1), origins: recent.New[string, *origin](1),
 	}
 	fetchOf := func(i int) *analyzer.Exchange {
-		return &analyzer.Exchange{Opened: 10, Address: fmt.Sprint("http://booker/", i), Conn: uint64(i + 1)}
+		return &analyzer.Exchange{
+			Brief:  analyzer.Brief{Address: fmt.Sprint("http://booker/", i), Conn: uint64(i + 1)},
+			Opened: 10,
+		}
 	}
 	for i := range 5 {
 		c := &Card{URL: fmt.Sprint(i), Seen: analyzer.Moment{Arrival: 1}}

@@ -92,7 +92,7 @@ func (m *Memory) answered(o *analyzer.Observation) {
 			failure.Later = true
 		}
 	case a2a.IsCardPath(x.Path) && (status == http.StatusNotFound || status >= 500):
-		now := &Failure{Exchange: x.Summary(), Status: status}
+		now := &Failure{Exchange: x.WithoutBodies(), Status: status}
 		m.failures.Put(x.Address, now.after(failure))
 	}
 }

@@ -13,9 +13,10 @@ import (
 
 // A Fetch is one fetch of a public card, and what came of it.
 type Fetch struct {
-	Exchange *analyzer.Exchange // without its bodies
-	Card     *a2a.Card
-	Place    analyzer.Place // of the card
+	Card   *a2a.Card
+	Place  analyzer.Place // of the card
+	ETag   string         // of the answer that brought it; empty if it had none
+	Marked bool           // that answer had an ETag or a Last-Modified
 
 	seen     analyzer.Moment // when it was delivered, or confirmed by an answer that it has not changed
 	lifetime time.Duration   // how long it was fresh from then on
@@ -99,7 +100,11 @@ func (m *Memory) fetched(x *analyzer.Exchange, card *Card) {
 	if x.Call.Operation != a2a.GetCard {
 		return
 	}
-	f := &Fetch{Exchange: x.Summary(), Card: &card.Card, Place: card.Place, seen: card.Seen}
+	fields := x.Response.Fields
+	f := &Fetch{
+		Card: &card.Card, Place: card.Place, seen: card.Seen,
+		ETag: strings.Clone(fields.Get("ETag")), Marked: fields.Has("ETag") || fields.Has("Last-Modified"),
+	}
 	f.lifetime, f.known = lifetime(&x.Response)
 	m.keepFetch(x, f)
 }

@@ -5,18 +5,17 @@ import (
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 )
 
 // A Call is a send that an agent made for a task of its own, and what became of that.
 type Call struct {
-	Exchange uint64             // the send, by its number in the capture
-	Link     analyzer.Link      // who asked whom
-	By       workflow.Evidence  // how it is known for what it was made
-	For      *analyzer.Exchange // that showed how the task ended for which it was made, without its bodies; or nil
-	Ended    analyzer.Place     // where it showed that
-	Broken   bool               // it came out as the kind of the observation says that it may
-	Failure  string             // CalleeFailed: what it failed with, by name
+	Exchange uint64            // the send, by its number in the capture
+	Link     analyzer.Link     // who asked whom
+	By       workflow.Evidence // how it is known for what it was made
+	For      *analyzer.Brief   // that showed how the task ended for which it was made, without its bodies; or nil
+	Ended    analyzer.Place    // where it showed that
+	Broken   bool              // it came out as the kind of the observation says that it may
+	Failure  string            // CalleeFailed: what it failed with, by name
 	Left     *analyzer.TaskObservation
 }
 
@@ -43,7 +42,7 @@ type work struct {
 // An ending is how a task ended, or the Message that took its place.
 type ending struct {
 	analyzer.Moment
-	x     *analyzer.Exchange // that showed it; nil if nothing is known to have been asked for the task
+	x     *analyzer.Brief // that showed it; nil if nothing is known to have been asked for the task
 	place analyzer.Place
 }
 
@@ -51,7 +50,7 @@ type ending struct {
 func (w *work) end(p *analyzer.Pass, at analyzer.Place, when analyzer.Moment) {
 	w.over = &ending{Moment: when, place: at}
 	if len(w.calls) > 0 {
-		w.over.x = brief(p.Exchange)
+		w.over.x = p.Exchange.Keep()
 	}
 }
 
@@ -66,9 +65,9 @@ type send struct {
 	waits     bool          // its client did not say that it wants an answer at once
 	content   digest.Digest // of the message
 	open      *analyzer.Exchange
-	x         *analyzer.Exchange // without what takes room, once it is over; nil if nobody can have caused it
-	settled   *analyzer.Moment   // when its client knew the answer, or that it has to wait for somebody else; or nil
-	overtaken *ending            // of the work that it was made for, which did not wait for it; or nil
+	x         *analyzer.Brief  // without what takes room, once it is over; nil if nobody can have caused it
+	settled   *analyzer.Moment // when its client knew the answer, or that it has to wait for somebody else; or nil
+	overtaken *ending          // of the work that it was made for, which did not wait for it; or nil
 	outcome   analyzer.Outcome
 	whole     bool // it was answered, and the answer is there
 }
@@ -134,13 +133,6 @@ func (s *send) vague() bool {
 // about returns what an observation says of a send.
 func (s *send) about(w *ending, broken bool) *Call {
 	return &Call{Exchange: s.n, Link: s.link, By: s.by, For: w.x, Ended: w.place, Broken: broken}
-}
-
-// brief returns an exchange without what takes room, heads included.
-func brief(x *analyzer.Exchange) *analyzer.Exchange {
-	s := x.Summary()
-	s.Request, s.Response = capture.Head{}, capture.Head{}
-	return s
 }
 
 // before reports whether a moment was surely before another one.

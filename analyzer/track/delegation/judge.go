@@ -43,7 +43,7 @@ func (m *Memory) awaited(p *analyzer.Pass, s *send, w *ending, broken bool) {
 		return
 	}
 	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeAwaited, Exchange: w.x, Dialects: w.x.Dialects, Place: w.place, Detail: s.about(w, broken),
+		Kind: analyzer.CalleeAwaited, Exchange: w.x.Exchange(), Dialects: w.x.Dialects, Place: w.place, Detail: s.about(w, broken),
 	})
 }
 
@@ -101,8 +101,8 @@ func (m *Memory) hidden(p *analyzer.Pass, w *work) {
 	call := s.about(w.completed, first != nil)
 	call.Failure = s.failure()
 	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeFailed, Exchange: w.completed.x, Dialects: w.completed.x.Dialects, Place: w.completed.place,
-		Detail: call,
+		Kind: analyzer.CalleeFailed, Exchange: w.completed.x.Exchange(), Dialects: w.completed.x.Dialects,
+		Place: w.completed.place, Detail: call,
 	})
 }
 
@@ -130,7 +130,7 @@ func (m *Memory) left(p *analyzer.Pass, s *send) {
 	call := s.about(ended, broken)
 	call.Left = w.shown
 	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeLeft, Exchange: s.x, Dialects: s.x.Dialects, Place: w.shown.StatePlace(), Detail: call,
+		Kind: analyzer.CalleeLeft, Exchange: s.x.Exchange(), Dialects: s.x.Dialects, Place: w.shown.StatePlace(), Detail: call,
 		Task: w.shown, At: p.At,
 	})
 }

@@ -228,7 +228,7 @@ func (m *Memory) over(p *analyzer.Pass) {
 	s.open, s.outcome = nil, x.Outcome
 	s.whole = x.Answered && x.Ended && !x.Cut && p.End.Fault == nil
 	if _, ok := m.agents.Get(s.link.Client); ok || s.causes != nil {
-		s.x = brief(x)
+		s.x = x.Keep()
 	}
 	if before, _ := m.others.Get(s.link.Client); s.causes == nil && !s.failed() && s.began > before {
 		m.others.Put(s.link.Client, s.began)

@@ -16,16 +16,17 @@ type Config struct {
 	Token       string
 	Credentials string
 	Schemes     []string
-	Exchange    *analyzer.Exchange // that asked for it, without its bodies
-	Place       analyzer.Place     // of the request's body
-	Confirmed   analyzer.Moment    // when the agent's consent had been delivered; zero as long as there is none
-	Active      bool               // since then the task was seen neither ended nor in a state that says nothing
-	DeleteAsked bool               // somebody asked to delete it
+	Exchange    *analyzer.Brief // that asked for it, without its bodies
+	Place       analyzer.Place  // of the request's body
+	Confirmed   analyzer.Moment // when the agent's consent had been delivered; zero as long as there is none
+	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
+	DeleteAsked bool            // somebody asked to delete it
 
-	address string // of the URL
-	alone   bool   // it did not come with a message
-	decided bool   // what became of the request is known, or will never be
-	tried   bool   // a notification came that it can have caused
+	address  string // of the URL
+	diverted string // where its notifications come: see Exchange.Diverted
+	alone    bool   // it did not come with a message
+	decided  bool   // what became of the request is known, or will never be
+	tried    bool   // a notification came that it can have caused
 }
 
 func newConfig(x *analyzer.Exchange) *Config {
@@ -33,8 +34,8 @@ func newConfig(x *analyzer.Exchange) *Config {
 	return &Config{
 		ID: x.Call.ConfigID, TaskID: x.Call.TaskID,
 		URL: asked.URL(), Token: asked.Token(), Credentials: asked.Credentials(), Schemes: asked.Schemes(),
-		Exchange: x.Summary(), Place: x.RequestPlace().Body(),
-		address: address.Of(asked.URL()), alone: x.Call.Operation == a2a.CreatePushConfig,
+		Exchange: x.Keep(), Place: x.RequestPlace().Body(),
+		address: address.Of(asked.URL()), diverted: x.Diverted, alone: x.Call.Operation == a2a.CreatePushConfig,
 	}
 }
 
@@ -77,8 +78,8 @@ type Deletion struct {
 
 // A MissedConfig is a list that lacked a config.
 type MissedConfig struct {
-	Exchange *analyzer.Exchange // without its bodies
-	Place    analyzer.Place     // of the list
+	Exchange *analyzer.Brief
+	Place    analyzer.Place // of the list
 	Config   *Config
 	Listed   analyzer.Moment
 }
@@ -268,10 +269,10 @@ func (m *Memory) listed(o *analyzer.Observation) {
 		there[c.ID()] = true
 	}
 	for _, c := range p.List {
-		own := c.alone && !c.DeleteAsked && x.BeganAfter(c.Confirmed) && c.Exchange.SamePrincipal(x)
+		own := c.alone && !c.DeleteAsked && x.BeganAfter(c.Confirmed) && c.Exchange.SamePrincipal(&x.Brief)
 		if own && c.ID != "" && !there[c.ID] {
 			at := o.Place.At(o.Answer.Payload.Pointer)
-			p.Missed = &MissedConfig{Exchange: x.Summary(), Place: at, Config: c, Listed: o.Moment()}
+			p.Missed = &MissedConfig{Exchange: x.Keep(), Place: at, Config: c, Listed: o.Moment()}
 			return
 		}
 	}

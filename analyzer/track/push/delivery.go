@@ -185,7 +185,7 @@ func (m *Memory) idle(p *analyzer.Pass) {
 			h, ok := m.webhooks.Get(c.address)
 			if ok && h.answers() && c.unused(t.Terminal) {
 				p.Observe(analyzer.Observation{
-					Kind: analyzer.ConfigIdle, Exchange: c.Exchange, Dialects: c.Exchange.Dialects,
+					Kind: analyzer.ConfigIdle, Exchange: c.Exchange.Exchange(), Dialects: c.Exchange.Dialects,
 					Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
 				})
 			}

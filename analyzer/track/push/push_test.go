@@ -118,7 +118,7 @@ func TestConfigsAreBounded(t *testing.T) {
 func TestForgottenWebhooks(t *testing.T) {
 	m := &Memory{configs: recent.New[analyzer.TaskKey, *Configs](2), webhooks: recent.New[string, *webhook](3)}
 	for i := range 5 {
-		x := &analyzer.Exchange{Agent: "http://booker:9001/rpc", Dialects: a2a.Of(a2a.V1_0)}
+		x := &analyzer.Exchange{Brief: analyzer.Brief{Dialects: a2a.Of(a2a.V1_0)}, Agent: "http://booker:9001/rpc"}
 		m.makeConfigs(x, fmt.Sprint("t", i))
 		m.giveWebhook(x, fmt.Sprintf("http://hotel:9100/%d", i), 1)
 	}

@@ -35,11 +35,11 @@ func (m *Memory) tellStanding() {
 			continue
 		}
 		for _, c := range known.List {
-			if c.Exchange.Diverted == "" {
+			if c.diverted == "" {
 				continue
 			}
 			all = append(all, Standing{
-				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.Exchange.Diverted,
+				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.diverted,
 				Dialects: c.Exchange.Dialects, exchange: c.Exchange.Seq,
 			})
 		}

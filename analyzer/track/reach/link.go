@@ -42,7 +42,7 @@ func (m *Memory) answered(o *analyzer.Observation) {
 		l.succeeded, l.refusals = true, nil
 	case o.Answer.Err != nil && NotUnderstood(o) && !l.has(x) && len(l.refusals) < maxRefusals:
 		l.refusals = append(l.refusals, Refusal{
-			Exchange: x.Refused(), Version: o.Answer.Err.RefusesVersion(), NoRoute: NoRoute(o), dialects: o.Dialects,
+			Exchange: x.WithoutBodies(), Version: o.Answer.Err.RefusesVersion(), NoRoute: NoRoute(o), dialects: o.Dialects,
 		})
 	}
 }

@@ -73,7 +73,7 @@ func (m *Memory) done(o *analyzer.Observation) {
 			at.first = x.RequestPlace()
 		}
 		at.attempts++
-		at.last, at.why = x.Summary(), cmp.Or(o.End.Fault.Detail, o.End.Fault.Kind)
+		at.last, at.why = x.WithoutBodies(), cmp.Or(o.End.Fault.Detail, o.End.Fault.Kind)
 	}
 }
 

@@ -110,7 +110,7 @@ func (m *Memory) signed(p *analyzer.Pass) {
 		}
 		if url := s.Header.Get("jku").Text(); url != "" {
 			kept := *o
-			kept.Exchange = o.Exchange.Summary()
+			kept.Exchange = o.Exchange.WithoutBodies()
 			m.await(keyAddress(url), &kept)
 		}
 	}

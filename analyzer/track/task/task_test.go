@@ -18,7 +18,7 @@ import (
 // Who forgot a task knows nothing of it, and says so.
 func TestForgottenTasks(t *testing.T) {
 	m := &Memory{tasks: recent.New[analyzer.TaskKey, *Task](3)}
-	x := &analyzer.Exchange{Seq: 1, Agent: "http://booker/rpc"}
+	x := &analyzer.Exchange{Brief: analyzer.Brief{Seq: 1}, Agent: "http://booker/rpc"}
 	for i := range 5 {
 		m.see(x, &analyzer.TaskObservation{TaskID: fmt.Sprint("t", i), State: a2a.Completed, ContextID: "c"})
 	}

@@ -21,12 +21,41 @@ type decoder struct {
 	b   []byte
 	own bool // byte slices are copies; otherwise they point into b
 	err error
+
+	names names // nil if each text is to be a string of its own
+}
+
+// names are texts that occur in step after step, such as names of clients: each is one string for all steps.
+type names map[string]string
+
+// maxNames bounds how many texts are known, and maxName how long each is, in bytes.
+const (
+	maxNames = 1000
+	maxName  = 256
+)
+
+func (n names) of(b []byte) string {
+	if text, known := n[string(b)]; known {
+		return text
+	}
+	text := string(b)
+	if n != nil && len(b) <= maxName {
+		if len(n) >= maxNames {
+			clear(n)
+		}
+		n[text] = text
+	}
+	return text
 }
 
 // decodeStep decodes one step, without the length in front of it. With own its bytes are copies; otherwise they point
 // into b.
 func decodeStep(b []byte, own bool) (capture.Step, error) {
 	d := decoder{b: b, own: own}
+	return d.step()
+}
+
+func (d *decoder) step() (capture.Step, error) {
 	tag := d.octet()
 	s := capture.Step{Seq: d.number(), Offset: time.Duration(d.signed())}
 	s.What = d.what(tag, s.Offset)
@@ -107,7 +136,7 @@ func (d *decoder) closed() capture.Closed {
 }
 
 func (d *decoder) peer() capture.Peer {
-	return capture.Peer{Name: d.text(), Addr: d.text(), URL: d.text(), How: d.text()}
+	return capture.Peer{Name: d.name(), Addr: d.text(), URL: d.name(), How: d.name()}
 }
 
 func (d *decoder) fail(err error) {
@@ -195,6 +224,9 @@ func (d *decoder) bytes() []byte {
 }
 
 func (d *decoder) text() string { return string(d.take(d.number())) }
+
+// name is text that occurs in step after step.
+func (d *decoder) name() string { return d.names.of(d.take(d.number())) }
 
 // rest returns a copy of all that is left.
 func (d *decoder) rest() []byte {

@@ -88,6 +88,7 @@ func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		var end uint64
+		known := make(names)
 		for next := max(from, 1); end == 0 || next <= end; {
 			if err := ctx.Err(); err != nil {
 				yield(capture.Step{}, err)
@@ -109,7 +110,7 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 			}
 			for _, b := range found {
 				var more bool
-				if next, more = yieldBlock(b, next, end, yield); !more {
+				if next, more = yieldBlock(b, next, end, known, yield); !more {
 					return
 				}
 			}
@@ -118,8 +119,10 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 }
 
 // yieldBlock yields the steps of a block that have arrival numbers from..end, and returns the number after the last
-// step and whether to go on.
-func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool) (next uint64, more bool) {
+// step and whether to go on. Names are taken from those that are known.
+func yieldBlock(
+	b block, from, end uint64, known names, yield func(capture.Step, error) bool,
+) (next uint64, more bool) {
 	if b.steps != nil {
 		return yieldSteps(b.steps, from, end, yield)
 	}
@@ -136,7 +139,8 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 		var one []byte
 		var s capture.Step
 		if one, raw, err = split(raw); err == nil && arrival >= from {
-			s, err = decodeStep(one, false)
+			d := decoder{b: one, names: known}
+			s, err = d.step()
 		}
 		if err != nil {
 			yield(capture.Step{}, fmt.Errorf("read the step at arrival %d: %w", arrival, err))
