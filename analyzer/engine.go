@@ -30,8 +30,10 @@ type Engine struct {
 	origins   *recent.Map[string, *onceAt]
 	clients   *recent.Map[clientAt, *reported] // what is forgotten here is reported again
 	cards     refetched
+	shown     *recent.Map[string, *shownCard] // by the address that was asked for it
 	open      map[uint64]*intake
-	held      int // bytes of bodies of those that are open
+	spare     []*intake // for exchanges that open: of those that are over
+	held      int       // bytes of bodies of those that are open
 	links     linkNames
 	tallies   map[Link][]tally // for each link that is counted, one for each rule
 	lastLink  Link             // whose tally was asked for last
@@ -81,8 +83,10 @@ type tally struct{ applied, broken int }
 type aspect struct {
 	kind     Kinds
 	binding  a2a.Binding
-	dialects a2a.Dialects
-	all      bool // not only the rules that all parts share
+	dialects a2a.Dialects // of a card those of its face of 0.x
+	modern   bool         // a card has the face of 1.0
+	card     bool         // it is a card, or looks like one
+	all      bool         // not only the rules that all parts share
 }
 
 // Counts says how much was looked at.
@@ -110,6 +114,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		origins:   recent.New[string, *onceAt](maxEndpoints),
 		clients:   recent.New[clientAt, *reported](maxEndpoints),
 		cards:     newRefetched(),
+		shown:     recent.New[string, *shownCard](maxShownCards),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
 		times:     make([]alike, len(rules)),
@@ -150,6 +155,8 @@ func (e *Engine) Step(s capture.Step) []Finding {
 		if in := e.open[e.done]; in != nil {
 			e.held -= in.size
 			e.parts.forget(in)
+			*in = intake{}
+			e.spare = append(e.spare, in)
 		}
 		delete(e.open, e.done)
 		e.done = 0
@@ -325,20 +332,18 @@ func (e *Engine) keep(i int, own bool) {
 // wanted returns the rules that want the observation and can be judged in its dialect and binding: all of them, or
 // those that all parts share.
 func (e *Engine) wanted(o *Observation, all bool) []job {
+	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects, all: all}
+	holds := func(i int) bool { return key.dialects.Intersect(e.dialects[i]) == key.dialects }
 	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once
-		return e.choose(o.Kind, all, func(i int) bool {
-			return e.rules[i].Bindings.Has(o.Exchange.Call.Binding) && o.Card.Holds(e.dialects[i])
-		})
-	}
-	if o.Dialects.Empty() {
+		key.dialects, key.modern = o.Card.Legacy, o.Card.Modern
+		key.card = !o.Card.Shapes.Empty() || o.Card.Holds(a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0))
+		holds = func(i int) bool { return o.Card.Holds(e.dialects[i]) }
+	} else if o.Dialects.Empty() {
 		return nil
 	}
-	key := aspect{o.Kind, o.Exchange.Call.Binding, o.Dialects, all}
 	list, known := e.wanting[key]
 	if !known {
-		list = e.choose(o.Kind, all, func(i int) bool {
-			return e.rules[i].Bindings.Has(key.binding) && key.dialects.Intersect(e.dialects[i]) == key.dialects
-		})
+		list = e.choose(o.Kind, all, func(i int) bool { return e.rules[i].Bindings.Has(key.binding) && holds(i) })
 		e.wanting[key] = list
 	}
 	return list

@@ -48,7 +48,8 @@ func (in *intake) cut() {
 func (e *Engine) step(s capture.Step) {
 	if opened, ok := s.What.(capture.Opened); ok {
 		e.counts.Exchanges++
-		in := &intake{x: e.begin(s, opened)}
+		in := e.newIntake()
+		in.x = e.begin(s, opened)
 		in.gathered.begin(&s, &opened, &in.x.Request)
 		e.open[s.Seq] = in
 		return
@@ -74,6 +75,16 @@ func (e *Engine) step(s capture.Step) {
 	default:
 		in.cut()
 	}
+}
+
+func (e *Engine) newIntake() *intake {
+	n := len(e.spare)
+	if n == 0 {
+		return &intake{}
+	}
+	in := e.spare[n-1]
+	e.spare = e.spare[:n-1]
+	return in
 }
 
 // tick notes the instant of a step.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"a2atap/analyzer/cardfetch"
 	"a2atap/proxy/a2a"
@@ -31,6 +32,9 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		Header: x.Request.Fields.Get,
 		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.doc,
 	}, e.knownOf(in))
+	if x.Call.Binding == a2a.HTTPJSON {
+		x.Call.TaskID = strings.Clone(x.Call.TaskID) // it is remembered, and its request is not
+	}
 	if x.doc == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.doc = &x.Call.Doc
 	}
@@ -96,7 +100,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		return
 	}
 	if doc == nil && x.Call.Binding != a2a.GRPC {
-		doc = parsed(body)
+		doc = e.readAnswer(x, body)
 	}
 	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
 	if mayLack(&in.response, &a.Doc) {
@@ -305,6 +309,9 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
 		e.agents.of(x).Completed++
 	}
+	if seen.TaskID == in.task {
+		seen.TaskID = in.task // one string for all that is remembered of it
+	}
 	in.saw(seen.TaskID)
 	e.settle(in, conversation{seen.TaskID, seen.ContextID})
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
@@ -317,12 +324,12 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 
 func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	x := o.Exchange
-	card := a2a.DecodeCard(p.Value)
+	card := e.readCard(x, p.Value)
 	seen := e.within(o, CardSeen, o.Place.At(p.Pointer))
-	seen.Card, seen.Dialects = &card, dialectsOr(card.Shapes, o.Dialects)
+	seen.Card, seen.Dialects = card, dialectsOr(card.Shapes, o.Dialects)
 	e.observe(in, seen)
-	e.endpoints.learn(x, &card)
-	e.agents.card(x, &card)
+	e.endpoints.learn(x, card)
+	e.agents.card(x, card)
 }
 
 // message begins the observation of a whole request, answer, event or notification. There is one at a time.

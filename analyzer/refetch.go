@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"bytes"
+
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -40,6 +42,46 @@ func (e *Engine) exchangeOf(f *Finding) *Exchange {
 		return in.x
 	}
 	return nil
+}
+
+// Bounds of the cards that are not read again as long as they do not change.
+const (
+	maxShownCards = 64
+	maxShownCard  = 64 << 10 // bytes of each
+)
+
+// A shownCard is the card that an agent has shown last at an address. Clients fetch it at every start.
+type shownCard struct {
+	text []byte
+	doc  *a2a.Doc
+	card a2a.Card
+}
+
+// readAnswer returns what the text of an answer is parsed to. That of the same card is parsed once.
+func (e *Engine) readAnswer(x *Exchange, text []byte) *a2a.Doc {
+	if x.Call.Operation != a2a.GetCard || len(text) == 0 || len(text) > maxShownCard {
+		return parsed(text)
+	}
+	shown, _ := e.shown.Get(x.Address)
+	if shown == nil || !bytes.Equal(shown.text, text) {
+		shown = &shownCard{text: bytes.Clone(text)} // not the block of a capture that holds it
+		shown.doc = parsed(shown.text)
+		e.shown.Put(x.Address, shown)
+	}
+	return shown.doc
+}
+
+// readCard returns the card that an answer holds. The same one is decoded once.
+func (e *Engine) readCard(x *Exchange, v a2a.Value) *a2a.Card {
+	shown, _ := e.shown.Get(x.Address)
+	if shown == nil || shown.doc.Root != v {
+		card := a2a.DecodeCard(v)
+		return &card
+	}
+	if !shown.card.Exists() {
+		shown.card = a2a.DecodeCard(v)
+	}
+	return &shown.card
 }
 
 // cardOf returns what stands for the text of the card that an exchange was answered with; 0 if it was not.

@@ -29,7 +29,11 @@ type Result struct {
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
 func (r *Result) Add(other *Result) {
 	r.Captures = append(r.Captures, other.Captures...)
-	r.Findings = append(r.Findings, other.Findings...)
+	if r.Findings == nil { // they may be many
+		r.Findings = slices.Clip(other.Findings)
+	} else {
+		r.Findings = append(r.Findings, other.Findings...)
+	}
 	for s, n := range other.Found {
 		r.Found[s] += n
 	}

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "cd3d9841b7cdc154"
+const code = "bc8994ff4fdd0b7b"

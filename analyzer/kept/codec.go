@@ -30,6 +30,12 @@ var firstLast = last{Started: time.Unix(0, 0).UTC()}
 
 func newEncoder() *encoder { return &encoder{texts: make(map[string]uint64), before: firstLast} }
 
+// reset readies the encoder for something else. What it had encoded is gone.
+func (e *encoder) reset() {
+	clear(e.texts)
+	e.b, e.before = e.b[:0], firstLast
+}
+
 func (e *encoder) number(n uint64)         { e.b = binary.AppendUvarint(e.b, n) }
 func (e *encoder) signed(n int64)          { e.b = binary.AppendVarint(e.b, n) }
 func (e *encoder) octet(n byte)            { e.b = append(e.b, n) }
@@ -302,6 +308,12 @@ func (d *decoder) id() (id uuid.UUID) {
 // row reads a row. Its texts are parts of one string, that of the chunk.
 func (d *decoder) row() *Row {
 	r := &Row{}
+	d.into(r)
+	return r
+}
+
+// into reads a row into one that is zero.
+func (d *decoder) into(r *Row) {
 	r.Seq, r.ID, r.Conn = d.number()+d.before.Seq, d.id(), uint64(d.signed())+d.before.Conn
 	r.Link, r.How, r.AgentURL = d.link(), d.text(), d.text()
 	r.Started, r.Took = d.since(), d.took()
@@ -343,7 +355,6 @@ func (d *decoder) row() *Row {
 		d.before.Started = r.Started
 	}
 	d.before.Seq, d.before.Conn = r.Seq, r.Conn
-	return r
 }
 
 func (d *decoder) since() (t time.Time) {

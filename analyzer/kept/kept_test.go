@@ -63,7 +63,9 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
+		sameRule := cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b })
+		unnamed := cmpopts.IgnoreFields(analyzer.Finding{}, "Workflow") // Run does not say it
+		if diff := cmp.Diff(want, got, sameRule, unnamed, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the result: -judged +kept:\n%s", diff)
 		}
 		rows := 0

@@ -200,26 +200,59 @@ func numberOf(key []byte) uint64 {
 	return n
 }
 
+// each calls f with the rows of a chunk, in order. They are valid during the call: where nothing came to be known of them
+// later, all of them are room.
+func (r *Reading) each(ctx context.Context, number uint64, room *Row, f func(*Row)) error {
+	patches, err := r.patches(ctx, number)
+	if err != nil {
+		return err
+	}
+	if len(patches) > 0 || r.mask != nil {
+		rows, err := r.chunk(ctx, number)
+		for _, row := range rows {
+			f(row)
+		}
+		return err
+	}
+	values, err := r.shelf.Kept(ctx, chunkKey('s', number))
+	if err != nil || values[0] == nil {
+		return err
+	}
+	return decodeRows(number, values[0], func(d *decoder) *Row {
+		*room = Row{}
+		d.into(room)
+		return room
+	}, f)
+}
+
+// decodeRows calls f with each row of a chunk, which it has from read.
+func decodeRows(number uint64, value []byte, read func(*decoder) *Row, f func(*Row)) error {
+	raw, err := unpack(value)
+	if err != nil {
+		return err
+	}
+	d := newDecoder(raw)
+	last := number * chunkRows
+	for range min(d.count(), chunkRows) {
+		row := read(d)
+		if d.err == nil && (row.Seq <= last || chunkOf(row.Seq) != number) {
+			d.fail("a row in the wrong place")
+		}
+		if d.err != nil {
+			return d.err
+		}
+		last = row.Seq
+		f(row)
+	}
+	return d.err
+}
+
 // rowsOf decodes a chunk and what is known better of its rows.
 func (r *Reading) rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
 	var rows []*Row
 	if value != nil {
-		raw, err := unpack(value)
-		if err != nil {
+		if err := decodeRows(number, value, (*decoder).row, func(row *Row) { rows = append(rows, row) }); err != nil {
 			return nil, err
-		}
-		d := newDecoder(raw)
-		last := number * chunkRows
-		for range min(d.count(), chunkRows) {
-			row := d.row()
-			if d.err == nil && (row.Seq <= last || chunkOf(row.Seq) != number) {
-				d.fail("a row in the wrong place")
-			}
-			last = row.Seq
-			rows = append(rows, row)
-		}
-		if d.err != nil {
-			return nil, d.err
 		}
 	}
 	for _, p := range patches {
@@ -514,7 +547,7 @@ func (r *Reading) Result(ctx context.Context) (*analyzer.Result, error) {
 	return result, d.err
 }
 
-// Complete returns the result with its findings, as analyzer.Run on the source would.
+// Complete returns the result with its findings, as analyzer.Run on the source would, each with its workflow.
 func (r *Reading) Complete(ctx context.Context, src capture.Source) (*analyzer.Result, error) {
 	result, err := r.Result(ctx)
 	if err != nil {
@@ -526,18 +559,25 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*analyzer.R
 	}
 	result.Captures, result.Live = []string{info.Name}, info.Live
 	result.Note(info)
+	// There may be hundreds of thousands: they are put where they stay, and what many of them say stands once.
+	result.Findings = make([]analyzer.Finding, 0, min(r.Head().Findings, maxPresized))
+	briefs, said := briefs{reading: r}, texts{}
 	for f, err := range r.Findings(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
 		f.Capture = info.Name
-		row, err := r.Row(ctx, f.Place.Exchange)
-		if err != nil {
-			return nil, err
+		if at := f.Place.Exchange; at != 0 {
+			b, err := briefs.of(ctx, at)
+			if err != nil {
+				return nil, err
+			}
+			f.ExchangeID = b.id
+			if f.Workflow, err = briefs.workflow(ctx, at); err != nil {
+				return nil, err
+			}
 		}
-		if row != nil {
-			f.ExchangeID = row.ID
-		}
+		said.share(f.Finding)
 		result.Findings = append(result.Findings, *f.Finding)
 	}
 	return result, nil
@@ -559,24 +599,6 @@ func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
 
 // Workflow returns to which workflow an exchange belongs.
 func (r *Reading) Workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
-	const maxWalk = 10_000
-	row, err := r.Row(ctx, seq)
-	if err != nil || row == nil {
-		return analyzer.Workflow{Number: seq}, err
-	}
-	at, others := row, row.Parent != 0 || row.Children > 0
-	for range maxWalk {
-		if at.Parent == 0 {
-			break
-		}
-		next, err := r.Row(ctx, at.Parent)
-		if err != nil {
-			return analyzer.Workflow{}, err
-		}
-		if next == nil {
-			return analyzer.Workflow{Number: at.Parent, Others: others}, nil
-		}
-		at = next
-	}
-	return analyzer.Workflow{Number: at.Seq, Others: others}, nil
+	b := briefs{reading: r}
+	return b.workflow(ctx, seq)
 }

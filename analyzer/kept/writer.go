@@ -12,7 +12,7 @@ import (
 
 // Bounds of what a Writer holds in memory. What is known later of a row whose chunk was let go is a patch.
 const (
-	maxChunks   = 32 // of rows
+	maxChunks   = 12 // of rows
 	maxPatches  = 4096
 	maxCards    = 1000
 	flushPause  = 200 * time.Millisecond // between two writings of a reading that grows
@@ -33,14 +33,16 @@ type Writer struct {
 	err    error // why nothing is written any more
 
 	chunks   map[uint64]*rowChunk
-	gone     map[uint64]bool // chunks that were let go
-	links    *workflow.Index
+	gone     map[uint64]bool     // chunks that were let go
+	links    *workflow.Index     // nil if nobody has asked
 	patches  map[uint64][]*patch // by exchange, not written yet
 	patched  int                 // how many patches there were
 	findings *findingChunk       // the newest ones
 	replaced []capture.Entry     // not written yet
 	revised  []provisional
 	cards    map[string]uint64 // what stands for the card, by where it came from
+	spare    []*Row            // of chunks that were let go
+	encoder  *encoder
 
 	flushed, opened, told time.Time
 	changed               bool // since the last flush
@@ -69,16 +71,21 @@ type provisional struct {
 func NewWriter(rules []*analyzer.Rule, put func(...capture.Entry) error) *Writer {
 	return &Writer{
 		put: put, head: Head{Digest: Digest(rules)}, chunks: make(map[uint64]*rowChunk), gone: make(map[uint64]bool),
-		links: &workflow.Index{}, patches: make(map[uint64][]*patch), findings: &findingChunk{},
-		cards: make(map[string]uint64), flushed: time.Now(),
+		patches: make(map[uint64][]*patch), findings: &findingChunk{},
+		cards: make(map[string]uint64), encoder: newEncoder(), flushed: time.Now(),
 	}
 }
 
 // Err says why the reading could not be written; nil if it could.
 func (w *Writer) Err() error { return w.err }
 
-// Links returns what caused what, as far as it is known.
-func (w *Writer) Links() *workflow.Index { return w.links }
+// Links returns what caused what, of exchanges that are judged from now on.
+func (w *Writer) Links() *workflow.Index {
+	if w.links == nil {
+		w.links = &workflow.Index{}
+	}
+	return w.links
+}
 
 // Options returns those with which an engine fills the reading.
 func (w *Writer) Options() []analyzer.EngineOption {
@@ -100,9 +107,21 @@ func (w *Writer) row(seq uint64) *Row {
 	c.dirty, w.changed = true, true
 	at := (seq - 1) % chunkRows
 	if c.rows[at] == nil {
-		c.rows[at] = &Row{}
+		c.rows[at] = w.newRow()
 	}
 	return c.rows[at]
+}
+
+// newRow returns an empty row: one that was let go, if there is one.
+func (w *Writer) newRow() *Row {
+	n := len(w.spare)
+	if n == 0 {
+		return &Row{}
+	}
+	r := w.spare[n-1]
+	w.spare = w.spare[:n-1]
+	*r = Row{}
+	return r
 }
 
 // patch notes what is known better of a row whose chunk was let go.
@@ -169,9 +188,10 @@ func (w *Writer) linked(l workflow.Link) {
 	if l.Exchange == 0 {
 		return
 	}
-	before := w.links.Cause(l.Exchange)
-	w.links.Put(l)
-	if before == l.Parent && l.Parent == 0 {
+	if w.links != nil {
+		w.links.Put(l)
+	}
+	if l.Before == 0 && l.Parent == 0 {
 		return
 	}
 	if r := w.row(l.Exchange); r != nil {
@@ -179,8 +199,8 @@ func (w *Writer) linked(l workflow.Link) {
 	} else {
 		w.patch(l.Exchange, &patch{caused: true, parent: l.Parent, by: l.By})
 	}
-	if before != l.Parent {
-		w.child(before, -1)
+	if l.Before != l.Parent {
+		w.child(l.Before, -1)
 		w.child(l.Parent, 1)
 	}
 }
@@ -256,7 +276,7 @@ func (w *Writer) add(f analyzer.Finding) {
 	}
 	full := w.findings
 	w.findings = &findingChunk{number: full.number + 1}
-	w.write([]capture.Entry{full.entry()})
+	w.write([]capture.Entry{full.entry(w.encoder)})
 }
 
 // replace puts a finding, or nothing, in the place of one that was made before.
@@ -270,9 +290,9 @@ func (w *Writer) replace(number uint64, f *analyzer.Finding) {
 	w.replaced = append(w.replaced, capture.Entry{Key: chunkKey('g', number), Value: pack(e.b)})
 }
 
-func (c *findingChunk) entry() capture.Entry {
+func (c *findingChunk) entry(e *encoder) capture.Entry {
 	c.dirty = false
-	e := newEncoder()
+	e.reset()
 	e.count(len(c.list))
 	for i := range c.list {
 		e.finding(&c.list[i])
@@ -280,9 +300,9 @@ func (c *findingChunk) entry() capture.Entry {
 	return capture.Entry{Key: chunkKey('f', c.number), Value: pack(e.b)}
 }
 
-func (c *rowChunk) entry(number uint64) capture.Entry {
+func (c *rowChunk) entry(number uint64, e *encoder) capture.Entry {
 	c.dirty = false
-	e := newEncoder()
+	e.reset()
 	n := 0
 	for _, r := range c.rows {
 		if r != nil && r.Seq != 0 {
@@ -308,10 +328,15 @@ func (w *Writer) letGo() {
 	w.fillOpen(func(seq uint64) bool { return chunkOf(seq) == oldest })
 	var entries []capture.Entry
 	if c.dirty {
-		entries = append(entries, c.entry(oldest))
+		entries = append(entries, c.entry(oldest, w.encoder))
 	}
 	delete(w.chunks, oldest)
 	w.gone[oldest] = true
+	for _, r := range c.rows {
+		if r != nil {
+			w.spare = append(w.spare, r)
+		}
+	}
 	w.write(entries)
 }
 
@@ -369,11 +394,11 @@ func (w *Writer) pending() []capture.Entry {
 	var entries []capture.Entry
 	for _, number := range slices.Sorted(maps.Keys(w.chunks)) {
 		if c := w.chunks[number]; c.dirty {
-			entries = append(entries, c.entry(number))
+			entries = append(entries, c.entry(number, w.encoder))
 		}
 	}
 	if w.findings.dirty {
-		entries = append(entries, w.findings.entry())
+		entries = append(entries, w.findings.entry(w.encoder))
 	}
 	entries = append(entries, w.replaced...)
 	w.replaced, w.changed = nil, false

@@ -156,17 +156,23 @@ func (o *checkOptions) checker() (c checker, err error) {
 	return c, err
 }
 
-// checkMemory is the soft memory limit, in bytes, while captures are checked: about twice what is live. GOMEMLIMIT, if
-// the user sets it, takes precedence.
-const checkMemory = 192 << 20
+// While captures are checked, memory may grow by checkGrowth percent of what is in use before a collection, and up to
+// about checkMemory bytes. GOGC and GOMEMLIMIT take precedence.
+const (
+	checkGrowth = 60
+	checkMemory = 98 << 20
+)
 
-// limitMemory sets it, and returns what takes it back.
+// limitMemory sets both, and returns what takes them back.
 func limitMemory(e env) (restore func()) {
-	if e.Getenv("GOMEMLIMIT") != "" {
+	if e.Getenv("GOMEMLIMIT") != "" || e.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	was := debug.SetMemoryLimit(checkMemory)
-	return func() { debug.SetMemoryLimit(was) }
+	limit, growth := debug.SetMemoryLimit(checkMemory), debug.SetGCPercent(checkGrowth)
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(growth)
+	}
 }
 
 func check(ctx context.Context, e env, o checkOptions, names []string) error {
@@ -299,7 +305,7 @@ func (c *checker) addWhole(
 			return err
 		}
 	}
-	result, err := j.whole(ctx)
+	result, err := j.Complete(ctx, j.src)
 	if err != nil {
 		return err
 	}

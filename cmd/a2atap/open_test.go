@@ -34,7 +34,7 @@ func TestSelectedFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := j.whole(t.Context())
+		result, err := j.Complete(t.Context(), src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -324,23 +324,6 @@ func (j *judged) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row) 
 	return reading.Facts{Reading: reader.Read(x), Findings: found}, err
 }
 
-// whole returns the result with its findings, each with its workflow.
-func (j *judged) whole(ctx context.Context) (*analyzer.Result, error) {
-	result, err := j.Complete(ctx, j.src)
-	if err != nil {
-		return nil, err
-	}
-	for i := range result.Findings {
-		f := &result.Findings[i]
-		if at := f.Place.Exchange; at != 0 {
-			if f.Workflow, err = j.Workflow(ctx, at); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return result, nil
-}
-
 // readingWhile returns the reading that a recorder is making of a capture that it records, as far as it has come; nil if
 // there is none.
 func readingWhile(ctx context.Context, src capture.Source) *kept.Reading {

@@ -25,6 +25,9 @@ func (s *showing) follow(ctx context.Context) error {
 	s.widths = widths{link: followedLink, asked: followedAsked}
 	f.shelf = &capture.MemoryShelf{}
 	f.writer = kept.NewWriter(rules.All, f.shelf.Put)
+	if s.keep.linked {
+		f.writer.Links()
+	}
 	f.writer.Flush()
 	over := func(x analyzer.Summary) {
 		f.over.add(x.Seq)

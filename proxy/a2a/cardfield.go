@@ -70,11 +70,13 @@ func (c Card) MissingNested(d Dialect) []string {
 		}
 		list, each := strings.CutSuffix(parent, "/*")
 		object := c.At(list)
-		if !each {
-			missing = appendMissing(missing, object, list, name)
+		if !each && lacks(object, name) {
+			missing = append(missing, Ptr(list, name))
 		}
 		for i, v := range object.Elems() {
-			missing = appendMissing(missing, v, Ptr(list, i), name)
+			if lacks(v, name) {
+				missing = append(missing, Ptr(list, i, name))
+			}
 		}
 	}
 	if d == V0_1 {
@@ -108,35 +110,39 @@ var flowFields = [...]struct {
 
 func (c Card) missingOfSchemes(missing []string, d Dialect) []string {
 	for _, s := range SecuritySchemes(c.Value) {
-		at := strings.TrimPrefix(s.Pointer(), c.Pointer())
+		at := func() string { return strings.TrimPrefix(s.Pointer(), c.Pointer()) }
 		for _, name := range schemeFields[s.Type] {
-			missing = appendMissing(missing, s.Value, at, name)
+			if lacks(s.Value, name) {
+				missing = append(missing, Ptr(at(), name))
+			}
 		}
 		if s.Type == APIKeyScheme {
 			place := "in"
 			if s.Wrapped {
 				place = "location"
 			}
-			missing = appendMissing(missing, s.Value, at, place)
+			if lacks(s.Value, place) {
+				missing = append(missing, Ptr(at(), place))
+			}
 		}
 		for _, f := range flowFields {
 			if !f.in.Has(d) {
 				continue
 			}
+			flow := s.Get("flows").Get(f.flow)
 			for _, name := range f.fields {
-				missing = appendMissing(missing, s.Get("flows").Get(f.flow), Ptr(at, "flows", f.flow), name)
+				if lacks(flow, name) {
+					missing = append(missing, Ptr(at(), "flows", f.flow, name))
+				}
 			}
 		}
 	}
 	return missing
 }
 
-// appendMissing adds the pointer of a member if there is the object, and not the member.
-func appendMissing(missing []string, object Value, at, name string) []string {
-	if object.Kind() == Object && !present(object.Get(name)) {
-		missing = append(missing, Ptr(at, name))
-	}
-	return missing
+// lacks reports whether there is an object, and not the member in it.
+func lacks(object Value, name string) bool {
+	return object.Kind() == Object && !present(object.Get(name))
 }
 
 func present(v Value) bool { return v.Exists() && !v.IsNull() }

@@ -131,24 +131,26 @@ func (m *mistypings) member(object Value, member *CardMember) {
 
 func (m *mistypings) walk(v Value, path, name string, shape Shape) {
 	token, rest, deeper := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	next := func(v Value, name string) {
-		if deeper {
-			m.walk(v, rest, name, shape)
-		} else {
-			m.judge(v, name, shape)
-		}
-	}
 	switch token {
 	case "*":
+		name = "an element of " + name
 		for _, e := range v.Elems() {
-			next(e, "an element of "+name)
+			m.next(e, rest, name, shape, deeper)
 		}
 	case "{}":
 		for name, e := range v.Members() {
-			next(e, name)
+			m.next(e, rest, name, shape, deeper)
 		}
 	default:
-		next(v.Get(token), token)
+		m.next(v.Get(token), rest, token, shape, deeper)
+	}
+}
+
+func (m *mistypings) next(v Value, path, name string, shape Shape, deeper bool) {
+	if deeper {
+		m.walk(v, path, name, shape)
+	} else {
+		m.judge(v, name, shape)
 	}
 }
 

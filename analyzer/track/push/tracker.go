@@ -14,7 +14,7 @@ import (
 // Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used
 // first.
 const (
-	maxTasks    = 20_000 // that have configs
+	maxTasks    = 10_000 // that have configs
 	maxConfigs  = 16     // of a task, and as many that were deleted
 	maxWebhooks = 10_000 // webhooks
 	maxUsers    = 8      // agents that were given the same webhook

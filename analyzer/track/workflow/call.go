@@ -21,6 +21,7 @@ type call struct {
 	n             uint64
 	parent        *call
 	by            Evidence
+	told          uint64 // the parent that was told of it last
 	client, agent string // names
 	conn          uint64
 	trace         traceID // zero if it names none

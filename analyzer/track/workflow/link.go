@@ -46,4 +46,5 @@ type Link struct {
 	Workflow uint64   // the number of the exchange that began the workflow; that of the exchange itself if it did
 	Parent   uint64   // the exchange that caused it; 0 if it begins its workflow
 	By       Evidence // how the parent is known
+	Before   uint64   // the parent that was told of it before; 0 if none was
 }

@@ -167,7 +167,7 @@ func (c *call) end(arrival uint64) {
 // begin finds out what caused an exchange, and notes what may follow from it.
 func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 	c := &call{
-		n: x.Seq, client: strings.Clone(x.Link.Client), agent: strings.Clone(x.Link.Agent), conn: x.Conn,
+		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, conn: x.Conn,
 		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
 	}
 	c.trace, c.span, _ = traceOf(x.Request.Fields)
@@ -186,8 +186,10 @@ func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 
 // report tells where a call belongs.
 func (m *Memory) report(c *call) {
+	l := c.link()
+	l.Before, c.told = c.told, l.Parent
 	for _, tell := range m.tell {
-		tell(c.link())
+		tell(l)
 	}
 }
 
@@ -260,7 +262,7 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 	if x.Agent == "" {
 		return
 	}
-	key := x.TaskKey(strings.Clone(seen.TaskID))
+	key := x.TaskKey(seen.TaskID)
 	t, ok := m.tasks.Get(key)
 	switch {
 	case ok && x.Call.Operation == a2a.Webhook:

@@ -21,8 +21,8 @@ const (
 // After so many bytes of blocks, or calls, the pages are given up that were read, by closing the files where there is no
 // other way: what was read of a file counts as memory of the process while the file is mapped.
 const (
-	mostRead  = 8 << 20
-	mostCalls = 256
+	mostRead  = 4 << 20
+	mostCalls = 64
 )
 
 // openFiles are the files of a capture that no recorder has. They stay open between calls, but only locked during one:

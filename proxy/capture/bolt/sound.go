@@ -17,10 +17,10 @@ import (
 
 // Sizes of what Sound reads.
 const (
-	soundPiece   = 64 << 20 // for which it locks the files
+	soundPiece   = 8 << 20  // for which it locks the files
 	soundRead    = 1 << 20  // at once, or a longer block
 	soundGap     = 64 << 10 // that is read along rather than left out
-	soundRows    = 500_000  // for which it locks the files
+	soundRows    = 50_000   // for which it locks the files
 	soundReaders = 2
 )
 

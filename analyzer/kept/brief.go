@@ -1,0 +1,121 @@
+package kept
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+)
+
+// Bounds of what is held to make a whole result.
+const (
+	maxPresized = 1 << 18 // findings
+	maxBriefs   = 512     // chunks
+	maxTexts    = 1 << 14
+)
+
+// A brief is what a finding takes from the row of its exchange.
+type brief struct {
+	seq, parent uint64
+	id          uuid.UUID
+	children    bool
+}
+
+// briefs reads rows for many findings, most of them one after another, and keeps little of them. It is for one goroutine.
+type briefs struct {
+	reading *Reading
+	chunks  map[uint64][]brief
+	row     Row
+}
+
+// of returns what is known of an exchange; its seq is 0 if nothing is.
+func (b *briefs) of(ctx context.Context, seq uint64) (brief, error) {
+	number := chunkOf(seq)
+	list, known := b.chunks[number]
+	if !known {
+		var err error
+		if list, err = b.read(ctx, number); err != nil {
+			return brief{}, err
+		}
+		if b.chunks == nil {
+			b.chunks = make(map[uint64][]brief)
+		}
+		if len(b.chunks) >= maxBriefs {
+			delete(b.chunks, slices.Min(slices.Collect(maps.Keys(b.chunks))))
+		}
+		b.chunks[number] = list
+	}
+	for i := range list {
+		if list[i].seq == seq {
+			return list[i], nil
+		}
+	}
+	return brief{}, nil
+}
+
+func (b *briefs) read(ctx context.Context, number uint64) ([]brief, error) {
+	var list []brief
+	err := b.reading.each(ctx, number, &b.row, func(r *Row) {
+		list = append(list, brief{r.Seq, r.Parent, r.ID, r.Children > 0})
+	})
+	return slices.Clip(list), err
+}
+
+// workflow returns to which workflow an exchange belongs.
+func (b *briefs) workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
+	const maxWalk = 10_000
+	at, err := b.of(ctx, seq)
+	if err != nil || at.seq == 0 {
+		return analyzer.Workflow{Number: seq}, err
+	}
+	others := at.parent != 0 || at.children
+	for range maxWalk {
+		if at.parent == 0 {
+			break
+		}
+		next, err := b.of(ctx, at.parent)
+		if err != nil {
+			return analyzer.Workflow{}, err
+		}
+		if next.seq == 0 {
+			return analyzer.Workflow{Number: at.parent, Others: others}, nil
+		}
+		at = next
+	}
+	return analyzer.Workflow{Number: at.seq, Others: others}, nil
+}
+
+// texts are those that many findings have: each is one string for all of them, and none holds more than itself.
+type texts map[string]string
+
+func (t texts) of(text string) string {
+	if text == "" {
+		return ""
+	}
+	if known, ok := t[text]; ok {
+		return known
+	}
+	own := strings.Clone(text)
+	if len(t) < maxTexts {
+		t[own] = own
+	}
+	return own
+}
+
+func (t texts) share(f *analyzer.Finding) {
+	f.Link.Client, f.Link.Agent = t.of(f.Link.Client), t.of(f.Link.Agent)
+	f.Place.Part, f.Place.Pointer = t.of(f.Place.Part), t.of(f.Place.Pointer)
+	f.Expected, f.Message = t.of(f.Expected), t.of(f.Message)
+	if strings.HasPrefix(f.Message, f.Seen) {
+		f.Seen = f.Message[:len(f.Seen)]
+	} else {
+		f.Seen = t.of(f.Seen)
+	}
+	for i := range f.Also {
+		f.Also[i] = t.of(f.Also[i])
+	}
+}
