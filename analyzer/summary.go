@@ -96,6 +96,12 @@ func (e *ErrorSeen) String() string {
 	return e.Label + ": " + e.Message
 }
 
+// ErrorWords is what String says of an error in an answer to a call.
+func ErrorWords(err *a2a.Error, binding a2a.Binding) string {
+	seen := errorSeen(err, binding)
+	return seen.String()
+}
+
 // errorSeen returns what is kept of an error in an answer to a call.
 func errorSeen(err *a2a.Error, binding a2a.Binding) ErrorSeen {
 	return ErrorSeen{

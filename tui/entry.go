@@ -116,12 +116,14 @@ func (l *loader) entryOf(x *capture.Exchange) entry {
 	return newEntry(&s)
 }
 
-// shownEntry returns the row of an exchange of the capture that was read: as the reading has it, if there is one.
-func (l *loader) shownEntry(x *capture.Exchange) entry {
+// shownSummary returns what an exchange of the capture that was read says of itself: as the reading has it, if there is
+// one.
+func (l *loader) shownSummary(x *capture.Exchange) *analyzer.Summary {
 	if row := l.kept.row(l.ctx, x.Seq); row != nil {
-		return rowEntry(row)
+		return &row.Summary
 	}
-	return l.entryOf(x)
+	s := l.summarise(x)
+	return &s
 }
 
 // entries is the message of loader.entries.

@@ -15,9 +15,9 @@ import (
 // An Arrow is one line of a ladder: a request, a response or an event between client and agent.
 type Arrow = sequence.Arrow
 
-// Arrows returns the arrows of one exchange, findings marked where they stand.
-func Arrows(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding) []Arrow {
-	return sequence.Of(x, r, findings)
+// Arrows returns the arrows of one exchange, of which s says what came of it, findings marked where they stand.
+func Arrows(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary, findings []analyzer.Finding) []Arrow {
+	return sequence.Of(x, r, s, findings)
 }
 
 // SortArrows puts the arrows of several exchanges in order of time.

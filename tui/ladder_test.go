@@ -89,7 +89,7 @@ func TestArrows(t *testing.T) {
 	var got []string
 	for _, seq := range []int{4, 5, 6, 8} {
 		x := script.Exchanges[seq-1]
-		for _, a := range Arrows(x, reading.Read(x), nil) {
+		for _, a := range Arrows(x, reading.Read(x), new(analyzer.Summarise(x)), nil) {
 			line := a.From + " " + a.Label
 			if a.Broken {
 				line += " (broken)"
@@ -100,10 +100,10 @@ func TestArrows(t *testing.T) {
 	want := []string{
 		"traveller SendStreamingMessage", "booker ·1 task submitted", "booker ·2 status working",
 		"booker ·3–5 3 artifact chunks",
-		"booker ·6 status completed", "booker ·7 status working", "booker stream ends",
-		"traveller GetTask book-0000", "booker -32001 TaskNotFound: no such task",
-		"traveller CancelTask book-91c2", "booker reset by agent: connection reset by peer (broken)",
-		"traveller SubscribeToTask book-91c2",
+		"booker ·6 status completed", "booker ·7 status working", "booker stream ends: book-91c2 working, 7 events",
+		"traveller GetTask book-0000", "booker -32001 TaskNotFound: no such task, task book-0000",
+		"traveller CancelTask book-91c2", "booker reset by agent: connection reset by peer, book-91c2 (broken)",
+		"traveller SubscribeToTask book-91c2", "booker book-91c2, 0 events, interrupted (broken)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -52,7 +52,7 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 			found := found.among(w.seqs)
 			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(l, x, l.shownEntry(x), found[x.Seq])
+					w.draw(l, x, l.shownSummary(x), found[x.Seq])
 				}
 			})
 		}
@@ -64,11 +64,11 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *ladderContent) draw(l *loader, x *capture.Exchange, row entry, found []analyzer.Finding) {
+func (w *ladderContent) draw(l *loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
 	short := shorten(x, w.ends)
 	reading := l.reader.Read(short)
-	w.arrows = append(w.arrows, Arrows(short, reading, found)...)
-	w.lanes = append(w.lanes, newLane(short, row, w.ends))
+	w.arrows = append(w.arrows, Arrows(short, reading, s, found)...)
+	w.lanes = append(w.lanes, newLane(short, newEntry(s), w.ends))
 	if x.Response == nil || len(short.Response.Events) <= w.ends {
 		return
 	}

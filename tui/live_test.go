@@ -125,7 +125,7 @@ func TestLadderGrows(t *testing.T) {
 		record(t, m, call(5, "t-9", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
 		u.sees("GetTask t-9")
-		u.sees("200 working")
+		u.sees("200 t-9 working")
 		if got := u.m.top().target().String(); got != "4.response" {
 			t.Errorf("the ladder grew, and its cursor went to %s", got)
 		}

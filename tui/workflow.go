@@ -63,8 +63,9 @@ func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Find
 			rows[seq] = entry{seq: seq, absent: true, took: capture.NotKnown}
 			return
 		}
-		rows[seq] = l.shownEntry(x)
-		w.draw(l, x, rows[seq], found[seq])
+		s := l.shownSummary(x)
+		rows[seq] = newEntry(s)
+		w.draw(l, x, s, found[seq])
 	})
 	SortArrows(w.arrows)
 	sortLanes(w.lanes)

@@ -156,7 +156,7 @@ func TestWorkflowGrows(t *testing.T) {
 		}
 		record(t, m, done(2, "room"))
 		u.pass(10 * time.Second)
-		u.sees("200 completed")
+		u.sees("200 room completed")
 	})
 }
 

@@ -31,9 +31,10 @@ type Arrow struct {
 }
 
 // Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
-// in a row folded into one. Findings are marked at the arrow where they stand.
-func Of(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding) []Arrow {
-	d := drawing{x: x, r: r, findings: findings}
+// in a row folded into one. The last one says what came of the exchange, in the words of its summary, also where it broke
+// off or is still open. Findings are marked at the arrow where they stand.
+func Of(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary, findings []analyzer.Finding) []Arrow {
+	d := drawing{x: x, r: r, outcome: s.OutcomeText(), findings: findings}
 	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
 	switch res := x.Response; {
 	case res == nil || len(res.Head) == 0:
@@ -44,15 +45,33 @@ func Of(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding) []
 		if at < 0 {
 			at = res.At
 		}
-		label, failed := d.answered(res)
-		d.add(at, false, label, d.slugs(analyzer.Place{}, true))
-		d.arrows[len(d.arrows)-1].Failed = failed
+		d.add(at, false, d.answered(res, s), d.slugs(analyzer.Place{}, true))
+		d.arrows[len(d.arrows)-1].Failed = s.Failed() && !d.goesOn()
 	}
-	if x.Fault != nil {
-		d.add(max(x.Ended, 0), x.Fault.Side == "client", FaultWords(x.Fault), nil)
-		d.arrows[len(d.arrows)-1].Broken = true
+	if d.goesOn() {
+		d.add(d.until(), x.Fault != nil && x.Fault.Side == "client", cmp.Or(d.outcome, x.State.String()), nil)
+		last := &d.arrows[len(d.arrows)-1]
+		last.Broken, last.Failed = x.State != capture.StateOpen, x.Fault != nil
 	}
 	return d.arrows
+}
+
+// goesOn reports whether an answer, if one came, was not the end of the exchange: it broke off, or is still open.
+func (d *drawing) goesOn() bool { return d.x.Fault != nil || d.x.State != capture.StateClosed }
+
+// until returns when the exchange ended, or something of it was last seen.
+func (d *drawing) until() time.Duration {
+	if d.x.Ended >= 0 {
+		return d.x.Ended
+	}
+	last := time.Duration(0)
+	if res := d.x.Response; res != nil {
+		last = max(last, res.At, res.Body.At)
+		for i := range res.Events {
+			last = max(last, res.Events[i].At)
+		}
+	}
+	return last
 }
 
 // Sort puts the arrows of several exchanges in order of time.
@@ -63,6 +82,7 @@ func Sort(arrows []Arrow) {
 type drawing struct {
 	x        *capture.Exchange
 	r        *reading.Reading
+	outcome  string // what came of the exchange
 	findings []analyzer.Finding
 	arrows   []Arrow
 }
@@ -95,26 +115,23 @@ func (d *drawing) asked() string {
 	return head.Method + " " + head.Target
 }
 
-// answered says what came back, and whether that is an error.
-func (d *drawing) answered(res *capture.Response) (text string, failed bool) {
-	head := capture.ParseResponseHead(res.Head)
-	if words := d.r.Failure(head.Status); words != "" {
-		return words, true
-	}
-	text = fmt.Sprint(head.Status)
+// answered says what came back.
+func (d *drawing) answered(res *capture.Response, s *analyzer.Summary) string {
+	status := fmt.Sprint(capture.ParseResponseHead(res.Head).Status)
 	switch {
+	case d.goesOn():
+		return status
+	case s.Failure() != "":
+		return d.outcome
+	case d.outcome != "":
+		return status + " " + d.outcome
 	case d.r.Card != nil:
-		text += " card"
-	case d.r.State() != "":
-		text += " " + d.r.State()
+		return status + " card"
 	case len(d.r.Roles) > 1 || slices.Contains(d.r.Roles, "agent"):
-		text += " message"
+		return status + " message"
 	}
-	return text, false
+	return status
 }
-
-// FaultWords names a fault, the side that caused it where it is known, and what was seen of it.
-func FaultWords(f *capture.Fault) string { return analyzer.FaultWords(f) }
 
 // stream draws the events, and the end of the stream if the agent ended it.
 func (d *drawing) stream(res *capture.Response) {
@@ -145,7 +162,11 @@ func (d *drawing) stream(res *capture.Response) {
 		i = last + 1
 	}
 	if res.Body.Complete {
-		d.add(max(res.Body.At, 0), false, "stream ends",
+		label := "stream ends"
+		if d.outcome != "" && !d.goesOn() {
+			label += ": " + d.outcome
+		}
+		d.add(max(res.Body.At, 0), false, label,
 			d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
 	}
 }
@@ -158,10 +179,8 @@ func EventWords(e reading.EventReading) string {
 
 func (d *drawing) describe(e reading.EventReading) string {
 	switch {
-	case e.Err != nil && d.r.ErrorWords(e.Err) != "":
-		return d.r.ErrorWords(e.Err)
 	case e.Err != nil:
-		return "error"
+		return cmp.Or(analyzer.ErrorWords(e.Err, d.r.Call.Binding), "error")
 	case e.State.Known():
 		return kindWord(e.Kind) + " " + e.State.String()
 	}

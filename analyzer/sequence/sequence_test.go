@@ -31,7 +31,7 @@ func TestArrowsOfASession(t *testing.T) {
 		if x.Seq == found[0].Place.Exchange {
 			mine = found
 		}
-		arrows = append(arrows, sequence.Of(x, reading.Read(x), mine)...)
+		arrows = append(arrows, sequence.Of(x, reading.Read(x), new(analyzer.Summarise(x)), mine)...)
 	}
 	sequence.Sort(arrows)
 	var got []string
@@ -45,15 +45,15 @@ func TestArrowsOfASession(t *testing.T) {
 	want := strings.Split(`1 planner to booker: GetAgentCard
 1 booker to planner: 200 card
 2 planner to booker: SendMessage
-2 booker to planner: 200 working
+2 booker to planner: 200 t1 working
 3 planner to booker: SendStreamingMessage (error)
 3 booker to planner: ·1 task working
 3 booker to planner: ·2 status completed (warning)
-3 booker to planner: stream ends
+3 booker to planner: stream ends: t2 completed, 2 events
 4 planner to booker: GetTask t2
-4 booker to planner: 200 completed
+4 booker to planner: 200 t2 completed
 5 planner to booker: GetTask t2
-5 booker to planner: 200 completed`, "\n")
+5 booker to planner: 200 t2 completed`, "\n")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -123,13 +123,15 @@ type pseudoTerminal struct {
 // inspectIn runs the inspector of a recording in a pseudo-terminal of 80 columns, until it ends.
 func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
 	t.Helper()
-	return inspectSource(t, r.store, r.screen(), 24)
+	return inspectSource(t, r.store, r.screen(), 24, 80)
 }
 
-// inspectSource runs the inspector on a capture in a pseudo-terminal of 80 columns, until it ends.
-func inspectSource(t *testing.T, src capture.Source, o tui.Options, rows uint16) (*pseudoTerminal, <-chan error) {
+// inspectSource runs the inspector on a capture in a pseudo-terminal, until it ends.
+func inspectSource(
+	t *testing.T, src capture.Source, o tui.Options, rows, columns uint16,
+) (*pseudoTerminal, <-chan error) {
 	t.Helper()
-	master, terminal := openTerminal(t, rows, 80)
+	master, terminal := openTerminal(t, rows, columns)
 	in, keys := io.Pipe()
 	p := &pseudoTerminal{keys: keys, changed: make(chan struct{}, 1)}
 	var reading sync.WaitGroup
@@ -218,11 +220,14 @@ func (p *pseudoTerminal) matches(t *testing.T, words string) {
 	}
 }
 
+// written returns all that was written to the screen, without how it looks.
 func (p *pseudoTerminal) written() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return string(p.seen)
+	return string(looks.ReplaceAll(p.seen, nil))
 }
+
+var looks = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // strike types keys and waits for what the screen shows then.
 func (p *pseudoTerminal) strike(t *testing.T, keys, shows string) {

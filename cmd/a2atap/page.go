@@ -36,11 +36,11 @@ func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) 
 	if shown.Links, err = j.AllLinks(ctx); err != nil {
 		return shown, err
 	}
-	shown.Outcome = func(seq uint64) string {
+	shown.Summary = func(seq uint64) *analyzer.Summary {
 		if row, err := j.Row(ctx, seq); err == nil && row != nil {
-			return row.OutcomeText()
+			return &row.Summary
 		}
-		return ""
+		return nil
 	}
 	if shown.Reader, err = j.Reader(ctx); err != nil || c.keep.all() {
 		return shown, err

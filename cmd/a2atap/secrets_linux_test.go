@@ -19,7 +19,7 @@ func TestNoSecretIsOnTheScreen(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		screen, ended := inspectSource(t, src, tui.Options{Rules: rules.All}, 200)
+		screen, ended := inspectSource(t, src, tui.Options{Rules: rules.All}, 200, 80)
 		screen.shows(t, "39 exchanges")
 		screen.strike(t, "\x1b[F", "") // the end of the list
 		screen.strike(t, "d", "X-Booking")

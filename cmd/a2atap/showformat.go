@@ -96,7 +96,7 @@ type ladderPrinter struct {
 }
 
 func (p *ladderPrinter) print(one *shown) error {
-	p.arrows = append(p.arrows, tui.Arrows(one.x, one.facts.Reading, one.facts.Findings)...)
+	p.arrows = append(p.arrows, tui.Arrows(one.x, one.facts.Reading, &one.row.Summary, one.facts.Findings)...)
 	return nil
 }
 

@@ -37,11 +37,12 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	found := sh.found[x.Seq]
 	more := len(found) - maxFindings
 	found = found[:min(len(found), maxFindings)]
+	sum := sh.summary(x)
 	it := &item{
-		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: sh.outcome(x), started: x.Started, took: x.Ended,
+		seq: x.Seq, link: x.Client.Name + " → " + x.Agent.Name, outcome: outcome(sum), started: x.Started, took: x.Ended,
 		tasks: r.Tasks, found: found, note: sh.Notes.Of(x.Seq, x.ID),
 	}
-	it.draw(x, r)
+	it.draw(x, r, sum)
 	w := &writer{page: &page{}, x: x, found: found, cuts: &s.cuts}
 	id := sh.id(x.Seq)
 	w.summary(id, it)
@@ -77,12 +78,12 @@ func (s *Section) spend(found bool, n int) {
 
 // draw makes the arrows of an exchange. Findings that no arrow has, such as those in the head of a stream, are put to
 // the first one of their side.
-func (it *item) draw(x *capture.Exchange, r *reading.Reading) {
+func (it *item) draw(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary) {
 	var findings []analyzer.Finding
 	for _, f := range it.found {
 		findings = append(findings, *f.Finding)
 	}
-	it.arrows = append(sequence.Of(x, r, findings), missing(x)...)
+	it.arrows = append(sequence.Of(x, r, s, findings), missing(x)...)
 	it.asked = it.arrows[0].Label
 	for _, f := range findings {
 		has := func(a sequence.Arrow) bool {
@@ -118,14 +119,19 @@ func missing(x *capture.Exchange) []sequence.Arrow {
 	return list
 }
 
-// outcome says what came of an exchange: as judging the capture knows it, or by itself.
-func (sh *shown) outcome(x *capture.Exchange) string {
-	if sh.Outcome != nil {
-		if words := sh.Outcome(x.Seq); words != "" {
-			return words
+// summary returns what an exchange says of itself: as judging the capture knows it, or by itself.
+func (sh *shown) summary(x *capture.Exchange) *analyzer.Summary {
+	if sh.Summary != nil {
+		if s := sh.Summary(x.Seq); s != nil {
+			return s
 		}
 	}
 	s := analyzer.Summarise(x)
+	return &s
+}
+
+// outcome says what came of an exchange.
+func outcome(s *analyzer.Summary) string {
 	switch words := s.OutcomeText(); {
 	case words != "":
 		return words

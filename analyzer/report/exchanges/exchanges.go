@@ -24,12 +24,12 @@ import (
 type Capture struct {
 	Name     string
 	Source   capture.Source
-	Reader   *reading.Reader         // that knows the cards of the capture
-	Links    *workflow.Index         // of all its exchanges
-	Notes    *notes.Notes            // what was noted on its exchanges; nil if nothing was
-	Chosen   []uint64                // the exchanges that may be shown, in order; nil if all may
-	Outcome  func(seq uint64) string // what came of an exchange, as judging the capture knows it; nil if nobody asks
-	Findings int                     // how many of the findings are of it: they stand in the order of the captures
+	Reader   *reading.Reader                    // that knows the cards of the capture
+	Links    *workflow.Index                    // of all its exchanges
+	Notes    *notes.Notes                       // what was noted on its exchanges; nil if nothing was
+	Chosen   []uint64                           // the exchanges that may be shown, in order; nil if all may
+	Summary  func(seq uint64) *analyzer.Summary // as judging the capture knows it; nil, or returns nil, if nobody does
+	Findings int                                // how many of the findings are of it: they stand in the order of the captures
 }
 
 // Bounds of a page.

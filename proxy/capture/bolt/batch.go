@@ -58,6 +58,7 @@ func (b *batch) addPiece(s *capture.Step) error {
 			return err
 		}
 		if _, ok := s.What.(capture.Fact); ok && r.unknown() {
+			delete(b.rows, s.Seq)
 			return nil // of an exchange that was lost
 		}
 	}

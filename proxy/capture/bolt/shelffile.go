@@ -109,7 +109,8 @@ func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) 
 func (s *ShelfFile) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
 	return keptRange(ctx, from, to,
 		func(_ context.Context, from, to []byte, limit int) ([]keptEntry, []byte, error) {
-			return segmentSet{s.segment}.keptRange(from, to, limit)
+			found, next, err := segmentSet{s.segment}.keptRange(from, to, limit)
+			return found, next, errors.Join(err, dropPages(s.segment.db)) // or all of it counts as memory of the process
 		})
 }
 

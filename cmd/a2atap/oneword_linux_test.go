@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/analyzer/rules"
+	"a2atap/tui"
+)
+
+// What came of an exchange is said in the same words by the list, the tree, the line of a recorder, the ladder, the page
+// and the inspector, whether the exchange succeeded, failed, broke off, streamed, is not of the protocol, is open or was
+// interrupted. Where there is little room, the beginning of them stands there.
+func TestSixPlacesSayTheSame(t *testing.T) {
+	journey, err := os.ReadFile("../../tui/testdata/journey.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "c.txtar")
+	more := `-- 9.request --
+GET /health HTTP/1.1
+Host: booker.example
+
+-- 9.response --
+HTTP/1.1 503 Service Unavailable
+Content-Type: text/plain
+
+no
+-- 9.meta --
+client: traveller addr 127.0.0.1:40009 how user-agent
+agent: booker addr 127.0.0.1:9001 url http://booker.example/a2a
+started: 2026-05-04T09:30:09.000Z
+-- 10.request --
+POST /a2a HTTP/1.1
+Host: booker.example
+A2A-Version: 1.0
+Content-Type: application/json
+
+{"jsonrpc":"2.0","id":12,"method":"GetTask","params":{"id":"book-91c2"}}
+-- 10.meta --
+client: traveller addr 127.0.0.1:40010 how user-agent
+agent: booker addr 127.0.0.1:9001 url http://booker.example/a2a
+started: 2026-05-04T09:30:10.000Z
+state: open
+`
+	if err := os.WriteFile(name, append(journey, more...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	e := env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
+	src, err := openCapture(e, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	j, err := e.judge(t.Context(), "test", name, src, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	places := map[string]string{
+		"list": runForOutput(t, "show", name), "tree": runForOutput(t, "show", name, "--format", "tree"),
+		"ladder": runForOutput(t, "show", name, "--format", "ladder"),
+		"page": html.UnescapeString(
+			runForOutput(t, "check", name, "--format", "html", "--fail-on", "never", "--allow-empty")),
+	}
+	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, Reading: j.Reading}, 40, 200)
+	outcomes := make(map[string]bool)
+	for row, err := range j.Rows(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := row.OutcomeText()
+		outcomes[want] = true
+		var line strings.Builder
+		for _, p := range passedLine(&row.Summary) {
+			line.WriteString(p.text)
+		}
+		places["line of a recorder"] = line.String()
+		for place, text := range places {
+			if !strings.Contains(text, tui.Clip(want, 30)) && !strings.Contains(text, beginningOf(want, 30)) {
+				t.Errorf("the %s does not say %q of %d:\n%.2000s", place, want, row.Seq, text)
+			}
+		}
+		screen.shows(t, beginningOf(want, 22))
+	}
+	if len(outcomes) < 9 {
+		t.Errorf("the exchanges came out in %d ways only: %v", len(outcomes), outcomes)
+	}
+}
+
+// beginningOf returns the first characters of a text.
+func beginningOf(text string, n int) string {
+	r := []rune(text)
+	return string(r[:min(n, len(r))])
+}
