@@ -97,6 +97,7 @@ type Store struct {
 	server *server
 	start  Position
 	done   chan struct{} // closed when the writer has ended
+	closed chan struct{} // closed when Close has ended
 
 	closing sync.Once
 	err     error
@@ -150,7 +151,7 @@ func open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		Reader: Reader{access: followerAccess{in}, close: in.remote.close},
-		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), keeper: w.keeper, done: make(chan struct{}),
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
 	}
 	if s.server, err = serve(path, in); err != nil {
@@ -207,6 +208,7 @@ func (s *Store) Flush() {
 // anything that was appended is not in the capture. It may be called again and then returns the same.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		defer close(s.closed)
 		s.StopWaiting()
 		s.queue.close()
 		s.keeper.close()

@@ -1,9 +1,11 @@
 package bolt
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -137,6 +139,17 @@ func (s *Store) Keep(entries ...capture.Entry) error {
 		return nil
 	}
 	return s.keeper.put(sealed, size)
+}
+
+// Amend keeps entries beside those that are kept already, once the Store is closed: see Reader.Amend. Those who wait for
+// steps are told of the end before it is closed, so it waits for that, not for ever.
+func (s *Store) Amend(ctx context.Context, entries ...capture.Entry) error {
+	select {
+	case <-s.closed:
+	case <-time.After(heldTimeout):
+	case <-ctx.Done():
+	}
+	return s.Reader.Amend(ctx, entries...)
 }
 
 // KeepFailed returns an error if entries were dropped, since a commit with them failed: how many, and the first reason.
