@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"context"
 	"iter"
 	"slices"
 	"strings"
@@ -246,6 +247,10 @@ func TestReplayFindsNewFindings(t *testing.T) {
 	again := record(t, faulty, talk)
 	if r := play(t, again, faulty, replay.Options{}); slices.ContainsFunc(r.Findings, isFault) {
 		t.Errorf("the recorded agent broke %s too, and yet it is new: %v", fault, r.Findings)
+	}
+	known := func(context.Context) ([]analyzer.Finding, error) { return nil, nil }
+	if r := play(t, again, faulty, replay.Options{Found: known}); !slices.ContainsFunc(r.Findings, isFault) {
+		t.Errorf("the recording is known to have broken nothing, and yet %s is not new", fault)
 	}
 }
 

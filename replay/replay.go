@@ -21,9 +21,13 @@ import (
 // DefaultTimeout is how long an answer may take beyond what it took when it was recorded.
 const DefaultTimeout = 30 * time.Second
 
+// A Judge returns what rules find in a capture, where that is known already.
+type Judge func(context.Context) ([]analyzer.Finding, error)
+
 // Options says how to replay. The zero value replays all exchanges as fast as their order allows, without rules.
 type Options struct {
 	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
+	Found   Judge                        // says what the rules find in the recording; nil: it is judged
 	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 	Profile compare.Profile              // compare.Protocol if empty
 	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
@@ -135,6 +139,18 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	return p, err
 }
 
+// recorded returns what the rules find in the recording.
+func (p *player) recorded(ctx context.Context) ([]analyzer.Finding, error) {
+	if p.opts.Found != nil {
+		return p.opts.Found(ctx)
+	}
+	result, err := analyzer.Run(ctx, p.opts.Rules, p.src, nil)
+	if err != nil {
+		return nil, err
+	}
+	return result.Findings, nil
+}
+
 // report sums up what was played.
 func (p *player) report(ctx context.Context, r *report.Report) error {
 	d, diffs := p.deliveries(ctx)
@@ -150,13 +166,13 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	r.Tally()
 	r.Differences = append(r.Differences, diffs...)
 	findings := p.log.end()
-	recorded, err := analyzer.Run(ctx, p.opts.Rules, p.src, nil)
+	recorded, err := p.recorded(ctx)
 	if err != nil {
 		return fmt.Errorf("judge the capture: %w", err)
 	}
 	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
 	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
-	r.Findings = compare.NewFindings(recorded.Findings, findings)
+	r.Findings = compare.NewFindings(recorded, findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, report.Difference{

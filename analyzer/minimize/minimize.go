@@ -15,11 +15,13 @@ var ErrNotShown = errors.New("it shows no such finding")
 
 // Options says which finding is to be shown, and how.
 type Options struct {
-	Rule      string         // the id that the finding has, or has covered
-	Agent     string         // name of the agent; empty for any
-	Place     string         // where the finding is, such as 12.response.event[3]#/result; empty for the first one
-	Anonymous bool           // put neutral words in place of texts, names, ids and hosts
-	OnStep    func(Progress) // called when something has been taken away, by the goroutine of Run; nil for nobody
+	Rule      string // the id that the finding has, or has covered
+	Agent     string // name of the agent; empty for any
+	Place     string // where the finding is, such as 12.response.event[3]#/result; empty for the first one
+	Anonymous bool   // put neutral words in place of texts, names, ids and hosts
+	// Found returns what the rules find in the capture, where that is known already; nil: it is judged
+	Found  func(context.Context) ([]analyzer.Finding, error)
+	OnStep func(Progress) // called when something has been taken away, by the goroutine of Run; nil for nobody
 }
 
 // Progress is how small it has become.
@@ -41,22 +43,34 @@ type Result struct {
 	Stopped bool // the context ended first: smaller may be possible
 }
 
+// found returns what the rules find in the capture.
+func (o *Options) found(ctx context.Context, rules []*analyzer.Rule, src capture.Source) ([]analyzer.Finding, error) {
+	if o.Found != nil {
+		return o.Found(ctx)
+	}
+	result, err := analyzer.Run(ctx, rules, src, nil)
+	if err != nil {
+		return nil, err
+	}
+	return result.Findings, nil
+}
+
 // Run returns the smallest part of a capture that still shows a finding. The rules must have passed analyzer.Validate
 // and hold the one that is asked for. If the context ends, it returns what it has come to; before it has seen the
 // finding, the context's error.
 func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Options) (*Result, error) {
 	j := &judge{ctx: ctx, rules: rules, rule: o.Rule, onStep: o.OnStep}
 	j.forget()
-	recorded, err := analyzer.Run(ctx, rules, src, nil)
+	recorded, err := o.found(ctx, rules, src)
 	if err != nil {
 		return nil, fmt.Errorf("judge the capture: %w", err)
 	}
-	at := o.choose(recorded.Findings)
+	at := o.choose(recorded)
 	if at < 0 {
 		return nil, ErrNotShown
 	}
-	j.want(&recorded.Findings[at])
-	j.knows(recorded.Findings)
+	j.want(&recorded[at])
+	j.knows(recorded)
 	var all []*capture.Exchange
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
@@ -68,7 +82,7 @@ func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Opti
 		return nil, err
 	}
 	j.reduce()
-	r := &Result{Recorded: recorded.Findings[at], Of: len(all)}
+	r := &Result{Recorded: recorded[at], Of: len(all)}
 	if o.Anonymous {
 		r.Kept = j.anonymize()
 	}

@@ -284,6 +284,7 @@ func TestChosenFinding(t *testing.T) {
 	}
 	for _, o := range []minimize.Options{
 		{Rule: rule, Place: "1.request"}, {Rule: rule, Agent: "nobody"}, {Rule: "rpc-id-echo"},
+		{Rule: rule, Found: func(context.Context) ([]analyzer.Finding, error) { return nil, nil }}, // what is known counts
 	} {
 		if _, err := minimize.Run(t.Context(), rules.All, source(t, tr.Exchanges), o); !errors.Is(err, minimize.ErrNotShown) {
 			t.Errorf("%+v: got the error %v", o, err)

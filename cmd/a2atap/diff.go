@@ -89,6 +89,13 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 		return fmt.Errorf("diff %s: %w", names[1], err)
 	}
 	options.Sides = sidesOf(names)
+	options.Rules = nil // what they find is known
+	if options.FoundWas, err = e.foundIn(ctx, "diff", names[0], sources[0]); err != nil {
+		return fmt.Errorf("diff %s: %w", names[0], err)
+	}
+	if options.FoundNow, err = e.foundIn(ctx, "diff", names[1], sources[1]); err != nil {
+		return fmt.Errorf("diff %s: %w", names[1], err)
+	}
 	r, err := diff.Run(ctx, sources[0], sources[1], options)
 	if err != nil {
 		return fmt.Errorf("diff %s %s: %w", names[0], names[1], err)

@@ -5,7 +5,9 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -17,6 +19,9 @@ import (
 // TestHangingUpEndsARecording closes the terminal of a recorder: it ends in good order, unless it was told to go on.
 func TestHangingUpEndsARecording(t *testing.T) {
 	t.Parallel()
+	caught := make(chan os.Signal, 1) // or the recorder is started as one that ignores it, where the tests run with nohup
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 	agent := httptest.NewServer(http.NotFoundHandler())
 	defer agent.Close()
 	for name, c := range map[string]struct {

@@ -74,7 +74,7 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 	defer src.Close()
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	result, err := o.run(ctx, e, src)
+	result, err := o.run(ctx, e, name, src)
 	switch {
 	case errors.Is(err, minimize.ErrNotShown):
 		return &exit{exitInconclusive, fmt.Errorf("minimize %s: %w; a2atap check %[1]s prints what it shows", name, err)}
@@ -99,8 +99,9 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 }
 
 // run finds the smallest transcript, and shows its progress from the first second on.
-func (o *minimizeOptions) run(ctx context.Context, e env, src capture.Source) (*minimize.Result, error) {
+func (o *minimizeOptions) run(ctx context.Context, e env, name string, src capture.Source) (*minimize.Result, error) {
 	options := minimize.Options{Rule: o.rule, Agent: o.agent, Place: o.place, Anonymous: o.anonymize}
+	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return e.foundIn(ctx, "minimize", name, src) }
 	if e.showsProgress() {
 		p := &progress{w: e.Err, what: "minimize", began: time.Now()}
 		defer p.clear()

@@ -324,6 +324,25 @@ func (j *judged) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row) 
 	return reading.Facts{Reading: reader.Read(x), Findings: found}, err
 }
 
+// foundIn returns what the rules find in a capture, from its reading.
+func (e env) foundIn(ctx context.Context, command, name string, src capture.Source) ([]analyzer.Finding, error) {
+	for again := false; ; again = true {
+		j, err := e.judge(ctx, command, name, src, again)
+		if err != nil {
+			return nil, err
+		}
+		result, err := j.Complete(ctx, src)
+		err = errors.Join(err, j.Close())
+		switch {
+		case err == nil:
+			return result.Findings, nil
+		case again || !damagedReading(err):
+			return nil, err
+		}
+		e.tell("%s: %s: %v; it is judged anew", command, name, err)
+	}
+}
+
 // readingWhile returns the reading that a recorder is making of a capture that it records, as far as it has come; nil if
 // there is none.
 func readingWhile(ctx context.Context, src capture.Source) *kept.Reading {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -156,6 +157,7 @@ func (o *replayOptions) play(
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
+	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return e.foundIn(ctx, "replay", name, src) }
 	r, err := o.run(ctx, e, creds, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
