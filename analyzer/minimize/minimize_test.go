@@ -283,7 +283,9 @@ func TestChosenFinding(t *testing.T) {
 		t.Errorf("the capture does not show %s", rule)
 	}
 	for _, o := range []minimize.Options{
-		{Rule: rule, Place: "1.request"}, {Rule: rule, Agent: "nobody"}, {Rule: "rpc-id-echo"},
+		{Rule: rule, Place: "1.request"},
+		{Rule: rule, Agent: "nobody"},
+		{Rule: "rpc-id-echo"},
 		{Rule: rule, Found: func(context.Context) ([]analyzer.Finding, error) { return nil, nil }}, // what is known counts
 	} {
 		if _, err := minimize.Run(t.Context(), rules.All, source(t, tr.Exchanges), o); !errors.Is(err, minimize.ErrNotShown) {
