@@ -552,6 +552,9 @@ func taskText(t a2a.Task) string {
 func firstText(parts a2a.Parts) string {
 	for _, p := range parts.All() {
 		if p.PartKind() == a2a.TextPart {
+			if text, ok := p.Get("text").Literal(); ok {
+				return OneLine(text)
+			}
 			return OneLine(p.Text())
 		}
 	}
@@ -559,7 +562,7 @@ func firstText(parts a2a.Parts) string {
 }
 
 // OneLine returns the beginning of a text, with one blank for each run of white space.
-func OneLine(words string) string {
+func OneLine[T string | []byte](words T) string {
 	var space [maxSeenAll + len("…")]byte
 	line := space[:0]
 	end := len(words)
@@ -571,7 +574,7 @@ func OneLine(words string) string {
 	for blank, i := false, 0; i < end; {
 		r, n := rune(words[i]), 1
 		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(words[i:end])
+			r, n = utf8.DecodeRuneInString(string(words[i:min(i+utf8.UTFMax, end)]))
 		}
 		if unicode.IsSpace(r) {
 			blank, i = len(line) > 0, i+n
