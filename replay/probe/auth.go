@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 )
 
@@ -109,7 +110,7 @@ var authScenarios = []*Scenario{
 		},
 		Fix: "Answer GetExtendedAgentCard with a card, or with ExtendedAgentCardNotConfigured.",
 		Run: func(ctx context.Context, s *Session) error {
-			if !s.asUser() {
+			if !s.AsUser() {
 				return &Skip{Why: "no credentials were given"}
 			}
 			card, err := s.Client.ExtendedCard(ctx)
@@ -160,9 +161,9 @@ var authScenarios = []*Scenario{
 
 // forged returns a client whose credentials are not good for anything.
 func (s *Session) forged() *client.Client {
-	o := s.target.options(s)
-	o.Token, o.Authorize, o.Header = "a2atap-no-such-token-"+s.NewID(), nil, nil
-	return s.target.client(s.endpoint, o)
+	return s.With(func(o *client.Options) {
+		o.Token, o.Authorize, o.Header = "a2atap-no-such-token-"+s.NewID(), nil, nil
+	})
 }
 
 // An attempt is an operation on a task that somebody tries.
@@ -199,9 +200,6 @@ func (s *Session) attempts() []attempt {
 		return err
 	}})
 }
-
-// nowhere is the URL of a webhook where nobody listens.
-const nowhere = "https://webhook.example/a2atap"
 
 // refusedAll asserts that a client can do nothing.
 func (s *Session) refusedAll(ctx context.Context, c *client.Client, how string) error {
@@ -311,4 +309,25 @@ func askInTaskAuth(ctx context.Context, s *Session) error {
 		return Fail("a status message that says what is needed", "none")
 	}
 	return nil
+}
+
+// requiresSecurity reports whether the card asks for credentials with every request, with no alternative of none.
+func (s *Session) requiresSecurity() bool {
+	for _, name := range []string{"securityRequirements", "security"} {
+		required := s.declared().Get(name)
+		n := 0
+		for _, alternative := range required.Elems() {
+			if schemes := alternative.Get("schemes"); schemes.Kind() == a2a.Object {
+				alternative = schemes
+			}
+			if alternative.Len() == 0 {
+				return false
+			}
+			n++
+		}
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }

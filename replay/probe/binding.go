@@ -199,9 +199,9 @@ func hasErrorInfo(details a2a.Value, k knownError, a *Answer) error {
 // others returns clients for the interfaces of the same version in other bindings.
 func (s *Session) others() []*client.Client {
 	var found []*client.Client
-	for _, e := range s.target.endpoints {
-		if e.Protocol.Version == s.Protocol().Version && e.Protocol != s.Protocol() {
-			found = append(found, s.target.client(e.Interface, s.target.options(s)))
+	for _, at := range s.Interfaces() {
+		if at.Protocol.Version == s.Protocol().Version && at.Protocol != s.Protocol() {
+			found = append(found, s.At(at, func(*client.Options) {}))
 		}
 	}
 	return found

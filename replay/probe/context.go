@@ -5,9 +5,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/replay/client"
-)
+) // contextScenarios are about which task and which context a message belongs to (A2A 1.0 §3.4).
 
-// contextScenarios are about which task and which context a message belongs to (A2A 1.0 §3.4).
 var contextScenarios = []*Scenario{
 	{
 		ID: "act-unknown-taskid-in-message", Title: "a message to a task that nobody made is refused, and makes none",
@@ -166,4 +165,12 @@ func askReferences(ctx context.Context, s *Session) error {
 		return Fail("an answer, or a refusal for an unknown task", "%v", err)
 	}
 	return nil
+}
+
+// contextOf returns the context of what came for a message.
+func contextOf(r *client.Result) string {
+	if r.Task != nil {
+		return r.Task.ContextID
+	}
+	return r.Message.ContextID
 }

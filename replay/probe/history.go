@@ -99,38 +99,11 @@ var historyScenarios = []*Scenario{
 	},
 }
 
-// conversation makes a task with some history: two messages where the agent asks back, else one.
-func (s *Session) conversation(ctx context.Context) (*client.Task, error) {
-	task, err := s.Task(ctx, AsksBack, client.SendOptions{})
-	if err != nil || task.Status.State != client.InputRequired {
-		return task, err
-	}
-	m := s.Say(AsksBack)
-	m.TaskID = task.ID
-	return s.taskOf(s.Client.Send(ctx, m, client.SendOptions{}))
-}
-
-// historyAtMost reads a task with a limit to its history.
-func (s *Session) historyAtMost(ctx context.Context, id string, n int) error {
-	task, err := s.Client.Get(ctx, id, &n)
-	if gone(err) {
-		return Unclear("task %s is not kept", id)
-	}
-	if err != nil {
-		return err
-	}
-	if len(task.History) > n {
-		return Fail("at most that many messages of history as were asked for", "%d, where %d were wanted",
-			len(task.History), n)
-	}
-	return nil
-}
-
 func askHistoryOrder(ctx context.Context, s *Session) error {
 	first := s.Say(AsksBack)
 	first.ID = s.NewID()
 	first.Parts[0].Text += " 1: ü ✓ \" \\ \u2028 𝄞"
-	task, err := s.taskOf(s.Client.Send(ctx, first, client.SendOptions{}))
+	task, err := TaskOf(s.Client.Send(ctx, first, client.SendOptions{}))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ const lateness = 250 * time.Millisecond
 // An inbox is a webhook of a case, and what came there.
 type inbox struct {
 	receiver *webhook.Receiver
+	chosen   bool // its address was
 
 	mu      sync.Mutex
 	all     []delivery
@@ -33,11 +34,11 @@ type delivery struct {
 
 // listen opens a webhook.
 func (s *Session) listen() (*inbox, error) {
-	server, err := s.target.webhooks.open(s.Protocol())
+	server, chosen, err := s.Webhook()
 	if err != nil {
 		return nil, Unclear("no webhook could be opened: %v", err)
 	}
-	in := &inbox{changed: make(chan struct{})}
+	in := &inbox{chosen: chosen, changed: make(chan struct{})}
 	in.receiver = server.Receive(webhook.Options{On: in.take})
 	return in, nil
 }
@@ -118,14 +119,14 @@ func (s *Session) patience() time.Duration { return min(patience, s.Timeout) }
 // reaches reports whether the agent can be expected to reach a webhook: its address was chosen for that, or it is on
 // this machine, as the agent is.
 func (s *Session) reaches(in *inbox) bool {
-	if s.target.opts.Webhook.Public != "" {
+	if in.chosen {
 		return true
 	}
 	hook, err := url.Parse(in.receiver.URL())
 	if err != nil {
 		return false
 	}
-	agent, err := url.Parse(s.endpoint.URL)
+	agent, err := url.Parse(s.Endpoint().URL)
 	isLocal := func(u *url.URL) bool { return hostname.IsLoopback(hostname.Normal(u.Hostname())) }
 	return err == nil && (isLocal(agent) || !isLocal(hook))
 }

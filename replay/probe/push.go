@@ -67,7 +67,7 @@ func privateWebhook(elsewhere func(*Session) bool) *Scenario {
 
 // elsewhere reports whether the agent is on another machine.
 func (s *Session) elsewhere() bool {
-	u, err := url.Parse(s.endpoint.URL)
+	u, err := url.Parse(s.Endpoint().URL)
 	if err != nil {
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"a2atap/analyzer"
@@ -184,28 +183,6 @@ func askInvalidParams(ctx context.Context, s *Session) error {
 		}
 	}
 	return nil
-}
-
-// refusedParams asserts that parameters were refused as invalid.
-func (s *Session) refusedParams(err error, what string) error {
-	refused := refusal(err)
-	expected := "error -32602 for " + what
-	if !s.RPC() {
-		expected = "status 400 for " + what
-	}
-	switch {
-	case err == nil:
-		return Fail(expected, "the call succeeded")
-	case refused == nil:
-		return err
-	case s.RPC() && refused.Code == 0 && refused.HTTPStatus/100 == 4:
-		return Unclear("%s: refused by HTTP status %d alone, without an error of JSON-RPC", what, refused.HTTPStatus)
-	case s.RPC() && refused.Code == -32602, !s.RPC() && refused.HTTPStatus == http.StatusBadRequest:
-		return nil
-	case !s.RPC() && s.Protocol().Version != "1.0" && refused.HTTPStatus/100 == 4:
-		return nil // 0.3 leaves the status to the agent
-	}
-	return Fail(expected, "%s", describe(refused))
 }
 
 func askNotification(ctx context.Context, s *Session) error {

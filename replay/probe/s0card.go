@@ -20,14 +20,6 @@ var (
 	mayIn01 = levels(analyzer.May, client.JSONRPC01)
 )
 
-func levels(word analyzer.Level, in ...client.Protocol) map[client.Protocol]analyzer.Level {
-	m := make(map[client.Protocol]analyzer.Level, len(in))
-	for _, p := range in {
-		m[p] = word
-	}
-	return m
-}
-
 // cardScenarios are about the card: that there is one, and each thing in it that clients rely on by itself, so that one
 // that is missing hides no other.
 var cardScenarios = []*Scenario{
@@ -38,7 +30,7 @@ var cardScenarios = []*Scenario{
 		Fix:      "Serve the agent card as JSON at /.well-known/agent-card.json; up to 0.2, at /.well-known/agent.json.",
 		Run: func(_ context.Context, s *Session) error {
 			if s.Card == nil {
-				return Fail("an agent card", "%v", s.target.noCard)
+				return Fail("an agent card", "%v", s.NoCard())
 			}
 			return nil
 		},
@@ -103,14 +95,6 @@ func cardMember(
 	}
 }
 
-// declaredCard returns the card as it was written. Without one nothing can be said about what is in it.
-func (s *Session) declaredCard() (a2a.Card, error) {
-	if s.Card == nil {
-		return a2a.Card{}, Unclear("there is no card to look at")
-	}
-	return a2a.DecodeCard(a2a.Parse(s.Card.Raw).Root), nil
-}
-
 func cardText(member string) func(a2a.Card) error {
 	return func(card a2a.Card) error {
 		v := card.Get(member)
@@ -119,14 +103,6 @@ func cardText(member string) func(a2a.Card) error {
 		}
 		return nil
 	}
-}
-
-// written quotes a value for people.
-func written(v a2a.Value) string {
-	if !v.Exists() {
-		return "nothing"
-	}
-	return excerpt(v.Raw())
 }
 
 // cardURL asserts that there is an address: "url", or in 1.0 that of each interface.

@@ -62,7 +62,7 @@ func askReturn(ctx context.Context, s *Session) error {
 	}
 	within, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	before := s.asks()
+	before := s.Asks()
 	events := make(chan []client.Event, 1)
 	failed := make(chan error, 1)
 	go func() {
@@ -72,7 +72,7 @@ func askReturn(ctx context.Context, s *Session) error {
 	}()
 	// In 0.1 to 0.3 nothing needs to come before the task moves on: it is canceled once the stream is there.
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		if a := s.answerTo(before); a.Status != 0 || !live.Sleep(within, pause) {
+		if a := s.AnswerTo(before); a.Status != 0 || !live.Sleep(within, pause) {
 			break
 		}
 	}

@@ -246,9 +246,7 @@ func (s *Session) impostor() *client.Client {
 	if card, err := s.declaredCard(); err == nil {
 		places = card.Credentials()
 	}
-	o := s.target.options(s)
-	o.Token, o.Authorize, o.Header = secret, nil, nil
-	o.Edit = func(out *client.Outgoing) {
+	edit := func(out *client.Outgoing) {
 		for _, name := range places.Headers {
 			out.Header.Set(name, secret)
 		}
@@ -263,5 +261,5 @@ func (s *Session) impostor() *client.Client {
 		u.RawQuery = query.Encode()
 		out.URL = u.String()
 	}
-	return s.target.client(s.endpoint, o)
+	return s.With(func(o *client.Options) { o.Token, o.Authorize, o.Header, o.Edit = secret, nil, nil, edit })
 }

@@ -72,35 +72,11 @@ var lifeScenarios = []*Scenario{
 	},
 }
 
-// namesTasks reports whether clients make the ids of tasks, as up to 0.1.
-func (s *Session) namesTasks() bool {
-	return s.Protocol() == client.JSONRPC01 || s.Protocol() == client.Early
-}
-
 // expects reports whether an agent has to do what it was told: it is known to, or it was told an example of its card,
 // and its dialect says that these work.
 func (s *Session) expects() bool {
-	_, told := example(s.Card, s.skills)
+	_, told := s.Example()
 	return s.Scripted() || told && s.Protocol() == client.Early
-}
-
-// named gives a message the ids of a new task and session where clients make them.
-func (s *Session) named(m client.Message) client.Message {
-	if s.namesTasks() {
-		m.TaskID, m.ContextID = "test-"+s.NewID(), "session-"+s.NewID()
-	}
-	return m
-}
-
-// sameTask asserts that a task is the one that a message was about.
-func sameTask(task *client.Task, id, contextID string) error {
-	if id != "" && task.ID != id {
-		return Fail("task "+id, "task %s", task.ID)
-	}
-	if contextID != "" && task.ContextID != "" && task.ContextID != contextID {
-		return Fail("task "+id+" in context "+contextID, "it is in context %s", task.ContextID)
-	}
-	return nil
 }
 
 func askSend(ctx context.Context, s *Session) error {
@@ -305,12 +281,12 @@ func askSkills(ctx context.Context, s *Session) error {
 	}
 	var wrong []string
 	asked := 0
-	for _, skill := range s.Card.Skills {
-		if len(s.skills) > 0 && !slices.Contains(s.skills, skill.ID) || len(skill.Examples) == 0 {
+	for _, skill := range s.Skills() {
+		if len(skill.Examples) == 0 {
 			continue
 		}
 		asked++
-		task, done, err := s.begin(ctx, client.Text(skill.Examples[0]), client.SendOptions{})
+		task, done, err := s.BeginWith(ctx, client.Text(skill.Examples[0]), client.SendOptions{})
 		var unclear *Inconclusive
 		switch {
 		case errors.As(err, &unclear): // a message

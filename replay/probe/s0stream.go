@@ -97,9 +97,6 @@ type hearing struct {
 	open   bool  // it was left, since it did not end
 }
 
-// patience is how long an agent may take to close a stream after the event that ends its task.
-const patience = 10 * time.Second
-
 // hear has a task made in a stream, and reads that to its end, or until it has lasted too long. It is inconclusive if
 // no stream comes: that is for stream-content-type.
 func (s *Session) hear(ctx context.Context, b Behavior) (*hearing, error) {
@@ -118,7 +115,7 @@ func (s *Session) hear(ctx context.Context, b Behavior) (*hearing, error) {
 			leave.Reset(min(patience, s.Timeout))
 		}
 	}
-	s.follow(h.events)
+	s.Follow(h.events)
 	if h.err != nil && within.Err() != nil {
 		h.open, h.err = true, nil
 	}
@@ -149,7 +146,7 @@ func (h *hearing) words() string {
 			list = append(list, fmt.Sprintf("… and %d more", len(h.events)-most))
 			break
 		}
-		words := eventWords(e)
+		words := EventWords(e)
 		if e.Status != nil && e.Status.Final {
 			words += " final"
 		}
@@ -217,11 +214,11 @@ func askFirstEvent(ctx context.Context, s *Session) error {
 	first := h.events[0]
 	switch {
 	case s.Protocol().Version == "1.0" && first.Task == nil && first.Message == nil:
-		return h.fail("a task or a message as first event", "%s", eventWords(first))
+		return h.fail("a task or a message as first event", "%s", EventWords(first))
 	case s.Protocol() != client.Early:
 		return nil // 0.1 to 0.3 name no first event
 	case first.Status == nil || first.Name != "status":
-		return h.fail("a first event named status", "%q, %s", first.Name, eventWords(first))
+		return h.fail("a first event named status", "%q, %s", first.Name, EventWords(first))
 	}
 	switch first.State() {
 	case client.Submitted, client.Working:
@@ -229,7 +226,7 @@ func askFirstEvent(ctx context.Context, s *Session) error {
 	case client.Completed:
 		return Unclear("the task was completed before the stream began")
 	}
-	return h.fail("a first event with a task that is submitted or working", "%s", eventWords(first))
+	return h.fail("a first event with a task that is submitted or working", "%s", EventWords(first))
 }
 
 func askMiddleEvents(ctx context.Context, s *Session) error {
@@ -323,7 +320,7 @@ func askNothingAfterEnd(ctx context.Context, s *Session) error {
 		again := e.Task != nil && e.State() == ended // A2A 1.0 §11.7 lets it be shown once more
 		marks := e.Status != nil && e.Status.Final && e.State() == ended && !final(h.events[:end+1+i])
 		if !again && !marks {
-			return h.fail("nothing after the event that ends the task", "event %d is %s", end+2+i, eventWords(e))
+			return h.fail("nothing after the event that ends the task", "event %d is %s", end+2+i, EventWords(e))
 		}
 	}
 	return nil

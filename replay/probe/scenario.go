@@ -67,11 +67,6 @@ func (c Capability) has(card *client.Card) bool {
 	return false
 }
 
-// Scenarios returns all scenarios, in reading order.
-func Scenarios() []*Scenario {
-	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, pushScenarios, acts, agentBin)
-}
-
 // prefixes are how the names of cases begin.
 var prefixes = map[client.Protocol]string{
 	client.JSONRPC10: "jsonrpc",
@@ -108,6 +103,3 @@ func (s *Scenario) LevelIn(p client.Protocol) analyzer.Level {
 func (s *Scenario) fits(p client.Protocol) bool {
 	return len(s.Protocols) == 0 || slices.Contains(s.Protocols, p)
 }
-
-// jsonRPC are the protocols over JSON-RPC.
-var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}

@@ -35,7 +35,7 @@ func askSignatures(ctx context.Context, s *Session) error {
 		if n++; n > maxSignatures {
 			break
 		}
-		keys := s.target.opts.Keys
+		keys := s.Keys()
 		if at := sig.Header.Get("jku").Text(); at != "" && s.isOwn(at) {
 			served, err := s.fetchKeys(ctx, at)
 			if err != nil {

@@ -125,7 +125,7 @@ var actStreams = []*Scenario{
 				return s.late(ctx, task.ID, err)
 			}
 			if first.Task == nil || first.Task.ID != task.ID {
-				return Fail("task "+task.ID+" as the first event", "%s", eventWords(first))
+				return Fail("task "+task.ID+" as the first event", "%s", EventWords(first))
 			}
 			return nil
 		},
@@ -139,9 +139,6 @@ var actStreams = []*Scenario{
 		Run:      askCloses,
 	},
 }
-
-// release cancels a task that has served its purpose. Whether that succeeds is another scenario's question.
-func (s *Session) release(ctx context.Context, id string) { s.Client.Cancel(ctx, id, nil) }
 
 // late explains the refusal of a subscription: the task may have ended before. Other errors stay as they are.
 func (s *Session) late(ctx context.Context, id string, err error) error {
@@ -167,12 +164,12 @@ func askStream(ctx context.Context, s *Session) error {
 		return Unclear("the agent answered with a message, and this is about tasks")
 	}
 	if events[0].Task == nil {
-		return Fail("the task as the first event", "%s", eventWords(events[0]))
+		return Fail("the task as the first event", "%s", EventWords(events[0]))
 	}
 	var state client.State
 	for i, e := range events {
 		if e.Message != nil || e.Task != nil && i > 0 && i < len(events)-1 {
-			return Fail("updates after the task", "%s as event %d", eventWords(e), i+1)
+			return Fail("updates after the task", "%s as event %d", EventWords(e), i+1)
 		}
 		if e.State() != "" {
 			state = e.State()

@@ -66,7 +66,7 @@ func askTwoStreams(ctx context.Context, s *Session) error {
 	if !first.finish(s.Timeout) || !second.finish(s.Timeout) {
 		return Unclear("task %s has not ended", id)
 	}
-	s.follow(second.events)
+	s.Follow(second.events)
 	if first.err != nil || second.err != nil {
 		return Fail("two streams that end with the task", "one that broke off: %v", orFirst(first.err, second.err))
 	}
@@ -77,11 +77,11 @@ func askTwoStreams(ctx context.Context, s *Session) error {
 	}
 	if len(later) == 0 && len(all) > 0 && !terminalSnapshot(second.events) {
 		return Fail("the same updates on both streams", "none on the second, and %s at last on the first",
-			eventWords(all[len(all)-1]))
+			EventWords(all[len(all)-1]))
 	}
 	for i, e := range later {
 		if want := all[len(all)-len(later)+i]; !sameEvent(e, want) {
-			return Fail("the same updates on both streams", "%s on the second, %s on the first", eventWords(e), eventWords(want))
+			return Fail("the same updates on both streams", "%s on the second, %s on the first", EventWords(e), EventWords(want))
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func askCloseOne(ctx context.Context, s *Session) error {
 	if !second.finish(s.Timeout) {
 		return Unclear("task %s has not ended", id)
 	}
-	s.follow(second.events)
+	s.Follow(second.events)
 	if second.err != nil {
 		return Fail("a stream that goes on", "it broke off: %v", second.err)
 	}

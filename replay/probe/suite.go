@@ -2,7 +2,6 @@ package probe
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -34,22 +33,14 @@ func Suite(name string) ([]*Scenario, error) {
 	return suite, nil
 }
 
-// agentURL returns the URL of the agent at a path below the one under test. Where that is the URL of one of the agents
-// that the scenarios are for, or of its card, the path is below its parent.
-func agentURL(given, path string, scenarios []*Scenario) string {
-	u, err := url.Parse(given)
-	if err != nil {
-		return given // Run has refused it
-	}
-	base := u.EscapedPath()
-	for _, card := range []string{"/.well-known/agent-card.json", "/.well-known/agent.json"} {
-		base = strings.TrimSuffix(base, card)
-	}
-	base = strings.TrimRight(base, "/")
-	at := strings.LastIndexByte(base, '/')
-	if at >= 0 && slices.ContainsFunc(scenarios, func(s *Scenario) bool { return s.Agent == base[at+1:] }) {
-		base = base[:at]
-	}
-	origin := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}
-	return origin.String() + base + "/" + path
+// Scenarios returns all scenarios, in reading order.
+func Scenarios() []*Scenario {
+	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, pushScenarios, acts, agentBin)
 }
+
+// acts are what an agent is asked beside the basics.
+var acts = slices.Concat(
+	rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, actStreams, parallelScenarios,
+	authScenarios, versionScenarios, bindingScenarios, extensionScenarios, robustnessScenarios, scriptedScenarios,
+	configScenarios, tenantScenarios, signatureScenarios,
+)

@@ -44,9 +44,8 @@ func askTenants(ctx context.Context, s *Session) error {
 
 // askTenant sends a message for the tenant of an interface, and reads the task that comes of it, in each form.
 func (s *Session) askTenant(ctx context.Context, i client.Interface) error {
-	o := s.target.options(s)
-	o.Tenant = "" // the card's is asked for, whatever the others are
-	c := s.target.client(i, o)
+	// The tenant of the card is asked for, whatever the others are.
+	c := s.At(i, func(o *client.Options) { o.Tenant = "" })
 	defer c.Close()
 	form := "in the member tenant"
 	if !s.RPC() {
@@ -55,9 +54,9 @@ func (s *Session) askTenant(ctx context.Context, i client.Interface) error {
 	if err := s.serves(ctx, c, i.Tenant, form); err != nil || s.RPC() {
 		return err
 	}
-	o.Edit = withTenant(i.Tenant)
+	edit := withTenant(i.Tenant)
 	i.Tenant = ""
-	member := s.target.client(i, o)
+	member := s.At(i, func(o *client.Options) { o.Tenant, o.Edit = "", edit })
 	defer member.Close()
 	return s.serves(ctx, member, c.Endpoint().Tenant, "in the member tenant, and in the query of what has no body")
 }

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 )
@@ -18,40 +20,6 @@ var (
 	v10     = []client.Protocol{client.JSONRPC10, client.REST10}
 	since03 = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
 )
-
-// acts are what an agent is asked beside the basics.
-var acts = slices.Concat(
-	rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, actStreams, parallelScenarios,
-	authScenarios, versionScenarios, bindingScenarios, extensionScenarios, robustnessScenarios, scriptedScenarios,
-	configScenarios, tenantScenarios, signatureScenarios,
-)
-
-// Live makes a task that is not over yet, so that something can be done to it meanwhile. Where the agent is done at
-// once the case is inconclusive.
-func (s *Session) Live(ctx context.Context) (*client.Task, error) {
-	task, err := s.Task(ctx, WaitsForCancel, client.SendOptions{ReturnImmediately: true})
-	if err == nil && task.Status.State.Terminal() {
-		return task, Unclear("task %s was %s at once, and this is about one at work", task.ID, task.Status.State)
-	}
-	return task, err
-}
-
-// Waiting makes a task that waits for input. Where the agent does not ask back the case is inconclusive.
-func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
-	task, err := s.Task(ctx, AsksBack, client.SendOptions{})
-	if err != nil {
-		return task, err
-	}
-	if !Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return task, err
-		}
-	}
-	if task.Status.State != client.InputRequired {
-		return task, Unclear("task %s is %s, and this is about one that waits for input", task.ID, task.Status.State)
-	}
-	return task, nil
-}
 
 // rpcPost sends a text to a JSON-RPC endpoint, which need not be a request at all.
 func (s *Session) rpcPost(ctx context.Context, body string) (*Answer, error) {
@@ -182,47 +150,12 @@ func broken(err error) bool {
 	return r != nil && (r.Code == -32603 || r.HTTPStatus >= http.StatusInternalServerError)
 }
 
-// contextOf returns the context of what came for a message.
-func contextOf(r *client.Result) string {
-	if r.Task != nil {
-		return r.Task.ContextID
-	}
-	return r.Message.ContextID
-}
-
 // declared returns the card as it stands in JSON.
 func (s *Session) declared() a2a.Value {
 	if s.Card == nil {
 		return a2a.Value{}
 	}
 	return a2a.Parse(s.Card.Raw).Root
-}
-
-// requiresSecurity reports whether the card asks for credentials with every request, with no alternative of none.
-func (s *Session) requiresSecurity() bool {
-	for _, name := range []string{"securityRequirements", "security"} {
-		required := s.declared().Get(name)
-		n := 0
-		for _, alternative := range required.Elems() {
-			if schemes := alternative.Get("schemes"); schemes.Kind() == a2a.Object {
-				alternative = schemes
-			}
-			if alternative.Len() == 0 {
-				return false
-			}
-			n++
-		}
-		if n > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// asUser reports whether the run has credentials.
-func (s *Session) asUser() bool {
-	o := s.target.opts.Client
-	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0
 }
 
 // resultOf takes an answer out of its binding.
@@ -232,3 +165,112 @@ func (s *Session) resultOf(a *Answer) a2a.Value {
 	}
 	return a.JSON()
 }
+
+// release cancels a task that has served its purpose. Whether that succeeds is another scenario's question.
+func (s *Session) release(ctx context.Context, id string) { s.Client.Cancel(ctx, id, nil) }
+
+// conversation makes a task with some history: two messages where the agent asks back, else one.
+func (s *Session) conversation(ctx context.Context) (*client.Task, error) {
+	task, err := s.Task(ctx, AsksBack, client.SendOptions{})
+	if err != nil || task.Status.State != client.InputRequired {
+		return task, err
+	}
+	m := s.Say(AsksBack)
+	m.TaskID = task.ID
+	return TaskOf(s.Client.Send(ctx, m, client.SendOptions{}))
+}
+
+// historyAtMost reads a task with a limit to its history.
+func (s *Session) historyAtMost(ctx context.Context, id string, n int) error {
+	task, err := s.Client.Get(ctx, id, &n)
+	if gone(err) {
+		return Unclear("task %s is not kept", id)
+	}
+	if err != nil {
+		return err
+	}
+	if len(task.History) > n {
+		return Fail("at most that many messages of history as were asked for", "%d, where %d were wanted",
+			len(task.History), n)
+	}
+	return nil
+}
+
+// refusedParams asserts that parameters were refused as invalid.
+func (s *Session) refusedParams(err error, what string) error {
+	refused := refusal(err)
+	expected := "error -32602 for " + what
+	if !s.RPC() {
+		expected = "status 400 for " + what
+	}
+	switch {
+	case err == nil:
+		return Fail(expected, "the call succeeded")
+	case refused == nil:
+		return err
+	case s.RPC() && refused.Code == 0 && refused.HTTPStatus/100 == 4:
+		return Unclear("%s: refused by HTTP status %d alone, without an error of JSON-RPC", what, refused.HTTPStatus)
+	case s.RPC() && refused.Code == -32602, !s.RPC() && refused.HTTPStatus == http.StatusBadRequest:
+		return nil
+	case !s.RPC() && s.Protocol().Version != "1.0" && refused.HTTPStatus/100 == 4:
+		return nil // 0.3 leaves the status to the agent
+	}
+	return Fail(expected, "%s", describe(refused))
+}
+
+// namesTasks reports whether clients make the ids of tasks, as up to 0.1.
+func (s *Session) namesTasks() bool {
+	return s.Protocol() == client.JSONRPC01 || s.Protocol() == client.Early
+}
+
+// named gives a message the ids of a new task and session where clients make them.
+func (s *Session) named(m client.Message) client.Message {
+	if s.namesTasks() {
+		m.TaskID, m.ContextID = "test-"+s.NewID(), "session-"+s.NewID()
+	}
+	return m
+}
+
+// sameTask asserts that a task is the one that a message was about.
+func sameTask(task *client.Task, id, contextID string) error {
+	if id != "" && task.ID != id {
+		return Fail("task "+id, "task %s", task.ID)
+	}
+	if contextID != "" && task.ContextID != "" && task.ContextID != contextID {
+		return Fail("task "+id+" in context "+contextID, "it is in context %s", task.ContextID)
+	}
+	return nil
+}
+
+func levels(word analyzer.Level, in ...client.Protocol) map[client.Protocol]analyzer.Level {
+	m := make(map[client.Protocol]analyzer.Level, len(in))
+	for _, p := range in {
+		m[p] = word
+	}
+	return m
+}
+
+// declaredCard returns the card as it was written. Without one nothing can be said about what is in it.
+func (s *Session) declaredCard() (a2a.Card, error) {
+	if s.Card == nil {
+		return a2a.Card{}, Unclear("there is no card to look at")
+	}
+	return a2a.DecodeCard(a2a.Parse(s.Card.Raw).Root), nil
+}
+
+// written quotes a value for people.
+func written(v a2a.Value) string {
+	if !v.Exists() {
+		return "nothing"
+	}
+	return excerpt(v.Raw())
+}
+
+// nowhere is the URL of a webhook where nobody listens.
+const nowhere = "https://webhook.example/a2atap"
+
+// patience is how long an agent may take to close a stream after the event that ends its task.
+const patience = 10 * time.Second
+
+// jsonRPC are the protocols over JSON-RPC.
+var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}
