@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -20,7 +21,7 @@ const cells = 27*2 + 4
 // suite returns the scenarios of a suite.
 func suite(t *testing.T, name string) []*probe.Scenario {
 	t.Helper()
-	s, err := probe.Suite(name)
+	s, err := scenarios.Suite(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func threeAgents(t *testing.T, o refagent.Options, broken func(http.Handler) htt
 // acceptance runs the acceptance suite.
 func acceptance(t *testing.T, url string, o probe.Options) *probe.Report {
 	t.Helper()
-	o.Scenarios = suite(t, probe.AgentBinSuite)
+	o.Scenarios = suite(t, scenarios.AcceptanceSuite)
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
@@ -110,7 +111,7 @@ func TestAcceptance(t *testing.T) {
 func TestSuites(t *testing.T) {
 	named := 0
 	seen := map[string]bool{}
-	for _, name := range probe.Suites() {
+	for _, name := range scenarios.Suites() {
 		for _, s := range suite(t, name) {
 			if id := name + " " + s.ID; seen[id] {
 				t.Errorf("%s is there twice", id)
@@ -121,19 +122,19 @@ func TestSuites(t *testing.T) {
 			if s.Title == "" || s.Fix == "" || s.Category == "" || len(s.Sections) == 0 || len(s.Tags) == 0 {
 				t.Errorf("%s lacks its title, fix, category, sections or tags", s.ID)
 			}
-			if (name == probe.AgentBinSuite) != (s.Agent != "") || s.Agent != "" && len(s.Protocols) == 0 {
+			if (name == scenarios.AcceptanceSuite) != (s.Agent != "") || s.Agent != "" && len(s.Protocols) == 0 {
 				t.Errorf("%s of the suite %s is for the agent %q and the protocols %v", s.ID, name, s.Agent, s.Protocols)
 			}
 		}
 	}
-	if all := len(probe.Scenarios()); named != all {
+	if all := len(scenarios.All()); named != all {
 		t.Errorf("the suites have %d of %d scenarios", named, all)
 	}
-	usual, err := probe.Suite("")
-	if err != nil || len(usual) != len(suite(t, probe.ProtocolSuite)) {
+	usual, err := scenarios.Suite("")
+	if err != nil || len(usual) != len(suite(t, scenarios.ProtocolSuite)) {
 		t.Errorf("without a name there are %d scenarios, error %v", len(usual), err)
 	}
-	_, err = probe.Suite("protocols")
+	_, err = scenarios.Suite("protocols")
 	if want := `unknown suite "protocols"; use one of protocol, agentbin`; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
@@ -146,7 +147,7 @@ func TestAcceptanceRows(t *testing.T) {
 		"v03-backward-compatibility",
 	}
 	names := map[string]bool{}
-	for _, s := range suite(t, probe.AgentBinSuite) {
+	for _, s := range suite(t, scenarios.AcceptanceSuite) {
 		if !slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(s.Tags, g) }) &&
 			!slices.Contains(s.Tags, "wire-format") {
 			t.Errorf("%s is in no group", s.ID)
@@ -169,7 +170,7 @@ func TestAcceptanceRows(t *testing.T) {
 		if !names[id] {
 			t.Errorf("%s is no cell", id)
 		}
-		row := slices.IndexFunc(probe.Scenarios(), func(s *probe.Scenario) bool {
+		row := slices.IndexFunc(scenarios.All(), func(s *probe.Scenario) bool {
 			return s.ID == id && s.Agent != "" && slices.Contains(s.Tags, rowOf(i))
 		})
 		if row < 0 {

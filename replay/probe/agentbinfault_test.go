@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -184,7 +185,7 @@ func TestAcceptanceFaults(t *testing.T) {
 		}
 		url := threeAgents(t, tt.opts, tt.by)
 		o := probe.Options{
-			Scenarios: suite(t, probe.AgentBinSuite), Parallel: 8, Timeout: cmp.Or(tt.wait, 30*time.Second),
+			Scenarios: suite(t, scenarios.AcceptanceSuite), Parallel: 8, Timeout: cmp.Or(tt.wait, 30*time.Second),
 		}
 		free <- struct{}{}
 		runs.Go(func() {
@@ -222,7 +223,7 @@ func TestAcceptanceTestsCanFail(t *testing.T) {
 		fail = append(fail, expand(tt.fails)...)
 	}
 	prefix := map[string]string{"1.0 JSONRPC": "jsonrpc", "1.0 HTTP+JSON": "rest", "0.3 JSONRPC": "v03"}
-	for _, s := range suite(t, probe.AgentBinSuite) {
+	for _, s := range suite(t, scenarios.AcceptanceSuite) {
 		for _, p := range s.Protocols {
 			name := fmt.Sprintf("%s/%s", prefix[p.Version+" "+p.Binding], s.ID)
 			if !slices.Contains(fail, name) {

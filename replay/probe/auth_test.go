@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"a2atap/replay/client"
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/auth"
 	"a2atap/replay/refagent"
 )
 
@@ -23,7 +23,7 @@ func TestAuthScenariosFail(t *testing.T) {
 		return r.Header.Get("Authorization") == "Bearer agentbin-test-token" &&
 			(strings.HasSuffix(r.URL.Path, "/extendedAgentCard") || strings.Contains(body, `"GetExtendedAgentCard"`))
 	}
-	testWrong(t, probe.AuthScenarios, []wrong{
+	testWrong(t, auth.Scenarios, []wrong{
 		{name: "auth-not-enforced", fails: []string{"act-auth-required", "act-auth-wrong"}, client: right},
 		{name: "auth-extended-card-server", fails: []string{"act-extended-card-auth"}},
 		{name: "auth-required-has-message", fails: []string{"act-in-task-auth"}},
@@ -34,7 +34,8 @@ func TestAuthScenariosFail(t *testing.T) {
 			}),
 		},
 		{
-			name: "any token will do", fails: []string{"act-auth-wrong", "act-extended-card-auth"}, auth: bearer, client: right,
+			name: "any token will do", fails: []string{"act-auth-wrong", "act-extended-card-auth"}, auth: bearer,
+			client: right,
 			twist: onRequest(func(r *http.Request, body string) string {
 				if r.Header.Get("Authorization") != "" {
 					r.Header.Set("Authorization", "Bearer right")

@@ -9,10 +9,14 @@ import (
 
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/binding"
+	"a2atap/replay/probe/scenarios/push"
+	"a2atap/replay/probe/scenarios/refusals"
+	"a2atap/replay/probe/scenarios/version"
 )
 
 func TestBindingScenariosFail(t *testing.T) {
-	testWrong(t, probe.BindingScenarios, []wrong{
+	testWrong(t, binding.Scenarios, []wrong{
 		{name: "rest-error-status-map", fails: []string{"act-rest-status-codes"}},
 		{name: "rest-error-code-equals-status", fails: []string{"act-rest-status-codes"}},
 		{name: "rest-error-message", fails: []string{"act-rest-status-codes"}},
@@ -37,7 +41,7 @@ func TestBindingScenariosFail(t *testing.T) {
 
 func TestExtensionScenariosFail(t *testing.T) {
 	asked := http.Header{"A2A-Extensions": {"https://example.com/extensions/needed/v1"}}
-	testWrong(t, probe.ExtensionScenarios, []wrong{
+	testWrong(t, version.Extensions, []wrong{
 		{name: "ext-required-missing", fails: []string{"act-required-extension"}, client: client.Options{Header: asked}},
 		{
 			name: "another version is taken", fault: "ext-response-echo", fails: []string{"act-extension-no-fallback"},
@@ -62,7 +66,7 @@ func TestRobustnessScenariosFail(t *testing.T) {
 	whenBody := func(is func(string) bool) func(http.Handler) http.Handler {
 		return instead(func(_ *http.Request, body string) bool { return is(body) }, http.StatusInternalServerError, oops)
 	}
-	testWrong(t, probe.RobustnessScenarios, []wrong{
+	testWrong(t, refusals.Robustness, []wrong{
 		{
 			name: "unknown members break it", fails: []string{"act-unknown-fields-ignored"},
 			twist: whenBody(func(b string) bool { return strings.Contains(b, "a2atapUnknown") }),
@@ -89,7 +93,7 @@ func TestRobustnessScenariosFail(t *testing.T) {
 
 // An agent on another machine has no reason to take a webhook on its own.
 func TestPrivateWebhook(t *testing.T) {
-	elsewhere := probe.PrivateWebhook(func(*probe.Session) bool { return true })
+	elsewhere := push.PrivateWebhook(func(*probe.Session) bool { return true })
 	refuses := instead(func(_ *http.Request, body string) bool {
 		return strings.Contains(body, "https://127.0.0.1:9/")
 	}, http.StatusBadRequest, `{"error":{"code":-32602,"message":"not there"}}`)
@@ -103,7 +107,7 @@ func TestPrivateWebhook(t *testing.T) {
 }
 
 func TestPushScenariosFail(t *testing.T) {
-	here := slices.DeleteFunc(slices.Clone(probe.PushScenarios), func(s *probe.Scenario) bool {
+	here := slices.DeleteFunc(slices.Clone(push.Configs), func(s *probe.Scenario) bool {
 		return s.ID == "act-push-ssrf" // it is for agents on other machines
 	})
 	testWrong(t, here, []wrong{

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
 func TestContextScenariosFail(t *testing.T) {
 	references := regexp.MustCompile(`"referenceTaskIds"`)
-	testWrong(t, probe.ContextScenarios, []wrong{
+	testWrong(t, lifecycle.Contexts, []wrong{
 		{name: "id-context-preserved", fails: []string{"act-context-accept-or-reject"}},
 		{name: "id-context-inferred", fails: []string{"act-context-inferred"}},
 		{name: "id-context-mismatch-rejected", fails: []string{"act-context-mismatch"}},

@@ -23,6 +23,7 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -72,7 +73,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 	defer server.Close()
 	kept := capture.NewMemory(capture.Info{})
 	sink := redact.New(kept, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
-	scenarios, err := probe.Suite(probe.ProtocolSuite)
+	scenarios, err := scenarios.Suite(scenarios.ProtocolSuite)
 	if err != nil {
 		t.Error(err)
 		return shown{}

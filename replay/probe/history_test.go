@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
 func TestHistoryScenariosFail(t *testing.T) {
-	testWrong(t, probe.HistoryScenarios, []wrong{
+	testWrong(t, lifecycle.Histories, []wrong{
 		{name: "history-max", fails: []string{"act-history-length", "act-history-zero"}},
 		{
 			name: "none means all", fails: []string{"act-history-zero-send"},

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
 func TestListScenariosFail(t *testing.T) {
 	number := regexp.MustCompile(`"pageSize":(0|-1)`)
-	testWrong(t, probe.ListScenarios, []wrong{
+	testWrong(t, lifecycle.Lists, []wrong{
 		{name: "list-next-token-present", fails: []string{"act-list-fields", "act-list-pagination"}},
 		{name: "list-last-page-token", fails: []string{"act-list-fields"}},
 		{name: "list-page-token-ignored", fails: []string{"act-list-pagination"}},

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
 func TestOperationScenariosFail(t *testing.T) {
-	testWrong(t, probe.OperationScenarios, []wrong{
+	testWrong(t, lifecycle.Operations, []wrong{
 		{name: "equiv-error-same", fails: []string{"jsonrpc/act-task-not-found"}},
 		{name: "id-get-echo", fails: []string{"act-task-read"}},
 		{name: "rpc-core-method-missing-v1", fails: []string{

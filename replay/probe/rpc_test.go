@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/refusals"
 )
 
 func TestRPCScenariosFail(t *testing.T) {
-	testWrong(t, probe.RPCScenarios, []wrong{
+	testWrong(t, refusals.JSONRPC, []wrong{
 		{name: "rpc-invalid-json-wrong-code", fails: []string{"act-parse-error"}},
 		{name: "rpc-id-null-parse-error", fails: []string{"act-parse-error"}},
 		{name: "rpc-invalid-request-wrong-code", fails: []string{"act-invalid-request", "act-invalid-request-version"}},

@@ -336,7 +336,7 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	if s.Card != nil {
 		for _, need := range c.scenario.Needs {
-			if !need.has(s.Card) {
+			if !need.Has(s.Card) {
 				return &Skip{Why: fmt.Sprintf("the card does not advertise %s", need)}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -36,7 +37,7 @@ func TestFaithfulAgentsPass(t *testing.T) {
 				t.Parallel()
 				url := startAgent(t, name, refagent.Options{Push: push})
 				report, err := probe.Run(context.Background(), url, probe.Options{
-					Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -68,7 +69,7 @@ func TestGoneAgentIsCritical(t *testing.T) {
 		return err
 	}}
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
-		Scenarios: append([]*probe.Scenario{kill}, suite(t, probe.ProtocolSuite)...),
+		Scenarios: append([]*probe.Scenario{kill}, suite(t, scenarios.ProtocolSuite)...),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -57,7 +58,10 @@ var brokenTests = []struct {
 	},
 	{
 		name: "API key without header", agent: "legacy", want: "card-api-key-name",
-		broken: cardWith("authentication", map[string]any{"schemes": []any{"apiKey", "none"}, "credentials": map[string]any{}}),
+		broken: cardWith("authentication", map[string]any{
+			"schemes":     []any{"apiKey", "none"},
+			"credentials": map[string]any{},
+		}),
 	},
 	{
 		name: "oauth2 without token URL in 1.0", agent: "spec", want: "card-oauth2-token-url",
@@ -165,7 +169,10 @@ var brokenTests = []struct {
 		probes: probe.Options{Timeout: 2 * time.Second},
 	},
 	{name: "forgets", agent: "legacy", broken: forgetful, want: "stream-dropped"},
-	{name: "no way back", agent: "spec03", broken: refusingCalls("tasks/resubscribe", -32603), want: "stream-resubscribe"},
+	{
+		name: "no way back", agent: "spec03", broken: refusingCalls("tasks/resubscribe", -32603),
+		want: "stream-resubscribe",
+	},
 	{
 		name: "unknown method is an internal error", agent: "spec", fault: "rpc-unknown-method-code",
 		want: "error-unknown-method",
@@ -176,7 +183,10 @@ var brokenTests = []struct {
 		broken: edited(method("tasks/get"), inBody("-32001", "-32603")), only: []string{"error-task-not-found"},
 	},
 	{name: "canceled after its end", agent: "spec", fault: "state-cancel-terminal", want: "cancel-completed-task"},
-	{name: "canceled with another code", agent: "spec", fault: "state-cancel-terminal-code", want: "cancel-completed-task"},
+	{
+		name: "canceled with another code", agent: "spec", fault: "state-cancel-terminal-code",
+		want: "cancel-completed-task",
+	},
 	{name: "lets anybody in", agent: "spec", fault: "auth-not-enforced", want: "auth-required"},
 	{
 		name: "forbidden", agent: "legacy", want: "auth-401",
@@ -209,12 +219,14 @@ var brokenTests = []struct {
 		want: "push-config", only: pushIDs,
 	},
 	{
-		name: "config outlives its deletion", agent: "spec", fault: "push-get-missing", agents: refagent.Options{Push: true},
-		want: "push-config-delete", only: pushIDs,
+		name: "config outlives its deletion", agent: "spec", fault: "push-get-missing",
+		agents: refagent.Options{Push: true},
+		want:   "push-config-delete", only: pushIDs,
 	},
 	{
-		name: "config stays in the list", agent: "spec", fault: "push-list-no-deleted", agents: refagent.Options{Push: true},
-		want: "push-config-delete", only: pushIDs,
+		name: "config stays in the list", agent: "spec", fault: "push-list-no-deleted",
+		agents: refagent.Options{Push: true},
+		want:   "push-config-delete", only: pushIDs,
 	},
 	{
 		name: "any webhook", agent: "legacy", agents: refagent.Options{Push: true}, want: "push-https",
@@ -258,7 +270,7 @@ func TestBrokenAgentsFail(t *testing.T) {
 			if p.Timeout == 0 {
 				p.Timeout = 20 * time.Second
 			}
-			for _, s := range probe.S0() {
+			for _, s := range scenarios.Basics() {
 				if len(tt.only) == 0 || slices.Contains(tt.only, s.ID) {
 					p.Scenarios = append(p.Scenarios, s)
 				}
@@ -292,7 +304,7 @@ func TestBrokenAgentsFail(t *testing.T) {
 
 // Each scenario of S0 can fail.
 func TestEachScenarioCanFail(t *testing.T) {
-	for _, s := range probe.S0() {
+	for _, s := range scenarios.Basics() {
 		if s.ID == "push-token" {
 			continue // TestWebhooksOverTLS has an agent that forgets it
 		}
@@ -328,7 +340,8 @@ func TestWebhooksOverTLS(t *testing.T) {
 			Push: true, WebhookRoots: roots, StepTime: 5 * time.Millisecond,
 		}, broken)
 		report, err := probe.Run(t.Context(), url, probe.Options{
-			Scenarios: probe.S0(), Parallel: 4, Timeout: 20 * time.Second, Webhook: webhook.Options{Certificate: certificate},
+			Scenarios: scenarios.Basics(), Parallel: 4, Timeout: 20 * time.Second,
+			Webhook: webhook.Options{Certificate: certificate},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -54,8 +54,8 @@ const (
 	ExtendedCard Capability = "an extended card"
 )
 
-// has reports whether a card declares the capability.
-func (c Capability) has(card *client.Card) bool {
+// Has reports whether a card declares the capability.
+func (c Capability) Has(card *client.Card) bool {
 	switch c {
 	case Streaming:
 		return card.Streaming

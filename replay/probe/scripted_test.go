@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
 func TestScriptedScenariosFail(t *testing.T) {
@@ -19,7 +19,7 @@ func TestScriptedScenariosFail(t *testing.T) {
 			a.Body = bytes.NewBuffer(body)
 		})
 	}
-	testWrong(t, probe.ScriptedScenarios, []wrong{
+	testWrong(t, lifecycle.Scripted, []wrong{
 		{name: "artifact-id-present", fails: []string{"act-scripted-chunks"}},
 		{name: "stream-chunk-append-known", fails: []string{"act-scripted-chunks"}},
 		{name: "stream-artifact-consistent", fails: []string{"act-scripted-chunks"}},

@@ -12,6 +12,7 @@ import (
 	"a2atap/replay/client/auth"
 	"a2atap/replay/internal/seedserver"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 )
 
 const seedToken = "seed-token"
@@ -34,7 +35,7 @@ func askSeed(t *testing.T, s *seedserver.Server, timeout time.Duration) *probe.R
 
 func protocolSuite(t *testing.T) []*probe.Scenario {
 	t.Helper()
-	list, err := probe.Suite(probe.ProtocolSuite)
+	list, err := scenarios.Suite(scenarios.ProtocolSuite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func answerText(x *capture.Exchange) string {
 	return b.String()
 }
 
-func excerpt(p []byte) string { return cut(p, excerptSize) }
+func Excerpt(p []byte) string { return cut(p, excerptSize) }
 
 // cut writes at most so many bytes as text.
 func cut(p []byte, size int) string {

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer/jws"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/card"
 	"a2atap/replay/refagent"
 )
 
@@ -79,7 +80,7 @@ func (s signing) probe(t *testing.T) probe.Result {
 		w.Write([]byte(keys))
 	}))
 	t.Cleanup(server.Close)
-	o := probe.Options{Scenarios: probe.SignatureScenarios, Timeout: 5 * time.Second}
+	o := probe.Options{Scenarios: card.Signatures, Timeout: 5 * time.Second}
 	if s.given {
 		if o.Keys, err = jws.ParseKeySet([]byte(keys)); err != nil {
 			t.Fatal(err)

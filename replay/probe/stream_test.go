@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/streaming"
 )
 
 func TestStreamScenariosFail(t *testing.T) {
-	testWrong(t, probe.StreamScenarios, []wrong{
+	testWrong(t, streaming.Events, []wrong{
 		{name: "stream-first-event", fails: []string{"act-stream-task"}},
 		{name: "stream-message-only", fails: []string{"act-stream-message-only"}},
 		{name: "stream-closed-on-terminal", fails: []string{"act-stream-order", "act-stream-task"}},
@@ -97,7 +97,7 @@ func tied(next http.Handler) http.Handler {
 }
 
 func TestParallelScenariosFail(t *testing.T) {
-	testWrong(t, probe.ParallelScenarios, []wrong{
+	testWrong(t, streaming.Parallel, []wrong{
 		{name: "stream-same-events", fails: []string{"act-two-subscribers"}},
 		{
 			name: "streams are tied", only: "act-close-one-stream", fails: []string{"act-close-one-stream"},

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 )
 
 // requirements are those of the A2A technology compatibility kit for 1.0.
@@ -67,7 +68,7 @@ func TestEveryRequirementIsCovered(t *testing.T) {
 		t.Fatalf("%d requirements", len(ids))
 	}
 	tagged := map[string]bool{}
-	for _, s := range probe.Scenarios() {
+	for _, s := range scenarios.All() {
 		for _, tag := range s.Tags {
 			tagged[tag] = true
 		}
@@ -81,7 +82,7 @@ func TestEveryRequirementIsCovered(t *testing.T) {
 		ways := 0
 		for _, covered := range []bool{
 			tagged[id], byRules[id] != "",
-			slices.ContainsFunc(probe.Unaskeds(), func(u probe.Unasked) bool { return u.ID == id && u.Why != "" }),
+			slices.ContainsFunc(scenarios.Unaskeds(), func(u scenarios.Unasked) bool { return u.ID == id && u.Why != "" }),
 		} {
 			if covered {
 				ways++
@@ -97,8 +98,8 @@ func TestEveryProbeIsAsked(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 57; n++ {
 		id := fmt.Sprintf("A%d", n)
-		asked := slices.ContainsFunc(probe.Scenarios(), func(s *probe.Scenario) bool { return slices.Contains(s.Tags, id) })
-		excused := slices.ContainsFunc(probe.Unaskeds(), func(u probe.Unasked) bool { return u.ID == id })
+		asked := slices.ContainsFunc(scenarios.All(), func(s *probe.Scenario) bool { return slices.Contains(s.Tags, id) })
+		excused := slices.ContainsFunc(scenarios.Unaskeds(), func(u scenarios.Unasked) bool { return u.ID == id })
 		if asked == excused {
 			t.Errorf("%s: asked %v, excused %v", id, asked, excused)
 		}

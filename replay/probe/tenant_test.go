@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
+	"a2atap/replay/probe/scenarios/binding"
 	"a2atap/replay/refagent"
 )
 
 func TestTenantScenariosFail(t *testing.T) {
 	tenants := []string{"acme", "b c"}
-	testWrong(t, probe.TenantScenarios, []wrong{
+	testWrong(t, binding.Tenants, []wrong{
 		{
 			name: "the member is not looked at", tenants: tenants, fails: []string{"act-tenant"},
 			twist: onRequest(func(_ *http.Request, body string) string {
@@ -43,7 +45,7 @@ func TestFaithfulAgentWithTenantsPasses(t *testing.T) {
 	t.Parallel()
 	url := startAgent(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}})
 	report, err := probe.Run(t.Context(), url, probe.Options{
-		Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

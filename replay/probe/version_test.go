@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"testing"
 
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/version"
 )
 
 func TestVersionScenariosFail(t *testing.T) {
 	const oops = `{"error":{"code":-32603,"message":"oops"}}`
-	testWrong(t, probe.VersionScenarios, []wrong{
+	testWrong(t, version.Scenarios, []wrong{
 		{name: "ver-unsupported-error", fails: []string{"jsonrpc/act-version-unsupported"}},
 		{
 			name: "patches matter", fails: []string{"act-version-patch-ignored"},
