@@ -13,19 +13,20 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
 var (
-	isCard    = path("GET", `\.well-known`)
-	cancels   = either(rpc("CancelTask"), path("POST", `:cancel$`))
-	getsRPC   = rpc("GetTask")
-	getsREST  = path("GET", `^/spec/tasks/[^/:]+$`)
-	joinsRPC  = rpc("SubscribeToTask")
-	joinsREST = path("POST", `:subscribe$`)
-	sends     = either(rpc("SendMessage"), path("POST", `message:send$`))
+	isCard    = agenttest.Path("GET", `\.well-known`)
+	cancels   = agenttest.Either(agenttest.RPC("CancelTask"), agenttest.Path("POST", `:cancel$`))
+	getsRPC   = agenttest.RPC("GetTask")
+	getsREST  = agenttest.Path("GET", `^/spec/tasks/[^/:]+$`)
+	joinsRPC  = agenttest.RPC("SubscribeToTask")
+	joinsREST = agenttest.Path("POST", `:subscribe$`)
+	sends     = agenttest.Either(agenttest.RPC("SendMessage"), agenttest.Path("POST", `message:send$`))
 	nobodys   = "00000000-0000-0000-0000-000000000000"
 )
 
@@ -33,33 +34,33 @@ var (
 type acceptanceFault struct {
 	name  string
 	opts  refagent.Options
-	by    breaker       // nil if the agents themselves are at fault
-	wait  time.Duration // as timeout, where something hangs
-	fails string        // names of cases; both/ID stands for both bindings of 1.0
+	by    agenttest.Breaker // nil if the agents themselves are at fault
+	wait  time.Duration     // as timeout, where something hangs
+	fails string            // names of cases; both/ID stands for both bindings of 1.0
 }
 
 // Faults that real agents have shown, under their numbers.
 var acceptanceFaults = []acceptanceFault{
 	{
 		name: "F1 returnImmediately is not heeded", opts: refagent.Options{CancelWait: 20 * time.Millisecond},
-		by: asking(sends, `"returnImmediately":true`, `"returnImmediately":false`),
+		by: agenttest.Asking(sends, `"returnImmediately":true`, `"returnImmediately":false`),
 		fails: `both/spec-task-cancel both/spec-cancel-with-metadata both/spec-return-immediately both/subscribe-to-task
 			jsonrpc/spec-long-running`,
 	},
 	{
-		name: "F2 lists are null", by: saying(isCard, `"default(Input|Output)Modes":\[[^]]*\]`, `"default${1}Modes":null`),
+		name: "F2 lists are null", by: agenttest.Changing(isCard, `"default(Input|Output)Modes":\[[^]]*\]`, `"default${1}Modes":null`),
 		fails: "both/agent-card-echo",
 	},
 	{
 		name: "F3 a subscription to nobody's task is an empty stream",
-		by: answering(path("POST", nobodys+":subscribe$"), func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+		by: agenttest.Answering(agenttest.Path("POST", nobodys+":subscribe$"), func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.Header().Set("Content-Type", "text/event-stream")
 		}),
 		fails: "rest/error-subscribe-not-found",
 	},
 	{
 		name: "F3 a subscription to nobody's task hangs", wait: 10 * time.Second,
-		by: answering(path("POST", nobodys+":subscribe$"), func(_ http.ResponseWriter, r *http.Request, _ []byte) {
+		by: agenttest.Answering(agenttest.Path("POST", nobodys+":subscribe$"), func(_ http.ResponseWriter, r *http.Request, _ string) {
 			<-r.Context().Done()
 		}),
 		fails: "rest/error-subscribe-not-found",
@@ -69,16 +70,16 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "both/subscribe-terminal",
 	},
 	{
-		name: "F5 the metadata of a cancellation is lost", by: asking(cancels, `"metadata":\{[^}]*\}`, `"metadata":{}`),
+		name: "F5 the metadata of a cancellation is lost", by: agenttest.Asking(cancels, `"metadata":\{[^}]*\}`, `"metadata":{}`),
 		fails: "both/spec-cancel-with-metadata",
 	},
 	{
 		name:  "F6 lists ask for credentials, and fail",
-		by:    all(refusing(rpc("ListTasks"), -31401), failing(path("GET", `^/spec/tasks$`), 500)),
+		by:    agenttest.All(agenttest.Refusing(agenttest.RPC("ListTasks"), -31401), agenttest.Failing(agenttest.Path("GET", `^/spec/tasks$`), 500)),
 		fails: "both/spec-list-tasks",
 	},
 	{
-		name: "F7 push configs are not implemented", by: failing(path("POST", `/pushNotificationConfigs$`), 501),
+		name: "F7 push configs are not implemented", by: agenttest.Failing(agenttest.Path("POST", `/pushNotificationConfigs$`), 501),
 		fails: "rest/error-push-not-supported",
 	},
 	{
@@ -90,18 +91,18 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "both/multi-turn-context-preserved",
 	},
 	{
-		name: "F10 tasks cannot be read", by: failing(getsREST, 500),
+		name: "F10 tasks cannot be read", by: agenttest.Failing(getsREST, 500),
 		fails: `rest/spec-task-lifecycle rest/spec-get-task rest/spec-task-cancel rest/spec-return-immediately
 			rest/error-task-not-found rest/get-task-with-history rest/get-task-after-failure
 			rest/spec-task-lifecycle-return-immediately`,
 	},
 	{
 		name: "F11 a subscription to a task that has ended is an invalid parameter",
-		by:   saying(joinsRPC, `-32004`, `-32602`), fails: "jsonrpc/subscribe-terminal",
+		by:   agenttest.Changing(joinsRPC, `-32004`, `-32602`), fails: "jsonrpc/subscribe-terminal",
 	},
 	{
 		name: "F12 0.3 without a version header is refused",
-		by: refusing(func(r *http.Request, _ []byte) bool {
+		by: agenttest.Refusing(func(r *http.Request, _ string) bool {
 			return r.Method == "POST" && r.URL.Path == "/spec03" && r.Header.Get("A2A-Version") == ""
 		}, -32009),
 		fails: `v03/spec03-send-message v03/spec03-task-lifecycle v03/spec03-streaming v03/spec03-streaming-final
@@ -109,13 +110,13 @@ var acceptanceFaults = []acceptanceFault{
 	},
 	{
 		name: "F13 each turn has a new context",
-		by: all(asking(sends, `"contextId":"[^"]*",?`, ``),
-			sayingBy(sends, `"contextId":"[^"]*"`, counted(`"contextId":"c%d"`))),
+		by: agenttest.All(agenttest.Asking(sends, `"contextId":"[^"]*",?`, ``),
+			agenttest.ChangingBy(sends, `"contextId":"[^"]*"`, agenttest.Counted(`"contextId":"c%d"`))),
 		fails: "both/multi-turn-context-preserved",
 	},
 	{
 		name: "F14 tasks work for ever", wait: 10 * time.Second,
-		by: saying(anything, `TASK_STATE_COMPLETED`, `TASK_STATE_WORKING`),
+		by: agenttest.Changing(agenttest.Anything, `TASK_STATE_COMPLETED`, `TASK_STATE_WORKING`),
 		fails: `both/spec-task-lifecycle both/spec-get-task both/spec-data-types both/error-cancel-terminal
 			both/error-send-terminal both/spec-streaming both/stream-task-lifecycle both/spec-multi-turn both/spec-list-tasks
 			both/spec-return-immediately both/get-task-with-history both/subscribe-after-stream-disconnect
@@ -136,7 +137,7 @@ var acceptanceFaults = []acceptanceFault{
 		name: "F23 only GET subscribes",
 		by: func(agent http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if joinsREST(r, nil) {
+				if joinsREST(r, "") {
 					w.WriteHeader(http.StatusMethodNotAllowed)
 					return
 				}
@@ -145,11 +146,11 @@ var acceptanceFaults = []acceptanceFault{
 		},
 	},
 	{
-		name: "F27 a subscription to nobody's task is an internal error", by: saying(joinsRPC, `-32001`, `-32603`),
+		name: "F27 a subscription to nobody's task is an internal error", by: agenttest.Changing(joinsRPC, `-32001`, `-32603`),
 		fails: "jsonrpc/error-subscribe-not-found",
 	},
 	{
-		name: "F28 there is no history", by: asking(either(getsRPC, getsREST), `(historyLength"?[:=])10`, `${1}0`),
+		name: "F28 there is no history", by: agenttest.Asking(agenttest.Either(getsRPC, getsREST), `(historyLength"?[:=])10`, `${1}0`),
 		fails: "both/get-task-with-history",
 	},
 	{
@@ -231,4 +232,17 @@ func TestAcceptanceTestsCanFail(t *testing.T) {
 			}
 		}
 	}
+}
+
+// expand writes both/ID out as jsonrpc/ID and rest/ID.
+func expand(names string) []string {
+	var list []string
+	for _, name := range strings.Fields(names) {
+		if id, ok := strings.CutPrefix(name, "both/"); ok {
+			list = append(list, "jsonrpc/"+id, "rest/"+id)
+			continue
+		}
+		list = append(list, name)
+	}
+	return list
 }

@@ -3,6 +3,7 @@ package probe_test
 import (
 	"net/http"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -11,12 +12,12 @@ var moreAcceptanceFaults = []acceptanceFault{
 	{name: "a card without version", opts: faulty("card-required-fields"), fails: "both/agent-card-echo"},
 	{name: "a skill without name", opts: faulty("card-required-nested"), fails: "both/agent-card-spec"},
 	{
-		name: "no interface for HTTP+JSON", by: saying(isCard, `"HTTP\+JSON"`, `"GRPC"`),
+		name: "no interface for HTTP+JSON", by: agenttest.Changing(isCard, `"HTTP\+JSON"`, `"GRPC"`),
 		fails: "rest/agent-card-echo rest/agent-card-spec",
 	},
 	{
 		name: "no echo agent",
-		by: answering(path("GET", "^/echo"), func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+		by: agenttest.Answering(agenttest.Path("GET", "^/echo"), func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.WriteHeader(http.StatusNotFound)
 		}),
 		fails: "both/agent-card-echo",
@@ -39,12 +40,12 @@ var moreAcceptanceFaults = []acceptanceFault{
 	{name: "history that nobody wants", opts: faulty("history-max"), fails: "both/spec-get-task"},
 	{
 		name: "failed tasks that are completed",
-		by: all(saying(anything, `TASK_STATE_FAILED`, `TASK_STATE_COMPLETED`),
-			saying(anything, `"state":"failed"`, `"state":"completed"`)),
+		by: agenttest.All(agenttest.Changing(agenttest.Anything, `TASK_STATE_FAILED`, `TASK_STATE_COMPLETED`),
+			agenttest.Changing(agenttest.Anything, `"state":"failed"`, `"state":"completed"`)),
 		fails: "both/spec-task-failure both/get-task-after-failure v03/v03-task-failure",
 	},
 	{
-		name: "files without media type", by: saying(anything, `"mediaType"`, `"mimeType"`),
+		name: "files without media type", by: agenttest.Changing(agenttest.Anything, `"mediaType"`, `"mimeType"`),
 		fails: "both/spec-data-types",
 	},
 	{
@@ -79,7 +80,7 @@ var moreAcceptanceFaults = []acceptanceFault{
 	},
 	{
 		name: "the wrong error for them", opts: faulty("state-cancel-terminal-code"),
-		by: refusedWith(path("POST", `:cancel$`), 422), fails: "both/error-cancel-terminal-code",
+		by: agenttest.RefusedWith(agenttest.Path("POST", `:cancel$`), 422), fails: "both/error-cancel-terminal-code",
 	},
 	{
 		name: "finished tasks that take messages", opts: faulty("state-send-terminal-rejected-v1"),
@@ -87,7 +88,7 @@ var moreAcceptanceFaults = []acceptanceFault{
 	},
 	{
 		name: "the wrong error for those", opts: faulty("state-send-terminal-code"),
-		by:    refusedWith(path("POST", `message:send$`), 422),
+		by:    agenttest.RefusedWith(agenttest.Path("POST", `message:send$`), 422),
 		fails: "both/error-send-terminal-code",
 	},
 	{
@@ -102,7 +103,7 @@ var moreAcceptanceFaults = []acceptanceFault{
 			jsonrpc/error-invalid-json`,
 	},
 	{
-		name: "a message to nobody's task that makes one", by: asking(sends, `,"taskId":"`+nobodys+`"`, ``),
+		name: "a message to nobody's task that makes one", by: agenttest.Asking(sends, `,"taskId":"`+nobodys+`"`, ``),
 		fails: "both/error-send-invalid-task",
 	},
 	{name: "errors without reason", opts: faulty("rest-errorinfo-present"), fails: "rest/error-task-not-found"},
@@ -111,12 +112,12 @@ var moreAcceptanceFaults = []acceptanceFault{
 		fails: "both/spec-extended-card",
 	},
 	{
-		name: "names as the proto has them", by: saying(sends, `"contextId"`, `"context_id"`),
+		name: "names as the proto has them", by: agenttest.Changing(sends, `"contextId"`, `"context_id"`),
 		fails: "both/wire-format-camelcase",
 	},
 	{
 		name:  "ids that are empty",
-		by:    saying(anything, `"message":\{(.*)"contextId":"[^"]*"`, `"message":{${1}"contextId":""`),
+		by:    agenttest.Changing(agenttest.Anything, `"message":\{(.*)"contextId":"[^"]*"`, `"message":{${1}"contextId":""`),
 		fails: "both/wire-format-default-values-omitted",
 	},
 	{

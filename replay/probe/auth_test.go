@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/auth"
 	"a2atap/replay/refagent"
 )
@@ -29,14 +30,14 @@ func TestAuthScenariosFail(t *testing.T) {
 		{name: "auth-required-has-message", fails: []string{"act-in-task-auth"}},
 		{
 			name: "nothing is wrong", auth: bearer, client: right,
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				return body
 			}),
 		},
 		{
 			name: "any token will do", fails: []string{"act-auth-wrong", "act-extended-card-auth"}, auth: bearer,
 			client: right,
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				if r.Header.Get("Authorization") != "" {
 					r.Header.Set("Authorization", "Bearer right")
 				}
@@ -45,19 +46,19 @@ func TestAuthScenariosFail(t *testing.T) {
 		},
 		{
 			name: "nobody is told", fails: []string{"act-auth-challenge"}, auth: bearer, client: right,
-			twist: onAnswer(
+			twist: agenttest.OnAnswer(
 				func(_ *http.Request, _ string, a *httptest.ResponseRecorder) { a.Header().Del("WWW-Authenticate") },
 			),
 		},
 		{
 			name: "users share everything", fails: []string{"act-authz-scope"}, second: second,
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				return body
 			}),
 		},
 		{
 			name: "users share nothing", second: second,
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				if !isSecond(r) {
 					return body
 				}
@@ -71,7 +72,7 @@ func TestAuthScenariosFail(t *testing.T) {
 			fails: []string{
 				"act-not-found-vs-forbidden",
 			}, second: second, only: "act-not-found-vs-forbidden",
-			twist: onAnswer(func(r *http.Request, _ string, a *httptest.ResponseRecorder) {
+			twist: agenttest.OnAnswer(func(r *http.Request, _ string, a *httptest.ResponseRecorder) {
 				if isSecond(r) && !strings.Contains(a.Body.String(), "TASK_NOT_FOUND") {
 					a.Code = http.StatusForbidden
 					a.Body.Reset()
@@ -83,12 +84,12 @@ func TestAuthScenariosFail(t *testing.T) {
 			fails: []string{
 				"act-extended-card",
 			}, client: client.Options{Token: "agentbin-test-token"},
-			twist: instead(extended,
+			twist: agenttest.Saying(extended,
 				http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{"name":""}}`),
 		},
 		{
 			name: "nobody talks meanwhile", fails: []string{"act-in-task-auth-message"},
-			twist: instead(func(_ *http.Request, body string) bool {
+			twist: agenttest.Saying(func(_ *http.Request, body string) bool {
 				return strings.Contains(body, "What is it for?")
 			}, http.StatusBadRequest, `{"error":{"code":-32004,"message":"not now"}}`),
 		},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/binding"
 	"a2atap/replay/probe/scenarios/push"
@@ -30,7 +31,7 @@ func TestBindingScenariosFail(t *testing.T) {
 		{name: "equiv-result-same", fails: []string{"act-binding-equivalence"}},
 		{
 			name: "no page has an end", fails: []string{"act-rest-routes"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "pageSize", "page_size", 1)
 				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "historyLength", "history_length", 1)
 				return body
@@ -45,7 +46,7 @@ func TestExtensionScenariosFail(t *testing.T) {
 		{name: "ext-required-missing", fails: []string{"act-required-extension"}, client: client.Options{Header: asked}},
 		{
 			name: "another version is taken", fault: "ext-response-echo", fails: []string{"act-extension-no-fallback"},
-			twist: onAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
+			twist: agenttest.OnAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
 				a.Header().Set("A2A-Extensions", "https://a2atap.example/extensions/seats/v1")
 			}),
 		},
@@ -54,7 +55,7 @@ func TestExtensionScenariosFail(t *testing.T) {
 		{name: "cap-extended-undeclared", fails: []string{"act-capability-extended-card"}},
 		{
 			name: "unknown extensions are refused", fails: []string{"act-unknown-extension-ignored"},
-			twist: instead(func(r *http.Request, _ string) bool {
+			twist: agenttest.Saying(func(r *http.Request, _ string) bool {
 				return strings.Contains(r.Header.Get("A2A-Extensions"), "no-such-extension")
 			}, http.StatusBadRequest, `{"error":{"code":-32602,"message":"oops"}}`),
 		},
@@ -64,7 +65,7 @@ func TestExtensionScenariosFail(t *testing.T) {
 func TestRobustnessScenariosFail(t *testing.T) {
 	const oops = `{"error":{"code":-32603,"message":"oops"}}`
 	whenBody := func(is func(string) bool) func(http.Handler) http.Handler {
-		return instead(func(_ *http.Request, body string) bool { return is(body) }, http.StatusInternalServerError, oops)
+		return agenttest.Saying(func(_ *http.Request, body string) bool { return is(body) }, http.StatusInternalServerError, oops)
 	}
 	testWrong(t, refusals.Robustness, []wrong{
 		{
@@ -81,7 +82,7 @@ func TestRobustnessScenariosFail(t *testing.T) {
 		},
 		{
 			name: "roles are made up", fails: []string{"act-required-fields-validated"},
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				if strings.Contains(body, `"role"`) {
 					return body
 				}
@@ -94,7 +95,7 @@ func TestRobustnessScenariosFail(t *testing.T) {
 // An agent on another machine has no reason to take a webhook on its own.
 func TestPrivateWebhook(t *testing.T) {
 	elsewhere := push.PrivateWebhook(func(*probe.Session) bool { return true })
-	refuses := instead(func(_ *http.Request, body string) bool {
+	refuses := agenttest.Saying(func(_ *http.Request, body string) bool {
 		return strings.Contains(body, "https://127.0.0.1:9/")
 	}, http.StatusBadRequest, `{"error":{"code":-32602,"message":"not there"}}`)
 	testWrong(t, []*probe.Scenario{elsewhere}, []wrong{
@@ -111,7 +112,7 @@ func TestPushScenariosFail(t *testing.T) {
 		return s.ID == "act-push-ssrf" // it is for agents on other machines
 	})
 	testWrong(t, here, []wrong{
-		{name: "configs break it", push: true, fails: []string{"act-push-not-found"}, twist: instead(
+		{name: "configs break it", push: true, fails: []string{"act-push-not-found"}, twist: agenttest.Saying(
 			func(r *http.Request, body string) bool {
 				return strings.Contains(body, `"GetTaskPushNotificationConfig"`) ||
 					r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/pushNotificationConfigs/")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
@@ -22,7 +23,7 @@ func TestContextScenariosFail(t *testing.T) {
 		{name: "error-internal-for-named-case"},
 		{
 			name: "unknown tasks are made", fails: []string{"act-unknown-taskid-in-message"},
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				if strings.Contains(body, "task-lifecycle") {
 					return regexp.MustCompile(`"taskId":"[^"]*",?`).ReplaceAllString(body, "")
 				}
@@ -31,14 +32,14 @@ func TestContextScenariosFail(t *testing.T) {
 		},
 		{
 			name: "contexts are hidden", fails: []string{"act-context-made"},
-			twist: onAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
+			twist: agenttest.OnAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
 				changed := regexp.MustCompile(`"contextId":"[^"]*",?`).ReplaceAll(a.Body.Bytes(), nil)
 				a.Body = bytes.NewBuffer(changed)
 			}),
 		},
 		{
 			name: "references break it", fails: []string{"act-reference-tasks"},
-			twist: instead(func(_ *http.Request, body string) bool {
+			twist: agenttest.Saying(func(_ *http.Request, body string) bool {
 				return references.MatchString(body)
 			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
@@ -27,14 +28,14 @@ func TestListScenariosFail(t *testing.T) {
 		{name: "history-max", fails: []string{"act-list-history"}},
 		{
 			name: "artifacts are never listed", fails: []string{"act-list-artifacts-shown"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "includeArtifacts=true", "", 1)
 				return strings.Replace(body, `"includeArtifacts":true`, `"includeArtifacts":false`, 1)
 			}),
 		},
 		{
 			name: "pages of any size", fails: []string{"act-list-page-limit"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				if r.URL.Query().Get("pageSize") == "-1" {
 					r.URL.RawQuery = ""
 				}
@@ -43,7 +44,7 @@ func TestListScenariosFail(t *testing.T) {
 		},
 		{
 			name: "times break it", fails: []string{"act-list-invalid"},
-			twist: instead(func(r *http.Request, body string) bool {
+			twist: agenttest.Saying(func(r *http.Request, body string) bool {
 				return r.URL.Query().Get("statusTimestampAfter") == "yesterday" ||
 					strings.Contains(body, `"statusTimestampAfter":"yesterday"`)
 			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
@@ -21,7 +22,7 @@ func TestOperationScenariosFail(t *testing.T) {
 		{name: "state-blocking", fails: []string{"act-blocking-default"}},
 		{
 			name: "clients have to wait", fails: []string{"act-return-immediately"},
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				if !strings.Contains(body, "long-running") {
 					return body
 				}
@@ -30,13 +31,13 @@ func TestOperationScenariosFail(t *testing.T) {
 		},
 		{
 			name: "cancellations break it", fails: []string{"act-task-not-found"},
-			twist: instead(func(r *http.Request, body string) bool {
+			twist: agenttest.Saying(func(r *http.Request, body string) bool {
 				return strings.HasSuffix(r.URL.Path, ":cancel") || strings.Contains(body, `"CancelTask"`)
 			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),
 		},
 		{
 			name: "files break it", fails: []string{"act-unknown-media-type"},
-			twist: instead(func(_ *http.Request, body string) bool {
+			twist: agenttest.Saying(func(_ *http.Request, body string) bool {
 				return strings.Contains(body, "nobody-knows-this")
 			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/refusals"
 )
 
@@ -25,13 +26,13 @@ func TestRPCScenariosFail(t *testing.T) {
 		{name: "rpc-response-content-type-v1", fails: []string{"act-rpc-content-type"}},
 		{
 			name: "JSON-RPC of 1.0 is spoken", fails: []string{"act-invalid-request-version"},
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				return strings.Replace(body, `"jsonrpc":"1.0"`, `"jsonrpc":"2.0"`, 1)
 			}),
 		},
 		{
 			name: "plain text is read", fails: []string{"act-content-type-rejected"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				if body != "" {
 					r.Header.Set("Content-Type", "application/json")
 				}
@@ -40,13 +41,13 @@ func TestRPCScenariosFail(t *testing.T) {
 		},
 		{
 			name: "ids are remembered", fails: []string{"act-duplicate-ids"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				return strings.Replace(body, `"id":"the same"`, `"id":"another"`, 1)
 			}),
 		},
 		{
 			name: "messages are made up", fails: []string{"act-invalid-params"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				return strings.Replace(body, `{"message":"hello"}`,
 					`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}]}}`, 1)
 			}),

@@ -6,28 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
-
-// startAgent serves a reference agent and returns its URL.
-func startAgent(t *testing.T, name string, o refagent.Options) string {
-	t.Helper()
-	if o.StepTime == 0 {
-		o.StepTime = 5 * time.Millisecond
-	}
-	a, err := refagent.New(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(a)
-	t.Cleanup(func() {
-		server.Close()
-		a.Close()
-	})
-	return server.URL + a.Path()
-}
 
 func TestFaithfulAgentsPass(t *testing.T) {
 	t.Parallel()
@@ -35,7 +18,7 @@ func TestFaithfulAgentsPass(t *testing.T) {
 		for _, push := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				url := startAgent(t, name, refagent.Options{Push: push})
+				url := agenttest.Start(t, name, refagent.Options{Push: push, StepTime: 5 * time.Millisecond})
 				report, err := probe.Run(context.Background(), url, probe.Options{
 					Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
 				})

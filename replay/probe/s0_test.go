@@ -3,6 +3,7 @@ package probe_test
 import (
 	"crypto/x509"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"a2atap/proxy/ca"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
@@ -20,17 +22,14 @@ import (
 var brokenTests = []struct {
 	name   string
 	agent  string
-	fault  string           // of the agent
-	broken middleware       // in front of it
-	agents refagent.Options // how it is set up beside
+	fault  string            // of the agent
+	broken agenttest.Breaker // in front of it
+	agents refagent.Options  // how it is set up beside
 	probes probe.Options
 	only   []string // scenarios to ask; empty for all of S0
 	want   string   // ids of those that fail
 }{
-	{name: "no card", agent: "spec02", want: "card", broken: edited(
-		func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.well-known/") },
-		func(int, string) (int, string) { return http.StatusNotFound, "" },
-	)},
+	{name: "no card", agent: "spec02", want: "card", broken: agenttest.Saying(agenttest.Card, http.StatusNotFound, "")},
 	{name: "no name", agent: "legacy", broken: without("name"), want: "card-name"},
 	{name: "empty name", agent: "spec", broken: cardWith("name", " "), want: "card-name"},
 	{name: "no description", agent: "legacy", broken: without("description"), want: "card-description"},
@@ -87,40 +86,40 @@ var brokenTests = []struct {
 	},
 	{
 		name: "unknown state", agent: "spec", want: "send",
-		broken: edited(method("SendMessage"), inBody(`TASK_STATE_COMPLETED`, `TASK_STATE_PAUSED`)),
+		broken: agenttest.Changing(agenttest.RPC("SendMessage"), `TASK_STATE_COMPLETED`, `TASK_STATE_PAUSED`),
 		only:   []string{"send"},
 	},
 	{
 		name: "another id", agent: "legacy", want: "send",
-		broken: edited(method("tasks/send"), inBody(`"id":"test-`, `"id":"text-`)), only: []string{"send"},
+		broken: agenttest.Changing(agenttest.RPC("tasks/send"), `"id":"test-`, `"id":"text-`), only: []string{"send"},
 	},
 	{
 		name: "fails", agent: "legacy", want: "task-completes",
-		broken: askedFor("tasks/send", "task-lifecycle", "task-failure"),
+		broken: agenttest.Asking(agenttest.RPC("tasks/send"), "task-lifecycle", "task-failure"),
 	},
 	{
 		name: "fails in 1.0", agent: "spec", want: "send task-completes",
-		broken: askedFor("SendMessage", "task-lifecycle", "task-failure"),
+		broken: agenttest.Asking(agenttest.RPC("SendMessage"), "task-lifecycle", "task-failure"),
 		probes: probe.Options{Protocols: []client.Protocol{client.JSONRPC10}},
 	},
 	{
 		name: "never completes", agent: "spec03", want: "task-completes", only: []string{"task-completes"},
-		broken: askedFor("message/send", "task-lifecycle", "task-cancel"), probes: probe.Options{Timeout: time.Second},
+		broken: agenttest.Asking(agenttest.RPC("message/send"), "task-lifecycle", "task-cancel"), probes: probe.Options{Timeout: time.Second},
 	},
 	{
 		name: "not canceled", agent: "legacy", want: "task-cancel cancel-completed-task",
-		broken: askedFor("tasks/cancel", "tasks/cancel", "tasks/get"),
+		broken: agenttest.Asking(agenttest.RPC("tasks/cancel"), "tasks/cancel", "tasks/get"),
 		agents: refagent.Options{CancelWait: 100 * time.Millisecond},
 	},
 	{
 		name: "cancellation is an internal error", agent: "spec03", want: "task-cancel cancel-completed-task",
-		broken: refusingCalls("tasks/cancel", -32603), agents: refagent.Options{CancelWait: 100 * time.Millisecond},
+		broken: agenttest.Refusing(agenttest.RPC("tasks/cancel"), -32603), agents: refagent.Options{CancelWait: 100 * time.Millisecond},
 	},
 	{name: "another task", agent: "spec", fault: "id-task-continued", want: "multi-turn"},
 	{name: "another task in 0.3", agent: "spec03", fault: "id-task-continued", want: "multi-turn"},
 	{
 		name: "no history", agent: "legacy", want: "task-history",
-		broken: edited(method("tasks/get"), inBody(`"history":[`, `"past":[`)),
+		broken: agenttest.Changing(agenttest.RPC("tasks/get"), `"history":\[`, `"past":[`),
 	},
 	{name: "no answer to an example", agent: "spec", broken: boom, want: "skills-answer"},
 	{
@@ -139,12 +138,12 @@ var brokenTests = []struct {
 	{name: "no first task", agent: "spec", fault: "stream-first-event", want: "stream-first-event"},
 	{
 		name: "first event unnamed", agent: "legacy", want: "stream-first-event",
-		broken: edited(method("tasks/sendSubscribe"), firstUnnamed),
+		broken: agenttest.Answers(agenttest.RPC("tasks/sendSubscribe"), firstUnnamed),
 		only:   []string{"stream-first-event", "stream-last-event", "sse-final-event"},
 	},
 	{
 		name: "events of another name", agent: "legacy", want: "stream-middle-events",
-		broken: edited(method("tasks/sendSubscribe"), inBody("event: artifact", "event: chunk")),
+		broken: agenttest.Changing(agenttest.RPC("tasks/sendSubscribe"), "event: artifact", "event: chunk"),
 		only:   []string{"stream-first-event", "stream-middle-events", "stream-last-event", "stream-closes"},
 	},
 	{
@@ -155,12 +154,12 @@ var brokenTests = []struct {
 	{name: "cut short in 0.3", agent: "spec03", fault: "stream-truncated", want: "stream-last-event"},
 	{
 		name: "not final", agent: "spec03", want: "sse-final-event",
-		broken: edited(method("message/stream"), inBody(`"final":true`, `"final":false`)),
+		broken: agenttest.Changing(agenttest.RPC("message/stream"), `"final":true`, `"final":false`),
 		only:   streamIDs,
 	},
 	{
 		name: "not final before 0.1", agent: "legacy", want: "sse-final-event",
-		broken: edited(method("tasks/sendSubscribe"), inBody(`,"final":true`, ``)), only: streamIDs,
+		broken: agenttest.Changing(agenttest.RPC("tasks/sendSubscribe"), `,"final":true`, ``), only: streamIDs,
 	},
 	{name: "works on", agent: "spec", fault: "stream-closed-on-terminal", want: "stream-nothing-after-end"},
 	{name: "works on in 0.3", agent: "spec03", fault: "stream-nothing-after-final", want: "stream-nothing-after-end"},
@@ -170,17 +169,17 @@ var brokenTests = []struct {
 	},
 	{name: "forgets", agent: "legacy", broken: forgetful, want: "stream-dropped"},
 	{
-		name: "no way back", agent: "spec03", broken: refusingCalls("tasks/resubscribe", -32603),
+		name: "no way back", agent: "spec03", broken: agenttest.Refusing(agenttest.RPC("tasks/resubscribe"), -32603),
 		want: "stream-resubscribe",
 	},
 	{
 		name: "unknown method is an internal error", agent: "spec", fault: "rpc-unknown-method-code",
 		want: "error-unknown-method",
 	},
-	{name: "nonsense is an internal error", agent: "legacy", broken: nonsense, want: "not-json-rpc"},
+	{name: "nonsense is an internal error", agent: "legacy", broken: agenttest.Refusing(agenttest.Holding("valid jsonrpc"), -32603), want: "not-json-rpc"},
 	{
 		name: "another code", agent: "spec03", want: "error-task-not-found",
-		broken: edited(method("tasks/get"), inBody("-32001", "-32603")), only: []string{"error-task-not-found"},
+		broken: agenttest.Changing(agenttest.RPC("tasks/get"), "-32001", "-32603"), only: []string{"error-task-not-found"},
 	},
 	{name: "canceled after its end", agent: "spec", fault: "state-cancel-terminal", want: "cancel-completed-task"},
 	{
@@ -191,18 +190,17 @@ var brokenTests = []struct {
 	{
 		name: "forbidden", agent: "legacy", want: "auth-401",
 		agents: refagent.Options{Auth: bearer}, probes: probe.Options{Client: client.Options{Token: bearer.Secret}},
-		broken: edited(func(*http.Request) bool { return true }, func(status int, body string) (int, string) {
-			if status == http.StatusUnauthorized {
-				status = http.StatusForbidden
+		broken: agenttest.OnAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
+			if a.Code == http.StatusUnauthorized {
+				a.Code = http.StatusForbidden
 			}
-			return status, body
 		}),
 		only: []string{"auth-required", "auth-401", "auth-error-code"},
 	},
 	{
 		name: "unauthorized by another code", agent: "legacy", want: "auth-error-code",
 		agents: refagent.Options{Auth: bearer}, probes: probe.Options{Client: client.Options{Token: bearer.Secret}},
-		broken: edited(method("tasks/get"), inBody("-32000", "-32099")),
+		broken: agenttest.Changing(agenttest.RPC("tasks/get"), "-32000", "-32099"),
 	},
 	{
 		name: "falls", agent: "legacy", broken: falling, want: "still-answers",
@@ -230,7 +228,7 @@ var brokenTests = []struct {
 	},
 	{
 		name: "any webhook", agent: "legacy", agents: refagent.Options{Push: true}, want: "push-https",
-		broken: askedFor("tasks/pushNotification/set", `"http://`, `"https://`), only: []string{"push-https"},
+		broken: agenttest.Asking(agenttest.RPC("tasks/pushNotification/set"), `"http://`, `"https://`), only: []string{"push-https"},
 	},
 	{
 		name: "tells nobody", agent: "spec01", agents: refagent.Options{Push: true}, want: "push-delivery",
@@ -275,7 +273,7 @@ func TestBrokenAgentsFail(t *testing.T) {
 					p.Scenarios = append(p.Scenarios, s)
 				}
 			}
-			report, err := probe.Run(t.Context(), startBroken(t, tt.agent, o, tt.broken), p)
+			report, err := probe.Run(t.Context(), agenttest.Start(t, tt.agent, o, tt.broken), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -332,11 +330,11 @@ func TestWebhooksOverTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	for _, forgets := range []bool{false, true} {
-		var broken middleware
+		var broken agenttest.Breaker
 		if forgets {
-			broken = askedFor("tasks/send", `"token":`, `"forgotten":`)
+			broken = agenttest.Asking(agenttest.RPC("tasks/send"), `"token":`, `"forgotten":`)
 		}
-		url := startBroken(t, "legacy", refagent.Options{
+		url := agenttest.Start(t, "legacy", refagent.Options{
 			Push: true, WebhookRoots: roots, StepTime: 5 * time.Millisecond,
 		}, broken)
 		report, err := probe.Run(t.Context(), url, probe.Options{

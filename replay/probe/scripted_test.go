@@ -6,12 +6,13 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/lifecycle"
 )
 
 func TestScriptedScenariosFail(t *testing.T) {
 	replaced := func(words ...string) func(http.Handler) http.Handler {
-		return onAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
+		return agenttest.OnAnswer(func(_ *http.Request, _ string, a *httptest.ResponseRecorder) {
 			body := a.Body.Bytes()
 			for i := 0; i < len(words); i += 2 {
 				body = bytes.ReplaceAll(body, []byte(words[i]), []byte(words[i+1]))

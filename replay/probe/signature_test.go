@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/jws"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/card"
 	"a2atap/replay/refagent"
@@ -35,7 +36,7 @@ func (s signing) probe(t *testing.T) probe.Result {
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public := base64.RawURLEncoding.EncodeToString(private.Public().(ed25519.PublicKey))
 	keys := fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"key-1","x":%q}]}`, public)
-	signed := onAnswer(func(r *http.Request, _ string, w *httptest.ResponseRecorder) {
+	signed := agenttest.OnAnswer(func(r *http.Request, _ string, w *httptest.ResponseRecorder) {
 		if !strings.HasSuffix(r.URL.Path, "/agent-card.json") {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/streaming"
 )
 
@@ -43,13 +44,13 @@ func TestStreamScenariosFail(t *testing.T) {
 			fails: []string{
 				"act-subscribe-closes", "act-subscribe-first-task", "act-subscribe-not-found", "act-subscribe-terminal",
 			},
-			twist: instead(func(r *http.Request, body string) bool {
+			twist: agenttest.Saying(func(r *http.Request, body string) bool {
 				return strings.Contains(body, `"SubscribeToTask"`) || strings.HasSuffix(r.URL.Path, ":subscribe")
 			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),
 		},
 		{
 			name: "anything is streamed", fails: []string{"act-stream-invalid-params"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				if strings.HasSuffix(r.URL.Path, ":stream") && body == "{}" {
 					return `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}]}}`
 				}
@@ -73,7 +74,7 @@ func tied(next http.Handler) http.Handler {
 		}
 		return all, leave
 	}
-	return onRequest(func(r *http.Request, body string) string {
+	return agenttest.OnRequest(func(r *http.Request, body string) string {
 		if strings.Contains(body, `"CancelTask"`) || strings.HasSuffix(r.URL.Path, ":cancel") {
 			tie, _ := current(false)
 			<-tie.Done()

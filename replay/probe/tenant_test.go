@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/probe/scenarios/binding"
@@ -17,20 +18,20 @@ func TestTenantScenariosFail(t *testing.T) {
 	testWrong(t, binding.Tenants, []wrong{
 		{
 			name: "the member is not looked at", tenants: tenants, fails: []string{"act-tenant"},
-			twist: onRequest(func(_ *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
 				return strings.Replace(body, `"tenant":"b c"`, `"member":"b c"`, 1)
 			}),
 		},
 		{
 			name: "the path is not looked at", tenants: tenants, fails: []string{"rest/act-tenant"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				r.URL.Path = strings.Replace(r.URL.Path, "/acme/", "/", 1)
 				return body
 			}),
 		},
 		{
 			name: "tasks of a tenant are not found again", tenants: tenants, fails: []string{"act-tenant"},
-			twist: onRequest(func(r *http.Request, body string) string {
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				if strings.Contains(body, `"GetTask"`) || r.Method == http.MethodGet {
 					body = strings.Replace(body, `"tenant":"acme"`, `"tenant":"b c"`, 1)
 					r.URL.Path = strings.Replace(r.URL.Path, "/acme/", "/b c/", 1)
@@ -43,7 +44,7 @@ func TestTenantScenariosFail(t *testing.T) {
 
 func TestFaithfulAgentWithTenantsPasses(t *testing.T) {
 	t.Parallel()
-	url := startAgent(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}})
+	url := agenttest.Start(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}, StepTime: 5 * time.Millisecond})
 	report, err := probe.Run(t.Context(), url, probe.Options{
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
 	})

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/version"
 )
 
@@ -14,19 +15,19 @@ func TestVersionScenariosFail(t *testing.T) {
 		{name: "ver-unsupported-error", fails: []string{"jsonrpc/act-version-unsupported"}},
 		{
 			name: "patches matter", fails: []string{"act-version-patch-ignored"},
-			twist: instead(func(r *http.Request, _ string) bool {
+			twist: agenttest.Saying(func(r *http.Request, _ string) bool {
 				return r.Header.Get("A2A-Version") == "1.0.7"
 			}, http.StatusInternalServerError, oops),
 		},
 		{
 			name: "a version has to be there", fails: []string{"act-version-empty"},
-			twist: instead(func(r *http.Request, _ string) bool {
+			twist: agenttest.Saying(func(r *http.Request, _ string) bool {
 				return r.Header.Get("A2A-Version") == "" && r.Method == http.MethodPost && r.URL.RawQuery == ""
 			}, http.StatusInternalServerError, oops),
 		},
 		{
 			name: "queries break it", fails: []string{"act-version-query-param"},
-			twist: instead(func(r *http.Request, _ string) bool {
+			twist: agenttest.Saying(func(r *http.Request, _ string) bool {
 				return r.URL.Query().Has("A2A-Version")
 			}, http.StatusInternalServerError, oops),
 		},

@@ -1,10 +1,8 @@
 package probe_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -137,68 +135,6 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 		t.Fatal(err)
 	}
 	return report
-}
-
-// onRequest lets a test change what an agent is asked.
-func onRequest(edit func(r *http.Request, body string) string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return // the client has left
-			}
-			changed := edit(r, string(body))
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(changed)), int64(len(changed))
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
-// onAnswer lets a test change what an agent answers: the status, the fields and the body, which is whole. Streams are
-// left as they are.
-func onAnswer(edit func(r *http.Request, asked string, a *httptest.ResponseRecorder)) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return // the client has left
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			if strings.Contains(r.Header.Get("Accept"), "event-stream") {
-				next.ServeHTTP(w, r)
-				return
-			}
-			answer := httptest.NewRecorder()
-			next.ServeHTTP(answer, r)
-			edit(r, string(body), answer)
-			for name, values := range answer.Header() {
-				w.Header()[name] = values
-			}
-			w.Header().Del("Content-Length")
-			w.WriteHeader(answer.Code)
-			w.Write(answer.Body.Bytes())
-		})
-	}
-}
-
-// instead answers some requests itself, over JSON-RPC with an error of its own.
-func instead(when func(r *http.Request, body string) bool, status int, answer string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return // the client has left
-			}
-			if when(r, string(body)) {
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(status)
-				io.WriteString(w, answer)
-				return
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			next.ServeHTTP(w, r)
-		})
-	}
 }
 
 // A listener changes what comes over its connections.
