@@ -7,7 +7,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
-	"a2atap/replay/probe/scenarios"
 )
 
 // outcomes makes a report of results: each word is the id of a scenario that passed or, after a minus, failed with an
@@ -18,7 +17,7 @@ func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 	for _, word := range words {
 		id := strings.TrimLeft(word, "-~")
 		var scenario *probe.Scenario
-		for _, s := range suite(t, scenarios.ProtocolSuite) {
+		for _, s := range suite(t) {
 			if s.ID == id {
 				scenario = s
 			}

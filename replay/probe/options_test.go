@@ -12,14 +12,13 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
-	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
 // ask runs all scenarios with the options.
 func ask(t *testing.T, url string, o probe.Options) *probe.Report {
 	t.Helper()
-	o.Scenarios, o.Parallel, o.Timeout = suite(t, scenarios.ProtocolSuite), 4, 20*time.Second
+	o.Scenarios, o.Parallel, o.Timeout = suite(t), 4, 20*time.Second
 	report, err := probe.Run(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestFaithfulAgentsPass(t *testing.T) {
 				t.Parallel()
 				url := agenttest.Start(t, name, refagent.Options{Push: push, StepTime: 5 * time.Millisecond})
 				report, err := probe.Run(context.Background(), url, probe.Options{
-					Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -52,7 +52,7 @@ func TestGoneAgentIsCritical(t *testing.T) {
 		return err
 	}}
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
-		Scenarios: append([]*probe.Scenario{kill}, suite(t, scenarios.ProtocolSuite)...),
+		Scenarios: append([]*probe.Scenario{kill}, suite(t)...),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,4 +63,14 @@ func TestGoneAgentIsCritical(t *testing.T) {
 	if n := report.Count(probe.Unproved); n == 0 {
 		t.Error("what was not asked of an agent that is gone is not inconclusive")
 	}
+}
+
+// suite returns the scenarios that any agent is asked.
+func suite(t *testing.T) []*probe.Scenario {
+	t.Helper()
+	list, err := scenarios.Suite(scenarios.ProtocolSuite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

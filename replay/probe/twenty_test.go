@@ -8,7 +8,6 @@ import (
 
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
-	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -25,7 +24,7 @@ func TestTwentyRunsAreOne(t *testing.T) {
 			var first map[string]probe.Status
 			for run := range 20 {
 				report, err := probe.Run(t.Context(), url, probe.Options{
-					Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)

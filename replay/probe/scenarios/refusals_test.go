@@ -1,4 +1,4 @@
-package probe_test
+package scenarios_test
 
 import (
 	"net/http"
@@ -50,6 +50,36 @@ func TestRPCScenariosFail(t *testing.T) {
 			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
 				return strings.Replace(body, `{"message":"hello"}`,
 					`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}]}}`, 1)
+			}),
+		},
+	})
+}
+
+func TestRobustnessScenariosFail(t *testing.T) {
+	const oops = `{"error":{"code":-32603,"message":"oops"}}`
+	whenBody := func(is func(string) bool) func(http.Handler) http.Handler {
+		return agenttest.Saying(func(_ *http.Request, body string) bool { return is(body) }, http.StatusInternalServerError, oops)
+	}
+	testWrong(t, refusals.Robustness, []wrong{
+		{
+			name: "unknown members break it", fails: []string{"act-unknown-fields-ignored"},
+			twist: whenBody(func(b string) bool { return strings.Contains(b, "a2atapUnknown") }),
+		},
+		{
+			name: "long texts break it", fails: []string{"act-long-text"},
+			twist: whenBody(func(b string) bool { return len(b) > 50_000 }),
+		},
+		{
+			name: "nulls break it", fails: []string{"act-null-members"},
+			twist: whenBody(func(b string) bool { return strings.Contains(b, `"metadata":null`) }),
+		},
+		{
+			name: "roles are made up", fails: []string{"act-required-fields-validated"},
+			twist: agenttest.OnRequest(func(_ *http.Request, body string) string {
+				if strings.Contains(body, `"role"`) {
+					return body
+				}
+				return strings.Replace(body, `"message":{`, `"message":{"role":"ROLE_USER",`, 1)
 			}),
 		},
 	})

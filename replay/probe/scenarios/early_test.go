@@ -1,4 +1,4 @@
-package probe_test
+package scenarios_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const seedToken = "seed-token"
 func askSeed(t *testing.T, s *seedserver.Server, timeout time.Duration) *probe.Report {
 	t.Helper()
 	o := probe.Options{
-		Scenarios: protocolSuite(t), Parallel: 4, Timeout: timeout, Protocols: []client.Protocol{client.Early},
+		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: timeout, Protocols: []client.Protocol{client.Early},
 	}
 	if s.Token != "" {
 		o.Client = client.Options{Authorize: auth.Bearer(s.Token)}
@@ -31,15 +31,6 @@ func askSeed(t *testing.T, s *seedserver.Server, timeout time.Duration) *probe.R
 		t.Fatal(err)
 	}
 	return report
-}
-
-func protocolSuite(t *testing.T) []*probe.Scenario {
-	t.Helper()
-	list, err := scenarios.Suite(scenarios.ProtocolSuite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
 }
 
 // A server that somebody else could have written from the same description passes, open and guarded.

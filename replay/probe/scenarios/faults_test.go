@@ -1,6 +1,6 @@
 //go:build peers
 
-package probe_test
+package scenarios_test
 
 import (
 	"flag"

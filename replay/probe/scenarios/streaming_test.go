@@ -1,4 +1,4 @@
-package probe_test
+package scenarios_test
 
 import (
 	"context"
