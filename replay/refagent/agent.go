@@ -86,6 +86,7 @@ type Agent struct {
 	profile *profile
 	opts    Options
 	hooks   hooks
+	served  *servedCard        // what cards say of the agent
 	given   *givenCard         // nil if the card is the agent's own
 	engines map[string]*engine // by tenant; that of an agent without tenants by the empty name
 	ctx     context.Context    // ends when the agent is closed
@@ -115,17 +116,20 @@ func New(name string, opts Options) (*Agent, error) {
 	if err := p.checkTenants(opts.Tenants); err != nil {
 		return nil, err
 	}
-	given, err := p.readCard(opts)
+	served := p.served(opts)
+	given, err := readCard(served, opts.Card)
 	if err != nil {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	a := &Agent{profile: p, opts: opts, hooks: h, given: given, engines: make(map[string]*engine), started: opts.Now()}
+	a := &Agent{profile: p, opts: opts, hooks: h, served: served, given: given, engines: make(map[string]*engine), started: opts.Now()}
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	for _, tenant := range a.tenants() {
-		e := newEngine(a.ctx, opts)
-		e.moves, e.noStatuses = p.moves, given != nil && !given.statuses
-		e.deliverer.edit = h.deliver
+	for _, tenant := range served.tenants {
+		e := newEngine(a.ctx, engineOptions{
+			stepTime: opts.StepTime, cancelWait: opts.CancelWait, maxTasks: opts.MaxTasks, moves: p.moves,
+			noStatuses: given != nil && !given.statuses, store: opts.Store, webhookRoots: opts.WebhookRoots,
+			edit: h.deliver, log: opts.Log, now: opts.Now, newID: opts.NewID,
+		})
 		a.engines[tenant] = e
 		if err := e.restore(a.owner(tenant), a.skillNamed); err != nil {
 			a.Close()
@@ -207,21 +211,6 @@ func (a *Agent) notFound(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait returns after a time, or reports false when the context ends before.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // until returns a context that ends with ctx or with the agent.
 func (a *Agent) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -287,4 +276,33 @@ func Mux(agents ...*Agent) http.Handler {
 		}
 		agents[max(root, 0)].ServeHTTP(w, r)
 	})
+}
+
+// owner names what belongs to a tenant of the agent in a store.
+func (a *Agent) owner(tenant string) string {
+	if tenant == "" {
+		return a.profile.name
+	}
+	return a.profile.name + "/" + tenant
+}
+
+// skillNamed returns the skill of that name; nil if the agent does not have it.
+func (a *Agent) skillNamed(name string) *skill {
+	if a.given != nil {
+		for _, s := range a.given.skills {
+			if s.does.name == name {
+				return s.does
+			}
+		}
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(name, "tck-"); ok && scripts[rest] != nil {
+		return &skill{name: name, answer: scripts[rest].answer, run: scripts[rest].run}
+	}
+	for _, s := range skills {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
 }

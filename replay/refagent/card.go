@@ -2,6 +2,19 @@ package refagent
 
 // The cards of A2A 1.0 (§4.4.1, §8), and the skills of all cards.
 
+// A servedCard is what cards say of an agent.
+type servedCard struct {
+	agent     string // its name
+	face      *cardFace
+	push      bool
+	streaming bool
+	transport string   // the name of the one binding of an agent before 1.0
+	tenants   []string // of an agent without any the one without a name
+	auth      *Credentials
+	behave    func(*skill) *skill // what a skill of a given card becomes; nil leaves it as it is
+	misfit    func(*skill) *skill // what becomes of the help for messages that fit none; nil leaves it as it is
+}
+
 // A cardSkill is an entry of a card's skills.
 type cardSkill struct {
 	id, name, description string
@@ -88,9 +101,9 @@ var spec03CardSkills = []cardSkill{
 const cardVersion = "1.0.0"
 
 // interfaces10 are those of a 1.0 card: the same URL for both bindings, and for each tenant.
-func interfaces10(a *Agent, base string) []any {
+func interfaces10(a *servedCard, base string) []any {
 	var all []any
-	for _, tenant := range a.tenants() {
+	for _, tenant := range a.tenants {
 		for _, b := range []binding{jsonRPC, httpJSON} {
 			all = append(all, object{{"url", base}, {"protocolBinding", string(b)}, {"protocolVersion", "1.0"}}.
 				optional("tenant", tenant))
@@ -101,7 +114,7 @@ func interfaces10(a *Agent, base string) []any {
 
 // v10Card is what all 1.0 cards have in common.
 func v10Card(
-	a *Agent, base, name, description string, capabilities object, outputs []string, skills []cardSkill,
+	a *servedCard, base, name, description string, capabilities object, outputs []string, skills []cardSkill,
 ) object {
 	return object{
 		{"name", name},
@@ -115,22 +128,22 @@ func v10Card(
 	}
 }
 
-func echoCard(a *Agent, base string) object {
+func echoCard(a *servedCard, base string) object {
 	return v10Card(a, base, "Echo Agent", "Answers every message with the same text.",
-		object{{"streaming", false}, {"pushNotifications", a.opts.Push}}, []string{"text/plain"}, echoCardSkills)
+		object{{"streaming", false}, {"pushNotifications", a.push}}, []string{"text/plain"}, echoCardSkills)
 }
 
 var specOutputs = []string{"text/plain", "application/json", "image/svg+xml"}
 
 // specCard declares the bearer scheme but no requirement: only the extended card is guarded.
-func specCard(a *Agent, base string) object {
+func specCard(a *servedCard, base string) object {
 	return v10Card(a, base, "AgentBin Spec Agent", "Shows every way in which a task can go.",
-		object{{"streaming", true}, {"pushNotifications", a.opts.Push}, {"extendedAgentCard", true}},
+		object{{"streaming", true}, {"pushNotifications", a.push}, {"extendedAgentCard", true}},
 		specOutputs, specCardSkills).
 		with("securitySchemes", object{{"bearer_token", object{{"httpAuthSecurityScheme", object{{"scheme", "bearer"}}}}}})
 }
 
-func specExtendedCard(a *Agent, base string) object {
+func specExtendedCard(a *servedCard, base string) object {
 	skills := append(specCardSkills[:len(specCardSkills):len(specCardSkills)], adminCardSkill)
 	return specCard(a, base).
 		with("name", "AgentBin Spec Agent (Extended)").

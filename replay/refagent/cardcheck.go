@@ -13,7 +13,7 @@ type cardFace struct {
 	wordy    bool     // descriptions, tags and modes are required
 	modes    bool     // each skill says which media types it takes and gives
 	statuses bool     // tasks can show which statuses they had
-	address  func(a *Agent, g *givenCard, base string) object
+	address  func(a *servedCard, g *givenCard, base string) object
 	places   func(c *cardCheck) // checks where the card says the agent is
 	security func(c *cardCheck) // checks what the card says about credentials
 }
@@ -53,13 +53,12 @@ var (
 // A cardCheck holds a card against the agent that is to serve it. What is wrong is noted in the fields.
 type cardCheck struct {
 	fields
-	profile *profile
-	options Options
-	given   *givenCard
+	*servedCard
+	given *givenCard
 }
 
 func (c *cardCheck) check() {
-	face := c.profile.face
+	face := c.face
 	for _, name := range face.foreign {
 		if c.has(name) {
 			c.complain(name, "is no member of a card of "+face.version+", which this agent speaks")
@@ -117,21 +116,21 @@ func (c *cardCheck) checkCapabilities() {
 		return
 	}
 	c.given.streaming = f.boolean("streaming")
-	if c.given.streaming && !c.profile.streaming {
-		f.complain("streaming", "is true, and agent "+c.profile.name+" does not stream")
+	if c.given.streaming && !c.streaming {
+		f.complain("streaming", "is true, and agent "+c.agent+" does not stream")
 	}
 	switch push := f.boolean("pushNotifications"); {
-	case push && !c.options.Push:
+	case push && !c.push:
 		f.complain("pushNotifications", "is true, and the agent was not told to offer push notifications")
-	case !push && c.options.Push:
+	case !push && c.push:
 		f.complain("pushNotifications", "is not true, and the agent was told to offer push notifications")
 	}
 	if f.boolean("extendedAgentCard") {
 		f.complain("extendedAgentCard", "is true, and beside this card there is no other")
 	}
 	c.given.statuses = f.boolean("stateTransitionHistory")
-	if c.given.statuses && !c.profile.face.statuses {
-		f.complain("stateTransitionHistory", "is true, and tasks of agent "+c.profile.name+" do not show their statuses")
+	if c.given.statuses && !c.face.statuses {
+		f.complain("stateTransitionHistory", "is true, and tasks of agent "+c.agent+" do not show their statuses")
 	}
 	if extensions, _ := as[[]any](f, "extensions", "an array"); len(extensions) > 0 {
 		f.complain("extensions", "are promised, and the agent has none")
@@ -139,7 +138,7 @@ func (c *cardCheck) checkCapabilities() {
 }
 
 func (c *cardCheck) checkSkills() {
-	face, ids := c.profile.face, map[string]bool{}
+	face, ids := c.face, map[string]bool{}
 	for s := range c.each("skills") {
 		id := s.required("id")
 		if id != "" && ids[id] {

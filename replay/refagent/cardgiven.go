@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"mime"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,13 +34,13 @@ type CardError struct{ reason string }
 // Error implements error.
 func (e *CardError) Error() string { return e.reason }
 
-// readCard reads the card of the options; nil if there is none. It fails with a CardError if it is no card of the
-// dialect that the agent speaks, or says what is not so, and then names each member and the reason.
-func (p *profile) readCard(o Options) (*givenCard, error) {
-	if len(o.Card) == 0 {
+// readCard reads a card that an agent is to serve; nil if there is none. It fails with a CardError if it is no card of
+// the dialect that the agent speaks, or says what is not so, and then names each member and the reason.
+func readCard(a *servedCard, text []byte) (*givenCard, error) {
+	if len(text) == 0 {
 		return nil, nil
 	}
-	v, err := parseJSON(o.Card)
+	v, err := parseJSON(text)
 	if err != nil {
 		return nil, &CardError{"no card: " + err.Error()}
 	}
@@ -52,29 +51,29 @@ func (p *profile) readCard(o Options) (*givenCard, error) {
 	f := readFields(card)
 	f.exact = true
 	g := &givenCard{card: card}
-	c := &cardCheck{fields: f, profile: p, options: o, given: g}
+	c := &cardCheck{fields: f, servedCard: a, given: g}
 	c.check()
 	if len(*f.bad) > 0 {
 		reasons := make([]string, len(*f.bad))
 		for i, v := range *f.bad {
 			reasons[i] = v.field + " " + v.description
 		}
-		return nil, &CardError{"no card that agent " + p.name + " can serve: " + strings.Join(reasons, "; ")}
+		return nil, &CardError{"no card that agent " + a.agent + " can serve: " + strings.Join(reasons, "; ")}
 	}
-	sum := sha256.Sum256(o.Card)
+	sum := sha256.Sum256(text)
 	g.tag = `"` + hex.EncodeToString(sum[:8]) + `"`
-	p.readSkills(f, g)
+	a.readSkills(f, g)
 	return g, nil
 }
 
 // readSkills finds out what the skills of a checked card do.
-func (p *profile) readSkills(f fields, g *givenCard) {
+func (a *servedCard) readSkills(f fields, g *givenCard) {
 	help := "Begin a message with the name of a skill:"
 	for s := range f.each("skills") {
 		id, name := s.text("id"), s.text("name")
 		does := acts(id, s.texts("tags"))
-		if p.behave != nil {
-			does = p.behave(does)
+		if a.behave != nil {
+			does = a.behave(does)
 		}
 		g.skills = append(g.skills, &givenSkill{strings.ToLower(id), does})
 		if !strings.EqualFold(id, name) {
@@ -84,8 +83,8 @@ func (p *profile) readSkills(f fields, g *givenCard) {
 	}
 	slices.SortStableFunc(g.skills, func(a, b *givenSkill) int { return cmp.Compare(len(b.word), len(a.word)) })
 	g.help = &skill{name: helpSkill.name, answer: func(string) string { return help }}
-	if p.misfit != nil {
-		g.help = p.misfit(g.help)
+	if a.misfit != nil {
+		g.help = a.misfit(g.help)
 	}
 }
 
@@ -122,50 +121,4 @@ func (g *givenCard) route(m *message) *skill {
 func endsWord(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	return rest == "" || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
-}
-
-// skillFor returns the skill that a message of a new conversation asks for.
-func (a *Agent) skillFor(m *message) *skill {
-	if a.opts.Work != nil {
-		return workSkill(a.opts.Work)
-	}
-	if a.given != nil {
-		return a.given.route(m)
-	}
-	return a.profile.route(m)
-}
-
-// streams says whether the agent offers streams.
-func (a *Agent) streams() bool { return a.profile.streaming && (a.given == nil || a.given.streaming) }
-
-// inputs returns the media types that the agent takes.
-func (a *Agent) inputs() []string {
-	if a.given != nil && len(a.given.inputs) > 0 {
-		return a.given.inputs
-	}
-	return []string{"text/plain"}
-}
-
-// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
-func (a *Agent) takes(mediaType string) bool {
-	return slices.ContainsFunc(a.inputs(), func(listed string) bool {
-		essence, _, err := mime.ParseMediaType(listed)
-		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
-	})
-}
-
-// publicCard returns the card; base is the URL of the agent's endpoint.
-func (a *Agent) publicCard(base string) object {
-	if a.given == nil {
-		return a.declareAuth(a.profile.card(a, base))
-	}
-	return a.profile.face.address(a, a.given, base)
-}
-
-// cardTag returns the entity tag of the card.
-func (a *Agent) cardTag() string {
-	if a.given == nil {
-		return `"` + cardVersion + `"`
-	}
-	return a.given.tag
 }

@@ -19,7 +19,7 @@ type offeredPlace struct {
 // checkInterfaces10 reads the interfaces of A2A 1.0 (§4.4.6). One that names no tenant stands for all of them.
 func checkInterfaces10(c *cardCheck) {
 	seen := map[[2]string]bool{}
-	tenants := c.options.Tenants
+	tenants := slices.DeleteFunc(slices.Clone(c.tenants), func(name string) bool { return name == "" })
 	for f := range c.each("supportedInterfaces") {
 		c.readURL(f, "url")
 		b := f.required("protocolBinding")
@@ -53,7 +53,7 @@ func checkInterfaces10(c *cardCheck) {
 }
 
 // addressed10 returns a card of 1.0 with the agent's address in its interfaces.
-func addressed10(a *Agent, g *givenCard, base string) object {
+func addressed10(a *servedCard, g *givenCard, base string) object {
 	var list []any
 	for _, p := range g.offered {
 		entry := p.entry.with("url", base)
@@ -68,18 +68,10 @@ func addressed10(a *Agent, g *givenCard, base string) object {
 	return g.card.with("supportedInterfaces", list)
 }
 
-// transport returns the name of the binding of an agent before 1.0, which has one.
-func (p *profile) transport() string {
-	if p.dialect == nil {
-		return string(httpJSON)
-	}
-	return string(jsonRPC)
-}
-
 // checkPlaces03 reads version, address and transports of 0.2 and 0.3 (A2A 0.3 §5.5, §5.6).
 func checkPlaces03(c *cardCheck) {
-	ours := c.profile.transport()
-	minor := strings.TrimPrefix(c.profile.face.version, "A2A ")
+	ours := c.transport
+	minor := strings.TrimPrefix(c.face.version, "A2A ")
 	v := c.text("protocolVersion")
 	switch {
 	case v == "" && minor != "0.2": // which had no such member in the beginning
@@ -102,9 +94,9 @@ func checkPlaces03(c *cardCheck) {
 func checkURL(c *cardCheck) { c.readURL(c.fields, "url") }
 
 // addressed03 returns a card of 0.2 or 0.3 with the agent's address, and the transport there unless it is the default.
-func addressed03(a *Agent, g *givenCard, base string) object {
+func addressed03(a *servedCard, g *givenCard, base string) object {
 	card := g.card.with("url", base)
-	if t := a.profile.transport(); t != string(jsonRPC) {
+	if t := a.transport; t != string(jsonRPC) {
 		card = card.with("preferredTransport", t)
 	}
 	if more, _ := card.get("additionalInterfaces"); more != nil {
@@ -115,4 +107,4 @@ func addressed03(a *Agent, g *givenCard, base string) object {
 }
 
 // addressed01 returns a card of 0.1, or of before, with the agent's address.
-func addressed01(_ *Agent, g *givenCard, base string) object { return g.card.with("url", base) }
+func addressed01(_ *servedCard, g *givenCard, base string) object { return g.card.with("url", base) }

@@ -23,10 +23,10 @@ func (c *Credentials) String() string {
 
 // asked says what the agent asks for.
 func (c *cardCheck) asked() string {
-	if c.options.Auth == nil {
+	if c.auth == nil {
 		return "the agent asks for no credentials"
 	}
-	return "the agent asks for " + c.options.Auth.String()
+	return "the agent asks for " + c.auth.String()
 }
 
 // checkSecurity10 reads schemes and requirements of 1.0 (§4.4.1, §4.5).
@@ -94,12 +94,12 @@ func (c *cardCheck) checkSecurity(
 		if !ok {
 			continue
 		}
-		if given, ok := read(scheme); !ok || c.options.Auth == nil || !given.same(c.options.Auth) {
+		if given, ok := read(scheme); !ok || c.auth == nil || !given.same(c.auth) {
 			schemes.complain(m.name, "is a scheme for other credentials: "+c.asked())
 		}
 	}
 	required := alternatives(c.fields, requirements)
-	if len(required) == 0 && c.options.Auth != nil {
+	if len(required) == 0 && c.auth != nil {
 		c.complain(requirements, "is missing: "+c.asked())
 	}
 	for s := range c.each("skills") {
@@ -114,7 +114,7 @@ func (c *cardCheck) checkSecurity(
 func (c *cardCheck) checkAlternative(r alternative, declared object) {
 	note := func(text string) { *r.at.bad = append(*r.at.bad, violation{r.at.path, text}) }
 	switch {
-	case len(r.schemes) != 1 && (c.options.Auth != nil || len(r.schemes) > 0):
+	case len(r.schemes) != 1 && (c.auth != nil || len(r.schemes) > 0):
 		note("does not name exactly one scheme: " + c.asked())
 	case len(r.schemes) == 1 && !has(declared, r.schemes[0].name):
 		note("names " + strconv.Quote(r.schemes[0].name) + ", which securitySchemes does not have")
@@ -130,7 +130,7 @@ func (c *Credentials) same(other *Credentials) bool {
 func checkSecurity01(c *cardCheck) {
 	f, ok := c.nested("authentication")
 	named := f.texts("schemes")
-	auth := c.options.Auth
+	auth := c.auth
 	if auth == nil {
 		for _, s := range named {
 			if !strings.EqualFold(s, "public") && !strings.EqualFold(s, "none") {

@@ -1,12 +1,12 @@
 package refagent
 
 import (
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
-)
+) // isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
 
-// isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
 func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
 }
@@ -50,4 +50,50 @@ func matchesETag(fields []string, etag string) bool {
 		}
 	}
 	return false
+}
+
+// skillFor returns the skill that a message of a new conversation asks for.
+func (a *Agent) skillFor(m *message) *skill {
+	if a.opts.Work != nil {
+		return workSkill(a.opts.Work)
+	}
+	if a.given != nil {
+		return a.given.route(m)
+	}
+	return a.profile.route(m)
+}
+
+// streams says whether the agent offers streams.
+func (a *Agent) streams() bool { return a.profile.streaming && (a.given == nil || a.given.streaming) }
+
+// inputs returns the media types that the agent takes.
+func (a *Agent) inputs() []string {
+	if a.given != nil && len(a.given.inputs) > 0 {
+		return a.given.inputs
+	}
+	return []string{"text/plain"}
+}
+
+// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
+func (a *Agent) takes(mediaType string) bool {
+	return slices.ContainsFunc(a.inputs(), func(listed string) bool {
+		essence, _, err := mime.ParseMediaType(listed)
+		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
+	})
+}
+
+// publicCard returns the card; base is the URL of the agent's endpoint.
+func (a *Agent) publicCard(base string) object {
+	if a.given == nil {
+		return a.declareAuth(a.profile.card(a.served, base))
+	}
+	return a.profile.face.address(a.served, a.given, base)
+}
+
+// cardTag returns the entity tag of the card.
+func (a *Agent) cardTag() string {
+	if a.given == nil {
+		return `"` + cardVersion + `"`
+	}
+	return a.given.tag
 }

@@ -34,11 +34,11 @@ const (
 )
 
 // newDeliverer returns a deliverer that pauses for half a step before it tries again.
-func newDeliverer(opts Options) *deliverer {
-	return &deliverer{pause: opts.StepTime / 2, log: opts.Log, client: &http.Client{
+func newDeliverer(opts engineOptions) *deliverer {
+	return &deliverer{pause: opts.stepTime / 2, edit: opts.edit, log: opts.log, client: &http.Client{
 		Timeout: deliveryTimeout,
 		Transport: &http.Transport{
-			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, TLSClientConfig: &tls.Config{RootCAs: opts.WebhookRoots},
+			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, TLSClientConfig: &tls.Config{RootCAs: opts.webhookRoots},
 		},
 		// A redirect is an answer like any other: the client asked for exactly this URL.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -72,3 +72,8 @@ type dialect interface {
 	// authorization returns the value of the Authorization header of a push notification, or nothing.
 	authorization(c pushConfig) string
 }
+
+// isPush says whether an operation is one on push notification configs.
+func (op operation) isPush() bool {
+	return op == createPushConfig || op == getPushConfig || op == listPushConfigs || op == deletePushConfig
+}

@@ -2,6 +2,7 @@ package refagent
 
 import (
 	"context"
+	"crypto/x509"
 	"slices"
 	"strconv"
 	"sync"
@@ -56,11 +57,26 @@ type record struct {
 	configs  []*pushTarget
 }
 
-func newEngine(ctx context.Context, opts Options) *engine {
+// engineOptions set an engine up. None has a default.
+type engineOptions struct {
+	stepTime     time.Duration     // pause between two chunks
+	cancelWait   time.Duration     // how long task-cancel waits to be canceled
+	maxTasks     int               // 0 if there is no limit
+	moves        map[state][]state // from states that do not end a task; nil if the protocol allows any
+	noStatuses   bool              // tasks do not remember the statuses that they had
+	store        Store             // nil if tasks live in memory alone
+	webhookRoots *x509.CertPool    // nil are those of the system
+	edit         func(n *delivery) // changes push notifications; nil for a faithful agent
+	log          func(text string)
+	now          func() time.Time
+	newID        func() string
+}
+
+func newEngine(ctx context.Context, opts engineOptions) *engine {
 	ctx, stop := context.WithCancel(ctx)
 	return &engine{
-		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait, limit: opts.MaxTasks,
-		store: opts.Store, log: opts.Log, deliverer: newDeliverer(opts), ctx: ctx, stop: stop,
+		now: opts.now, newID: opts.newID, step: opts.stepTime, cancelWait: opts.cancelWait, limit: opts.maxTasks,
+		moves: opts.moves, noStatuses: opts.noStatuses, store: opts.store, log: opts.log, deliverer: newDeliverer(opts), ctx: ctx, stop: stop,
 		tasks: make(map[string]*record),
 	}
 }

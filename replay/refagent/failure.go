@@ -1,6 +1,8 @@
 package refagent
 
-import "net/http"
+import (
+	"net/http"
+)
 
 // JSON-RPC 2.0 §5.1 and A2A 1.0 §5.4. The codes of A2A 0.3 §8.2 are the same, up to −32007.
 const (
@@ -126,4 +128,8 @@ func unauthenticated(realm string) *failure {
 		code: codeInvalidRequest, message: "Authentication required",
 		http: http.StatusUnauthorized, challenge: `Bearer realm="` + realm + `"`,
 	}
+}
+
+func pushNotSupported() *failure {
+	return fail(codePushNotSupported, "Push notifications are not supported")
 }

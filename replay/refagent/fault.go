@@ -18,28 +18,6 @@ type Fault struct {
 	hooks  func() hooks
 }
 
-// hooks are the named points at which a fault may change what a faithful agent does. A nil hook changes nothing.
-//
-// Hooks of different requests run at the same time: those with a memory guard it themselves.
-type hooks struct {
-	// card edits the public card's answer.
-	card func(out *answer)
-	// admit refuses a request that a faithful agent would act on; nil lets it pass.
-	admit func(c *call) *failure
-	// join answers a message that names no task with a task that exists; ok false leaves the message its new task.
-	join func(e *engine) (t turn, ok bool)
-	// refuse replaces an error; if it gives nil, reply supplies the success in its place.
-	refuse func(c *call, f *failure) *failure
-	// reply edits what a success gives, before it is put into JSON.
-	reply func(c *call, r *reply)
-	// answer edits a complete answer, or the head of a stream, before it is written.
-	answer func(c *call, out *answer)
-	// events is called once for each stream; what it returns turns each event into the events to write in its place.
-	events func(c *call) func(f *frame) []*frame
-	// deliver edits a push notification.
-	deliver func(d *delivery)
-}
-
 // all are the faults, in the order of the rule catalogue.
 var all = slices.Concat(
 	envelopeFaults,

@@ -69,3 +69,18 @@ func accepted(ranges []string, mediaType string) bool {
 		return r == "*/*" || r == "*" || r == full || r == major+"/*" || r == major
 	})
 }
+
+// wait returns after a time, or reports false when the context ends before.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

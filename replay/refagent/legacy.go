@@ -2,7 +2,6 @@ package refagent
 
 import (
 	"net/url"
-	"slices"
 )
 
 // The dialect before A2A 0.1: tasks in sessions as there, but a history of statuses, streams on a path of their own
@@ -69,21 +68,7 @@ func (d legacy) readEvents(params object, c *pushConfig) *failure {
 	return f.failure()
 }
 
-// Names of events, in streams and in push notification configs.
-const (
-	legacyStatus   = "status"
-	legacyArtifact = "artifact"
-)
-
 const legacyRetries = 3
-
-// legacyName returns the name of an event.
-func legacyName(e event) string {
-	if e.artifact != nil {
-		return legacyArtifact
-	}
-	return legacyStatus
-}
 
 func (d legacy) result(_ operation, r reply) any {
 	switch {
@@ -149,47 +134,4 @@ func (legacy) code(f *failure) int {
 		return legacyWebhookScheme
 	}
 	return f.code
-}
-
-// legacyRoute is the skill that a message asks for by its first word. What no skill answers to fails.
-func legacyRoute(m *message) *skill {
-	s := keyword(m.text())
-	if s == helpSkill {
-		return unmatched(s)
-	}
-	return inTask(s)
-}
-
-// unmatched returns what stands in place of a skill where none fits.
-func unmatched(s *skill) *skill {
-	return &skill{name: s.name, run: func(j *job) { j.status(failed, "No matching skill for this request.") }}
-}
-
-// wants reports whether a webhook is to hear of an event; one that names none hears of all.
-func (c *pushConfig) wants(e event) bool {
-	return len(c.events) == 0 || slices.Contains(c.events, legacyName(e))
-}
-
-// legacyCard is the card of the dialect, which names the modes of each skill.
-func legacyCard(a *Agent, base string) object {
-	modes := func(s cardSkill) any {
-		outputs := texts("text/plain")
-		if s.id == "data-types" {
-			outputs = texts(specOutputs...)
-		}
-		return s.json().(object).with("inputModes", texts("text/plain")).with("outputModes", outputs)
-	}
-	return object{
-		{"name", "AgentBin Spec Agent (before v0.1)"},
-		{"description", "Shows every way in which a task can go."},
-		{"url", base},
-		{"version", cardVersion},
-		{
-			"capabilities",
-			object{{"streaming", true}, {"pushNotifications", a.opts.Push}, {"stateTransitionHistory", true}},
-		},
-		{"defaultInputModes", texts("text/plain")},
-		{"defaultOutputModes", texts(specOutputs...)},
-		{"skills", values(specCardSkills, modes)},
-	}
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// extendedCardToken is the bearer token that the extended card asks for.
-const extendedCardToken = "agentbin-test-token"
-
 // operate performs one operation. Capabilities come before existence: an agent without push notifications says so
 // whatever the task (A2A 1.0 §3.3.4).
 func (a *Agent) operate(ctx context.Context, r *request) (reply, *failure) {
@@ -149,15 +146,6 @@ func (a *Agent) admitParts(parts []part) *failure {
 	return nil
 }
 
-func pushNotSupported() *failure {
-	return fail(codePushNotSupported, "Push notifications are not supported")
-}
-
-// isPush says whether an operation is one on push notification configs.
-func (op operation) isPush() bool {
-	return op == createPushConfig || op == getPushConfig || op == listPushConfigs || op == deletePushConfig
-}
-
 func (a *Agent) pushConfig(r *request) (reply, *failure) {
 	if !a.opts.Push {
 		return reply{}, pushNotSupported()
@@ -183,10 +171,10 @@ func (a *Agent) extendedCard(r *request) (reply, *failure) {
 	}
 	scheme, token, _ := strings.Cut(r.authorization, " ")
 	if a.opts.Auth != nil { // which was asked for already
-		return reply{card: a.declareAuth(a.profile.extended(a, r.base))}, nil
+		return reply{card: a.declareAuth(a.profile.extended(a.served, r.base))}, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != extendedCardToken {
 		return reply{}, unauthenticated(a.profile.name)
 	}
-	return reply{card: a.profile.extended(a, r.base)}, nil
+	return reply{card: a.profile.extended(a.served, r.base)}, nil
 }

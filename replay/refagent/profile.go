@@ -1,6 +1,8 @@
 package refagent
 
-import "slices"
+import (
+	"slices"
+)
 
 // A profile is what tells one agent from another.
 type profile struct {
@@ -18,9 +20,9 @@ type profile struct {
 	route      func(*message) *skill
 	behave     func(*skill) *skill // what a skill of a given card becomes; nil leaves it as it is
 	misfit     func(*skill) *skill // what becomes of the help for messages that fit none; nil leaves it as it is
-	card       func(a *Agent, base string) object
+	card       func(a *servedCard, base string) object
 	declare    func(card object, c *Credentials) object // credentials in the card
-	extended   func(a *Agent, base string) object       // nil if there is no extended card
+	extended   func(a *servedCard, base string) object  // nil if there is no extended card
 	noExtended *failure                                 // the answer then
 }
 
@@ -87,4 +89,24 @@ func profileOf(name string) *profile {
 		return nil
 	}
 	return profiles[i]
+}
+
+// transport returns the name of the binding of an agent before 1.0, which has one.
+func (p *profile) transport() string {
+	if p.dialect == nil {
+		return string(httpJSON)
+	}
+	return string(jsonRPC)
+}
+
+// served returns what cards say of an agent with these options.
+func (p *profile) served(o Options) *servedCard {
+	tenants := o.Tenants
+	if len(tenants) == 0 {
+		tenants = []string{""}
+	}
+	return &servedCard{
+		agent: p.name, face: p.face, push: o.Push, streaming: p.streaming, transport: p.transport(), tenants: tenants,
+		auth: o.Auth, behave: p.behave, misfit: p.misfit,
+	}
 }

@@ -133,12 +133,3 @@ func (a *Agent) failRPC(w http.ResponseWriter, c *call, f *failure) {
 	}
 	a.answer(w, c, out)
 }
-
-// rpcError returns the error object of a failure.
-func (c *call) rpcError(f *failure) object {
-	e := object{{"code", c.dialect.code(f)}, {"message", f.message}}
-	if details := c.dialect.details(f); len(details) > 0 {
-		e = append(e, member{"data", details})
-	}
-	return e
-}

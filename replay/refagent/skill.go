@@ -179,5 +179,27 @@ func data(v any) []part { return []part{{kind: dataPart, data: v}} }
 
 func number(n int) json.Number { return json.Number(fmt.Sprint(n)) }
 
-// timestamp writes an instant as A2A 1.0 §5.6.1 wants it: UTC, Z, milliseconds. A2A 0.3 §6.2 allows the same form.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// legacyRoute is the skill that a message asks for by its first word. What no skill answers to fails.
+func legacyRoute(m *message) *skill {
+	s := keyword(m.text())
+	if s == helpSkill {
+		return unmatched(s)
+	}
+	return inTask(s)
+}
+
+// unmatched returns what stands in place of a skill where none fits.
+func unmatched(s *skill) *skill {
+	return &skill{name: s.name, run: func(j *job) { j.status(failed, "No matching skill for this request.") }}
+}
+
+// taskRoute01 is route for clients that understand tasks only: what other skills say in a message ends a task.
+func taskRoute01(m *message) *skill { return inTask(route(m)) }
+
+// inTask returns a skill that says in a task what s says in a message.
+func inTask(s *skill) *skill {
+	if s.answer == nil {
+		return s
+	}
+	return &skill{name: s.name, run: func(j *job) { j.status(completed, s.answer(j.input)) }}
+}

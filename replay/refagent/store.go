@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A Store keeps what agents have to remember when they end. Values belong to an owner, which is an agent or a tenant of
@@ -29,14 +28,6 @@ func (e *StoreError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the reason.
 func (e *StoreError) Unwrap() error { return e.Err }
-
-// owner names what belongs to a tenant of the agent in a store.
-func (a *Agent) owner(tenant string) string {
-	if tenant == "" {
-		return a.profile.name
-	}
-	return a.profile.name + "/" + tenant
-}
 
 // save keeps a task with these push notification configs, and logs if it cannot: once for a series of failures. The
 // caller holds the lock.
@@ -124,25 +115,4 @@ func (e *engine) takeUp(r *record, configs []pushConfig, find func(name string) 
 	case r.skill.run == nil:
 		e.setStatus(r, failed, text("["+name+"] The agent was started again without this skill."))
 	}
-}
-
-// skillNamed returns the skill of that name; nil if the agent does not have it.
-func (a *Agent) skillNamed(name string) *skill {
-	if a.given != nil {
-		for _, s := range a.given.skills {
-			if s.does.name == name {
-				return s.does
-			}
-		}
-		return nil
-	}
-	if rest, ok := strings.CutPrefix(name, "tck-"); ok && scripts[rest] != nil {
-		return &skill{name: name, answer: scripts[rest].answer, run: scripts[rest].run}
-	}
-	for _, s := range skills {
-		if s.name == name {
-			return s
-		}
-	}
-	return nil
 }

@@ -171,3 +171,6 @@ func (t *task) apply(e event) {
 		t.add(*e.artifact)
 	}
 }
+
+// timestamp writes an instant as A2A 1.0 §5.6.1 wants it: UTC, Z, milliseconds. A2A 0.3 §6.2 allows the same form.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -32,14 +32,6 @@ func (p *profile) checkTenants(tenants []string) error {
 	return nil
 }
 
-// tenants returns the tenants that the agent serves; an agent without any serves the one without a name.
-func (a *Agent) tenants() []string {
-	if len(a.opts.Tenants) == 0 {
-		return []string{""}
-	}
-	return a.opts.Tenants
-}
-
 // admitTenant refuses requests for tenants that the agent does not serve.
 func (a *Agent) admitTenant(r *request) *failure {
 	switch {

@@ -20,17 +20,6 @@ func (v01) operation(method string) (operation, bool) {
 	return op, ok
 }
 
-// taskRoute01 is route for clients that understand tasks only: what other skills say in a message ends a task.
-func taskRoute01(m *message) *skill { return inTask(route(m)) }
-
-// inTask returns a skill that says in a task what s says in a message.
-func inTask(s *skill) *skill {
-	if s.answer == nil {
-		return s
-	}
-	return &skill{name: s.name, run: func(j *job) { j.status(completed, s.answer(j.input)) }}
-}
-
 // decode implements dialect (A2A 0.1 §6, §7).
 func (d v01) decode(op operation, params object) (*request, *failure) {
 	f, r := readFields(params), &request{op: op, taskID: f01(params)}

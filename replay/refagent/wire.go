@@ -13,63 +13,6 @@ import (
 // maxBody bounds a request's body, in bytes.
 const maxBody = 16 << 20
 
-// A binding is a way to put operations on HTTP.
-type binding string
-
-const (
-	jsonRPC  binding = "JSONRPC"
-	httpJSON binding = "HTTP+JSON"
-)
-
-// A call is one request on its way through the agent, as the hooks of a fault see it.
-type call struct {
-	binding   binding
-	dialect   dialect
-	mediaType string    // of complete answers
-	op        operation // empty if the request could not be read that far
-	request   *request  // nil as long as it is not decoded
-	id        any       // the JSON-RPC id; nil on HTTP+JSON
-	batch     []any     // the calls of a JSON-RPC batch
-	failure   *failure  // what the answer will say, if it is an error
-	envelope  func(result any) any
-
-	// named and untilEnd are for streams before A2A 0.1: events have names, and go on while the agent waits for the
-	// client.
-	named, untilEnd bool
-}
-
-// An answer is a response about to be written: complete, or the head of a stream.
-type answer struct {
-	status   int
-	header   http.Header
-	body     any    // a JSON tree
-	text     []byte // written in place of body if it is not nil
-	stream   bool   // events follow; there is no body
-	bodyless bool   // 304
-}
-
-func newAnswer(status int, mediaType string, body any) *answer {
-	return &answer{status: status, header: http.Header{"Content-Type": {mediaType}}, body: body}
-}
-
-// write sends a complete answer. A client that has left is no concern of the agent.
-func (a *answer) write(w http.ResponseWriter) {
-	for name, v := range a.header {
-		w.Header()[name] = v
-	}
-	if a.bodyless {
-		w.WriteHeader(a.status)
-		return
-	}
-	text := a.text
-	if text == nil {
-		text = appendJSON(nil, a.body)
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(a.status)
-	w.Write(text) // an error means that the client has left
-}
-
 // answer applies the fault and writes.
 func (a *Agent) answer(w http.ResponseWriter, c *call, out *answer) {
 	if a.hooks.answer != nil {
@@ -98,15 +41,6 @@ func (a *Agent) perform(ctx context.Context, c *call) (reply, *failure) {
 		a.hooks.reply(c, &r)
 	}
 	return r, f
-}
-
-// A frame is one event of a stream about to be written.
-type frame struct {
-	event event
-	name  string // of the event; none if it is empty
-	body  any
-	text  []byte // written in place of the framed body if it is not nil
-	last  bool   // the stream ends after it
 }
 
 // streamEvents writes a stream: each event is flushed at once, and the body ends after the last one of the stream.
@@ -140,17 +74,6 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call
 		}
 	}
 }
-
-// ends reports whether a stream ends after an event.
-func (c *call) ends(e event) bool {
-	if c.untilEnd {
-		return e.terminal()
-	}
-	return e.endsStream()
-}
-
-// frameBody returns what an event looks like in this call's dialect and binding.
-func (c *call) frameBody(e event) any { return c.envelope(c.dialect.event(e)) }
 
 // writeFrames writes an event, or what the fault makes of it, and says whether the stream is over.
 func writeFrames(w http.ResponseWriter, f *frame, hook func(*frame) []*frame) (done bool) {
@@ -227,4 +150,10 @@ func (a *Agent) checkVersion(asked string, unmistakable bool) *failure {
 		asked = "0.3, which no A2A-Version means,"
 	}
 	return fail(codeVersion, "A2A version "+asked+" is not supported here; this agent speaks 1.0")
+}
+
+// readHeader takes what operations need from the head of a request.
+func (a *Agent) readHeader(into *request, r *http.Request) {
+	into.authorization, into.traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
+	into.base = a.base(r)
 }

@@ -2,7 +2,6 @@ package refagent
 
 import (
 	"context"
-	"net/http"
 )
 
 // Work is what an agent does with a message: it returns the text of the task's one artifact, or an error, whose text is
@@ -27,10 +26,4 @@ func workSkill(work Work) *skill {
 		j.artifact(artifact{id: j.engine.newID(), name: "result", parts: text(result)})
 		j.status(completed, "")
 	}}
-}
-
-// readHeader takes what operations need from the head of a request.
-func (a *Agent) readHeader(into *request, r *http.Request) {
-	into.authorization, into.traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
-	into.base = a.base(r)
 }
