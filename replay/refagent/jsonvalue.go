@@ -21,7 +21,7 @@ const maxDepth = 200
 type object []member
 
 // A member is one name and value of an object.
-type member struct {
+type member = struct {
 	name  string
 	value any
 }
