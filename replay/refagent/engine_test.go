@@ -1,23 +1,23 @@
 package refagent
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // An engine forgets the oldest task that has ended, never one that is still worked on.
 func TestForget(t *testing.T) {
-	a, err := New("spec", Options{CancelWait: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	busy := start(t, a.engines[""], order{skill: keyword("task-cancel")}).first.id
+	e := newTestEngine(t)
+	busy := start(t, e, order{skill: keyword("task-cancel")}).first.id
 	var ended []string
 	for range maxTasks + 1 {
-		turn := start(t, a.engines[""], order{skill: scripts["reject-task"]})
-		for e := (event{}); !e.terminal(); {
-			if e, turn.events, err = turn.events.wait(t.Context()); err != nil {
+		turn := start(t, e, order{skill: scripts["reject-task"]})
+		var err error
+		for ev := (event{}); !ev.terminal(); {
+			if ev, turn.events, err = turn.events.wait(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,32 +27,38 @@ func TestForget(t *testing.T) {
 		busy: true, ended[0]: false, ended[1]: false, ended[2]: true,
 		ended[maxTasks]: true,
 	} {
-		if _, f := a.engines[""].get(id); (f == nil) != known {
+		if _, f := e.get(id); (f == nil) != known {
 			t.Errorf("task %s: known %v, want %v", id, f == nil, known)
 		}
 	}
-	if got := a.engines[""].list(listing{pageSize: 1}).total; got != maxTasks {
+	if got := e.list(listing{pageSize: 1}).total; got != maxTasks {
 		t.Errorf("got %d tasks, want %d", got, maxTasks)
 	}
 }
 
 // What a closed engine is still asked to do does not run and does not block.
 func TestClosedEngine(t *testing.T) {
-	a, err := New("spec", Options{Push: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.Close()
-	task := start(t, a.engines[""],
+	e := newTestEngine(t)
+	e.close()
+	task := start(t, e,
 		order{skill: keyword("streaming"), push: &pushConfig{id: "p", url: "http://127.0.0.1:1/", dialect: v10{}}},
 	)
-	if f := a.engines[""].deleteConfig(task.first.id, "p"); f != nil {
+	if f := e.deleteConfig(task.first.id, "p"); f != nil {
 		t.Error(f.message)
 	}
-	if got, _ := a.engines[""].get(task.first.id); got.status.state != submitted {
+	if got, _ := e.get(task.first.id); got.status.state != submitted {
 		t.Errorf("state %s, want the task untouched", got.status.state)
 	}
-	a.Close()
+	e.close()
+}
+
+func newTestEngine(t *testing.T) *engine {
+	t.Helper()
+	e := newEngine(context.Background(), engineOptions{
+		cancelWait: time.Hour, log: func(string) {}, now: time.Now, newID: uuid.NewString,
+	})
+	t.Cleanup(e.close)
+	return e
 }
 
 func start(t *testing.T, e *engine, o order) turn {
