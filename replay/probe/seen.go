@@ -94,6 +94,7 @@ func answerText(x *capture.Exchange) string {
 	return b.String()
 }
 
+// Excerpt quotes what came, as far as it fits into a sentence.
 func Excerpt(p []byte) string { return cut(p, excerptSize) }
 
 // cut writes at most so many bytes as text.

@@ -2,6 +2,10 @@ package refagent
 
 import (
 	"net/http"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
 
 // refuseStranger answers a request that is for no operation and lacks the credentials, and reports whether it did.
@@ -11,18 +15,18 @@ func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if a.profile.dialect == nil {
-		a.failREST(w, &call{binding: httpJSON, dialect: a.profile.rest.dialect, mediaType: "application/json"}, f)
+		a.failREST(w, &wire.Call{Binding: wire.HTTPJSON, Dialect: a.profile.rest.dialect, MediaType: "application/json"}, f)
 	} else {
-		a.failRPC(w, &call{binding: jsonRPC, dialect: a.profile.dialect, mediaType: "application/json"}, f)
+		a.failRPC(w, &wire.Call{Binding: wire.JSONRPC, Dialect: a.profile.dialect, MediaType: "application/json"}, f)
 	}
 	return true
 }
 
 // authenticate refuses a request without the credentials that the agent asks for. The public card needs none
 // (A2A 1.0 §8.2), nor does OPTIONS.
-func (a *Agent) authenticate(r *http.Request) *failure {
+func (a *Agent) authenticate(r *http.Request) *model.Failure {
 	c := a.opts.Auth
-	if c == nil || c.brought(r) {
+	if c == nil || c.Brought(r) {
 		return nil
 	}
 	challenge := "Bearer"
@@ -32,14 +36,14 @@ func (a *Agent) authenticate(r *http.Request) *failure {
 	case APIKeyAuth:
 		challenge = "ApiKey"
 	}
-	return &failure{
-		code: codeUnauthenticated, message: "Unauthorized", http: http.StatusUnauthorized,
-		challenge: challenge + ` realm="` + a.profile.name + `"`,
+	return &model.Failure{
+		Code: model.CodeUnauthenticated, Message: "Unauthorized", HTTP: http.StatusUnauthorized,
+		Challenge: challenge + ` realm="` + a.profile.name + `"`,
 	}
 }
 
 // declareAuth returns a card that says which credentials the agent asks for.
-func (a *Agent) declareAuth(card object) object {
+func (a *Agent) declareAuth(card jsonvalue.Object) jsonvalue.Object {
 	if a.opts.Auth == nil {
 		return card
 	}

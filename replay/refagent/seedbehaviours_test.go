@@ -67,7 +67,7 @@ func seedFails(t *testing.T) {
 // A card is read when the agent starts, which fails where the card is no card or promises what is not so.
 func seedCards(t *testing.T) {
 	card := func(capabilities map[string]any) []byte {
-		return givenCard(t, "legacy", map[string]any{"capabilities": capabilities})
+		return Given(t, "legacy", map[string]any{"capabilities": capabilities})
 	}
 	origin := serve(t, "legacy", refagent.Options{Push: true, Card: card(map[string]any{
 		"streaming": true, "pushNotifications": true, "stateTransitionHistory": true,
@@ -87,7 +87,7 @@ func seedCards(t *testing.T) {
 		{"legacy", []byte(`{"name":"x"}`), "version is required"},
 		{"legacy", card(map[string]any{"pushNotifications": true}), "capabilities.pushNotifications is true"},
 		{
-			"echo", givenCard(t, "echo", map[string]any{"capabilities": map[string]any{"streaming": true}}),
+			"echo", Given(t, "echo", map[string]any{"capabilities": map[string]any{"streaming": true}}),
 			"capabilities.streaming is true",
 		},
 	} {

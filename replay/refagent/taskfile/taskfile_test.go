@@ -13,11 +13,11 @@ import (
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
-	"a2atap/replay/refagent"
+	"a2atap/replay/refagent/internal/engine"
 	"a2atap/replay/refagent/taskfile"
 )
 
-var _ refagent.Store = (*taskfile.File)(nil)
+var _ engine.Store = (*taskfile.File)(nil)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

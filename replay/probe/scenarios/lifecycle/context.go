@@ -9,6 +9,7 @@ import (
 	"a2atap/replay/probe/scenarios/scenario"
 ) // contextScenarios are about which task and which context a message belongs to (A2A 1.0 §3.4).
 
+// Contexts are about tasks that belong together, and about messages that name a task or a context.
 var Contexts = []*probe.Scenario{
 	{
 		ID: "act-unknown-taskid-in-message", Title: "a message to a task that nobody made is refused, and makes none",

@@ -245,6 +245,7 @@ func SameTask(task *client.Task, id, contextID string) error {
 	return nil
 }
 
+// Levels is a requirement word for some protocols, as the Levels of a scenario are.
 func Levels(word analyzer.Level, in ...client.Protocol) map[client.Protocol]analyzer.Level {
 	m := make(map[client.Protocol]analyzer.Level, len(in))
 	for _, p := range in {

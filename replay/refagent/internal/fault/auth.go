@@ -1,0 +1,143 @@
+package fault
+
+import (
+	"net/http"
+	"slices"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of authentication and of tasks that wait for an authorization.
+var authFaults = []Fault{
+	{
+		Slug: "auth-not-enforced", agents: withTask, Also: []string{"auth-credentials-sent", "auth-extended-card-client"},
+		Doc:   "The card asks for a bearer token with every request, and nobody looks for it.",
+		hooks: func() wire.Hooks { return wire.Hooks{Card: editCard(requireBearer)} },
+	},
+	{
+		Slug: "auth-www-authenticate", agents: anyAgent,
+		Doc: "Push notification configs are refused with a 401 that does not say how to authenticate.",
+		hooks: admitNone(isPushOperation, func() *model.Failure {
+			f := model.Unauthenticated("")
+			f.Challenge = ""
+			return f
+		}),
+	},
+	{
+		Slug: "auth-extended-card-server", agents: only10, Also: []string{"auth-extended-card-client"},
+		Doc: "The extended card is given to anybody.",
+		hooks: func() wire.Hooks {
+			return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
+				if c.Op == model.GetExtendedCard {
+					c.Request.Authorization = "Bearer " + wire.ExtendedCardToken
+				}
+				return nil
+			}}
+		},
+	},
+	{
+		Slug: "auth-error-no-leak", agents: only10,
+		Doc: "Tasks are for the token of the extended card; to others they are forbidden.",
+		hooks: func() wire.Hooks {
+			return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
+				if c.Op != model.GetTask || c.Request.Authorization == "Bearer "+wire.ExtendedCardToken {
+					return nil
+				}
+				f := model.Fail(model.CodeInvalidRequest, "This task belongs to somebody else")
+				f.HTTP = http.StatusForbidden
+				return f
+			}}
+		},
+	},
+	{
+		Slug: "auth-required-has-message", agents: only10,
+		Doc:   "A task that waits for an authorization does not say for which.",
+		hooks: speechless,
+	},
+	{
+		Slug: "auth-required-has-message-0x", agents: only03,
+		Doc:   "A task that waits for an authorization does not say for which.",
+		hooks: speechless,
+	},
+	{
+		Slug: "auth-required-uses-task", agents: only10,
+		Doc: "The update that says that an authorization is needed names no task.",
+		hooks: onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			if u := f.Event.Status; u != nil && u.Status.State == model.AuthRequired {
+				nameless := *u
+				nameless.TaskID = ""
+				f.Body = c.FrameBody(model.Event{Status: &nameless})
+			}
+			return []*wire.Frame{f}
+		}),
+	},
+}
+
+func requireBearer(o jsonvalue.Object) jsonvalue.Object {
+	if _, modern := o.Get("supportedInterfaces"); modern {
+		return o.With("securityRequirements", []any{jsonvalue.Object{{"schemes", jsonvalue.Object{{
+			"bearer_token",
+			jsonvalue.Object{{"list", []any{}}},
+		}}}}})
+	}
+	return o.With("securitySchemes", jsonvalue.Object{{"bearer_token", jsonvalue.Object{
+		{"type", "http"},
+		{"scheme", "bearer"},
+	}}}).
+		With("security", []any{jsonvalue.Object{{"bearer_token", []any{}}}})
+}
+
+// admitNone makes hooks that refuse every call which fits.
+func admitNone(fits func(c *wire.Call) bool, refusal func() *model.Failure) func() wire.Hooks {
+	return func() wire.Hooks {
+		return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
+			if fits(c) {
+				return refusal()
+			}
+			return nil
+		}}
+	}
+}
+
+// calls returns what fits calls of the operations.
+func calls(ops ...model.Operation) func(c *wire.Call) bool {
+	return func(c *wire.Call) bool { return slices.Contains(ops, c.Op) }
+}
+
+func isPushOperation(c *wire.Call) bool { return c.Op.IsPush() }
+
+// speechless makes hooks that take the message from every task that waits for an authorization.
+func speechless() wire.Hooks {
+	silence := func(s *model.Status) {
+		if s.State == model.AuthRequired {
+			s.Message = nil
+		}
+	}
+	h := onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+		e := f.Event
+		switch {
+		case e.Status != nil && e.Status.Status.State == model.AuthRequired:
+			u := *e.Status
+			silence(&u.Status)
+			f.Body = c.FrameBody(model.Event{Status: &u})
+		case e.Task != nil && e.Task.Status.State == model.AuthRequired:
+			t := *e.Task
+			silence(&t.Status)
+			f.Body = c.FrameBody(model.Event{Task: &t})
+		}
+		return []*wire.Frame{f}
+	})()
+	h.Reply = func(_ *wire.Call, r *model.Reply) {
+		if r.Task != nil {
+			silence(&r.Task.Status)
+		}
+		if r.Page != nil {
+			for i := range r.Page.Tasks {
+				silence(&r.Page.Tasks[i].Status)
+			}
+		}
+	}
+	return h
+}
