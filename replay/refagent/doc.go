@@ -27,7 +27,7 @@
 //
 // [Options.Card] gives an agent another card: then it does what that says, and is refused where the card promises what
 // is not so (internal/cards). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A [Store] keeps
-// tasks beyond the life of an agent; package taskstore is one, and any other place that keeps values by their keys can
+// tasks beyond the life of an agent; package filestore is one, and any other place that keeps values by their keys can
 // be.
 //
 // # Faults

@@ -10,15 +10,15 @@ import (
 
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
-	"a2atap/replay/internal/seedserver"
+	"a2atap/replay/internal/earlyagent"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 )
 
-const seedToken = "seed-token"
+const earlyToken = "early-token"
 
-// askSeed asks a server of the oldest dialect everything that it can be asked.
-func askSeed(t *testing.T, s *seedserver.Server, timeout time.Duration) *probe.Report {
+// askEarly asks an agent of the oldest dialect everything that it can be asked.
+func askEarly(t *testing.T, s *earlyagent.Agent, timeout time.Duration) *probe.Report {
 	t.Helper()
 	o := probe.Options{
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: timeout, Protocols: []client.Protocol{client.Early},
@@ -33,15 +33,15 @@ func askSeed(t *testing.T, s *seedserver.Server, timeout time.Duration) *probe.R
 	return report
 }
 
-// A server that somebody else could have written from the same description passes, open and guarded.
-func TestSeedServerPasses(t *testing.T) {
+// An agent that somebody else could have written from the same description passes, open and guarded.
+func TestEarlyAgentPasses(t *testing.T) {
 	t.Parallel()
-	for _, token := range []string{"", seedToken} {
+	for _, token := range []string{"", earlyToken} {
 		t.Run(token, func(t *testing.T) {
 			t.Parallel()
-			s := seedserver.New("")
+			s := earlyagent.New("")
 			s.Token = token
-			report := askSeed(t, s, time.Minute)
+			report := askEarly(t, s, time.Minute)
 			if n := report.Count(probe.Pass); n < 30 {
 				t.Errorf("only %d cases passed", n)
 			}
@@ -55,9 +55,9 @@ func TestSeedServerPasses(t *testing.T) {
 	}
 }
 
-// seedFaults are the server's faults, each with the row that fails for it. What else then has to fail asks the same in
+// earlyFaults are the agent's faults, each with the row that fails for it. What else then has to fail asks the same in
 // other words.
-var seedFaults = []struct {
+var earlyFaults = []struct {
 	fault, row string
 	also       []string
 }{
@@ -92,21 +92,21 @@ var seedFaults = []struct {
 }
 
 // With each of its faults the row fails that the fault is about, and no other.
-func TestSeedServerFaults(t *testing.T) {
+func TestEarlyAgentFaults(t *testing.T) {
 	t.Parallel()
-	for _, f := range seedFaults {
+	for _, f := range earlyFaults {
 		t.Run(f.fault, func(t *testing.T) {
 			t.Parallel()
-			s := seedserver.New(f.fault)
+			s := earlyagent.New(f.fault)
 			if slices.Contains([]string{"open", "guarded-card", "no-token-url", "no-key-header"}, f.fault) {
-				s.Token = seedToken
+				s.Token = earlyToken
 			}
 			var rows []string
-			for _, r := range askSeed(t, s, 3*time.Second).Results {
+			for _, r := range askEarly(t, s, 3*time.Second).Results {
 				if !r.Bad() {
 					continue
 				}
-				rows = append(rows, seedRow(r.Scenario, f.row))
+				rows = append(rows, rowFor(r.Scenario, f.row))
 				t.Logf("%s: %s", r.Test, r.Message)
 			}
 			slices.Sort(rows)
@@ -117,8 +117,8 @@ func TestSeedServerFaults(t *testing.T) {
 	}
 }
 
-// seedRow returns the row if the scenario is about it, else the scenario's name.
-func seedRow(s *probe.Scenario, row string) string {
+// rowFor returns the row if the scenario is about it, else the scenario's name.
+func rowFor(s *probe.Scenario, row string) string {
 	if slices.Contains(s.Tags, row) {
 		return row
 	}

@@ -10,9 +10,9 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// The requirements of a server of the dialect before 0.1, by their ids. Each is shown by a row of seedAnswers or of
-// seedBehaviours.
-const seedServer = `S4-I1 S4-I2 S4-I3 S4-I4 S4-I5 S4-I6 S4-1.1 S4-1.2a S4-1.2b S4-1.3 S4-1.4 S4-1.5 S4-2.1 S4-2.2 S4-2.3
+// The requirements of a server of the dialect before 0.1, by their ids. Each is shown by a row of earlyAnswers or of
+// earlyBehaviours.
+const earlyRequirements = `S4-I1 S4-I2 S4-I3 S4-I4 S4-I5 S4-I6 S4-1.1 S4-1.2a S4-1.2b S4-1.3 S4-1.4 S4-1.5 S4-2.1 S4-2.2 S4-2.3
 S4-2.4 S4-2.5 S4-3.1a S4-3.1b S4-3.1c S4-3.2a S4-3.2b S4-3.3 S4-3.4 S4-4.1a S4-4.1b S4-4.1c S4-4.1d S4-4.1e S4-4.1f
 S4-4.1g S4-4.2 S4-4.3 S4-4.4 S4-5.1a S4-5.1b S4-5.1c S4-5.2a S4-5.2b S4-5.2c S4-5.3 S4-5.4 S4-5.5 S4-6.1a S4-6.1b
 S4-6.1c S4-6.2a S4-6.2b S4-6.3a S4-6.3b S4-6.3c S4-6.4 S4-V1 S4-V2 S4-V3 S4-V4 S4-V5 S4-V6 S4-V7 S4-V8 S4-V9 S4-V10 S4-P1
@@ -29,8 +29,8 @@ var (
 	canceled   = []string{legacySends("t1", "task-cancel"), legacyCall("/", "tasks/cancel", `{"id":"t1"}`)}
 )
 
-// seedAnswers are single exchanges with the agent legacy; want are regular expressions, for the head and the body.
-var seedAnswers = []struct {
+// earlyAnswers are single exchanges with the agent legacy; want are regular expressions, for the head and the body.
+var earlyAnswers = []struct {
 	rows    string
 	opts    refagent.Options
 	before  []string
@@ -190,14 +190,14 @@ var seedAnswers = []struct {
 	},
 }
 
-func TestSeedServer(t *testing.T) {
+func TestEarlyRequirements(t *testing.T) {
 	shown := map[string]bool{}
 	note := func(rows string) {
 		for id := range strings.FieldsSeq(rows) {
 			shown[id] = true
 		}
 	}
-	for _, tt := range seedAnswers {
+	for _, tt := range earlyAnswers {
 		note(tt.rows)
 		t.Run(tt.rows, func(t *testing.T) {
 			origin := serve(t, "legacy", tt.opts)
@@ -208,7 +208,7 @@ func TestSeedServer(t *testing.T) {
 			if resp.StatusCode != tt.status {
 				t.Errorf("got status %d, want %d", resp.StatusCode, tt.status)
 			}
-			text := seedText(t, resp, body)
+			text := earlyText(t, resp, body)
 			for _, want := range tt.want {
 				if pattern := regexp.MustCompile(want); !pattern.MatchString(text) && !pattern.MatchString(body) {
 					t.Errorf("got\n%s\nwant %s", text, want)
@@ -216,11 +216,11 @@ func TestSeedServer(t *testing.T) {
 			}
 		})
 	}
-	for _, tt := range seedBehaviours {
+	for _, tt := range earlyBehaviours {
 		note(tt.rows)
 		t.Run(tt.rows, tt.test)
 	}
-	for id := range strings.FieldsSeq(seedServer) {
+	for id := range strings.FieldsSeq(earlyRequirements) {
 		if !shown[id] {
 			t.Errorf("nothing shows %s", id)
 		}
@@ -231,8 +231,8 @@ func TestSeedServer(t *testing.T) {
 	}
 }
 
-// seedText is a response as text: status line, header fields, an empty line, the body.
-func seedText(t *testing.T, resp *http.Response, body string) string {
+// earlyText is a response as text: status line, header fields, an empty line, the body.
+func earlyText(t *testing.T, resp *http.Response, body string) string {
 	t.Helper()
 	lines := []string{resp.Proto + " " + resp.Status}
 	for name, v := range resp.Header {

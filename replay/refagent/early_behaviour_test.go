@@ -11,8 +11,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// seedBehaviours are what takes more than one exchange.
-var seedBehaviours = []struct {
+// earlyBehaviours are what takes more than one exchange.
+var earlyBehaviours = []struct {
 	rows string
 	test func(t *testing.T)
 }{
@@ -22,18 +22,18 @@ var seedBehaviours = []struct {
 	{"S4-5.3 S4-5.5", TestLegacyWebhookIsDropped},
 	{"S4-5.5", TestFailedDeliveriesAreLogged},
 	{"S4-I4 S4-2.3", TestOlderTasksOutliveTheAgent},
-	{"S4-2.3 S4-3.1a S4-V2 S4-V3", seedResumes},
+	{"S4-2.3 S4-3.1a S4-V2 S4-V3", earlyResumes},
 	{"S4-3.1b S4-I2", TestGivenSkills},
-	{"S4-3.1c S4-2.4", seedFails},
-	{"S4-I1 S4-I2 S4-6.1a S4-6.1b S4-6.1c S4-V9 S4-P5", seedCards},
-	{"S4-4.1f S4-4.2 S4-4.4 S4-P3", seedLeaves},
-	{"S4-6.4 S4-V1", seedEndToEnd},
-	{"S4-P2", seedIDs},
-	{"S4-4.1b", seedKeepsAlive},
+	{"S4-3.1c S4-2.4", earlyFails},
+	{"S4-I1 S4-I2 S4-6.1a S4-6.1b S4-6.1c S4-V9 S4-P5", earlyCards},
+	{"S4-4.1f S4-4.2 S4-4.4 S4-P3", earlyLeaves},
+	{"S4-6.4 S4-V1", earlyEndToEnd},
+	{"S4-P2", earlyIDs},
+	{"S4-4.1b", earlyKeepsAlive},
 }
 
 // A task that waits is resumed by a message to its id, gets artifacts, and is read with them.
-func seedResumes(t *testing.T) {
+func earlyResumes(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	exchange(t, origin, legacySends("t1", "multi-turn"))
 	legacyTask(t, origin, "t1")
@@ -51,7 +51,7 @@ func seedResumes(t *testing.T) {
 }
 
 // A skill's failure is the task's, and the answer to the send does not wait for it.
-func seedFails(t *testing.T) {
+func earlyFails(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	_, body := exchange(t, origin, legacySends("t1", "task-failure"))
 	if !strings.Contains(body, `"status":{"state":"submitted"`) {
@@ -65,7 +65,7 @@ func seedFails(t *testing.T) {
 }
 
 // A card is read when the agent starts, which fails where the card is no card or promises what is not so.
-func seedCards(t *testing.T) {
+func earlyCards(t *testing.T) {
 	card := func(capabilities map[string]any) []byte {
 		return Given(t, "legacy", map[string]any{"capabilities": capabilities})
 	}
@@ -99,7 +99,7 @@ func seedCards(t *testing.T) {
 }
 
 // A client that leaves its stream is forgotten, the task goes on, and the client reads it later.
-func seedLeaves(t *testing.T) {
+func earlyLeaves(t *testing.T) {
 	a, err := refagent.New("legacy", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func seedLeaves(t *testing.T) {
 }
 
 // The connection of a stream stays for the next request, and says so.
-func seedKeepsAlive(t *testing.T) {
+func earlyKeepsAlive(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
@@ -162,7 +162,7 @@ func seedKeepsAlive(t *testing.T) {
 }
 
 // A client that knows nothing but the address finds the card, and sends a task to where that says.
-func seedEndToEnd(t *testing.T) {
+func earlyEndToEnd(t *testing.T) {
 	card := publicCard(t, serve(t, "legacy", refagent.Options{}))
 	origin := card["url"].(string)
 	example := card["skills"].([]any)[1].(map[string]any)["examples"].([]any)[0].(string)
@@ -173,7 +173,7 @@ func seedEndToEnd(t *testing.T) {
 }
 
 // What the agent names itself is a UUID: here the session of a client that names none.
-func seedIDs(t *testing.T) {
+func earlyIDs(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	_, body := exchange(t, origin, legacyCall("/", "tasks/send",
 		`{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-cancel"}]}}`))

@@ -1,7 +1,7 @@
-// Package seedserver is a server of the dialect before A2A 0.1 as its description has it. It shares no code with the
+// Package earlyagent is an agent of the dialect before A2A 0.1 as its description has it. It shares no code with the
 // reference agents: a second reading of the same text, for tests of those who read the first. Each of its faults breaks
 // one row of what the dialect's conformance suite asks.
-package seedserver
+package earlyagent
 
 import (
 	"encoding/json"
@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// A Server is an agent of the dialect before A2A 0.1. One skill repeats what it is told, another asks back.
-type Server struct {
+// An Agent is one of the dialect before A2A 0.1. One skill repeats what it is told, another asks back.
+type Agent struct {
 	// Token is asked for on all but the card, if it is not empty. It is set before the server starts.
 	Token string
 
@@ -33,15 +33,15 @@ type Server struct {
 	stop     chan struct{} // closed when the server ends
 }
 
-// New returns a server with one fault, or a faultless one if it is empty.
-func New(fault string) *Server {
-	return &Server{
+// New returns an agent with one fault, or a faultless one if it is empty.
+func New(fault string) *Agent {
+	return &Agent{
 		step: 60 * time.Millisecond, fault: fault, tasks: map[string]*task{}, stop: make(chan struct{}),
 	}
 }
 
 // Start serves the agent until the test ends, and returns its URL.
-func (s *Server) Start(t testing.TB) string {
+func (s *Agent) Start(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) Start(t testing.TB) string {
 }
 
 // close ends the skills that still run.
-func (s *Server) close() {
+func (s *Agent) close() {
 	close(s.stop)
 	s.finished.Wait()
 }
@@ -88,7 +88,7 @@ func (t *task) over() bool {
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/.well-known/agent.json":
 		s.card(w, r)
@@ -104,7 +104,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) card(w http.ResponseWriter, r *http.Request) {
+func (s *Agent) card(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Methods", "GET, OPTIONS")
 	switch {
@@ -154,7 +154,7 @@ var cardFaults = map[string]func(card, skill, capabilities object){
 	"capability-string": func(_, _, f object) { f["stateTransitionHistory"] = "true" },
 }
 
-func (s *Server) reply(w http.ResponseWriter, status int, body any) {
+func (s *Agent) reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(body)
@@ -178,7 +178,7 @@ type call struct {
 }
 
 // read reads a request, or answers what is wrong with it.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) (*call, bool) {
+func (s *Agent) read(w http.ResponseWriter, r *http.Request) (*call, bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	if err != nil {
 		return nil, false
@@ -206,7 +206,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (*call, bool) {
 	return &c, true
 }
 
-func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
+func (s *Agent) rpc(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.read(w, r)
 	if !ok {
 		return
@@ -244,7 +244,7 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, http.StatusOK, object{"jsonrpc": "2.0", "id": c.ID, "result": result})
 }
 
-func (s *Server) cancel(c *call, t *task) (any, object) {
+func (s *Agent) cancel(c *call, t *task) (any, object) {
 	switch {
 	case t == nil:
 		return nil, failure(c.ID, -32001, "Task not found: "+c.Params.ID)
@@ -259,7 +259,7 @@ func (s *Server) cancel(c *call, t *task) (any, object) {
 }
 
 // send creates a task, or goes on with one that waits.
-func (s *Server) send(c *call) (any, object) {
+func (s *Agent) send(c *call) (any, object) {
 	if c.Params.ID == "" || c.Params.Message == nil {
 		return nil, failure(c.ID, -32602, "id and message are needed")
 	}
@@ -294,7 +294,7 @@ func textOf(message object) string {
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // shown returns a task with the last entries of its history.
-func (s *Server) shown(t *task, historyLength *int) object {
+func (s *Agent) shown(t *task, historyLength *int) object {
 	history := t.history
 	if historyLength != nil && *historyLength < len(history) {
 		history = history[len(history)-max(*historyLength, 0):]
@@ -309,7 +309,7 @@ func (s *Server) shown(t *task, historyLength *int) object {
 }
 
 // move puts a task into a state and tells its listeners. The server is locked.
-func (s *Server) move(t *task, state, text string) {
+func (s *Agent) move(t *task, state, text string) {
 	status := object{"state": state, "timestamp": now()}
 	if text != "" {
 		status["message"] = object{"role": "agent", "parts": []object{{"type": "text", "text": text}}}
@@ -323,7 +323,7 @@ func (s *Server) move(t *task, state, text string) {
 	s.tell(t, event{"status", body, t.over()})
 }
 
-func (s *Server) tell(t *task, e event) {
+func (s *Agent) tell(t *task, e event) {
 	for to := range t.listeners {
 		to <- e // which holds all events that a task can have
 	}

@@ -1,4 +1,4 @@
-// Package taskfile keeps the tasks of reference agents in a file, in the database bbolt. A [File] is a refagent.Store.
+// Package filestore keeps the tasks of reference agents in a file, in the database bbolt. A [File] is a refagent.Store.
 //
 // A change is on the disk when Put or Delete returns. One process has the file at a time, and any number of its agents.
 // The file is readable by its owner alone, since the credentials of webhooks are in it.
@@ -6,7 +6,7 @@
 // # Caveats
 //
 // A file system that has no locks or maps no files, as some network file systems do, cannot hold it.
-package taskfile
+package filestore
 
 import (
 	"encoding/binary"

@@ -13,7 +13,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/replay"
 	"a2atap/replay/client"
-	"a2atap/replay/internal/seedserver"
+	"a2atap/replay/internal/earlyagent"
 	"a2atap/replay/playback"
 )
 
@@ -97,10 +97,10 @@ func suite(t *testing.T, agent string) []string {
 
 // The traffic of a faultless server of somebody else's is clean; replayed it does not differ, and played back it is the
 // same for a client.
-func TestSeedServerThroughATap(t *testing.T) {
+func TestEarlyAgentThroughATap(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	src := record(t, seedserver.New("").Start(t), func(tapURL string) { seen = suite(t, tapURL) })
+	src := record(t, earlyagent.New("").Start(t), func(tapURL string) { seen = suite(t, tapURL) })
 	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestSeedServerThroughATap(t *testing.T) {
 		t.Errorf("judged %s", v)
 	}
 
-	wantSame(t, play(t, src, seedserver.New("").Start(t), replay.Options{}))
+	wantSame(t, play(t, src, earlyagent.New("").Start(t), replay.Options{}))
 
 	player, err := playback.New(t.Context(), src, playback.Options{})
 	if err != nil {

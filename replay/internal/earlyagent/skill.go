@@ -1,4 +1,4 @@
-package seedserver
+package earlyagent
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 )
 
 // pause waits a step; false if the server ends.
-func (s *Server) pause() bool {
+func (s *Agent) pause() bool {
 	timer := time.NewTimer(s.step)
 	defer timer.Stop()
 	select {
@@ -21,7 +21,7 @@ func (s *Server) pause() bool {
 }
 
 // do changes a task that has not ended, and reports whether it was one.
-func (s *Server) do(t *task, change func()) bool {
+func (s *Agent) do(t *task, change func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.over() {
@@ -32,7 +32,7 @@ func (s *Server) do(t *task, change func()) bool {
 }
 
 // work is what the skills do with a new task.
-func (s *Server) work(t *task, text string) {
+func (s *Agent) work(t *task, text string) {
 	switch {
 	case strings.HasPrefix(text, "repeat"):
 		if !s.pause() || !s.do(t, func() { s.move(t, "working", "") }) || s.fault == "never-ends" {
@@ -49,7 +49,7 @@ func (s *Server) work(t *task, text string) {
 }
 
 // answer gives an artifact and completes the task.
-func (s *Server) answer(t *task, text string) {
+func (s *Agent) answer(t *task, text string) {
 	if !s.pause() || !s.do(t, func() {
 		a := object{"index": 0, "name": "answer", "parts": []object{{"type": "text", "text": "you said: " + text}}}
 		t.artifacts = append(t.artifacts, a)
@@ -67,7 +67,7 @@ func (s *Server) answer(t *task, text string) {
 }
 
 // subscribe streams what happens to a task.
-func (s *Server) subscribe(w http.ResponseWriter, r *http.Request) {
+func (s *Agent) subscribe(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.read(w, r)
 	if !ok {
 		return
@@ -110,7 +110,7 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request) {
 }
 
 // follow writes events until the task has ended or the client is gone.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, c *call, events chan event) {
+func (s *Agent) follow(w http.ResponseWriter, r *http.Request, c *call, events chan event) {
 	for n := 0; ; n++ {
 		select {
 		case e := <-events:
@@ -138,7 +138,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, c *call, events 
 	}
 }
 
-func (s *Server) event(w http.ResponseWriter, id any, e event) {
+func (s *Agent) event(w http.ResponseWriter, id any, e event) {
 	s.mu.Lock()
 	data, err := json.Marshal(object{"jsonrpc": "2.0", "id": id, "result": e.body})
 	s.mu.Unlock()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package taskfile_test
+package filestore_test
 
 import (
 	"os"

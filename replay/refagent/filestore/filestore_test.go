@@ -1,4 +1,4 @@
-package taskfile_test
+package filestore_test
 
 import (
 	"bytes"
@@ -13,17 +13,17 @@ import (
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
+	"a2atap/replay/refagent/filestore"
 	"a2atap/replay/refagent/internal/engine"
-	"a2atap/replay/refagent/taskfile"
 )
 
-var _ engine.Store = (*taskfile.File)(nil)
+var _ engine.Store = (*filestore.File)(nil)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, name string) *taskfile.File {
+func open(t testing.TB, name string) *filestore.File {
 	t.Helper()
-	f, err := taskfile.Open(name)
+	f, err := filestore.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func open(t testing.TB, name string) *taskfile.File {
 	return f
 }
 
-func put(t testing.TB, f *taskfile.File, owner, key, value string) {
+func put(t testing.TB, f *filestore.File, owner, key, value string) {
 	t.Helper()
 	if err := f.Put(owner, key, []byte(value)); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func put(t testing.TB, f *taskfile.File, owner, key, value string) {
 }
 
 // all returns what an owner has, as lines.
-func all(t testing.TB, f *taskfile.File, owner string) string {
+func all(t testing.TB, f *filestore.File, owner string) string {
 	t.Helper()
 	var lines []string
 	err := f.Each(owner, func(key string, value []byte) error {
@@ -97,7 +97,7 @@ func TestEachMayPut(t *testing.T) {
 func TestOneProcessHasTheFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
 	open(t, name)
-	if f, err := taskfile.Open(name); !errors.Is(err, taskfile.ErrInUse) {
+	if f, err := filestore.Open(name); !errors.Is(err, filestore.ErrInUse) {
 		t.Errorf("got %v, %v, want ErrInUse", f, err)
 	}
 }
@@ -127,14 +127,14 @@ func TestForeignFiles(t *testing.T) {
 		make func(name string) error
 		want error
 	}{
-		{"text", text("tasks"), taskfile.ErrForeign},
-		{"long text", text(strings.Repeat("tasks\n", 10_000)), taskfile.ErrForeign},
+		{"text", text("tasks"), filestore.ErrForeign},
+		{"long text", text(strings.Repeat("tasks\n", 10_000)), filestore.ErrForeign},
 		{"another database", database(func(tx *bbolt.Tx) error {
 			_, err := tx.CreateBucket([]byte("meta"))
 			return err
-		}), taskfile.ErrForeign},
-		{"a later format", ours([]byte{2}), taskfile.ErrFuture},
-		{"no format", ours(nil), taskfile.ErrDamaged},
+		}), filestore.ErrForeign},
+		{"a later format", ours([]byte{2}), filestore.ErrFuture},
+		{"no format", ours(nil), filestore.ErrDamaged},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "tasks.db")
@@ -145,7 +145,7 @@ func TestForeignFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := taskfile.Open(name); !errors.Is(err, tt.want) {
+			if _, err := filestore.Open(name); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 			after, err := os.ReadFile(name)
@@ -154,10 +154,10 @@ func TestForeignFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := taskfile.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := filestore.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a directory: got %v", err)
 	}
-	if _, err := taskfile.Open(filepath.Join(t.TempDir(), "no", "tasks.db")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := filestore.Open(filepath.Join(t.TempDir(), "no", "tasks.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: got %v", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestCutFiles(t *testing.T) {
 		if err := os.WriteFile(name, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := taskfile.Open(name)
+		f, err := filestore.Open(name)
 		if err == nil {
 			if strings.Count(all(t, f, "spec"), "=") != 60 {
 				t.Errorf("cut to %d bytes: tasks are missing", size)
@@ -205,7 +205,7 @@ func TestCutFiles(t *testing.T) {
 			f.Close()
 			continue
 		}
-		if !errors.Is(err, taskfile.ErrDamaged) && !errors.Is(err, taskfile.ErrForeign) {
+		if !errors.Is(err, filestore.ErrDamaged) && !errors.Is(err, filestore.ErrForeign) {
 			t.Errorf("cut to %d bytes: %v", size, err)
 		}
 		refused++
@@ -232,7 +232,7 @@ func TestChangedBytes(t *testing.T) {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := taskfile.Open(name)
+		f, err := filestore.Open(name)
 		if err != nil {
 			found++
 			continue
