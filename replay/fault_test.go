@@ -131,7 +131,7 @@ func TestClientFaults(t *testing.T) {
 			for _, f := range client.Faults(p) {
 				t.Run(f.Slug, func(t *testing.T) {
 					t.Parallel()
-					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Fault: f.Slug}, tour))
+					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Break: client.Named(f.Slug)}, tour))
 					for b := range usual {
 						delete(found, b)
 					}

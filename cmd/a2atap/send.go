@@ -137,7 +137,9 @@ func send(ctx context.Context, e env, o sendOptions, args []string) error {
 	if err != nil {
 		return asUsage(err)
 	}
-	s.Options.Fault = o.fault
+	if o.fault != "" {
+		s.Options.Break = client.Named(o.fault)
+	}
 	if o.fault == "list" {
 		return listClientFaults(e, s.Options.Prefer)
 	}

@@ -43,6 +43,17 @@ func Faults(p Protocol) []Fault {
 	return fit
 }
 
+// Named returns what breaks the rule of that name, for the options of a client. It fails as FaultOf does.
+func Named(slug string) func(Protocol) (func(*Outgoing), error) {
+	return func(p Protocol) (func(*Outgoing), error) {
+		f, err := FaultOf(p, slug)
+		if err != nil {
+			return nil, err
+		}
+		return f.edit(), nil
+	}
+}
+
 // FaultOf returns the fault of that name. It fails if a client of that protocol cannot have it, and then names those
 // that it can have.
 func FaultOf(p Protocol, slug string) (Fault, error) {

@@ -34,7 +34,7 @@ func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
 	var sent strings.Builder
 	n := 0
 	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: p}, Options{
-		Fault: fault,
+		Break: named(fault),
 		NewID: func() string { n++; return "id-" + string(rune('a'+n)) },
 		Edit: func(o *Outgoing) {
 			sent.WriteString(o.Method + " " + o.URL + "\n")
@@ -65,7 +65,7 @@ func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
 }
 
 func TestUnknownFault(t *testing.T) {
-	_, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{Fault: "rpc-request-jsonrpc"})
+	_, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{Break: Named("rpc-request-jsonrpc")})
 	if !errors.Is(err, ErrNoFault) || !strings.Contains(err.Error(), "json-wellformed") {
 		t.Errorf("error %v; want one that names the faults that there are", err)
 	}
@@ -74,13 +74,10 @@ func TestUnknownFault(t *testing.T) {
 	}
 }
 
-// Operations that are no operation on a task are refused.
-func TestAskNothing(t *testing.T) {
-	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{})
-	if err != nil {
-		t.Fatal(err)
+// named is Named, but for a faithful client.
+func named(fault string) func(Protocol) (func(*Outgoing), error) {
+	if fault == "" {
+		return nil
 	}
-	if err := c.Ask(t.Context(), GetCard, &Task{}); err == nil {
-		t.Error("the card is no operation on a task")
-	}
+	return Named(fault)
 }
