@@ -84,6 +84,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/replay/diff", "a2atap/replay/client/...", "two recordings are compared without a network"},
 	{"a2atap/replay/diff", "a2atap/replay/live", "two recordings are compared without a network"},
 	{"a2atap/replay/playback", "a2atap/replay", "who plays the agent knows nothing of who plays the client"},
+	{"a2atap/replay/client", "a2atap/replay/client/fault", "a client is broken by whoever makes it"},
 	{"a2atap/replay/probe", "a2atap/replay/probe/scenarios/...", "who asks is given the questions"},
 	{
 		"a2atap/replay/probe/scenarios/scenario", "a2atap/replay/probe/scenarios/...",

@@ -1,17 +1,19 @@
-package client
+package fault
 
 import (
 	"bytes"
 	"encoding/json"
 	"net/url"
 	"slices"
+
+	"a2atap/replay/client"
 )
 
 // onEach makes a fault edit every request of the operations; of all but the card's fetch if none is given.
-func onEach(edit func(*Outgoing), ops ...Operation) func() func(*Outgoing) {
-	return func() func(*Outgoing) {
-		return func(out *Outgoing) {
-			if out.Operation != GetCard && len(ops) == 0 || slices.Contains(ops, out.Operation) {
+func onEach(edit func(*client.Outgoing), ops ...client.Operation) func() func(*client.Outgoing) {
+	return func() func(*client.Outgoing) {
+		return func(out *client.Outgoing) {
+			if out.Operation != client.GetCard && len(ops) == 0 || slices.Contains(ops, out.Operation) {
 				edit(out)
 			}
 		}
@@ -20,12 +22,12 @@ func onEach(edit func(*Outgoing), ops ...Operation) func() func(*Outgoing) {
 
 // onBody makes a fault edit the body of every request of the operations that has a JSON object there: over JSON-RPC the
 // envelope.
-func onBody(edit func(body map[string]any), ops ...Operation) func() func(*Outgoing) {
-	return onEach(func(out *Outgoing) { out.editBody(edit) }, ops...)
+func onBody(edit func(body map[string]any), ops ...client.Operation) func() func(*client.Outgoing) {
+	return onEach(func(out *client.Outgoing) { editBody(out, edit) }, ops...)
 }
 
 // onParams makes a fault edit the parameters of the operations: the member params over JSON-RPC, else the body.
-func onParams(edit func(params map[string]any), ops ...Operation) func() func(*Outgoing) {
+func onParams(edit func(params map[string]any), ops ...client.Operation) func() func(*client.Outgoing) {
 	return onBody(func(body map[string]any) {
 		if body["jsonrpc"] == nil {
 			edit(body)
@@ -36,17 +38,17 @@ func onParams(edit func(params map[string]any), ops ...Operation) func() func(*O
 }
 
 // onMessage makes a fault edit every message that is sent.
-func onMessage(edit func(message map[string]any)) func() func(*Outgoing) {
+func onMessage(edit func(message map[string]any)) func() func(*client.Outgoing) {
 	return onParams(func(params map[string]any) {
 		if m, ok := params["message"].(map[string]any); ok {
 			edit(m)
 		}
-	}, SendMessage, StreamMessage)
+	}, client.SendMessage, client.StreamMessage)
 }
 
 // onQuery makes a fault edit the query of the operations.
-func onQuery(edit func(q url.Values), ops ...Operation) func() func(*Outgoing) {
-	return onEach(func(out *Outgoing) {
+func onQuery(edit func(q url.Values), ops ...client.Operation) func() func(*client.Outgoing) {
+	return onEach(func(out *client.Outgoing) {
 		u, err := url.Parse(out.URL)
 		if err != nil {
 			return
@@ -59,7 +61,7 @@ func onQuery(edit func(q url.Values), ops ...Operation) func() func(*Outgoing) {
 }
 
 // editBody edits the JSON object in the body; another body stays as it is.
-func (o *Outgoing) editBody(edit func(body map[string]any)) {
+func editBody(o *client.Outgoing, edit func(body map[string]any)) {
 	decoder := json.NewDecoder(bytes.NewReader(o.Body))
 	decoder.UseNumber()
 	var body map[string]any

@@ -1,10 +1,12 @@
-package client
+package fault
 
 import (
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+
+	"a2atap/replay/client"
 )
 
 // deaf is an agent that nobody reaches.
@@ -16,8 +18,8 @@ func (deaf) RoundTrip(*http.Request) (*http.Response, error) {
 
 // Every fault says what it does, changes a request of the operation that it is about, and does so alone.
 func TestFaultsChangeRequests(t *testing.T) {
-	for _, p := range Protocols() {
-		for _, f := range Faults(p) {
+	for _, p := range client.Protocols() {
+		for _, f := range All(p) {
 			if !strings.HasSuffix(f.Doc, ".") {
 				t.Errorf("%s: doc %q is no sentence", f.Slug, f.Doc)
 			}
@@ -29,14 +31,14 @@ func TestFaultsChangeRequests(t *testing.T) {
 }
 
 // requestsOf returns what a client sends for an operation on a task.
-func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
+func requestsOf(t *testing.T, p client.Protocol, fault string, op client.Operation) string {
 	t.Helper()
 	var sent strings.Builder
 	n := 0
-	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: p}, Options{
+	c, err := client.New(client.Interface{URL: "http://127.0.0.1:9", Protocol: p}, client.Options{
 		Break: named(fault),
 		NewID: func() string { n++; return "id-" + string(rune('a'+n)) },
-		Edit: func(o *Outgoing) {
+		Edit: func(o *client.Outgoing) {
 			sent.WriteString(o.Method + " " + o.URL + "\n")
 			o.Header.Write(&sent) //nolint:errcheck // into memory
 			sent.Write(o.Body)
@@ -47,13 +49,13 @@ func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
 		t.Fatal(err)
 	}
 	if op == "" {
-		op = SendMessage
+		op = client.SendMessage
 	}
-	ask := func() error { return c.Ask(t.Context(), op, &Task{ID: "t1", ContextID: "c1"}) }
+	ask := func() error { return c.Ask(t.Context(), op, &client.Task{ID: "t1", ContextID: "c1"}) }
 	switch op { // for these Ask would have to create a config first
-	case GetPushConfig:
+	case client.GetPushConfig:
 		ask = func() error { _, err := c.GetPush(t.Context(), "t1", "p1"); return err }
-	case DeletePushConfig:
+	case client.DeletePushConfig:
 		ask = func() error { return c.DeletePush(t.Context(), "t1", "p1") }
 	}
 	for range 2 {
@@ -65,17 +67,18 @@ func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
 }
 
 func TestUnknownFault(t *testing.T) {
-	_, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{Break: Named("rpc-request-jsonrpc")})
-	if !errors.Is(err, ErrNoFault) || !strings.Contains(err.Error(), "json-wellformed") {
+	_, err := client.New(client.Interface{URL: "http://127.0.0.1:9", Protocol: client.REST10},
+		client.Options{Break: Named("rpc-request-jsonrpc")})
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "json-wellformed") {
 		t.Errorf("error %v; want one that names the faults that there are", err)
 	}
-	if _, err := FaultOf(JSONRPC10, "rpc-request-jsonrpc"); err != nil {
+	if _, err := Find(client.JSONRPC10, "rpc-request-jsonrpc"); err != nil {
 		t.Error(err)
 	}
 }
 
 // named is Named, but for a faithful client.
-func named(fault string) func(Protocol) (func(*Outgoing), error) {
+func named(fault string) func(client.Protocol) (func(*client.Outgoing), error) {
 	if fault == "" {
 		return nil
 	}

@@ -1,13 +1,17 @@
-package client
+package fault
 
-import "maps"
+import (
+	"maps"
+
+	"a2atap/replay/client"
+)
 
 // Faults of the shape of messages, of their parts, and of the members of requests.
 var shapeFaults = []Fault{
 	{
 		Slug: "msg-object", protocols: anyProtocol,
 		Doc:  "A text is sent in place of the message.",
-		edit: onParams(func(p map[string]any) { p["message"] = "hello" }, SendMessage),
+		edit: onParams(func(p map[string]any) { p["message"] = "hello" }, client.SendMessage),
 	},
 	{
 		Slug: "msg-id-present", protocols: sinceIDs,
@@ -76,7 +80,7 @@ var shapeFaults = []Fault{
 		edit: onPart(func(p map[string]any) { p["type"] = "markdown" }),
 	},
 	{
-		Slug: "part-kind-content-match", protocols: []Protocol{JSONRPC03, JSONRPC01, Early},
+		Slug: "part-kind-content-match", protocols: []client.Protocol{client.JSONRPC03, client.JSONRPC01, client.Early},
 		Doc:  "Parts that say text have none.",
 		edit: onPart(func(p map[string]any) { delete(p, "text") }),
 	},
@@ -151,24 +155,25 @@ var shapeFaults = []Fault{
 		edit: onMessage(func(m map[string]any) { m["priority"] = "high" }),
 	},
 	{
-		Slug: "timestamp-utc-z", protocols: []Protocol{JSONRPC10}, On: ListTasks,
+		Slug: "timestamp-utc-z", protocols: []client.Protocol{client.JSONRPC10}, On: client.ListTasks,
 		Doc:  "Lists are asked for since a time without a zone.",
-		edit: onParams(func(p map[string]any) { p["statusTimestampAfter"] = "2026-03-01T10:00:00.000" }, ListTasks),
+		edit: onParams(func(p map[string]any) { p["statusTimestampAfter"] = "2026-03-01T10:00:00.000" }, client.ListTasks),
 	},
 	{
-		Slug: "timestamp-no-offset", protocols: []Protocol{JSONRPC10}, On: ListTasks,
-		Doc:  "Lists are asked for since a time with an offset.",
-		edit: onParams(func(p map[string]any) { p["statusTimestampAfter"] = "2026-03-01T10:00:00.000+00:00" }, ListTasks),
+		Slug: "timestamp-no-offset", protocols: []client.Protocol{client.JSONRPC10}, On: client.ListTasks,
+		Doc: "Lists are asked for since a time with an offset.",
+		edit: onParams(func(p map[string]any) { p["statusTimestampAfter"] = "2026-03-01T10:00:00.000+00:00" },
+			client.ListTasks),
 	},
 }
 
 var (
-	only01   = []Protocol{JSONRPC01, Early}
-	sinceIDs = []Protocol{JSONRPC10, REST10, JSONRPC03}
+	only01   = []client.Protocol{client.JSONRPC01, client.Early}
+	sinceIDs = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03}
 )
 
 // onPart makes a fault edit every part of every message that is sent.
-func onPart(edit func(part map[string]any)) func() func(*Outgoing) {
+func onPart(edit func(part map[string]any)) func() func(*client.Outgoing) {
 	return onMessage(func(m map[string]any) {
 		parts, _ := m["parts"].([]any)
 		for _, p := range parts {

@@ -1,4 +1,4 @@
-package client
+package fault
 
 import (
 	"fmt"
@@ -6,47 +6,49 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"a2atap/replay/client"
 )
 
 // Faults of what requests ask for, and of what they refer to.
 var requestFaults = []Fault{
 	{
-		Slug: "req-task-id", protocols: overRPC, On: GetTask,
+		Slug: "req-task-id", protocols: overRPC, On: client.GetTask,
 		Doc:  "Requests to read a task do not say which.",
-		edit: onParams(func(params map[string]any) { delete(params, "id") }, GetTask),
+		edit: onParams(func(params map[string]any) { delete(params, "id") }, client.GetTask),
 	},
 	{
 		Slug: "req-send-id-v01", protocols: only01,
 		Doc:  "Messages do not name a task.",
-		edit: onParams(func(params map[string]any) { delete(params, "id") }, SendMessage, StreamMessage),
+		edit: onParams(func(params map[string]any) { delete(params, "id") }, client.SendMessage, client.StreamMessage),
 	},
 	{
-		Slug: "req-history-length", protocols: append(only10, JSONRPC03), On: GetTask,
+		Slug: "req-history-length", protocols: append(only10, client.JSONRPC03), On: client.GetTask,
 		Doc:  "Tasks are asked for with a negative number of messages.",
-		edit: onParam("historyLength", -1, GetTask),
+		edit: onParam("historyLength", -1, client.GetTask),
 	},
 	{
-		Slug: "req-page-size", protocols: only10, On: ListTasks,
+		Slug: "req-page-size", protocols: only10, On: client.ListTasks,
 		Doc:  "Lists are asked for in pages of 500 tasks.",
-		edit: onParam("pageSize", 500, ListTasks),
+		edit: onParam("pageSize", 500, client.ListTasks),
 	},
 	{
-		Slug: "req-page-token-origin", protocols: only10, On: ListTasks,
+		Slug: "req-page-token-origin", protocols: only10, On: client.ListTasks,
 		Doc:  "Lists are asked for from a page on that the client counts itself.",
-		edit: onParam("pageToken", "2", ListTasks),
+		edit: onParam("pageToken", "2", client.ListTasks),
 	},
 	{
-		Slug: "req-list-status", protocols: []Protocol{JSONRPC10}, On: ListTasks,
+		Slug: "req-list-status", protocols: []client.Protocol{client.JSONRPC10}, On: client.ListTasks,
 		Doc:  "Lists are filtered by a state that does not exist.",
-		edit: onParam("status", "open", ListTasks),
+		edit: onParam("status", "open", client.ListTasks),
 	},
 	{
-		Slug: "req-push-config", protocols: append(only10, JSONRPC03), On: CreatePushConfig,
+		Slug: "req-push-config", protocols: append(only10, client.JSONRPC03), On: client.CreatePushConfig,
 		Doc:  "Push configs have no URL.",
 		edit: onConfig(func(config map[string]any) { delete(config, "url") }),
 	},
 	{
-		Slug: "req-push-authentication", protocols: append(only10, JSONRPC03), On: CreatePushConfig,
+		Slug: "req-push-authentication", protocols: append(only10, client.JSONRPC03), On: client.CreatePushConfig,
 		Doc:  "Push configs ask for authentication by no scheme.",
 		edit: onConfig(func(config map[string]any) { config["authentication"] = map[string]any{"credentials": "secret"} }),
 	},
@@ -56,7 +58,7 @@ var requestFaults = []Fault{
 		edit: withConfig(map[string]any{"url": nowhere, "taskId": "another"}),
 	},
 	{
-		Slug: "req-push-https", protocols: append(only10, JSONRPC03), On: CreatePushConfig,
+		Slug: "req-push-https", protocols: append(only10, client.JSONRPC03), On: client.CreatePushConfig,
 		Doc:  "Notifications are wanted over FTP.",
 		edit: onConfig(func(config map[string]any) { config["url"] = "ftp://127.0.0.1/hook" }),
 	},
@@ -66,19 +68,19 @@ var requestFaults = []Fault{
 		edit: withConfig(map[string]any{"url": nowhere, "token": "for-all"}),
 	},
 	{
-		Slug: "req-push-delete-id", protocols: overRPC, On: DeletePushConfig,
+		Slug: "req-push-delete-id", protocols: overRPC, On: client.DeletePushConfig,
 		Doc: "Requests to delete a push config do not say which.",
 		edit: onParams(func(params map[string]any) {
 			if params["taskId"] != nil { // 1.0
 				delete(params, "id")
 			}
 			delete(params, "pushNotificationConfigId")
-		}, DeletePushConfig),
+		}, client.DeletePushConfig),
 	},
 	{
-		Slug: "req-push-get-id", protocols: []Protocol{JSONRPC10}, On: GetPushConfig,
+		Slug: "req-push-get-id", protocols: []client.Protocol{client.JSONRPC10}, On: client.GetPushConfig,
 		Doc:  "Requests to read a push config do not say which.",
-		edit: onParams(func(params map[string]any) { delete(params, "id") }, GetPushConfig),
+		edit: onParams(func(params map[string]any) { delete(params, "id") }, client.GetPushConfig),
 	},
 	{
 		Slug: "req-tenant-omit", protocols: only10,
@@ -86,7 +88,7 @@ var requestFaults = []Fault{
 		edit: onParam("tenant", "acme"),
 	},
 	{
-		Slug: "req-to-terminal", protocols: append(only10, JSONRPC03),
+		Slug: "req-to-terminal", protocols: append(only10, client.JSONRPC03),
 		Doc:  "Messages go to the task that was canceled last, or would have been if it had not ended.",
 		edit: toCanceled,
 	},
@@ -105,7 +107,7 @@ var requestFaults = []Fault{
 		edit: onMessage(func(m map[string]any) { m["taskId"] = "no-such-task" }),
 	},
 	{
-		Slug: "req-message-id-reuse", protocols: append(only10, JSONRPC03),
+		Slug: "req-message-id-reuse", protocols: append(only10, client.JSONRPC03),
 		Doc:  "All messages have the same id.",
 		edit: onMessage(func(m map[string]any) { m["messageId"] = "m1" }),
 	},
@@ -115,12 +117,12 @@ var requestFaults = []Fault{
 const nowhere = "http://127.0.0.1:9/hook"
 
 // onParam makes a fault set a parameter of the operations, in the body or, where there is none, in the query.
-func onParam(name string, value any, ops ...Operation) func() func(*Outgoing) {
+func onParam(name string, value any, ops ...client.Operation) func() func(*client.Outgoing) {
 	inBody := onParams(func(params map[string]any) { params[name] = value }, ops...)
 	inQuery := onQuery(func(q url.Values) { q.Set(name, fmt.Sprint(value)) }, ops...)
-	return func() func(*Outgoing) {
+	return func() func(*client.Outgoing) {
 		body, query := inBody(), inQuery()
-		return func(out *Outgoing) {
+		return func(out *client.Outgoing) {
 			if out.Method == http.MethodPost && len(out.Body) > 0 {
 				body(out)
 			} else {
@@ -131,17 +133,17 @@ func onParam(name string, value any, ops ...Operation) func() func(*Outgoing) {
 }
 
 // onConfig makes a fault edit push configs that are created on their own.
-func onConfig(edit func(config map[string]any)) func() func(*Outgoing) {
+func onConfig(edit func(config map[string]any)) func() func(*client.Outgoing) {
 	return onParams(func(params map[string]any) {
 		if config, ok := params["pushNotificationConfig"].(map[string]any); ok { // before 1.0
 			params = config
 		}
 		edit(params)
-	}, CreatePushConfig)
+	}, client.CreatePushConfig)
 }
 
 // withConfig makes a fault send a push config along with every message.
-func withConfig(config map[string]any) func() func(*Outgoing) {
+func withConfig(config map[string]any) func() func(*client.Outgoing) {
 	return onParams(func(params map[string]any) {
 		configuration, ok := params["configuration"].(map[string]any)
 		if !ok {
@@ -149,24 +151,24 @@ func withConfig(config map[string]any) func() func(*Outgoing) {
 		}
 		configuration["taskPushNotificationConfig"] = config
 		params["configuration"] = configuration
-	}, SendMessage, StreamMessage)
+	}, client.SendMessage, client.StreamMessage)
 }
 
 // toCanceled remembers which task was canceled, and sends all messages there.
-func toCanceled() func(*Outgoing) {
+func toCanceled() func(*client.Outgoing) {
 	canceled := ""
 	remember := onParams(func(params map[string]any) {
 		if id, ok := params["id"].(string); ok {
 			canceled = id
 		}
-	}, CancelTask)()
+	}, client.CancelTask)()
 	send := onMessage(func(m map[string]any) {
 		delete(m, "contextId")
 		if canceled != "" {
 			m["taskId"] = canceled
 		}
 	})()
-	return func(out *Outgoing) {
+	return func(out *client.Outgoing) {
 		if id, ok := strings.CutSuffix(path.Base(out.URL), ":cancel"); ok {
 			canceled = id
 		}

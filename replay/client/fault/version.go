@@ -1,6 +1,10 @@
-package client
+package fault
 
-import "net/url"
+import (
+	"net/url"
+
+	"a2atap/replay/client"
+)
 
 // Faults of versions, extensions and credentials: what stands in the header of requests.
 var versionFaults = []Fault{
@@ -32,7 +36,7 @@ var versionFaults = []Fault{
 	{
 		Slug: "ver-header-present", protocols: only10,
 		Doc:  "Requests name no version.",
-		edit: onEach(func(out *Outgoing) { out.Header.Del("A2A-Version") }),
+		edit: onEach(func(out *client.Outgoing) { out.Header.Del("A2A-Version") }),
 	},
 	{
 		Slug: "ver-header-format", protocols: only10,
@@ -73,6 +77,27 @@ var versionFaults = []Fault{
 const seats = "https://a2atap.example/extensions/seats/v1"
 
 // setHeader makes a fault set a header field of every request.
-func setHeader(name, value string) func() func(*Outgoing) {
-	return onEach(func(out *Outgoing) { out.Header.Set(name, value) })
+func setHeader(name, value string) func() func(*client.Outgoing) {
+	return onEach(func(out *client.Outgoing) { out.Header.Set(name, value) })
+}
+
+// Faults of clients that speak another version than the agent.
+var dialectFaults = []Fault{
+	{
+		Slug: "dialect-mismatch", protocols: overRPC, On: client.GetTask,
+		Doc: "Tasks are asked for by the method of another version than the interface speaks.",
+		edit: onEach(func(out *client.Outgoing) { editBody(out, func(body map[string]any) { otherVersion(out, body) }) },
+			client.GetTask),
+	},
+}
+
+func otherVersion(out *client.Outgoing, body map[string]any) {
+	switch body["method"] {
+	case "GetTask":
+		body["method"] = "tasks/get"
+		out.Header.Del("A2A-Version")
+	case "tasks/get":
+		body["method"] = "GetTask"
+		out.Header.Set("A2A-Version", "1.0")
+	}
 }
