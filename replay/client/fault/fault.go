@@ -75,6 +75,14 @@ func Find(p client.Protocol, slug string) (Fault, error) {
 	return fit[i], nil
 }
 
+// of returns a fault of clients of some protocols; also are rules that cannot be kept when it breaks its own.
+func of(
+	protocols []client.Protocol, slug string, on client.Operation, doc string, edit func() func(*client.Outgoing),
+	also ...string,
+) Fault {
+	return Fault{Slug: slug, Doc: doc, On: on, Also: also, protocols: protocols, edit: edit}
+}
+
 // The protocols that a fault fits.
 var (
 	overRPC     = []client.Protocol{client.JSONRPC10, client.JSONRPC03}

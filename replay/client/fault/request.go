@@ -12,105 +12,52 @@ import (
 
 // Faults of what requests ask for, and of what they refer to.
 var requestFaults = []Fault{
-	{
-		Slug: "req-task-id", protocols: overRPC, On: client.GetTask,
-		Doc:  "Requests to read a task do not say which.",
-		edit: onParams(func(params map[string]any) { delete(params, "id") }, client.GetTask),
-	},
-	{
-		Slug: "req-send-id-v01", protocols: only01,
-		Doc:  "Messages do not name a task.",
-		edit: onParams(func(params map[string]any) { delete(params, "id") }, client.SendMessage, client.StreamMessage),
-	},
-	{
-		Slug: "req-history-length", protocols: append(only10, client.JSONRPC03), On: client.GetTask,
-		Doc:  "Tasks are asked for with a negative number of messages.",
-		edit: onParam("historyLength", -1, client.GetTask),
-	},
-	{
-		Slug: "req-page-size", protocols: only10, On: client.ListTasks,
-		Doc:  "Lists are asked for in pages of 500 tasks.",
-		edit: onParam("pageSize", 500, client.ListTasks),
-	},
-	{
-		Slug: "req-page-token-origin", protocols: only10, On: client.ListTasks,
-		Doc:  "Lists are asked for from a page on that the client counts itself.",
-		edit: onParam("pageToken", "2", client.ListTasks),
-	},
-	{
-		Slug: "req-list-status", protocols: []client.Protocol{client.JSONRPC10}, On: client.ListTasks,
-		Doc:  "Lists are filtered by a state that does not exist.",
-		edit: onParam("status", "open", client.ListTasks),
-	},
-	{
-		Slug: "req-push-config", protocols: append(only10, client.JSONRPC03), On: client.CreatePushConfig,
-		Doc:  "Push configs have no URL.",
-		edit: onConfig(func(config map[string]any) { delete(config, "url") }),
-	},
-	{
-		Slug: "req-push-authentication", protocols: append(only10, client.JSONRPC03), On: client.CreatePushConfig,
-		Doc:  "Push configs ask for authentication by no scheme.",
-		edit: onConfig(func(config map[string]any) { config["authentication"] = map[string]any{"credentials": "secret"} }),
-	},
-	{
-		Slug: "req-push-inline-taskid", protocols: only10,
-		Doc:  "The push config that goes along with a message names a task.",
-		edit: withConfig(map[string]any{"url": nowhere, "taskId": "another"}),
-	},
-	{
-		Slug: "req-push-https", protocols: append(only10, client.JSONRPC03), On: client.CreatePushConfig,
-		Doc:  "Notifications are wanted over FTP.",
-		edit: onConfig(func(config map[string]any) { config["url"] = "ftp://127.0.0.1/hook" }),
-	},
-	{
-		Slug: "req-push-token-unique", protocols: only10,
-		Doc:  "All messages bring a push config with the same token.",
-		edit: withConfig(map[string]any{"url": nowhere, "token": "for-all"}),
-	},
-	{
-		Slug: "req-push-delete-id", protocols: overRPC, On: client.DeletePushConfig,
-		Doc: "Requests to delete a push config do not say which.",
-		edit: onParams(func(params map[string]any) {
+	of(overRPC, "req-task-id", client.GetTask, "Requests to read a task do not say which.",
+		onParams(func(params map[string]any) { delete(params, "id") }, client.GetTask)),
+	of(only01, "req-send-id-v01", "", "Messages do not name a task.",
+		onParams(func(params map[string]any) { delete(params, "id") }, client.SendMessage, client.StreamMessage)),
+	of(append(only10, client.JSONRPC03), "req-history-length", client.GetTask,
+		"Tasks are asked for with a negative number of messages.", onParam("historyLength", -1, client.GetTask)),
+	of(only10, "req-page-size", client.ListTasks, "Lists are asked for in pages of 500 tasks.",
+		onParam("pageSize", 500, client.ListTasks)),
+	of(only10, "req-page-token-origin", client.ListTasks,
+		"Lists are asked for from a page on that the client counts itself.", onParam("pageToken", "2", client.ListTasks)),
+	of([]client.Protocol{client.JSONRPC10}, "req-list-status", client.ListTasks,
+		"Lists are filtered by a state that does not exist.", onParam("status", "open", client.ListTasks)),
+	of(append(only10, client.JSONRPC03), "req-push-config", client.CreatePushConfig, "Push configs have no URL.",
+		onConfig(func(config map[string]any) { delete(config, "url") })),
+	of(append(only10, client.JSONRPC03), "req-push-authentication", client.CreatePushConfig,
+		"Push configs ask for authentication by no scheme.",
+		onConfig(func(config map[string]any) { config["authentication"] = map[string]any{"credentials": "secret"} })),
+	of(only10, "req-push-inline-taskid", "", "The push config that goes along with a message names a task.",
+		withConfig(map[string]any{"url": nowhere, "taskId": "another"})),
+	of(append(only10, client.JSONRPC03), "req-push-https", client.CreatePushConfig, "Notifications are wanted over FTP.",
+		onConfig(func(config map[string]any) { config["url"] = "ftp://127.0.0.1/hook" })),
+	of(only10, "req-push-token-unique", "", "All messages bring a push config with the same token.",
+		withConfig(map[string]any{"url": nowhere, "token": "for-all"})),
+	of(overRPC, "req-push-delete-id", client.DeletePushConfig, "Requests to delete a push config do not say which.",
+		onParams(func(params map[string]any) {
 			if params["taskId"] != nil { // 1.0
 				delete(params, "id")
 			}
 			delete(params, "pushNotificationConfigId")
-		}, client.DeletePushConfig),
-	},
-	{
-		Slug: "req-push-get-id", protocols: []client.Protocol{client.JSONRPC10}, On: client.GetPushConfig,
-		Doc:  "Requests to read a push config do not say which.",
-		edit: onParams(func(params map[string]any) { delete(params, "id") }, client.GetPushConfig),
-	},
-	{
-		Slug: "req-tenant-omit", protocols: only10,
-		Doc:  "Requests name a tenant that no card declares.",
-		edit: onParam("tenant", "acme"),
-	},
-	{
-		Slug: "req-to-terminal", protocols: append(only10, client.JSONRPC03),
-		Doc:  "Messages go to the task that was canceled last, or would have been if it had not ended.",
-		edit: toCanceled,
-	},
-	{
-		Slug: "req-context-task-mismatch", protocols: only10,
-		Doc: "Messages to a task name another context.",
-		edit: onMessage(func(m map[string]any) {
+		}, client.DeletePushConfig)),
+	of([]client.Protocol{client.JSONRPC10}, "req-push-get-id", client.GetPushConfig,
+		"Requests to read a push config do not say which.",
+		onParams(func(params map[string]any) { delete(params, "id") }, client.GetPushConfig)),
+	of(only10, "req-tenant-omit", "", "Requests name a tenant that no card declares.", onParam("tenant", "acme")),
+	of(append(only10, client.JSONRPC03), "req-to-terminal", "",
+		"Messages go to the task that was canceled last, or would have been if it had not ended.", toCanceled),
+	of(only10, "req-context-task-mismatch", "", "Messages to a task name another context.",
+		onMessage(func(m map[string]any) {
 			if m["taskId"] != nil {
 				m["contextId"] = "another"
 			}
-		}),
-	},
-	{
-		Slug: "req-taskid-exists", protocols: only10,
-		Doc:  "All messages go to a task that does not exist.",
-		edit: onMessage(func(m map[string]any) { m["taskId"] = "no-such-task" }),
-	},
-	{
-		Slug: "req-message-id-reuse", protocols: append(only10, client.JSONRPC03),
-		Doc:  "All messages have the same id.",
-		edit: onMessage(func(m map[string]any) { m["messageId"] = "m1" }),
-	},
+		})),
+	of(only10, "req-taskid-exists", "", "All messages go to a task that does not exist.",
+		onMessage(func(m map[string]any) { m["taskId"] = "no-such-task" })),
+	of(append(only10, client.JSONRPC03), "req-message-id-reuse", "", "All messages have the same id.",
+		onMessage(func(m map[string]any) { m["messageId"] = "m1" })),
 }
 
 // nowhere is a webhook where nobody listens.

@@ -8,60 +8,27 @@ import (
 
 // Faults of versions, extensions and credentials: what stands in the header of requests.
 var versionFaults = []Fault{
-	{
-		Slug: "auth-scheme-undeclared", protocols: only10,
-		Doc:  "Requests authenticate by the scheme Basic, which the card does not declare.",
-		edit: setHeader("Authorization", "Basic Ym9va2VyOmJvb2tlcg=="),
-	},
-	{
-		Slug: "ext-header-name", protocols: only10,
-		Doc:  "Extensions are asked for with X-A2A-Extensions.",
-		edit: setHeader("X-A2A-Extensions", seats),
-	},
-	{
-		Slug: "ext-header-name-0x", protocols: only03,
-		Doc:  "Extensions are asked for with A2A-Extensions.",
-		edit: setHeader("A2A-Extensions", seats),
-	},
-	{
-		Slug: "ext-header-format", protocols: only10,
-		Doc:  "A2A-Extensions holds a name that is no URI.",
-		edit: setHeader("A2A-Extensions", "seats"),
-	},
-	{
-		Slug: "ext-header-unknown-param", protocols: only10,
-		Doc:  "Extensions are asked for with A2A-Extension, which there is not.",
-		edit: setHeader("A2A-Extension", seats),
-	},
-	{
-		Slug: "ver-header-present", protocols: only10,
-		Doc:  "Requests name no version.",
-		edit: onEach(func(out *client.Outgoing) { out.Header.Del("A2A-Version") }),
-	},
-	{
-		Slug: "ver-header-format", protocols: only10,
-		Doc:  "The version has a letter before it.",
-		edit: setHeader("A2A-Version", "v1.0"),
-	},
-	{
-		Slug: "ver-header-patch", protocols: only10,
-		Doc:  "The version has a patch number.",
-		edit: setHeader("A2A-Version", "1.0.0"),
-	},
-	{
-		Slug: "ver-header-param-conflict", protocols: only10,
-		Doc:  "The query asks for another version than the header.",
-		edit: onQuery(func(q url.Values) { q.Set("A2A-Version", "0.3") }),
-	},
-	{
-		Slug: "ver-interface-match", protocols: only10,
-		Doc:  "Requests ask for a version that the card does not declare.",
-		edit: setHeader("A2A-Version", "1.1"),
-	},
-	{
-		Slug: "version-semantics-mixed", protocols: only01, Also: []string{"unknown-field"},
-		Doc: "Parts of messages of 0.1 say kind, as later versions have it, for type.",
-		edit: onMessage(func(message map[string]any) {
+	of(only10, "auth-scheme-undeclared", "",
+		"Requests authenticate by the scheme Basic, which the card does not declare.",
+		setHeader("Authorization", "Basic Ym9va2VyOmJvb2tlcg==")),
+	of(only10, "ext-header-name", "", "Extensions are asked for with X-A2A-Extensions.",
+		setHeader("X-A2A-Extensions", seats)),
+	of(only03, "ext-header-name-0x", "", "Extensions are asked for with A2A-Extensions.",
+		setHeader("A2A-Extensions", seats)),
+	of(only10, "ext-header-format", "", "A2A-Extensions holds a name that is no URI.",
+		setHeader("A2A-Extensions", "seats")),
+	of(only10, "ext-header-unknown-param", "", "Extensions are asked for with A2A-Extension, which there is not.",
+		setHeader("A2A-Extension", seats)),
+	of(only10, "ver-header-present", "", "Requests name no version.",
+		onEach(func(out *client.Outgoing) { out.Header.Del("A2A-Version") })),
+	of(only10, "ver-header-format", "", "The version has a letter before it.", setHeader("A2A-Version", "v1.0")),
+	of(only10, "ver-header-patch", "", "The version has a patch number.", setHeader("A2A-Version", "1.0.0")),
+	of(only10, "ver-header-param-conflict", "", "The query asks for another version than the header.",
+		onQuery(func(q url.Values) { q.Set("A2A-Version", "0.3") })),
+	of(only10, "ver-interface-match", "", "Requests ask for a version that the card does not declare.",
+		setHeader("A2A-Version", "1.1")),
+	of(only01, "version-semantics-mixed", "", "Parts of messages of 0.1 say kind, as later versions have it, for type.",
+		onMessage(func(message map[string]any) {
 			parts, _ := message["parts"].([]any)
 			for _, p := range parts {
 				if part, ok := p.(map[string]any); ok {
@@ -69,8 +36,7 @@ var versionFaults = []Fault{
 					delete(part, "type")
 				}
 			}
-		}),
-	},
+		}), "unknown-field"),
 }
 
 // seats is an extension that no agent has.
@@ -83,12 +49,10 @@ func setHeader(name, value string) func() func(*client.Outgoing) {
 
 // Faults of clients that speak another version than the agent.
 var dialectFaults = []Fault{
-	{
-		Slug: "dialect-mismatch", protocols: overRPC, On: client.GetTask,
-		Doc: "Tasks are asked for by the method of another version than the interface speaks.",
-		edit: onEach(func(out *client.Outgoing) { editBody(out, func(body map[string]any) { otherVersion(out, body) }) },
-			client.GetTask),
-	},
+	of(overRPC, "dialect-mismatch", client.GetTask,
+		"Tasks are asked for by the method of another version than the interface speaks.",
+		onEach(func(out *client.Outgoing) { editBody(out, func(body map[string]any) { otherVersion(out, body) }) },
+			client.GetTask)),
 }
 
 func otherVersion(out *client.Outgoing, body map[string]any) {

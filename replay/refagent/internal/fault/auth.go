@@ -11,68 +11,44 @@ import (
 
 // Faults of authentication and of tasks that wait for an authorization.
 var authFaults = []Fault{
-	{
-		Slug: "auth-not-enforced", agents: withTask, Also: []string{"auth-credentials-sent", "auth-extended-card-client"},
-		Doc:   "The card asks for a bearer token with every request, and nobody looks for it.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: editCard(requireBearer)} },
-	},
-	{
-		Slug: "auth-www-authenticate", agents: anyAgent,
-		Doc: "Push notification configs are refused with a 401 that does not say how to authenticate.",
-		hooks: admitNone(isPushOperation, func() *model.Failure {
+	of(withTask, "auth-not-enforced", "The card asks for a bearer token with every request, and nobody looks for it.",
+		onCard(editCard(requireBearer)), "auth-credentials-sent",
+		"auth-extended-card-client"),
+	of(anyAgent, "auth-www-authenticate",
+		"Push notification configs are refused with a 401 that does not say how to authenticate.",
+		admitNone(isPushOperation, func() *model.Failure {
 			f := model.Unauthenticated("")
 			f.Challenge = ""
 			return f
-		}),
-	},
-	{
-		Slug: "auth-extended-card-server", agents: only10, Also: []string{"auth-extended-card-client"},
-		Doc: "The extended card is given to anybody.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
-				if c.Op == model.GetExtendedCard {
-					c.Request.Authorization = "Bearer " + wire.ExtendedCardToken
-				}
+		})),
+	of(only10, "auth-extended-card-server", "The extended card is given to anybody.",
+		onAdmit(func(c *wire.Call) *model.Failure {
+			if c.Op == model.GetExtendedCard {
+				c.Request.Authorization = "Bearer " + wire.ExtendedCardToken
+			}
+			return nil
+		}), "auth-extended-card-client"),
+	of(only10, "auth-error-no-leak", "Tasks are for the token of the extended card; to others they are forbidden.",
+		onAdmit(func(c *wire.Call) *model.Failure {
+			if c.Op != model.GetTask || c.Request.Authorization == "Bearer "+wire.ExtendedCardToken {
 				return nil
-			}}
-		},
-	},
-	{
-		Slug: "auth-error-no-leak", agents: only10,
-		Doc: "Tasks are for the token of the extended card; to others they are forbidden.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
-				if c.Op != model.GetTask || c.Request.Authorization == "Bearer "+wire.ExtendedCardToken {
-					return nil
-				}
-				f := model.Fail(model.CodeInvalidRequest, "This task belongs to somebody else")
-				f.HTTP = http.StatusForbidden
-				return f
-			}}
-		},
-	},
-	{
-		Slug: "auth-required-has-message", agents: only10,
-		Doc:   "A task that waits for an authorization does not say for which.",
-		hooks: speechless,
-	},
-	{
-		Slug: "auth-required-has-message-0x", agents: only03,
-		Doc:   "A task that waits for an authorization does not say for which.",
-		hooks: speechless,
-	},
-	{
-		Slug: "auth-required-uses-task", agents: only10,
-		Doc: "The update that says that an authorization is needed names no task.",
-		hooks: onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			}
+			f := model.Fail(model.CodeInvalidRequest, "This task belongs to somebody else")
+			f.HTTP = http.StatusForbidden
+			return f
+		})),
+	of(only10, "auth-required-has-message", "A task that waits for an authorization does not say for which.", speechless),
+	of(only03, "auth-required-has-message-0x", "A task that waits for an authorization does not say for which.",
+		speechless),
+	of(only10, "auth-required-uses-task", "The update that says that an authorization is needed names no task.",
+		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if u := f.Event.Status; u != nil && u.Status.State == model.AuthRequired {
 				nameless := *u
 				nameless.TaskID = ""
 				f.Body = c.FrameBody(model.Event{Status: &nameless})
 			}
 			return []*wire.Frame{f}
-		}),
-	},
+		})),
 }
 
 func requireBearer(o jsonvalue.Object) jsonvalue.Object {
@@ -91,14 +67,12 @@ func requireBearer(o jsonvalue.Object) jsonvalue.Object {
 
 // admitNone makes hooks that refuse every call which fits.
 func admitNone(fits func(c *wire.Call) bool, refusal func() *model.Failure) func() wire.Hooks {
-	return func() wire.Hooks {
-		return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
-			if fits(c) {
-				return refusal()
-			}
-			return nil
-		}}
-	}
+	return onAdmit(func(c *wire.Call) *model.Failure {
+		if fits(c) {
+			return refusal()
+		}
+		return nil
+	})
 }
 
 // calls returns what fits calls of the operations.

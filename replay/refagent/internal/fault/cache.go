@@ -15,79 +15,42 @@ import (
 
 // Faults of how cards are kept, signed and extended.
 var cacheFaults = []Fault{
-	{
-		Slug: "card-json-object", agents: anyAgent,
-		Doc:   "The card comes as a list of one.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: func(out *wire.Answer) { out.Body = []any{out.Body} }} },
-	},
-	{
-		Slug: "card-cache-control", agents: with10,
-		Doc:   "The card does not say how long it may be kept.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: func(out *wire.Answer) { out.Header.Del("Cache-Control") }} },
-	},
-	{
-		Slug: "card-etag", agents: with10,
-		Doc:   "The card has no ETag.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: func(out *wire.Answer) { out.Header.Del("ETag") }} },
-	},
-	{
-		Slug: "card-not-modified", agents: with10,
-		Doc: "The card has a weak ETag, and the agent does not know it again.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Card: func(out *wire.Answer) { out.Header.Set("ETag", `W/"`+cards.Version+`"`) }}
-		},
-	},
-	{
-		Slug: "card-stable", agents: anyAgent,
-		Doc: "The card is another one each time, with the same version and the same ETag.",
-		hooks: func() wire.Hooks {
+	of(anyAgent, "card-json-object", "The card comes as a list of one.",
+		onCard(func(out *wire.Answer) { out.Body = []any{out.Body} })),
+	of(with10, "card-cache-control", "The card does not say how long it may be kept.",
+		onCard(func(out *wire.Answer) { out.Header.Del("Cache-Control") })),
+	of(with10, "card-etag", "The card has no ETag.",
+		onCard(func(out *wire.Answer) { out.Header.Del("ETag") })),
+	of(with10, "card-not-modified", "The card has a weak ETag, and the agent does not know it again.",
+		onCard(func(out *wire.Answer) { out.Header.Set("ETag", `W/"`+cards.Version+`"`) })),
+	of(anyAgent, "card-stable", "The card is another one each time, with the same version and the same ETag.",
+		func() wire.Hooks {
 			var fetched atomic.Int64
 			return wire.Hooks{Card: editCard(func(o jsonvalue.Object) jsonvalue.Object {
 				return o.With("description", fmt.Sprintf("Was asked for its card %d times.", fetched.Add(1)))
 			})}
-		},
-	},
-	{
-		Slug: "card-signature-shape", agents: anyAgent,
-		Doc:   "The card has a signature with padding.",
-		hooks: onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JOSE"}`, "AAA=")),
-	},
-	{
-		Slug: "card-signature-header", agents: with10,
-		Doc:   "The signature of the card does not say with which key it was made.",
-		hooks: onCards(signed(`{"alg":"ES256","typ":"JOSE"}`, "AAAA")),
-	},
-	{
-		Slug: "card-signature-typ", agents: with10,
-		Doc:   "The signature of the card says that it is a token.",
-		hooks: onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JWT"}`, "AAAA")),
-	},
-	{
-		Slug: "card-signature-valid", agents: with10,
-		Doc:   "The signature of the card brings its key along, and is not by that key.",
-		hooks: onCards(signed(foreignHeader(), base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize)))),
-	},
-	{
-		Slug: "card-extended-cache", agents: only10,
-		Doc: "The extended card over HTTP+JSON says nothing about caches.",
-		hooks: onAnswer(func(c *wire.Call) bool {
+		}),
+	of(anyAgent, "card-signature-shape", "The card has a signature with padding.",
+		onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JOSE"}`, "AAA="))),
+	of(with10, "card-signature-header", "The signature of the card does not say with which key it was made.",
+		onCards(signed(`{"alg":"ES256","typ":"JOSE"}`, "AAAA"))),
+	of(with10, "card-signature-typ", "The signature of the card says that it is a token.",
+		onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JWT"}`, "AAAA"))),
+	of(with10, "card-signature-valid", "The signature of the card brings its key along, and is not by that key.",
+		onCards(signed(foreignHeader(), base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))))),
+	of(only10, "card-extended-cache", "The extended card over HTTP+JSON says nothing about caches.",
+		onAnswer(func(c *wire.Call) bool {
 			return c.Op == model.GetExtendedCard && c.Binding == wire.HTTPJSON && c.Failure == nil
 		},
 			func(_ *wire.Call, out *wire.Answer) {
 				out.Header = http.Header{"Content-Type": out.Header["Content-Type"]}
-			}),
-	},
-	{
-		Slug: "card-extended-identity", agents: only10,
-		Doc: "The extended card has its own skill only.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Reply: func(_ *wire.Call, r *model.Reply) {
-				if r.Card != nil {
-					r.Card = r.Card.With("skills", jsonvalue.Values([]cards.Skill{cards.AdminCardSkill}, cards.Skill.JSON))
-				}
-			}}
-		},
-	},
+			})),
+	of(only10, "card-extended-identity", "The extended card has its own skill only.",
+		onReply(func(_ *wire.Call, r *model.Reply) {
+			if r.Card != nil {
+				r.Card = r.Card.With("skills", jsonvalue.Values([]cards.Skill{cards.AdminCardSkill}, cards.Skill.JSON))
+			}
+		})),
 }
 
 // signed adds a signature to a card.

@@ -11,11 +11,8 @@ import (
 
 // Faults of what the card offers or requires, and the agent does otherwise.
 var capabilityFaults = []Fault{
-	{
-		Slug: "cap-streaming-unsupported", agents: only10,
-		Also: []string{"req-capability-streaming", "req-capability-extended"},
-		Doc:  "The card says that the agent does not stream, and it does.",
-		hooks: func() wire.Hooks {
+	of(only10, "cap-streaming-unsupported", "The card says that the agent does not stream, and it does.",
+		func() wire.Hooks {
 			h := admitNone(knownClient, func() *model.Failure {
 				return model.Fail(model.CodeUnsupported,
 					"This agent has no extended card")
@@ -24,81 +21,44 @@ var capabilityFaults = []Fault{
 				return withCapability(withCapability(o, "streaming", false), "extendedAgentCard", false)
 			})
 			return h
-		},
-	},
-	{
-		Slug: "cap-streaming-unsupported-0x", agents: []string{"spec03", "spec02", "spec01"},
-		Also:  []string{"req-capability-streaming"},
-		Doc:   "The card says that the agent does not stream, and it does.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: offer("streaming", false)} },
-	},
-	{
-		Slug: "cap-streaming-refused", agents: []string{"spec", "spec03", "spec02"},
-		Doc: "The card says that the agent streams, and it refuses to.",
-		hooks: admitNone(calls(model.StreamMessage),
-			func() *model.Failure { return model.Fail(model.CodeUnsupported, "Streaming is not supported") }),
-	},
-	{
-		Slug: "cap-extended-undeclared", agents: only10, Also: []string{"req-capability-extended"},
-		Doc:   "The card does not mention the extended card that there is.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: offer("extendedAgentCard", false)} },
-	},
-	{
-		Slug: "cap-extended-declared", agents: with10,
-		Doc: "The card advertises an extended card, and requests for it are refused as not supported.",
-		hooks: func() wire.Hooks {
+		}, "req-capability-streaming", "req-capability-extended"),
+	of([]string{"spec03", "spec02", "spec01"}, "cap-streaming-unsupported-0x",
+		"The card says that the agent does not stream, and it does.",
+		onCard(offer("streaming", false)), "req-capability-streaming"),
+	of([]string{"spec", "spec03", "spec02"}, "cap-streaming-refused",
+		"The card says that the agent streams, and it refuses to.", admitNone(calls(model.StreamMessage),
+			func() *model.Failure { return model.Fail(model.CodeUnsupported, "Streaming is not supported") })),
+	of(only10, "cap-extended-undeclared", "The card does not mention the extended card that there is.",
+		onCard(offer("extendedAgentCard", false)), "req-capability-extended"),
+	of(with10, "cap-extended-declared",
+		"The card advertises an extended card, and requests for it are refused as not supported.", func() wire.Hooks {
 			h := admitNone(knownClient, func() *model.Failure {
 				return model.Fail(model.CodeUnsupported,
 					"This agent has no extended card")
 			})()
 			h.Card = offer("extendedAgentCard", true)
 			return h
-		},
-	},
-	{
-		Slug: "ext-uri-version", agents: anyAgent,
-		Doc: "The card declares an extension whose URI has no version.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Card: offer("extensions", extensions("urn:example:seats", false))}
-		},
-	},
-	{
-		Slug: "ext-required-missing", agents: with10, Also: []string{"ext-required-missing-client", "ext-response-echo"},
-		Doc:   "The card requires an extension, and messages without it are answered.",
-		hooks: requireSeats,
-	},
-	{
-		Slug: "ext-required-missing-code", agents: with10,
-		Also: []string{"ext-required-missing", "ext-required-missing-client"},
-		Doc: "The card requires an extension, and messages without it are refused as about something to cancel; " +
-			"other calls are answered.",
-		hooks: func() wire.Hooks {
+		}),
+	of(anyAgent, "ext-uri-version", "The card declares an extension whose URI has no version.",
+		onCard(offer("extensions", extensions("urn:example:seats", false)))),
+	of(with10, "ext-required-missing", "The card requires an extension, and messages without it are answered.",
+		requireSeats, "ext-required-missing-client", "ext-response-echo"),
+	of(with10, "ext-required-missing-code",
+		"The card requires an extension, and messages without it are refused as about something to cancel; "+
+			"other calls are answered.", func() wire.Hooks {
 			h := requireSeats()
 			h.Admit = admitNone(calls(model.SendMessage),
 				func() *model.Failure { return model.Fail(model.CodeTaskNotCancelable, "There is nothing to cancel") })().Admit
 			return h
-		},
-	},
-	{
-		Slug: "ext-required-missing-0x", agents: only03, Also: []string{"ext-required-missing-client", "ext-response-echo"},
-		Doc:   "The card requires an extension, and messages without it are answered.",
-		hooks: requireSeats,
-	},
-	{
-		Slug: "ext-response-echo", agents: anyAgent,
-		Doc:   "The card declares an extension, and no answer ever lists it.",
-		hooks: func() wire.Hooks { return declareSeats(false) },
-	},
-	{
-		Slug: "ext-response-unrequested", agents: anyAgent,
-		Doc:   "Results list an extension that nobody has asked for.",
-		hooks: onAnswer(isResult, listExtension("urn:example:meals:1")),
-	},
-	{
-		Slug: "ext-no-fallback", agents: anyAgent, Also: []string{"ext-response-unrequested"},
-		Doc:   "Results list another version of an extension than clients ask for.",
-		hooks: onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1))),
-	},
+		}, "ext-required-missing", "ext-required-missing-client"),
+	of(only03, "ext-required-missing-0x", "The card requires an extension, and messages without it are answered.",
+		requireSeats, "ext-required-missing-client", "ext-response-echo"),
+	of(anyAgent, "ext-response-echo", "The card declares an extension, and no answer ever lists it.",
+		func() wire.Hooks { return declareSeats(false) }),
+	of(anyAgent, "ext-response-unrequested", "Results list an extension that nobody has asked for.",
+		onAnswer(isResult, listExtension("urn:example:meals:1"))),
+	of(anyAgent, "ext-no-fallback", "Results list another version of an extension than clients ask for.",
+		onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1))), "ext-response-unrequested"),
 }
 
 // knownClient fits requests for the extended card that authenticate: the others are refused for that.

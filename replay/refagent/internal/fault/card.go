@@ -9,37 +9,22 @@ import (
 
 // Faults of the card, and of what it promises.
 var cardFaults = []Fault{
-	{
-		Slug: "push-supported-but-refused", agents: anyAgent,
-		Doc: "The card offers push notifications, but every operation on them is refused as not supported.",
-		hooks: func() wire.Hooks {
+	of(anyAgent, "push-supported-but-refused",
+		"The card offers push notifications, but every operation on them is refused as not supported.",
+		func() wire.Hooks {
 			return wire.Hooks{Card: editCard(offerPush), Admit: func(c *wire.Call) *model.Failure {
 				if c.Op.IsPush() {
 					return model.PushNotSupported()
 				}
 				return nil
 			}}
-		},
-	},
-	{
-		Slug: "hook-auth", agents: only10,
-		Doc: "Push notifications are sent without the credentials that the client has asked for.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Deliver: func(d *engine.Delivery) { d.Header.Del("Authorization") }}
-		},
-	},
-	{
-		Slug: "card-required-fields", agents: anyAgent,
-		Doc: "The card has no version.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Card: editCard(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("version") })}
-		},
-	},
-	{
-		Slug: "card-field-type", agents: anyAgent,
-		Doc:   "The card's description is a list.",
-		hooks: func() wire.Hooks { return wire.Hooks{Card: editCard(with("description", []any{"An agent"}))} },
-	},
+		}),
+	of(only10, "hook-auth", "Push notifications are sent without the credentials that the client has asked for.",
+		always(wire.Hooks{Deliver: func(d *engine.Delivery) { d.Header.Del("Authorization") }})),
+	of(anyAgent, "card-required-fields", "The card has no version.",
+		onCard(editCard(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("version") }))),
+	of(anyAgent, "card-field-type", "The card's description is a list.",
+		onCard(editCard(with("description", []any{"An agent"})))),
 }
 
 func editCard(edit func(jsonvalue.Object) jsonvalue.Object) func(*wire.Answer) {
@@ -53,84 +38,42 @@ func offerPush(o jsonvalue.Object) jsonvalue.Object {
 
 // Faults of the addresses and versions that a card declares.
 var cardURLFaults = []Fault{
-	{
-		Slug: "card-required-nested", agents: anyAgent,
-		Doc:   "The first skill of the card has no name.",
-		hooks: onCards(onFirstSkill(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("name") })),
-	},
-	{
-		Slug: "card-interfaces-nonempty", agents: with10,
-		Doc:   "The card has no interface.",
-		hooks: onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("supportedInterfaces", []any{}) }),
-	},
-	{
-		Slug: "card-url-absolute", agents: with10,
-		Doc:   "A further interface of the card is a path.",
-		hooks: onCards(addInterface("/a2a", "HTTP+JSON", "1.0")),
-	},
-	{
-		Slug: "card-url-absolute", agents: only03,
-		Doc:   "A further interface of the card is a path.",
-		hooks: onCards(addTransports("/a2a")),
-	},
-	{
-		Slug: "card-url-https", agents: with10,
-		Doc:   "The card names an interface on a public host, without TLS.",
-		hooks: onCards(addInterface("http://agents.a2atap.travel/a2a", "HTTP+JSON", "1.0")),
-	},
-	{
-		Slug: "card-url-https", agents: only03,
-		Doc:   "The card names an interface on a public host, without TLS.",
-		hooks: onCards(addTransports("http://agents.a2atap.travel/a2a")),
-	},
-	{
-		Slug: "card-protocol-version-present", agents: only03,
-		Doc:   "The card says that it is of no version.",
-		hooks: onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("protocolVersion", "") }),
-	},
-	{
-		Slug: "card-protocol-version-patch", agents: with10,
-		Doc:   "An interface of the card names a patch version.",
-		hooks: onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "1.0.1")),
-	},
-	{
-		Slug: "card-protocol-version-format", agents: with10,
-		Doc:   "An interface of the card names a version that is no number.",
-		hooks: onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "v1")),
-	},
-	{
-		Slug: "card-binding-known", agents: with10,
-		Doc:   "An interface of the card is in a binding that has no URI.",
-		hooks: onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0")),
-	},
-	{
-		Slug: "card-preferred-transport", agents: only03,
-		Doc:   "The card does not say what is spoken at its URL.",
-		hooks: onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("preferredTransport") }),
-	},
-	{
-		Slug: "card-transport-conflict", agents: only03,
-		Doc: "The card lists its main URL for another transport than the preferred one.",
-		hooks: onCards(func(o jsonvalue.Object) jsonvalue.Object {
+	of(anyAgent, "card-required-nested", "The first skill of the card has no name.",
+		onCards(onFirstSkill(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("name") }))),
+	of(with10, "card-interfaces-nonempty", "The card has no interface.",
+		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("supportedInterfaces", []any{}) })),
+	of(with10, "card-url-absolute", "A further interface of the card is a path.",
+		onCards(addInterface("/a2a", "HTTP+JSON", "1.0"))),
+	of(only03, "card-url-absolute", "A further interface of the card is a path.", onCards(addTransports("/a2a"))),
+	of(with10, "card-url-https", "The card names an interface on a public host, without TLS.",
+		onCards(addInterface("http://agents.a2atap.travel/a2a", "HTTP+JSON", "1.0"))),
+	of(only03, "card-url-https", "The card names an interface on a public host, without TLS.",
+		onCards(addTransports("http://agents.a2atap.travel/a2a"))),
+	of(only03, "card-protocol-version-present", "The card says that it is of no version.",
+		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("protocolVersion", "") })),
+	of(with10, "card-protocol-version-patch", "An interface of the card names a patch version.",
+		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "1.0.1"))),
+	of(with10, "card-protocol-version-format", "An interface of the card names a version that is no number.",
+		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "v1"))),
+	of(with10, "card-binding-known", "An interface of the card is in a binding that has no URI.",
+		onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0"))),
+	of(only03, "card-preferred-transport", "The card does not say what is spoken at its URL.",
+		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("preferredTransport") })),
+	of(only03, "card-transport-conflict", "The card lists its main URL for another transport than the preferred one.",
+		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("additionalInterfaces", []any{transportAt(o, "GRPC")})
-		}),
-	},
-	{
-		Slug: "card-capability-vs-traffic", agents: onlyEcho, Also: []string{"req-interface-url"},
-		Doc: "The card declares HTTP+JSON only, and the agent speaks JSON-RPC at the same URL.",
-		hooks: onCards(func(o jsonvalue.Object) jsonvalue.Object {
+		})),
+	of(onlyEcho, "card-capability-vs-traffic",
+		"The card declares HTTP+JSON only, and the agent speaks JSON-RPC at the same URL.",
+		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			interfaces, _ := o.Get("supportedInterfaces")
 			return o.With("supportedInterfaces", interfaces.([]any)[1:])
-		}),
-	},
-	{
-		Slug: "card-additional-complete", agents: only03,
-		Doc: "The card lists a further interface, and not the main one.",
-		hooks: onCards(func(o jsonvalue.Object) jsonvalue.Object {
+		}), "req-interface-url"),
+	of(only03, "card-additional-complete", "The card lists a further interface, and not the main one.",
+		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("additionalInterfaces",
 				[]any{jsonvalue.Object{{"url", "https://a2atap.example/a2a"}, {"transport", "HTTP+JSON"}}})
-		}),
-	},
+		})),
 }
 
 // onlyEcho is for faults of an agent whose card says nothing of an extended one.

@@ -8,76 +8,30 @@ import (
 
 // Faults of what a stream carries, how it ends, and how artifacts are sent in pieces.
 var endingFaults = []Fault{
-	{
-		Slug: "stream-subscribe-first-task", agents: only10,
-		Doc:   "A subscription begins with what happens next; the task itself is never sent.",
-		hooks: onEvent(skipSubscribedTask),
-	},
-	{
-		Slug: "stream-no-message-in-task-stream", agents: only10,
-		Doc:   "A message follows the task at the beginning of a stream.",
-		hooks: onEvent(greet),
-	},
-	{
-		Slug: "stream-task-snapshot-position", agents: only10,
-		Doc:   "The task comes a second time when it is working.",
-		hooks: showTwice,
-	},
-	{
-		Slug: "stream-rpc-envelope", agents: withTask,
-		Doc:   "The events of JSON-RPC streams are bare objects.",
-		hooks: onEvent(dropEnvelope),
-	},
-	{
-		Slug: "stream-rest-bare", agents: only10,
-		Doc:   "The events of HTTP+JSON streams are JSON-RPC responses.",
-		hooks: onEvent(addEnvelope),
-	},
-	{
-		Slug: "stream-error-last", agents: withTask,
-		Doc:   "An error comes in the middle of JSON-RPC streams.",
-		hooks: onEvent(failBetween),
-	},
-	{
-		Slug: "stream-terminal-without-final", agents: only03,
-		Doc:   "The event that ends the task does not say final.",
-		hooks: onEvent(takeFinalBack),
-	},
-	{
-		Slug: "stream-final-active-state", agents: only03,
-		Doc:   "The stream ends with an event that says final, and the task is working.",
-		hooks: onEvent(finishEarly),
-	},
-	{
-		Slug: "stream-empty", agents: withTask,
-		Doc:   "Streams end without an event.",
-		hooks: onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame { f.Last = true; return nil }),
-	},
-	{
-		Slug: "stream-chunk-append-known", agents: withTask,
-		Doc:   "The first piece of an artifact is to be appended.",
-		hooks: onChunk(func(u *model.ArtifactUpdate) { u.Append = true }),
-	},
-	{
-		Slug: "stream-chunk-after-last", agents: withTask,
-		Doc:   "Every piece of an artifact is marked as the last.",
-		hooks: onChunk(func(u *model.ArtifactUpdate) { u.Last = true }),
-	},
-	{
-		Slug: "stream-chunk-incomplete", agents: withTask,
-		Doc:   "No piece of an artifact is marked as the last.",
-		hooks: onChunk(func(u *model.ArtifactUpdate) { u.Last = false }),
-	},
-	{
-		Slug: "stream-artifact-consistent", agents: withTask,
-		Doc:   "Artifacts hold other text in a stream than in the task.",
-		hooks: onChunk(func(u *model.ArtifactUpdate) { u.Artifact.Parts = model.Text("Something else") }),
-	},
-	{
-		Slug: "stream-same-events", agents: only10,
-		Doc:   "Who subscribes to a task is not told what the agent says at its end.",
-		hooks: onEvent(keepQuiet),
-	},
+	of(only10, "stream-subscribe-first-task",
+		"A subscription begins with what happens next; the task itself is never sent.", onEvent(skipSubscribedTask)),
+	of(only10, "stream-no-message-in-task-stream", "A message follows the task at the beginning of a stream.",
+		onEvent(greet)),
+	of(only10, "stream-task-snapshot-position", "The task comes a second time when it is working.", showTwice),
+	of(withTask, "stream-rpc-envelope", "The events of JSON-RPC streams are bare objects.", onEvent(dropEnvelope)),
+	of(only10, "stream-rest-bare", "The events of HTTP+JSON streams are JSON-RPC responses.", onEvent(addEnvelope)),
+	of(withTask, "stream-error-last", "An error comes in the middle of JSON-RPC streams.", onEvent(failBetween)),
+	of(only03, "stream-terminal-without-final", "The event that ends the task does not say final.",
+		onEvent(takeFinalBack)),
+	of(only03, "stream-final-active-state", "The stream ends with an event that says final, and the task is working.",
+		onEvent(finishEarly)),
+	of(withTask, "stream-empty", "Streams end without an event.",
+		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame { f.Last = true; return nil })),
+	of(withTask, "stream-chunk-append-known", "The first piece of an artifact is to be appended.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Append = true })),
+	of(withTask, "stream-chunk-after-last", "Every piece of an artifact is marked as the last.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Last = true })),
+	of(withTask, "stream-chunk-incomplete", "No piece of an artifact is marked as the last.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Last = false })),
+	of(withTask, "stream-artifact-consistent", "Artifacts hold other text in a stream than in the task.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Artifact.Parts = model.Text("Something else") })),
+	of(only10, "stream-same-events", "Who subscribes to a task is not told what the agent says at its end.",
+		onEvent(keepQuiet)),
 }
 
 func skipSubscribedTask(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {

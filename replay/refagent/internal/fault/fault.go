@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/spelling"
 	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
 )
 
@@ -91,28 +92,50 @@ var (
 	withTask = []string{"spec", "spec03"}
 )
 
+// of returns a fault; also are rules that cannot be kept when it breaks its own.
+func of(agents []string, slug, doc string, hooks func() wire.Hooks, also ...string) Fault {
+	return Fault{Slug: slug, Doc: doc, Also: also, agents: agents, hooks: hooks}
+}
+
+// always makes hooks that have no memory: the same ones for every agent.
+func always(h wire.Hooks) func() wire.Hooks { return func() wire.Hooks { return h } }
+
+func onCard(edit func(*wire.Answer)) func() wire.Hooks { return always(wire.Hooks{Card: edit}) }
+
+func onAdmit(refuse func(*wire.Call) *model.Failure) func() wire.Hooks {
+	return always(wire.Hooks{Admit: refuse})
+}
+
+func onReply(edit func(*wire.Call, *model.Reply)) func() wire.Hooks {
+	return always(wire.Hooks{Reply: edit})
+}
+
+func onEachAnswer(edit func(*wire.Call, *wire.Answer)) func() wire.Hooks {
+	return always(wire.Hooks{Answer: edit})
+}
+
+func onRefuse(edit func(*wire.Call, *model.Failure) *model.Failure) func() wire.Hooks {
+	return always(wire.Hooks{Refuse: edit})
+}
+
 // onAnswer makes hooks that edit each complete answer which fits.
 func onAnswer(fits func(c *wire.Call) bool, edit func(c *wire.Call, out *wire.Answer)) func() wire.Hooks {
-	return func() wire.Hooks {
-		return wire.Hooks{Answer: func(c *wire.Call, out *wire.Answer) {
-			if !out.Stream && fits(c) {
-				edit(c, out)
-			}
-		}}
-	}
+	return onEachAnswer(func(c *wire.Call, out *wire.Answer) {
+		if !out.Stream && fits(c) {
+			edit(c, out)
+		}
+	})
 }
 
 // onEvent makes hooks that replace each event of every stream; n counts its events from 0.
 func onEvent(edit func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame) func() wire.Hooks {
-	return func() wire.Hooks {
-		return wire.Hooks{Events: func(c *wire.Call) func(*wire.Frame) []*wire.Frame {
-			n := -1
-			return func(f *wire.Frame) []*wire.Frame {
-				n++
-				return edit(c, n, f)
-			}
-		}}
-	}
+	return always(wire.Hooks{Events: func(c *wire.Call) func(*wire.Frame) []*wire.Frame {
+		n := -1
+		return func(f *wire.Frame) []*wire.Frame {
+			n++
+			return edit(c, n, f)
+		}
+	}})
 }
 
 // What an answer is to.

@@ -11,79 +11,41 @@ import (
 
 // Faults of what is done to a task that has ended, and of what a task looks like when it has.
 var finishedFaults = []Fault{
-	{
-		Slug: "state-terminal-immutable-early", agents: []string{"spec01"},
-		Doc:   "A task that was shown as ended is working again when it is read later, as 0.1 allows.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} },
-	},
-	{
-		Slug: "state-final-state-agrees", agents: withTask,
-		Doc:   "A task that ended in a stream is working when it is read.",
-		hooks: forgetEnds,
-	},
+	of([]string{"spec01"}, "state-terminal-immutable-early",
+		"A task that was shown as ended is working again when it is read later, as 0.1 allows.",
+		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
+	of(withTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
 	{
 		Slug: "state-unknown-task-known", agents: withTask,
 		Also:  []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
 		Doc:   "Reading any task says that it is not found.",
-		hooks: func() wire.Hooks { return wire.Hooks{Admit: forgetTasks} },
+		hooks: onAdmit(forgetTasks),
 	},
-	{
-		Slug: "state-send-terminal-rejected", agents: only03,
-		Doc:   "A message to a task that has ended is answered with that task.",
-		hooks: acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage),
-	},
-	{
-		Slug: "state-send-terminal-rejected-v1", agents: only10,
-		Doc:   "A message to a task that has ended is answered with that task.",
-		hooks: acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage),
-	},
-	{
-		Slug: "state-cancel-terminal", agents: withTask,
-		Doc:   "The cancellation of a task that has ended gives the task as it is.",
-		hooks: acceptEnded(model.CodeTaskNotCancelable, func(t *model.Task) {}, model.CancelTask),
-	},
-	{
-		Slug: "state-cancel-terminal-code", agents: withTask,
-		Doc:   "The cancellation of a task that has ended is refused as an invalid parameter.",
-		hooks: func() wire.Hooks { return wire.Hooks{Refuse: refuseCancellation} },
-	},
-	{
-		Slug: "state-cancel-changes-terminal", agents: withTask,
-		Doc: "The cancellation of a task that has ended cancels it.",
-		hooks: acceptEnded(model.CodeTaskNotCancelable,
+	of(only03, "state-send-terminal-rejected", "A message to a task that has ended is answered with that task.",
+		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage)),
+	of(only10, "state-send-terminal-rejected-v1", "A message to a task that has ended is answered with that task.",
+		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage)),
+	of(withTask, "state-cancel-terminal", "The cancellation of a task that has ended gives the task as it is.",
+		acceptEnded(model.CodeTaskNotCancelable, func(t *model.Task) {}, model.CancelTask)),
+	of(withTask, "state-cancel-terminal-code",
+		"The cancellation of a task that has ended is refused as an invalid parameter.",
+		onRefuse(refuseCancellation)),
+	of(withTask, "state-cancel-changes-terminal", "The cancellation of a task that has ended cancels it.",
+		acceptEnded(model.CodeTaskNotCancelable,
 			func(t *model.Task) { t.Status.State, t.Status.Message = model.Canceled, nil },
-			model.CancelTask),
-	},
-	{
-		Slug: "state-subscribe-terminal", agents: only10,
-		Doc:   "A subscription to a task that has ended shows it.",
-		hooks: acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SubscribeTask),
-	},
-	{
-		Slug: "state-blocking", agents: only10,
-		Doc:   "A message is answered with a task at work, although the client did not ask for that.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: answerEarly} },
-	},
-	{
-		Slug: "state-blocking-0x", agents: only03,
-		Doc:   "A message is answered with a task at work, although the client asked to wait.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: answerEarly} },
-	},
-	{
-		Slug: "state-blocking-artifacts", agents: only10,
-		Doc:   "The answer to a message lacks the first artifact of the task.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: leaveArtifactsOut} },
-	},
-	{
-		Slug: "state-artifacts-after-terminal", agents: withTask,
-		Doc:   "A task that has ended shows other text when it is read again.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: rewriteArtifacts()} },
-	},
-	{
-		Slug: "state-status-regress-time", agents: withTask,
-		Doc:   "In a stream, a task is working an hour before it was submitted.",
-		hooks: onEvent(workEarlier),
-	},
+			model.CancelTask)),
+	of(only10, "state-subscribe-terminal", "A subscription to a task that has ended shows it.",
+		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SubscribeTask)),
+	of(only10, "state-blocking", "A message is answered with a task at work, although the client did not ask for that.",
+		onReply(answerEarly)),
+	of(only03, "state-blocking-0x", "A message is answered with a task at work, although the client asked to wait.",
+		onReply(answerEarly)),
+	of(only10, "state-blocking-artifacts", "The answer to a message lacks the first artifact of the task.",
+		onReply(leaveArtifactsOut)),
+	of(withTask, "state-artifacts-after-terminal", "A task that has ended shows other text when it is read again.",
+		func() wire.Hooks { return wire.Hooks{Reply: rewriteArtifacts()} }),
+	of(withTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
+		onEvent(workEarlier)),
 }
 
 // forgetEnds remembers which tasks have ended in a stream, and shows them as working when they are read.
@@ -213,46 +175,31 @@ func workEarlier(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 
 // Faults of refusals for the wrong reason, and of what a task's history says of itself.
 var refusalFaults = []Fault{
-	{
-		Slug: "id-task-history-consistent", agents: withTask,
-		Doc: "The agent's own messages in a history name another task.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
-				if r.Task == nil {
-					return
+	of(withTask, "id-task-history-consistent", "The agent's own messages in a history name another task.",
+		onReply(func(c *wire.Call, r *model.Reply) {
+			if r.Task == nil {
+				return
+			}
+			history := append([]model.Message(nil), r.Task.History...)
+			for i := range history {
+				if history[i].Role == model.RoleAgent {
+					history[i].TaskID = "another-task"
 				}
-				history := append([]model.Message(nil), r.Task.History...)
-				for i := range history {
-					if history[i].Role == model.RoleAgent {
-						history[i].TaskID = "another-task"
-					}
-				}
-				r.Task.History = history
-			}}
-		},
-	},
-	{
-		Slug: "error-internal-for-named-case", agents: withTask,
-		Doc: "A task that is not found cannot be canceled for an internal error.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Refuse: func(c *wire.Call, f *model.Failure) *model.Failure {
-				if c.Op == model.CancelTask && f.Code == model.CodeTaskNotFound {
-					return model.Fail(model.CodeInternal, "Something went wrong")
-				}
-				return f
-			}}
-		},
-	},
-	{
-		Slug: "push-valid-config-refused", agents: only03,
-		Doc: "Push configs are refused for want of a member that nobody else knows.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
-				if c.Op != model.CreatePushConfig {
-					return nil
-				}
-				return model.InvalidParam("retries", "is missing")
-			}}
-		},
-	},
+			}
+			r.Task.History = history
+		})),
+	of(withTask, "error-internal-for-named-case", "A task that is not found cannot be canceled for an internal error.",
+		onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
+			if c.Op == model.CancelTask && f.Code == model.CodeTaskNotFound {
+				return model.Fail(model.CodeInternal, "Something went wrong")
+			}
+			return f
+		})),
+	of(only03, "push-valid-config-refused", "Push configs are refused for want of a member that nobody else knows.",
+		onAdmit(func(c *wire.Call) *model.Failure {
+			if c.Op != model.CreatePushConfig {
+				return nil
+			}
+			return model.InvalidParam("retries", "is missing")
+		})),
 }

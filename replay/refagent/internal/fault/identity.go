@@ -7,39 +7,23 @@ import (
 
 // Faults of whose task and context an answer is about.
 var identityFaults = []Fault{
-	{
-		Slug: "id-task-echo-v01", agents: []string{"spec01"}, Also: []string{"state-unknown-task-known"},
-		Doc:   "A message is answered with a task under an id of the agent's own.",
-		hooks: onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
-	},
-	{
-		Slug: "id-event-echo-v01", agents: []string{"spec01"}, Also: []string{"state-unknown-task-known"},
-		Doc:   "The events of a stream name the task by an id of the agent's own.",
-		hooks: onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }),
-	},
-	{
-		Slug: "id-get-echo", agents: withTask,
-		Doc:   "Reading a task gives another one.",
-		hooks: onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
-	},
-	{
-		Slug: "id-task-continued", agents: withTask,
-		Doc: "A message that continues a task is answered with a new one.",
-		hooks: onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
+	of([]string{"spec01"}, "id-task-echo-v01", "A message is answered with a task under an id of the agent's own.",
+		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
+		"state-unknown-task-known"),
+	of([]string{"spec01"}, "id-event-echo-v01", "The events of a stream name the task by an id of the agent's own.",
+		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
+	of(withTask, "id-get-echo", "Reading a task gives another one.",
+		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") })),
+	of(withTask, "id-task-continued", "A message that continues a task is answered with a new one.",
+		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
 			if c.Request.Message.TaskID != "" {
 				renameTask(t, t.ID+"-b")
 			}
-		}),
-	},
-	{
-		Slug: "id-stream-task-consistent", agents: withTask, Also: []string{"state-unknown-task-known"},
-		Doc:   "Streams hold updates of another task.",
-		hooks: onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }),
-	},
-	{
-		Slug: "id-subscribe-match", agents: withTask,
-		Doc: "A subscription begins with another task.",
-		hooks: onEvent(func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+		})),
+	of(withTask, "id-stream-task-consistent", "Streams hold updates of another task.",
+		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
+	of(withTask, "id-subscribe-match", "A subscription begins with another task.",
+		onEvent(func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
 			if c.Op != model.SubscribeTask || n > 0 {
 				return []*wire.Frame{f}
 			}
@@ -56,32 +40,20 @@ var identityFaults = []Fault{
 			}
 			f.Body = c.FrameBody(e)
 			return []*wire.Frame{f}
-		}),
-	},
-	{
-		Slug: "id-context-preserved", agents: only10,
-		Doc:   "A message that begins a task in a known context is answered in a new one.",
-		hooks: func() wire.Hooks { return wire.Hooks{Admit: forgetContext} },
-	},
-	{
-		Slug: "id-context-preserved-0x", agents: only03,
-		Doc:   "A message that begins a task in a known context is answered in a new one.",
-		hooks: func() wire.Hooks { return wire.Hooks{Admit: forgetContext} },
-	},
-	{
-		Slug: "id-context-inferred", agents: only10,
-		Doc: "A message that names a task, and no context, is answered in a new context.",
-		hooks: onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
+		})),
+	of(only10, "id-context-preserved", "A message that begins a task in a known context is answered in a new one.",
+		onAdmit(forgetContext)),
+	of(only03, "id-context-preserved-0x", "A message that begins a task in a known context is answered in a new one.",
+		onAdmit(forgetContext)),
+	of(only10, "id-context-inferred", "A message that names a task, and no context, is answered in a new context.",
+		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
 			if c.Request.Message.TaskID != "" && c.Request.Message.ContextID == "" {
 				renameTask(t, t.ID)
 				t.ContextID += "-b"
 			}
-		}),
-	},
-	{
-		Slug: "id-context-mismatch-rejected", agents: only10,
-		Doc: "A message to a task of another context is answered with a message.",
-		hooks: func() wire.Hooks {
+		})),
+	of(only10, "id-context-mismatch-rejected", "A message to a task of another context is answered with a message.",
+		func() wire.Hooks {
 			return wire.Hooks{
 				Refuse: func(c *wire.Call, f *model.Failure) *model.Failure {
 					if c.Op == model.SendMessage && f.Code == model.CodeInvalidParams && c.Request.Message.TaskID != "" {
@@ -98,34 +70,25 @@ var identityFaults = []Fault{
 					}
 				},
 			}
-		},
-	},
-	{
-		Slug: "id-stream-context-consistent", agents: withTask,
-		Doc:   "Streams hold updates in another context.",
-		hooks: onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.ContextID += "-b" }),
-	},
-	{
-		Slug: "id-status-message-task", agents: withTask,
-		Doc: "The message of a status says that it belongs to another task.",
-		hooks: onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
+		}),
+	of(withTask, "id-stream-context-consistent", "Streams hold updates in another context.",
+		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.ContextID += "-b" })),
+	of(withTask, "id-status-message-task", "The message of a status says that it belongs to another task.",
+		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
 			t.Status.Message = &model.Message{
 				ID: "b", TaskID: t.ID + "-b", ContextID: t.ContextID, Role: model.RoleAgent,
 				Parts: model.Text("Which day?"),
 			}
-		}),
-	},
+		})),
 }
 
 // onTask makes hooks that edit the task which an operation gives.
 func onTask(op model.Operation, edit func(c *wire.Call, t *model.Task)) func() wire.Hooks {
-	return func() wire.Hooks {
-		return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
-			if c.Op == op && r.Task != nil {
-				edit(c, r.Task)
-			}
-		}}
-	}
+	return onReply(func(c *wire.Call, r *model.Reply) {
+		if c.Op == op && r.Task != nil {
+			edit(c, r.Task)
+		}
+	})
 }
 
 // onUpdate makes hooks that edit the status updates of streams, but for the one that ends them.

@@ -12,94 +12,52 @@ import (
 
 // Faults of histories and of lists of tasks.
 var listFaults = []Fault{
-	{
-		Slug: "history-max", agents: only10,
-		Doc:   "Tasks come with one message of history more than was asked for.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: tellMore} },
-	},
-	{
-		Slug: "history-max-0x", agents: only03,
-		Doc:   "Tasks come with one message of history more than was asked for.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: tellMore} },
-	},
-	{
-		Slug: "history-zero-omitted", agents: only10,
-		Doc: "Lists for which no history is wanted say that there is none.",
-		hooks: onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
+	of(only10, "history-max", "Tasks come with one message of history more than was asked for.",
+		onReply(tellMore)),
+	of(only03, "history-max-0x", "Tasks come with one message of history more than was asked for.",
+		onReply(tellMore)),
+	of(only10, "history-zero-omitted", "Lists for which no history is wanted say that there is none.",
+		onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
 			if n := c.Request.List.History; n == nil || *n != 0 {
 				return page
 			}
 			return editTasks(page, func(t jsonvalue.Object) jsonvalue.Object { return t.With("history", []any{}) })
-		}),
-	},
-	{
-		Slug: "list-next-token-present", agents: only10,
-		Doc: "Pages do not say where the next one begins.",
-		hooks: onPageText(func(_ *wire.Call,
-			page jsonvalue.Object,
-		) jsonvalue.Object {
-			return page.Without("nextPageToken")
-		}),
-	},
-	{
-		Slug: "list-last-page-token", agents: only10,
-		Doc: "The last page has a token for another one.",
-		hooks: onPage(func(_ *wire.Call, p *model.Page) {
+		})),
+	of(only10, "list-next-token-present", "Pages do not say where the next one begins.", onPageText(func(_ *wire.Call,
+		page jsonvalue.Object,
+	) jsonvalue.Object {
+		return page.Without("nextPageToken")
+	})),
+	of(only10, "list-last-page-token", "The last page has a token for another one.",
+		onPage(func(_ *wire.Call, p *model.Page) {
 			if p.Next == "" && len(p.Tasks) == p.Total {
 				p.Next = model.Position{At: 1}.Token()
 			}
-		}),
-	},
-	{
-		Slug: "list-page-token-ignored", agents: only10,
-		Also:  []string{"list-sorted"},
-		Doc:   "A token leads to the page that gave it.",
-		hooks: repeatPages,
-	},
-	{
-		Slug: "list-required-fields", agents: only10,
-		Doc:   "Pages do not say how many tasks there are.",
-		hooks: onPageText(func(_ *wire.Call, page jsonvalue.Object) jsonvalue.Object { return page.Without("totalSize") }),
-	},
-	{
-		Slug: "list-page-limit", agents: only10,
-		Doc: "Small pages hold two tasks too many.",
-		hooks: onPage(func(_ *wire.Call, p *model.Page) {
-			if n := len(p.Tasks); n > 0 && n == p.Size && p.Size <= 2 {
-				for _, suffix := range []string{"-b", "-c"} {
-					addLast(p, func(t *model.Task) { renameTask(t, t.ID+suffix) })
-				}
+		})),
+	of(only10, "list-page-token-ignored", "A token leads to the page that gave it.", repeatPages, "list-sorted"),
+	of(only10, "list-required-fields", "Pages do not say how many tasks there are.",
+		onPageText(func(_ *wire.Call, page jsonvalue.Object) jsonvalue.Object { return page.Without("totalSize") })),
+	of(only10, "list-page-limit", "Small pages hold two tasks too many.", onPage(func(_ *wire.Call, p *model.Page) {
+		if n := len(p.Tasks); n > 0 && n == p.Size && p.Size <= 2 {
+			for _, suffix := range []string{"-b", "-c"} {
+				addLast(p, func(t *model.Task) { renameTask(t, t.ID+suffix) })
 			}
-		}),
-	},
-	{
-		Slug: "list-page-size-echo", agents: only10,
-		Doc:   "Pages say that they are larger than was asked for.",
-		hooks: onPage(func(_ *wire.Call, p *model.Page) { p.Size++ }),
-	},
-	{
-		Slug: "list-total-size", agents: only10,
-		Doc:   "Pages say that there are no tasks in all.",
-		hooks: onPage(func(_ *wire.Call, p *model.Page) { p.Total = 0 }),
-	},
-	{
-		Slug: "list-sorted", agents: only10,
-		Doc:   "Lists begin with the oldest task.",
-		hooks: onPage(func(_ *wire.Call, p *model.Page) { slices.Reverse(p.Tasks) }),
-	},
-	{
-		Slug: "list-filter-context", agents: only10,
-		Doc: "The list of a context ends with a task of another one.",
-		hooks: onPage(func(c *wire.Call, p *model.Page) {
+		}
+	})),
+	of(only10, "list-page-size-echo", "Pages say that they are larger than was asked for.",
+		onPage(func(_ *wire.Call, p *model.Page) { p.Size++ })),
+	of(only10, "list-total-size", "Pages say that there are no tasks in all.",
+		onPage(func(_ *wire.Call, p *model.Page) { p.Total = 0 })),
+	of(only10, "list-sorted", "Lists begin with the oldest task.",
+		onPage(func(_ *wire.Call, p *model.Page) { slices.Reverse(p.Tasks) })),
+	of(only10, "list-filter-context", "The list of a context ends with a task of another one.",
+		onPage(func(c *wire.Call, p *model.Page) {
 			if c.Request.List.ContextID != "" {
 				replaceLast(p, func(t *model.Task) { t.ContextID += "-b" })
 			}
-		}),
-	},
-	{
-		Slug: "list-filter-status", agents: only10,
-		Doc: "The list of the tasks in one state ends with one in another.",
-		hooks: onPage(func(c *wire.Call, p *model.Page) {
+		})),
+	of(only10, "list-filter-status", "The list of the tasks in one state ends with one in another.",
+		onPage(func(c *wire.Call, p *model.Page) {
 			if l := c.Request.List; l.State != "" {
 				replaceLast(p, func(t *model.Task) {
 					if t.Status.State = model.Failed; l.State == model.Failed {
@@ -107,48 +65,33 @@ var listFaults = []Fault{
 					}
 				})
 			}
-		}),
-	},
-	{
-		Slug: "list-filter-time", agents: only10,
-		Doc: "The list of what is new ends with a task of an hour before.",
-		hooks: onPage(func(c *wire.Call, p *model.Page) {
+		})),
+	of(only10, "list-filter-time", "The list of what is new ends with a task of an hour before.",
+		onPage(func(c *wire.Call, p *model.Page) {
 			if since := c.Request.List.Since; !since.IsZero() {
 				replaceLast(p, func(t *model.Task) { t.Status.At = since.Add(-time.Hour) })
 			}
-		}),
-	},
-	{
-		Slug: "list-artifacts-omitted", agents: only10,
-		Doc: "Lists for which no artifacts are wanted say that there are none.",
-		hooks: onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
+		})),
+	of(only10, "list-artifacts-omitted", "Lists for which no artifacts are wanted say that there are none.",
+		onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
 			if c.Request.List.Artifacts {
 				return page
 			}
 			return editTasks(page, func(t jsonvalue.Object) jsonvalue.Object { return t.With("artifacts", []any{}) })
-		}),
-	},
-	{
-		Slug: "list-duplicate-task", agents: only10,
-		Doc: "Lists end with their last task twice.",
-		hooks: onPage(func(_ *wire.Call, p *model.Page) {
+		})),
+	of(only10, "list-duplicate-task", "Lists end with their last task twice.",
+		onPage(func(_ *wire.Call, p *model.Page) {
 			if len(p.Tasks) < p.Size {
 				addLast(p, func(*model.Task) {})
 			}
-		}),
-	},
-	{
-		Slug: "list-scope", agents: only10,
-		Doc: "A client without the right credentials cannot read a task, and lists all of them.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
-				if c.Op == model.GetTask && c.Request.Authorization != "Bearer "+wire.ExtendedCardToken {
-					return model.Fail(model.CodeTaskNotFound, "Task not found: "+c.Request.TaskID)
-				}
-				return nil
-			}}
-		},
-	},
+		})),
+	of(only10, "list-scope", "A client without the right credentials cannot read a task, and lists all of them.",
+		onAdmit(func(c *wire.Call) *model.Failure {
+			if c.Op == model.GetTask && c.Request.Authorization != "Bearer "+wire.ExtendedCardToken {
+				return model.Fail(model.CodeTaskNotFound, "Task not found: "+c.Request.TaskID)
+			}
+			return nil
+		})),
 }
 
 // tellMore adds a message to each history that is limited.
@@ -166,13 +109,11 @@ func tellMore(c *wire.Call, r *model.Reply) {
 
 // onPage makes hooks that edit a page of tasks.
 func onPage(edit func(c *wire.Call, p *model.Page)) func() wire.Hooks {
-	return func() wire.Hooks {
-		return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
-			if r.Page != nil {
-				edit(c, r.Page)
-			}
-		}}
-	}
+	return onReply(func(c *wire.Call, r *model.Reply) {
+		if r.Page != nil {
+			edit(c, r.Page)
+		}
+	})
 }
 
 // repeatPages answers a request with a token with the page that gave it.

@@ -22,81 +22,40 @@ var pushFaults = []Fault{
 		Also:  []string{"req-capability-push"}, // of a client that asks all the same
 		hooks: denyPushEverywhere,
 	},
-	{
-		Slug: "push-create-echo", agents: withTask,
-		Doc:   "A config that is created is confirmed for another URL.",
-		hooks: onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.URL += "/elsewhere" }),
-	},
+	of(withTask, "push-create-echo", "A config that is created is confirmed for another URL.",
+		onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.URL += "/elsewhere" })),
 	{
 		Slug: "push-create-id", agents: only10,
 		Doc:   "A config that is created is confirmed without its id.",
 		Also:  []string{"req-push-get-id", "req-push-delete-id", "rest-route-known"}, // of a client that has no id to send
 		hooks: onResult(model.CreatePushConfig, func(v any) any { return v.(jsonvalue.Object).Without("id") }),
 	},
-	{
-		Slug: "result-object", agents: withTask,
-		Doc:   "A config that is created is confirmed with a text.",
-		hooks: onResult(model.CreatePushConfig, func(any) any { return "done" }),
-	},
-	{
-		Slug: "push-create-id-kept", agents: only03,
-		Doc:   "A config that is created is confirmed under another id than the client chose.",
-		hooks: onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.ID += "-ours" }),
-	},
-	{
-		Slug: "push-get-details", agents: only10,
-		Doc:   "A config that is read comes without its URL.",
-		hooks: onResult(model.GetPushConfig, func(v any) any { return v.(jsonvalue.Object).Without("url") }),
-	},
-	{
-		Slug: "push-get-missing", agents: only10,
-		Doc:   "A config that was deleted can still be read.",
-		hooks: keepDeleted(model.GetPushConfig),
-	},
-	{
-		Slug: "push-get-id-match", agents: withTask,
-		Doc:   "A config that is read has another id than was asked for.",
-		hooks: onConfig(model.GetPushConfig, func(c *model.PushConfig) { c.ID += "-other" }),
-	},
-	{
-		Slug: "push-list-shape", agents: only03,
-		Doc:   "The configs of a task are listed as an object of 1.0.",
-		hooks: onResult(model.ListPushConfigs, func(v any) any { return jsonvalue.Object{{"configs", v}} }),
-	},
-	{
-		Slug: "push-list-shape-v1", agents: only10,
-		Doc: "The configs of a task are listed as an array of 0.3.",
-		hooks: onResult(model.ListPushConfigs, func(v any) any {
+	of(withTask, "result-object", "A config that is created is confirmed with a text.",
+		onResult(model.CreatePushConfig, func(any) any { return "done" })),
+	of(only03, "push-create-id-kept", "A config that is created is confirmed under another id than the client chose.",
+		onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.ID += "-ours" })),
+	of(only10, "push-get-details", "A config that is read comes without its URL.",
+		onResult(model.GetPushConfig, func(v any) any { return v.(jsonvalue.Object).Without("url") })),
+	of(only10, "push-get-missing", "A config that was deleted can still be read.", keepDeleted(model.GetPushConfig)),
+	of(withTask, "push-get-id-match", "A config that is read has another id than was asked for.",
+		onConfig(model.GetPushConfig, func(c *model.PushConfig) { c.ID += "-other" })),
+	of(only03, "push-list-shape", "The configs of a task are listed as an object of 1.0.",
+		onResult(model.ListPushConfigs, func(v any) any { return jsonvalue.Object{{"configs", v}} })),
+	of(only10, "push-list-shape-v1", "The configs of a task are listed as an array of 0.3.",
+		onResult(model.ListPushConfigs, func(v any) any {
 			configs, _ := v.(jsonvalue.Object).Get("configs")
 			return configs
-		}),
-	},
-	{
-		Slug: "push-list-complete", agents: only10,
-		Doc: "The list of a task's configs is always empty.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
-				if c.Op == model.ListPushConfigs {
-					r.Configs = []model.PushConfig{}
-				}
-			}}
-		},
-	},
-	{
-		Slug: "push-list-no-deleted", agents: only10,
-		Doc:   "A config that was deleted is still listed.",
-		hooks: keepDeleted(model.ListPushConfigs),
-	},
-	{
-		Slug: "push-delete-result", agents: only03,
-		Doc:   "The deletion of a config is confirmed with true.",
-		hooks: onResult(model.DeletePushConfig, func(any) any { return true }),
-	},
-	{
-		Slug: "push-delete-idempotent", agents: only10,
-		Doc:   "A config that is gone cannot be deleted again.",
-		hooks: refuseSecondDelete,
-	},
+		})),
+	of(only10, "push-list-complete", "The list of a task's configs is always empty.",
+		onReply(func(c *wire.Call, r *model.Reply) {
+			if c.Op == model.ListPushConfigs {
+				r.Configs = []model.PushConfig{}
+			}
+		})),
+	of(only10, "push-list-no-deleted", "A config that was deleted is still listed.", keepDeleted(model.ListPushConfigs)),
+	of(only03, "push-delete-result", "The deletion of a config is confirmed with true.",
+		onResult(model.DeletePushConfig, func(any) any { return true })),
+	of(only10, "push-delete-idempotent", "A config that is gone cannot be deleted again.", refuseSecondDelete),
 }
 
 func denyPush(o jsonvalue.Object) jsonvalue.Object {
@@ -115,13 +74,11 @@ func denyPushEverywhere() wire.Hooks {
 
 // onConfig makes hooks that edit the config with which an operation is answered.
 func onConfig(op model.Operation, edit func(c *model.PushConfig)) func() wire.Hooks {
-	return func() wire.Hooks {
-		return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
-			if c.Op == op && r.Config != nil {
-				edit(r.Config)
-			}
-		}}
-	}
+	return onReply(func(c *wire.Call, r *model.Reply) {
+		if c.Op == op && r.Config != nil {
+			edit(r.Config)
+		}
+	})
 }
 
 // onResult makes hooks that edit the JSON with which an operation is answered, whatever is around it.

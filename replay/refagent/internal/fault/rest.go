@@ -10,120 +10,72 @@ import (
 
 // Faults of answers over HTTP+JSON.
 var restFaults = []Fault{
-	{
-		Slug: "rest-response-content-type", agents: []string{"spec03-rest"},
-		Doc:   "HTTP+JSON answers are sent as text/plain.",
-		hooks: onAnswer(isREST, asPlainText),
-	},
-	{
-		Slug: "rest-content-type-v1", agents: with10,
-		Doc:   "HTTP+JSON answers are sent as text/plain.",
-		hooks: onAnswer(isREST, asPlainText),
-	},
-	{
-		Slug: "rest-success-status", agents: only10,
-		Doc: "A task that is asked for over HTTP+JSON comes with status 202.",
-		hooks: onAnswer(both(isRESTResult, isOp(model.GetTask)),
-			func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusAccepted }),
-	},
-	{
-		Slug: "rest-answer-missing", agents: []string{"spec", "spec03-rest"},
-		Doc: "A task that is asked for over HTTP+JSON does not come, under status 200.",
-		hooks: onAnswer(both(isRESTResult, isOp(model.GetTask)),
-			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} }),
-	},
-	{
-		Slug: "rest-error-body", agents: with10,
-		Doc: "HTTP+JSON errors of status 400 have no body.",
-		hooks: onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) {
+	of([]string{"spec03-rest"}, "rest-response-content-type", "HTTP+JSON answers are sent as text/plain.",
+		onAnswer(isREST, asPlainText)),
+	of(with10, "rest-content-type-v1", "HTTP+JSON answers are sent as text/plain.", onAnswer(isREST, asPlainText)),
+	of(only10, "rest-success-status", "A task that is asked for over HTTP+JSON comes with status 202.",
+		onAnswer(both(isRESTResult, isOp(model.GetTask)),
+			func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusAccepted })),
+	of([]string{"spec", "spec03-rest"}, "rest-answer-missing",
+		"A task that is asked for over HTTP+JSON does not come, under status 200.",
+		onAnswer(both(isRESTResult, isOp(model.GetTask)),
+			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
+	of(with10, "rest-error-body", "HTTP+JSON errors of status 400 have no body.",
+		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) {
 			if out.Status == http.StatusBadRequest {
 				out.Text = []byte{}
 			}
-		}),
-	},
-	{
-		Slug: "rest-error-code-equals-status", agents: with10,
-		Doc: "The code of HTTP+JSON errors is that of JSON-RPC.",
-		hooks: onAnswer(isRESTFailure,
-			editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.With("code", c.Failure.Code) })),
-	},
-	{
-		Slug: "rest-error-message", agents: with10,
-		Doc: "HTTP+JSON errors have no message.",
-		hooks: onAnswer(isRESTFailure,
-			editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("message") })),
-	},
-	{
-		Slug: "rest-error-status-name", agents: with10,
-		Doc: "The status of HTTP+JSON errors is the reason phrase of HTTP.",
-		hooks: onAnswer(isRESTFailure, editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object {
+		})),
+	of(with10, "rest-error-code-equals-status", "The code of HTTP+JSON errors is that of JSON-RPC.",
+		onAnswer(isRESTFailure,
+			editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.With("code", c.Failure.Code) }))),
+	of(with10, "rest-error-message", "HTTP+JSON errors have no message.", onAnswer(isRESTFailure,
+		editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("message") }))),
+	of(with10, "rest-error-status-name", "The status of HTTP+JSON errors is the reason phrase of HTTP.",
+		onAnswer(isRESTFailure, editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object {
 			return e.With("status", http.StatusText(c.Failure.HttpStatus()))
-		})),
-	},
-	{
-		Slug: "rest-error-details-array", agents: with10,
-		Doc: "The details of HTTP+JSON errors are the first of them alone.",
-		hooks: onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
+		}))),
+	of(with10, "rest-error-details-array", "The details of HTTP+JSON errors are the first of them alone.",
+		onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
 			return details[0]
-		})),
-	},
-	{
-		Slug: "rest-error-details-type", agents: with10,
-		Doc: "The details of HTTP+JSON errors do not say of which type they are.",
-		hooks: onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
+		}))),
+	of(with10, "rest-error-details-type", "The details of HTTP+JSON errors do not say of which type they are.",
+		onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
 			var bare []any
 			for _, d := range details {
 				bare = append(bare, d.(jsonvalue.Object).Without("@type"))
 			}
 			return bare
-		})),
-	},
-	{
-		Slug: "rest-errorinfo-present", agents: with10,
-		Doc: "HTTP+JSON errors have no details.",
-		hooks: onAnswer(isRESTFailure,
-			editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("details") })),
-	},
-	{
-		Slug: "rest-error-status-map", agents: with10,
-		Doc: "A task that is not found is an internal error over HTTP+JSON, by its status.",
-		hooks: onAnswer(isRESTFailure, func(c *wire.Call, out *wire.Answer) {
+		}))),
+	of(with10, "rest-errorinfo-present", "HTTP+JSON errors have no details.", onAnswer(isRESTFailure,
+		editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("details") }))),
+	of(with10, "rest-error-status-map", "A task that is not found is an internal error over HTTP+JSON, by its status.",
+		onAnswer(isRESTFailure, func(c *wire.Call, out *wire.Answer) {
 			if c.Failure.Code == model.CodeTaskNotFound {
 				out.Status = http.StatusInternalServerError
 				editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object {
 					return e.With("code", out.Status).With("status", "INTERNAL")
 				})(c, out)
 			}
-		}),
-	},
-	{
-		Slug: "equiv-error-same", agents: only10,
-		Doc: "A task that is not found cannot be canceled, as JSON-RPC has it.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Refuse: func(c *wire.Call, f *model.Failure) *model.Failure {
-				if c.Op == model.CancelTask && c.Binding == wire.JSONRPC && f.Code == model.CodeTaskNotFound {
-					return model.Fail(model.CodeTaskNotCancelable, f.Message)
-				}
-				return f
-			}}
-		},
-	},
-	{
-		Slug: "equiv-result-same", agents: only10,
-		Doc: "HTTP+JSON tells the artifacts of a task under names that nobody gave them.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
-				if c.Op != model.GetTask || c.Binding != wire.HTTPJSON {
-					return
-				}
-				renamed := append([]model.Artifact(nil), r.Task.Artifacts...)
-				for i := range renamed {
-					renamed[i].Name = "artifact"
-				}
-				r.Task.Artifacts = renamed
-			}}
-		},
-	},
+		})),
+	of(only10, "equiv-error-same", "A task that is not found cannot be canceled, as JSON-RPC has it.",
+		onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
+			if c.Op == model.CancelTask && c.Binding == wire.JSONRPC && f.Code == model.CodeTaskNotFound {
+				return model.Fail(model.CodeTaskNotCancelable, f.Message)
+			}
+			return f
+		})),
+	of(only10, "equiv-result-same", "HTTP+JSON tells the artifacts of a task under names that nobody gave them.",
+		onReply(func(c *wire.Call, r *model.Reply) {
+			if c.Op != model.GetTask || c.Binding != wire.HTTPJSON {
+				return
+			}
+			renamed := append([]model.Artifact(nil), r.Task.Artifacts...)
+			for i := range renamed {
+				renamed[i].Name = "artifact"
+			}
+			r.Task.Artifacts = renamed
+		})),
 }
 
 func isREST(c *wire.Call) bool       { return c.Binding == wire.HTTPJSON }

@@ -10,41 +10,17 @@ import (
 
 // Faults of streams: which events they carry, in which order, in which framing.
 var streamFaults = []Fault{
-	{
-		Slug: "stream-first-event", agents: only10,
-		Doc:   "The stream of a send begins with the first update; the task itself is never sent.",
-		hooks: onEvent(skipFirstTask),
-	},
-	{
-		Slug: "stream-message-only", agents: only10,
-		Doc:   "A stream that holds a message goes on with a second one.",
-		hooks: onEvent(repeatMessage),
-	},
-	{
-		Slug: "stream-closed-on-terminal", agents: only10,
-		Doc:   "After the event that ends the task, the stream goes on with one that says it is working.",
-		hooks: onEvent(workOn),
-	},
-	{
-		Slug: "stream-nothing-after-final", agents: only03,
-		Doc:   "After the event marked final, the stream goes on with one that says the task is working.",
-		hooks: onEvent(workOn),
-	},
-	{
-		Slug: "stream-truncated", agents: withTask,
-		Doc:   "The stream ends as soon as the task is working.",
-		hooks: onEvent(endEarly),
-	},
-	{
-		Slug: "stream-rpc-id", agents: withTask,
-		Doc:   "Events carry a JSON-RPC id that is not the request's.",
-		hooks: onEvent(changeEventID),
-	},
-	{
-		Slug: "sse-unterminated-event", agents: withTask,
-		Doc:   "Streams repeat their last event without the blank line that would dispatch it.",
-		hooks: onEvent(leaveOpen),
-	},
+	of(only10, "stream-first-event", "The stream of a send begins with the first update; the task itself is never sent.",
+		onEvent(skipFirstTask)),
+	of(only10, "stream-message-only", "A stream that holds a message goes on with a second one.", onEvent(repeatMessage)),
+	of(only10, "stream-closed-on-terminal",
+		"After the event that ends the task, the stream goes on with one that says it is working.", onEvent(workOn)),
+	of(only03, "stream-nothing-after-final",
+		"After the event marked final, the stream goes on with one that says the task is working.", onEvent(workOn)),
+	of(withTask, "stream-truncated", "The stream ends as soon as the task is working.", onEvent(endEarly)),
+	of(withTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onEvent(changeEventID)),
+	of(withTask, "sse-unterminated-event",
+		"Streams repeat their last event without the blank line that would dispatch it.", onEvent(leaveOpen)),
 }
 
 func skipFirstTask(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
@@ -96,36 +72,18 @@ func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 
 // Faults of the framing of events.
 var eventFaults = []Fault{
-	{
-		Slug: "sse-utf8", agents: withTask,
-		Doc:   "A comment in front of each event is in Latin-1.",
-		hooks: onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) }),
-	},
-	{
-		Slug: "sse-stray-line", agents: withTask,
-		Doc:   "The JSON of each event is on two lines, after a single data field.",
-		hooks: onText(func(text []byte) []byte { return bytes.Replace(text, []byte("data: {"), []byte("data: {\n"), 1) }),
-	},
-	{
-		Slug: "sse-retry-digits", agents: withTask,
-		Doc:   "Events bring a reconnection time with a unit.",
-		hooks: onText(func(text []byte) []byte { return append([]byte("retry: 3s\n"), text...) }),
-	},
-	{
-		Slug: "sse-id-nul", agents: withTask,
-		Doc:   "Events bring an id that holds U+0000.",
-		hooks: onText(func(text []byte) []byte { return append([]byte("id: 1\x00\n"), text...) }),
-	},
-	{
-		Slug: "sse-empty-data", agents: withTask,
-		Doc:   "An event with blank data comes before each event.",
-		hooks: onText(func(text []byte) []byte { return append([]byte("data: \n\n"), text...) }),
-	},
-	{
-		Slug: "sse-one-json", agents: withTask,
-		Doc:   "Each event holds its JSON twice.",
-		hooks: onText(func(text []byte) []byte { return append(append([]byte(nil), text[:len(text)-1]...), text...) }),
-	},
+	of(withTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
+		onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) })),
+	of(withTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",
+		onText(func(text []byte) []byte { return bytes.Replace(text, []byte("data: {"), []byte("data: {\n"), 1) })),
+	of(withTask, "sse-retry-digits", "Events bring a reconnection time with a unit.",
+		onText(func(text []byte) []byte { return append([]byte("retry: 3s\n"), text...) })),
+	of(withTask, "sse-id-nul", "Events bring an id that holds U+0000.",
+		onText(func(text []byte) []byte { return append([]byte("id: 1\x00\n"), text...) })),
+	of(withTask, "sse-empty-data", "An event with blank data comes before each event.",
+		onText(func(text []byte) []byte { return append([]byte("data: \n\n"), text...) })),
+	of(withTask, "sse-one-json", "Each event holds its JSON twice.",
+		onText(func(text []byte) []byte { return append(append([]byte(nil), text[:len(text)-1]...), text...) })),
 }
 
 // onText makes hooks that edit the text of each event of every stream.

@@ -10,35 +10,18 @@ import (
 
 // Faults of identity and of the life of tasks.
 var taskFaults = []Fault{
-	{
-		Slug: "id-task-unique", agents: withTask,
-		Doc:   "Every message that begins a conversation is answered with the first task that was ever made.",
-		hooks: func() wire.Hooks { return wire.Hooks{Join: oldestTask} },
-	},
-	{
-		Slug: "id-context-stable", agents: withTask,
-		Doc:   "Reading a task shows it in another context.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: moveContext} },
-	},
-	{
-		Slug: "state-terminal-immutable", agents: withTask,
-		Doc:   "A task that was shown as ended is working again when it is read later.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} },
-	},
-	{
-		Slug: "state-send-terminal-code", agents: only10,
-		Doc: "A message to a task that has ended is refused as TaskNotCancelable.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Refuse: refuseAs(model.CodeTaskNotCancelable, model.SendMessage, model.StreamMessage)}
-		},
-	},
-	{
-		Slug: "state-subscribe-terminal-code", agents: only10,
-		Doc: "A subscription to a task that has ended is refused as TaskNotCancelable.",
-		hooks: func() wire.Hooks {
-			return wire.Hooks{Refuse: refuseAs(model.CodeTaskNotCancelable, model.SubscribeTask)}
-		},
-	},
+	of(withTask, "id-task-unique",
+		"Every message that begins a conversation is answered with the first task that was ever made.",
+		always(wire.Hooks{Join: oldestTask})),
+	of(withTask, "id-context-stable", "Reading a task shows it in another context.",
+		onReply(moveContext)),
+	of(withTask, "state-terminal-immutable", "A task that was shown as ended is working again when it is read later.",
+		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
+	of(only10, "state-send-terminal-code", "A message to a task that has ended is refused as TaskNotCancelable.",
+		onRefuse(refuseAs(model.CodeTaskNotCancelable, model.SendMessage, model.StreamMessage))),
+	of(only10, "state-subscribe-terminal-code",
+		"A subscription to a task that has ended is refused as TaskNotCancelable.",
+		onRefuse(refuseAs(model.CodeTaskNotCancelable, model.SubscribeTask))),
 }
 
 // oldestTask is what a new message joins under id-task-unique.

@@ -9,37 +9,24 @@ import (
 
 // Faults of the version that an agent answers in, and of those that it knows.
 var versionFaults = []Fault{
-	{
-		Slug: "ver-unsupported-error", agents: with10,
-		Doc: "A version that nobody knows is refused as an internal error.",
-		hooks: onAnswer(func(c *wire.Call) bool { return isRPCFailure(c) && c.Failure.Code == model.CodeVersion },
+	of(with10, "ver-unsupported-error", "A version that nobody knows is refused as an internal error.",
+		onAnswer(func(c *wire.Call) bool { return isRPCFailure(c) && c.Failure.Code == model.CodeVersion },
 			editError(func(o jsonvalue.Object) jsonvalue.Object {
 				return o.With("code", model.CodeInternal).Without("data")
-			})),
-	},
-	{
-		Slug: "ver-supported-refused", agents: with10,
-		Doc: "Lists of tasks are refused, since the version that the card declares is not supported.",
-		hooks: admitNone(calls(model.ListTasks), func() *model.Failure {
+			}))),
+	of(with10, "ver-supported-refused",
+		"Lists of tasks are refused, since the version that the card declares is not supported.",
+		admitNone(calls(model.ListTasks), func() *model.Failure {
 			return model.Fail(model.CodeVersion,
 				"A2A version 1.0 is not supported")
-		}),
-	},
-	{
-		Slug: "ver-semantics", agents: only10,
-		Doc:   "Messages of 1.0 over JSON-RPC are answered in 0.3.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: answerIn(dialect.V03{}, model.SendMessage)} },
-	},
-	{
-		Slug: "ver-empty-means-03", agents: only03, Also: []string{"rpc-method-known"},
-		Doc:   "Messages of 0.3 are answered in 1.0.",
-		hooks: func() wire.Hooks { return wire.Hooks{Reply: answerIn(dialect.V10{}, model.SendMessage)} },
-	},
-	{
-		Slug: "version-semantics-mixed", agents: []string{"spec01"}, Also: []string{"unknown-field"},
-		Doc:   "Parts in answers of 0.1 say kind, as later versions have it, for type.",
-		hooks: onAnswer(isRPCResult, func(_ *wire.Call, out *wire.Answer) { out.Body = sayKind(out.Body) }),
-	},
+		})),
+	of(only10, "ver-semantics", "Messages of 1.0 over JSON-RPC are answered in 0.3.",
+		onReply(answerIn(dialect.V03{}, model.SendMessage))),
+	of(only03, "ver-empty-means-03", "Messages of 0.3 are answered in 1.0.",
+		onReply(answerIn(dialect.V10{}, model.SendMessage)), "rpc-method-known"),
+	of([]string{"spec01"}, "version-semantics-mixed",
+		"Parts in answers of 0.1 say kind, as later versions have it, for type.",
+		onAnswer(isRPCResult, func(_ *wire.Call, out *wire.Answer) { out.Body = sayKind(out.Body) }), "unknown-field"),
 }
 
 // sayKind renames the discriminator of all parts in a JSON tree.
