@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
+	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
 )
 
@@ -128,10 +129,10 @@ func TestClientFaults(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			usual := broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour))
-			for _, f := range client.Faults(p) {
+			for _, f := range fault.All(p) {
 				t.Run(f.Slug, func(t *testing.T) {
 					t.Parallel()
-					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Fault: f.Slug}, tour))
+					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Break: fault.Named(f.Slug)}, tour))
 					for b := range usual {
 						delete(found, b)
 					}

@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/replay/client"
+	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
 )
 
@@ -57,7 +58,7 @@ func TestEveryRuleIsProvoked(t *testing.T) {
 		}
 	}
 	for _, p := range client.Protocols() {
-		for _, f := range client.Faults(p) {
+		for _, f := range fault.All(p) {
 			provoked[f.Slug] = true
 		}
 	}

@@ -72,9 +72,9 @@ func connectOver(ctx context.Context, tapURL string, p client.Protocol, o client
 	if err == nil {
 		return c
 	}
-	fault := o.Fault
-	o.Fault = ""
-	if c, err = client.New(client.Interface{URL: tapURL, Protocol: p}, o); err != nil || fault != "" {
+	broken := o.Break != nil
+	o.Break = nil
+	if c, err = client.New(client.Interface{URL: tapURL, Protocol: p}, o); err != nil || broken {
 		return nil
 	}
 	return c
@@ -126,7 +126,7 @@ func stream(ctx context.Context, c *client.Client, texts ...string) {
 // strangers are a client with the right credentials, one with others, one with none, and some that ask for what an
 // agent may not know.
 func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
-	o.Prefer, o.Fault = []client.Protocol{p}, ""
+	o.Prefer, o.Break = []client.Protocol{p}, nil
 	var task *client.Task
 	text := "tck-auth-required"
 	if p.Version == "0.1" {

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"a2atap/replay/refagent"
-	"a2atap/replay/refagent/taskfile"
+	"a2atap/replay/refagent/filestore"
 )
 
 // maxCardFile bounds the file of a card, in bytes.
@@ -50,9 +50,9 @@ func (o *agentOptions) start(e env, names []string) (agents []*refagent.Agent, e
 	if options.WebhookRoots, err = webhookRoots(o.webhookCA); err != nil {
 		return nil, nil, err
 	}
-	var store *taskfile.File
+	var store *filestore.File
 	if o.store != "" {
-		if store, err = taskfile.Open(o.store); err != nil {
+		if store, err = filestore.Open(o.store); err != nil {
 			return nil, nil, fmt.Errorf("--store %s: %w", o.store, err)
 		}
 		options.Store = store

@@ -84,8 +84,36 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/replay/diff", "a2atap/replay/client/...", "two recordings are compared without a network"},
 	{"a2atap/replay/diff", "a2atap/replay/live", "two recordings are compared without a network"},
 	{"a2atap/replay/playback", "a2atap/replay", "who plays the agent knows nothing of who plays the client"},
-	{"a2atap/replay/refagent", "a2atap/replay/refagent/taskfile", "agents keep tasks in a Store, whichever that is"},
-	{"a2atap/replay/refagent/taskfile", "a2atap/...", "a file of tasks knows nothing of what is in them"},
+	{"a2atap/replay/client", "a2atap/replay/client/fault", "a client is broken by whoever makes it"},
+	{"a2atap/replay/probe", "a2atap/replay/probe/scenarios/...", "who asks is given the questions"},
+	{
+		"a2atap/replay/probe/scenarios/scenario", "a2atap/replay/probe/scenarios/...",
+		"what the families share knows none of them",
+	},
+	{"a2atap/...", "a2atap/replay/internal/agenttest", "it registers cleanups and is for tests"},
+	{
+		"a2atap/replay/refagent/internal/jsonvalue", "a2atap/...",
+		"JSON that is read and written knows nothing of what it says",
+	},
+	{
+		"a2atap/replay/refagent/internal/model", "a2atap/replay/refagent/internal/dialect",
+		"what there is does not depend on how it is written",
+	},
+	{
+		"a2atap/replay/refagent/internal/model", "a2atap/replay/refagent/internal/engine",
+		"what there is does not depend on who works on it",
+	},
+	{"a2atap/replay/refagent/internal/dialect", "a2atap/replay/refagent/internal/engine", "a dialect has no state"},
+	{
+		"a2atap/replay/refagent/internal/engine", "a2atap/replay/refagent/internal/wire",
+		"the work knows nothing of HTTP requests",
+	},
+	{
+		"a2atap/replay/refagent/internal/wire", "a2atap/replay/refagent/internal/fault",
+		"a way has hooks, whoever hangs something there",
+	},
+	{"a2atap/replay/refagent", "a2atap/replay/refagent/filestore", "agents keep tasks in a Store, whichever that is"},
+	{"a2atap/replay/refagent/filestore", "a2atap/...", "a file of tasks knows nothing of what is in them"},
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
 	{"a2atap/replay/noise", "a2atap/replay/...", "what may differ is a question to JSON, whoever compares it"},
 	{"a2atap/replay/noise", "a2atap/analyzer/...", "what may differ is a question to JSON, whoever compares it"},

@@ -12,6 +12,7 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
 
@@ -31,7 +32,7 @@ func TestMissionIsAsked(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	note := func(suite, url string, o client.Options) {
-		scenarios, err := probe.Suite(suite)
+		scenarios, err := scenarios.Suite(suite)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,18 +52,18 @@ func TestMissionIsAsked(t *testing.T) {
 			}
 		}
 	}
-	note(probe.ProtocolSuite, missionAgents(t, nil, refagent.Options{
+	note(scenarios.ProtocolSuite, missionAgents(t, nil, refagent.Options{
 		Auth: &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "t0ken"}, Push: true, WebhookRoots: roots,
 	}, "legacy"), client.Options{Token: "t0ken"})
-	note(probe.ProtocolSuite, missionAgents(t, nil, refagent.Options{
+	note(scenarios.ProtocolSuite, missionAgents(t, nil, refagent.Options{
 		Auth: &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-Key", Secret: "k3y"},
 	}, "legacy"), client.Options{Header: http.Header{"X-Key": {"k3y"}}})
 	asOAuth := strings.NewReplacer(`{"schemes":["bearer"]}`,
 		`{"schemes":["oauth2"],"credentials":{"oauth2":{"tokenUrl":"https://idp.example/token"}}}`)
-	note(probe.ProtocolSuite, missionAgents(t, asOAuth, refagent.Options{
+	note(scenarios.ProtocolSuite, missionAgents(t, asOAuth, refagent.Options{
 		Auth: &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "t0ken"},
 	}, "legacy"), client.Options{Token: "t0ken"})
-	note(probe.AgentBinSuite, missionAgents(t, nil, refagent.Options{}, "echo", "spec", "spec03"), client.Options{})
+	note(scenarios.AcceptanceSuite, missionAgents(t, nil, refagent.Options{}, "echo", "spec", "spec03"), client.Options{})
 	for _, row := range missionTable(missionPage(t)) {
 		if row.asked() && !passed[row.id] {
 			t.Errorf("%s is asked, and nobody passes it", row.id)

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/rules"
-	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 )
 
 // The page about the mission has each of its rows once, and evidence for each; and the evidence is there.
@@ -54,7 +54,8 @@ func TestMissionIsShown(t *testing.T) {
 			t.Errorf("%s is missing", id)
 		}
 	}
-	for _, span := range codeSpan.FindAllStringSubmatch(missionPage(t), -1) { // the words around the tables name tests too
+	for _, span := range codeSpan.FindAllStringSubmatch(missionPage(t),
+		-1) { // the words around the tables name tests too
 		if tests := goTests.FindStringSubmatch(span[1]); tests != nil {
 			if problem := proof.checkTests(tests[1], testNames(tests[2])); problem != "" {
 				t.Error(problem)
@@ -161,7 +162,7 @@ type testPackage struct{ functions, texts map[string]bool }
 func newEvidence(t *testing.T) *evidence {
 	t.Helper()
 	e := &evidence{map[string]bool{}, map[string]bool{}, map[string]*testPackage{}}
-	for _, s := range probe.Scenarios() {
+	for _, s := range scenarios.All() {
 		e.tags[s.ID] = true
 		for _, tag := range s.Tags {
 			e.tags[tag] = true

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 )
 
 // A probeChoice is which scenarios are asked.
@@ -23,7 +24,7 @@ type probeChoice struct {
 }
 
 func (c *probeChoice) register(f *pflag.FlagSet) {
-	f.StringVar(&c.suite, "suite", probe.ProtocolSuite, "ask the `SUITE`: "+strings.Join(probe.Suites(), " or ")+
+	f.StringVar(&c.suite, "suite", scenarios.ProtocolSuite, "ask the `SUITE`: "+strings.Join(scenarios.Suites(), " or ")+
 		", which is for the agents echo, spec and spec03 below URL")
 	f.StringSliceVar(&c.only, "only", nil,
 		"ask only the scenarios whose id, name or tag is `WORD`; * matches any text but /; repeatable")
@@ -32,7 +33,7 @@ func (c *probeChoice) register(f *pflag.FlagSet) {
 
 // scenarios returns those of the suite. It fails if a word matches none of them.
 func (c *probeChoice) scenarios() ([]*probe.Scenario, error) {
-	list, err := probe.Suite(c.suite)
+	list, err := scenarios.Suite(c.suite)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
@@ -130,7 +131,7 @@ func (o *probeOptions) listScenarios(e env, args []string) error {
 			}
 		}
 		if len(o.choice.only) == 0 {
-			for _, u := range probe.Unaskeds() {
+			for _, u := range scenarios.Unaskeds() {
 				if _, err := fmt.Fprintf(w, "not asked: %s: %s\n", u.ID, u.Why); err != nil {
 					return err
 				}

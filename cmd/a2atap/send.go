@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/replay/client"
+	"a2atap/replay/client/fault"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
 )
@@ -137,7 +138,9 @@ func send(ctx context.Context, e env, o sendOptions, args []string) error {
 	if err != nil {
 		return asUsage(err)
 	}
-	s.Options.Fault = o.fault
+	if o.fault != "" {
+		s.Options.Break = fault.Named(o.fault)
+	}
 	if o.fault == "list" {
 		return listClientFaults(e, s.Options.Prefer)
 	}
@@ -220,7 +223,7 @@ func (o *sendOptions) run(
 		return printProfile(ctx, e, s, o.format)
 	}
 	c, noCard, err := s.Connect(ctx)
-	if errors.Is(err, client.ErrNoFault) {
+	if errors.Is(err, fault.ErrUnknown) {
 		return usage("%w", err)
 	}
 	if err != nil {

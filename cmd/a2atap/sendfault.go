@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"a2atap/replay/client"
+	"a2atap/replay/client/fault"
 )
 
 // performFault performs the operation that the fault concerns, if that is not sending.
@@ -12,7 +13,7 @@ func (s *sender) performFault(ctx context.Context) error {
 	if s.o.fault == "" {
 		return nil
 	}
-	f, err := client.FaultOf(s.client.Endpoint().Protocol, s.o.fault)
+	f, err := fault.Find(s.client.Endpoint().Protocol, s.o.fault)
 	if err != nil || f.On == "" || f.On == client.SendMessage {
 		return err
 	}
@@ -36,7 +37,7 @@ func listClientFaults(e env, among []client.Protocol) error {
 	}
 	seen := make(map[string]bool)
 	for _, p := range among {
-		for _, f := range client.Faults(p) {
+		for _, f := range fault.All(p) {
 			if seen[f.Slug] {
 				continue
 			}

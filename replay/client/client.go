@@ -88,8 +88,9 @@ type Options struct {
 	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are
 	// read.
 	ProtoJSON bool
-	// Fault is the slug of the rule to break; empty for a faithful client. [Faults] lists them.
-	Fault string
+	// Break returns what edits the requests of one client of a protocol, one after another, before they are sent, as the
+	// faults of package fault do; nil for a faithful client.
+	Break func(Protocol) (func(*Outgoing), error)
 	// Edit may change a request before it is sent. It must be safe for concurrent use.
 	Edit func(*Outgoing)
 	// Dialer says how agents are connected to; nil is by the system's authorities. Where it names no proxy, that of the
@@ -143,7 +144,7 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 }
 
 // New returns a client for an endpoint, without reading a card. It fails if the package does not speak its protocol, or
-// if a client of it cannot have the fault.
+// with the error of Break.
 func New(endpoint Interface, o Options) (*Client, error) {
 	if !slices.Contains(Protocols(), endpoint.Protocol) {
 		return nil, fmt.Errorf("unknown protocol %s; use %s", endpoint.Protocol, join(Protocols()))
@@ -153,12 +154,11 @@ func New(endpoint Interface, o Options) (*Client, error) {
 		endpoint.Tenant = o.Tenant
 	}
 	c := &Client{endpoint: endpoint, http: newHTTP(o)}
-	if o.Fault != "" {
-		f, err := FaultOf(endpoint.Protocol, o.Fault)
-		if err != nil {
+	if o.Break != nil {
+		var err error
+		if c.http.fault, err = o.Break(endpoint.Protocol); err != nil {
 			return nil, err
 		}
-		c.http.fault = f.edit()
 	}
 	return c, nil
 }

@@ -210,3 +210,14 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("send: got %v, want the redirect as an answer", err)
 	}
 }
+
+// Operations that are no operation on a task are refused.
+func TestAskNothing(t *testing.T) {
+	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Ask(t.Context(), GetCard, &Task{}); err == nil {
+		t.Error("the card is no operation on a task")
+	}
+}

@@ -18,6 +18,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 )
 
 // TestProbed asks the agents of the SDKs what the active suite asks, and demands what testdata/probed holds: how many
@@ -28,7 +29,7 @@ func TestProbed(t *testing.T) {
 	} {
 		t.Run(agent.Name, func(t *testing.T) {
 			t.Parallel()
-			suite, err := probe.Suite(probe.ProtocolSuite)
+			suite, err := scenarios.Suite(scenarios.ProtocolSuite)
 			if err != nil {
 				t.Fatal(err)
 			}

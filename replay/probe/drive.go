@@ -69,15 +69,26 @@ func (d Drive) prompt(b Behavior, card *client.Card, skills []string) (text stri
 	return "hello", false
 }
 
+// chosen returns the skills of a card that are to be used.
+func chosen(card *client.Card, ids []string) []client.Skill {
+	if len(ids) == 0 {
+		return card.Skills
+	}
+	var list []client.Skill
+	for _, s := range card.Skills {
+		if slices.Contains(ids, s.ID) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 // example returns the first example of a card's skills, of those that are chosen.
 func example(card *client.Card, skills []string) (string, bool) {
 	if card == nil {
 		return "", false
 	}
-	for _, s := range card.Skills {
-		if len(skills) > 0 && !slices.Contains(skills, s.ID) {
-			continue
-		}
+	for _, s := range chosen(card, skills) {
 		for _, text := range s.Examples {
 			if strings.TrimSpace(text) != "" {
 				return text, true

@@ -28,7 +28,7 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 		result.Status, result.Message = Failed, failure.Error()
 		result.Expected, result.Seen = failure.Expected, failure.Seen
 	case errors.As(err, &refused):
-		result.Status, result.Expected, result.Seen = Failed, "success", describe(refused)
+		result.Status, result.Expected, result.Seen = Failed, "success", Describe(refused)
 		result.Message = "expected success; seen " + result.Seen
 	default:
 		result.Status, result.Message, result.Seen = Failed, err.Error(), err.Error()

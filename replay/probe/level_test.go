@@ -17,7 +17,7 @@ func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 	for _, word := range words {
 		id := strings.TrimLeft(word, "-~")
 		var scenario *probe.Scenario
-		for _, s := range suite(t, probe.ProtocolSuite) {
+		for _, s := range suite(t) {
 			if s.ID == id {
 				scenario = s
 			}
@@ -57,11 +57,17 @@ func TestLevel(t *testing.T) {
 		},
 		{words: core + " ~stream-closes", level: probe.Full, reason: "nothing asked breaks"},
 		{words: core, gone: true, level: probe.NonConformant, reason: "stopped answering"},
-		{words: core + " -card-name", level: probe.NonConformant, reason: "the card breaks the protocol: jsonrpc/card-name"},
+		{
+			words: core + " -card-name", level: probe.NonConformant,
+			reason: "the card breaks the protocol: jsonrpc/card-name",
+		},
 		{words: core + " -send", level: probe.NonConformant, reason: "a send or a get breaks the protocol: jsonrpc/send"},
 		{words: "card send", level: probe.NotDetermined, reason: "card yes, send yes, get no"},
 		{words: "", level: probe.NotDetermined, reason: "card no, send no, get no"},
-		{words: core + " -task-cancel -multi-turn", level: probe.Minimal, reason: "jsonrpc/task-cancel, jsonrpc/multi-turn"},
+		{
+			words: core + " -task-cancel -multi-turn", level: probe.Minimal,
+			reason: "jsonrpc/task-cancel, jsonrpc/multi-turn",
+		},
 		{
 			words: core + " -stream-closes -stream-dropped -not-json-rpc -error-unknown-method", level: probe.Partial,
 			reason: "jsonrpc/stream-closes, jsonrpc/stream-dropped, jsonrpc/not-json-rpc and 1 more",

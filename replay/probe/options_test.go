@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
 )
@@ -17,7 +18,7 @@ import (
 // ask runs all scenarios with the options.
 func ask(t *testing.T, url string, o probe.Options) *probe.Report {
 	t.Helper()
-	o.Scenarios, o.Parallel, o.Timeout = suite(t, probe.ProtocolSuite), 4, 20*time.Second
+	o.Scenarios, o.Parallel, o.Timeout = suite(t), 4, 20*time.Second
 	report, err := probe.Run(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,7 @@ func ask(t *testing.T, url string, o probe.Options) *probe.Report {
 
 func TestKeepChoosesCases(t *testing.T) {
 	t.Parallel()
-	url := startAgent(t, "spec", refagent.Options{})
+	url := agenttest.Start(t, "spec", refagent.Options{StepTime: 5 * time.Millisecond})
 	cases := -1
 	report := ask(t, url, probe.Options{
 		Keep:    func(_ *probe.Scenario, test string) bool { return strings.HasPrefix(test, "rest/") },
@@ -45,7 +46,7 @@ func TestKeepChoosesCases(t *testing.T) {
 
 func TestVersionsChooseInterfaces(t *testing.T) {
 	t.Parallel()
-	url := startAgent(t, "spec02", refagent.Options{})
+	url := agenttest.Start(t, "spec02", refagent.Options{StepTime: 5 * time.Millisecond})
 	if report := ask(t, url, probe.Options{Versions: []string{"0.2"}}); len(report.Notes) != 0 {
 		t.Errorf("notes are %q", report.Notes)
 	}
@@ -63,7 +64,7 @@ func TestVersionsChooseInterfaces(t *testing.T) {
 // Without a card the interface that was named is asked, and nothing about the card.
 func TestNoCard(t *testing.T) {
 	t.Parallel()
-	url := startAgent(t, "spec", refagent.Options{})
+	url := agenttest.Start(t, "spec", refagent.Options{StepTime: 5 * time.Millisecond})
 	memory := capture.NewMemory(capture.Info{})
 	report := ask(t, url, probe.Options{NoCard: true, Fallback: client.JSONRPC10, Sink: memory, Name: "booker"})
 	passed := 0
@@ -108,7 +109,7 @@ func TestNobodyThere(t *testing.T) {
 
 func TestSkillOfTheCard(t *testing.T) {
 	t.Parallel()
-	url := startAgent(t, "spec", refagent.Options{})
+	url := agenttest.Start(t, "spec", refagent.Options{StepTime: 5 * time.Millisecond})
 	_, err := probe.Run(context.Background(), url, probe.Options{Skills: []string{"fly"}})
 	if !errors.Is(err, probe.ErrSkill) || !strings.Contains(err.Error(), "task-lifecycle") {
 		t.Errorf("error %v", err)

@@ -54,7 +54,7 @@ func Refused(err error, reasons ...string) error {
 	case !errors.As(err, &refused):
 		return err
 	case len(reasons) > 0 && !slices.Contains(reasons, refused.Reason):
-		return Fail(expected, "%s", describe(refused))
+		return Fail(expected, "%s", Describe(refused))
 	}
 	return nil
 }
@@ -73,13 +73,13 @@ func RefusedWith(err error, codes ...int) error {
 	case !errors.As(err, &refused):
 		return err
 	case !slices.Contains(codes, refused.Code):
-		return Fail(expected, "%s", describe(refused))
+		return Fail(expected, "%s", Describe(refused))
 	}
 	return nil
 }
 
-// describe says how a call was refused.
-func describe(e *client.Error) string {
+// Describe says how a call was refused.
+func Describe(e *client.Error) string {
 	text := fmt.Sprintf("HTTP %d", e.HTTPStatus)
 	if e.Code != 0 {
 		text += fmt.Sprintf(", code %d", e.Code)

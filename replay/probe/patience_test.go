@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
 )
@@ -15,7 +16,7 @@ import (
 // A task has a minute, or as long as is said; then the report names it, its state and the time.
 func TestTaskThatTakesTooLong(t *testing.T) {
 	t.Parallel()
-	url := startAgent(t, "spec", refagent.Options{CancelWait: time.Hour})
+	url := agenttest.Start(t, "spec", refagent.Options{CancelWait: time.Hour, StepTime: 5 * time.Millisecond})
 	var id string
 	var within time.Duration
 	wait := &probe.Scenario{

@@ -24,7 +24,7 @@ import (
 // Options set a run up.
 type Options struct {
 	// Client is what clients are made with: credentials, tenant, the time that a request may take. Its Transport, Edit
-	// and Fault are not used.
+	// and Break are not used.
 	Client client.Options
 	// Second has the credentials of another user, for scenarios about what users see of each other; nil if there is none.
 	// Only its Token, Header and Authorize are used.
@@ -336,7 +336,7 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	if s.Card != nil {
 		for _, need := range c.scenario.Needs {
-			if !need.has(s.Card) {
+			if !need.Has(s.Card) {
 				return &Skip{Why: fmt.Sprintf("the card does not advertise %s", need)}
 			}
 		}

@@ -6,27 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
 )
-
-// startAgent serves a reference agent and returns its URL.
-func startAgent(t *testing.T, name string, o refagent.Options) string {
-	t.Helper()
-	if o.StepTime == 0 {
-		o.StepTime = 5 * time.Millisecond
-	}
-	a, err := refagent.New(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(a)
-	t.Cleanup(func() {
-		server.Close()
-		a.Close()
-	})
-	return server.URL + a.Path()
-}
 
 func TestFaithfulAgentsPass(t *testing.T) {
 	t.Parallel()
@@ -34,9 +18,9 @@ func TestFaithfulAgentsPass(t *testing.T) {
 		for _, push := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				url := startAgent(t, name, refagent.Options{Push: push})
+				url := agenttest.Start(t, name, refagent.Options{Push: push, StepTime: 5 * time.Millisecond})
 				report, err := probe.Run(context.Background(), url, probe.Options{
-					Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -68,7 +52,7 @@ func TestGoneAgentIsCritical(t *testing.T) {
 		return err
 	}}
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
-		Scenarios: append([]*probe.Scenario{kill}, suite(t, probe.ProtocolSuite)...),
+		Scenarios: append([]*probe.Scenario{kill}, suite(t)...),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -79,4 +63,14 @@ func TestGoneAgentIsCritical(t *testing.T) {
 	if n := report.Count(probe.Unproved); n == 0 {
 		t.Error("what was not asked of an agent that is gone is not inconclusive")
 	}
+}
+
+// suite returns the scenarios that any agent is asked.
+func suite(t *testing.T) []*probe.Scenario {
+	t.Helper()
+	list, err := scenarios.Suite(scenarios.ProtocolSuite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

@@ -54,8 +54,8 @@ const (
 	ExtendedCard Capability = "an extended card"
 )
 
-// has reports whether a card declares the capability.
-func (c Capability) has(card *client.Card) bool {
+// Has reports whether a card declares the capability.
+func (c Capability) Has(card *client.Card) bool {
 	switch c {
 	case Streaming:
 		return card.Streaming
@@ -65,11 +65,6 @@ func (c Capability) has(card *client.Card) bool {
 		return card.Extended
 	}
 	return false
-}
-
-// Scenarios returns all scenarios, in reading order.
-func Scenarios() []*Scenario {
-	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, pushScenarios, acts, agentBin)
 }
 
 // prefixes are how the names of cases begin.
@@ -108,6 +103,3 @@ func (s *Scenario) LevelIn(p client.Protocol) analyzer.Level {
 func (s *Scenario) fits(p client.Protocol) bool {
 	return len(s.Protocols) == 0 || slices.Contains(s.Protocols, p)
 }
-
-// jsonRPC are the protocols over JSON-RPC.
-var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}

@@ -94,7 +94,8 @@ func answerText(x *capture.Exchange) string {
 	return b.String()
 }
 
-func excerpt(p []byte) string { return cut(p, excerptSize) }
+// Excerpt quotes what came, as far as it fits into a sentence.
+func Excerpt(p []byte) string { return cut(p, excerptSize) }
 
 // cut writes at most so many bytes as text.
 func cut(p []byte, size int) string {

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -11,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"a2atap/replay/live"
-
 	"github.com/google/uuid"
 
+	"a2atap/analyzer/jws"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 )
 
 // A Session is what a scenario speaks through. It is used by one case; the methods that speak may be called at the same
@@ -71,18 +70,24 @@ func (s *Session) Say(b Behavior) client.Message {
 // Scripted reports whether the agent has the reference skills: what it is told to do, it does.
 func (s *Session) Scripted() bool { return s.drive == Scripted }
 
+// At returns a client like Client for another interface of the agent, made with other options.
+func (s *Session) At(at client.Interface, change func(*client.Options)) *client.Client {
+	o := s.target.options(s)
+	change(&o)
+	return s.target.client(at, o)
+}
+
+// With returns a client like Client that is made with other options.
+func (s *Session) With(change func(*client.Options)) *client.Client { return s.At(s.endpoint, change) }
+
 // Edited returns a client like Client whose requests are changed before they are sent.
 func (s *Session) Edited(edit func(*client.Outgoing)) *client.Client {
-	o := s.target.options(s)
-	o.Edit = edit
-	return s.target.client(s.endpoint, o)
+	return s.With(func(o *client.Options) { o.Edit = edit })
 }
 
 // Anonymous returns a client like Client that has no credentials.
 func (s *Session) Anonymous() *client.Client {
-	o := s.target.options(s)
-	o.Token, o.Authorize, o.Header = "", nil, nil
-	return s.target.client(s.endpoint, o)
+	return s.With(func(o *client.Options) { o.Token, o.Authorize, o.Header = "", nil, nil })
 }
 
 // Second returns a client like Client that has the credentials of another user, and whether there is one.
@@ -91,13 +96,55 @@ func (s *Session) Second() (*client.Client, bool) {
 	if second == nil {
 		return nil, false
 	}
-	o := s.target.options(s)
-	o.Token, o.Authorize, o.Header = second.Token, second.Authorize, second.Header
-	return s.target.client(s.endpoint, o), true
+	return s.With(func(o *client.Options) {
+		o.Token, o.Authorize, o.Header = second.Token, second.Authorize, second.Header
+	}), true
 }
+
+// HasCredentials reports whether there are credentials to leave out.
+func (s *Session) HasCredentials() bool {
+	o := &s.target.opts.Client
+	return o.Token != "" || o.Authorize != nil
+}
+
+// AsUser reports whether the run has credentials, header fields that may be some among them.
+func (s *Session) AsUser() bool { return s.HasCredentials() || len(s.target.opts.Client.Header) > 0 }
 
 // Endpoint returns the interface under test.
 func (s *Session) Endpoint() client.Interface { return s.endpoint }
+
+// Interfaces returns those of the agent that are asked on.
+func (s *Session) Interfaces() []client.Interface {
+	list := make([]client.Interface, len(s.target.endpoints))
+	for i, e := range s.target.endpoints {
+		list[i] = e.Interface
+	}
+	return list
+}
+
+// NoCard returns why there is no Card.
+func (s *Session) NoCard() error { return s.target.noCard }
+
+// Keys returns those that agents sign their cards with, as far as they were given.
+func (s *Session) Keys() jws.KeySet { return s.target.opts.Keys }
+
+// Skills returns those of the card that are to be used.
+func (s *Session) Skills() []client.Skill {
+	if s.Card == nil {
+		return nil
+	}
+	return chosen(s.Card, s.skills)
+}
+
+// Example returns the first example of the card's skills, of those that are to be used.
+func (s *Session) Example() (string, bool) { return example(s.Card, s.skills) }
+
+// Webhook returns the server behind all webhooks of the run, and whether its address was chosen, so that the agent can
+// be expected to reach it.
+func (s *Session) Webhook() (server *webhook.Server, chosen bool, err error) {
+	server, err = s.target.webhooks.open(s.Protocol())
+	return server, s.target.opts.Webhook.Public != "", err
+}
 
 // Ask sends any request, with the headers of the given one and the credentials of Client, and reads the answer to its
 // end. An answer of any status is an answer.
@@ -164,15 +211,15 @@ func (s *Session) Last() *Answer {
 	return readAnswer(s.target.tape.exchange(s.exchanges[len(s.exchanges)-1]))
 }
 
-// asks returns how many requests the case has made.
-func (s *Session) asks() int {
+// Asks returns how many requests the case has made.
+func (s *Session) Asks() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.exchanges)
 }
 
-// answerTo returns the answer to a request of the case, counted from 0, as far as it is there.
-func (s *Session) answerTo(n int) *Answer {
+// AnswerTo returns the answer to a request of the case, counted from 0, as far as it is there.
+func (s *Session) AnswerTo(n int) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n >= len(s.exchanges) {
@@ -193,12 +240,12 @@ func (s *Session) Collect(stream iter.Seq2[client.Event, error]) ([]client.Event
 	var events []client.Event
 	for e, err := range stream {
 		if err != nil {
-			s.follow(events)
+			s.Follow(events)
 			return events, err
 		}
 		events = append(events, e)
 	}
-	s.follow(events)
+	s.Follow(events)
 	return events, nil
 }
 
@@ -206,24 +253,26 @@ func (s *Session) Collect(stream iter.Seq2[client.Event, error]) ([]client.Event
 func (s *Session) First(stream iter.Seq2[client.Event, error]) (client.Event, error) {
 	for e, err := range stream {
 		if err == nil {
-			s.follow([]client.Event{e})
+			s.Follow([]client.Event{e})
 		}
 		return e, err
 	}
 	return client.Event{}, Fail("an event", "a stream without one")
 }
 
-func (s *Session) follow(events []client.Event) {
+// Follow keeps the sequence of events for the report, in place of an earlier one.
+func (s *Session) Follow(events []client.Event) {
 	sequence := make([]string, 0, len(events))
 	for _, e := range events {
-		sequence = append(sequence, eventWords(e))
+		sequence = append(sequence, EventWords(e))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sequence = sequence
 }
 
-func eventWords(e client.Event) string {
+// EventWords says what an event is.
+func EventWords(e client.Event) string {
 	switch {
 	case e.Task != nil:
 		return "task " + string(e.Task.Status.State)
@@ -235,76 +284,6 @@ func eventWords(e client.Event) string {
 		return "message"
 	}
 	return "unknown event"
-}
-
-// Await polls a task, with pauses that grow, until its state is settled or the timeout is over; then it fails. It
-// returns the task as last seen.
-func (s *Session) Await(ctx context.Context, id string, settled func(client.State) bool) (*client.Task, error) {
-	begun := time.Now()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		task, err := s.Client.Get(ctx, id, nil)
-		if err != nil {
-			return task, err
-		}
-		if settled(task.Status.State) {
-			return task, nil
-		}
-		if waited := time.Since(begun); waited > s.Timeout {
-			return task, Fail("a task that ends or waits for input", "task %s still %s after %d ms", id, task.Status.State,
-				waited.Milliseconds())
-		}
-		if !live.Sleep(ctx, pause) {
-			return task, ctx.Err()
-		}
-	}
-}
-
-// Settle is Await for scenarios that are about something else: where the task does not settle in time, they are
-// inconclusive, and the scenario task-completes fails.
-func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
-	task, err := s.Await(ctx, id, Settled)
-	var late *Failure
-	if errors.As(err, &late) {
-		return task, Unclear("%s, and this is about what comes then", late.Seen)
-	}
-	return task, err
-}
-
-// Settled reports whether a task in that state does nothing more by itself.
-func Settled(state client.State) bool { return state.Terminal() || state.Interrupted() }
-
-// Task sends a message that should bring the agent to make a task, and returns the task as answered. Where the agent
-// answers with a message, the case is inconclusive.
-func (s *Session) Task(ctx context.Context, b Behavior, o client.SendOptions) (*client.Task, error) {
-	return s.taskOf(s.Client.Send(ctx, s.Say(b), o))
-}
-
-func (s *Session) taskOf(r *client.Result, err error) (*client.Task, error) {
-	switch {
-	case err != nil:
-		return nil, err
-	case r.Task == nil:
-		return nil, Unclear("the agent answered with a message, and this is about tasks")
-	}
-	return r.Task, nil
-}
-
-// Finished makes a task and waits for its end. A task that ends otherwise than completed, or asks back, makes the case
-// inconclusive unless the agent is scripted.
-func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error) {
-	task, err := s.Task(ctx, b, client.SendOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if !Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return task, err
-		}
-	}
-	if !task.Status.State.Terminal() {
-		return task, Unclear("task %s is %s, and this is about one that has ended", task.ID, task.Status.State)
-	}
-	return task, nil
 }
 
 // fill adds to a result what the case has asked and seen.

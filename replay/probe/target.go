@@ -215,3 +215,23 @@ func bodyReader(body []byte) io.Reader {
 	}
 	return bytes.NewReader(body)
 }
+
+// agentURL returns the URL of the agent at a path below the one under test. Where that is the URL of one of the agents
+// that the scenarios are for, or of its card, the path is below its parent.
+func agentURL(given, path string, scenarios []*Scenario) string {
+	u, err := url.Parse(given)
+	if err != nil {
+		return given // Run has refused it
+	}
+	base := u.EscapedPath()
+	for _, card := range []string{"/.well-known/agent-card.json", "/.well-known/agent.json"} {
+		base = strings.TrimSuffix(base, card)
+	}
+	base = strings.TrimRight(base, "/")
+	at := strings.LastIndexByte(base, '/')
+	if at >= 0 && slices.ContainsFunc(scenarios, func(s *Scenario) bool { return s.Agent == base[at+1:] }) {
+		base = base[:at]
+	}
+	origin := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}
+	return origin.String() + base + "/" + path
+}

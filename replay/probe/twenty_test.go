@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
 )
@@ -19,11 +20,11 @@ func TestTwentyRunsAreOne(t *testing.T) {
 	}{{"spec", true}, {"spec03", false}, {"legacy", false}} {
 		t.Run(agent.name, func(t *testing.T) {
 			t.Parallel()
-			url := startAgent(t, agent.name, refagent.Options{Push: agent.push, StepTime: time.Millisecond})
+			url := agenttest.Start(t, agent.name, refagent.Options{Push: agent.push, StepTime: time.Millisecond})
 			var first map[string]probe.Status
 			for run := range 20 {
 				report, err := probe.Run(t.Context(), url, probe.Options{
-					Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)

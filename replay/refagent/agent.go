@@ -13,6 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/spelling"
+	"a2atap/replay/refagent/internal/cards"
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/fault"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
 
 // Options sets an agent up. The zero value is a faithful agent at its normal pace.
@@ -85,10 +91,11 @@ func (o Options) withDefaults() Options {
 type Agent struct {
 	profile *profile
 	opts    Options
-	hooks   hooks
-	given   *givenCard         // nil if the card is the agent's own
-	engines map[string]*engine // by tenant; that of an agent without tenants by the empty name
-	ctx     context.Context    // ends when the agent is closed
+	hooks   wire.Hooks
+	served  *cards.Subject            // what cards say of the agent
+	given   *cards.Given              // nil if the card is the agent's own
+	engines map[string]*engine.Engine // by tenant; that of an agent without tenants by the empty name
+	ctx     context.Context           // ends when the agent is closed
 	stop    context.CancelFunc
 	started time.Time
 }
@@ -105,29 +112,35 @@ func New(name string, opts Options) (*Agent, error) {
 		}
 		return nil, errors.New(text)
 	}
-	var h hooks
+	var h wire.Hooks
 	if opts.Fault != "" {
 		var err error
-		if h, err = hooksFor(name, opts.Fault); err != nil {
+		if h, err = fault.HooksFor(name, opts.Fault); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.checkTenants(opts.Tenants); err != nil {
 		return nil, err
 	}
-	given, err := p.readCard(opts)
+	served := p.served(opts)
+	given, err := cards.Read(served, opts.Card)
 	if err != nil {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	a := &Agent{profile: p, opts: opts, hooks: h, given: given, engines: make(map[string]*engine), started: opts.Now()}
+	a := &Agent{
+		profile: p, opts: opts, hooks: h, served: served, given: given, engines: make(map[string]*engine.Engine),
+		started: opts.Now(),
+	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	for _, tenant := range a.tenants() {
-		e := newEngine(a.ctx, opts)
-		e.moves, e.noStatuses = p.moves, given != nil && !given.statuses
-		e.deliverer.edit = h.deliver
+	for _, tenant := range served.Tenants {
+		e := engine.New(a.ctx, engine.Options{
+			StepTime: opts.StepTime, CancelWait: opts.CancelWait, MaxTasks: opts.MaxTasks, Moves: p.moves,
+			NoStatuses: given != nil && !given.Statuses, Store: opts.Store, WebhookRoots: opts.WebhookRoots,
+			Edit: h.Deliver, Log: opts.Log, Now: opts.Now, NewID: opts.NewID,
+		})
 		a.engines[tenant] = e
-		if err := e.restore(a.owner(tenant), a.skillNamed); err != nil {
+		if err := e.Restore(a.owner(tenant), a.skillNamed); err != nil {
 			a.Close()
 			return nil, err
 		}
@@ -152,7 +165,7 @@ func (a *Agent) Path() string {
 func (a *Agent) Close() {
 	a.stop()
 	for _, e := range a.engines {
-		e.close()
+		e.Close()
 	}
 }
 
@@ -175,7 +188,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.serveCard(w, r)
 		return
 	}
-	if !wait(ctx, a.opts.Delay) {
+	if !engine.Wait(ctx, a.opts.Delay) {
 		return
 	}
 	a.route(w, r, path, rest, below)
@@ -207,21 +220,6 @@ func (a *Agent) notFound(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait returns after a time, or reports false when the context ends before.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // until returns a context that ends with ctx or with the agent.
 func (a *Agent) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -242,7 +240,7 @@ func (a *Agent) base(r *http.Request) string {
 }
 
 func (a *Agent) serveHealth(w http.ResponseWriter) {
-	body := appendJSON(nil, object{{"Status", "Healthy"}, {"Timestamp", timestamp(a.opts.Now())}})
+	body := jsonvalue.Append(nil, jsonvalue.Object{{"Status", "Healthy"}, {"Timestamp", model.Timestamp(a.opts.Now())}})
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(body) // an error means that the client has left
 }
@@ -287,4 +285,33 @@ func Mux(agents ...*Agent) http.Handler {
 		}
 		agents[max(root, 0)].ServeHTTP(w, r)
 	})
+}
+
+// owner names what belongs to a tenant of the agent in a store.
+func (a *Agent) owner(tenant string) string {
+	if tenant == "" {
+		return a.profile.name
+	}
+	return a.profile.name + "/" + tenant
+}
+
+// skillNamed returns the skill of that name; nil if the agent does not have it.
+func (a *Agent) skillNamed(name string) *engine.Skill {
+	if a.given != nil {
+		for _, s := range a.given.Skills {
+			if s.Does.Name == name {
+				return s.Does
+			}
+		}
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(name, "tck-"); ok && engine.Scripts[rest] != nil {
+		return &engine.Skill{Name: name, Answer: engine.Scripts[rest].Answer, Run: engine.Scripts[rest].Run}
+	}
+	for _, s := range engine.Skills {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
 }

@@ -1,39 +1,12 @@
 package refagent
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
 	"net/http"
-	"strings"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
-
-// An AuthScheme is a way to bring credentials.
-type AuthScheme string
-
-// The schemes that agents can ask for (RFC 6750 §2.1, RFC 7617 §2, and a header or a query parameter of the agent's
-// own).
-const (
-	BearerAuth AuthScheme = "bearer"
-	BasicAuth  AuthScheme = "basic"
-	APIKeyAuth AuthScheme = "apiKey"
-)
-
-// Credentials are what clients of an agent have to bring.
-type Credentials struct {
-	Scheme AuthScheme
-	Header string // the field of an API key; empty otherwise
-	Query  string // the query parameter of an API key that is in no field; empty otherwise
-	Secret string // the token, "USER:PASSWORD", or the key
-}
-
-// location returns where an API key is, as cards say it, and under which name.
-func (c *Credentials) location() (in, name string) {
-	if c.Query != "" {
-		return "query", c.Query
-	}
-	return "header", c.Header
-}
 
 // refuseStranger answers a request that is for no operation and lacks the credentials, and reports whether it did.
 func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
@@ -42,18 +15,18 @@ func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if a.profile.dialect == nil {
-		a.failREST(w, &call{binding: httpJSON, dialect: a.profile.rest.dialect, mediaType: "application/json"}, f)
+		a.failREST(w, &wire.Call{Binding: wire.HTTPJSON, Dialect: a.profile.rest.dialect, MediaType: "application/json"}, f)
 	} else {
-		a.failRPC(w, &call{binding: jsonRPC, dialect: a.profile.dialect, mediaType: "application/json"}, f)
+		a.failRPC(w, &wire.Call{Binding: wire.JSONRPC, Dialect: a.profile.dialect, MediaType: "application/json"}, f)
 	}
 	return true
 }
 
 // authenticate refuses a request without the credentials that the agent asks for. The public card needs none
 // (A2A 1.0 §8.2), nor does OPTIONS.
-func (a *Agent) authenticate(r *http.Request) *failure {
+func (a *Agent) authenticate(r *http.Request) *model.Failure {
 	c := a.opts.Auth
-	if c == nil || c.brought(r) {
+	if c == nil || c.Brought(r) {
 		return nil
 	}
 	challenge := "Bearer"
@@ -63,77 +36,16 @@ func (a *Agent) authenticate(r *http.Request) *failure {
 	case APIKeyAuth:
 		challenge = "ApiKey"
 	}
-	return &failure{
-		code: codeUnauthenticated, message: "Unauthorized", http: http.StatusUnauthorized,
-		challenge: challenge + ` realm="` + a.profile.name + `"`,
+	return &model.Failure{
+		Code: model.CodeUnauthenticated, Message: "Unauthorized", HTTP: http.StatusUnauthorized,
+		Challenge: challenge + ` realm="` + a.profile.name + `"`,
 	}
-}
-
-// brought compares in a time that does not depend on the secret.
-func (c *Credentials) brought(r *http.Request) bool {
-	var given string
-	want := c.Secret
-	switch c.Scheme {
-	case APIKeyAuth:
-		in, name := c.location()
-		if given = r.Header.Get(name); in == "query" {
-			given = r.URL.Query().Get(name)
-		}
-	default:
-		scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, string(c.Scheme)) {
-			return false
-		}
-		given = strings.TrimSpace(rest)
-		if c.Scheme == BasicAuth {
-			want = base64.StdEncoding.EncodeToString([]byte(want))
-		}
-	}
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
 // declareAuth returns a card that says which credentials the agent asks for.
-func (a *Agent) declareAuth(card object) object {
+func (a *Agent) declareAuth(card jsonvalue.Object) jsonvalue.Object {
 	if a.opts.Auth == nil {
 		return card
 	}
 	return a.profile.declare(card, a.opts.Auth)
-}
-
-// authName is the name of the scheme in cards.
-const authName = "credentials"
-
-// declare10 declares credentials as A2A 1.0 does (§4.5).
-func declare10(card object, c *Credentials) object {
-	scheme := object{{"httpAuthSecurityScheme", object{{"scheme", string(c.Scheme)}}}}
-	if c.Scheme == APIKeyAuth {
-		in, name := c.location()
-		scheme = object{{"apiKeySecurityScheme", object{{"location", in}, {"name", name}}}}
-	}
-	schemes, _ := card.get("securitySchemes")
-	declared, _ := schemes.(object)
-	return card.with("securitySchemes", declared.with(authName, scheme)).
-		with("securityRequirements", []any{object{{"schemes", object{{authName, object{{"list", []any{}}}}}}}})
-}
-
-// declare03 declares credentials as A2A 0.2 and 0.3 do (0.3 §5.5.3).
-func declare03(card object, c *Credentials) object {
-	scheme := object{{"type", "http"}, {"scheme", string(c.Scheme)}}
-	if c.Scheme == APIKeyAuth {
-		in, name := c.location()
-		scheme = object{{"type", "apiKey"}, {"in", in}, {"name", name}}
-	}
-	return card.with("securitySchemes", object{{authName, scheme}}).
-		with("security", []any{object{{authName, []any{}}}})
-}
-
-// declare01 declares credentials as A2A 0.1 (§5.5.3) and the dialect before it do.
-func declare01(card object, c *Credentials) object {
-	o := object{{"schemes", texts(string(c.Scheme))}}
-	if c.Scheme == APIKeyAuth {
-		in, name := c.location()
-		o = o.with("credentials", object{{"apiKey", object{{in + "Name", name}}}})
-	}
-	return card.with("authentication", o)
 }

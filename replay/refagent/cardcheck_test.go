@@ -89,7 +89,7 @@ func TestGivenSecurity(t *testing.T) {
 		{"legacy", bearer, older(`{"schemes":["bearer","basic"]}`), `authentication must name the scheme "bearer" alone`},
 		{"legacy", bearer, nil, `authentication must name the scheme "bearer" alone`},
 	} {
-		a, err := refagent.New(tt.agent, refagent.Options{Auth: tt.auth, Card: givenCard(t, tt.agent, tt.card)})
+		a, err := refagent.New(tt.agent, refagent.Options{Auth: tt.auth, Card: Given(t, tt.agent, tt.card)})
 		if err == nil {
 			a.Close()
 		}
@@ -222,7 +222,7 @@ func TestGivenCardsThatCannotBe(t *testing.T) {
 			want: `supportedInterfaces have none for the tenant "b"`,
 		},
 	} {
-		tt.opts.Card = givenCard(t, tt.agent, tt.card)
+		tt.opts.Card = Given(t, tt.agent, tt.card)
 		a, err := refagent.New(tt.agent, tt.opts)
 		if err == nil {
 			a.Close()

@@ -18,8 +18,8 @@ const givenSkills = `[{"id":"book-flight","name":"Flights","description":"Books 
 	`{"id":"task-failure","name":"Broken","description":"Fails.","tags":["travel"],` +
 	`"inputModes":["text/plain"],"outputModes":["text/plain"]}]`
 
-// givenCard returns a card that an agent can serve, with members replaced or added; a member that is null is left out.
-func givenCard(t testing.TB, agent string, members map[string]any) []byte {
+// Given returns a card that an agent can serve, with members replaced or added; a member that is null is left out.
+func Given(t testing.TB, agent string, members map[string]any) []byte {
 	t.Helper()
 	card := map[string]any{
 		"name": "Travel", "description": "Books travel.", "version": "7.1",
@@ -94,7 +94,7 @@ func TestGivenCardIsServed(t *testing.T) {
 				case address != "":
 					more["url"] = address
 				}
-				origin := serve(t, agent, refagent.Options{Card: givenCard(t, agent, more)})
+				origin := serve(t, agent, refagent.Options{Card: Given(t, agent, more)})
 				card := publicCard(t, origin)
 				base := strings.TrimSuffix(origin+"/"+agent, "/legacy")
 				provider := card["provider"].(map[string]any)
@@ -132,7 +132,7 @@ func TestGivenCardIsServed(t *testing.T) {
 func TestGivenSkills(t *testing.T) {
 	for _, l := range specLinks {
 		t.Run(l.String(), func(t *testing.T) {
-			url := serve(t, l.agent, refagent.Options{Card: givenCard(t, l.agent, nil)}) + "/" + l.agent
+			url := serve(t, l.agent, refagent.Options{Card: Given(t, l.agent, nil)}) + "/" + l.agent
 			c := connect(t, url, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"})
 			for text, want := range map[string]string{
 				"book-flight to Rome": "completed [book-flight] Processed: book-flight to Rome",
@@ -157,8 +157,8 @@ func TestGivenSkills(t *testing.T) {
 			}
 		})
 	}
-	legacy := serve(t, "legacy", refagent.Options{Card: givenCard(t, "legacy", nil)})
-	older := serve(t, "spec01", refagent.Options{Card: givenCard(t, "spec01", nil)})
+	legacy := serve(t, "legacy", refagent.Options{Card: Given(t, "legacy", nil)})
+	older := serve(t, "spec01", refagent.Options{Card: Given(t, "spec01", nil)})
 	for text, want := range map[string]string{
 		"book-flight": "[book-flight] Processed", "book": "[book] Received initial",
 		"nothing": "No matching skill for this request.",
@@ -175,7 +175,7 @@ func TestGivenSkills(t *testing.T) {
 			t.Errorf("spec01, %s: got %s, want %s", text, body, want)
 		}
 	}
-	echo := serve(t, "echo", refagent.Options{Card: givenCard(t, "echo", nil)})
+	echo := serve(t, "echo", refagent.Options{Card: Given(t, "echo", nil)})
 	c := connect(t, echo+"/echo", client.REST10, client.Options{})
 	for _, text := range []string{"book-flight x", "nothing"} {
 		got, err := c.Send(t.Context(), client.Text(text), client.SendOptions{})
@@ -189,7 +189,7 @@ func TestGivenSkills(t *testing.T) {
 func TestGivenCapabilities(t *testing.T) {
 	quiet := map[string]any{"capabilities": map[string]any{}}
 	for _, agent := range []string{"spec", "spec03"} {
-		origin := serve(t, agent, refagent.Options{Card: givenCard(t, agent, quiet)})
+		origin := serve(t, agent, refagent.Options{Card: Given(t, agent, quiet)})
 		params, method := `{"message":`+userMessage("", "book-flight")+`}`, "SendStreamingMessage"
 		if agent == "spec03" {
 			params, method = message03("book-flight"), "message/stream"
@@ -199,7 +199,7 @@ func TestGivenCapabilities(t *testing.T) {
 			t.Errorf("%s streams: %s", agent, body)
 		}
 	}
-	origin := serve(t, "spec", refagent.Options{Card: givenCard(t, "spec", nil)})
+	origin := serve(t, "spec", refagent.Options{Card: Given(t, "spec", nil)})
 	_, body := exchange(t, origin, "GET /spec/extendedAgentCard\nAuthorization: Bearer agentbin-test-token")
 	if !strings.Contains(body, "UNSUPPORTED_OPERATION") {
 		t.Errorf("the extended card: %s", body)
@@ -207,13 +207,14 @@ func TestGivenCapabilities(t *testing.T) {
 	for media, want := range map[string]string{
 		"text/csv": "completed", "application/json": "takes text/plain, text/csv",
 	} {
-		_, body := exchange(t, origin, "POST /spec/message:send"+v10Header+`{"message":{"messageId":"m","role":"ROLE_USER",`+
-			`"parts":[{"text":"book-flight"},{"text":"a","mediaType":"`+media+`"}]}}`)
+		_, body := exchange(t, origin,
+			"POST /spec/message:send"+v10Header+`{"message":{"messageId":"m","role":"ROLE_USER",`+
+				`"parts":[{"text":"book-flight"},{"text":"a","mediaType":"`+media+`"}]}}`)
 		if !strings.Contains(strings.ToLower(body), want) {
 			t.Errorf("%s: got %s, want %s", media, body, want)
 		}
 	}
-	legacy := serve(t, "legacy", refagent.Options{Card: givenCard(t, "legacy", quiet)})
+	legacy := serve(t, "legacy", refagent.Options{Card: Given(t, "legacy", quiet)})
 	resp, _ := exchange(t, legacy, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t", "book-flight")))
 	if resp.StatusCode != 404 {
 		t.Errorf("legacy streams: %d", resp.StatusCode)
@@ -226,7 +227,7 @@ func TestGivenCapabilities(t *testing.T) {
 
 // An interface of the card that names no tenant stands for all of them.
 func TestGivenCardOfTenants(t *testing.T) {
-	card := givenCard(t, "spec", map[string]any{"supportedInterfaces": json.RawMessage(
+	card := Given(t, "spec", map[string]any{"supportedInterfaces": json.RawMessage(
 		`[{"protocolBinding":"JSONRPC","protocolVersion":"1.0"},` +
 			`{"protocolBinding":"HTTP+JSON","protocolVersion":"1.0","tenant":"b"}]`)})
 	origin := serve(t, "spec", refagent.Options{Tenants: []string{"a", "b"}, Card: card})
@@ -243,7 +244,7 @@ func TestGivenCardOfTenants(t *testing.T) {
 // A fault may edit any card that can be served.
 func TestFaultsOfGivenCards(t *testing.T) {
 	for _, agent := range refagent.Names() {
-		card := givenCard(t, agent, nil)
+		card := Given(t, agent, nil)
 		for _, f := range refagent.Faults(agent) {
 			a, err := refagent.New(agent, refagent.Options{Card: card, Fault: f.Slug})
 			if err != nil {
@@ -261,8 +262,8 @@ func TestGivenCardTag(t *testing.T) {
 		resp, _ := exchange(t, serve(t, "spec", refagent.Options{Card: card}), "GET /spec")
 		return resp.Header.Get("ETag")
 	}
-	one, again, other := tag(givenCard(t, "spec", nil)), tag(givenCard(t, "spec", nil)),
-		tag(givenCard(t, "spec", map[string]any{"name": "Other"}))
+	one, again, other := tag(Given(t, "spec", nil)), tag(Given(t, "spec", nil)),
+		tag(Given(t, "spec", map[string]any{"name": "Other"}))
 	if one != again || one == other || len(one) != 18 {
 		t.Errorf("got %s, %s and %s", one, again, other)
 	}
@@ -271,7 +272,7 @@ func TestGivenCardTag(t *testing.T) {
 // FuzzCard gives agents any text for a card: it is refused, or can be served.
 func FuzzCard(f *testing.F) {
 	for _, agent := range refagent.Names() {
-		f.Add(givenCard(f, agent, nil), true)
+		f.Add(Given(f, agent, nil), true)
 	}
 	f.Add([]byte(`{"skills":[{"security":[{"a":[]}]}],"securitySchemes":{"a":1},"additionalInterfaces":[1]}`), false)
 	f.Fuzz(func(t *testing.T, card []byte, push bool) {

@@ -1,12 +1,18 @@
 package refagent
 
 import (
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
-)
 
-// isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
+	"a2atap/replay/refagent/internal/cards"
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+) // isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
+
 func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
 }
@@ -24,18 +30,18 @@ func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "an agent card is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	out := newAnswer(http.StatusOK, "application/json", a.publicCard(a.base(r)))
-	out.header.Set("Cache-Control", "public, max-age=3600")
-	out.header.Set("ETag", a.cardTag())
-	out.header.Set("Last-Modified", a.started.UTC().Format(http.TimeFormat))
-	if a.hooks.card != nil {
-		a.hooks.card(out)
+	out := wire.NewAnswer(http.StatusOK, "application/json", a.publicCard(a.base(r)))
+	out.Header.Set("Cache-Control", "public, max-age=3600")
+	out.Header.Set("ETag", a.cardTag())
+	out.Header.Set("Last-Modified", a.started.UTC().Format(http.TimeFormat))
+	if a.hooks.Card != nil {
+		a.hooks.Card(out)
 	}
-	if out.status == http.StatusOK && matchesETag(r.Header.Values("If-None-Match"), out.header.Get("ETag")) {
-		out.status, out.body, out.bodyless = http.StatusNotModified, nil, true
-		out.header.Del("Content-Type")
+	if out.Status == http.StatusOK && matchesETag(r.Header.Values("If-None-Match"), out.Header.Get("ETag")) {
+		out.Status, out.Body, out.Bodyless = http.StatusNotModified, nil, true
+		out.Header.Del("Content-Type")
 	}
-	out.write(w)
+	out.Write(w)
 }
 
 // matchesETag compares weakly, as RFC 9110 §13.1.2 says for If-None-Match.
@@ -50,4 +56,50 @@ func matchesETag(fields []string, etag string) bool {
 		}
 	}
 	return false
+}
+
+// skillFor returns the skill that a message of a new conversation asks for.
+func (a *Agent) skillFor(m *model.Message) *engine.Skill {
+	if a.opts.Work != nil {
+		return workSkill(a.opts.Work)
+	}
+	if a.given != nil {
+		return a.given.Route(m)
+	}
+	return a.profile.route(m)
+}
+
+// streams says whether the agent offers streams.
+func (a *Agent) streams() bool { return a.profile.streaming && (a.given == nil || a.given.Streaming) }
+
+// inputs returns the media types that the agent takes.
+func (a *Agent) inputs() []string {
+	if a.given != nil && len(a.given.Inputs) > 0 {
+		return a.given.Inputs
+	}
+	return []string{"text/plain"}
+}
+
+// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
+func (a *Agent) takes(mediaType string) bool {
+	return slices.ContainsFunc(a.inputs(), func(listed string) bool {
+		essence, _, err := mime.ParseMediaType(listed)
+		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
+	})
+}
+
+// publicCard returns the card; base is the URL of the agent's endpoint.
+func (a *Agent) publicCard(base string) jsonvalue.Object {
+	if a.given == nil {
+		return a.declareAuth(a.profile.card(a.served, base))
+	}
+	return a.profile.face.Address(a.served, a.given, base)
+}
+
+// cardTag returns the entity tag of the card.
+func (a *Agent) cardTag() string {
+	if a.given == nil {
+		return `"` + cards.Version + `"`
+	}
+	return a.given.Tag
 }

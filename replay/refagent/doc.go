@@ -18,26 +18,28 @@
 //
 // # How it is built
 //
-// A request passes through three layers. A binding (rpc.go, rest.go) takes it off HTTP, a dialect (v10.go, v03.go, …)
-// turns its JSON into a request free of versions, and the operations (operate.go) act on the engine (engine.go),
-// which owns all tasks and hands every subscriber the same events in the same order. The answer goes back the same
-// way. A further version is a further dialect; a further binding is a further router.
+// A request passes through three layers. A binding (rpc.go, rest.go) takes it off HTTP, a dialect (internal/dialect)
+// turns its JSON into a request free of versions (internal/model), and the operations (operate.go) act on the engine
+// (internal/engine), which owns all tasks and hands every subscriber the same events in the same order. The answer goes
+// back the same way. A further version is a further dialect; a further binding is a further router.
 //
 // # Cards, tenants and stores
 //
 // [Options.Card] gives an agent another card: then it does what that says, and is refused where the card promises what
-// is not so (cardgiven.go, cardcheck.go). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A [Store]
-// keeps tasks beyond the life of an agent (store.go); package taskfile is one, and any other place that keeps values by
-// their keys can be.
+// is not so (internal/cards). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A [Store] keeps
+// tasks beyond the life of an agent; package filestore is one, and any other place that keeps values by their keys can
+// be.
 //
 // # Faults
 //
 // [Options.Fault] makes an agent break one rule of the protocol on purpose. A fault is a set of hooks at named points
-// of the way described above (fault.go); everything that it does not touch stays faithful. [Faults] lists them.
+// of the way described above (internal/wire, internal/fault); everything that it does not touch stays faithful.
+// [Faults] lists them.
 //
 // # What will surprise you
 //
 // Tasks live in memory unless there is an [Options.Store]; the oldest finished ones are forgotten beyond ten thousand.
-// With a store each change of a task is stored before anybody hears of it. A task goes on when its client leaves. Push notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials,
-// unless [Options.Auth] is set.
+// With a store each change of a task is stored before anybody hears of it. A task goes on when its client leaves. Push
+// notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials, unless
+// [Options.Auth] is set.
 package refagent

@@ -1,16 +1,23 @@
 package refagent
 
-import "net/http"
+import (
+	"net/http"
+
+	"a2atap/replay/refagent/internal/dialect"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
 
 // serveSubscribe answers the one method of the path /subscribe: a stream of what happens to a task, which is made if
 // there is none of that id. The stream lasts until the task has ended, also while the agent waits for the client.
 func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
-	c := &call{
-		binding: jsonRPC, dialect: subscribing{}, mediaType: "application/json", op: streamMessage,
-		named: true, untilEnd: true,
+	c := &wire.Call{
+		Binding: wire.JSONRPC, Dialect: subscribing{}, MediaType: "application/json", Op: model.StreamMessage,
+		Named: true, UntilEnd: true,
 	}
-	c.envelope = func(result any) any {
-		return object{{"jsonrpc", "2.0"}, {"id", c.id}, {"result", result}}
+	c.Envelope = func(result any) any {
+		return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"result", result}}
 	}
 	if r.Method != http.MethodPost {
 		if a.refuseStranger(w, r) {
@@ -22,40 +29,40 @@ func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
 	}
 	f := a.readRPC(w, r, c)
 	switch {
-	case f != nil && f.code == codeMethodNotFound:
-		a.answer(w, c, newAnswer(http.StatusBadRequest, c.mediaType,
-			object{{"error", "Only " + legacyStream + " supported"}}))
+	case f != nil && f.Code == model.CodeMethodNotFound:
+		a.answer(w, c, wire.NewAnswer(http.StatusBadRequest, c.MediaType,
+			jsonvalue.Object{{"error", "Only " + dialect.LegacyStream + " supported"}}))
 		return
 	case f != nil:
 		a.failRPC(w, c, f)
 		return
 	}
-	a.readHeader(c.request, r)
+	a.readHeader(c.Request, r)
 	w.Header().Set("Connection", "keep-alive")
 	result, f := a.perform(r.Context(), c)
 	if f != nil {
 		a.failRPC(w, c, f)
 		return
 	}
-	a.streamEvents(r.Context(), w, c, result.stream)
+	a.streamEvents(r.Context(), w, c, result.Stream)
 }
 
 // subscribing is the dialect of the path /subscribe.
-type subscribing struct{ legacy }
+type subscribing struct{ dialect.Legacy }
 
-func (subscribing) operation(method string) (operation, bool) {
-	return streamMessage, method == legacyStream
+func (subscribing) Operation(method string) (model.Operation, bool) {
+	return model.StreamMessage, method == dialect.LegacyStream
 }
 
 // streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
 // has ended is shown once.
-func (a *Agent) streamOrFollow(r *request) (reply, *failure) {
-	t, events, f := a.engineOf(r).follow(r.taskID)
+func (a *Agent) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
+	t, events, f := a.engineOf(r).Follow(r.TaskID)
 	switch {
-	case f != nil || t.status.state.interrupted():
+	case f != nil || t.Status.State.Interrupted():
 		return a.stream(r)
-	case t.status.state.terminal():
-		return reply{stream: &stream{first: event{task: &t}}}, nil
+	case t.Status.State.Terminal():
+		return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}}}, nil
 	}
-	return reply{stream: &stream{first: event{task: &t}, rest: events}}, nil
+	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}, Rest: events}}, nil
 }

@@ -4,189 +4,184 @@ import (
 	"context"
 	"mime"
 	"strings"
-)
 
-// extendedCardToken is the bearer token that the extended card asks for.
-const extendedCardToken = "agentbin-test-token"
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
 
 // operate performs one operation. Capabilities come before existence: an agent without push notifications says so
 // whatever the task (A2A 1.0 §3.3.4).
-func (a *Agent) operate(ctx context.Context, r *request) (reply, *failure) {
-	switch r.op {
-	case sendMessage:
+func (a *Agent) operate(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
+	switch r.Op {
+	case model.SendMessage:
 		return a.send(ctx, r)
-	case streamMessage:
+	case model.StreamMessage:
 		if a.profile.subscribe {
 			return a.streamOrFollow(r)
 		}
 		return a.stream(r)
-	case getTask:
-		t, f := a.engineOf(r).get(r.taskID)
-		t = t.tail(r.history)
-		return reply{task: &t}, f
-	case listTasks:
-		p := a.engineOf(r).list(r.list)
-		return reply{page: &p}, nil
-	case cancelTask:
-		t, f := a.engineOf(r).cancel(r.taskID, r.metadata)
-		return reply{task: &t}, f
-	case subscribeTask:
+	case model.GetTask:
+		t, f := a.engineOf(r).Get(r.TaskID)
+		t = t.Tail(r.History)
+		return model.Reply{Task: &t}, f
+	case model.ListTasks:
+		p := a.engineOf(r).List(r.List)
+		return model.Reply{Page: &p}, nil
+	case model.CancelTask:
+		t, f := a.engineOf(r).Cancel(r.TaskID, r.Metadata)
+		return model.Reply{Task: &t}, f
+	case model.SubscribeTask:
 		return a.subscribe(r)
-	case createPushConfig, getPushConfig, listPushConfigs, deletePushConfig:
+	case model.CreatePushConfig, model.GetPushConfig, model.ListPushConfigs, model.DeletePushConfig:
 		return a.pushConfig(r)
-	case getExtendedCard:
+	case model.GetExtendedCard:
 		return a.extendedCard(r)
 	}
-	return reply{}, fail(codeMethodNotFound, "Method not found")
+	return model.Reply{}, model.Fail(model.CodeMethodNotFound, "Method not found")
 }
 
 // send answers when the task is terminal or interrupted, or at once if the client asks for that (A2A 1.0 §3.2.2).
-func (a *Agent) send(ctx context.Context, r *request) (reply, *failure) {
+func (a *Agent) send(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
 	m, t, f := a.begin(r)
 	switch {
 	case f != nil:
-		return reply{}, f
+		return model.Reply{}, f
 	case m != nil:
-		return reply{message: m}, nil
+		return model.Reply{Message: m}, nil
 	}
-	for !r.immediate && t.rest != nil {
-		e, next, err := t.rest.wait(ctx)
+	for !r.Immediate && t.Rest != nil {
+		e, next, err := t.Rest.Wait(ctx)
 		if err != nil {
-			return reply{}, fail(codeInternal, "Internal error: the agent is going down")
+			return model.Reply{}, model.Fail(model.CodeInternal, "Internal error: the agent is going down")
 		}
-		t.rest = next
-		t.accepted.apply(e)
-		if e.endsStream() {
+		t.Rest = next
+		t.Accepted.Apply(e)
+		if e.EndsStream() {
 			break
 		}
 	}
-	result := t.accepted.tail(r.history)
-	return reply{task: &result}, nil
+	result := t.Accepted.Tail(r.History)
+	return model.Reply{Task: &result}, nil
 }
 
 // stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).
-func (a *Agent) stream(r *request) (reply, *failure) {
+func (a *Agent) stream(r *model.Request) (model.Reply, *model.Failure) {
 	if !a.streams() {
-		return reply{}, fail(codeUnsupported, "This agent does not stream")
+		return model.Reply{}, model.Fail(model.CodeUnsupported, "This agent does not stream")
 	}
 	m, t, f := a.begin(r)
 	switch {
 	case f != nil:
-		return reply{}, f
+		return model.Reply{}, f
 	case m != nil:
-		return reply{stream: &stream{first: event{message: m}}}, nil
+		return model.Reply{Stream: &model.Stream{First: model.Event{Message: m}}}, nil
 	}
-	first := t.first.tail(r.history)
-	return reply{stream: &stream{first: event{task: &first}, rest: t.events}}, nil
+	first := t.First.Tail(r.History)
+	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &first}, Rest: t.Events}}, nil
 }
 
 // subscribe shows a task as it stands and then what happens to it (A2A 1.0 §3.1.6).
-func (a *Agent) subscribe(r *request) (reply, *failure) {
+func (a *Agent) subscribe(r *model.Request) (model.Reply, *model.Failure) {
 	if !a.streams() {
-		return reply{}, fail(codeUnsupported, "This agent does not stream")
+		return model.Reply{}, model.Fail(model.CodeUnsupported, "This agent does not stream")
 	}
-	t, events, f := a.engineOf(r).follow(r.taskID)
+	t, events, f := a.engineOf(r).Follow(r.TaskID)
 	switch {
 	case f != nil:
-		return reply{}, f
-	case t.status.state.terminal():
-		return reply{}, fail(codeUnsupported,
-			"Task "+t.id+" has ended ("+string(t.status.state)+") and cannot be subscribed to")
+		return model.Reply{}, f
+	case t.Status.State.Terminal():
+		return model.Reply{}, model.Fail(model.CodeUnsupported,
+			"Task "+t.ID+" has ended ("+string(t.Status.State)+") and cannot be subscribed to")
 	}
-	return reply{stream: &stream{first: event{task: &t}, rest: events}}, nil
+	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}, Rest: events}}, nil
 }
 
 // begin takes a message. It gives either a message in return or the task that now works.
-func (a *Agent) begin(r *request) (*message, turn, *failure) {
-	if f := a.admitParts(r.message.parts); f != nil {
-		return nil, turn{}, f
+func (a *Agent) begin(r *model.Request) (*model.Message, engine.Turn, *model.Failure) {
+	if f := a.admitParts(r.Message.Parts); f != nil {
+		return nil, engine.Turn{}, f
 	}
-	if r.push != nil && !a.opts.Push {
-		return nil, turn{}, pushNotSupported()
+	if r.Push != nil && !a.opts.Push {
+		return nil, engine.Turn{}, model.PushNotSupported()
 	}
-	o := order{message: r.message, accepts: r.accepts, push: r.push, traceparent: r.traceparent}
-	if a.profile.clientIDs && !a.engineOf(r).has(r.message.taskID) {
-		o.taskID, r.message.taskID = r.message.taskID, ""
-		o.message.taskID = ""
+	o := engine.Order{Message: r.Message, Accepts: r.Accepts, Push: r.Push, Traceparent: r.Traceparent}
+	if a.profile.clientIDs && !a.engineOf(r).Has(r.Message.TaskID) {
+		o.TaskID, r.Message.TaskID = r.Message.TaskID, ""
+		o.Message.TaskID = ""
 	}
-	if r.message.taskID != "" {
-		t, f := a.engineOf(r).resume(r.message.taskID, o)
+	if r.Message.TaskID != "" {
+		t, f := a.engineOf(r).Resume(r.Message.TaskID, o)
 		return nil, t, f
 	}
-	o.skill = a.skillFor(&r.message)
-	if o.skill.answer != nil {
-		return respond(a.engineOf(r), &r.message, o.skill), turn{}, nil
+	o.Skill = a.skillFor(&r.Message)
+	if o.Skill.Answer != nil {
+		return respond(a.engineOf(r), &r.Message, o.Skill), engine.Turn{}, nil
 	}
-	if a.hooks.join != nil {
-		if t, ok := a.hooks.join(a.engineOf(r)); ok {
+	if a.hooks.Join != nil {
+		if t, ok := a.hooks.Join(a.engineOf(r)); ok {
 			return nil, t, nil
 		}
 	}
-	t, f := a.engineOf(r).start(o)
+	t, f := a.engineOf(r).Start(o)
 	return nil, t, f
 }
 
 // respond answers a message with a message, in the same context or a new one.
-func respond(e *engine, in *message, s *skill) *message {
-	m := &message{id: e.newID(), contextID: in.contextID, role: roleAgent, parts: text(s.answer(in.text()))}
-	if m.contextID == "" {
-		m.contextID = e.newID()
+func respond(e *engine.Engine, in *model.Message, s *engine.Skill) *model.Message {
+	m := &model.Message{
+		ID: e.NewID(), ContextID: in.ContextID, Role: model.RoleAgent,
+		Parts: model.Text(s.Answer(in.Text())),
+	}
+	if m.ContextID == "" {
+		m.ContextID = e.NewID()
 	}
 	return m
 }
 
 // admitParts refuses parts that declare a media type which the card does not list (A2A 1.0 §3.1.1).
-func (a *Agent) admitParts(parts []part) *failure {
+func (a *Agent) admitParts(parts []model.Part) *model.Failure {
 	for _, p := range parts {
-		if p.mediaType == "" {
+		if p.MediaType == "" {
 			continue
 		}
-		if essence, _, err := mime.ParseMediaType(p.mediaType); err != nil || !a.takes(essence) {
-			return fail(codeContentType, "Content type not supported: "+p.mediaType+"; this agent takes "+
+		if essence, _, err := mime.ParseMediaType(p.MediaType); err != nil || !a.takes(essence) {
+			return model.Fail(model.CodeContentType, "Content type not supported: "+p.MediaType+"; this agent takes "+
 				strings.Join(a.inputs(), ", "))
 		}
 	}
 	return nil
 }
 
-func pushNotSupported() *failure {
-	return fail(codePushNotSupported, "Push notifications are not supported")
-}
-
-// isPush says whether an operation is one on push notification configs.
-func (op operation) isPush() bool {
-	return op == createPushConfig || op == getPushConfig || op == listPushConfigs || op == deletePushConfig
-}
-
-func (a *Agent) pushConfig(r *request) (reply, *failure) {
+func (a *Agent) pushConfig(r *model.Request) (model.Reply, *model.Failure) {
 	if !a.opts.Push {
-		return reply{}, pushNotSupported()
+		return model.Reply{}, model.PushNotSupported()
 	}
-	switch r.op {
-	case createPushConfig:
-		c, f := a.engineOf(r).createConfig(r.taskID, r.push)
-		return reply{config: &c}, f
-	case getPushConfig:
-		c, f := a.engineOf(r).config(r.taskID, r.configID)
-		return reply{config: &c}, f
-	case listPushConfigs:
-		c, f := a.engineOf(r).configs(r.taskID)
-		return reply{configs: c}, f
+	switch r.Op {
+	case model.CreatePushConfig:
+		c, f := a.engineOf(r).CreateConfig(r.TaskID, r.Push)
+		return model.Reply{Config: &c}, f
+	case model.GetPushConfig:
+		c, f := a.engineOf(r).Config(r.TaskID, r.ConfigID)
+		return model.Reply{Config: &c}, f
+	case model.ListPushConfigs:
+		c, f := a.engineOf(r).Configs(r.TaskID)
+		return model.Reply{Configs: c}, f
 	}
-	return reply{}, a.engineOf(r).deleteConfig(r.taskID, r.configID)
+	return model.Reply{}, a.engineOf(r).DeleteConfig(r.TaskID, r.ConfigID)
 }
 
 // extendedCard asks for a bearer token (A2A 1.0 §13.3).
-func (a *Agent) extendedCard(r *request) (reply, *failure) {
+func (a *Agent) extendedCard(r *model.Request) (model.Reply, *model.Failure) {
 	if a.profile.extended == nil || a.given != nil {
-		return reply{}, a.profile.noExtended
+		return model.Reply{}, a.profile.noExtended
 	}
-	scheme, token, _ := strings.Cut(r.authorization, " ")
+	scheme, token, _ := strings.Cut(r.Authorization, " ")
 	if a.opts.Auth != nil { // which was asked for already
-		return reply{card: a.declareAuth(a.profile.extended(a, r.base))}, nil
+		return model.Reply{Card: a.declareAuth(a.profile.extended(a.served, r.Base))}, nil
 	}
-	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != extendedCardToken {
-		return reply{}, unauthenticated(a.profile.name)
+	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != wire.ExtendedCardToken {
+		return model.Reply{}, model.Unauthenticated(a.profile.name)
 	}
-	return reply{card: a.profile.extended(a, r.base)}, nil
+	return model.Reply{Card: a.profile.extended(a.served, r.Base)}, nil
 }

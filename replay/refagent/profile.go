@@ -1,76 +1,93 @@
 package refagent
 
-import "slices"
+import (
+	"slices"
+
+	"a2atap/replay/refagent/internal/cards"
+	"a2atap/replay/refagent/internal/dialect"
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
 
 // A profile is what tells one agent from another.
 type profile struct {
 	name       string
-	dialect    dialect      // of JSON-RPC; nil if it is not served
-	rest       *restBinding // nil if HTTP+JSON is not served
-	face       *cardFace    // what its cards look like
-	cardNames  []string     // under which the card lies below /.well-known; empty for all
+	dialect    model.Dialect // of JSON-RPC; nil if it is not served
+	rest       *restBinding  // nil if HTTP+JSON is not served
+	face       *cards.Face   // what its cards look like
+	cardNames  []string      // under which the card lies below /.well-known; empty for all
 	streaming  bool
-	atRoot     bool              // the endpoint is the origin
-	subscribe  bool              // streams have a path of their own, as before 0.1
-	clientIDs  bool              // clients choose the ids of tasks, as in 0.1
-	versioned  bool              // heeds A2A-Version, as 1.0 does
-	moves      map[state][]state // from states that do not end a task; nil if the protocol allows any
-	route      func(*message) *skill
-	behave     func(*skill) *skill // what a skill of a given card becomes; nil leaves it as it is
-	misfit     func(*skill) *skill // what becomes of the help for messages that fit none; nil leaves it as it is
-	card       func(a *Agent, base string) object
-	declare    func(card object, c *Credentials) object // credentials in the card
-	extended   func(a *Agent, base string) object       // nil if there is no extended card
-	noExtended *failure                                 // the answer then
+	atRoot     bool                          // the endpoint is the origin
+	subscribe  bool                          // streams have a path of their own, as before 0.1
+	clientIDs  bool                          // clients choose the ids of tasks, as in 0.1
+	versioned  bool                          // heeds A2A-Version, as 1.0 does
+	moves      map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
+	route      func(*model.Message) *engine.Skill
+	behave     func(*engine.Skill) *engine.Skill // what a skill of a given card becomes; nil leaves it as it is
+	misfit     func(*engine.Skill) *engine.Skill // what the help for messages that fit none becomes; likewise
+	card       func(a *cards.Subject, base string) jsonvalue.Object
+	declare    func(card jsonvalue.Object, c *Credentials) jsonvalue.Object // credentials in the card
+	extended   func(a *cards.Subject, base string) jsonvalue.Object         // nil if there is no extended card
+	noExtended *model.Failure                                               // the answer then
 }
 
 var profiles = []*profile{
 	{
-		name: "echo", dialect: v10{}, rest: rest10, face: face10, versioned: true, card: echoCard, declare: declare10,
-		route:      func(*message) *skill { return echoSkill },
-		behave:     func(*skill) *skill { return echoSkill },
-		misfit:     func(*skill) *skill { return echoSkill },
-		noExtended: fail(codeUnsupported, "This agent has no extended card"),
+		name: "echo", dialect: dialect.V10{}, rest: rest10, face: cards.Face10, versioned: true, card: cards.EchoCard,
+		declare:    cards.Declare10,
+		route:      func(*model.Message) *engine.Skill { return engine.EchoSkill },
+		behave:     func(*engine.Skill) *engine.Skill { return engine.EchoSkill },
+		misfit:     func(*engine.Skill) *engine.Skill { return engine.EchoSkill },
+		noExtended: model.Fail(model.CodeUnsupported, "This agent has no extended card"),
 	},
 	{
-		name: "spec", dialect: v10{}, rest: rest10, face: face10, versioned: true, streaming: true, route: route,
-		card: specCard, declare: declare10, extended: specExtendedCard,
-		noExtended: fail(codeUnsupported, "This agent has no extended card"),
+		name: "spec", dialect: dialect.V10{}, rest: rest10, face: cards.Face10, versioned: true, streaming: true,
+		route: engine.Route,
+		card:  cards.SpecCard, declare: cards.Declare10, extended: cards.SpecExtendedCard,
+		noExtended: model.Fail(model.CodeUnsupported, "This agent has no extended card"),
 	},
 	{
-		name: "spec03", dialect: v03{}, face: face03, streaming: true, route: route, card: spec03Card, declare: declare03,
+		name: "spec03", dialect: dialect.V03{}, face: cards.Face03, streaming: true, route: engine.Route,
+		card: cards.Spec03Card, declare: cards.Declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec03-rest", rest: rest03, face: face03, streaming: true, route: route, card: spec03RESTCard,
-		declare:    declare03,
+		name: "spec03-rest", rest: rest03, face: cards.Face03, streaming: true, route: engine.Route,
+		card:       cards.Spec03RESTCard,
+		declare:    cards.Declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec03-proto", rest: rest03proto, face: face03, streaming: true, route: route, card: spec03ProtoCard,
-		declare:    declare03,
+		name: "spec03-proto", rest: rest03proto, face: cards.Face03, streaming: true, route: engine.Route,
+		card:       cards.Spec03ProtoCard,
+		declare:    cards.Declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec02", dialect: v02{}, face: face02, streaming: true, route: route, cardNames: []string{"agent.json"},
-		card: spec02Card, declare: declare03,
-		noExtended: noExtended03,
-	},
-	{
-		name: "spec01", dialect: v01{}, face: face01, streaming: true, clientIDs: true, route: taskRoute01,
-		behave: inTask, misfit: inTask,
+		name: "spec02", dialect: dialect.V02{}, face: cards.Face02, streaming: true, route: engine.Route,
 		cardNames: []string{"agent.json"},
-		card:      spec01Card, declare: declare01, noExtended: noExtended03,
+		card:      cards.Spec02Card, declare: cards.Declare03,
+		noExtended: noExtended03,
 	},
 	{
-		name: "legacy", dialect: legacy{}, face: faceLegacy, streaming: true, clientIDs: true, route: legacyRoute,
-		behave: inTask, misfit: unmatched, moves: legacyMoves,
-		atRoot: true, subscribe: true, cardNames: []string{"agent.json"}, card: legacyCard, declare: declare01,
+		name: "spec01", dialect: dialect.V01{}, face: cards.Face01, streaming: true, clientIDs: true,
+		route:  engine.TaskRoute01,
+		behave: engine.InTask, misfit: engine.InTask,
+		cardNames: []string{"agent.json"},
+		card:      cards.Spec01Card, declare: cards.Declare01, noExtended: noExtended03,
+	},
+	{
+		name: "legacy", dialect: dialect.Legacy{}, face: cards.FaceLegacy, streaming: true, clientIDs: true,
+		route:  engine.LegacyRoute,
+		behave: engine.InTask, misfit: engine.Unmatched, moves: dialect.LegacyMoves,
+		atRoot: true, subscribe: true, cardNames: []string{"agent.json"}, card: cards.LegacyCard, declare: cards.Declare01,
 	},
 }
 
 // noExtended03 is the answer of agents before 1.0 that have no extended card.
-var noExtended03 = fail(codeExtendedCardNotFound, "Authenticated Extended Card is not configured")
+var noExtended03 = model.Fail(model.CodeExtendedCardNotFound, "Authenticated Extended Card is not configured")
 
 // Names returns the names of the agents that [New] knows.
 func Names() []string {
@@ -87,4 +104,24 @@ func profileOf(name string) *profile {
 		return nil
 	}
 	return profiles[i]
+}
+
+// transport returns the name of the binding of an agent before 1.0, which has one.
+func (p *profile) transport() string {
+	if p.dialect == nil {
+		return string(wire.HTTPJSON)
+	}
+	return string(wire.JSONRPC)
+}
+
+// served returns what cards say of an agent with these options.
+func (p *profile) served(o Options) *cards.Subject {
+	tenants := o.Tenants
+	if len(tenants) == 0 {
+		tenants = []string{""}
+	}
+	return &cards.Subject{
+		Agent: p.name, Face: p.face, Push: o.Push, Streaming: p.streaming, Transport: p.transport(), Tenants: tenants,
+		Auth: o.Auth, Behave: p.behave, Misfit: p.misfit,
+	}
 }

@@ -5,25 +5,37 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"a2atap/replay/refagent/internal/dialect"
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
 
 // A restRoute is an HTTP+JSON path with the operations of its verbs, and the parameters that the path binds.
 type restRoute struct {
-	verbs map[string]operation
-	bound object
+	verbs map[string]model.Operation
+	bound jsonvalue.Object
 }
 
 var (
-	sendRoute    = map[string]operation{http.MethodPost: sendMessage}
-	streamRoute  = map[string]operation{http.MethodPost: streamMessage}
-	tasksRoute   = map[string]operation{http.MethodGet: listTasks}
-	taskRoute    = map[string]operation{http.MethodGet: getTask}
-	cancelRoute  = map[string]operation{http.MethodPost: cancelTask}
-	configsRoute = map[string]operation{http.MethodGet: listPushConfigs, http.MethodPost: createPushConfig}
-	configRoute  = map[string]operation{http.MethodGet: getPushConfig, http.MethodDelete: deletePushConfig}
-	cardRoute    = map[string]operation{http.MethodGet: getExtendedCard}
+	sendRoute    = map[string]model.Operation{http.MethodPost: model.SendMessage}
+	streamRoute  = map[string]model.Operation{http.MethodPost: model.StreamMessage}
+	tasksRoute   = map[string]model.Operation{http.MethodGet: model.ListTasks}
+	taskRoute    = map[string]model.Operation{http.MethodGet: model.GetTask}
+	cancelRoute  = map[string]model.Operation{http.MethodPost: model.CancelTask}
+	configsRoute = map[string]model.Operation{
+		http.MethodGet:  model.ListPushConfigs,
+		http.MethodPost: model.CreatePushConfig,
+	}
+	configRoute = map[string]model.Operation{
+		http.MethodGet:    model.GetPushConfig,
+		http.MethodDelete: model.DeletePushConfig,
+	}
+	cardRoute = map[string]model.Operation{http.MethodGet: model.GetExtendedCard}
 	// The text says POST, the proto GET; both are served.
-	subscribeRoute = map[string]operation{http.MethodGet: subscribeTask, http.MethodPost: subscribeTask}
+	subscribeRoute = map[string]model.Operation{http.MethodGet: model.SubscribeTask, http.MethodPost: model.SubscribeTask}
 )
 
 // routes10 reads a path, still escaped, below the interface's URL (A2A 1.0 §11.3).
@@ -52,9 +64,9 @@ func routes10(path string) (restRoute, bool) {
 	case len(segments) == 2:
 		return taskRoutes(segments[1])
 	case len(segments) == 3 && segments[2] == "pushNotificationConfigs":
-		return restRoute{configsRoute, object{{"taskId", segments[1]}}}, true
+		return restRoute{configsRoute, jsonvalue.Object{{"taskId", segments[1]}}}, true
 	case len(segments) == 4 && segments[2] == "pushNotificationConfigs":
-		return restRoute{configRoute, object{{"taskId", segments[1]}, {"id", segments[3]}}}, true
+		return restRoute{configRoute, jsonvalue.Object{{"taskId", segments[1]}, {"id", segments[3]}}}, true
 	}
 	return restRoute{}, false
 }
@@ -69,28 +81,28 @@ func taskRoutes(segment string) (restRoute, bool) {
 		segment, verbs = id, subscribeRoute
 	}
 	id, err := url.PathUnescape(segment)
-	return restRoute{verbs, object{{"id", id}}}, err == nil && id != ""
+	return restRoute{verbs, jsonvalue.Object{{"id", id}}}, err == nil && id != ""
 }
 
 // A restBinding is how an agent speaks HTTP+JSON.
 type restBinding struct {
-	dialect dialect
-	routes  func(path string) (restRoute, bool) // below the interface's URL, still escaped
-	failed  func(d dialect, f *failure) any     // the body of an error
-	ownType bool                                // answers bear A2A's own media type
+	dialect model.Dialect
+	routes  func(path string) (restRoute, bool)         // below the interface's URL, still escaped
+	failed  func(d model.Dialect, f *model.Failure) any // the body of an error
+	ownType bool                                        // answers bear A2A's own media type
 }
 
 // rest10 is HTTP+JSON as 1.0 has it.
-var rest10 = &restBinding{dialect: v10{}, routes: routes10, failed: failed10, ownType: true}
+var rest10 = &restBinding{dialect: dialect.V10{}, routes: routes10, failed: failed10, ownType: true}
 
 // serveREST answers HTTP+JSON (A2A 1.0 §11).
 func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
-	c := &call{
-		binding: httpJSON, dialect: a.profile.rest.dialect, mediaType: "application/json",
-		envelope: func(result any) any { return result },
+	c := &wire.Call{
+		Binding: wire.HTTPJSON, Dialect: a.profile.rest.dialect, MediaType: "application/json",
+		Envelope: func(result any) any { return result },
 	}
 	if a.profile.rest.ownType {
-		c.mediaType = restMediaType(r)
+		c.MediaType = restMediaType(r)
 	}
 	if f := a.authenticate(r); f != nil {
 		a.failREST(w, c, f)
@@ -100,17 +112,17 @@ func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
 		a.failREST(w, c, f)
 		return
 	}
-	a.readHeader(c.request, r)
+	a.readHeader(c.Request, r)
 	result, f := a.perform(r.Context(), c)
 	switch {
 	case f != nil:
 		a.failREST(w, c, f)
-	case result.stream != nil:
-		a.streamEvents(r.Context(), w, c, result.stream)
+	case result.Stream != nil:
+		a.streamEvents(r.Context(), w, c, result.Stream)
 	default:
-		out := newAnswer(http.StatusOK, c.mediaType, c.dialect.result(c.op, result))
-		if result.card != nil {
-			out.header.Set("Cache-Control", "private, max-age=3600") // A2A 1.0 §13.3
+		out := wire.NewAnswer(http.StatusOK, c.MediaType, c.Dialect.Result(c.Op, result))
+		if result.Card != nil {
+			out.Header.Set("Cache-Control", "private, max-age=3600") // A2A 1.0 §13.3
 		}
 		a.answer(w, c, out)
 	}
@@ -124,17 +136,17 @@ func restMediaType(r *http.Request) string {
 			ranges = append(ranges, field)
 		}
 	}
-	if !accepted(ranges, mediaTypeA2A) && accepted(ranges, "application/json") {
+	if !engine.Accepted(ranges, dialect.MediaTypeA2A) && engine.Accepted(ranges, "application/json") {
 		return "application/json"
 	}
-	return mediaTypeA2A
+	return dialect.MediaTypeA2A
 }
 
 // readREST finds the operation and reads its parameters from path, query and body into c.
-func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c *call) *failure {
+func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c *wire.Call) *model.Failure {
 	tenant, route, ok := a.findRoute(path)
 	if !ok {
-		return fail(codeMethodNotFound, "No such route: "+r.Method+" "+r.URL.Path)
+		return model.Fail(model.CodeMethodNotFound, "No such route: "+r.Method+" "+r.URL.Path)
 	}
 	verb := r.Method
 	if verb == http.MethodHead {
@@ -142,29 +154,29 @@ func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c 
 	}
 	op, ok := route.verbs[verb]
 	if !ok {
-		f := fail(codeMethodNotFound, "Method "+r.Method+" is not allowed here")
-		f.http, f.allow = http.StatusMethodNotAllowed, allowed(route.verbs)
+		f := model.Fail(model.CodeMethodNotFound, "Method "+r.Method+" is not allowed here")
+		f.HTTP, f.Allow = http.StatusMethodNotAllowed, allowed(route.verbs)
 		return f
 	}
-	c.op = op
+	c.Op = op
 	if f := a.checkVersion(version(r), true); f != nil {
 		return f
 	}
 	params := query(r.URL.Query())
 	if verb == http.MethodPost {
-		var f *failure
+		var f *model.Failure
 		if params, f = readObject(w, r); f != nil {
 			return f
 		}
 	}
-	params, f := bindTenant(params.merge(route.bound), tenant)
+	params, f := bindTenant(params.Merge(route.bound), tenant)
 	if f == nil {
-		c.request, f = c.dialect.decode(op, params)
+		c.Request, f = c.Dialect.Decode(op, params)
 	}
 	return f
 }
 
-func allowed(verbs map[string]operation) string {
+func allowed(verbs map[string]model.Operation) string {
 	var names []string
 	for v := range verbs {
 		names = append(names, v)
@@ -177,57 +189,61 @@ func allowed(verbs map[string]operation) string {
 }
 
 // readObject reads a body that is a JSON object, or nothing: all fields of some requests are optional.
-func readObject(w http.ResponseWriter, r *http.Request) (object, *failure) {
+func readObject(w http.ResponseWriter, r *http.Request) (jsonvalue.Object, *model.Failure) {
 	body, f := readBody(w, r)
 	if f != nil || len(body) == 0 {
 		return nil, f
 	}
-	v, err := parseJSON(body)
+	v, err := jsonvalue.Parse(body)
 	if err != nil {
-		return nil, fail(codeParse, "Invalid JSON payload: "+err.Error())
+		return nil, model.Fail(model.CodeParse, "Invalid JSON payload: "+err.Error())
 	}
-	o, ok := v.(object)
+	o, ok := v.(jsonvalue.Object)
 	if !ok && v != nil { // the Go SDK 2.3 sends null where it has nothing to say
-		return nil, fail(codeInvalidRequest, "The body must be a JSON object")
+		return nil, model.Fail(model.CodeInvalidRequest, "The body must be a JSON object")
 	}
 	return o, nil
 }
 
 // query reads the query parameters that a core operation knows (A2A 1.0 §11.5); others are ignored.
-func query(q url.Values) object {
-	var o object
+func query(q url.Values) jsonvalue.Object {
+	var o jsonvalue.Object
 	for _, name := range []string{
 		"historyLength", "contextId", "status", "pageSize", "pageToken",
 		"statusTimestampAfter", "tenant",
 	} {
 		if v := q.Get(name); v != "" {
-			o = append(o, member{name, v}) // ProtoJSON reads numbers from strings
+			o = append(o, jsonvalue.Member{name, v}) // ProtoJSON reads numbers from strings
 		}
 	}
 	switch v := q.Get("includeArtifacts"); v {
 	case "":
 	case "true", "false":
-		o = append(o, member{"includeArtifacts", v == "true"})
+		o = append(o, jsonvalue.Member{"includeArtifacts", v == "true"})
 	default:
-		o = append(o, member{"includeArtifacts", v}) // not a boolean: decode refuses it
+		o = append(o, jsonvalue.Member{"includeArtifacts", v}) // not a boolean: decode refuses it
 	}
 	return o
 }
 
 // failed10 is google.rpc.Status as JSON (A2A 1.0 §11.6).
-func failed10(d dialect, f *failure) any {
-	return object{{"error", object{{"code", f.httpStatus()}, {"status", f.statusName()}, {"message", f.message}}.
-		list("details", d.details(f))}}
+func failed10(d model.Dialect, f *model.Failure) any {
+	return jsonvalue.Object{{"error", jsonvalue.Object{
+		{"code", f.HttpStatus()},
+		{"status", f.StatusName()},
+		{"message", f.Message},
+	}.
+		List("details", d.Details(f))}}
 }
 
-func (a *Agent) failREST(w http.ResponseWriter, c *call, f *failure) {
-	c.failure = f
-	out := newAnswer(f.httpStatus(), c.mediaType, a.profile.rest.failed(c.dialect, f))
-	if f.challenge != "" {
-		out.header.Set("WWW-Authenticate", f.challenge)
+func (a *Agent) failREST(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
+	c.Failure = f
+	out := wire.NewAnswer(f.HttpStatus(), c.MediaType, a.profile.rest.failed(c.Dialect, f))
+	if f.Challenge != "" {
+		out.Header.Set("WWW-Authenticate", f.Challenge)
 	}
-	if f.allow != "" {
-		out.header.Set("Allow", f.allow)
+	if f.Allow != "" {
+		out.Header.Set("Allow", f.Allow)
 	}
 	a.answer(w, c, out)
 }

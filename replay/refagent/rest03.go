@@ -4,18 +4,22 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"a2atap/replay/refagent/internal/dialect"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
 )
 
 // HTTP+JSON as 0.3 has it (A2A 0.3 §3.2.3, §3.5.6), in the two flavours that agents speak: the JSON of the JSON-RPC
 // binding inside of wrappers, and the proto JSON of the gRPC definition.
 var (
-	rest03      = &restBinding{dialect: v03rest{}, routes: routes03(true), failed: failed03}
-	rest03proto = &restBinding{dialect: v03proto{}, routes: routes03(false), failed: failed03}
+	rest03      = &restBinding{dialect: dialect.V03rest{}, routes: routes03(true), failed: failed03}
+	rest03proto = &restBinding{dialect: dialect.V03proto{}, routes: routes03(false), failed: failed03}
 )
 
 // failed03 is the body of an error: 0.3 wants code and message, and leaves the shape free.
-func failed03(d dialect, f *failure) any {
-	return object{{"code", d.code(f)}, {"message", f.message}}
+func failed03(d model.Dialect, f *model.Failure) any {
+	return jsonvalue.Object{{"code", d.Code(f)}, {"message", f.Message}}
 }
 
 // routes03 returns the routes of 0.3. Only the text knows a list of tasks; the definition of gRPC does not.
@@ -54,13 +58,13 @@ func routes03(lists bool) func(path string) (restRoute, bool) {
 func configRoutes03(task, config string) (restRoute, bool) {
 	if config == "" {
 		return restRoute{
-			map[string]operation{http.MethodGet: listPushConfigs, http.MethodPost: createPushConfig},
-			object{{"id", task}, {"taskId", task}},
+			map[string]model.Operation{http.MethodGet: model.ListPushConfigs, http.MethodPost: model.CreatePushConfig},
+			jsonvalue.Object{{"id", task}, {"taskId", task}},
 		}, true
 	}
 	id, err := url.PathUnescape(strings.TrimPrefix(config, "/"))
 	if err != nil || id == "" || !strings.HasPrefix(config, "/") || strings.Contains(id, "/") {
 		return restRoute{}, false
 	}
-	return restRoute{configRoute, object{{"id", task}, {"pushNotificationConfigId", id}}}, true
+	return restRoute{configRoute, jsonvalue.Object{{"id", task}, {"pushNotificationConfigId", id}}}, true
 }

@@ -4,13 +4,17 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
 
 // serveRPC answers JSON-RPC 2.0 over HTTP POST (A2A 1.0 §9, 0.3 §3.2.1). Errors travel under HTTP 200.
 func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
-	c := &call{binding: jsonRPC, dialect: a.profile.dialect, mediaType: "application/json"}
-	c.envelope = func(result any) any {
-		return object{{"jsonrpc", "2.0"}, {"id", c.id}, {"result", result}}
+	c := &wire.Call{Binding: wire.JSONRPC, Dialect: a.profile.dialect, MediaType: "application/json"}
+	c.Envelope = func(result any) any {
+		return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"result", result}}
 	}
 	if r.Method != http.MethodPost {
 		if a.refuseStranger(w, r) {
@@ -24,27 +28,27 @@ func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
 		a.failRPC(w, c, f)
 		return
 	}
-	a.readHeader(c.request, r)
+	a.readHeader(c.Request, r)
 	result, f := a.perform(r.Context(), c)
 	switch {
 	case f != nil:
 		a.failRPC(w, c, f)
-	case result.stream != nil:
-		a.streamEvents(r.Context(), w, c, result.stream)
+	case result.Stream != nil:
+		a.streamEvents(r.Context(), w, c, result.Stream)
 	default:
-		body := c.envelope(c.dialect.result(c.op, result))
-		a.answer(w, c, newAnswer(http.StatusOK, c.mediaType, body))
+		body := c.Envelope(c.Dialect.Result(c.Op, result))
+		a.answer(w, c, wire.NewAnswer(http.StatusOK, c.MediaType, body))
 	}
 }
 
 // readRPC reads the envelope and the parameters into c.
-func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *call) *failure {
+func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *wire.Call) *model.Failure {
 	body, f := readBody(w, r)
 	if f != nil {
 		return f
 	}
 	envelope, f := parseEnvelope(body)
-	c.id, c.batch = envelope.id, envelope.batch
+	c.ID, c.Batch = envelope.id, envelope.batch
 	if refused := a.authenticate(r); refused != nil {
 		return refused
 	}
@@ -52,26 +56,26 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *call) *failur
 		return f
 	}
 	if envelope.invalid != "" {
-		return fail(codeInvalidRequest, "Invalid Request: "+envelope.invalid)
+		return model.Fail(model.CodeInvalidRequest, "Invalid Request: "+envelope.invalid)
 	}
-	op, known := c.dialect.operation(envelope.method)
+	op, known := c.Dialect.Operation(envelope.method)
 	// Methods of 0.x have a slash; any other word may well be meant for 1.0.
 	if f := a.checkVersion(version(r), !strings.Contains(envelope.method, "/")); f != nil {
 		return f
 	}
 	if !known {
-		return fail(codeMethodNotFound, "Method not found: "+envelope.method)
+		return model.Fail(model.CodeMethodNotFound, "Method not found: "+envelope.method)
 	}
-	c.op = op
+	c.Op = op
 	if envelope.params != nil {
-		params, ok := envelope.params.(object)
+		params, ok := envelope.params.(jsonvalue.Object)
 		if !ok {
-			return invalidParams(violation{"params", "must be an object"})
+			return model.InvalidParam("params", "must be an object")
 		}
-		c.request, f = c.dialect.decode(op, params)
+		c.Request, f = c.Dialect.Decode(op, params)
 		return f
 	}
-	c.request, f = c.dialect.decode(op, object{})
+	c.Request, f = c.Dialect.Decode(op, jsonvalue.Object{})
 	return f
 }
 
@@ -85,20 +89,20 @@ type envelope struct {
 }
 
 // parseEnvelope reads a request object (JSON-RPC 2.0 §4). Batches are refused by one error: A2A does not define them.
-func parseEnvelope(body []byte) (envelope, *failure) {
-	v, err := parseJSON(body)
+func parseEnvelope(body []byte) (envelope, *model.Failure) {
+	v, err := jsonvalue.Parse(body)
 	if err != nil {
-		return envelope{}, fail(codeParse, "Invalid JSON payload: "+err.Error())
+		return envelope{}, model.Fail(model.CodeParse, "Invalid JSON payload: "+err.Error())
 	}
 	if batch, ok := v.([]any); ok {
-		return envelope{batch: batch}, fail(codeInvalidRequest, "Invalid Request: batches are not supported")
+		return envelope{batch: batch}, model.Fail(model.CodeInvalidRequest, "Invalid Request: batches are not supported")
 	}
-	o, ok := v.(object)
+	o, ok := v.(jsonvalue.Object)
 	if !ok {
-		return envelope{}, fail(codeInvalidRequest, "Invalid Request: the body is no object")
+		return envelope{}, model.Fail(model.CodeInvalidRequest, "Invalid Request: the body is no object")
 	}
 	var e envelope
-	id, found := o.get("id")
+	id, found := o.Get("id")
 	switch id.(type) {
 	case string, json.Number:
 		e.id = id
@@ -109,36 +113,31 @@ func parseEnvelope(body []byte) (envelope, *failure) {
 	default:
 		e.invalid = "id must be a string or a number"
 	}
-	if v, _ := o.get("jsonrpc"); v != "2.0" {
+	if v, _ := o.Get("jsonrpc"); v != "2.0" {
 		e.invalid = `jsonrpc must be "2.0"`
 	}
-	method, _ := o.get("method")
+	method, _ := o.Get("method")
 	if e.method, ok = method.(string); !ok {
 		e.invalid = "method must be a string"
 	}
-	e.params, _ = o.get("params")
+	e.params, _ = o.Get("params")
 	return e, nil
 }
 
 // failRPC answers with an error object (JSON-RPC 2.0 §5.1, A2A 1.0 §9.5).
-func (a *Agent) failRPC(w http.ResponseWriter, c *call, f *failure) {
-	c.failure = f
+func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
+	c.Failure = f
 	status := http.StatusOK
-	if f.http != 0 {
-		status = f.http
+	if f.HTTP != 0 {
+		status = f.HTTP
 	}
-	out := newAnswer(status, c.mediaType, object{{"jsonrpc", "2.0"}, {"id", c.id}, {"error", c.rpcError(f)}})
-	if f.challenge != "" {
-		out.header.Set("WWW-Authenticate", f.challenge)
+	out := wire.NewAnswer(status, c.MediaType, jsonvalue.Object{
+		{"jsonrpc", "2.0"},
+		{"id", c.ID},
+		{"error", c.RPCError(f)},
+	})
+	if f.Challenge != "" {
+		out.Header.Set("WWW-Authenticate", f.Challenge)
 	}
 	a.answer(w, c, out)
-}
-
-// rpcError returns the error object of a failure.
-func (c *call) rpcError(f *failure) object {
-	e := object{{"code", c.dialect.code(f)}, {"message", f.message}}
-	if details := c.dialect.details(f); len(details) > 0 {
-		e = append(e, member{"data", details})
-	}
-	return e
 }

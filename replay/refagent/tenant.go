@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
 )
 
 // Tenants are of A2A 1.0: interfaces in the card name them, and requests name one in a member, in the query, or before
@@ -32,32 +36,24 @@ func (p *profile) checkTenants(tenants []string) error {
 	return nil
 }
 
-// tenants returns the tenants that the agent serves; an agent without any serves the one without a name.
-func (a *Agent) tenants() []string {
-	if len(a.opts.Tenants) == 0 {
-		return []string{""}
-	}
-	return a.opts.Tenants
-}
-
 // admitTenant refuses requests for tenants that the agent does not serve.
-func (a *Agent) admitTenant(r *request) *failure {
+func (a *Agent) admitTenant(r *model.Request) *model.Failure {
 	switch {
 	case len(a.opts.Tenants) == 0:
-		r.tenant = "" // what nobody serves apart does not matter
-	case r.tenant == "":
-		return fail(codeNoTenant, "This agent serves tenants, and the request names none")
-	case !slices.Contains(a.opts.Tenants, r.tenant):
-		return fail(codeNoTenant, "No such tenant: "+r.tenant)
+		r.Tenant = "" // what nobody serves apart does not matter
+	case r.Tenant == "":
+		return model.Fail(model.CodeNoTenant, "This agent serves tenants, and the request names none")
+	case !slices.Contains(a.opts.Tenants, r.Tenant):
+		return model.Fail(model.CodeNoTenant, "No such tenant: "+r.Tenant)
 	}
-	if r.push != nil {
-		r.push.tenant = r.tenant
+	if r.Push != nil {
+		r.Push.Tenant = r.Tenant
 	}
 	return nil
 }
 
 // engineOf returns the engine that has the tasks of a request's tenant, which was admitted.
-func (a *Agent) engineOf(r *request) *engine { return a.engines[r.tenant] }
+func (a *Agent) engineOf(r *model.Request) *engine.Engine { return a.engines[r.Tenant] }
 
 // findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
 // that is served comes before a route that the path could be as well.
@@ -78,12 +74,12 @@ func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool)
 }
 
 // bindTenant adds the tenant of the path to the parameters. Where both name one it must be the same.
-func bindTenant(params object, tenant string) (object, *failure) {
+func bindTenant(params jsonvalue.Object, tenant string) (jsonvalue.Object, *model.Failure) {
 	if tenant == "" {
 		return params, nil
 	}
-	if given, ok := params.get("tenant"); ok && given != tenant && given != "" && given != nil {
-		return nil, invalidParams(violation{"tenant", "is not that of the path"})
+	if given, ok := params.Get("tenant"); ok && given != tenant && given != "" && given != nil {
+		return nil, model.InvalidParam("tenant", "is not that of the path")
 	}
-	return params.with("tenant", tenant), nil
+	return params.With("tenant", tenant), nil
 }

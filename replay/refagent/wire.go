@@ -8,190 +8,118 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
 
 // maxBody bounds a request's body, in bytes.
 const maxBody = 16 << 20
 
-// A binding is a way to put operations on HTTP.
-type binding string
-
-const (
-	jsonRPC  binding = "JSONRPC"
-	httpJSON binding = "HTTP+JSON"
-)
-
-// A call is one request on its way through the agent, as the hooks of a fault see it.
-type call struct {
-	binding   binding
-	dialect   dialect
-	mediaType string    // of complete answers
-	op        operation // empty if the request could not be read that far
-	request   *request  // nil as long as it is not decoded
-	id        any       // the JSON-RPC id; nil on HTTP+JSON
-	batch     []any     // the calls of a JSON-RPC batch
-	failure   *failure  // what the answer will say, if it is an error
-	envelope  func(result any) any
-
-	// named and untilEnd are for streams before A2A 0.1: events have names, and go on while the agent waits for the
-	// client.
-	named, untilEnd bool
-}
-
-// An answer is a response about to be written: complete, or the head of a stream.
-type answer struct {
-	status   int
-	header   http.Header
-	body     any    // a JSON tree
-	text     []byte // written in place of body if it is not nil
-	stream   bool   // events follow; there is no body
-	bodyless bool   // 304
-}
-
-func newAnswer(status int, mediaType string, body any) *answer {
-	return &answer{status: status, header: http.Header{"Content-Type": {mediaType}}, body: body}
-}
-
-// write sends a complete answer. A client that has left is no concern of the agent.
-func (a *answer) write(w http.ResponseWriter) {
-	for name, v := range a.header {
-		w.Header()[name] = v
-	}
-	if a.bodyless {
-		w.WriteHeader(a.status)
-		return
-	}
-	text := a.text
-	if text == nil {
-		text = appendJSON(nil, a.body)
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(a.status)
-	w.Write(text) // an error means that the client has left
-}
-
 // answer applies the fault and writes.
-func (a *Agent) answer(w http.ResponseWriter, c *call, out *answer) {
-	if a.hooks.answer != nil {
-		a.hooks.answer(c, out)
+func (a *Agent) answer(w http.ResponseWriter, c *wire.Call, out *wire.Answer) {
+	if a.hooks.Answer != nil {
+		a.hooks.Answer(c, out)
 	}
-	out.write(w)
+	out.Write(w)
 }
 
 // perform runs the decoded request of c, with the fault's say before and after.
-func (a *Agent) perform(ctx context.Context, c *call) (reply, *failure) {
-	var r reply
-	var f *failure
-	if a.hooks.admit != nil {
-		f = a.hooks.admit(c)
+func (a *Agent) perform(ctx context.Context, c *wire.Call) (model.Reply, *model.Failure) {
+	var r model.Reply
+	var f *model.Failure
+	if a.hooks.Admit != nil {
+		f = a.hooks.Admit(c)
 	}
 	if f == nil {
-		f = a.admitTenant(c.request)
+		f = a.admitTenant(c.Request)
 	}
 	if f == nil {
-		r, f = a.operate(ctx, c.request)
+		r, f = a.operate(ctx, c.Request)
 	}
-	if f != nil && a.hooks.refuse != nil {
-		f = a.hooks.refuse(c, f)
+	if f != nil && a.hooks.Refuse != nil {
+		f = a.hooks.Refuse(c, f)
 	}
-	if f == nil && a.hooks.reply != nil {
-		a.hooks.reply(c, &r)
+	if f == nil && a.hooks.Reply != nil {
+		a.hooks.Reply(c, &r)
 	}
 	return r, f
 }
 
-// A frame is one event of a stream about to be written.
-type frame struct {
-	event event
-	name  string // of the event; none if it is empty
-	body  any
-	text  []byte // written in place of the framed body if it is not nil
-	last  bool   // the stream ends after it
-}
-
 // streamEvents writes a stream: each event is flushed at once, and the body ends after the last one of the stream.
-func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call, s *stream) {
-	head := newAnswer(http.StatusOK, "text/event-stream", nil)
-	head.header.Set("Cache-Control", "no-cache")
-	head.stream = true
-	if a.hooks.answer != nil {
-		a.hooks.answer(c, head)
+func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *wire.Call, s *model.Stream) {
+	head := wire.NewAnswer(http.StatusOK, "text/event-stream", nil)
+	head.Header.Set("Cache-Control", "no-cache")
+	head.Stream = true
+	if a.hooks.Answer != nil {
+		a.hooks.Answer(c, head)
 	}
-	for name, v := range head.header {
+	for name, v := range head.Header {
 		w.Header()[name] = v
 	}
-	w.WriteHeader(head.status)
-	var hook func(*frame) []*frame
-	if a.hooks.events != nil {
-		hook = a.hooks.events(c)
+	w.WriteHeader(head.Status)
+	var hook func(*wire.Frame) []*wire.Frame
+	if a.hooks.Events != nil {
+		hook = a.hooks.Events(c)
 	}
-	e, rest := s.first, s.rest
+	e, rest := s.First, s.Rest
 	for {
-		f := &frame{event: e, body: c.frameBody(e), last: rest == nil || c.ends(e)}
-		if c.named {
-			f.name = legacyName(e)
+		f := &wire.Frame{Event: e, Body: c.FrameBody(e), Last: rest == nil || c.Ends(e)}
+		if c.Named {
+			f.Name = model.LegacyName(e)
 		}
 		if done := writeFrames(w, f, hook); done {
 			return
 		}
 		var err error
-		if e, rest, err = rest.wait(ctx); err != nil {
+		if e, rest, err = rest.Wait(ctx); err != nil {
 			return
 		}
 	}
 }
 
-// ends reports whether a stream ends after an event.
-func (c *call) ends(e event) bool {
-	if c.untilEnd {
-		return e.terminal()
-	}
-	return e.endsStream()
-}
-
-// frameBody returns what an event looks like in this call's dialect and binding.
-func (c *call) frameBody(e event) any { return c.envelope(c.dialect.event(e)) }
-
 // writeFrames writes an event, or what the fault makes of it, and says whether the stream is over.
-func writeFrames(w http.ResponseWriter, f *frame, hook func(*frame) []*frame) (done bool) {
-	frames := []*frame{f}
+func writeFrames(w http.ResponseWriter, f *wire.Frame, hook func(*wire.Frame) []*wire.Frame) (done bool) {
+	frames := []*wire.Frame{f}
 	if hook != nil {
 		frames = hook(f)
 	}
-	done = f.last
+	done = f.Last
 	for _, f := range frames {
-		text := f.text
+		text := f.Text
 		if text == nil {
 			var head []byte
-			if f.name != "" {
-				head = append(head, "event: "+f.name+"\n"...)
+			if f.Name != "" {
+				head = append(head, "event: "+f.Name+"\n"...)
 			}
-			text = append(appendJSON(append(head, "data: "...), f.body), "\n\n"...)
+			text = append(jsonvalue.Append(append(head, "data: "...), f.Body), "\n\n"...)
 		}
 		if _, err := w.Write(text); err != nil {
 			return true
 		}
-		done = done || f.last
+		done = done || f.Last
 	}
 	return http.NewResponseController(w).Flush() != nil || done
 }
 
 // readBody returns a request's body, or the failure that its size or its media type deserves.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *failure) {
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *model.Failure) {
 	if t := r.Header.Get("Content-Type"); t != "" && !isJSON(t) {
-		f := fail(codeInvalidRequest, "Unsupported Content-Type "+strconv.Quote(t)+"; expected application/json")
-		f.http = http.StatusUnsupportedMediaType
+		f := model.Fail(model.CodeInvalidRequest,
+			"Unsupported Content-Type "+strconv.Quote(t)+"; expected application/json")
+		f.HTTP = http.StatusUnsupportedMediaType
 		return nil, f
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		f := fail(codeInvalidRequest, "The request body is larger than 16 MiB")
-		f.http = http.StatusRequestEntityTooLarge
+		f := model.Fail(model.CodeInvalidRequest, "The request body is larger than 16 MiB")
+		f.HTTP = http.StatusRequestEntityTooLarge
 		return nil, f
 	}
 	if err != nil {
-		return nil, fail(codeParse, "The request body could not be read")
+		return nil, model.Fail(model.CodeParse, "The request body could not be read")
 	}
 	return body, nil
 }
@@ -216,7 +144,7 @@ func version(r *http.Request) string {
 
 // checkVersion refuses versions that are not served here (A2A 1.0 §3.6.2). No version means 0.3 by the rule; since
 // that is not served either, a request that is unmistakably 1.0 is given the benefit of the doubt.
-func (a *Agent) checkVersion(asked string, unmistakable bool) *failure {
+func (a *Agent) checkVersion(asked string, unmistakable bool) *model.Failure {
 	if patch, ok := strings.CutPrefix(asked, "1.0."); ok && patch != "" && strings.Trim(patch, "0123456789") == "" {
 		asked = "1.0" // patch numbers do not count (A2A 1.0 §3.6)
 	}
@@ -226,5 +154,11 @@ func (a *Agent) checkVersion(asked string, unmistakable bool) *failure {
 	if asked == "" {
 		asked = "0.3, which no A2A-Version means,"
 	}
-	return fail(codeVersion, "A2A version "+asked+" is not supported here; this agent speaks 1.0")
+	return model.Fail(model.CodeVersion, "A2A version "+asked+" is not supported here; this agent speaks 1.0")
+}
+
+// readHeader takes what operations need from the head of a request.
+func (a *Agent) readHeader(into *model.Request, r *http.Request) {
+	into.Authorization, into.Traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
+	into.Base = a.base(r)
 }

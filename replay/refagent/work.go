@@ -2,7 +2,9 @@ package refagent
 
 import (
 	"context"
-	"net/http"
+
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/model"
 )
 
 // Work is what an agent does with a message: it returns the text of the task's one artifact, or an error, whose text is
@@ -16,21 +18,15 @@ type Assignment struct {
 	Traceparent string // as its client sent it (W3C Trace Context §3.2); empty if it sent none
 }
 
-func workSkill(work Work) *skill {
-	return &skill{name: "work", run: func(j *job) {
-		j.status(working, "")
-		result, err := work(j.ctx, Assignment{Text: j.input, Traceparent: j.traceparent})
+func workSkill(work Work) *engine.Skill {
+	return &engine.Skill{Name: "work", Run: func(j *engine.Job) {
+		j.Status(model.Working, "")
+		result, err := work(j.Ctx, Assignment{Text: j.Input, Traceparent: j.Traceparent})
 		if err != nil {
-			j.status(failed, err.Error())
+			j.Status(model.Failed, err.Error())
 			return
 		}
-		j.artifact(artifact{id: j.engine.newID(), name: "result", parts: text(result)})
-		j.status(completed, "")
+		j.Artifact(model.Artifact{ID: j.Engine.NewID(), Name: "result", Parts: model.Text(result)})
+		j.Status(model.Completed, "")
 	}}
-}
-
-// readHeader takes what operations need from the head of a request.
-func (a *Agent) readHeader(into *request, r *http.Request) {
-	into.authorization, into.traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
-	into.base = a.base(r)
 }

@@ -1,0 +1,86 @@
+package fault
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"a2atap/replay/client"
+)
+
+// deaf is an agent that nobody reaches.
+type deaf struct{}
+
+func (deaf) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("nobody listens")
+}
+
+// Every fault says what it does, changes a request of the operation that it is about, and does so alone.
+func TestFaultsChangeRequests(t *testing.T) {
+	for _, p := range client.Protocols() {
+		for _, f := range All(p) {
+			if !strings.HasSuffix(f.Doc, ".") {
+				t.Errorf("%s: doc %q is no sentence", f.Slug, f.Doc)
+			}
+			if got, want := requestsOf(t, p, f.Slug, f.On), requestsOf(t, p, "", f.On); got == want {
+				t.Errorf("%s over %s: nothing is changed: %s", f.Slug, p, got)
+			}
+		}
+	}
+}
+
+// requestsOf returns what a client sends for an operation on a task.
+func requestsOf(t *testing.T, p client.Protocol, fault string, op client.Operation) string {
+	t.Helper()
+	var sent strings.Builder
+	n := 0
+	c, err := client.New(client.Interface{URL: "http://127.0.0.1:9", Protocol: p}, client.Options{
+		Break: named(fault),
+		NewID: func() string { n++; return "id-" + string(rune('a'+n)) },
+		Edit: func(o *client.Outgoing) {
+			sent.WriteString(o.Method + " " + o.URL + "\n")
+			o.Header.Write(&sent) //nolint:errcheck // into memory
+			sent.Write(o.Body)
+		},
+		Transport: deaf{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op == "" {
+		op = client.SendMessage
+	}
+	ask := func() error { return c.Ask(t.Context(), op, &client.Task{ID: "t1", ContextID: "c1"}) }
+	switch op { // for these Ask would have to create a config first
+	case client.GetPushConfig:
+		ask = func() error { _, err := c.GetPush(t.Context(), "t1", "p1"); return err }
+	case client.DeletePushConfig:
+		ask = func() error { return c.DeletePush(t.Context(), "t1", "p1") }
+	}
+	for range 2 {
+		if err := ask(); err == nil {
+			t.Fatalf("%s: nobody listens, and yet it is answered", op)
+		}
+	}
+	return sent.String()
+}
+
+func TestUnknownFault(t *testing.T) {
+	_, err := client.New(client.Interface{URL: "http://127.0.0.1:9", Protocol: client.REST10},
+		client.Options{Break: Named("rpc-request-jsonrpc")})
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "json-wellformed") {
+		t.Errorf("error %v; want one that names the faults that there are", err)
+	}
+	if _, err := Find(client.JSONRPC10, "rpc-request-jsonrpc"); err != nil {
+		t.Error(err)
+	}
+}
+
+// named is Named, but for a faithful client.
+func named(fault string) func(client.Protocol) (func(*client.Outgoing), error) {
+	if fault == "" {
+		return nil
+	}
+	return Named(fault)
+}

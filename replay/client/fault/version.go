@@ -1,0 +1,67 @@
+package fault
+
+import (
+	"net/url"
+
+	"a2atap/replay/client"
+)
+
+// Faults of versions, extensions and credentials: what stands in the header of requests.
+var versionFaults = []Fault{
+	of(only10, "auth-scheme-undeclared", "",
+		"Requests authenticate by the scheme Basic, which the card does not declare.",
+		setHeader("Authorization", "Basic Ym9va2VyOmJvb2tlcg==")),
+	of(only10, "ext-header-name", "", "Extensions are asked for with X-A2A-Extensions.",
+		setHeader("X-A2A-Extensions", seats)),
+	of(only03, "ext-header-name-0x", "", "Extensions are asked for with A2A-Extensions.",
+		setHeader("A2A-Extensions", seats)),
+	of(only10, "ext-header-format", "", "A2A-Extensions holds a name that is no URI.",
+		setHeader("A2A-Extensions", "seats")),
+	of(only10, "ext-header-unknown-param", "", "Extensions are asked for with A2A-Extension, which there is not.",
+		setHeader("A2A-Extension", seats)),
+	of(only10, "ver-header-present", "", "Requests name no version.",
+		onEach(func(out *client.Outgoing) { out.Header.Del("A2A-Version") })),
+	of(only10, "ver-header-format", "", "The version has a letter before it.", setHeader("A2A-Version", "v1.0")),
+	of(only10, "ver-header-patch", "", "The version has a patch number.", setHeader("A2A-Version", "1.0.0")),
+	of(only10, "ver-header-param-conflict", "", "The query asks for another version than the header.",
+		onQuery(func(q url.Values) { q.Set("A2A-Version", "0.3") })),
+	of(only10, "ver-interface-match", "", "Requests ask for a version that the card does not declare.",
+		setHeader("A2A-Version", "1.1")),
+	of(only01, "version-semantics-mixed", "", "Parts of messages of 0.1 say kind, as later versions have it, for type.",
+		onMessage(func(message map[string]any) {
+			parts, _ := message["parts"].([]any)
+			for _, p := range parts {
+				if part, ok := p.(map[string]any); ok {
+					part["kind"] = part["type"]
+					delete(part, "type")
+				}
+			}
+		}), "unknown-field"),
+}
+
+// seats is an extension that no agent has.
+const seats = "https://a2atap.example/extensions/seats/v1"
+
+// setHeader makes a fault set a header field of every request.
+func setHeader(name, value string) func() func(*client.Outgoing) {
+	return onEach(func(out *client.Outgoing) { out.Header.Set(name, value) })
+}
+
+// Faults of clients that speak another version than the agent.
+var dialectFaults = []Fault{
+	of(overRPC, "dialect-mismatch", client.GetTask,
+		"Tasks are asked for by the method of another version than the interface speaks.",
+		onEach(func(out *client.Outgoing) { editBody(out, func(body map[string]any) { otherVersion(out, body) }) },
+			client.GetTask)),
+}
+
+func otherVersion(out *client.Outgoing, body map[string]any) {
+	switch body["method"] {
+	case "GetTask":
+		body["method"] = "tasks/get"
+		out.Header.Del("A2A-Version")
+	case "tasks/get":
+		body["method"] = "GetTask"
+		out.Header.Set("A2A-Version", "1.0")
+	}
+}

@@ -1,0 +1,127 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/internal/earlyagent"
+	"a2atap/replay/playback"
+)
+
+// suite asks a server of the dialect before 0.1 what its conformance suite asks, and returns what it saw. With faults
+// of the client's own, such as unknown methods, it leaves out what no client of good will asks.
+func suite(t *testing.T, agent string) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c, err := client.Connect(ctx, agent, client.Options{Prefer: []client.Protocol{client.Early}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var seen []string
+	must := func(step string, task *client.Task, err error) *client.Task {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+		return task
+	}
+	until := func(id string, state client.State) {
+		t.Helper()
+		task := must("get", &client.Task{}, nil)
+		for task.Status.State != state {
+			got, err := c.Get(ctx, id, nil)
+			task = must("get", got, err)
+		}
+		seen = append(seen, string(task.Status.State))
+	}
+	made := 0
+	// Clients make the ids, and playback knows those of the recorded client.
+	named := func(m client.Message) client.Message {
+		if m.TaskID == "" {
+			made++
+			m.TaskID, m.ContextID = fmt.Sprintf("test-%d", made), fmt.Sprintf("session-%d", made)
+		}
+		return m
+	}
+	send := func(m client.Message) *client.Task {
+		t.Helper()
+		m = named(m)
+		r, err := c.Send(ctx, m, client.SendOptions{})
+		if err != nil {
+			t.Fatalf("send: %v", err)
+		}
+		return r.Task
+	}
+
+	done := send(client.Text("repeat after me"))
+	until(done.ID, client.Completed)
+	hundred := 100
+	whole, err := c.Get(ctx, done.ID, &hundred)
+	must("history", whole, err)
+	left := send(client.Text("repeat after me"))
+	canceled, err := c.Cancel(ctx, left.ID, nil)
+	seen = append(seen, string(must("cancel", canceled, err).Status.State))
+	asked := send(client.Text("book a table"))
+	until(asked.ID, client.InputRequired)
+	more := client.Text("tomorrow")
+	more.TaskID, more.ContextID = asked.ID, asked.ContextID
+	send(more)
+	until(asked.ID, client.Completed)
+	for e, err := range c.Stream(ctx, named(client.Text("repeat after me")), client.SendOptions{}) {
+		if err != nil {
+			t.Fatalf("stream: %v", err)
+		}
+		seen = append(seen, "event "+e.Name+" "+string(e.State()))
+	}
+	_, unknown := c.Get(ctx, "nonexistent-task-id", nil)
+	_, ended := c.Cancel(ctx, done.ID, nil)
+	for _, err := range []error{unknown, ended} {
+		if err == nil {
+			t.Fatal("what must be refused was not")
+		}
+		seen = append(seen, err.Error())
+	}
+	return seen
+}
+
+// The traffic of a faultless server of somebody else's is clean; replayed it does not differ, and played back it is the
+// same for a client.
+func TestEarlyAgentThroughATap(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	src := record(t, earlyagent.New("").Start(t), func(tapURL string) { seen = suite(t, tapURL) })
+	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range result.Findings {
+		t.Errorf("found %s", &result.Findings[i])
+	}
+	if v := result.Verdict(analyzer.Note); v.Status != analyzer.StatusClean || v.Judged < 15 {
+		t.Errorf("judged %s", v)
+	}
+
+	wantSame(t, play(t, src, earlyagent.New("").Start(t), replay.Options{}))
+
+	player, err := playback.New(t.Context(), src, playback.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer player.Close()
+	server := httptest.NewServer(player)
+	defer server.Close()
+	if diff := cmp.Diff(seen, suite(t, server.URL)); diff != "" {
+		t.Errorf("played back the client saw something else (-live +played):\n%s", diff)
+	}
+}

@@ -1,0 +1,103 @@
+// Package agenttest starts reference agents for tests, on real sockets until the test ends, and puts in front of them
+// what breaks them.
+package agenttest
+
+import (
+	"context"
+	"maps"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/injection"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// Start runs a reference agent, whose steps take a millisecond unless the options say more, behind those that break it,
+// and returns its URL.
+func Start(t testing.TB, name string, o refagent.Options, broken ...Breaker) string {
+	t.Helper()
+	if o.StepTime == 0 {
+		o.StepTime = time.Millisecond
+	}
+	a, err := refagent.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(All(broken...)(a))
+	t.Cleanup(func() {
+		s.CloseClientConnections() // a stream may be open for good
+		a.Close()
+		s.Close()
+	})
+	return s.URL + a.Path()
+}
+
+// Connect returns a client of an agent over one protocol, which is closed when the test ends.
+func Connect(t testing.TB, agentURL string, p client.Protocol, o client.Options) *client.Client {
+	t.Helper()
+	o.Prefer = []client.Protocol{p}
+	c, err := client.Connect(t.Context(), agentURL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Recording is how [Record] records.
+type Recording struct {
+	Redact redact.Options   // a key for tests unless it is set
+	Faults []injection.Spec // that the taps make
+}
+
+// Record lets clients talk to agents, by their names, through taps, and returns what the taps recorded.
+func Record(t testing.TB, o Recording, agents map[string]string, talk func(taps map[string]string)) *capture.Memory {
+	t.Helper()
+	var specs []proxy.TapSpec
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		u, err := url.Parse(agents[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, proxy.TapSpec{Name: name, Agent: u, Listen: "127.0.0.1:0"})
+	}
+	if o.Redact.Key == nil && !o.Redact.Keep {
+		o.Redact.Key = []byte("0123456789abcdef0123456789abcdef")
+	}
+	mem := capture.NewMemory(capture.Info{Name: "test"})
+	sink := redact.New(mem, o.Redact)
+	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+	p, err := proxy.New(proxy.Options{Taps: specs, Faults: o.Faults, Recorder: recorder, Grace: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := p.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	taps := map[string]string{}
+	for _, tap := range p.Taps() {
+		taps[tap.Name()] = tap.URL()
+	}
+	talk(taps)
+	stop()
+	<-served
+	if err := recorder.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}

@@ -1,0 +1,150 @@
+package earlyagent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// pause waits a step; false if the server ends.
+func (s *Agent) pause() bool {
+	timer := time.NewTimer(s.step)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.stop:
+		return false
+	}
+}
+
+// do changes a task that has not ended, and reports whether it was one.
+func (s *Agent) do(t *task, change func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.over() {
+		return false
+	}
+	change()
+	return true
+}
+
+// work is what the skills do with a new task.
+func (s *Agent) work(t *task, text string) {
+	switch {
+	case strings.HasPrefix(text, "repeat"):
+		if !s.pause() || !s.do(t, func() { s.move(t, "working", "") }) || s.fault == "never-ends" {
+			return
+		}
+		s.answer(t, text)
+	case strings.HasPrefix(text, "book"):
+		if s.pause() && s.do(t, func() { s.move(t, "working", "") }) && s.pause() {
+			s.do(t, func() { s.move(t, "input-required", "Which day?") })
+		}
+	default:
+		s.do(t, func() { s.move(t, "failed", "No matching skill for this request.") })
+	}
+}
+
+// answer gives an artifact and completes the task.
+func (s *Agent) answer(t *task, text string) {
+	if !s.pause() || !s.do(t, func() {
+		a := object{"index": 0, "name": "answer", "parts": []object{{"type": "text", "text": "you said: " + text}}}
+		t.artifacts = append(t.artifacts, a)
+		s.tell(t, event{"artifact", object{"id": t.id, "artifact": a}, false})
+	}) {
+		return
+	}
+	if s.pause() {
+		end := "completed"
+		if s.fault == "fails" {
+			end = "failed"
+		}
+		s.do(t, func() { s.move(t, end, "") })
+	}
+}
+
+// subscribe streams what happens to a task.
+func (s *Agent) subscribe(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.read(w, r)
+	if !ok {
+		return
+	}
+	if c.Method != "tasks/sendSubscribe" {
+		s.reply(w, http.StatusBadRequest, object{"error": "Only tasks/sendSubscribe supported"})
+		return
+	}
+	events := make(chan event, 64)
+	s.mu.Lock()
+	_, refusal := s.send(c)
+	if refusal != nil {
+		s.mu.Unlock()
+		s.reply(w, http.StatusOK, refusal)
+		return
+	}
+	t := s.tasks[c.Params.ID]
+	first := event{"status", object{"id": t.id, "status": t.status}, false}
+	t.listeners[events] = true
+	if s.fault == "forgets-left" {
+		delete(s.tasks, t.id) // nobody but the stream knows it
+	}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(t.listeners, events)
+	}()
+	if s.fault == "no-stream" {
+		s.reply(w, http.StatusOK, object{"jsonrpc": "2.0", "id": c.ID, "result": first.body})
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Connection", "keep-alive")
+	if s.fault != "starts-late" {
+		s.event(w, c.ID, first)
+	}
+	s.follow(w, r, c, events)
+}
+
+// follow writes events until the task has ended or the client is gone.
+func (s *Agent) follow(w http.ResponseWriter, r *http.Request, c *call, events chan event) {
+	for n := 0; ; n++ {
+		select {
+		case e := <-events:
+			if s.fault == "starts-late" && e.name == "status" && !e.last {
+				continue
+			}
+			s.event(w, c.ID, e)
+			if s.fault == "other-event" && n == 0 {
+				s.event(w, c.ID, event{"progress", object{"id": c.Params.ID, "percent": 50}, false})
+			}
+			if !e.last {
+				continue
+			}
+			if s.fault == "goes-on" {
+				s.event(w, c.ID, event{"status", e.body, true})
+			}
+			if s.fault != "stays-open" {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+func (s *Agent) event(w http.ResponseWriter, id any, e event) {
+	s.mu.Lock()
+	data, err := json.Marshal(object{"jsonrpc": "2.0", "id": id, "result": e.body})
+	s.mu.Unlock()
+	if err != nil {
+		return
+	}
+	fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, data)
+	w.(http.Flusher).Flush()
+}

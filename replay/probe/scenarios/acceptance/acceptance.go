@@ -1,0 +1,87 @@
+// Package acceptance is the acceptance suite: 27 tests, each over both bindings of 1.0, and four of 0.3 make 58 cells;
+// beside them stand tests that belong to no cell.
+//
+// They are for three agents with known skills, so they look at what an agent says, and at its answers as they are on
+// the wire rather than at what a lenient client makes of them.
+package acceptance
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/replay/client"
+)
+
+// Scenarios are those of the suite, in reading order.
+var Scenarios = slices.Concat(cards, echo, tasks, refusals, streams, turns,
+	v03, extras, jsonRPC, wireFormat)
+
+// The agents that the suite is for, by their paths.
+const (
+	echoAgent   = "echo"
+	specAgent   = "spec"
+	spec03Agent = "spec03"
+)
+
+// The groups of the suite, which are tags too.
+const (
+	groupDiscovery = "discovery"
+	groupEcho      = "echo-agent"
+	groupSpec      = "spec-agent"
+	groupErrors    = "error-handling"
+	groupStreaming = "streaming"
+	groupTurns     = "multi-turn"
+	groupGetTask   = "get-task"
+	group03        = "v03-backward-compatibility"
+)
+
+var (
+	both10    = []client.Protocol{client.JSONRPC10, client.REST10}
+	jsonRPC10 = []client.Protocol{client.JSONRPC10}
+	jsonRPC03 = []client.Protocol{client.JSONRPC03}
+)
+
+// cellTags are the tags of a test of the base suite; row is its id in the list of the 31 tests.
+func cellTags(group, row string, more ...string) []string {
+	return append([]string{"acceptance", "cell", group, row, "S3-0", "S3-G"}, more...)
+}
+
+// cellTags03 are the tags of a test of 0.3, which has one binding.
+func cellTags03(row string, more ...string) []string {
+	return append([]string{"acceptance", "cell", group03, row, "S3-G"}, more...)
+}
+
+// extraTags are the tags of a test that is no cell.
+func extraTags(group string, more ...string) []string {
+	return append([]string{"acceptance", "extra", group}, more...)
+}
+
+// nobodysTask is the id of a task that does not exist.
+const nobodysTask = "00000000-0000-0000-0000-000000000000"
+
+// The states of 1.0 on the wire (A2A 1.0 §4.1.3).
+const (
+	wireSubmitted     = "TASK_STATE_SUBMITTED"
+	wireWorking       = "TASK_STATE_WORKING"
+	wireCompleted     = "TASK_STATE_COMPLETED"
+	wireFailed        = "TASK_STATE_FAILED"
+	wireCanceled      = "TASK_STATE_CANCELED"
+	wireRejected      = "TASK_STATE_REJECTED"
+	wireInputRequired = "TASK_STATE_INPUT_REQUIRED"
+	wireAgentRole     = "ROLE_AGENT"
+)
+
+// category maps the groups to the chapters of a report.
+func category(group string) analyzer.Category {
+	switch group {
+	case groupDiscovery:
+		return analyzer.AgentCard
+	case groupErrors:
+		return analyzer.ErrorHandling
+	case groupStreaming:
+		return analyzer.Streaming
+	case group03:
+		return analyzer.Interop
+	}
+	return analyzer.Lifecycle
+}

@@ -1,0 +1,149 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+)
+
+// extendedCardToken is what the spec agent asks for with its extended card.
+const extendedCardToken = "agentbin-test-token"
+
+var extras = []*probe.Scenario{
+	{
+		ID: "spec-extended-card", Title: "the extended card has more skills, and asks for a token", Agent: specAgent,
+		Category: category(groupDiscovery), Level: analyzer.Must, Protocols: both10,
+		Needs:    []probe.Capability{probe.ExtendedCard},
+		Sections: []string{"1.0 §3.1.11", "1.0 §13.3"}, Tags: extraTags(groupDiscovery),
+		Fix: "Serve the extended card with more skills to those with the token, and refuse it to others: " +
+			"HTTP+JSON with 401.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			known := s.Edited(func(out *client.Outgoing) {
+				out.Header.Set("Authorization", "Bearer "+extendedCardToken)
+			})
+			defer known.Close()
+			if _, err := known.ExtendedCard(ctx); err != nil {
+				return err
+			}
+			public := 0
+			if s.Card != nil {
+				public = len(s.Card.Skills)
+			}
+			if _, err := resultWith(s, []want{moreSkills(public)}); err != nil {
+				return err
+			}
+			stranger := s.Anonymous()
+			defer stranger.Close()
+			_, err := stranger.ExtendedCard(ctx)
+			if err := probe.Refused(err); err != nil || s.RPC() { // which error of JSON-RPC it is, is the agent's choice
+				return err
+			}
+			a := s.Last()
+			challenge := a.Header.Get("WWW-Authenticate")
+			if a.Status != http.StatusUnauthorized || !strings.HasPrefix(strings.ToLower(challenge), "bearer") {
+				return probe.Fail("HTTP 401 with WWW-Authenticate: Bearer", "HTTP %d, WWW-Authenticate %q", a.Status, challenge)
+			}
+			return nil
+		},
+	},
+	{
+		ID: "subscribe-after-stream-disconnect", Title: "a client that lost a stream sees the end of the task in another",
+		Agent: specAgent, Category: category(groupStreaming), Level: analyzer.Must, Protocols: both10,
+		Sections: []string{"1.0 §3.1.6", "1.0 §3.5.2"}, Tags: extraTags(groupStreaming),
+		Fix: "Let a task go on when a client leaves its stream, and tell subscribers what happens until its end.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			open := s.Client.Stream(ctx, client.Text("long-running start process"), client.SendOptions{})
+			event, err := s.First(open)
+			if err != nil {
+				return err
+			}
+			id := event.TaskID()
+			if id == "" {
+				return probe.Fail("a first event that names the task", "%s", probe.Excerpt(event.Raw))
+			}
+			events, err := streamed(ctx, s, func(ctx context.Context) iter.Seq2[client.Event, error] {
+				return s.Client.Subscribe(ctx, id)
+			})
+			if ended, unclear := endedBefore(ctx, s, id, err); ended {
+				return unclear
+			}
+			if err != nil {
+				return err
+			}
+			return endsIn(events, wireCompleted, wireFailed, wireCanceled, wireRejected)
+		},
+	},
+	{
+		ID: "subscribe-terminal", Title: "a task that has ended cannot be subscribed to", Agent: specAgent,
+		Category: category(groupStreaming), Level: analyzer.Must, Protocols: both10,
+		Sections: []string{"1.0 §3.1.6"}, Tags: extraTags(groupStreaming, groupErrors, "K7"),
+		Fix: "Refuse with UnsupportedOperationError: -32004, or HTTP 400.",
+		Run: afterEnd(subscribeToIt, with(-32004, http.StatusBadRequest)),
+	},
+	{
+		ID: "error-cancel-terminal-code", Title: "the error says that a task that has ended is not cancelable",
+		Agent: specAgent, Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
+		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"}, Tags: extraTags(groupErrors),
+		Fix: "Refuse with TaskNotCancelableError: -32002, or HTTP 409 (1.0.0) or 400 (1.0.1).",
+		Run: afterEnd(cancelIt, with(-32002, http.StatusConflict, http.StatusBadRequest)),
+	},
+	{
+		ID: "error-send-terminal-code", Title: "the error says that a task that has ended takes no message",
+		Agent: specAgent, Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
+		Sections: []string{"1.0 §3.1.1", "1.0 §5.4"}, Tags: extraTags(groupErrors),
+		Fix: "Refuse with UnsupportedOperationError: -32004, or HTTP 400.",
+		Run: afterEnd(continueIt, with(-32004, http.StatusBadRequest)),
+	},
+	{
+		ID: "spec-task-lifecycle-return-immediately", Title: "a short task that nobody waited for is completed",
+		Agent: specAgent, Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
+		Sections: []string{"1.0 §3.2.2"}, Tags: extraTags(groupSpec),
+		Fix: "With returnImmediately answer as soon as there is a task, and work on to its end.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			// So short a task may be over before the answer is written.
+			id, err := task(ctx, s, "task-lifecycle process this data", atOnce,
+				oneOf("/task/status/state", wireSubmitted, wireWorking, wireCompleted))
+			if err != nil {
+				return err
+			}
+			return polled(ctx, s, id)
+		},
+	},
+}
+
+// moreSkills wants a card with more skills than the public one, or with the one that only the extended card has.
+func moreSkills(public int) want {
+	return at("/skills", "more skills than the public card's", func(v a2a.Value) bool {
+		if v.Len() > public {
+			return true
+		}
+		for _, skill := range v.Elems() {
+			if skill.Get("id").Is("admin-status") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// endedBefore reports whether a subscription was refused because the task was over: then nothing can be said.
+func endedBefore(ctx context.Context, s *probe.Session, id string, err error) (bool, error) {
+	var e *client.Error
+	if !errors.As(err, &e) {
+		return false, nil
+	}
+	task, err := s.Client.Get(ctx, id, nil)
+	switch {
+	case err != nil && e.Reason == "UNSUPPORTED_OPERATION": // the agent says so, and will not show it
+	case err != nil || !task.Status.State.Terminal():
+		return false, nil
+	}
+	return true, probe.Unclear("task %s had ended before it could be subscribed to again", id)
+}

@@ -1,0 +1,126 @@
+package scenarios_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/client/auth"
+	"a2atap/replay/internal/earlyagent"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
+)
+
+const earlyToken = "early-token"
+
+// askEarly asks an agent of the oldest dialect everything that it can be asked.
+func askEarly(t *testing.T, s *earlyagent.Agent, timeout time.Duration) *probe.Report {
+	t.Helper()
+	o := probe.Options{
+		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: timeout, Protocols: []client.Protocol{client.Early},
+	}
+	if s.Token != "" {
+		o.Client = client.Options{Authorize: auth.Bearer(s.Token)}
+	}
+	report, err := probe.Run(context.Background(), s.Start(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// An agent that somebody else could have written from the same description passes, open and guarded.
+func TestEarlyAgentPasses(t *testing.T) {
+	t.Parallel()
+	for _, token := range []string{"", earlyToken} {
+		t.Run(token, func(t *testing.T) {
+			t.Parallel()
+			s := earlyagent.New("")
+			s.Token = token
+			report := askEarly(t, s, time.Minute)
+			if n := report.Count(probe.Pass); n < 30 {
+				t.Errorf("only %d cases passed", n)
+			}
+			for _, r := range report.Results {
+				// Nobody says what to do with a part of a media type that nobody knows.
+				if r.Bad() || r.Status == probe.Unproved && r.Scenario.ID != "act-unknown-media-type" {
+					t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+				}
+			}
+		})
+	}
+}
+
+// earlyFaults are the agent's faults, each with the row that fails for it. What else then has to fail asks the same in
+// other words.
+var earlyFaults = []struct {
+	fault, row string
+	also       []string
+}{
+	{"no-name", "S0-1.2a", nil},
+	{"no-description", "S0-1.2b", nil},
+	{"no-skills", "S0-1.2d", nil},
+	{"no-skill-id", "S0-1.3a", nil},
+	{"no-skill-name", "S0-1.3b", nil},
+	{"no-skill-text", "S0-1.3c", nil},
+	{"no-input-modes", "S0-1.3d", nil},
+	{"no-output-modes", "S0-1.3e", nil},
+	{"no-token-url", "S0-1.4a", nil},
+	{"no-key-header", "S0-1.4b", nil},
+	{"capability-string", "S0-1.5", nil},
+	{"never-ends", "S0-2.2", []string{"stream-closes"}},
+	{"fails", "S0-2.2", nil},
+	{"ignores-cancel", "S0-2.3", nil},
+	{"short-history", "S0-2.5", nil},
+	{"no-stream", "S0-3.2", nil},
+	{"starts-late", "S0-3.4a", nil},
+	{"other-event", "S0-3.4b", nil},
+	{"no-final", "S0-3.4c", nil},
+	{"goes-on", "S0-3.4d", nil},
+	{"forgets-left", "S0-3.5a", []string{"concurrent-tasks"}},
+	{"stays-open", "S0-3.8", nil},
+	{"unknown-method", "S0-4.1", nil},
+	{"invalid-request", "S0-4.2", []string{"act-invalid-request", "act-notification-silent"}},
+	{"finds-all", "S0-4.3", []string{"act-invalid-params"}},
+	{"cancels-completed", "S0-4.4", nil},
+	{"open", "S0-4.5", nil},
+	{"guarded-card", "S0-4.6", nil},
+}
+
+// With each of its faults the row fails that the fault is about, and no other.
+func TestEarlyAgentFaults(t *testing.T) {
+	t.Parallel()
+	for _, f := range earlyFaults {
+		t.Run(f.fault, func(t *testing.T) {
+			t.Parallel()
+			s := earlyagent.New(f.fault)
+			if slices.Contains([]string{"open", "guarded-card", "no-token-url", "no-key-header"}, f.fault) {
+				s.Token = earlyToken
+			}
+			var rows []string
+			for _, r := range askEarly(t, s, 3*time.Second).Results {
+				if !r.Bad() {
+					continue
+				}
+				rows = append(rows, rowFor(r.Scenario, f.row))
+				t.Logf("%s: %s", r.Test, r.Message)
+			}
+			slices.Sort(rows)
+			if diff := cmp.Diff(append([]string{f.row}, f.also...), slices.Compact(rows)); diff != "" {
+				t.Errorf("rows that fail (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// rowFor returns the row if the scenario is about it, else the scenario's name.
+func rowFor(s *probe.Scenario, row string) string {
+	if slices.Contains(s.Tags, row) {
+		return row
+	}
+	return s.ID
+}

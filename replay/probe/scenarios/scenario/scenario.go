@@ -1,0 +1,311 @@
+// Package scenario has what several families of scenarios do: steps that lead to what they are about, requests that are
+// wrong on purpose, and what is made of the answers.
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+)
+
+// Protocols of one version.
+var (
+	V10     = []client.Protocol{client.JSONRPC10, client.REST10}
+	Since03 = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
+)
+
+// Post sends a text to a JSON-RPC endpoint, which need not be a request at all.
+func Post(ctx context.Context, s *probe.Session, body string) (*probe.Answer, error) {
+	return s.Ask(ctx, http.MethodPost, s.Endpoint().URL, header(s), []byte(body))
+}
+
+// header returns the fields that a request of the protocol bears.
+func header(s *probe.Session) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
+	if s.Protocol().Version == "1.0" {
+		h.Set("A2A-Version", "1.0")
+	}
+	return h
+}
+
+// GetMethod is what JSON-RPC calls the operation that reads a task.
+func GetMethod(s *probe.Session) string {
+	if s.Protocol().Version == "1.0" {
+		return "GetTask"
+	}
+	return "tasks/get"
+}
+
+// GetRequest writes a JSON-RPC request for a task that nobody made; the id is a JSON value, empty for none.
+func GetRequest(s *probe.Session, id string) string {
+	if id != "" {
+		id = `"id":` + id + `,`
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":{"id":%q}}`, id, GetMethod(s), s.NewID())
+}
+
+// WithParams returns an edit that puts other parameters, a JSON value, in place of those of a request that has a body.
+func WithParams(s *probe.Session, params string) func(*client.Outgoing) {
+	return editRPC(s, func(members map[string]json.RawMessage) {
+		members["params"] = json.RawMessage(params)
+	}, params)
+}
+
+// editRPC returns an edit of the members of a JSON-RPC request; of a request of HTTP+JSON the body is replaced.
+func editRPC(s *probe.Session, edit func(map[string]json.RawMessage), body string) func(*client.Outgoing) {
+	return func(out *client.Outgoing) {
+		if !s.RPC() {
+			out.Body = []byte(body)
+			return
+		}
+		members := map[string]json.RawMessage{}
+		if json.Unmarshal(out.Body, &members) != nil {
+			return
+		}
+		edit(members)
+		out.Body, _ = json.Marshal(members) // it was JSON, or is a constant of ours
+	}
+}
+
+// SetHeader returns an edit that sets a field, or removes it if the value is empty.
+func SetHeader(name, value string) func(*client.Outgoing) {
+	return func(out *client.Outgoing) {
+		if value == "" {
+			out.Header.Del(name)
+			return
+		}
+		out.Header.Set(name, value)
+	}
+}
+
+// Brief quotes an answer in one line.
+func Brief(a *probe.Answer) string {
+	text := strings.Join(strings.Fields(probe.Excerpt(a.Body)), " ")
+	if events := a.Events(); len(events) > 0 {
+		text = fmt.Sprintf("%d events, the first %s", len(events), probe.Excerpt(events[0]))
+	}
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	if a.Status == 0 {
+		return "no answer"
+	}
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", a.Status, text))
+}
+
+// Code returns the code of a JSON-RPC error, and whether the answer is one.
+func Code(a *probe.Answer) (int, bool) {
+	code, ok := a.JSON().Get("error").Get("code").Int()
+	return int(code), ok
+}
+
+// WantCode asserts that an answer is a JSON-RPC error with one of the codes. A refusal by HTTP alone is unclear: a
+// gateway may have answered.
+func WantCode(a *probe.Answer, codes ...int) error {
+	code, ok := Code(a)
+	switch {
+	case ok && slices.Contains(codes, code):
+		return nil
+	case !ok && a.Status >= 400 && a.Status < 500 && !a.JSON().Has("jsonrpc"):
+		return probe.Unclear("it was refused by HTTP status %d alone, without an error of JSON-RPC", a.Status)
+	}
+	var words []string
+	for _, c := range codes {
+		words = append(words, fmt.Sprint(c))
+	}
+	return probe.Fail("a JSON-RPC error with code "+strings.Join(words, " or "), "%s", Brief(a))
+}
+
+// Refusal returns the refusal that an error is, or nil.
+func Refusal(err error) *client.Error {
+	var refused *client.Error
+	errors.As(err, &refused)
+	return refused
+}
+
+// NotFound asserts that a task was not found. HTTP+JSON of 0.3 has no form for errors: there the status says it.
+func NotFound(s *probe.Session, err error) error {
+	if r := Refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus == http.StatusNotFound {
+		return nil
+	}
+	return probe.Refused(err, "TASK_NOT_FOUND")
+}
+
+// Gone reports whether an agent says that there is no such task: it may have been removed since it ended.
+func Gone(err error) bool {
+	r := Refusal(err)
+	return r != nil && r.Reason == "TASK_NOT_FOUND"
+}
+
+// Broken reports whether a refusal is an internal error.
+func Broken(err error) bool {
+	r := Refusal(err)
+	return r != nil && (r.Code == -32603 || r.HTTPStatus >= http.StatusInternalServerError)
+}
+
+// Declared returns the card as it stands in JSON.
+func Declared(s *probe.Session) a2a.Value {
+	if s.Card == nil {
+		return a2a.Value{}
+	}
+	return a2a.Parse(s.Card.Raw).Root
+}
+
+// ResultOf takes an answer out of its binding.
+func ResultOf(s *probe.Session, a *probe.Answer) a2a.Value {
+	if s.RPC() {
+		return a.JSON().Get("result")
+	}
+	return a.JSON()
+}
+
+// Release cancels a task that has served its purpose. Whether that succeeds is another scenario's question.
+func Release(ctx context.Context, s *probe.Session, id string) { s.Client.Cancel(ctx, id, nil) }
+
+// Conversation makes a task with some history: two messages where the agent asks back, else one.
+func Conversation(ctx context.Context, s *probe.Session) (*client.Task, error) {
+	task, err := s.Task(ctx, probe.AsksBack, client.SendOptions{})
+	if err != nil || task.Status.State != client.InputRequired {
+		return task, err
+	}
+	m := s.Say(probe.AsksBack)
+	m.TaskID = task.ID
+	return probe.TaskOf(s.Client.Send(ctx, m, client.SendOptions{}))
+}
+
+// HistoryAtMost reads a task with a limit to its history.
+func HistoryAtMost(ctx context.Context, s *probe.Session, id string, n int) error {
+	task, err := s.Client.Get(ctx, id, &n)
+	if Gone(err) {
+		return probe.Unclear("task %s is not kept", id)
+	}
+	if err != nil {
+		return err
+	}
+	if len(task.History) > n {
+		return probe.Fail("at most that many messages of history as were asked for", "%d, where %d were wanted",
+			len(task.History), n)
+	}
+	return nil
+}
+
+// RefusedParams asserts that parameters were refused as invalid.
+func RefusedParams(s *probe.Session, err error, what string) error {
+	refused := Refusal(err)
+	expected := "error -32602 for " + what
+	if !s.RPC() {
+		expected = "status 400 for " + what
+	}
+	switch {
+	case err == nil:
+		return probe.Fail(expected, "the call succeeded")
+	case refused == nil:
+		return err
+	case s.RPC() && refused.Code == 0 && refused.HTTPStatus/100 == 4:
+		return probe.Unclear("%s: refused by HTTP status %d alone, without an error of JSON-RPC", what, refused.HTTPStatus)
+	case s.RPC() && refused.Code == -32602, !s.RPC() && refused.HTTPStatus == http.StatusBadRequest:
+		return nil
+	case !s.RPC() && s.Protocol().Version != "1.0" && refused.HTTPStatus/100 == 4:
+		return nil // 0.3 leaves the status to the agent
+	}
+	return probe.Fail(expected, "%s", probe.Describe(refused))
+}
+
+// NamesTasks reports whether clients make the ids of tasks, as up to 0.1.
+func NamesTasks(s *probe.Session) bool {
+	return s.Protocol() == client.JSONRPC01 || s.Protocol() == client.Early
+}
+
+// Named gives a message the ids of a new task and session where clients make them.
+func Named(s *probe.Session, m client.Message) client.Message {
+	if NamesTasks(s) {
+		m.TaskID, m.ContextID = "test-"+s.NewID(), "session-"+s.NewID()
+	}
+	return m
+}
+
+// SameTask asserts that a task is the one that a message was about.
+func SameTask(task *client.Task, id, contextID string) error {
+	if id != "" && task.ID != id {
+		return probe.Fail("task "+id, "task %s", task.ID)
+	}
+	if contextID != "" && task.ContextID != "" && task.ContextID != contextID {
+		return probe.Fail("task "+id+" in context "+contextID, "it is in context %s", task.ContextID)
+	}
+	return nil
+}
+
+// Levels is a requirement word for some protocols, as the Levels of a scenario are.
+func Levels(word analyzer.Level, in ...client.Protocol) map[client.Protocol]analyzer.Level {
+	m := make(map[client.Protocol]analyzer.Level, len(in))
+	for _, p := range in {
+		m[p] = word
+	}
+	return m
+}
+
+// DeclaredCard returns the card as it was written. Without one nothing can be said about what is in it.
+func DeclaredCard(s *probe.Session) (a2a.Card, error) {
+	if s.Card == nil {
+		return a2a.Card{}, probe.Unclear("there is no card to look at")
+	}
+	return a2a.DecodeCard(a2a.Parse(s.Card.Raw).Root), nil
+}
+
+// Written quotes a value for people.
+func Written(v a2a.Value) string {
+	if !v.Exists() {
+		return "nothing"
+	}
+	return probe.Excerpt(v.Raw())
+}
+
+// Nowhere is the URL of a webhook where nobody listens.
+const Nowhere = "https://webhook.example/a2atap"
+
+// Patience is how long an agent may take to close a stream after the event that ends its task.
+const Patience = 10 * time.Second
+
+// JsonRPC are the protocols over JSON-RPC.
+var JsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}
+
+// Script sends a message whose id says what the agent shall do.
+func Script(ctx context.Context, s *probe.Session, name string) (*client.Result, error) {
+	m, err := ScriptMessage(s, name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Client.Send(ctx, m, client.SendOptions{})
+}
+
+// ScriptMessage returns a message whose id says what the agent shall do.
+func ScriptMessage(s *probe.Session, name string) (client.Message, error) {
+	if !s.Scripted() {
+		return client.Message{}, &probe.Skip{Why: "the agent does not do on request what the id of a message says"}
+	}
+	m := client.Text("Hello")
+	m.ID = "tck-" + name + "-" + s.NewID()[:8]
+	return m, nil
+}
+
+// Scripted is Script for what makes a task. An agent that answers with a message does not know the script.
+func Scripted(ctx context.Context, s *probe.Session, name string) (*client.Task, error) {
+	r, err := Script(ctx, s, name)
+	if err != nil {
+		return nil, err
+	}
+	if r.Task == nil {
+		return nil, probe.Unclear("the agent does not know what message id tck-%s asks for", name)
+	}
+	return r.Task, nil
+}

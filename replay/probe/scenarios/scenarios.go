@@ -1,0 +1,64 @@
+// Package scenarios is the list of what agents are asked, in reading order, and the suites that it falls into. A family
+// of scenarios is a package beneath this one, named after what it asks; each stands on package probe, which runs them,
+// and on package scenario, which has what several of them do.
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/acceptance"
+	"a2atap/replay/probe/scenarios/auth"
+	"a2atap/replay/probe/scenarios/binding"
+	"a2atap/replay/probe/scenarios/card"
+	"a2atap/replay/probe/scenarios/lifecycle"
+	"a2atap/replay/probe/scenarios/push"
+	"a2atap/replay/probe/scenarios/refusals"
+	"a2atap/replay/probe/scenarios/streaming"
+	"a2atap/replay/probe/scenarios/version"
+)
+
+// The names of the suites.
+const (
+	ProtocolSuite   = "protocol" // what any agent is asked
+	AcceptanceSuite = "agentbin" // the acceptance tests, for three agents below one URL: echo, spec and spec03
+)
+
+// Suites returns the names of the suites, the usual one first.
+func Suites() []string { return []string{ProtocolSuite, AcceptanceSuite} }
+
+// Suite returns the scenarios of a suite, in reading order; an empty name is that of the usual one. It fails if there
+// is no suite of that name.
+func Suite(name string) ([]*probe.Scenario, error) {
+	if name == "" {
+		name = ProtocolSuite
+	}
+	if !slices.Contains(Suites(), name) {
+		return nil, fmt.Errorf("unknown suite %q; use one of %s", name, strings.Join(Suites(), ", "))
+	}
+	var suite []*probe.Scenario
+	for _, s := range All() {
+		if (s.Agent != "") == (name == AcceptanceSuite) {
+			suite = append(suite, s)
+		}
+	}
+	return suite, nil
+}
+
+// All returns all scenarios, in reading order.
+func All() []*probe.Scenario { return slices.Concat(Basics(), further, acceptance.Scenarios) }
+
+// Basics returns what an agent of any dialect is asked: the card, the life of a task, streams, refusals and push
+// notifications.
+func Basics() []*probe.Scenario {
+	return slices.Concat(card.Scenarios, lifecycle.Scenarios, streaming.Scenarios, refusals.Scenarios, push.Scenarios)
+}
+
+// further are what an agent is asked beside the basics.
+var further = slices.Concat(
+	refusals.JSONRPC, lifecycle.Contexts, lifecycle.Operations, lifecycle.Histories, lifecycle.Lists, streaming.Events,
+	streaming.Parallel, auth.Scenarios, version.Scenarios, binding.Scenarios, version.Extensions, refusals.Robustness,
+	lifecycle.Scripted, push.Configs, binding.Tenants, card.Signatures,
+)

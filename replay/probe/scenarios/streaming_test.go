@@ -1,0 +1,108 @@
+package scenarios_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/replay/internal/agenttest"
+	"a2atap/replay/probe/scenarios/streaming"
+)
+
+func TestStreamScenariosFail(t *testing.T) {
+	testWrong(t, streaming.Events, []wrong{
+		{name: "stream-first-event", fails: []string{"act-stream-task"}},
+		{name: "stream-message-only", fails: []string{"act-stream-message-only"}},
+		{name: "stream-closed-on-terminal", fails: []string{"act-stream-order", "act-stream-task"}},
+		{name: "stream-truncated", fails: []string{"act-stream-task"}},
+		{name: "stream-rpc-id", fails: []string{"jsonrpc/act-stream-framing"}},
+		{name: "stream-rpc-envelope", fails: []string{
+			"jsonrpc/act-stream-framing", "jsonrpc/act-stream-message-only", "jsonrpc/act-stream-order",
+			"jsonrpc/act-stream-task", "jsonrpc/act-subscribe-closes", "jsonrpc/act-subscribe-first-task",
+		}},
+		{name: "stream-rest-bare", fails: []string{
+			"rest/act-stream-framing", "rest/act-stream-message-only", "rest/act-stream-order",
+			"rest/act-stream-task", "rest/act-subscribe-closes", "rest/act-subscribe-first-task",
+		}},
+		{
+			name: "stream-subscribe-first-task", only: "act-subscribe-first-task", patience: 100 * time.Millisecond,
+			fails: []string{"act-subscribe-first-task"},
+		},
+		{name: "stream-no-message-in-task-stream", fails: []string{"act-stream-task"}},
+		{name: "stream-content-type", only: "act-stream-framing", fails: []string{"act-stream-framing"}},
+		{name: "stream-response-oneof", fails: []string{
+			"act-stream-framing", "act-stream-order", "act-stream-task", "act-subscribe-closes",
+		}},
+		{name: "id-subscribe-match", fails: []string{"act-subscribe-first-task"}},
+		{name: "state-subscribe-terminal", fails: []string{"act-subscribe-terminal"}},
+		{name: "state-subscribe-terminal-code", fails: []string{"act-subscribe-terminal"}},
+		{
+			name: "unknown tasks are events",
+			fails: []string{
+				"act-subscribe-closes", "act-subscribe-first-task", "act-subscribe-not-found", "act-subscribe-terminal",
+			},
+			twist: agenttest.Saying(func(r *http.Request, body string) bool {
+				return strings.Contains(body, `"SubscribeToTask"`) || strings.HasSuffix(r.URL.Path, ":subscribe")
+			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),
+		},
+		{
+			name: "anything is streamed", fails: []string{"act-stream-invalid-params"},
+			twist: agenttest.OnRequest(func(r *http.Request, body string) string {
+				if strings.HasSuffix(r.URL.Path, ":stream") && body == "{}" {
+					return `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}]}}`
+				}
+				return strings.Replace(body, `"params":{}`,
+					`"params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}]}}`, 1)
+			}),
+		},
+	})
+}
+
+// tied makes an agent whose streams end as soon as one of them is left, and which waits for that to cancel a task.
+func tied(next http.Handler) http.Handler {
+	var mu sync.Mutex
+	var open sync.WaitGroup
+	all, leave := context.WithCancel(context.Background())
+	current := func(fresh bool) (context.Context, context.CancelFunc) {
+		mu.Lock()
+		defer mu.Unlock()
+		if fresh && all.Err() != nil {
+			all, leave = context.WithCancel(context.Background())
+		}
+		return all, leave
+	}
+	return agenttest.OnRequest(func(r *http.Request, body string) string {
+		if strings.Contains(body, `"CancelTask"`) || strings.HasSuffix(r.URL.Path, ":cancel") {
+			tie, _ := current(false)
+			<-tie.Done()
+			open.Wait()
+		}
+		return body
+	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept"), "event-stream") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		open.Add(1)
+		defer open.Done()
+		tie, untie := current(true)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(tie, cancel)()
+		defer context.AfterFunc(r.Context(), untie)()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	}))
+}
+
+func TestParallelScenariosFail(t *testing.T) {
+	testWrong(t, streaming.Parallel, []wrong{
+		{name: "stream-same-events", fails: []string{"act-two-subscribers"}},
+		{
+			name: "streams are tied", only: "act-close-one-stream", fails: []string{"act-close-one-stream"},
+			twist: tied,
+		},
+	})
+}

@@ -1,0 +1,36 @@
+package refagent
+
+import (
+	"a2atap/replay/refagent/internal/cards"
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/fault"
+)
+
+// A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
+type Fault = fault.Fault
+
+// Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no
+// such agent.
+func Faults(name string) []Fault { return fault.Faults(name) }
+
+// Credentials are what clients of an agent have to bring.
+type Credentials = cards.Credentials
+
+// An AuthScheme is a way to bring credentials.
+type AuthScheme = cards.AuthScheme
+
+// The schemes that agents can ask for.
+const (
+	BearerAuth = cards.BearerAuth
+	BasicAuth  = cards.BasicAuth
+	APIKeyAuth = cards.APIKeyAuth
+)
+
+// A CardError says why an agent cannot serve a card. New returns it.
+type CardError = cards.CardError
+
+// A Store keeps what agents have to remember when they end.
+type Store = engine.Store
+
+// A StoreError says why what a store keeps cannot be used. New returns it.
+type StoreError = engine.StoreError

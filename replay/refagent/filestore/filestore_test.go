@@ -1,0 +1,248 @@
+package filestore_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+	"go.uber.org/goleak"
+
+	"a2atap/replay/refagent/filestore"
+	"a2atap/replay/refagent/internal/engine"
+)
+
+var _ engine.Store = (*filestore.File)(nil)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB, name string) *filestore.File {
+	t.Helper()
+	f, err := filestore.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func put(t testing.TB, f *filestore.File, owner, key, value string) {
+	t.Helper()
+	if err := f.Put(owner, key, []byte(value)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// all returns what an owner has, as lines.
+func all(t testing.TB, f *filestore.File, owner string) string {
+	t.Helper()
+	var lines []string
+	err := f.Each(owner, func(key string, value []byte) error {
+		lines = append(lines, key+"="+string(value))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, " ")
+}
+
+// What was put is there when the file is opened again, for its owner alone, and for the user alone.
+func TestFileKeeps(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "tasks.db")
+	f := open(t, name)
+	put(t, f, "spec", "b", "1")
+	put(t, f, "spec", "a", "2")
+	put(t, f, "spec", "b", "3")
+	put(t, f, "spec/acme", "b", "")
+	put(t, f, "spec", "gone", "4")
+	if err := f.Delete("spec", "gone"); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(f.Delete("spec", "never"), f.Delete("nobody", "never")); err != nil {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f = open(t, name)
+	got := []string{all(t, f, "spec"), all(t, f, "spec/acme"), all(t, f, "nobody")}
+	if diff := cmp.Diff([]string{"a=2 b=3", "b=", ""}, got); diff != "" {
+		t.Errorf("after opening again (-want +got):\n%s", diff)
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v, want mode 600", info.Mode(), err)
+	}
+}
+
+// What Each calls may put: an agent stores tasks that it fails while it takes them up.
+func TestEachMayPut(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "tasks.db"))
+	put(t, f, "spec", "a", "1")
+	err := f.Each("spec", func(key string, _ []byte) error { return f.Put("spec", key, []byte("2")) })
+	if got := all(t, f, "spec"); err != nil || got != "a=2" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	broken := errors.New("broken")
+	if err := f.Each("spec", func(string, []byte) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOneProcessHasTheFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "tasks.db")
+	open(t, name)
+	if f, err := filestore.Open(name); !errors.Is(err, filestore.ErrInUse) {
+		t.Errorf("got %v, %v, want ErrInUse", f, err)
+	}
+}
+
+// A file that holds something else is refused and left as it is.
+func TestForeignFiles(t *testing.T) {
+	database := func(change func(tx *bbolt.Tx) error) func(name string) error {
+		return func(name string) error {
+			db, err := bbolt.Open(name, 0o600, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Update(change), db.Close())
+		}
+	}
+	ours := func(format []byte) func(name string) error {
+		return database(func(tx *bbolt.Tx) error {
+			b, err := tx.CreateBucket([]byte("a2atap tasks"))
+			return errors.Join(err, b.Put([]byte("format"), format))
+		})
+	}
+	text := func(s string) func(name string) error {
+		return func(name string) error { return os.WriteFile(name, []byte(s), 0o600) }
+	}
+	for _, tt := range []struct {
+		name string
+		make func(name string) error
+		want error
+	}{
+		{"text", text("tasks"), filestore.ErrForeign},
+		{"long text", text(strings.Repeat("tasks\n", 10_000)), filestore.ErrForeign},
+		{"another database", database(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("meta"))
+			return err
+		}), filestore.ErrForeign},
+		{"a later format", ours([]byte{2}), filestore.ErrFuture},
+		{"no format", ours(nil), filestore.ErrDamaged},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "tasks.db")
+			if err := tt.make(name); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := filestore.Open(name); !errors.Is(err, tt.want) {
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+			after, err := os.ReadFile(name)
+			if err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed; %v", err)
+			}
+		})
+	}
+	if _, err := filestore.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("a directory: got %v", err)
+	}
+	if _, err := filestore.Open(filepath.Join(t.TempDir(), "no", "tasks.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: got %v", err)
+	}
+}
+
+// An empty file is as good as none.
+func TestEmptyFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "tasks.db")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put(t, open(t, name), "spec", "a", "1")
+}
+
+// filled returns the bytes of a file of many tasks.
+func filled(t *testing.T) []byte {
+	name := filepath.Join(t.TempDir(), "tasks.db")
+	f := open(t, name)
+	for i := range 60 {
+		put(t, f, "spec", fmt.Sprintf("task %d", i), strings.Repeat("x", 300))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A file that was cut is refused, wherever it was, unless nothing of it is missing.
+func TestCutFiles(t *testing.T) {
+	whole := filled(t)
+	name := filepath.Join(t.TempDir(), "tasks.db")
+	refused := 0
+	for size := 1; size < len(whole); size += 1 + len(whole)/97 {
+		if err := os.WriteFile(name, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := filestore.Open(name)
+		if err == nil {
+			if strings.Count(all(t, f, "spec"), "=") != 60 {
+				t.Errorf("cut to %d bytes: tasks are missing", size)
+			}
+			f.Close()
+			continue
+		}
+		if !errors.Is(err, filestore.ErrDamaged) && !errors.Is(err, filestore.ErrForeign) {
+			t.Errorf("cut to %d bytes: %v", size, err)
+		}
+		refused++
+	}
+	if refused < 50 {
+		t.Errorf("%d of 97 are refused", refused)
+	}
+}
+
+// A byte that has changed is found, or is nowhere where anybody looks.
+func TestChangedBytes(t *testing.T) {
+	whole := filled(t)
+	name := filepath.Join(t.TempDir(), "tasks.db")
+	if err := os.WriteFile(name, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, name)
+	want := all(t, f, "spec")
+	f.Close()
+	found := 0
+	for at := 0; at < len(whole); at += 131 {
+		text := bytes.Clone(whole)
+		text[at] ^= 0x55
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := filestore.Open(name)
+		if err != nil {
+			found++
+			continue
+		}
+		if got := all(t, f, "spec"); got != want {
+			t.Errorf("byte %d is changed, and this is read: %s", at, got)
+		}
+		f.Close()
+	}
+	if found == 0 {
+		t.Error("no damage is found")
+	}
+}

@@ -1,0 +1,154 @@
+package dialect
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+)
+
+// The JSON of A2A 0.3, as its JSON-RPC binding writes it: flat objects that name their kind.
+type V03 struct{}
+
+var v03Methods = map[string]model.Operation{
+	"message/send":                        model.SendMessage,
+	"message/stream":                      model.StreamMessage,
+	"tasks/get":                           model.GetTask,
+	"tasks/cancel":                        model.CancelTask,
+	"tasks/resubscribe":                   model.SubscribeTask,
+	"tasks/pushNotificationConfig/set":    model.CreatePushConfig,
+	"tasks/pushNotificationConfig/get":    model.GetPushConfig,
+	"tasks/pushNotificationConfig/list":   model.ListPushConfigs,
+	"tasks/pushNotificationConfig/delete": model.DeletePushConfig,
+	"agent/getAuthenticatedExtendedCard":  model.GetExtendedCard,
+}
+
+// Operation implements [model.Dialect].
+func (V03) Operation(method string) (model.Operation, bool) {
+	op, ok := v03Methods[method]
+	return op, ok
+}
+
+// Result implements dialect (A2A 0.3 §7).
+func (d V03) Result(_ model.Operation, r model.Reply) any {
+	switch {
+	case r.Message != nil:
+		return d.message(*r.Message)
+	case r.Config != nil:
+		return d.pushConfig(*r.Config)
+	case r.Configs != nil:
+		return jsonvalue.Values(r.Configs, d.pushConfig)
+	case r.Card != nil:
+		return r.Card
+	case r.Task != nil:
+		return d.task(*r.Task)
+	}
+	return nil // tasks/pushNotificationConfig/delete, A2A 0.3 §7.8
+}
+
+// Event implements [model.Dialect].
+func (d V03) Event(e model.Event) any {
+	switch {
+	case e.Task != nil:
+		return d.task(*e.Task)
+	case e.Message != nil:
+		return d.message(*e.Message)
+	case e.Status != nil:
+		return jsonvalue.Object{
+			{"kind", "status-update"},
+			{"taskId", e.Status.TaskID},
+			{"contextId", e.Status.ContextID},
+			{"status", d.status(e.Status.Status)},
+			{"final", e.EndsStream()}, // the stream ends here, A2A 0.3 §7.2.2
+		}
+	}
+	return jsonvalue.Object{
+		{"kind", "artifact-update"},
+		{"taskId", e.Artifact.TaskID},
+		{"contextId", e.Artifact.ContextID},
+		{"artifact", d.artifact(e.Artifact.Artifact)},
+		{"append", e.Artifact.Append},
+		{"lastChunk", e.Artifact.Last},
+	}
+}
+
+func (d V03) task(t model.Task) any {
+	return jsonvalue.Object{{"kind", "task"}, {"id", t.ID}, {"contextId", t.ContextID}, {"status", d.status(t.Status)}}.
+		List("artifacts", jsonvalue.Values(t.Artifacts, d.artifact)).
+		List("history", jsonvalue.Values(t.History, func(m model.Message) any { return d.message(m) })).
+		Nested("metadata", t.Metadata)
+}
+
+func (d V03) status(s model.Status) any {
+	o := jsonvalue.Object{{"state", string(s.State)}}
+	if s.Message != nil {
+		o = o.With("message", d.message(*s.Message))
+	}
+	return o.With("timestamp", model.Timestamp(s.At))
+}
+
+func (d V03) message(m model.Message) any {
+	return jsonvalue.Object{{"kind", "message"}, {"messageId", m.ID}}.
+		Optional("contextId", m.ContextID).
+		Optional("taskId", m.TaskID).
+		With("role", string(m.Role)).
+		With("parts", jsonvalue.Values(m.Parts, d.part)).
+		Nested("metadata", m.Metadata).
+		List("extensions", jsonvalue.Texts(m.Extensions...)).
+		List("referenceTaskIds", jsonvalue.Texts(m.References...))
+}
+
+func (d V03) artifact(a model.Artifact) any {
+	return jsonvalue.Object{{"artifactId", a.ID}}.
+		Optional("name", a.Name).
+		Optional("description", a.Description).
+		With("parts", jsonvalue.Values(a.Parts, d.part))
+}
+
+func (V03) part(p model.Part) any {
+	var o jsonvalue.Object
+	switch p.Kind {
+	case model.TextPart:
+		o = jsonvalue.Object{{"kind", "text"}, {"text", p.Text}}
+	case model.DataPart:
+		o = jsonvalue.Object{{"kind", "data"}, {"data", p.Data}}
+	case model.RawPart, model.URLPart:
+		file := jsonvalue.Object{}.Optional("name", p.Filename).Optional("mimeType", p.MediaType)
+		if p.Kind == model.RawPart {
+			file = append(file, jsonvalue.Member{"bytes", base64.StdEncoding.EncodeToString(p.Raw)})
+		} else {
+			file = append(file, jsonvalue.Member{"uri", p.URL})
+		}
+		o = jsonvalue.Object{{"kind", "file"}, {"file", file}}
+	}
+	return o.Nested("metadata", p.Metadata)
+}
+
+// pushConfig writes a config without its secrets, as A2A 0.3 §7.5 lets agents do.
+func (V03) pushConfig(c model.PushConfig) any {
+	o := jsonvalue.Object{{"id", c.ID}, {"url", c.URL}}
+	if len(c.Schemes) > 0 {
+		o = append(o, jsonvalue.Member{"authentication", jsonvalue.Object{{"schemes", jsonvalue.Texts(c.Schemes...)}}})
+	}
+	return jsonvalue.Object{{"taskId", c.TaskID}, {"pushNotificationConfig", o}}
+}
+
+// Code implements dialect.
+func (V03) Code(f *model.Failure) int { return model.PublicCode(f) }
+
+// Details implements dialect: 0.3 defines no details.
+func (V03) Details(*model.Failure) []any { return nil }
+
+// Notification implements dialect: the Task, when its status has changed (A2A 0.3 §9.5).
+func (d V03) Notification(e model.Event, t model.Task) (any, string, bool) {
+	return d.task(t), "application/json", e.Status != nil
+}
+
+// Authorization implements [model.Dialect].
+func (V03) Authorization(c model.PushConfig) string {
+	if len(c.Schemes) == 0 || c.Credentials == "" {
+		return ""
+	}
+	return strings.TrimSpace(c.Schemes[0] + " " + c.Credentials)
+}

@@ -1,0 +1,199 @@
+package dialect
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+)
+
+// The JSON of A2A 0.3 over HTTP+JSON as its proto definition gives it: no discriminators, "content" for parts, enums by
+// their names, defaults left out.
+type V03proto struct{ V03 }
+
+// Decode implements dialect.
+func (d V03proto) Decode(op model.Operation, params jsonvalue.Object) (*model.Request, *model.Failure) {
+	switch op {
+	case model.SendMessage, model.StreamMessage:
+	case model.CreatePushConfig:
+		params = unwrapConfig(params)
+		fallthrough
+	default:
+		return d.V03.Decode(op, params)
+	}
+	f, r := model.ReadFields(params), &model.Request{Op: op}
+	m, ok := f.Nested("message")
+	if !ok {
+		m, ok = f.Nested("request") // 0.2
+	}
+	if ok {
+		r.Message = d.readMessage(m)
+	} else {
+		f.Complain("message", "is required")
+	}
+	r.Metadata = f.Free("metadata")
+	if c, ok := f.Nested("configuration"); ok {
+		r.Accepts = c.Texts("acceptedOutputModes")
+		if n := c.Count("historyLength"); n != nil && *n > 0 {
+			r.History = n
+		}
+		r.Immediate = !c.Boolean("blocking") // false is left out
+		if p, ok := c.Nested("pushNotification"); ok {
+			r.Push = d.readPushConfig(p)
+		}
+	}
+	return r, f.Failure()
+}
+
+func (d V03proto) readMessage(f model.Fields) model.Message {
+	m := model.Message{
+		ID: f.Required("messageId"), ContextID: f.Text("contextId"), TaskID: f.Text("taskId"),
+		Extensions: f.Texts("extensions"), Metadata: f.Free("metadata"),
+	}
+	switch f.Value("role") {
+	case "ROLE_USER", json.Number("1"):
+		m.Role = model.RoleUser
+	case "ROLE_AGENT", json.Number("2"):
+		m.Role = model.RoleAgent
+	default:
+		f.Complain("role", "must be ROLE_USER")
+	}
+	for p := range f.Each("content") {
+		m.Parts = append(m.Parts, d.readPart(p))
+	}
+	return m
+}
+
+func (V03proto) readPart(f model.Fields) model.Part {
+	p := model.Part{Metadata: f.Free("metadata")}
+	if f.Value("text") != nil {
+		p.Text = f.Text("text")
+		return p
+	}
+	if d, ok := f.Nested("data"); ok {
+		p.Kind, p.Data = model.DataPart, d.Value("data")
+		return p
+	}
+	file, ok := f.Nested("file")
+	if !ok {
+		f.Reject("must hold one of text, file and data")
+		return p
+	}
+	p.MediaType = file.Text("mimeType")
+	if file.Value("fileWithBytes") != nil {
+		p.Kind, p.Raw = model.RawPart, file.Bytes("fileWithBytes")
+	} else {
+		p.Kind, p.URL = model.URLPart, file.Text("fileWithUri")
+	}
+	return p
+}
+
+// Result implements dialect.
+func (d V03proto) Result(op model.Operation, r model.Reply) any {
+	switch {
+	case r.Message != nil:
+		return jsonvalue.Object{{"message", d.message(*r.Message)}}
+	case r.Task != nil && op == model.SendMessage:
+		return jsonvalue.Object{{"task", d.task(*r.Task)}}
+	case r.Task != nil:
+		return d.task(*r.Task)
+	case r.Config != nil:
+		return d.pushConfig(*r.Config)
+	case r.Configs != nil:
+		return jsonvalue.Object{}.List("configs", jsonvalue.Values(r.Configs, d.pushConfig))
+	case r.Card != nil:
+		return r.Card
+	}
+	return jsonvalue.Object{}
+}
+
+// Event implements [model.Dialect].
+func (d V03proto) Event(e model.Event) any {
+	switch {
+	case e.Task != nil:
+		return jsonvalue.Object{{"task", d.task(*e.Task)}}
+	case e.Message != nil:
+		return jsonvalue.Object{{"message", d.message(*e.Message)}}
+	case e.Status != nil:
+		return jsonvalue.Object{{"statusUpdate", jsonvalue.Object{
+			{"taskId", e.Status.TaskID}, {"contextId", e.Status.ContextID}, {"status", d.status(e.Status.Status)},
+		}.Flag("final", e.EndsStream())}}
+	}
+	return jsonvalue.Object{{"artifactUpdate", jsonvalue.Object{
+		{"taskId", e.Artifact.TaskID}, {"contextId", e.Artifact.ContextID}, {"artifact", d.artifact(e.Artifact.Artifact)},
+	}.Flag("append", e.Artifact.Append).Flag("lastChunk", e.Artifact.Last)}}
+}
+
+func (d V03proto) task(t model.Task) any {
+	return jsonvalue.Object{{"id", t.ID}, {"contextId", t.ContextID}, {"status", d.status(t.Status)}}.
+		List("artifacts", jsonvalue.Values(t.Artifacts, d.artifact)).
+		List("history", jsonvalue.Values(t.History, func(m model.Message) any { return d.message(m) })).
+		Nested("metadata", t.Metadata)
+}
+
+func (d V03proto) status(s model.Status) any {
+	o := jsonvalue.Object{{"state", d.state(s.State)}}
+	if s.Message != nil {
+		o = o.With("message", d.message(*s.Message))
+	}
+	return o.With("timestamp", model.Timestamp(s.At))
+}
+
+// state spells a state as the proto definition of 0.3 does, which writes CANCELLED.
+func (V03proto) state(s model.State) string {
+	if s == model.Canceled {
+		return "TASK_STATE_CANCELLED"
+	}
+	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))
+}
+
+func (d V03proto) message(m model.Message) any {
+	return jsonvalue.Object{{"messageId", m.ID}}.
+		Optional("contextId", m.ContextID).
+		Optional("taskId", m.TaskID).
+		With("role", "ROLE_"+strings.ToUpper(string(m.Role))).
+		List("content", jsonvalue.Values(m.Parts, d.part)).
+		Nested("metadata", m.Metadata).
+		List("extensions", jsonvalue.Texts(m.Extensions...))
+}
+
+func (d V03proto) artifact(a model.Artifact) any {
+	return jsonvalue.Object{{"artifactId", a.ID}}.
+		Optional("name", a.Name).
+		Optional("description", a.Description).
+		List("parts", jsonvalue.Values(a.Parts, d.part))
+}
+
+func (V03proto) part(p model.Part) any {
+	switch p.Kind {
+	case model.DataPart:
+		return jsonvalue.Object{{"data", jsonvalue.Object{{"data", p.Data}}}}
+	case model.RawPart:
+		return jsonvalue.Object{
+			{"file", jsonvalue.Object{{"fileWithBytes", base64.StdEncoding.EncodeToString(p.Raw)}}.Optional("mimeType",
+				p.MediaType)},
+		}
+	case model.URLPart:
+		return jsonvalue.Object{{"file", jsonvalue.Object{{"fileWithUri", p.URL}}.Optional("mimeType", p.MediaType)}}
+	}
+	return jsonvalue.Object{{"text", p.Text}}
+}
+
+// pushConfig writes a config without its secrets; its name says whose it is.
+func (V03proto) pushConfig(c model.PushConfig) any {
+	o := jsonvalue.Object{{"id", c.ID}, {"url", c.URL}}
+	if len(c.Schemes) > 0 {
+		o = append(o, jsonvalue.Member{"authentication", jsonvalue.Object{{"schemes", jsonvalue.Texts(c.Schemes...)}}})
+	}
+	return jsonvalue.Object{
+		{"name", "tasks/" + c.TaskID + "/pushNotificationConfigs/" + c.ID},
+		{"pushNotificationConfig", o},
+	}
+}
+
+// Notification implements dialect: the Task, when its status has changed (A2A 0.3 §9.5).
+func (d V03proto) Notification(e model.Event, t model.Task) (any, string, bool) {
+	return d.task(t), "application/json", e.Status != nil
+}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"a2atap/replay/refagent/internal/model"
+)
+
+// A pushTarget is a config at work.
+type pushTarget struct {
+	config model.PushConfig
+	stop   context.CancelFunc
+	done   chan struct{} // closed when no delivery is under way any more
+}
+
+// named returns a config of a task with an id.
+func (e *Engine) named(r *record, c *model.PushConfig) model.PushConfig {
+	config := *c
+	config.TaskID = r.Task.ID
+	if config.ID == "" {
+		config.ID = e.NewID()
+	}
+	return config
+}
+
+// pushConfigs returns the configs of a task. The caller holds the lock.
+func (r *record) pushConfigs() []model.PushConfig {
+	configs := make([]model.PushConfig, len(r.configs))
+	for i, t := range r.configs {
+		configs[i] = t.config
+	}
+	return configs
+}
+
+// subscribe puts a config to work, in its place among those of its task: what happens from now on is delivered. The
+// caller holds the lock.
+func (e *Engine) subscribe(r *record, config model.PushConfig) {
+	t := &pushTarget{config: config, done: make(chan struct{})}
+	follow, snapshot := r.Tail, r.Task
+	t.stop = e.background(func(ctx context.Context) {
+		defer close(t.done)
+		if !e.deliverer.follow(ctx, config, snapshot, follow) && config.EndsByFailure {
+			e.removeConfig(config.TaskID, config.ID) //nolint:errcheck // it is gone if it fails
+		}
+	})
+	if e.closed {
+		close(t.done)
+	}
+	if i := config.Place(r.pushConfigs()); i >= 0 {
+		r.configs[i].stop()
+		r.configs[i] = t
+		return
+	}
+	r.configs = append(r.configs, t)
+}
+
+// target returns the index of a config, or -1. An empty id means any, as in A2A 0.3 §7.6.
+func (r *record) target(id string) int {
+	return slices.IndexFunc(r.configs, func(t *pushTarget) bool { return id == "" || t.config.ID == id })
+}
+
+// CreateConfig puts a config to work, in place of one with the same id.
+func (e *Engine) CreateConfig(taskID string, c *model.PushConfig) (model.PushConfig, *model.Failure) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return model.PushConfig{}, model.TaskNotFound(taskID)
+	}
+	config := e.named(r, c)
+	if f := e.save(r, model.Placed(r.pushConfigs(), config)); f != nil {
+		return model.PushConfig{}, f
+	}
+	e.subscribe(r, config)
+	return config, nil
+}
+
+// Config returns a config; a missing one is TaskNotFound by A2A 1.0 §3.1.8.
+func (e *Engine) Config(taskID, id string) (model.PushConfig, *model.Failure) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return model.PushConfig{}, model.TaskNotFound(taskID)
+	}
+	i := r.target(id)
+	if i < 0 {
+		return model.PushConfig{}, model.Fail(model.CodeTaskNotFound, "Task "+taskID+" has no push notification config "+id)
+	}
+	return r.configs[i].config, nil
+}
+
+// Configs returns the configs of a task.
+func (e *Engine) Configs(taskID string) ([]model.PushConfig, *model.Failure) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return nil, model.TaskNotFound(taskID)
+	}
+	return r.pushConfigs(), nil
+}
+
+// DeleteConfig removes a config, if it is there, and returns when nothing is delivered for it any more
+// (A2A 1.0 §3.1.10).
+func (e *Engine) DeleteConfig(taskID, id string) *model.Failure {
+	t, f := e.removeConfig(taskID, id)
+	if t != nil {
+		t.stop()
+		<-t.done
+	}
+	return f
+}
+
+func (e *Engine) removeConfig(taskID, id string) (*pushTarget, *model.Failure) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return nil, model.TaskNotFound(taskID)
+	}
+	i := r.target(id)
+	if i < 0 {
+		return nil, nil
+	}
+	t := r.configs[i]
+	r.configs = slices.Delete(r.configs, i, i+1)
+	return t, e.save(r, r.pushConfigs())
+}

@@ -1,0 +1,70 @@
+package fault
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"a2atap/replay/refagent/internal/cards"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of how cards are kept, signed and extended.
+var cacheFaults = []Fault{
+	of(anyAgent, "card-json-object", "The card comes as a list of one.",
+		onCard(func(out *wire.Answer) { out.Body = []any{out.Body} })),
+	of(with10, "card-cache-control", "The card does not say how long it may be kept.",
+		onCard(func(out *wire.Answer) { out.Header.Del("Cache-Control") })),
+	of(with10, "card-etag", "The card has no ETag.",
+		onCard(func(out *wire.Answer) { out.Header.Del("ETag") })),
+	of(with10, "card-not-modified", "The card has a weak ETag, and the agent does not know it again.",
+		onCard(func(out *wire.Answer) { out.Header.Set("ETag", `W/"`+cards.Version+`"`) })),
+	of(anyAgent, "card-stable", "The card is another one each time, with the same version and the same ETag.",
+		func() wire.Hooks {
+			var fetched atomic.Int64
+			return wire.Hooks{Card: editCard(func(o jsonvalue.Object) jsonvalue.Object {
+				return o.With("description", fmt.Sprintf("Was asked for its card %d times.", fetched.Add(1)))
+			})}
+		}),
+	of(anyAgent, "card-signature-shape", "The card has a signature with padding.",
+		onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JOSE"}`, "AAA="))),
+	of(with10, "card-signature-header", "The signature of the card does not say with which key it was made.",
+		onCards(signed(`{"alg":"ES256","typ":"JOSE"}`, "AAAA"))),
+	of(with10, "card-signature-typ", "The signature of the card says that it is a token.",
+		onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JWT"}`, "AAAA"))),
+	of(with10, "card-signature-valid", "The signature of the card brings its key along, and is not by that key.",
+		onCards(signed(foreignHeader(), base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))))),
+	of(only10, "card-extended-cache", "The extended card over HTTP+JSON says nothing about caches.",
+		onAnswer(func(c *wire.Call) bool {
+			return c.Op == model.GetExtendedCard && c.Binding == wire.HTTPJSON && c.Failure == nil
+		},
+			func(_ *wire.Call, out *wire.Answer) {
+				out.Header = http.Header{"Content-Type": out.Header["Content-Type"]}
+			})),
+	of(only10, "card-extended-identity", "The extended card has its own skill only.",
+		onReply(func(_ *wire.Call, r *model.Reply) {
+			if r.Card != nil {
+				r.Card = r.Card.With("skills", jsonvalue.Values([]cards.Skill{cards.AdminCardSkill}, cards.Skill.JSON))
+			}
+		})),
+}
+
+// signed adds a signature to a card.
+func signed(header, signature string) func(jsonvalue.Object) jsonvalue.Object {
+	protected := base64.RawURLEncoding.EncodeToString([]byte(header))
+	return func(o jsonvalue.Object) jsonvalue.Object {
+		return o.With("signatures", []any{jsonvalue.Object{{"protected", protected}, {"signature", signature}}})
+	}
+}
+
+// foreignHeader is a protected header with a key that has signed nothing.
+func foreignHeader() string {
+	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
+	return fmt.Sprintf(
+		`{"alg":"EdDSA","kid":"key-1","typ":"JOSE","jwk":{"kty":"OKP","crv":"Ed25519","kid":"key-1","x":%q}}`,
+		base64.RawURLEncoding.EncodeToString(public))
+}

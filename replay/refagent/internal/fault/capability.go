@@ -1,0 +1,106 @@
+package fault
+
+import (
+	"strings"
+
+	"a2atap/replay/refagent/internal/dialect"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of what the card offers or requires, and the agent does otherwise.
+var capabilityFaults = []Fault{
+	of(only10, "cap-streaming-unsupported", "The card says that the agent does not stream, and it does.",
+		func() wire.Hooks {
+			h := admitNone(knownClient, func() *model.Failure {
+				return model.Fail(model.CodeUnsupported,
+					"This agent has no extended card")
+			})()
+			h.Card = editCard(func(o jsonvalue.Object) jsonvalue.Object {
+				return withCapability(withCapability(o, "streaming", false), "extendedAgentCard", false)
+			})
+			return h
+		}, "req-capability-streaming", "req-capability-extended"),
+	of([]string{"spec03", "spec02", "spec01"}, "cap-streaming-unsupported-0x",
+		"The card says that the agent does not stream, and it does.",
+		onCard(offer("streaming", false)), "req-capability-streaming"),
+	of([]string{"spec", "spec03", "spec02"}, "cap-streaming-refused",
+		"The card says that the agent streams, and it refuses to.", admitNone(calls(model.StreamMessage),
+			func() *model.Failure { return model.Fail(model.CodeUnsupported, "Streaming is not supported") })),
+	of(only10, "cap-extended-undeclared", "The card does not mention the extended card that there is.",
+		onCard(offer("extendedAgentCard", false)), "req-capability-extended"),
+	of(with10, "cap-extended-declared",
+		"The card advertises an extended card, and requests for it are refused as not supported.", func() wire.Hooks {
+			h := admitNone(knownClient, func() *model.Failure {
+				return model.Fail(model.CodeUnsupported,
+					"This agent has no extended card")
+			})()
+			h.Card = offer("extendedAgentCard", true)
+			return h
+		}),
+	of(anyAgent, "ext-uri-version", "The card declares an extension whose URI has no version.",
+		onCard(offer("extensions", extensions("urn:example:seats", false)))),
+	of(with10, "ext-required-missing", "The card requires an extension, and messages without it are answered.",
+		requireSeats, "ext-required-missing-client", "ext-response-echo"),
+	of(with10, "ext-required-missing-code",
+		"The card requires an extension, and messages without it are refused as about something to cancel; "+
+			"other calls are answered.", func() wire.Hooks {
+			h := requireSeats()
+			h.Admit = admitNone(calls(model.SendMessage),
+				func() *model.Failure { return model.Fail(model.CodeTaskNotCancelable, "There is nothing to cancel") })().Admit
+			return h
+		}, "ext-required-missing", "ext-required-missing-client"),
+	of(only03, "ext-required-missing-0x", "The card requires an extension, and messages without it are answered.",
+		requireSeats, "ext-required-missing-client", "ext-response-echo"),
+	of(anyAgent, "ext-response-echo", "The card declares an extension, and no answer ever lists it.",
+		func() wire.Hooks { return declareSeats(false) }),
+	of(anyAgent, "ext-response-unrequested", "Results list an extension that nobody has asked for.",
+		onAnswer(isResult, listExtension("urn:example:meals:1"))),
+	of(anyAgent, "ext-no-fallback", "Results list another version of an extension than clients ask for.",
+		onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1))), "ext-response-unrequested"),
+}
+
+// knownClient fits requests for the extended card that authenticate: the others are refused for that.
+func knownClient(c *wire.Call) bool {
+	return c.Op == model.GetExtendedCard && c.Request.Authorization != ""
+}
+
+// seats is an extension that no agent has.
+const seats = "https://a2atap.example/extensions/seats/v1"
+
+func requireSeats() wire.Hooks { return declareSeats(true) }
+
+// declareSeats makes hooks by which both cards declare an extension.
+func declareSeats(required bool) wire.Hooks {
+	return wire.Hooks{Card: offer("extensions", extensions(seats, required)), Reply: func(_ *wire.Call, r *model.Reply) {
+		if r.Card != nil {
+			r.Card = withCapability(r.Card, "extensions", extensions(seats, required))
+		}
+	}}
+}
+
+// listExtension makes answers list an extension as active.
+func listExtension(uri string) func(*wire.Call, *wire.Answer) {
+	return func(c *wire.Call, out *wire.Answer) {
+		name := "A2A-Extensions"
+		if _, old := c.Dialect.(dialect.V03); old {
+			name = "X-A2A-Extensions"
+		}
+		out.Header.Set(name, uri)
+	}
+}
+
+func extensions(uri string, required bool) []any {
+	return []any{jsonvalue.Object{{"uri", uri}, {"required", required}}}
+}
+
+// offer makes the card say something of a capability.
+func offer(name string, value any) func(*wire.Answer) {
+	return editCard(func(o jsonvalue.Object) jsonvalue.Object { return withCapability(o, name, value) })
+}
+
+func withCapability(o jsonvalue.Object, name string, value any) jsonvalue.Object {
+	c, _ := o.Get("capabilities")
+	return o.With("capabilities", c.(jsonvalue.Object).With(name, value))
+}

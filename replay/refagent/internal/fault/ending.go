@@ -1,0 +1,138 @@
+package fault
+
+import (
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of what a stream carries, how it ends, and how artifacts are sent in pieces.
+var endingFaults = []Fault{
+	of(only10, "stream-subscribe-first-task",
+		"A subscription begins with what happens next; the task itself is never sent.", onEvent(skipSubscribedTask)),
+	of(only10, "stream-no-message-in-task-stream", "A message follows the task at the beginning of a stream.",
+		onEvent(greet)),
+	of(only10, "stream-task-snapshot-position", "The task comes a second time when it is working.", showTwice),
+	of(withTask, "stream-rpc-envelope", "The events of JSON-RPC streams are bare objects.", onEvent(dropEnvelope)),
+	of(only10, "stream-rest-bare", "The events of HTTP+JSON streams are JSON-RPC responses.", onEvent(addEnvelope)),
+	of(withTask, "stream-error-last", "An error comes in the middle of JSON-RPC streams.", onEvent(failBetween)),
+	of(only03, "stream-terminal-without-final", "The event that ends the task does not say final.",
+		onEvent(takeFinalBack)),
+	of(only03, "stream-final-active-state", "The stream ends with an event that says final, and the task is working.",
+		onEvent(finishEarly)),
+	of(withTask, "stream-empty", "Streams end without an event.",
+		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame { f.Last = true; return nil })),
+	of(withTask, "stream-chunk-append-known", "The first piece of an artifact is to be appended.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Append = true })),
+	of(withTask, "stream-chunk-after-last", "Every piece of an artifact is marked as the last.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Last = true })),
+	of(withTask, "stream-chunk-incomplete", "No piece of an artifact is marked as the last.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Last = false })),
+	of(withTask, "stream-artifact-consistent", "Artifacts hold other text in a stream than in the task.",
+		onChunk(func(u *model.ArtifactUpdate) { u.Artifact.Parts = model.Text("Something else") })),
+	of(only10, "stream-same-events", "Who subscribes to a task is not told what the agent says at its end.",
+		onEvent(keepQuiet)),
+}
+
+func skipSubscribedTask(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+	if n == 0 && c.Op == model.SubscribeTask {
+		return nil
+	}
+	return []*wire.Frame{f}
+}
+
+func greet(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+	t := f.Event.Task
+	if n > 0 || t == nil || f.Last {
+		return []*wire.Frame{f}
+	}
+	m := &model.Message{
+		ID: t.ID + "-hello", ContextID: t.ContextID, TaskID: t.ID, Role: model.RoleAgent,
+		Parts: model.Text("Hello"),
+	}
+	return []*wire.Frame{f, {Body: c.FrameBody(model.Event{Message: m})}}
+}
+
+// showTwice remembers the first event of each stream and sends it again, with the new state, when the task is working.
+func showTwice() wire.Hooks {
+	return wire.Hooks{Events: func(c *wire.Call) func(*wire.Frame) []*wire.Frame {
+		var shown *model.Task
+		return func(f *wire.Frame) []*wire.Frame {
+			s := f.Event.Status
+			if f.Event.Task != nil {
+				shown = f.Event.Task
+			}
+			if shown == nil || s == nil || s.Status.State != model.Working {
+				return []*wire.Frame{f}
+			}
+			second := *shown
+			second.Status = s.Status
+			return []*wire.Frame{f, {Body: c.FrameBody(model.Event{Task: &second})}}
+		}
+	}}
+}
+
+func dropEnvelope(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if c.Binding == wire.JSONRPC {
+		f.Body = c.Dialect.Event(f.Event)
+	}
+	return []*wire.Frame{f}
+}
+
+func addEnvelope(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if c.Binding == wire.HTTPJSON {
+		f.Body = jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", "1"}, {"result", f.Body}}
+	}
+	return []*wire.Frame{f}
+}
+
+func failBetween(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+	if c.Binding != wire.JSONRPC || n != 0 || f.Last {
+		return []*wire.Frame{f}
+	}
+	e := jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error: the store is away"}}
+	return []*wire.Frame{f, {Body: jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"error", e}}}}
+}
+
+func takeFinalBack(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if f.Event.Terminal() {
+		f.Body = withResult(f.Body, func(o jsonvalue.Object) jsonvalue.Object { return o.With("final", false) })
+	}
+	return []*wire.Frame{f}
+}
+
+func finishEarly(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if s := f.Event.Status; s != nil && s.Status.State == model.Working {
+		f.Body = withResult(f.Body, func(o jsonvalue.Object) jsonvalue.Object { return o.With("final", true) })
+		f.Last = true
+	}
+	return []*wire.Frame{f}
+}
+
+// withResult edits the result in the body of a JSON-RPC event.
+func withResult(body any, edit func(o jsonvalue.Object) jsonvalue.Object) any {
+	o := body.(jsonvalue.Object)
+	result, _ := o.Get("result")
+	return o.With("result", edit(result.(jsonvalue.Object)))
+}
+
+// onChunk makes hooks that edit each artifact update of every stream.
+func onChunk(edit func(u *model.ArtifactUpdate)) func() wire.Hooks {
+	return onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+		if f.Event.Artifact != nil {
+			u := *f.Event.Artifact
+			edit(&u)
+			f.Body = c.FrameBody(model.Event{Artifact: &u})
+		}
+		return []*wire.Frame{f}
+	})
+}
+
+func keepQuiet(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if c.Op == model.SubscribeTask && f.Event.Terminal() {
+		u := *f.Event.Status
+		u.Status.Message = nil
+		f.Body = c.FrameBody(model.Event{Status: &u})
+	}
+	return []*wire.Frame{f}
+}

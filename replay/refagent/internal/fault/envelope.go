@@ -1,0 +1,56 @@
+package fault
+
+import (
+	"net/http"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of media types, JSON text and the envelopes of both bindings.
+var envelopeFaults = []Fault{
+	of(only03, "rpc-response-content-type", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
+	of(with10, "rpc-response-content-type-v1", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
+	of(anyAgent, "json-wellformed", "Results have a comma before the last brace.",
+		onAnswer(isResult, func(_ *wire.Call, out *wire.Answer) {
+			text := jsonvalue.Append(nil, out.Body)
+			out.Text = append(text[:len(text)-1], ",}"...)
+		})),
+	of(anyAgent, "json-duplicate-keys", "Results hold their first member twice.",
+		onAnswer(isResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
+			if len(o) == 0 {
+				return o
+			}
+			return append(jsonvalue.Object{o[0]}, o...)
+		}))),
+	of(anyAgent, "rpc-response-jsonrpc", `JSON-RPC answers say "jsonrpc":"1.0".`,
+		onAnswer(isRPC, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("jsonrpc", "1.0") }))),
+	of(anyAgent, "rpc-id-echo", "JSON-RPC results carry an id that is not the request's.",
+		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
+			return o.With("id",
+				"another-id")
+		}))),
+	of(anyAgent, "rpc-result-xor-error", "JSON-RPC results have an error beside them.",
+		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
+			return o.With("error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}})
+		}))),
+	of(anyAgent, "rpc-error-code-int", "The code of JSON-RPC errors is a string.",
+		onAnswer(isRPCFailure, editError(func(o jsonvalue.Object) jsonvalue.Object {
+			code, _ := o.Get("code")
+			return o.With("code", string(jsonvalue.Append(nil, code)))
+		}))),
+	of(anyAgent, "rpc-error-message", "JSON-RPC errors have no message.",
+		onAnswer(isRPCFailure, editError(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("message") }))),
+	of(with10, "rest-error-not-2xx", "HTTP+JSON errors are sent with status 200.",
+		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusOK })),
+	of(with10, "rest-error-envelope", "HTTP+JSON errors lack the error member around them.",
+		onAnswer(isRESTFailure, editObject(func(o jsonvalue.Object) jsonvalue.Object {
+			e, _ := o.Get("error")
+			return e.(jsonvalue.Object)
+		}))),
+}
+
+func asPlainText(_ *wire.Call, out *wire.Answer) {
+	out.Header.Set("Content-Type", "text/plain; charset=utf-8")
+}

@@ -1,0 +1,123 @@
+package fault
+
+import (
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of whose task and context an answer is about.
+var identityFaults = []Fault{
+	of([]string{"spec01"}, "id-task-echo-v01", "A message is answered with a task under an id of the agent's own.",
+		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
+		"state-unknown-task-known"),
+	of([]string{"spec01"}, "id-event-echo-v01", "The events of a stream name the task by an id of the agent's own.",
+		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
+	of(withTask, "id-get-echo", "Reading a task gives another one.",
+		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") })),
+	of(withTask, "id-task-continued", "A message that continues a task is answered with a new one.",
+		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
+			if c.Request.Message.TaskID != "" {
+				renameTask(t, t.ID+"-b")
+			}
+		})),
+	of(withTask, "id-stream-task-consistent", "Streams hold updates of another task.",
+		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
+	of(withTask, "id-subscribe-match", "A subscription begins with another task.",
+		onEvent(func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+			if c.Op != model.SubscribeTask || n > 0 {
+				return []*wire.Frame{f}
+			}
+			e := f.Event
+			if t := e.Task; t != nil {
+				other := *t
+				renameTask(&other, t.ID+"-b")
+				e.Task = &other
+			}
+			if u := e.Status; u != nil {
+				other := *u
+				other.TaskID += "-b"
+				e.Status = &other
+			}
+			f.Body = c.FrameBody(e)
+			return []*wire.Frame{f}
+		})),
+	of(only10, "id-context-preserved", "A message that begins a task in a known context is answered in a new one.",
+		onAdmit(forgetContext)),
+	of(only03, "id-context-preserved-0x", "A message that begins a task in a known context is answered in a new one.",
+		onAdmit(forgetContext)),
+	of(only10, "id-context-inferred", "A message that names a task, and no context, is answered in a new context.",
+		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
+			if c.Request.Message.TaskID != "" && c.Request.Message.ContextID == "" {
+				renameTask(t, t.ID)
+				t.ContextID += "-b"
+			}
+		})),
+	of(only10, "id-context-mismatch-rejected", "A message to a task of another context is answered with a message.",
+		func() wire.Hooks {
+			return wire.Hooks{
+				Refuse: func(c *wire.Call, f *model.Failure) *model.Failure {
+					if c.Op == model.SendMessage && f.Code == model.CodeInvalidParams && c.Request.Message.TaskID != "" {
+						return nil
+					}
+					return f
+				},
+				Reply: func(c *wire.Call, r *model.Reply) {
+					if r.Task == nil && r.Message == nil && c.Op == model.SendMessage {
+						r.Message = &model.Message{
+							ID: "b", ContextID: c.Request.Message.ContextID, Role: model.RoleAgent,
+							Parts: model.Text("Very well"),
+						}
+					}
+				},
+			}
+		}),
+	of(withTask, "id-stream-context-consistent", "Streams hold updates in another context.",
+		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.ContextID += "-b" })),
+	of(withTask, "id-status-message-task", "The message of a status says that it belongs to another task.",
+		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
+			t.Status.Message = &model.Message{
+				ID: "b", TaskID: t.ID + "-b", ContextID: t.ContextID, Role: model.RoleAgent,
+				Parts: model.Text("Which day?"),
+			}
+		})),
+}
+
+// onTask makes hooks that edit the task which an operation gives.
+func onTask(op model.Operation, edit func(c *wire.Call, t *model.Task)) func() wire.Hooks {
+	return onReply(func(c *wire.Call, r *model.Reply) {
+		if c.Op == op && r.Task != nil {
+			edit(c, r.Task)
+		}
+	})
+}
+
+// onUpdate makes hooks that edit the status updates of streams, but for the one that ends them.
+func onUpdate(op model.Operation, edit func(u *model.StatusUpdate)) func() wire.Hooks {
+	return onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+		if c.Op != op || f.Event.Status == nil || f.Last {
+			return []*wire.Frame{f}
+		}
+		u := *f.Event.Status
+		u.Status.Message = nil
+		edit(&u)
+		f.Body = c.FrameBody(model.Event{Status: &u})
+		return []*wire.Frame{f}
+	})
+}
+
+// renameTask gives a task another id. Its history, whose messages bear the old one, is left out.
+func renameTask(t *model.Task, id string) {
+	t.ID, t.History = id, nil
+	if m := t.Status.Message; m != nil {
+		said := *m
+		said.TaskID, said.ContextID = "", ""
+		t.Status.Message = &said
+	}
+}
+
+func forgetContext(c *wire.Call) *model.Failure {
+	if m := &c.Request.Message; c.Op == model.SendMessage && m.TaskID == "" {
+		m.ContextID = ""
+	}
+	return nil
+}

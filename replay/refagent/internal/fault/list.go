@@ -1,0 +1,180 @@
+package fault
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of histories and of lists of tasks.
+var listFaults = []Fault{
+	of(only10, "history-max", "Tasks come with one message of history more than was asked for.",
+		onReply(tellMore)),
+	of(only03, "history-max-0x", "Tasks come with one message of history more than was asked for.",
+		onReply(tellMore)),
+	of(only10, "history-zero-omitted", "Lists for which no history is wanted say that there is none.",
+		onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
+			if n := c.Request.List.History; n == nil || *n != 0 {
+				return page
+			}
+			return editTasks(page, func(t jsonvalue.Object) jsonvalue.Object { return t.With("history", []any{}) })
+		})),
+	of(only10, "list-next-token-present", "Pages do not say where the next one begins.", onPageText(func(_ *wire.Call,
+		page jsonvalue.Object,
+	) jsonvalue.Object {
+		return page.Without("nextPageToken")
+	})),
+	of(only10, "list-last-page-token", "The last page has a token for another one.",
+		onPage(func(_ *wire.Call, p *model.Page) {
+			if p.Next == "" && len(p.Tasks) == p.Total {
+				p.Next = model.Position{At: 1}.Token()
+			}
+		})),
+	of(only10, "list-page-token-ignored", "A token leads to the page that gave it.", repeatPages, "list-sorted"),
+	of(only10, "list-required-fields", "Pages do not say how many tasks there are.",
+		onPageText(func(_ *wire.Call, page jsonvalue.Object) jsonvalue.Object { return page.Without("totalSize") })),
+	of(only10, "list-page-limit", "Small pages hold two tasks too many.", onPage(func(_ *wire.Call, p *model.Page) {
+		if n := len(p.Tasks); n > 0 && n == p.Size && p.Size <= 2 {
+			for _, suffix := range []string{"-b", "-c"} {
+				addLast(p, func(t *model.Task) { renameTask(t, t.ID+suffix) })
+			}
+		}
+	})),
+	of(only10, "list-page-size-echo", "Pages say that they are larger than was asked for.",
+		onPage(func(_ *wire.Call, p *model.Page) { p.Size++ })),
+	of(only10, "list-total-size", "Pages say that there are no tasks in all.",
+		onPage(func(_ *wire.Call, p *model.Page) { p.Total = 0 })),
+	of(only10, "list-sorted", "Lists begin with the oldest task.",
+		onPage(func(_ *wire.Call, p *model.Page) { slices.Reverse(p.Tasks) })),
+	of(only10, "list-filter-context", "The list of a context ends with a task of another one.",
+		onPage(func(c *wire.Call, p *model.Page) {
+			if c.Request.List.ContextID != "" {
+				replaceLast(p, func(t *model.Task) { t.ContextID += "-b" })
+			}
+		})),
+	of(only10, "list-filter-status", "The list of the tasks in one state ends with one in another.",
+		onPage(func(c *wire.Call, p *model.Page) {
+			if l := c.Request.List; l.State != "" {
+				replaceLast(p, func(t *model.Task) {
+					if t.Status.State = model.Failed; l.State == model.Failed {
+						t.Status.State = model.Completed
+					}
+				})
+			}
+		})),
+	of(only10, "list-filter-time", "The list of what is new ends with a task of an hour before.",
+		onPage(func(c *wire.Call, p *model.Page) {
+			if since := c.Request.List.Since; !since.IsZero() {
+				replaceLast(p, func(t *model.Task) { t.Status.At = since.Add(-time.Hour) })
+			}
+		})),
+	of(only10, "list-artifacts-omitted", "Lists for which no artifacts are wanted say that there are none.",
+		onPageText(func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object {
+			if c.Request.List.Artifacts {
+				return page
+			}
+			return editTasks(page, func(t jsonvalue.Object) jsonvalue.Object { return t.With("artifacts", []any{}) })
+		})),
+	of(only10, "list-duplicate-task", "Lists end with their last task twice.",
+		onPage(func(_ *wire.Call, p *model.Page) {
+			if len(p.Tasks) < p.Size {
+				addLast(p, func(*model.Task) {})
+			}
+		})),
+	of(only10, "list-scope", "A client without the right credentials cannot read a task, and lists all of them.",
+		onAdmit(func(c *wire.Call) *model.Failure {
+			if c.Op == model.GetTask && c.Request.Authorization != "Bearer "+wire.ExtendedCardToken {
+				return model.Fail(model.CodeTaskNotFound, "Task not found: "+c.Request.TaskID)
+			}
+			return nil
+		})),
+}
+
+// tellMore adds a message to each history that is limited.
+func tellMore(c *wire.Call, r *model.Reply) {
+	one := model.Message{ID: "b", Role: model.RoleAgent, Parts: model.Text("Besides, it is sunny in Kyoto")}
+	if c.Op == model.GetTask && c.Request.History != nil && r.Task != nil {
+		r.Task.History = append(slices.Clip(r.Task.History), one)
+	}
+	if p := r.Page; p != nil && c.Request.List.History != nil {
+		for i := range p.Tasks {
+			p.Tasks[i].History = append(slices.Clip(p.Tasks[i].History), one)
+		}
+	}
+}
+
+// onPage makes hooks that edit a page of tasks.
+func onPage(edit func(c *wire.Call, p *model.Page)) func() wire.Hooks {
+	return onReply(func(c *wire.Call, r *model.Reply) {
+		if r.Page != nil {
+			edit(c, r.Page)
+		}
+	})
+}
+
+// repeatPages answers a request with a token with the page that gave it.
+func repeatPages() wire.Hooks {
+	var mu sync.Mutex
+	gave := make(map[string]model.Page)
+	return wire.Hooks{Reply: func(c *wire.Call, r *model.Reply) {
+		if r.Page == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if after := c.Request.List.After; after != (model.Position{}) {
+			*r.Page = gave[after.Token()]
+		}
+		if r.Page.Next != "" {
+			gave[r.Page.Next] = *r.Page
+		}
+	}}
+}
+
+// addLast adds a task to a page: a copy of the last one, edited.
+func addLast(p *model.Page, edit func(t *model.Task)) {
+	if n := len(p.Tasks); n > 0 {
+		last := p.Tasks[n-1]
+		edit(&last)
+		p.Tasks = append(slices.Clip(p.Tasks), last)
+		p.Total++
+	}
+}
+
+// replaceLast puts another task in the place of the last one of a page, which is like it but for the edit.
+func replaceLast(p *model.Page, edit func(t *model.Task)) {
+	if n := len(p.Tasks); n > 0 {
+		last := p.Tasks[n-1]
+		renameTask(&last, last.ID+"-b")
+		edit(&last)
+		p.Tasks = append(slices.Clone(p.Tasks[:n-1]), last)
+	}
+}
+
+// onPageText makes hooks that edit the JSON of a page.
+func onPageText(edit func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object) func() wire.Hooks {
+	return onAnswer(func(c *wire.Call) bool { return isResult(c) && c.Op == model.ListTasks },
+		func(c *wire.Call, out *wire.Answer) {
+			body := out.Body.(jsonvalue.Object)
+			if c.Binding == wire.JSONRPC {
+				result, _ := body.Get("result")
+				out.Body = body.With("result", edit(c, result.(jsonvalue.Object)))
+				return
+			}
+			out.Body = edit(c, body)
+		})
+}
+
+// editTasks edits each task of a page.
+func editTasks(page jsonvalue.Object, edit func(t jsonvalue.Object) jsonvalue.Object) jsonvalue.Object {
+	tasks, _ := page.Get("tasks")
+	var edited []any
+	for _, t := range tasks.([]any) {
+		edited = append(edited, edit(t.(jsonvalue.Object)))
+	}
+	return page.With("tasks", edited)
+}

@@ -1,0 +1,173 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// onShape makes hooks that edit the fitting objects in answers and events: of the operations, or of all if none is
+// given.
+func onShape(fits func(o jsonvalue.Object) bool, edit func(o jsonvalue.Object) jsonvalue.Object,
+	ops ...model.Operation,
+) func() wire.Hooks {
+	return func() wire.Hooks {
+		meant := func(c *wire.Call) bool { return c.Failure == nil && (len(ops) == 0 || slices.Contains(ops, c.Op)) }
+		return wire.Hooks{
+			Answer: func(c *wire.Call, out *wire.Answer) {
+				if !out.Stream && meant(c) {
+					out.Body = reshape(out.Body, fits, edit)
+				}
+			},
+			Events: func(c *wire.Call) func(f *wire.Frame) []*wire.Frame {
+				return func(f *wire.Frame) []*wire.Frame {
+					if meant(c) {
+						f.Body = reshape(f.Body, fits, edit)
+					}
+					return []*wire.Frame{f}
+				}
+			},
+		}
+	}
+}
+
+// reshape edits the fitting objects in a JSON tree, inner ones first, and leaves free what the protocol leaves free.
+func reshape(v any, fits func(o jsonvalue.Object) bool, edit func(o jsonvalue.Object) jsonvalue.Object) any {
+	switch v := v.(type) {
+	case []any:
+		return jsonvalue.Values(v, func(e any) any { return reshape(e, fits, edit) })
+	case jsonvalue.Object:
+		o := slices.Clone(v)
+		for i := range o {
+			if name := o[i].Name; name != "metadata" && name != "data" && name != "error" {
+				o[i].Value = reshape(o[i].Value, fits, edit)
+			}
+		}
+		if fits(o) {
+			return edit(o)
+		}
+		return o
+	}
+	return v
+}
+
+func with(name string, value any) func(o jsonvalue.Object) jsonvalue.Object {
+	return func(o jsonvalue.Object) jsonvalue.Object { return o.With(name, value) }
+}
+
+func without(name string) func(o jsonvalue.Object) jsonvalue.Object {
+	return func(o jsonvalue.Object) jsonvalue.Object { return o.Without(name) }
+}
+
+// What an object of the protocol is, by its members.
+
+func is(o jsonvalue.Object, name, value string) bool {
+	v, _ := o.Get(name)
+	return v == value
+}
+
+// isMessage reports whether an object is a message of the agent.
+func isMessage(o jsonvalue.Object) bool { return is(o, "role", "ROLE_AGENT") || is(o, "role", "agent") }
+
+func isPart(o jsonvalue.Object) bool {
+	return o.Has("kind") && (o.Has("text") || o.Has("file") || o.Has("data")) ||
+		o.Has("type") && !o.Has("kind") && !o.Has("@type") ||
+		o.Has("text") || o.Has("raw") || o.Has("data") && !o.Has("code")
+}
+
+func isFile(o jsonvalue.Object) bool   { return o.Has("raw") || o.Has("bytes") }
+func isStatus(o jsonvalue.Object) bool { return o.Has("state") }
+func isTask(o jsonvalue.Object) bool   { return o.Has("status") && o.Has("id") && !o.Has("final") }
+
+func isArtifact(o jsonvalue.Object) bool {
+	return o.Has("parts") && (o.Has("artifactId") || o.Has("index"))
+}
+
+func isStatusUpdate(o jsonvalue.Object) bool {
+	return o.Has("status") && (o.Has("taskId") || o.Has("final"))
+}
+func isArtifactUpdate(o jsonvalue.Object) bool { return o.Has("artifact") }
+
+// isWrapper reports whether an object stands around one that a message is answered with.
+func isWrapper(o jsonvalue.Object) bool {
+	return o.Has("task") || o.Has("message") && !o.Has("state") && !o.Has("code") || o.Has("statusUpdate") ||
+		o.Has("artifactUpdate")
+}
+
+// inline, referTo and mediaType edit a file: in 1.0 it is a part, before it is an object in one.
+
+func inline(text string) func(o jsonvalue.Object) jsonvalue.Object {
+	return func(o jsonvalue.Object) jsonvalue.Object {
+		if o.Has("raw") {
+			return o.With("raw", text)
+		}
+		return o.With("bytes", text)
+	}
+}
+
+func referTo(url string) func(o jsonvalue.Object) jsonvalue.Object {
+	return func(o jsonvalue.Object) jsonvalue.Object {
+		if o.Has("raw") {
+			return o.Without("raw").With("url", url)
+		}
+		return o.Without("bytes").With("uri", url)
+	}
+}
+
+func mediaType(text string) func(o jsonvalue.Object) jsonvalue.Object {
+	return func(o jsonvalue.Object) jsonvalue.Object {
+		if o.Has("raw") {
+			return o.With("mediaType", text)
+		}
+		return o.With("mimeType", text)
+	}
+}
+
+// repeatArtifact shows the first artifact of a task twice.
+func repeatArtifact(o jsonvalue.Object) jsonvalue.Object {
+	if artifacts, _ := o.Get("artifacts"); artifacts != nil {
+		list := artifacts.([]any)
+		return o.With("artifacts", append(slices.Clone(list), list[0]))
+	}
+	return o
+}
+
+// resultAsMessage shows the first artifact of a completed task as its status message.
+func resultAsMessage(o jsonvalue.Object) jsonvalue.Object {
+	artifacts, _ := o.Get("artifacts")
+	value, _ := o.Get("status")
+	if artifacts == nil ||
+		!is(value.(jsonvalue.Object), "state", "TASK_STATE_COMPLETED") &&
+			!is(value.(jsonvalue.Object), "state", "completed") {
+		return o
+	}
+	parts, _ := artifacts.([]any)[0].(jsonvalue.Object).Get("parts")
+	message := jsonvalue.Object{{"messageId", "result"}, {"role", "ROLE_AGENT"}, {"parts", parts}}
+	if o.Has("kind") {
+		message = jsonvalue.Object{{"kind", "message"}, {"messageId", "result"}, {"role", "agent"}, {"parts", parts}}
+	}
+	return o.Without("artifacts").With("status", value.(jsonvalue.Object).With("message", message))
+}
+
+// stateless takes the state out of a status that says that the task is working.
+func stateless(o jsonvalue.Object) jsonvalue.Object {
+	if is(o, "state", "TASK_STATE_WORKING") || is(o, "state", "working") {
+		return o.Without("state")
+	}
+	return o
+}
+
+// wholeSeconds gives each status a timestamp of whole seconds.
+func wholeSeconds(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	second := 0 // the same on each stream of the task
+	if u := f.Event.Status; u != nil {
+		if second = 1; u.Status.State.Terminal() {
+			second = 2
+		}
+	}
+	f.Body = reshape(f.Body, isStatus, with("timestamp", fmt.Sprintf("2026-03-01T10:00:%02dZ", second)))
+	return []*wire.Frame{f}
+}

@@ -1,0 +1,100 @@
+package fault
+
+import (
+	"net/http"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of answers over HTTP+JSON.
+var restFaults = []Fault{
+	of([]string{"spec03-rest"}, "rest-response-content-type", "HTTP+JSON answers are sent as text/plain.",
+		onAnswer(isREST, asPlainText)),
+	of(with10, "rest-content-type-v1", "HTTP+JSON answers are sent as text/plain.", onAnswer(isREST, asPlainText)),
+	of(only10, "rest-success-status", "A task that is asked for over HTTP+JSON comes with status 202.",
+		onAnswer(both(isRESTResult, isOp(model.GetTask)),
+			func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusAccepted })),
+	of([]string{"spec", "spec03-rest"}, "rest-answer-missing",
+		"A task that is asked for over HTTP+JSON does not come, under status 200.",
+		onAnswer(both(isRESTResult, isOp(model.GetTask)),
+			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
+	of(with10, "rest-error-body", "HTTP+JSON errors of status 400 have no body.",
+		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) {
+			if out.Status == http.StatusBadRequest {
+				out.Text = []byte{}
+			}
+		})),
+	of(with10, "rest-error-code-equals-status", "The code of HTTP+JSON errors is that of JSON-RPC.",
+		onAnswer(isRESTFailure,
+			editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.With("code", c.Failure.Code) }))),
+	of(with10, "rest-error-message", "HTTP+JSON errors have no message.", onAnswer(isRESTFailure,
+		editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("message") }))),
+	of(with10, "rest-error-status-name", "The status of HTTP+JSON errors is the reason phrase of HTTP.",
+		onAnswer(isRESTFailure, editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object {
+			return e.With("status", http.StatusText(c.Failure.HttpStatus()))
+		}))),
+	of(with10, "rest-error-details-array", "The details of HTTP+JSON errors are the first of them alone.",
+		onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
+			return details[0]
+		}))),
+	of(with10, "rest-error-details-type", "The details of HTTP+JSON errors do not say of which type they are.",
+		onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
+			var bare []any
+			for _, d := range details {
+				bare = append(bare, d.(jsonvalue.Object).Without("@type"))
+			}
+			return bare
+		}))),
+	of(with10, "rest-errorinfo-present", "HTTP+JSON errors have no details.", onAnswer(isRESTFailure,
+		editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("details") }))),
+	of(with10, "rest-error-status-map", "A task that is not found is an internal error over HTTP+JSON, by its status.",
+		onAnswer(isRESTFailure, func(c *wire.Call, out *wire.Answer) {
+			if c.Failure.Code == model.CodeTaskNotFound {
+				out.Status = http.StatusInternalServerError
+				editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object {
+					return e.With("code", out.Status).With("status", "INTERNAL")
+				})(c, out)
+			}
+		})),
+	of(only10, "equiv-error-same", "A task that is not found cannot be canceled, as JSON-RPC has it.",
+		onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
+			if c.Op == model.CancelTask && c.Binding == wire.JSONRPC && f.Code == model.CodeTaskNotFound {
+				return model.Fail(model.CodeTaskNotCancelable, f.Message)
+			}
+			return f
+		})),
+	of(only10, "equiv-result-same", "HTTP+JSON tells the artifacts of a task under names that nobody gave them.",
+		onReply(func(c *wire.Call, r *model.Reply) {
+			if c.Op != model.GetTask || c.Binding != wire.HTTPJSON {
+				return
+			}
+			renamed := append([]model.Artifact(nil), r.Task.Artifacts...)
+			for i := range renamed {
+				renamed[i].Name = "artifact"
+			}
+			r.Task.Artifacts = renamed
+		})),
+}
+
+func isREST(c *wire.Call) bool       { return c.Binding == wire.HTTPJSON }
+func isRESTResult(c *wire.Call) bool { return isREST(c) && c.Failure == nil }
+
+// editFailure replaces the error object of an answer.
+func editFailure(edit func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object) func(*wire.Call, *wire.Answer) {
+	return func(c *wire.Call, out *wire.Answer) {
+		editError(func(e jsonvalue.Object) jsonvalue.Object { return edit(c, e) })(c, out)
+	}
+}
+
+// editRESTDetails replaces the details of an error, if it has some.
+func editRESTDetails(edit func(details []any) any) func(*wire.Call, *wire.Answer) {
+	return editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object {
+		details, ok := e.Get("details")
+		if !ok {
+			return e
+		}
+		return e.With("details", edit(details.([]any)))
+	})
+}

@@ -1,0 +1,170 @@
+package fault
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of JSON-RPC: ids, outcomes, codes, what stands beside a code, and batches.
+var rpcFaults = slices.Concat(rpcEnvelopeFaults, rpcErrorFaults, rpcBatchFaults)
+
+var rpcEnvelopeFaults = []Fault{
+	of(anyAgent, "rpc-unknown-method-code", "An unknown method is answered with -32603.",
+		onAnswer(failsWith(model.CodeMethodNotFound), setCode(model.CodeInternal))),
+	of(only03, "rpc-core-method-missing", "The method tasks/get is unknown.", withoutGet),
+	of(only10, "rpc-core-method-missing-v1", "The method GetTask is unknown over JSON-RPC.", withoutGet),
+	of(anyAgent, "rpc-response-id-present", "JSON-RPC results have no id.",
+		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("id") }))),
+	of(anyAgent, "rpc-id-null-parse-error", "The answer to what is no JSON has an id.",
+		onAnswer(failsWith(model.CodeParse),
+			editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("id", "none") }))),
+	of(anyAgent, "rpc-id-null-unjustified", "JSON-RPC errors have a null id, whatever the request's.",
+		onAnswer(func(c *wire.Call) bool {
+			return isRPCFailure(c) && c.ID != nil && c.Failure.Code != model.CodeInvalidRequest
+		}, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("id", nil) }))),
+	of([]string{"spec01"}, "rpc-result-xor-error-v01", "Results have an error beside them.",
+		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
+			return o.With("error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}})
+		}))),
+	of(withTask, "rpc-result-null", "JSON-RPC answers the request for a task with null.",
+		onAnswer(func(c *wire.Call) bool { return isRPCResult(c) && c.Op == model.GetTask },
+			editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("result", nil) }))),
+	of(anyAgent, "rpc-notification-answered",
+		"A request without id is answered, as if there were no task, with a null id.", onAnswer(func(c *wire.Call) bool {
+			return failsWith(model.CodeInvalidRequest)(c) && strings.HasSuffix(c.Failure.Message, "id is missing")
+		}, func(c *wire.Call, out *wire.Answer) {
+			out.Body = out.Body.(jsonvalue.Object).With("error",
+				c.RPCError(model.Fail(model.CodeTaskNotFound, "Task not found")))
+		})),
+}
+
+// withoutGet are the hooks of an agent whose JSON-RPC binding does not know the method that gets a task.
+func withoutGet() wire.Hooks {
+	return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
+		if c.Binding == wire.JSONRPC && c.Op == model.GetTask {
+			return model.Fail(model.CodeMethodNotFound, "Method not found")
+		}
+		return nil
+	}}
+}
+
+var rpcErrorFaults = []Fault{
+	of(anyAgent, "rpc-error-object", "JSON-RPC errors are a text.",
+		onAnswer(isRPCFailure, func(c *wire.Call, out *wire.Answer) {
+			out.Body = out.Body.(jsonvalue.Object).With("error", c.Failure.Message)
+		})),
+	of(with10, "rpc-error-data-array", "The data of JSON-RPC errors is a single object.",
+		onAnswer(isRPCFailure, editDetails(func(details []any) any { return details[0] }))),
+	of(with10, "rpc-error-data-type-key", "The objects in the data of JSON-RPC errors have no @type.",
+		onAnswer(isRPCFailure, editDetails(func(details []any) any {
+			return jsonvalue.Values(details, func(d any) any { return d.(jsonvalue.Object).Without("@type") })
+		}))),
+	of(anyAgent, "rpc-error-code-reserved", "Invalid parameters are refused with -32650.",
+		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32650))),
+	of(with10, "rpc-error-code-a2a-range", "Invalid parameters are refused with -32050.",
+		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32050))),
+	of(only03, "rpc-error-code-dialect", "Invalid parameters are refused with -32008, which 1.0 defines.",
+		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32008))),
+	of(anyAgent, "rpc-parse-error-unfounded", "Invalid parameters are refused with -32700.",
+		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeParse))),
+	of(anyAgent, "rpc-invalid-json-wrong-code", "What is no JSON is refused with -32600.",
+		onAnswer(failsWith(model.CodeParse), setCode(model.CodeInvalidRequest))),
+	of(anyAgent, "rpc-invalid-request-wrong-code", "A request without method is refused with -32603.",
+		onAnswer(func(c *wire.Call) bool { return failsWith(model.CodeInvalidRequest)(c) && c.ID != nil },
+			setCode(model.CodeInternal))),
+	of(anyAgent, "rpc-invalid-request-unfounded", "Invalid parameters are refused with -32600.",
+		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeInvalidRequest))),
+	of(with10, "rpc-a2a-errorinfo", "JSON-RPC errors of A2A have no data.",
+		onAnswer(isA2AFailure, editError(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("data") }))),
+	of(with10, "rpc-errorinfo-domain", "The domain of JSON-RPC errors is the agent's own.",
+		onAnswer(isA2AFailure, editInfo("domain", func(string) string { return "agentbin.example" }))),
+	of(with10, "rpc-errorinfo-reason", "The reason of JSON-RPC errors ends in ERROR.",
+		onAnswer(isA2AFailure, editInfo("reason", func(reason string) string { return reason + "_ERROR" }))),
+	of(with10, "rpc-errorinfo-code-match", "An unknown task is refused with the reason of one that cannot be canceled.",
+		onAnswer(failsWith(model.CodeTaskNotFound), editInfo("reason", func(string) string {
+			return model.ErrorKinds[model.CodeTaskNotCancelable].Reason
+		}))),
+	of(with10, "rpc-validation-detail", "Invalid parameters are refused without words which.",
+		onAnswer(failsWith(model.CodeInvalidParams), editError(func(o jsonvalue.Object) jsonvalue.Object {
+			return o.With("message", "Invalid parameters").Without("data")
+		}))),
+}
+
+var rpcBatchFaults = []Fault{
+	of(anyAgent, "rpc-batch-response-array",
+		"The first call of a batch is answered with an empty result, the others not.", onBatch(func(ids []any) any {
+			return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", ids[0]}, {"result", jsonvalue.Object{}}}
+		})),
+	of(anyAgent, "rpc-batch-response-complete", "The calls of a batch are refused one by one, except for the last.",
+		onBatch(func(ids []any) any {
+			return jsonvalue.Values(ids[:len(ids)-1], func(id any) any {
+				return jsonvalue.Object{
+					{"jsonrpc", "2.0"},
+					{"id", id},
+					{"error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "batches are not supported"}}},
+				}
+			})
+		})),
+	of(anyAgent, "rpc-batch-response-empty-array", "Batches are answered with an empty array.",
+		onBatch(func([]any) any { return []any{} })),
+}
+
+// onBatch makes hooks that replace the answer to a batch, given the ids of its calls.
+func onBatch(answerTo func(ids []any) any) func() wire.Hooks {
+	return onAnswer(func(c *wire.Call) bool { return len(c.Batch) > 0 }, func(c *wire.Call, out *wire.Answer) {
+		out.Body = answerTo(jsonvalue.Values(c.Batch, func(v any) any {
+			o, _ := v.(jsonvalue.Object)
+			id, _ := o.Get("id")
+			return id
+		}))
+	})
+}
+
+// failsWith says that a JSON-RPC call fails with the code.
+func failsWith(code int) func(*wire.Call) bool {
+	return func(c *wire.Call) bool { return isRPCFailure(c) && c.Failure.Code == code }
+}
+
+// isA2AFailure says that a JSON-RPC call fails with an error of A2A.
+func isA2AFailure(c *wire.Call) bool {
+	return isRPCFailure(c) && model.ErrorKinds[c.Failure.Code].Reason != ""
+}
+
+// setCode replaces the code of a JSON-RPC error.
+func setCode(code int) func(*wire.Call, *wire.Answer) {
+	return editError(func(o jsonvalue.Object) jsonvalue.Object { return o.With("code", code) })
+}
+
+// editDetails replaces the data of a JSON-RPC error that has some.
+func editDetails(edit func(details []any) any) func(*wire.Call, *wire.Answer) {
+	return editError(func(o jsonvalue.Object) jsonvalue.Object {
+		data, found := o.Get("data")
+		if !found {
+			return o
+		}
+		return o.With("data", edit(data.([]any)))
+	})
+}
+
+// editInfo replaces a member of the ErrorInfo in a JSON-RPC error.
+func editInfo(name string, edit func(string) string) func(*wire.Call, *wire.Answer) {
+	return editDetails(func(details []any) any {
+		return jsonvalue.Values(details, func(d any) any {
+			o := d.(jsonvalue.Object)
+			if text, ok := textOf(o, name); ok {
+				return o.With(name, edit(text))
+			}
+			return o
+		})
+	})
+}
+
+func textOf(o jsonvalue.Object, name string) (string, bool) {
+	v, _ := o.Get(name)
+	text, ok := v.(string)
+	return text, ok
+}

@@ -1,0 +1,166 @@
+package fault
+
+import (
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of the shape of messages and their parts.
+var messageFaults = []Fault{
+	of(anyAgent, "msg-id-present", "The agent's messages have no id.", onShape(isMessage, without("messageId"))),
+	of(anyAgent, "msg-role-enum", "The agent's messages have the role \"bot\".", onShape(isMessage, with("role", "bot"))),
+	of(anyAgent, "msg-role-server", "The agent answers in the role of the user.",
+		onShape(isMessage, func(o jsonvalue.Object) jsonvalue.Object {
+			if is(o, "role", "ROLE_AGENT") {
+				return o.With("role", "ROLE_USER")
+			}
+			return o.With("role", "user")
+		})),
+	of(anyAgent, "msg-parts-array", "The parts of the agent's messages are a text.",
+		onShape(isMessage, with("parts", "hello"))),
+	of(with10, "msg-parts-nonempty", "The agent's messages have no part.", onShape(isMessage, with("parts", []any{}))),
+	of(only03, "msg-kind", "The message that comes with a status says that it is a reply.",
+		onShape(isStatus, func(o jsonvalue.Object) jsonvalue.Object {
+			if message, ok := o.Get("message"); ok {
+				return o.With("message", message.(jsonvalue.Object).With("kind", "reply"))
+			}
+			return o
+		})),
+	of(with10, "msg-context-on-server-message", "Answering messages do not say in which context they are.",
+		onShape(isMessage, without("contextId"))),
+	of(anyAgent, "msg-extensions-uri", "The agent's messages name an extension by a word.",
+		onShape(isMessage, with("extensions", jsonvalue.Texts("seats")))),
+	of(anyAgent, "msg-reference-task-ids", "The agent's messages refer to tasks by a text.",
+		onShape(isMessage, with("referenceTaskIds", "id-0"))),
+	of(withTask, "metadata-object", "The metadata of tasks is a text.", onShape(isTask, with("metadata", "none"))),
+	of(anyAgent, "part-object", "Texts stand in place of parts.",
+		onShape(isMessage, with("parts", jsonvalue.Texts("hello")))),
+	of(only03, "part-discriminator", "Parts do not say what they are.", onShape(isPart, without("kind"))),
+	of(only01, "part-discriminator-v01", "Parts are of the type \"markdown\".",
+		onShape(isPart, with("type", "markdown"))),
+	of(only03, "part-kind-content-match", "Parts that say text have none.",
+		onShape(isPart, func(o jsonvalue.Object) jsonvalue.Object {
+			if is(o, "kind", "text") {
+				return o.Without("text")
+			}
+			return o
+		})),
+	of(with10, "part-exactly-one", "Text parts hold data too.",
+		onShape(isPart, func(o jsonvalue.Object) jsonvalue.Object {
+			if _, text := o.Get("text"); text {
+				return o.With("data", jsonvalue.Object{})
+			}
+			return o
+		})),
+	of(only03, "part-file-xor", "Files have both bytes and a URI.",
+		onShape(isFile, with("uri", "https://agentbin.example/file"))),
+	of(only01, "part-file-xor-v01", "Files have both bytes and a URI.",
+		onShape(isFile, with("uri", "https://agentbin.example/file"))),
+	of(withTask, "part-base64", "The bytes of files are not base64.", onShape(isFile, inline("<svg/>"))),
+	of(withTask, "part-url-absolute", "Files are referred to by a path alone.", onShape(isFile, referTo("/files/1"))),
+	of(withTask, "part-media-type-syntax", "The media type of files is \"svg\".", onShape(isFile, mediaType("svg"))),
+	of(withTask, "output-mode-accepted", "The media type of files is image/png, whatever the client accepts.",
+		onShape(isFile, mediaType("image/png"))),
+	of(only03, "part-data-object", "Data is a text.", onShape(isPart, func(o jsonvalue.Object) jsonvalue.Object {
+		if is(o, "kind", "data") {
+			return o.With("data", "none")
+		}
+		return o
+	})),
+}
+
+// Faults of the shape of artifacts and tasks.
+var objectFaults = []Fault{
+	of(withTask, "artifact-id-present", "The artifacts of tasks that are read have no id.",
+		onShape(isArtifact, without("artifactId"), model.GetTask)),
+	of(withTask, "artifact-id-unique", "Tasks that are read show their first artifact twice.",
+		onShape(isTask, repeatArtifact, model.GetTask)),
+	of(withTask, "artifact-parts-array", "The parts of artifacts are a text.",
+		onShape(isArtifact, with("parts", "hello"))),
+	of(only10, "artifact-parts-nonempty", "Artifacts have no part.", onShape(isArtifact, with("parts", []any{}))),
+	of(only01, "artifact-index", "Artifacts have the index -1.", onShape(isArtifact, with("index", -1))),
+	of(withTask, "output-in-message", "A task that was completed has its result in the status message.",
+		onShape(isTask, resultAsMessage, model.SendMessage, model.GetTask)),
+	of(withTask, "task-id-present", "Tasks that are read have no id.", onShape(isTask, without("id"), model.GetTask),
+		"auth-required-uses-task"),
+	of(only03, "task-context-id", "Tasks that are read are in no context.",
+		onShape(isTask, without("contextId"), model.GetTask)),
+	of(withTask, "task-status-present", "Tasks that are read have no status.",
+		onShape(isTask, without("status"), model.GetTask)),
+	of(withTask, "task-state-enum", "Tasks that are read are \"paused\".",
+		onShape(isStatus, with("state", "paused"), model.GetTask)),
+	of(only10, "task-state-unspecified", "Tasks that are read are in no state that is set.",
+		onShape(isStatus, with("state", "TASK_STATE_UNSPECIFIED"), model.GetTask)),
+	of(only03, "task-kind", "Tasks that are read say that they are a job.",
+		onShape(isTask, with("kind", "job"), model.GetTask)),
+	of(only03, "task-timestamp-format", "Tasks that are read have a blank in their timestamps.",
+		onShape(isStatus, with("timestamp", "2026-03-01 10:00:00"), model.GetTask)),
+	of(only10, "timestamp-utc-z", "Tasks that are read have timestamps without a zone.",
+		onShape(isStatus, with("timestamp", "2026-03-01T10:00:00.000"), model.GetTask)),
+	of(only10, "timestamp-no-offset", "Tasks that are read have timestamps with an offset.",
+		onShape(isStatus, with("timestamp", "2026-03-01T10:00:00.000+00:00"), model.GetTask)),
+	of(only10, "timestamp-millis", "The events of streams have timestamps of whole seconds.", onEvent(wholeSeconds)),
+}
+
+// Faults of events, of what answers hold, and of their members.
+var memberFaults = []Fault{
+	of(only03, "event-kind", "Artifact updates have a kind of their own.",
+		onShape(isArtifactUpdate, with("kind", "artifact"))),
+	of(withTask, "event-ids", "Artifact updates do not say in which context they are.",
+		onShape(isArtifactUpdate, without("contextId"))),
+	of(only01, "event-id-v01", "Artifact updates do not name their task.", onShape(isArtifactUpdate, without("id"))),
+	of(withTask, "event-status", "Updates that say that the task is working have no state.",
+		onShape(isStatus, stateless, model.StreamMessage)),
+	of(withTask, "event-artifact", "Artifact updates bring no artifact.", onShape(isArtifactUpdate, without("artifact"))),
+	of(only03, "event-final-type", "Status updates say \"no\" where they do not say final.",
+		onShape(isStatusUpdate, func(o jsonvalue.Object) jsonvalue.Object {
+			if final, _ := o.Get("final"); final == false {
+				return o.With("final", "no")
+			}
+			return o
+		})),
+	of(withTask, "event-flags-type", "Artifact updates have a text for append.",
+		onShape(isArtifactUpdate, with("append", "no"))),
+	of(only10, "send-response-oneof", "A message is answered with the bare task.",
+		onShape(isWrapper, func(o jsonvalue.Object) jsonvalue.Object {
+			if task, ok := o.Get("task"); ok {
+				return task.(jsonvalue.Object)
+			}
+			return o
+		}, model.SendMessage)),
+	of(only10, "stream-response-oneof", "Streams have an event of the agent's own in them.",
+		onEvent(func(_ *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+			if n != 1 {
+				return []*wire.Frame{f}
+			}
+			own := *f
+			own.Last = false
+			own.Body = reshape(f.Body, isWrapper,
+				func(jsonvalue.Object) jsonvalue.Object { return jsonvalue.Object{{"progress", 50}} })
+			return []*wire.Frame{&own, f}
+		})),
+	of(only03, "send-result-type", "A message is answered with an object of the agent's own.",
+		onShape(isTask, func(jsonvalue.Object) jsonvalue.Object { return jsonvalue.Object{{"answer", "done"}} },
+			model.SendMessage)),
+	of(withTask, "get-result-task", "A task that is read stands in another object.",
+		onShape(isTask, func(o jsonvalue.Object) jsonvalue.Object { return jsonvalue.Object{{"task", o}} },
+			model.GetTask)),
+	of(only10, "json-camelcase", "Tasks that are read have the member context_id.",
+		onShape(isTask, func(o jsonvalue.Object) jsonvalue.Object {
+			id, _ := o.Get("contextId")
+			return o.Without("contextId").With("context_id", id)
+		}, model.GetTask)),
+	of(only10, "enum-name-string", "The states of tasks that are read are numbers.",
+		onShape(isStatus, with("state", 3), model.GetTask)),
+	of(withTask, "field-type", "The history of tasks that are read is a text.",
+		onShape(isTask, with("history", "none"), model.GetTask)),
+	of(only03, "field-null-required", "The history of tasks that are read is null.",
+		onShape(isTask, with("history", nil), model.GetTask)),
+	of(only10, "legacy-field-emitted", "Tasks that are read say what kind of object they are.",
+		onShape(isTask, with("kind", "task"), model.GetTask)),
+	of(withTask, "unknown-field", "Tasks that are read have a member of the agent's own.",
+		onShape(isTask, with("priority", "high"), model.GetTask)),
+}
+
+var only01 = []string{"spec01"}

@@ -1,0 +1,95 @@
+package fault
+
+import (
+	"bytes"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+// Faults of streams: which events they carry, in which order, in which framing.
+var streamFaults = []Fault{
+	of(only10, "stream-first-event", "The stream of a send begins with the first update; the task itself is never sent.",
+		onEvent(skipFirstTask)),
+	of(only10, "stream-message-only", "A stream that holds a message goes on with a second one.", onEvent(repeatMessage)),
+	of(only10, "stream-closed-on-terminal",
+		"After the event that ends the task, the stream goes on with one that says it is working.", onEvent(workOn)),
+	of(only03, "stream-nothing-after-final",
+		"After the event marked final, the stream goes on with one that says the task is working.", onEvent(workOn)),
+	of(withTask, "stream-truncated", "The stream ends as soon as the task is working.", onEvent(endEarly)),
+	of(withTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onEvent(changeEventID)),
+	of(withTask, "sse-unterminated-event",
+		"Streams repeat their last event without the blank line that would dispatch it.", onEvent(leaveOpen)),
+}
+
+func skipFirstTask(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
+	if n == 0 && c.Op == model.StreamMessage && f.Event.Task != nil && !f.Last {
+		return nil
+	}
+	return []*wire.Frame{f}
+}
+
+func repeatMessage(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	m := f.Event.Message
+	if m == nil {
+		return []*wire.Frame{f}
+	}
+	second := *m
+	second.ID += "-2"
+	return []*wire.Frame{f, {Body: c.FrameBody(model.Event{Message: &second})}}
+}
+
+func workOn(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if !f.Event.Terminal() {
+		return []*wire.Frame{f}
+	}
+	u := *f.Event.Status
+	u.Status.State, u.Status.Message = model.Working, nil
+	return []*wire.Frame{f, {Body: c.FrameBody(model.Event{Status: &u})}}
+}
+
+func endEarly(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if s := f.Event.Status; s != nil && s.Status.State == model.Working {
+		f.Last = true
+	}
+	return []*wire.Frame{f}
+}
+
+func changeEventID(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if c.Binding == wire.JSONRPC {
+		f.Body = f.Body.(jsonvalue.Object).With("id", "another-id")
+	}
+	return []*wire.Frame{f}
+}
+
+func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	if !f.Last {
+		return []*wire.Frame{f}
+	}
+	return []*wire.Frame{f, {Text: append(jsonvalue.Append([]byte("data: "), f.Body), '\n')}}
+}
+
+// Faults of the framing of events.
+var eventFaults = []Fault{
+	of(withTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
+		onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) })),
+	of(withTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",
+		onText(func(text []byte) []byte { return bytes.Replace(text, []byte("data: {"), []byte("data: {\n"), 1) })),
+	of(withTask, "sse-retry-digits", "Events bring a reconnection time with a unit.",
+		onText(func(text []byte) []byte { return append([]byte("retry: 3s\n"), text...) })),
+	of(withTask, "sse-id-nul", "Events bring an id that holds U+0000.",
+		onText(func(text []byte) []byte { return append([]byte("id: 1\x00\n"), text...) })),
+	of(withTask, "sse-empty-data", "An event with blank data comes before each event.",
+		onText(func(text []byte) []byte { return append([]byte("data: \n\n"), text...) })),
+	of(withTask, "sse-one-json", "Each event holds its JSON twice.",
+		onText(func(text []byte) []byte { return append(append([]byte(nil), text[:len(text)-1]...), text...) })),
+}
+
+// onText makes hooks that edit the text of each event of every stream.
+func onText(edit func(text []byte) []byte) func() wire.Hooks {
+	return onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+		f.Text = edit(append(jsonvalue.Append([]byte("data: "), f.Body), "\n\n"...))
+		return []*wire.Frame{f}
+	})
+}

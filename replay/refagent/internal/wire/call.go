@@ -1,0 +1,124 @@
+// Package wire has what passes through a reference agent on its way between HTTP and the engine, and the [Hooks] at
+// which a fault may change it.
+package wire
+
+import (
+	"net/http"
+	"strconv"
+
+	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
+	"a2atap/replay/refagent/internal/model"
+)
+
+// ExtendedCardToken is the bearer token that the extended card asks for.
+const ExtendedCardToken = "agentbin-test-token"
+
+// A Binding is a way to put operations on HTTP.
+type Binding string
+
+const (
+	JSONRPC  Binding = "JSONRPC"
+	HTTPJSON Binding = "HTTP+JSON"
+)
+
+// A Call is one request on its way through the agent, as the hooks of a fault see it.
+type Call struct {
+	Binding   Binding
+	Dialect   model.Dialect
+	MediaType string          // of complete answers
+	Op        model.Operation // empty if the request could not be read that far
+	Request   *model.Request  // nil as long as it is not decoded
+	ID        any             // the JSON-RPC id; nil on HTTP+JSON
+	Batch     []any           // the calls of a JSON-RPC batch
+	Failure   *model.Failure  // what the answer will say, if it is an error
+	Envelope  func(result any) any
+
+	// Named and UntilEnd are for streams before A2A 0.1: events have names, and go on while the agent waits for the
+	// client.
+	Named, UntilEnd bool
+}
+
+// An Answer is a response about to be written: complete, or the head of a stream.
+type Answer struct {
+	Status   int
+	Header   http.Header
+	Body     any    // a JSON tree
+	Text     []byte // written in place of body if it is not nil
+	Stream   bool   // events follow; there is no body
+	Bodyless bool   // 304
+}
+
+// NewAnswer returns an answer whose body is a JSON tree.
+func NewAnswer(status int, mediaType string, body any) *Answer {
+	return &Answer{Status: status, Header: http.Header{"Content-Type": {mediaType}}, Body: body}
+}
+
+// Write sends a complete answer. A client that has left is no concern of the agent.
+func (a *Answer) Write(w http.ResponseWriter) {
+	for name, v := range a.Header {
+		w.Header()[name] = v
+	}
+	if a.Bodyless {
+		w.WriteHeader(a.Status)
+		return
+	}
+	text := a.Text
+	if text == nil {
+		text = jsonvalue.Append(nil, a.Body)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(a.Status)
+	w.Write(text) // an error means that the client has left
+}
+
+// A Frame is one event of a stream about to be written.
+type Frame struct {
+	Event model.Event
+	Name  string // of the event; none if it is empty
+	Body  any
+	Text  []byte // written in place of the framed body if it is not nil
+	Last  bool   // the stream ends after it
+}
+
+// Ends reports whether a stream ends after an event.
+func (c *Call) Ends(e model.Event) bool {
+	if c.UntilEnd {
+		return e.Terminal()
+	}
+	return e.EndsStream()
+}
+
+// FrameBody returns what an event looks like in this call's dialect and binding.
+func (c *Call) FrameBody(e model.Event) any { return c.Envelope(c.Dialect.Event(e)) }
+
+// RPCError returns the error object of a failure.
+func (c *Call) RPCError(f *model.Failure) jsonvalue.Object {
+	e := jsonvalue.Object{{"code", c.Dialect.Code(f)}, {"message", f.Message}}
+	if details := c.Dialect.Details(f); len(details) > 0 {
+		e = append(e, jsonvalue.Member{"data", details})
+	}
+	return e
+}
+
+// Hooks are the named points at which a fault may change what a faithful agent does. A nil hook changes nothing.
+//
+// Hooks of different requests run at the same time: those with a memory guard it themselves.
+type Hooks struct {
+	// Card edits the public card's answer.
+	Card func(out *Answer)
+	// Admit refuses a request that a faithful agent would act on; nil lets it pass.
+	Admit func(c *Call) *model.Failure
+	// Join answers a message that names no task with a task that exists; ok false leaves the message its new task.
+	Join func(e *engine.Engine) (t engine.Turn, ok bool)
+	// Refuse replaces an error; if it gives nil, reply supplies the success in its place.
+	Refuse func(c *Call, f *model.Failure) *model.Failure
+	// Reply edits what a success gives, before it is put into JSON.
+	Reply func(c *Call, r *model.Reply)
+	// Answer edits a complete answer, or the head of a stream, before it is written.
+	Answer func(c *Call, out *Answer)
+	// Events is called once for each stream; what it returns turns each event into the events to write in its place.
+	Events func(c *Call) func(f *Frame) []*Frame
+	// Deliver edits a push notification.
+	Deliver func(d *engine.Delivery)
+}
