@@ -45,3 +45,11 @@ func (p *Proxy) certificateAsked(address string) {
 func (p *Proxy) unverified(address string, why error) {
 	p.notice(fmt.Sprintf("INSECURE: %s is not known to be the agent, and is taken for it: %v", address, why))
 }
+
+// upgraded tells the user, once for an agent and a protocol, that a connection goes on unobserved.
+func (p *Proxy) upgraded(agent, protocol string) {
+	if protocol != "" {
+		p.notice(fmt.Sprintf("a connection to %s was upgraded to %s: what follows on it passes, and is not observed",
+			agent, protocol))
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 )
 
 const (
@@ -71,7 +72,7 @@ func acceptsJSON(h *capture.Head) bool {
 // mayBeCard reports whether an answer of which only its body can tell is to be held. An event stream never is.
 func mayBeCard(h *capture.Head) bool {
 	media := h.Fields.MediaType()
-	return h.Status == 200 && media != "" && isJSON(media) && len(h.Fields.Values("Content-Range")) == 0
+	return h.Status == 200 && media != "" && rawhead.IsJSON(media) && len(h.Fields.Values("Content-Range")) == 0
 }
 
 // Patience implements relay.DoubtfulEditor.

@@ -13,6 +13,7 @@ import (
 	"github.com/elazarl/goproxy"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
 
@@ -23,8 +24,8 @@ type ForwardSpec struct {
 	// Leaf returns the certificate that clients are shown in the place of an agent's, for a name or an IP address.
 	Leaf func(host string) (*tls.Certificate, error)
 
-	Tunnel []HostPattern // agents whose TLS is not opened: bytes pass, and nothing of them is observed
-	Auth   *Credentials  // that clients must give; nil is none
+	Tunnel []hostname.Pattern // agents whose TLS is not opened: bytes pass, and nothing of them is observed
+	Auth   *Credentials       // that clients must give; nil is none
 
 	OnlyA2A bool // of exchanges without a sign of A2A, record no bodies
 }
@@ -74,7 +75,9 @@ func (p *Proxy) openForward(spec ForwardSpec) (*Forward, error) {
 	return f, nil
 }
 
-func (f *Forward) origin() origin { return newOrigin(f.addr.IP.String(), fmt.Sprint(f.addr.Port)) }
+func (f *Forward) origin() hostname.Origin {
+	return hostname.NewOrigin(f.addr.IP.String(), fmt.Sprint(f.addr.Port))
+}
 
 // newFront says what becomes of CONNECT: the first condition that holds decides. What passes goes to our own
 // connections, since those of goproxy hold back heads, hide broken streams and do not notice clients that leave.
@@ -82,7 +85,7 @@ func (f *Forward) newFront() *goproxy.ProxyHttpServer {
 	front := goproxy.NewProxyHttpServer()
 	front.Logger = log.New(io.Discard, "", 0)
 	front.OnRequest(when(func(c *connect) bool { return !f.admits(c.head) })).HijackConnect(then((*connect).challenge))
-	isLoop := func(c *connect) bool { return newOrigin(c.to.Host, c.to.Port) == f.origin() }
+	isLoop := func(c *connect) bool { return hostname.NewOrigin(c.to.Host, c.to.Port) == f.origin() }
 	isTunnel := func(c *connect) bool { return f.tunnels(c.to) }
 	front.OnRequest(when(isLoop)).HijackConnect(then((*connect).loop))
 	front.OnRequest(when(isTunnel)).HijackConnect(then((*connect).tunnelAsAsked))
@@ -104,7 +107,7 @@ func then(do func(*connect)) func(*http.Request, net.Conn, *goproxy.ProxyCtx) {
 // tunnels reports whether the user wants the TLS of a target left alone.
 func (f *Forward) tunnels(to relay.Target) bool {
 	for _, pattern := range f.spec.Tunnel {
-		if pattern.matches(to) {
+		if pattern.Matches(hostname.Normal(to.Host), to.Port) {
 			return true
 		}
 	}
@@ -188,7 +191,7 @@ func (f *Forward) dial(ctx context.Context, to relay.Target, name string) (net.C
 func (f *Forward) peer(to relay.Target) capture.Peer {
 	f.proxy.mu.Lock()
 	defer f.proxy.mu.Unlock()
-	at := newOrigin(to.Host, to.Port)
+	at := hostname.NewOrigin(to.Host, to.Port)
 	if t := f.proxy.aliases[at]; t != nil {
 		return t.peer()
 	}
@@ -204,5 +207,5 @@ func (f *Forward) peer(to relay.Target) capture.Peer {
 func (f *Forward) isTap(to relay.Target) bool {
 	f.proxy.mu.Lock()
 	defer f.proxy.mu.Unlock()
-	return f.proxy.tapAt(newOrigin(to.Host, to.Port)) != nil
+	return f.proxy.tapAt(hostname.NewOrigin(to.Host, to.Port)) != nil
 }

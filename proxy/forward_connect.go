@@ -95,7 +95,7 @@ func (c *connect) link() *forwardLink {
 	}
 	l := c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
 	if c.certificate != nil {
-		l.Conn.cert = c.certificate.Subject.CommonName
+		l.Conn.Certificate = c.certificate.Subject.CommonName
 	}
 	return l
 }
@@ -186,7 +186,7 @@ func (c *connect) interceptTLS() {
 // in its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
 	ask := tls.NoClientCert
-	if asksForCertificates(c.forward.proxy.opts.Recorder.opts.Clients) {
+	if c.forward.proxy.opts.Recorder.AsksForCertificates() {
 		ask = tls.RequestClientCert // which names the client, and lets it in or not no more than a User-Agent does
 	}
 	return &tls.Config{

@@ -9,6 +9,9 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"a2atap/proxy/rawhead"
+	"a2atap/proxy/recording"
 )
 
 // ParseForward reads the value of the flag --forward, [HOST:]PORT, and returns host:port. Without HOST it is 127.0.0.1.
@@ -47,7 +50,7 @@ func (c *Credentials) match(user, password string) bool {
 
 // proxyCredentials reads what a client gives in Proxy-Authorization, as it does for a proxy URL with user information.
 func proxyCredentials(head []byte) (user, password string, ok bool) {
-	scheme, text, _ := strings.Cut(string(fieldValue(head, "Proxy-Authorization")), " ")
+	scheme, text, _ := strings.Cut(string(rawhead.Value(head, "Proxy-Authorization")), " ")
 	if !strings.EqualFold(scheme, "Basic") {
 		return "", "", false
 	}
@@ -61,7 +64,7 @@ func proxyCredentials(head []byte) (user, password string, ok bool) {
 // proxyUser returns the name that a client has given itself by the user part of its proxy's URL; "" if there is none.
 func proxyUser(head []byte) string {
 	user, _, ok := proxyCredentials(head)
-	if !ok || !validName(user) || len(user) > 64 {
+	if !ok || !recording.ValidName(user) || len(user) > 64 {
 		return ""
 	}
 	return user

@@ -3,6 +3,8 @@ package proxy
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/recording"
 )
 
 func TestParseForward(t *testing.T) {
@@ -42,7 +44,7 @@ func FuzzConnectHead(f *testing.F) {
 		if end < 0 || end > len(b) || end > 0 && b[end-1] != '\n' {
 			t.Fatalf("the head of %q ends at %d", b, end)
 		}
-		if user := proxyUser(b[:end]); user != "" && !validName(user) {
+		if user := proxyUser(b[:end]); user != "" && !recording.ValidName(user) {
 			t.Errorf("user %q", user)
 		}
 		// What is certain stays what it is when more comes.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
@@ -14,6 +15,7 @@ import (
 type forwardLink struct {
 	*Conn
 	forward  *Forward
+	agent    capture.Peer  // who is meant by what names no other
 	pinned   *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
 	user     string        // that the client has given with CONNECT
 	sni      string        // the name that TLS is for, where CONNECT has another
@@ -26,14 +28,15 @@ type forwardLink struct {
 var _ relay.Observer = (*forwardLink)(nil)
 
 func (f *Forward) newForwardLink(client net.Conn, pinned *relay.Target, user string) *forwardLink {
-	agent := capture.Peer{Name: "a2atap", Addr: f.Addr()} // who is meant by bytes that name no other
+	agent := capture.Peer{Name: "a2atap", Addr: f.Addr()}
 	if pinned != nil {
 		agent = f.peer(*pinned)
 	}
 	l := &forwardLink{
-		Conn: f.proxy.opts.Recorder.Conn(agent, client.RemoteAddr().String()), forward: f, pinned: pinned, user: user,
+		Conn:    f.proxy.opts.Recorder.Conn(agent, client.RemoteAddr().String()),
+		forward: f, agent: agent, pinned: pinned, user: user,
 	}
-	l.selective = f.spec.OnlyA2A
+	l.OnlyA2A = f.spec.OnlyA2A
 	if user == "" {
 		f.proxy.callers.look(client, "", l.Conn)
 	}
@@ -87,7 +90,7 @@ func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
 		l.Fact(x, capture.Fact{
 			Note: fmt.Sprintf("Host is %s, the request's target %s: the request went to the latter (RFC 9112 "+
 				"section 3.2.2)", host, to.Authority()),
-			Rewrites: fieldRewrite("request", "Host", []string{host}, now),
+			Rewrites: rawhead.Rewrite("request", "Host", []string{host}, now),
 		})
 	}
 	if l.sni == "" {
@@ -116,7 +119,14 @@ func (l *forwardLink) Ended(x int) {
 // abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges
 // there were.
 func (l *forwardLink) abandon() int {
-	n := l.Conn.abandon()
+	n := l.Conn.Abandon()
 	l.forward.proxy.inFlight.add(-n)
 	return n
+}
+
+// Upgraded implements relay.Observer.
+func (l *forwardLink) Upgraded(x int) {
+	l.Conn.Upgraded(x)
+	protocol, agent := l.Protocol(x)
+	l.forward.proxy.upgraded(agent, protocol)
 }

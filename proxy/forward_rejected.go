@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
@@ -64,7 +65,7 @@ func (c *connect) clientName() string {
 	if user := proxyUser(c.head); user != "" {
 		return user
 	}
-	name, _ := clientName(c.head)
+	name, _ := recording.ClientName(c.head)
 	return name
 }
 

@@ -23,12 +23,12 @@ import (
 type hostList struct {
 	what    string   // the listener, for people: "this tap"
 	names   []string // in their normal form
-	allowed []HostPattern
+	allowed []hostname.Pattern
 	all     bool // it listens on all addresses
 }
 
 // newHostList returns the hosts of a listener that was asked to listen at an address, host:port, and does at another.
-func newHostList(what, asked string, at *net.TCPAddr, allowed []HostPattern) *hostList {
+func newHostList(what, asked string, at *net.TCPAddr, allowed []hostname.Pattern) *hostList {
 	l := &hostList{
 		what: what, allowed: allowed, all: at.IP.IsUnspecified(), names: []string{hostname.Normal(at.IP.String())},
 	}
@@ -47,7 +47,7 @@ func (l *hostList) has(host, port string, local net.Addr) bool {
 	if at, ok := local.(*net.TCPAddr); ok && l.all && host == hostname.Normal(at.IP.String()) {
 		return true
 	}
-	return slices.ContainsFunc(l.allowed, func(p HostPattern) bool { return p.names(host, port) })
+	return slices.ContainsFunc(l.allowed, func(p hostname.Pattern) bool { return p.Matches(host, port) })
 }
 
 // check returns why a request must not name an authority, with what to do if it is to; nil if it may.
@@ -101,7 +101,7 @@ func (a *admission) accept(authority []byte) error {
 // should know. The listener was to listen at an address, host:port, and does at another.
 //
 // A request in absolute form is checked by its target, which net/http puts in the place of Host.
-func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []HostPattern, refused func(string)) http.Handler {
+func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []hostname.Pattern, refused func(string)) http.Handler {
 	addr, ok := at.(*net.TCPAddr)
 	if !ok { // only networks have hosts
 		return h

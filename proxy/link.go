@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"net"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
@@ -110,7 +109,7 @@ func (t *Tap) cardRequestOf(head []byte) *cardRequest {
 	default:
 		return nil
 	}
-	q.method, q.host = string(method), string(fieldValue(head, "Host"))
+	q.method, q.host = string(method), string(rawhead.Value(head, "Host"))
 	return q
 }
 
@@ -126,24 +125,18 @@ func asksForCard(h *capture.Head) bool {
 // mayCallForCard reports whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its
 // body is as far as that is known. Only a complete body shows it.
 func mayCallForCard(head []byte) (length int, may bool) {
-	coding := fieldValue(head, "Content-Encoding")
+	coding := rawhead.Value(head, "Content-Encoding")
 	if len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity")) {
 		return 0, false
 	}
-	if !isJSON(capture.MediaType(string(fieldValue(head, "Content-Type")))) {
+	if !rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
 		return 0, false
 	}
-	if fieldValue(head, "Transfer-Encoding") != nil {
+	if rawhead.Value(head, "Transfer-Encoding") != nil {
 		return 0, true
 	}
-	length, err := strconv.Atoi(string(fieldValue(head, "Content-Length")))
+	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
 	return length, err == nil && 0 <= length && length <= maxCallSize
-}
-
-// isJSON reports whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
-func isJSON(mediaType string) bool {
-	return mediaType == "" || mediaType == "application/json" || mediaType == "text/json" ||
-		strings.HasSuffix(mediaType, "+json")
 }
 
 // RequestBody implements relay.Observer.
@@ -245,7 +238,7 @@ func (l *link) Ended(x int) {
 // abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It
 // returns how many exchanges there were.
 func (l *link) abandon() int {
-	n := l.Conn.abandon()
+	n := l.Conn.Abandon()
 	l.tap.proxy.inFlight.add(-n)
 	return n
 }
@@ -274,16 +267,9 @@ func (q *cardRequest) callsForCard() bool {
 	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
 }
 
-// fieldRewrite is the record of a changed field of a head.
-func fieldRewrite(side, name string, was []string, now string) []capture.Rewrite {
-	if len(was) == 1 && was[0] == now {
-		return nil
-	}
-	if len(was) == 0 {
-		was = []string{""}
-	}
-	return []capture.Rewrite{{
-		Place: side + ".header[" + name + "]", Was: strings.Join(slices.Clip(was), ", "),
-		Now: now,
-	}}
+// Upgraded implements relay.Observer.
+func (l *link) Upgraded(x int) {
+	l.Conn.Upgraded(x)
+	protocol, agent := l.Protocol(x)
+	l.tap.proxy.upgraded(agent, protocol)
 }

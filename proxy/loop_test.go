@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/recording"
 )
 
 // newUnservedProxy returns a proxy that is not served.
 func newUnservedProxy(t *testing.T) *Proxy {
 	t.Helper()
-	recorder := NewRecorder(RecorderOptions{Sink: new(capture.Memory)})
+	recorder := recording.New(recording.Options{Sink: new(capture.Memory)})
 	p, err := New(Options{Recorder: recorder, AllowRemote: true})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +100,7 @@ func TestAuthority(t *testing.T) {
 	}
 	for _, test := range tests {
 		tap := &Tap{addr: net.TCPAddrFromAddrPort(mustAddrPort(t, test.listens))}
-		tap.hosts = newHostList("this tap", test.listens, tap.addr, []HostPattern{{host: "tap.example"}})
+		tap.hosts = newHostList("this tap", test.listens, tap.addr, []hostname.Pattern{{Host: "tap.example"}})
 		local := net.TCPAddrFromAddrPort(mustAddrPort(t, test.local))
 		if got := tap.authority(test.used, local); got != test.want {
 			t.Errorf("tap %s, Host %q, reached at %s: got %s, want %s", test.listens, test.used, test.local, got,

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
+	"a2atap/proxy/recording"
 )
 
 // Defaults of Options.
@@ -31,7 +33,7 @@ type Options struct {
 	Taps     []TapSpec
 	Aliases  []Alias      // further origins of the agents, as their cards may name them
 	Forward  *ForwardSpec // the forward proxy; nil for none
-	Recorder *Recorder
+	Recorder *recording.Recorder
 
 	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
 	AllowRemote bool // taps may listen on addresses that other machines reach
@@ -45,7 +47,7 @@ type Options struct {
 	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
 	// agent by a name of its own that leads here. Requests to the forward proxy itself are held to the same, those
 	// through it are for any host.
-	AllowHosts []HostPattern
+	AllowHosts []hostname.Pattern
 
 	// Faults are made, on purpose, in the answers of agents behind taps. Without any nothing of the path of the traffic
 	// is different. Those that came through the forward proxy get none.
@@ -98,11 +100,11 @@ type Proxy struct {
 	mu      sync.Mutex
 	taps    []*Tap
 	forward *Forward // nil if there is none; set by New
-	aliases map[origin]*Tap
-	noticed map[string]bool  // notices
-	ctx     context.Context  // of the connections, nil before Serve
-	stopped bool             // no tap is opened any more
-	failed  map[origin]error // further taps that could not be opened
+	aliases map[hostname.Origin]*Tap
+	noticed map[string]bool           // notices
+	ctx     context.Context           // of the connections, nil before Serve
+	stopped bool                      // no tap is opened any more
+	failed  map[hostname.Origin]error // further taps that could not be opened
 }
 
 // maxNotices bounds what is reported to the user, so that an agent that changes its card each time cannot flood the
@@ -127,9 +129,9 @@ func New(opts Options) (*Proxy, error) {
 		opts:        opts,
 		callbacks:   make(chan func(), maxNotices+maxFurtherTaps),
 		stopTimeout: defaultStopTimeout,
-		aliases:     make(map[origin]*Tap),
+		aliases:     make(map[hostname.Origin]*Tap),
 		noticed:     make(map[string]bool),
-		failed:      make(map[origin]error),
+		failed:      make(map[hostname.Origin]error),
 	}
 	p.callers = newCallers(p)
 	p.dialer = &outbound.Dialer{
@@ -181,7 +183,7 @@ func (p *Proxy) open() error {
 		if t == nil {
 			return fmt.Errorf("alias %s=%s: unknown agent %q; use %s", a.Name, a.URL, a.Name, p.names())
 		}
-		p.aliases[originOf(a.URL)] = t
+		p.aliases[hostname.OriginOf(a.URL)] = t
 	}
 	if p.opts.Forward == nil {
 		return nil
@@ -256,7 +258,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	}
 	cut()
 	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not for ever.
-	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.q.stopWaiting)
+	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.StopWaiting)
 	p.served.Wait()
 	stuck.Stop()
 	close(p.callbacks)

@@ -1,12 +1,11 @@
 package proxy
 
 import (
-	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
@@ -28,18 +27,18 @@ func (l cardEditor) Request(x int, head []byte) []byte {
 		return head
 	}
 	tags := l.tap.tagger(q.host, l.local)
-	edit := editHead(head)
-	rewrites := fieldRewrite("request", "Accept-Encoding", edit.set("Accept-Encoding", "identity"), "identity")
+	edit := rawhead.NewEdit(head)
+	rewrites := rawhead.Rewrite("request", "Accept-Encoding", edit.Set("Accept-Encoding", "identity"), "identity")
 	for _, name := range []string{"Range", "If-Range"} {
-		if was := edit.drop(name); was != nil {
-			rewrites = append(rewrites, fieldRewrite("request", name, was, "")...)
+		if was := edit.Drop(name); was != nil {
+			rewrites = append(rewrites, rawhead.Rewrite("request", name, was, "")...)
 		}
 	}
-	edit.each("If-None-Match", func(was string) (string, bool) {
+	edit.Each("If-None-Match", func(was string) (string, bool) {
 		now, marked := tags.unmark(was)
 		if marked {
 			l.noteMarkedTag(q)
-			rewrites = append(rewrites, fieldRewrite("request", "If-None-Match", []string{was}, now)...)
+			rewrites = append(rewrites, rawhead.Rewrite("request", "If-None-Match", []string{was}, now)...)
 		}
 		return now, true
 	})
@@ -47,7 +46,7 @@ func (l cardEditor) Request(x int, head []byte) []byte {
 		return head
 	}
 	l.Fact(x, capture.Fact{Rewrites: rewrites})
-	return edit.bytes()
+	return edit.Bytes()
 }
 
 func (l *link) noteMarkedTag(q *cardRequest) {
@@ -66,7 +65,7 @@ func (l cardEditor) Hold(x int, head []byte) int {
 	media := h.Fields.MediaType()
 	switch {
 	case q.bodyKnown != nil:
-		if h.Status == 200 && isJSON(media) && q.callsForCard() {
+		if h.Status == 200 && rawhead.IsJSON(media) && q.callsForCard() {
 			return maxCard
 		}
 	case h.Status == 304 && q.marked:
@@ -76,7 +75,7 @@ func (l cardEditor) Hold(x int, head []byte) int {
 			return maxCard
 		}
 	case h.Status < 200 || h.Status > 299 || h.Status == 204 || h.Status == 206:
-	case isJSON(media), media == "text/plain", media == "application/octet-stream": // as file servers name a card
+	case rawhead.IsJSON(media), media == "text/plain", media == "application/octet-stream": // as file servers name a card
 		return maxCard
 	}
 	return 0
@@ -104,16 +103,16 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 		return nil
 	}
 	h := capture.ParseResponseHead(head)
-	edit := editHead(head)
+	edit := rawhead.NewEdit(head)
 	switch {
 	case h.Status == 304:
-		return l.marked(x, q, edit).bytes()
+		return l.marked(x, q, edit).Bytes()
 	case q.method == "HEAD":
 		// The length of what GET would give is known only once a card was fetched, so it is left out, as RFC 9110
 		// section 8.6 allows. What GET would give is rewritten, so the entity tag is marked and digests do not hold.
-		edit.drop("Content-Length")
-		dropDigests(edit)
-		return l.marked(x, q, edit).bytes()
+		edit.Drop("Content-Length")
+		rawhead.DropDigests(edit)
+		return l.marked(x, q, edit).Bytes()
 	}
 	read := l.content
 	if q.doubtful {
@@ -127,10 +126,10 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 	if len(replacements) == 0 {
 		return nil
 	}
-	edit.drop("Content-Encoding")
-	dropDigests(edit)
+	edit.Drop("Content-Encoding")
+	rawhead.DropDigests(edit)
 	l.marked(x, q, edit)
-	return frame(edit, &h, applyReplacements(card, replacements), withoutDigests(trailer))
+	return rawhead.Frame(edit, &h, applyReplacements(card, replacements), rawhead.WithoutDigests(trailer))
 }
 
 // content returns the body of an answer that is a card without its content coding, and whether it can be rewritten.
@@ -192,30 +191,27 @@ func (l *link) rewrite(x int, q *cardRequest, card []byte) []replacement {
 }
 
 // marked marks the entity tag of an answer. It comes after route, which may have opened a further tap.
-func (l *link) marked(x int, q *cardRequest, edit *headEdit) *headEdit {
+func (l *link) marked(x int, q *cardRequest, edit *rawhead.Edit) *rawhead.Edit {
 	tags := l.tap.tagger(q.host, l.local)
-	edit.each("ETag", func(was string) (string, bool) {
+	edit.Each("ETag", func(was string) (string, bool) {
 		now := tags.mark(was)
-		l.Fact(x, capture.Fact{Rewrites: fieldRewrite("response", "ETag", []string{was}, now)})
+		l.Fact(x, capture.Fact{Rewrites: rawhead.Rewrite("response", "ETag", []string{was}, now)})
 		return now, true
 	})
 	return edit
 }
 
-func dropDigests(edit *headEdit) {
-	for _, name := range digestFields {
-		edit.drop(name)
+// replaceOrigin puts another authority into an absolute URL, with the scheme http that taps speak. User information,
+// path, query and fragment stay as they are written.
+func replaceOrigin(raw, authority string) string {
+	_, rest, _ := strings.Cut(raw, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
 	}
-}
-
-// frame puts head and content together, framed as the agent framed them: by length, in chunks (one now, the trailer
-// behind it), or by the end of the connection.
-func frame(edit *headEdit, h *capture.Head, content, trailer []byte) []byte {
-	if h.Fields.Has("Transfer-Encoding") {
-		return appendChunked(edit.bytes(), content, trailer)
+	user := ""
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		user = rest[:at+1]
 	}
-	if h.Fields.Has("Content-Length") {
-		edit.set("Content-Length", strconv.Itoa(len(content)))
-	}
-	return append(bytes.Clone(edit.bytes()), content...)
+	return "http://" + user + authority + rest[end:]
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"a2atap/proxy/hostname"
 )
 
 // maxFurtherTaps is how many taps may open by themselves: a card can name any number of ports.
@@ -32,7 +34,7 @@ func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 		return nil, foreign
 	}
 	u.Scheme = scheme
-	at := originOf(u)
+	at := hostname.OriginOf(u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.known(from, at); t != nil {
@@ -41,7 +43,7 @@ func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 	if p.tapAt(at) != nil {
 		return nil, ""
 	}
-	if at.host != from.agent.host {
+	if at.Host != from.agent.Host {
 		return nil, foreign
 	}
 	t, err := p.openFurther(from, u, at)
@@ -52,13 +54,13 @@ func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 }
 
 // known returns the tap in front of the agent at an origin, as seen from the card of an agent. The caller holds p.mu.
-func (p *Proxy) known(from *Tap, at origin) *Tap {
+func (p *Proxy) known(from *Tap, at hostname.Origin) *Tap {
 	if t := p.aliases[at]; t != nil {
 		return t
 	}
 	// A loopback spelling with the agent's port is the agent, wherever it lives: it is what servers write that do not
 	// know their public name.
-	if at == from.agent || at.host == loopback && at.port == from.agent.port {
+	if at == from.agent || at.Host == hostname.Loopback && at.Port == from.agent.Port {
 		return from
 	}
 	for _, t := range p.taps {
@@ -70,9 +72,9 @@ func (p *Proxy) known(from *Tap, at origin) *Tap {
 }
 
 // tapAt returns the tap that listens at an origin.
-func (p *Proxy) tapAt(at origin) *Tap {
+func (p *Proxy) tapAt(at hostname.Origin) *Tap {
 	for _, t := range p.taps {
-		if newOrigin(t.addr.IP.String(), strconv.Itoa(t.addr.Port)) == at {
+		if hostname.NewOrigin(t.addr.IP.String(), strconv.Itoa(t.addr.Port)) == at {
 			return t
 		}
 	}
@@ -81,7 +83,7 @@ func (p *Proxy) tapAt(at origin) *Tap {
 
 // openFurther opens a tap in front of another port of an agent's host. It listens on a free port beside the first. The
 // caller holds p.mu.
-func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
+func (p *Proxy) openFurther(from *Tap, u *url.URL, at hostname.Origin) (*Tap, error) {
 	if err := p.failed[at]; err != nil {
 		return nil, err
 	}
@@ -120,11 +122,11 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 }
 
 // furtherName names a further tap NAME:PORT, or HOST:PORT where the agent is named after its host and port.
-func (t *Tap) furtherName(u *url.URL, at origin) string {
+func (t *Tap) furtherName(u *url.URL, at hostname.Origin) string {
 	if strings.Contains(t.family, ":") {
-		return hostPort(u)
+		return hostname.HostPort(u)
 	}
-	return t.family + ":" + at.port
+	return t.family + ":" + at.Port
 }
 
 // tagger returns what marks the entity tags of cards that this tap rewrites for a client that used a name for it: it
@@ -135,12 +137,14 @@ func (t *Tap) tagger(used string, local net.Addr) tagger {
 	defer p.mu.Unlock()
 	parts := []string{t.authority(used, local)}
 	for _, other := range p.taps {
-		parts = append(parts, other.Name()+" "+other.agent.host+" "+other.agent.port+" "+other.listening(local))
+		parts = append(parts, other.Name()+" "+other.agent.Host+" "+other.agent.Port+" "+other.listening(local))
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(p.aliases), compareOrigins) {
-		parts = append(parts, at.host+" "+at.port+" "+p.aliases[at].Name())
+		parts = append(parts, at.Host+" "+at.Port+" "+p.aliases[at].Name())
 	}
 	return newTagger(parts...)
 }
 
-func compareOrigins(a, b origin) int { return strings.Compare(a.host+" "+a.port, b.host+" "+b.port) }
+func compareOrigins(a, b hostname.Origin) int {
+	return strings.Compare(a.Host+" "+a.Port, b.Host+" "+b.Port)
+}

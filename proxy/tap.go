@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -21,7 +22,7 @@ import (
 type Tap struct {
 	proxy       *Proxy
 	spec        TapSpec
-	agent       origin
+	agent       hostname.Origin
 	listener    net.Listener
 	addr        *net.TCPAddr
 	hosts       *hostList
@@ -92,7 +93,7 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 		return nil, err
 	}
 	t := &Tap{
-		proxy: p, spec: spec, agent: originOf(spec.Agent), family: spec.Name,
+		proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: spec.Name,
 		listener: listener, addr: listener.Addr().(*net.TCPAddr),
 	}
 	t.hosts = newHostList("this tap", spec.Listen, t.addr, p.opts.AllowHosts)
@@ -132,7 +133,7 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 			if authority != t.spec.Agent.Host { // it is a webhook
 				return ""
 			}
-			return t.proxy.advise(err, hostPort(t.spec.Agent))
+			return t.proxy.advise(err, hostname.HostPort(t.spec.Agent))
 		},
 	}
 	switch {
@@ -162,7 +163,7 @@ func (t *Tap) dialFor(ctx context.Context, client net.Conn) (net.Conn, error) {
 func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 	u := t.spec.Agent
 	refuse := t.proxy.refuseLoop(u.Host)
-	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
+	return t.proxy.connect(ctx, hostname.HostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
 		if err := refuse(conn); err != nil {
 			return err
 		}
@@ -173,5 +174,11 @@ func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 
 // peer returns the agent as the record names it.
 func (t *Tap) peer() capture.Peer {
-	return capture.Peer{Name: t.spec.Name, Addr: hostPort(t.spec.Agent), URL: t.spec.Agent.String()}
+	return capture.Peer{Name: t.spec.Name, Addr: hostname.HostPort(t.spec.Agent), URL: t.spec.Agent.String()}
+}
+
+// parseAuthority reads host[:port] as it stands in a Host field of plain HTTP.
+func parseAuthority(s string) (host, port string, ok bool) {
+	host, port, ok = hostname.Split(s)
+	return host, cmp.Or(port, "80"), ok
 }

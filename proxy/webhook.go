@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
@@ -22,9 +23,6 @@ const (
 	maxWatched        = 64 << 10  // bytes of a request that is not held that are looked at
 	maxDecodedWatched = 256 << 10 // of them, if they came compressed
 )
-
-// byWebhook says how a client's name was found out: it uses the address that it was given for a webhook.
-const byWebhook = "webhook"
 
 // An exchangeHooks is what a link knows of an exchange that is about push notification configs, or whose answer may name
 // an address of ours.
@@ -109,7 +107,7 @@ func (l *link) deliveryRequest(x int, head []byte) bool {
 	}
 	l.deliveries[x] = true
 	l.mu.Unlock()
-	l.deliver(x, d.head(head), p.receiver(&d), d.agent)
+	l.Deliver(x, d.head(head), p.receiver(&d), d.agent)
 	return true
 }
 
@@ -124,7 +122,7 @@ func (l *link) isDelivery(x int) bool {
 // passes as it is, or nothing if notifications are seen anyway.
 func (t *Tap) hookBase(u *url.URL) (base, why string) {
 	p := t.proxy
-	at := originOf(u)
+	at := hostname.OriginOf(u)
 	p.mu.Lock()
 	ours := p.tapAt(at) != nil
 	p.mu.Unlock()
@@ -139,7 +137,7 @@ func (t *Tap) hookBase(u *url.URL) (base, why string) {
 		return "", agentElsewhere
 	case u.Scheme != "http":
 		return "", "the webhook is not on plain HTTP" + toHaveThem
-	case at.host != loopback && !hostname.IsLoopback(at.host):
+	case at.Host != hostname.Loopback && !hostname.IsLoopback(at.Host):
 		return "", "the webhook is not on this machine" + toHaveThem
 	}
 	return "http://" + t.listening(nil), ""
@@ -181,42 +179,42 @@ func (l hookEditor) Request(x int, head []byte) []byte {
 
 // readably asks for an answer without content coding.
 func (l *link) readably(x int, head []byte) []byte {
-	if fieldValue(head, "Accept-Encoding") == nil {
+	if rawhead.Value(head, "Accept-Encoding") == nil {
 		return head
 	}
-	edit := editHead(head)
-	rewrites := fieldRewrite("request", "Accept-Encoding", edit.set("Accept-Encoding", "identity"), "identity")
+	edit := rawhead.NewEdit(head)
+	rewrites := rawhead.Rewrite("request", "Accept-Encoding", edit.Set("Accept-Encoding", "identity"), "identity")
 	if len(rewrites) == 0 {
 		return head
 	}
 	l.Fact(x, capture.Fact{Rewrites: rewrites})
-	return edit.bytes()
+	return edit.Bytes()
 }
 
 // HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
 // along with their head and show it.
 func (l hookEditor) HoldRequest(x int, head, begun []byte, whole bool) int {
 	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) ||
-		!isJSON(capture.MediaType(string(fieldValue(head, "Content-Type")))) {
+		!rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
 		return 0
 	}
-	coded := isCoded(head)
+	coded := rawhead.IsCoded(head)
 	if whole && !coded && !mentionsPush(begun) && !targetMentionsPush(head) {
 		return 0
 	}
 	h := l.hooksFor(x, head)
 	h.watched = true
-	length, err := strconv.Atoi(string(fieldValue(head, "Content-Length")))
+	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
 	switch {
 	case !l.tap.mayDivert():
 		h.unseen = agentElsewhere
 	case coded:
 		h.unseen = "the request that configures the webhook is compressed"
-	case fieldValue(head, "Expect") != nil:
+	case rawhead.Value(head, "Expect") != nil:
 		h.unseen = "the request that configures the webhook waits for 100 (Expect)"
 	case err == nil && length > maxHookBody:
 		h.unseen = requestTooLarge
-	case hasDigest(head):
+	case rawhead.HasDigest(head):
 		h.unseen = "the request that configures the webhook has a digest of its body, which another URL would break"
 	default:
 		h.watched = err != nil // it may grow too large
@@ -230,7 +228,7 @@ var requestTooLarge = fmt.Sprintf("the request that configures the webhook has m
 // mayDivert reports whether any webhook can be led through the tap.
 func (t *Tap) mayDivert() bool {
 	host := hostname.Normal(t.spec.Agent.Hostname())
-	return t.proxy.opts.Webhooks.URL != nil || hostname.IsLoopback(host) || isLoopbackSpelling(host)
+	return t.proxy.opts.Webhooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host)
 }
 
 // Why webhooks are not led through a tap.
@@ -240,21 +238,6 @@ const (
 )
 
 var postMethod = []byte("POST ")
-
-// isCoded reports whether the body behind a head has a content coding.
-func isCoded(head []byte) bool {
-	coding := fieldValue(head, "Content-Encoding")
-	return len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity"))
-}
-
-func hasDigest(head []byte) bool {
-	for _, name := range digestFields {
-		if fieldValue(head, name) != nil {
-			return true
-		}
-	}
-	return false
-}
 
 // HeldRequest implements relay.RequestEditor: it replaces the URLs of webhooks, and no other byte of the body.
 func (l hookEditor) HeldRequest(x int, head, body, trailer []byte) []byte {
@@ -270,7 +253,7 @@ func (l hookEditor) HeldRequest(x int, head, body, trailer []byte) []byte {
 	if len(replacements) == 0 && len(edited) == len(head) {
 		return nil
 	}
-	return frame(editHead(edited), &parsed, applyReplacements(body, replacements), trailer)
+	return rawhead.Frame(rawhead.NewEdit(edited), &parsed, applyReplacements(body, replacements), trailer)
 }
 
 // diverted returns what takes the place of the URLs of webhooks, and records it.

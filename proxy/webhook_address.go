@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
@@ -144,20 +146,16 @@ func (s *sealer) deliver(target string) (d delivery, err error) {
 
 // head returns the head of a delivery as the agent would have sent it to the webhook itself.
 func (d *delivery) head(raw []byte) []byte {
-	edit := editHead(raw)
-	if method, rest, ok := strings.Cut(string(edit.lines[0]), " "); ok {
-		if end := strings.LastIndexByte(rest, ' '); end >= 0 {
-			edit.lines[0] = []byte(method + " " + d.target + rest[end:])
-		}
-	}
-	edit.each("Host", func(string) (string, bool) { return d.authority, true })
-	return edit.bytes()
+	edit := rawhead.NewEdit(raw)
+	edit.SetTarget(d.target)
+	edit.Each("Host", func(string) (string, bool) { return d.authority, true })
+	return edit.Bytes()
 }
 
 // receiver returns the webhook of a delivery as the record names it: after the agent that is tapped there, or the client
 // that has configured it.
 func (p *Proxy) receiver(d *delivery) capture.Peer {
-	at := newOrigin(d.to.Host, d.to.Port)
+	at := hostname.NewOrigin(d.to.Host, d.to.Port)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.taps {

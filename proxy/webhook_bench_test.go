@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/hostname"
 )
 
 // BenchmarkRequestWithoutWebhook is what a request that carries no config costs more where webhooks are led through taps:
@@ -12,7 +14,7 @@ func BenchmarkRequestWithoutWebhook(b *testing.B) {
 	agent := &url.URL{Scheme: "http", Host: "127.0.0.1:9001"}
 	tap := &Tap{
 		proxy: &Proxy{opts: Options{Webhooks: &WebhookSpec{}}, seals: testSeals},
-		spec:  TapSpec{Name: "booker", Agent: agent}, agent: originOf(agent),
+		spec:  TapSpec{Name: "booker", Agent: agent}, agent: hostname.OriginOf(agent),
 	}
 	editor := hookEditor{cardEditor{&link{tap: tap}}}
 	head := []byte("POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nUser-Agent: planner/1\r\nContent-Type: application/json\r\n" +

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 )
 
 // pushWords are in the names of all methods, routes and members that are about push notification configs, in all
@@ -23,8 +24,7 @@ func mentionsPush(b []byte) bool {
 
 // targetMentionsPush reports it of the target in a head.
 func targetMentionsPush(head []byte) bool {
-	line, _, _ := bytes.Cut(head, lineFeed)
-	return mentionsPush(line)
+	return mentionsPush(rawhead.StartLine(head))
 }
 
 // maxConfigDepth is how deep a config may lie in those that only wrap it.

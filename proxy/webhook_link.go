@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
@@ -16,7 +17,7 @@ func (l *link) hooksFor(x int, head []byte) *exchangeHooks {
 	h := l.hooked[x]
 	if h == nil {
 		h = &exchangeHooks{head: capture.ParseRequestHead(head)}
-		h.client = l.nameNow(head)
+		h.client = l.NameNow(head)
 		h.request = l.recordRestorer(x, "request.body")
 		if l.hooked == nil {
 			l.hooked = make(map[int]*exchangeHooks)
@@ -114,12 +115,12 @@ func (l *link) passedUnseen(x int, h *exchangeHooks) {
 func mayName(h *capture.Head, asked bool) bool {
 	media := h.Fields.MediaType()
 	return h.Status != 204 && h.Status != 304 &&
-		(isJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == ""))
+		(rawhead.IsJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == ""))
 }
 
 // hookAnswer notes the head of an answer that may name addresses of ours.
 func (l *link) hookAnswer(x int, head []byte) {
-	if h := l.answerHooks(x, head); h != nil && !isCoded(head) {
+	if h := l.answerHooks(x, head); h != nil && !rawhead.IsCoded(head) {
 		h.answer = l.recordRestorer(x, "response.body")
 	}
 }
@@ -142,10 +143,10 @@ func (l hookEditor) Hold(x int, head []byte) int {
 	if h == nil {
 		return 0
 	}
-	if !isCoded(head) && (fieldValue(head, "Content-Length") == nil || fieldValue(head, "Transfer-Encoding") != nil) {
+	if !rawhead.IsCoded(head) && (rawhead.Value(head, "Content-Length") == nil || rawhead.Value(head, "Transfer-Encoding") != nil) {
 		return 0 // see Change
 	}
-	if isCoded(head) && !h.asks.Load() {
+	if rawhead.IsCoded(head) && !h.asks.Load() {
 		return 0
 	}
 	h.holds = true
@@ -171,7 +172,7 @@ func (l *link) answerHooks(x int, head []byte) *exchangeHooks {
 
 // Change implements relay.ContentEditor.
 func (l hookEditor) Change(x int, head []byte) relay.Change {
-	if l.answerHooks(x, head) == nil || isCoded(head) {
+	if l.answerHooks(x, head) == nil || rawhead.IsCoded(head) {
 		return nil
 	}
 	return &restorer{seals: l.tap.proxy.seals}
@@ -192,10 +193,10 @@ func (l hookEditor) Answer(x int, head, body, trailer []byte) []byte {
 	if !changed {
 		return nil
 	}
-	edit := editHead(head)
-	edit.drop("Content-Encoding")
-	dropDigests(edit)
-	return frame(edit, &parsed, text, withoutDigests(trailer))
+	edit := rawhead.NewEdit(head)
+	edit.Drop("Content-Encoding")
+	rawhead.DropDigests(edit)
+	return rawhead.Frame(edit, &parsed, text, rawhead.WithoutDigests(trailer))
 }
 
 // hookPatience is how long an answer may be held that declares its length and asks for no configs: what such a one says

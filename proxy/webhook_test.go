@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/hostname"
 )
 
 var testSeals, _ = newSealer([]byte("0123456789abcdef0123456789abcdef"))
@@ -38,7 +40,7 @@ func TestHookBase(t *testing.T) {
 		}
 		p := &Proxy{opts: Options{Webhooks: &spec}}
 		agent := mustParse(t, test.agent)
-		tap := &Tap{proxy: p, spec: TapSpec{Name: "booker", Agent: agent}, agent: originOf(agent)}
+		tap := &Tap{proxy: p, spec: TapSpec{Name: "booker", Agent: agent}, agent: hostname.OriginOf(agent)}
 		tap.addr = mustAddr(t, "127.0.0.1:7001")
 		p.taps = []*Tap{tap}
 		base, why := tap.hookBase(mustParse(t, test.hook))

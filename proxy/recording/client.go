@@ -1,6 +1,10 @@
-package proxy
+package recording
 
-import "bytes"
+import (
+	"bytes"
+
+	"a2atap/proxy/rawhead"
+)
 
 // How a client's name was found out.
 const (
@@ -23,46 +27,46 @@ func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
 			return p.Name, p.how()
 		}
 	}
-	if c := x.conn.caller; c != nil {
-		r.q.hold(c.done, c.until)
+	if c := x.conn.Caller; c != nil {
+		r.q.hold(c.Done, c.Until)
 		select {
-		case <-c.done:
-			if c.name != "" && c.name != x.agent.Name {
-				return c.name, c.how
+		case <-c.Done:
+			if c.Name != "" && c.Name != x.agent.Name {
+				return c.Name, c.How
 			}
 		default:
 		}
 	}
-	return clientName(head)
+	return ClientName(head)
 }
 
-// nameNow returns the name of the client of a request as far as it is known; empty if it has none.
-func (c *Conn) nameNow(head []byte) string {
+// NameNow returns the name of the client of a request as far as it is known; empty if it has none.
+func (c *Conn) NameNow(head []byte) string {
 	for i := range c.r.opts.Clients {
 		if p := &c.r.opts.Clients[i]; p.fits(head, c) {
 			return p.Name
 		}
 	}
-	if c.caller != nil {
+	if c.Caller != nil {
 		select {
-		case <-c.caller.done:
-			if name := c.caller.name; name != "" && name != c.agent.Name {
+		case <-c.Caller.Done:
+			if name := c.Caller.Name; name != "" && name != c.agent.Name {
 				return name
 			}
 		default:
 		}
 	}
-	if name, how := clientName(head); how != byDefault {
+	if name, how := ClientName(head); how != byDefault {
 		return name
 	}
 	return ""
 }
 
-// clientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
+// ClientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
 // What is no product there, or a number alone (it may be a process id or a port), names nobody.
-func clientName(head []byte) (name, how string) {
-	product := fieldValue(head, "User-Agent")
-	if end := bytes.IndexFunc(product, func(c rune) bool { return !isToken(c) }); end >= 0 {
+func ClientName(head []byte) (name, how string) {
+	product := rawhead.Value(head, "User-Agent")
+	if end := bytes.IndexFunc(product, func(c rune) bool { return !rawhead.IsToken(c) }); end >= 0 {
 		product = product[:end]
 	}
 	if len(bytes.Trim(product, "0123456789.-_")) == 0 || len(product) > 64 {
@@ -71,11 +75,5 @@ func clientName(head []byte) (name, how string) {
 	return string(product), byUserAgent
 }
 
-// isToken reports whether c may be in a token: RFC 9110 section 5.6.2.
-func isToken(c rune) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
-	}
-	return c < 0x80 && bytes.ContainsRune([]byte("!#$%&'*+-.^_`|~"), c)
-}
+// byWebhook says how a client's name was found out: it uses the address that it was given for a webhook.
+const byWebhook = "webhook"

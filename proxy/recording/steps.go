@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// recording is what the recording goroutine knows of an exchange.
-type recording struct {
+// A progress is what the recording goroutine knows of an exchange.
+type progress struct {
 	seq        uint64
 	started    time.Duration // since the queue's base
 	last       time.Duration // offset of the last piece

@@ -1,13 +1,13 @@
-package proxy
+package recording
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/spelling"
 )
 
@@ -62,7 +62,7 @@ func ParseClient(flag string) (ClientPattern, error) {
 	if err := p.parse(text); err != nil {
 		return ClientPattern{}, fmt.Errorf("--client %q: %w", p.shown(flag), err)
 	}
-	if !validName(name) || len(name) > 64 {
+	if !ValidName(name) || len(name) > 64 {
 		return ClientPattern{}, fmt.Errorf("--client %q: what comes after the last = is no name of up to 64 letters, "+
 			"digits, '.', '_' and '-'; write PATTERN=NAME", p.shown(flag))
 	}
@@ -84,7 +84,7 @@ func (p *ClientPattern) parse(text string) error {
 	case kindUserAgent:
 	case kindHeader:
 		field, value, found := strings.Cut(text, "=")
-		if !found || field == "" || strings.IndexFunc(field, func(c rune) bool { return !isToken(c) }) >= 0 {
+		if !found || field == "" || strings.IndexFunc(field, func(c rune) bool { return !rawhead.IsToken(c) }) >= 0 {
 			return errors.New("what the field contains is missing; write header:FIELD=TEXT=NAME, such as " +
 				"header:X-Agent=planner*=planner")
 		}
@@ -141,27 +141,22 @@ func (p *ClientPattern) how() string {
 	return "--client " + p.kind
 }
 
-// asksForCertificates reports whether a pattern looks at certificates, which clients show only if they are asked.
-func asksForCertificates(all []ClientPattern) bool {
-	return slices.ContainsFunc(all, func(p ClientPattern) bool { return p.kind == kindCert })
-}
-
 // fits reports whether a request with this head is by such a client.
 func (p *ClientPattern) fits(head []byte, c *Conn) bool {
 	switch p.kind {
 	case kindUserAgent:
-		value := fieldValue(head, "User-Agent")
-		product, how := clientName(head)
+		value := rawhead.Value(head, "User-Agent")
+		product, how := ClientName(head)
 		return value != nil && globMatches(p.glob, string(bytes.ToLower(value))) ||
 			how == byUserAgent && strings.EqualFold(p.glob, product)
 	case kindHeader:
-		value := fieldValue(head, p.field)
+		value := rawhead.Value(head, p.field)
 		return value != nil && globMatches(p.glob, string(bytes.ToLower(value)))
 	case kindAddr:
 		at, err := netip.ParseAddrPort(c.client)
 		return err == nil && p.prefix.Contains(at.Addr().Unmap().WithZone(""))
 	case kindCert:
-		return c.cert != "" && globMatches(p.glob, strings.ToLower(c.cert))
+		return c.Certificate != "" && globMatches(p.glob, strings.ToLower(c.Certificate))
 	}
 	return false
 }
@@ -188,4 +183,16 @@ func globMatches(pattern, text string) bool {
 		}
 		text, rest = text[at+len(part):], more
 	}
+}
+
+// ValidName reports whether a name is made of letters, digits, '.', '_' and '-', as those of clients and agents are.
+func ValidName(name string) bool {
+	for _, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return name != ""
 }

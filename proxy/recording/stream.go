@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 )
 
 // A stream cuts an event stream into events, its content coding taken off first if it has one.
@@ -55,7 +56,7 @@ func mayStream(head []byte) bool {
 // openStream returns a stream if the answer with this head is one, else nil. One in a coding that nobody here knows is
 // recorded like any other body.
 func openStream(head []byte, limit int) *stream {
-	if capture.MediaType(string(fieldValue(head, "Content-Type"))) != "text/event-stream" {
+	if capture.MediaType(string(rawhead.Value(head, "Content-Type"))) != "text/event-stream" {
 		return nil
 	}
 	h := capture.ParseResponseHead(head)

@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestUrgency(t *testing.T) {
 	var u background.Urgency
 	sink := &heldSink{release: make(chan struct{}), urgency: &u}
 	const limit = 1 << 20
-	r := NewRecorder(RecorderOptions{Sink: sink, QueueBytes: limit, Urgency: &u})
+	r := New(Options{Sink: sink, QueueBytes: limit, Urgency: &u})
 	c := r.Conn(capture.Peer{Name: "a"}, "127.0.0.1:1")
 	c.Request(0, []byte("POST / HTTP/1.1\r\n\r\n"))
 	for range 20 {
@@ -54,7 +54,7 @@ func TestUrgency(t *testing.T) {
 func TestUrgentAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &heldSink{release: make(chan struct{})}
-		r := NewRecorder(RecorderOptions{Sink: sink})
+		r := New(Options{Sink: sink})
 		c := r.Conn(capture.Peer{Name: "a"}, "127.0.0.1:1")
 		c.Request(0, []byte("POST / HTTP/1.1\r\n\r\n"))
 		time.Sleep(urgentAfter)

@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"bytes"
@@ -109,10 +109,10 @@ func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
 	x := p.x
 	if p.kind == pieceOpened {
 		steps = append(steps, r.begin(x, p))
-		if x.conn.selective && !r.agents.has(x.agent) {
+		if x.conn.OnlyA2A && !r.agents.has(x.agent) {
 			x.relation = relationOf(p.data)
 		}
-		if x.conn.selective && x.relation == related {
+		if x.conn.OnlyA2A && x.relation == related {
 			r.agents.add(x.agent)
 		}
 		return steps

@@ -1,24 +1,30 @@
-package proxy
+package recording
 
 import (
+	"bytes"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
 
 // A Conn is the recorder's view of one client connection: a relay.Observer that copies what it observes into the queue.
 // It never blocks, unless the policy is Wait.
 type Conn struct {
-	r         *Recorder
-	number    uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
-	client    string // the client's address
-	agent     capture.Peer
-	caller    *caller // whose process is looked for; nil if that is not done. Set before the first exchange
-	selective bool    // bodies of what shows no sign of A2A are not recorded. Set before the first exchange
-	cert      string  // the common name in the client's certificate, as for caller
-	open      map[int]*exchange
-	recent    [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
+	// What follows may be set before the first exchange.
+	Caller      *Caller // whose process is looked for; nil if that is not done
+	OnlyA2A     bool    // bodies of what shows no sign of A2A are not recorded
+	Certificate string  // the common name in the client's certificate; empty if it has shown none
+
+	r      *Recorder
+	client string // the client's address
+	agent  capture.Peer
+	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
+	open   map[int]*exchange
+	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
 
 // endedExchange is an exchange that has ended, and its number on its connection.
@@ -45,7 +51,7 @@ type exchange struct {
 
 	late atomic.Pointer[capture.Fault] // that came after its end; for both
 
-	recording
+	progress
 }
 
 // A flow is the body of one side.
@@ -76,8 +82,8 @@ func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) 
 	c.begin(x, head, agent, client)
 }
 
-// deliver is RequestTo for a notification that an agent sends to a webhook.
-func (c *Conn) deliver(x int, head []byte, webhook capture.Peer, agent string) {
+// Deliver is RequestTo for a notification that an agent sends to a webhook.
+func (c *Conn) Deliver(x int, head []byte, webhook capture.Peer, agent string) {
 	c.lock()
 	defer c.unlock()
 	c.begin(x, head, webhook, agent).delivers = true
@@ -226,8 +232,8 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// named notes that the client is an agent. Exchanges that were opened under another name get the right one.
-func (c *Conn) named(name, how string) {
+// SetName notes that the client is an agent. Exchanges that were opened under another name get the right one.
+func (c *Conn) SetName(name, how string) {
 	c.lock()
 	defer c.unlock()
 	for _, e := range c.open {
@@ -281,8 +287,8 @@ func (c *Conn) Ended(x int) {
 	}
 }
 
-// abandon ends the exchanges that are open still, and returns how many there were.
-func (c *Conn) abandon() int {
+// Abandon ends the exchanges that are open still, and returns how many there were.
+func (c *Conn) Abandon() int {
 	c.lock()
 	defer c.unlock()
 	n := len(c.open)
@@ -325,3 +331,36 @@ func (e *exchange) note(p piece, data []byte, must bool) bool {
 
 func (c *Conn) lock()   { c.r.q.mu.Lock() }
 func (c *Conn) unlock() { c.r.q.mu.Unlock() }
+
+// newProtocol returns what an answer with status 101 says that the connection goes on in, such as "websocket": RFC 9110
+// section 7.8. It is "" for any other answer, and "another protocol" for one that does not say.
+func newProtocol(answer []byte) string {
+	if _, status, _ := bytes.Cut(rawhead.StartLine(answer), []byte(" ")); !bytes.HasPrefix(status, []byte("101")) {
+		return ""
+	}
+	name := strings.ToLower(string(rawhead.Value(answer, "Upgrade")))
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(c rune) bool {
+		return c != '/' && c != ',' && c != ' ' && !rawhead.IsToken(c)
+	}) {
+		return "another protocol"
+	}
+	return name
+}
+
+// Protocol returns what an exchange was upgraded to, "" if it was not, and the agent's name.
+func (c *Conn) Protocol(x int) (protocol, agent string) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		return e.protocol, e.agent.Name
+	}
+	return "", ""
+}
+
+// A Caller is the client of one connection, while somebody finds out who it is.
+type Caller struct {
+	Until time.Time // that its name is waited for
+
+	Done      chan struct{} // closed when the search is over
+	Name, How string        // set before that; empty if it is no agent that we know
+}

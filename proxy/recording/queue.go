@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"sync"
@@ -260,4 +260,28 @@ func (q *queue) stop() {
 	defer q.mu.Unlock()
 	q.refuse = true
 	q.room.Broadcast()
+}
+
+// What may wait while recording gives way to the traffic.
+const (
+	urgentPart  = 4                     // of the queue, one part in so many
+	urgentAfter = 10 * time.Millisecond // for so long
+)
+
+// urgent reports whether what waits has come to so much, or has waited for so long, that recording cannot give way to
+// the traffic any more. Waiting for the name of a client is no work that is late.
+func (q *queue) urgent() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.used > q.limit/urgentPart || q.behind() > urgentAfter+q.held
+}
+
+// behind returns how long the oldest piece has waited. The caller holds the lock.
+func (q *queue) behind() time.Duration {
+	for _, s := range [...]*segment{q.busy, q.first} {
+		if s != nil && len(s.pieces) > 0 {
+			return time.Since(q.base) - s.pieces[0].at
+		}
+	}
+	return 0
 }

@@ -1,20 +1,18 @@
-package proxy
+package hostname
 
 import (
 	"strings"
 	"testing"
-
-	"a2atap/proxy/relay"
 )
 
 func TestHostPattern(t *testing.T) {
-	target := func(authority string) relay.Target {
+	matches := func(p Pattern, authority string) bool {
 		t.Helper()
-		host, port, err := relay.ParseAuthority(authority)
-		if err != nil {
-			t.Fatal(err)
+		host, port, ok := Split(authority)
+		if !ok {
+			t.Fatalf("%s is no host", authority)
 		}
-		return relay.Target{Scheme: "https", Host: host, Port: port}
+		return p.Matches(host, port)
 	}
 	tests := map[string]struct{ yes, no []string }{
 		"A.example":       {[]string{"a.example:443", "a.example.:1"}, []string{"b.a.example:443", "xa.example:443"}},
@@ -36,18 +34,18 @@ func TestHostPattern(t *testing.T) {
 		"1.2.3.4":         {[]string{"[::ffff:102:304]:1"}, nil},
 	}
 	for flag, test := range tests {
-		pattern, err := ParseHostPattern(flag)
+		pattern, err := ParsePattern(flag)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		for _, s := range test.yes {
-			if !pattern.matches(target(s)) {
+			if !matches(pattern, s) {
 				t.Errorf("%s does not match %s", flag, s)
 			}
 		}
 		for _, s := range test.no {
-			if pattern.matches(target(s)) {
+			if matches(pattern, s) {
 				t.Errorf("%s matches %s", flag, s)
 			}
 		}
@@ -56,25 +54,25 @@ func TestHostPattern(t *testing.T) {
 		"", "a b", "a:", "a:0", "a:x", "http://a", "a/b", "a*", "*a", "*.", "**", "*.*.a",
 		"[a]", "[::1", "a:1:2", "*:",
 	} {
-		if pattern, err := ParseHostPattern(flag); err == nil || !strings.HasPrefix(err.Error(), "--tunnel ") {
+		if pattern, err := ParsePattern(flag); err == nil || !strings.HasPrefix(err.Error(), "--tunnel ") {
 			t.Errorf("%q: got %+v, %v", flag, pattern, err)
 		}
 	}
 }
 
 func TestParseAllowedHost(t *testing.T) {
-	for flag, want := range map[string]HostPattern{
-		"Tap.Example.": {host: "tap.example"}, "*.example": {host: ".example"}, "tap:7001": {host: "tap", port: "7001"},
-		"192.0.2.1": {host: "192.0.2.1"}, "2001:DB8::1": {host: "2001:db8::1"},
+	for flag, want := range map[string]Pattern{
+		"Tap.Example.": {Host: "tap.example"}, "*.example": {Host: ".example"}, "tap:7001": {Host: "tap", port: "7001"},
+		"192.0.2.1": {Host: "192.0.2.1"}, "2001:DB8::1": {Host: "2001:db8::1"},
 	} {
-		if got, err := ParseAllowedHost(flag); got != want || err != nil {
+		if got, err := ParseAllowed(flag); got != want || err != nil {
 			t.Errorf("%s: got %+v, %v", flag, got, err)
 		}
 	}
 	for flag, why := range map[string]string{
 		"": "no host", "http://a": "no host", "a b": "no host", "*.": "no host", "*": "any page", "*:80": "any page",
 	} {
-		if _, err := ParseAllowedHost(flag); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := ParseAllowed(flag); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: got %v", flag, err)
 		}
 	}
@@ -87,16 +85,15 @@ func FuzzHostPattern(f *testing.F) {
 	f.Add("0", ".:1")
 	f.Add("a.example.", "a.example:1")
 	f.Fuzz(func(t *testing.T, flag, authority string) {
-		pattern, err := ParseHostPattern(flag)
-		host, port, bad := relay.ParseAuthority(authority)
-		if err != nil || bad != nil {
+		pattern, err := ParsePattern(flag)
+		host, port, ok := Split(authority)
+		if err != nil || !ok {
 			return
 		}
-		to := relay.Target{Scheme: "https", Host: host, Port: port}
-		if exact, err := ParseHostPattern(to.Authority()); err != nil || !exact.matches(to) {
+		if exact, err := ParsePattern(Join(host, port)); err != nil || !exact.Matches(host, port) {
 			t.Errorf("%s does not match itself: %v", authority, err)
 		}
-		if all := (HostPattern{host: "*"}); pattern.matches(to) && !all.matches(to) {
+		if all := (Pattern{Host: "*"}); pattern.Matches(host, port) && !all.Matches(host, port) {
 			t.Errorf("%s matches %s, * does not", flag, authority)
 		}
 	})

@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
@@ -33,8 +34,8 @@ const (
 // ErrBehind is the cause given to RecorderOptions.OnLoss and OnStop when the queue was full.
 var ErrBehind = errors.New("the capture cannot keep up with the traffic")
 
-// RecorderOptions say where and how a Recorder records. Only Sink is required.
-type RecorderOptions struct {
+// Options say where and how a Recorder records. Only Sink is required.
+type Options struct {
 	Sink capture.Sink // appended to by one goroutine; the recorder never closes it
 
 	// Seq and Conn are the last numbers that the capture has used already; numbering goes on after them.
@@ -61,7 +62,7 @@ type RecorderOptions struct {
 // A Recorder makes steps of what the relays tell it and appends them to a Sink. It has one queue and one goroutine for
 // all connections, so that the capture has one order, that of arrival.
 type Recorder struct {
-	opts  RecorderOptions
+	opts  Options
 	q     *queue
 	conns atomic.Uint64
 	done  chan struct{} // closed when everything was handed to the sink
@@ -98,8 +99,8 @@ type Stats struct {
 	UnreportedExchanges, UnreportedBytes int64
 }
 
-// NewRecorder starts a recorder. Close ends it.
-func NewRecorder(opts RecorderOptions) *Recorder {
+// New starts a recorder. Close ends it.
+func New(opts Options) *Recorder {
 	if opts.QueueBytes <= 0 {
 		opts.QueueBytes = DefaultQueueBytes
 	}
@@ -194,6 +195,14 @@ func (r *Recorder) interrupt() {
 	r.count(func(s *Stats) { s.UnreportedExchanges, s.UnreportedBytes = r.unreported.exchanges, r.unreported.bytes })
 }
 
+// StopWaiting makes traffic that waits for room under the policy Wait go on, unrecorded, from now on.
+func (r *Recorder) StopWaiting() { r.q.stopWaiting() }
+
+// AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is asked.
+func (r *Recorder) AsksForCertificates() bool {
+	return slices.ContainsFunc(r.opts.Clients, func(p ClientPattern) bool { return p.kind == kindCert })
+}
+
 func (r *Recorder) count(change func(*Stats)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,4 +234,20 @@ func (r *Recorder) stop(err error) {
 			}
 		})
 	})
+}
+
+// Waiting returns how many bytes wait to be recorded, those included that are being recorded now, and how many may. The
+// first is small while recording keeps up with the traffic. It may be called at any time, by several goroutines.
+func (r *Recorder) Waiting() (bytes, limit int64) {
+	r.q.mu.Lock()
+	defer r.q.mu.Unlock()
+	return r.q.used, r.q.limit
+}
+
+// Behind returns how long the oldest of what waits to be recorded has waited: what passed before is with the sink. It
+// may be called at any time, by several goroutines.
+func (r *Recorder) Behind() time.Duration {
+	r.q.mu.Lock()
+	defer r.q.mu.Unlock()
+	return r.q.behind()
 }

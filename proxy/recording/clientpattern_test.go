@@ -1,4 +1,4 @@
-package proxy
+package recording
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 func TestClientPatterns(t *testing.T) {
 	head := []byte("GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: Python-HTTPX/0.27 (x)\r\nX-Agent: Planner-7\r\n\r\n")
-	conn := &Conn{client: "10.1.2.3:49153", cert: "Booker"}
+	conn := &Conn{client: "10.1.2.3:49153", Certificate: "Booker"}
 	for _, tt := range []struct {
 		flag, name, how string
 		fits            bool
@@ -38,7 +38,7 @@ func TestClientPatterns(t *testing.T) {
 		}
 	}
 	p, err := ParseClient("*=anybody")
-	if err != nil || p.fits([]byte("GET / HTTP/1.1\r\n\r\n"), conn) || asksForCertificates([]ClientPattern{p}) {
+	if err != nil || p.fits([]byte("GET / HTTP/1.1\r\n\r\n"), conn) {
 		t.Errorf("a request without User-Agent fits, or %v", err)
 	}
 }
@@ -76,10 +76,10 @@ func FuzzClientPattern(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !validName(p.Name) {
+		if !ValidName(p.Name) {
 			t.Errorf("name %q", p.Name)
 		}
-		p.fits([]byte("GET / HTTP/1.1\r\nUser-Agent: "+text+"\r\n\r\n"), &Conn{client: text, cert: text})
+		p.fits([]byte("GET / HTTP/1.1\r\nUser-Agent: "+text+"\r\n\r\n"), &Conn{client: text, Certificate: text})
 		filled := strings.ReplaceAll(p.glob, "*", text)
 		if !globMatches(p.glob, p.glob) || !globMatches(p.glob, filled) {
 			t.Errorf("%q does not match what is made of it with %q", p.glob, text)

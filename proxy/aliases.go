@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/recording"
+)
+
+// What the parts of a recording are called by those who put one together.
+type (
+	Recorder        = recording.Recorder
+	RecorderOptions = recording.Options
+	Stats           = recording.Stats
+	Policy          = recording.Policy
+	ClientPattern   = recording.ClientPattern
+	HostPattern     = hostname.Pattern
+	Conn            = recording.Conn
+)
+
+// The policies.
+const (
+	Pass = recording.Pass
+	Wait = recording.Wait
+	Stop = recording.Stop
+)
+
+// ErrBehind is recording.ErrBehind.
+var ErrBehind = recording.ErrBehind
+
+// NewRecorder is recording.New.
+func NewRecorder(o RecorderOptions) *Recorder { return recording.New(o) }
+
+// ParseClient is recording.ParseClient.
+func ParseClient(flag string) (ClientPattern, error) { return recording.ParseClient(flag) }
+
+// ParseHostPattern is hostname.ParsePattern.
+func ParseHostPattern(flag string) (HostPattern, error) { return hostname.ParsePattern(flag) }
+
+// ParseAllowedHost is hostname.ParseAllowed.
+func ParseAllowedHost(flag string) (HostPattern, error) { return hostname.ParseAllowed(flag) }
