@@ -1,8 +1,13 @@
 package proxy
 
 import (
+	"net"
+	"net/http"
+
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 // What the parts of a recording are called by those who put one together.
@@ -13,6 +18,7 @@ type (
 	Policy          = recording.Policy
 	ClientPattern   = recording.ClientPattern
 	HostPattern     = hostname.Pattern
+	WebhookSpec     = webhook.Spec
 	Conn            = recording.Conn
 )
 
@@ -37,3 +43,8 @@ func ParseHostPattern(flag string) (HostPattern, error) { return hostname.ParseP
 
 // ParseAllowedHost is hostname.ParseAllowed.
 func ParseAllowedHost(flag string) (HostPattern, error) { return hostname.ParseAllowed(flag) }
+
+// CheckHosts is listener.CheckHosts.
+func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []HostPattern, refused func(string)) http.Handler {
+	return listener.CheckHosts(h, asked, at, allowed, refused)
+}

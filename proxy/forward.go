@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/relay"
 )
 
@@ -35,48 +36,43 @@ type ForwardSpec struct {
 type Forward struct {
 	proxy    *Proxy
 	spec     ForwardSpec
-	listener net.Listener
-	addr     *net.TCPAddr
-	hosts    *hostList                // that requests to itself, in origin form, may name
+	listener *listener.Listener       // whose hosts requests to itself, in origin form, may name
 	front    *goproxy.ProxyHttpServer // decides about CONNECT
 	rejected rejections               // clients that do not take our certificates
 }
 
 // Addr returns the listening address, host:port.
-func (f *Forward) Addr() string { return f.addr.String() }
+func (f *Forward) Addr() string { return f.listener.Addr() }
 
 // URL returns what clients are to take as their HTTP and HTTPS proxy. A proxy that listens on all addresses names the
 // loopback one.
 func (f *Forward) URL() string {
-	return "http://" + listeningAt(f.addr, nil)
+	return "http://" + f.listener.At(nil)
 }
 
 // openForward opens the listening address of a forward proxy.
 func (p *Proxy) openForward(spec ForwardSpec) (*Forward, error) {
-	listener, err := p.listenTCP("the forward proxy", spec.Listen, "with --forward (0 is a free one)",
-		"whoever reaches it goes anywhere through it")
+	l, err := listener.Open(listener.Spec{
+		Address: spec.Listen, What: "the forward proxy", Itself: "this forward proxy", Where: "with --forward (0 is a free one)",
+		Danger: "whoever reaches it goes anywhere through it", AllowRemote: p.opts.AllowRemote, AllowHosts: p.opts.AllowHosts,
+	})
 	if err != nil {
 		return nil, err
 	}
-	f := &Forward{proxy: p, spec: spec, listener: listener, addr: listener.Addr().(*net.TCPAddr)}
-	f.hosts = newHostList("this forward proxy", spec.Listen, f.addr, p.opts.AllowHosts)
-	if !f.addr.IP.IsLoopback() && spec.Auth == nil {
-		return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: %s can be reached from other "+
+	f := &Forward{proxy: p, spec: spec, listener: l}
+	if !l.IP().IsLoopback() && spec.Auth == nil {
+		return nil, errors.Join(l.Close(), fmt.Errorf("open the forward proxy: %s can be reached from other "+
 			"machines; ask its clients for credentials with --proxy-auth USER:PASS, or listen on 127.0.0.1",
 			spec.Listen))
 	}
 	for _, t := range p.taps {
-		if t.agent == f.origin() {
-			return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: it would listen where the "+
+		if t.agent == l.Origin() {
+			return nil, errors.Join(l.Close(), fmt.Errorf("open the forward proxy: it would listen where the "+
 				"agent %s is, %s; choose another port with --forward", t.Name(), t.spec.Agent))
 		}
 	}
 	f.front = f.newFront()
 	return f, nil
-}
-
-func (f *Forward) origin() hostname.Origin {
-	return hostname.NewOrigin(f.addr.IP.String(), fmt.Sprint(f.addr.Port))
 }
 
 // newFront says what becomes of CONNECT: the first condition that holds decides. What passes goes to our own
@@ -85,7 +81,7 @@ func (f *Forward) newFront() *goproxy.ProxyHttpServer {
 	front := goproxy.NewProxyHttpServer()
 	front.Logger = log.New(io.Discard, "", 0)
 	front.OnRequest(when(func(c *connect) bool { return !f.admits(c.head) })).HijackConnect(then((*connect).challenge))
-	isLoop := func(c *connect) bool { return hostname.NewOrigin(c.to.Host, c.to.Port) == f.origin() }
+	isLoop := func(c *connect) bool { return hostname.NewOrigin(c.to.Host, c.to.Port) == f.listener.Origin() }
 	isTunnel := func(c *connect) bool { return f.tunnels(c.to) }
 	front.OnRequest(when(isLoop)).HijackConnect(then((*connect).loop))
 	front.OnRequest(when(isTunnel)).HijackConnect(then((*connect).tunnelAsAsked))
@@ -142,9 +138,8 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 
 // plainSession returns the session of a client that asks in the clear, on conn, and names an agent in each request.
 func (f *Forward) plainSession(l *forwardLink, client, conn net.Conn) relay.Session {
-	hosts := admission{list: f.hosts, local: conn.LocalAddr(), refused: func(error) {}}
 	return f.session(l, client, relay.Config{
-		Accept: hosts.accept,
+		Accept: f.listener.Admission(conn.LocalAddr(), nil),
 		Forward: &relay.Forward{
 			Admit: f.admits,
 			Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
@@ -178,9 +173,7 @@ func (f *Forward) relay(ctx context.Context, l *forwardLink, s relay.Session) {
 // proxy itself not.
 func (f *Forward) dial(ctx context.Context, to relay.Target, name string) (net.Conn, error) {
 	return f.proxy.connect(ctx, to.Authority(), to.Scheme == "https", name, func(conn net.Conn) error {
-		local, _ := conn.LocalAddr().(*net.TCPAddr)
-		remote, _ := conn.RemoteAddr().(*net.TCPAddr)
-		if local != nil && remote != nil && leadsTo(f.addr, local, remote) {
+		if f.listener.Reaches(conn.LocalAddr(), conn.RemoteAddr()) {
 			return fmt.Errorf("%s leads back to this forward proxy, which would be a loop", to.Authority())
 		}
 		return nil

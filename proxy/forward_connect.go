@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
@@ -107,17 +106,7 @@ func (c *connect) refuse(f relay.Fault) {
 	l.RequestEnd(0, nil)
 	l.Fault(0, f)
 	l.Ended(0)
-	writeFinalAnswer(c, relay.OwnAnswer("", f))
-}
-
-// writeFinalAnswer writes an answer and closes, so that the client gets to read it: RFC 9112 section 9.6.
-func writeFinalAnswer(client net.Conn, answer []byte) {
-	client.SetDeadline(time.Now().Add(time.Second / 2))
-	if _, err := client.Write(answer); err == nil {
-		closeWrite(client)
-		io.Copy(io.Discard, client) //nolint:errcheck // whatever it is, it is over
-	}
-	client.Close()
+	relay.WriteFinal(c, relay.OwnAnswer("", f))
 }
 
 // challenge asks for the credentials that are missing or wrong.

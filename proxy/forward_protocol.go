@@ -36,17 +36,13 @@ func (r *peekedConn) Read(p []byte) (int, error) {
 }
 
 // CloseWrite ends our sending.
-func (r *peekedConn) CloseWrite() error { return closeWrite(r.Conn) }
+func (r *peekedConn) CloseWrite() error {
+	relay.CloseWrite(r.Conn)
+	return nil
+}
 
 // NetConn returns the connection below.
 func (r *peekedConn) NetConn() net.Conn { return r.Conn }
-
-func closeWrite(c net.Conn) error {
-	if half, ok := c.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return c.Close()
-}
 
 // more reads once and adds to what is given again.
 func (r *peekedConn) more() error {

@@ -24,11 +24,11 @@ func (c *connect) tunnel(why string, answered bool) {
 		f := relay.DialFault(err, to.Authority()).Advised(c.forward.proxy.advise(err, to.Authority()))
 		if answered {
 			f.Status = 0
-			abort(c)
+			relay.Reset(c)
 		}
 		l.Fault(0, f)
 		if !answered {
-			writeFinalAnswer(c, relay.OwnAnswer("", f))
+			relay.WriteFinal(c, relay.OwnAnswer("", f))
 		}
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 // Defaults of Options.
@@ -41,7 +42,7 @@ type Options struct {
 	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
 	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the
 	// webhook; in answers the client finds its own URLs again.
-	Webhooks *WebhookSpec
+	Webhooks *webhook.Spec
 
 	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
 	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
@@ -88,9 +89,7 @@ type Options struct {
 type Proxy struct {
 	opts        Options
 	dialer      *outbound.Dialer // to agents
-	seals       *sealer          // of webhooks; nil if these go past us
-	hookDialer  *outbound.Dialer // to webhooks
-	decoding    sync.Mutex       // held while a request is decoded to look for webhooks
+	hooks       *webhook.Hooks   // nil if webhooks go past us
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
@@ -138,12 +137,12 @@ func New(opts Options) (*Proxy, error) {
 		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
 		Asked: p.certificateAsked, Unverified: p.unverified,
 	}
-	// What lets agents be taken for themselves, and us for their client, is not for webhooks.
-	p.hookDialer = &outbound.Dialer{Roots: opts.RootCAs, Proxy: opts.Upstream}
 	if opts.Webhooks != nil && !opts.NoRewrite {
 		var err error
-		if p.seals, err = newSealer(opts.Webhooks.Key); err != nil {
-			return nil, fmt.Errorf("make a key for webhooks: %w", err)
+		if p.hooks, err = webhook.New(webhook.Options{
+			Spec: *opts.Webhooks, Dial: p.dialWebhook(), Tapped: p.isTapped, Agent: p.agentAt, Notice: p.notice,
+		}); err != nil {
+			return nil, err
 		}
 	}
 	if err := p.open(); err != nil {
@@ -235,7 +234,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		p.serve(t)
 	}
 	if f := p.forward; f != nil {
-		p.served.Go(func() { p.accept(connections, "the forward proxy", f.listener, f.serve) })
+		p.served.Go(func() { f.listener.Accept(connections, &p.served, p.notice, f.serve) })
 	}
 	p.mu.Unlock()
 	p.callers.prepare()
@@ -269,7 +268,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 // serve begins to accept connections of a tap. The caller holds p.mu.
 func (p *Proxy) serve(t *Tap) {
 	ctx := p.ctx
-	p.served.Go(func() { p.accept(ctx, "tap "+t.Name(), t.listener, t.relay) })
+	p.served.Go(func() { t.listener.Accept(ctx, &p.served, p.notice, t.relay) })
 }
 
 // Close closes the listening addresses. Connections go on until the context of Serve ends.
@@ -340,24 +339,13 @@ func (f *inFlight) drained() <-chan struct{} {
 
 // isSelf reports whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
 func (p *Proxy) isSelf(local, remote net.Addr) string {
-	l, _ := local.(*net.TCPAddr)
-	r, _ := remote.(*net.TCPAddr)
-	if l == nil || r == nil {
-		return ""
-	}
 	for _, t := range p.Taps() {
-		if leadsTo(t.addr, l, r) {
+		if t.listener.Reaches(local, remote) {
 			return "the tap of " + t.Name()
 		}
 	}
-	if p.forward != nil && leadsTo(p.forward.addr, l, r) {
+	if p.forward != nil && p.forward.listener.Reaches(local, remote) {
 		return "this forward proxy"
 	}
 	return ""
-}
-
-// leadsTo reports whether a connection from local to remote reaches who listens at an address.
-func leadsTo(at, local, remote *net.TCPAddr) bool {
-	return at.Port == remote.Port &&
-		(at.IP.Equal(remote.IP) || at.IP.IsUnspecified() && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP)))
 }

@@ -7,9 +7,10 @@ import (
 	"net"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
+	"a2atap/proxy/capture"
+	"a2atap/proxy/card"
 	"a2atap/proxy/hostname"
 )
 
@@ -19,18 +20,18 @@ const maxFurtherTaps = 32
 // route finds the tap that stands for an address that the card of an agent names. It opens a further tap where the
 // address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
 // nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
-func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
+func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(),
-		address.url)
-	u, err := url.Parse(address.url)
-	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.url, "/") {
+		address.Text)
+	u, err := url.Parse(address.Text)
+	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.Text, "/") {
 		return nil, ""
 	}
 	scheme := ""
 	if err == nil {
 		scheme = strings.ToLower(u.Scheme)
 	}
-	if scheme != "http" && scheme != "https" || u.Hostname() == "" || address.isGRPC() {
+	if scheme != "http" && scheme != "https" || u.Hostname() == "" || address.IsGRPC() {
 		return nil, foreign
 	}
 	u.Scheme = scheme
@@ -74,7 +75,7 @@ func (p *Proxy) known(from *Tap, at hostname.Origin) *Tap {
 // tapAt returns the tap that listens at an origin.
 func (p *Proxy) tapAt(at hostname.Origin) *Tap {
 	for _, t := range p.taps {
-		if hostname.NewOrigin(t.addr.IP.String(), strconv.Itoa(t.addr.Port)) == at {
+		if t.listener.Origin() == at {
 			return t
 		}
 	}
@@ -102,7 +103,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at hostname.Origin) (*Tap, er
 	t, err := p.listen(TapSpec{
 		Name:   from.furtherName(u, at),
 		Agent:  &url.URL{Scheme: u.Scheme, Host: u.Host},
-		Listen: net.JoinHostPort(from.addr.IP.String(), "0"),
+		Listen: net.JoinHostPort(from.listener.IP().String(), "0"),
 	})
 	if err != nil {
 		if len(p.failed) < maxNotices {
@@ -129,20 +130,50 @@ func (t *Tap) furtherName(u *url.URL, at hostname.Origin) string {
 	return t.family + ":" + at.Port
 }
 
-// tagger returns what marks the entity tags of cards that this tap rewrites for a client that used a name for it: it
-// depends on all addresses that may be put in.
-func (t *Tap) tagger(used string, local net.Addr) tagger {
+// routeCard is card.Site.Route.
+func (t *Tap) routeCard(address card.URL, used string, local net.Addr) (authority, notice string) {
+	to, notice := t.proxy.route(t, address)
+	switch to {
+	case nil:
+		return "", notice
+	case t:
+		return t.listener.Authority(used, local), notice
+	}
+	return to.listener.At(local), notice
+}
+
+// cardState is card.Site.State: what route depends on.
+func (t *Tap) cardState(used string, local net.Addr) []string {
 	p := t.proxy
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	parts := []string{t.authority(used, local)}
+	parts := []string{t.listener.Authority(used, local)}
 	for _, other := range p.taps {
-		parts = append(parts, other.Name()+" "+other.agent.Host+" "+other.agent.Port+" "+other.listening(local))
+		parts = append(parts, other.Name()+" "+other.agent.Host+" "+other.agent.Port+" "+other.listener.At(local))
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(p.aliases), compareOrigins) {
 		parts = append(parts, at.Host+" "+at.Port+" "+p.aliases[at].Name())
 	}
-	return newTagger(parts...)
+	return parts
+}
+
+// isTapped reports whether a tap listens at an origin.
+func (p *Proxy) isTapped(at hostname.Origin) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tapAt(at) != nil
+}
+
+// agentAt returns the agent at an origin as the record names it, if there is a tap in front of it.
+func (p *Proxy) agentAt(at hostname.Origin) (capture.Peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.taps {
+		if t.agent == at {
+			return t.peer(), true
+		}
+	}
+	return capture.Peer{}, false
 }
 
 func compareOrigins(a, b hostname.Origin) int {

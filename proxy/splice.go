@@ -48,7 +48,7 @@ func (s *splice) run(ctx context.Context) *relay.Fault {
 func (s *splice) pass(from, to net.Conn, observe func([]byte), fromSide, toSide string) {
 	switch side, err := copyBytes(from, to, func(p []byte) { s.touch(); observe(p) }); {
 	case err == nil:
-		closeWrite(to)
+		relay.CloseWrite(to)
 	case side == from:
 		s.broken(relay.KindReset, fromSide, resetReason(err))
 	default:
@@ -63,8 +63,8 @@ func (s *splice) broken(kind, side, detail string) {
 	if s.fault == nil {
 		s.fault = &relay.Fault{Kind: kind, Side: side, Detail: detail}
 	}
-	abort(s.agent)
-	abort(s.client)
+	relay.Reset(s.agent)
+	relay.Reset(s.client)
 }
 
 // watch breaks the splice off when it has been silent for too long, until the function that it returns is called. The
@@ -129,15 +129,4 @@ func resetReason(err error) string {
 		return number.Error()
 	}
 	return "connection closed"
-}
-
-// abort closes a connection so that the other end sees a reset.
-func abort(c net.Conn) {
-	if r, ok := c.(interface{ NetConn() net.Conn }); ok {
-		c = r.NetConn()
-	}
-	if tcp, ok := c.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
-	}
-	c.Close()
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A Pattern names hosts: one, all below a domain, or all. Hosts are compared in the form of package
+// A Pattern names hosts: one, all below a domain, or all. Hosts are compared in the form of Normal.
 type Pattern struct {
-	Host string // for a domain with the dot that it begins with; "*" for all
+	host string // for a domain with the dot that it begins with; "*" for all
 	port string // "" for any
 }
 
@@ -29,7 +29,7 @@ func ParsePattern(flag string) (Pattern, error) {
 func ParseAllowed(flag string) (Pattern, error) {
 	pattern, ok := parseHostPattern(flag)
 	switch {
-	case pattern.Host == "*":
+	case pattern.host == "*":
 		return Pattern{}, fmt.Errorf("--allow-host %q would let in any page of the web that a browser here shows; "+
 			"name the hosts that clients use, or a domain: HOST or *.DOMAIN", flag)
 	case !ok:
@@ -59,11 +59,11 @@ func parseHostPattern(flag string) (Pattern, bool) {
 	case wild:
 		host = "." + host
 	}
-	return Pattern{Host: host, port: port}, true
+	return Pattern{host: host, port: port}, true
 }
 
 // Matches reports whether a host in its normal form is meant, at a port. No port is that of http.
 func (h Pattern) Matches(host, port string) bool {
-	named := h.Host == "*" || h.Host == host || strings.HasPrefix(h.Host, ".") && strings.HasSuffix(host, h.Host)
+	named := h.host == "*" || h.host == host || strings.HasPrefix(h.host, ".") && strings.HasSuffix(host, h.host)
 	return named && (h.port == "" || h.port == cmp.Or(port, "80"))
 }

@@ -62,8 +62,8 @@ func TestHostPattern(t *testing.T) {
 
 func TestParseAllowedHost(t *testing.T) {
 	for flag, want := range map[string]Pattern{
-		"Tap.Example.": {Host: "tap.example"}, "*.example": {Host: ".example"}, "tap:7001": {Host: "tap", port: "7001"},
-		"192.0.2.1": {Host: "192.0.2.1"}, "2001:DB8::1": {Host: "2001:db8::1"},
+		"Tap.Example.": {host: "tap.example"}, "*.example": {host: ".example"}, "tap:7001": {host: "tap", port: "7001"},
+		"192.0.2.1": {host: "192.0.2.1"}, "2001:DB8::1": {host: "2001:db8::1"},
 	} {
 		if got, err := ParseAllowed(flag); got != want || err != nil {
 			t.Errorf("%s: got %+v, %v", flag, got, err)
@@ -93,7 +93,7 @@ func FuzzHostPattern(f *testing.F) {
 		if exact, err := ParsePattern(Join(host, port)); err != nil || !exact.Matches(host, port) {
 			t.Errorf("%s does not match itself: %v", authority, err)
 		}
-		if all := (Pattern{Host: "*"}); pattern.Matches(host, port) && !all.Matches(host, port) {
+		if all := (Pattern{host: "*"}); pattern.Matches(host, port) && !all.Matches(host, port) {
 			t.Errorf("%s matches %s, * does not", flag, authority)
 		}
 	})

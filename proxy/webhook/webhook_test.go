@@ -1,13 +1,18 @@
-package proxy
+package webhook
 
 import (
-	"net"
 	"net/url"
 	"strings"
 	"testing"
 
 	"a2atap/proxy/hostname"
 )
+
+// testHooks lead webhooks through a tap at 127.0.0.1:7001.
+func testHooks() *Hooks {
+	at := hostname.NewOrigin("127.0.0.1", "7001")
+	return &Hooks{Options: Options{Tapped: func(o hostname.Origin) bool { return o == at }}, seals: testSeals}
+}
 
 var testSeals, _ = newSealer([]byte("0123456789abcdef0123456789abcdef"))
 
@@ -34,15 +39,11 @@ func TestHookBase(t *testing.T) {
 		{"http://127.0.0.1:9001", "http://localhost:7001/h", "", "", ""},
 	}
 	for _, test := range tests {
-		spec := WebhookSpec{}
+		hooks := testHooks()
 		if test.through != "" {
-			spec.URL = mustParse(t, test.through)
+			hooks.URL = mustParse(t, test.through)
 		}
-		p := &Proxy{opts: Options{Webhooks: &spec}}
-		agent := mustParse(t, test.agent)
-		tap := &Tap{proxy: p, spec: TapSpec{Name: "booker", Agent: agent}, agent: hostname.OriginOf(agent)}
-		tap.addr = mustAddr(t, "127.0.0.1:7001")
-		p.taps = []*Tap{tap}
+		tap := hooks.NewSite("booker", mustParse(t, test.agent), "127.0.0.1:7001")
 		base, why := tap.hookBase(mustParse(t, test.hook))
 		if base != test.want || !strings.Contains(why, test.why) || (why == "") != (test.why == "") {
 			t.Errorf("%s for %s: got %q and %q, want %q and %q", test.hook, test.agent, base, why, test.want, test.why)
@@ -149,13 +150,4 @@ func TestRestorerKeepsNothingBack(t *testing.T) {
 	if got := string(r.Next([]byte(event), false)); got != event {
 		t.Errorf("passed on is %q", got)
 	}
-}
-
-func mustAddr(t *testing.T, s string) *net.TCPAddr {
-	t.Helper()
-	addr, err := net.ResolveTCPAddr("tcp", s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return addr
 }

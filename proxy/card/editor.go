@@ -1,8 +1,10 @@
-package proxy
+package card
 
 import (
 	"fmt"
+	"net"
 	"strings"
+	"sync"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/rawhead"
@@ -14,19 +16,53 @@ const (
 	maxDecodedCard = 4 << 20 // bytes of one that came compressed
 )
 
-// A cardEditor is the relay.Editor of a link. It runs in the two goroutines of the connection.
-type cardEditor struct{ *link }
+// A Site is the tap that cards are rewritten in: what an Editor has to know of it. It is made once for all connections.
+type Site struct {
+	Name string // of the agent, for people
 
-var _ relay.DoubtfulEditor = cardEditor{}
+	// Route returns the authority that takes the place of that of an address in the agent's card, for a client that has
+	// reached us at local and has named used in Host; "" leaves it as it is. Notice is for the user; "" is none.
+	Route func(address URL, used string, local net.Addr) (authority, notice string)
+
+	// State describes all that Route depends on: entity tags of cards that were rewritten in another state do not hold.
+	State func(used string, local net.Addr) []string
+
+	Notice func(text string)
+
+	found paths
+}
+
+// Facts take what is learned of an exchange. A recording.Conn does.
+type Facts interface {
+	Fact(x int, f capture.Fact)
+}
+
+// An Editor is the relay.Editor of one connection. It must be told of the requests as they pass: see ObserveRequest. It
+// runs in the two goroutines of the connection.
+type Editor struct {
+	site  *Site
+	facts Facts
+	local net.Addr
+
+	mu       sync.Mutex
+	requests map[int]*request // exchanges that ask for a card, or may
+}
+
+var _ relay.DoubtfulEditor = (*Editor)(nil)
+
+// NewEditor returns the Editor of a connection that has reached us at local.
+func (s *Site) NewEditor(local net.Addr, facts Facts) *Editor {
+	return &Editor{site: s, facts: facts, local: local, requests: make(map[int]*request)}
+}
 
 // Request implements relay.Editor. The answer to a request for a card is to be readable and whole, so no coding is
 // asked for and no range; and the entity tags of rewritten cards become the agent's again.
-func (l cardEditor) Request(x int, head []byte) []byte {
-	q := l.cardRequest(x)
+func (l *Editor) Request(x int, head []byte) []byte {
+	q := l.request(x)
 	if q == nil || q.bodyKnown != nil || q.doubtful && !q.found {
 		return head
 	}
-	tags := l.tap.tagger(q.host, l.local)
+	tags := newTagger(l.site.State(q.host, l.local)...)
 	edit := rawhead.NewEdit(head)
 	rewrites := rawhead.Rewrite("request", "Accept-Encoding", edit.Set("Accept-Encoding", "identity"), "identity")
 	for _, name := range []string{"Range", "If-Range"} {
@@ -45,19 +81,19 @@ func (l cardEditor) Request(x int, head []byte) []byte {
 	if len(rewrites) == 0 {
 		return head
 	}
-	l.Fact(x, capture.Fact{Rewrites: rewrites})
+	l.facts.Fact(x, capture.Fact{Rewrites: rewrites})
 	return edit.Bytes()
 }
 
-func (l *link) noteMarkedTag(q *cardRequest) {
+func (l *Editor) noteMarkedTag(q *request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q.marked = true
 }
 
 // Hold implements relay.Editor.
-func (l cardEditor) Hold(x int, head []byte) int {
-	q := l.cardRequest(x)
+func (l *Editor) Hold(x int, head []byte) int {
+	q := l.request(x)
 	if q == nil {
 		return 0
 	}
@@ -82,23 +118,23 @@ func (l cardEditor) Hold(x int, head []byte) int {
 }
 
 // TooLarge implements relay.Editor.
-func (l cardEditor) TooLarge(x int) {
-	if q := l.cardRequest(x); q == nil || q.doubtful {
+func (l *Editor) TooLarge(x int) {
+	if q := l.request(x); q == nil || q.doubtful {
 		return // nobody knows that it is a card
 	}
 	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows "+
-		"it leaves the tap", l.tap.Name(), maxCard))
+		"it leaves the tap", l.site.Name, maxCard))
 }
 
 // note adds a note to an exchange and tells the user.
-func (l *link) note(x int, text string) {
-	l.Fact(x, capture.Fact{Note: text})
-	l.tap.proxy.notice(text)
+func (l *Editor) note(x int, text string) {
+	l.facts.Fact(x, capture.Fact{Note: text})
+	l.site.Notice(text)
 }
 
 // Answer implements relay.Editor.
-func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
-	q := l.cardRequest(x)
+func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
+	q := l.request(x)
 	if q == nil {
 		return nil
 	}
@@ -116,7 +152,7 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 	}
 	read := l.content
 	if q.doubtful {
-		read = l.doubtfulCard
+		read = l.doubtful
 	}
 	card, ok := read(x, q, &h, body)
 	if !ok {
@@ -129,15 +165,15 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 	edit.Drop("Content-Encoding")
 	rawhead.DropDigests(edit)
 	l.marked(x, q, edit)
-	return rawhead.Frame(edit, &h, applyReplacements(card, replacements), rawhead.WithoutDigests(trailer))
+	return rawhead.Frame(edit, &h, Apply(card, replacements), rawhead.WithoutDigests(trailer))
 }
 
 // content returns the body of an answer that is a card without its content coding, and whether it can be rewritten.
-func (l *link) content(x int, _ *cardRequest, h *capture.Head, body []byte) ([]byte, bool) {
+func (l *Editor) content(x int, _ *request, h *capture.Head, body []byte) ([]byte, bool) {
 	card, err := plainCard(h, body)
 	if err != nil {
 		l.note(x, fmt.Sprintf("the card of %s %v: it passed as it came, and a client that follows it leaves the tap",
-			l.tap.Name(), err))
+			l.site.Name, err))
 		return nil, false
 	}
 	return card, true
@@ -158,52 +194,48 @@ func plainCard(h *capture.Head, body []byte) ([]byte, error) {
 }
 
 // rewrite finds out which URLs of a card are replaced and by what, and records it.
-func (l *link) rewrite(x int, q *cardRequest, card []byte) []replacement {
-	urls, signed, _ := cardURLs(card, q.bodyKnown != nil)
-	var replacements []replacement
+func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
+	urls, signed, _ := URLs(card, q.bodyKnown != nil)
+	var replacements []Replacement
 	fact := capture.Fact{}
 	for _, u := range urls {
-		to, text := l.tap.proxy.route(l.tap, u)
+		authority, text := l.site.Route(u, q.host, l.local)
 		if text != "" {
 			l.note(x, text)
 		}
-		if to == nil {
+		if authority == "" {
 			continue
 		}
-		used := ""
-		if to == l.tap {
-			used = q.host
-		}
-		s := replacement{u, replaceOrigin(u.url, to.authority(used, l.local))}
+		s := Replacement{u, replaceAuthority(u.Text, authority)}
 		replacements = append(replacements, s)
 		fact.Rewrites = append(fact.Rewrites,
-			capture.Rewrite{Place: "response.body#" + u.pointer, Was: u.url, Now: s.text})
+			capture.Rewrite{Place: "response.body#" + u.Pointer, Was: u.Text, Now: s.By})
 	}
 	if len(replacements) == 0 {
 		return nil
 	}
-	l.Fact(x, fact)
+	l.facts.Fact(x, fact)
 	if signed {
 		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the "+
-			"signature will refuse it; use forward mode for them, or --no-rewrite", l.tap.Name()))
+			"signature will refuse it; use forward mode for them, or --no-rewrite", l.site.Name))
 	}
 	return replacements
 }
 
 // marked marks the entity tag of an answer. It comes after route, which may have opened a further tap.
-func (l *link) marked(x int, q *cardRequest, edit *rawhead.Edit) *rawhead.Edit {
-	tags := l.tap.tagger(q.host, l.local)
+func (l *Editor) marked(x int, q *request, edit *rawhead.Edit) *rawhead.Edit {
+	tags := newTagger(l.site.State(q.host, l.local)...)
 	edit.Each("ETag", func(was string) (string, bool) {
 		now := tags.mark(was)
-		l.Fact(x, capture.Fact{Rewrites: rawhead.Rewrite("response", "ETag", []string{was}, now)})
+		l.facts.Fact(x, capture.Fact{Rewrites: rawhead.Rewrite("response", "ETag", []string{was}, now)})
 		return now, true
 	})
 	return edit
 }
 
-// replaceOrigin puts another authority into an absolute URL, with the scheme http that taps speak. User information,
+// replaceAuthority puts another authority into an absolute URL, with the scheme http that taps speak. User information,
 // path, query and fragment stay as they are written.
-func replaceOrigin(raw, authority string) string {
+func replaceAuthority(raw, authority string) string {
 	_, rest, _ := strings.Cut(raw, "://")
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {

@@ -1,4 +1,4 @@
-package proxy
+package listener
 
 import (
 	"bytes"
@@ -75,29 +75,28 @@ func withoutZone(host string) string {
 	return host
 }
 
-// An admission checks the hosts that the requests of one connection name. It is used by one goroutine.
-type admission struct {
-	list    *hostList
-	local   net.Addr
-	last    []byte      // the host that was let in last, since most requests name the same; nil if none was
-	refused func(error) // called with each that is not
-}
-
-// accept is relay.Config.Accept.
-func (a *admission) accept(authority []byte) error {
-	if a.last != nil && bytes.Equal(authority, a.last) {
+// Admission returns the relay.Config.Accept of one connection, which has reached us at local: what says why a request
+// must not name an authority. Refused is called with each such answer; it may be nil. What is returned is for one
+// goroutine.
+func (l *Listener) Admission(local net.Addr, refused func(error)) func(authority []byte) error {
+	var last []byte // that was let in, since most requests name the same; nil if none was
+	return func(authority []byte) error {
+		if last != nil && bytes.Equal(authority, last) {
+			return nil
+		}
+		if err := l.hosts.check(string(authority), local); err != nil {
+			if refused != nil {
+				refused(err)
+			}
+			return err
+		}
+		last = bytes.Clone(authority)
 		return nil
 	}
-	if err := a.list.check(string(authority), a.local); err != nil {
-		a.refused(err)
-		return err
-	}
-	a.last = bytes.Clone(authority)
-	return nil
 }
 
 // CheckHosts returns a handler that lets a request through to h only if it names a host of the listener, as a tap does:
-// see Options.AllowHosts. Others get 421 with our mark; with the first of them refused is called with what the user
+// what it allows beyond that is in allowed. Others get 421 with our mark; with the first of them refused is called with what the user
 // should know. The listener was to listen at an address, host:port, and does at another.
 //
 // A request in absolute form is checked by its target, which net/http puts in the place of Host.
@@ -124,6 +123,6 @@ func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []hostname.Pa
 			http.Error(w, http.StatusText(http.StatusMisdirectedRequest), http.StatusMisdirectedRequest)
 			return
 		}
-		writeFinalAnswer(conn, answer)
+		relay.WriteFinal(conn, answer)
 	})
 }

@@ -1,4 +1,4 @@
-package proxy
+package card
 
 import (
 	"bytes"
@@ -21,18 +21,18 @@ func FuzzApplyReplacements(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, doc []byte, rpc bool) {
-		urls, _, ok := cardURLs(doc, rpc)
+		urls, _, ok := URLs(doc, rpc)
 		if !ok && urls != nil {
 			t.Fatal("URLs of what is no card")
 		}
-		var splices []replacement
+		var splices []Replacement
 		rest := bytes.Clone(doc)
 		for i := len(urls) - 1; i >= 0; i-- {
 			u := urls[i]
-			rest = append(rest[:u.start:u.start], rest[u.end:]...)
-			splices = append([]replacement{{u, replaceOrigin(u.url, "127.0.0.1:7001")}}, splices...)
+			rest = append(rest[:u.Start:u.Start], rest[u.End:]...)
+			splices = append([]Replacement{{u, replaceAuthority(u.Text, "127.0.0.1:7001")}}, splices...)
 		}
-		out := applyReplacements(doc, splices)
+		out := Apply(doc, splices)
 		if len(urls) == 0 {
 			if !bytes.Equal(out, doc) {
 				t.Fatal("changed without a reason")
@@ -42,16 +42,16 @@ func FuzzApplyReplacements(f *testing.F) {
 		if a2a.Parse(out).Err != nil {
 			t.Fatalf("no JSON any more: %q", out)
 		}
-		after, _, _ := cardURLs(out, rpc)
+		after, _, _ := URLs(out, rpc)
 		if len(after) != len(urls) {
 			t.Fatalf("%d URLs, then %d", len(urls), len(after))
 		}
 		for i := len(after) - 1; i >= 0; i-- {
 			u := after[i]
-			if u.url != splices[i].text || u.pointer != urls[i].pointer || u.transport != urls[i].transport {
-				t.Fatalf("URL %d: got %+v, want %q", i, u, splices[i].text)
+			if u.Text != splices[i].By || u.Pointer != urls[i].Pointer || u.Transport != urls[i].Transport {
+				t.Fatalf("URL %d: got %+v, want %q", i, u, splices[i].By)
 			}
-			out = append(out[:u.start:u.start], out[u.end:]...)
+			out = append(out[:u.Start:u.Start], out[u.End:]...)
 		}
 		if !bytes.Equal(out, rest) {
 			t.Fatalf("outside the tokens: got %q, want %q", out, rest)
@@ -68,7 +68,7 @@ func FuzzCardRequest(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		q := &cardRequest{body: body, bodyKnown: make(chan struct{})}
+		q := &request{body: body, bodyKnown: make(chan struct{})}
 		q.end()
 		if !q.callsForCard() {
 			return

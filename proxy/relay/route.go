@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A Detour takes requests to somebody else than the agent that Config.Dial connects to: those whose target, in origin
+// A Route takes requests to somebody else than the agent that Config.Dial connects to: those whose target, in origin
 // form, begins with Prefix. Where they go is the target's own affair, so Config.Accept is not asked about the host that
 // they name.
 //
 // Such a request goes on with another target and the receiver's authority in Host; everything else passes as it came.
 // As with a forward proxy (see [Forward]) one connection is open at a time: a request to somebody else waits until those
 // before it have been answered.
-type Detour struct {
+type Route struct {
 	Prefix string
 
 	// Resolve returns where a request with that target goes, the authority that Host is to name, and the target in
@@ -30,8 +30,8 @@ type Detour struct {
 	Receiver string
 }
 
-// DetourTarget returns the target of a request head if a detour with that prefix takes it.
-func DetourTarget(head []byte, prefix string) (target string, ok bool) {
+// RouteTarget returns the target of a request head if a Route with that prefix takes it.
+func RouteTarget(head []byte, prefix string) (target string, ok bool) {
 	line, _ := firstLine(head)
 	_, rest, _ := bytes.Cut(line, space)
 	if len(rest) < len(prefix) || string(rest[:len(prefix)]) != prefix {
@@ -43,14 +43,14 @@ func DetourTarget(head []byte, prefix string) (target string, ok bool) {
 	return string(rest), true
 }
 
-// detour finds out where a request goes that a detour takes, and reports whether one does.
-func (r *requests) detour(head []byte) (taken bool, err error) {
-	r.to, r.detoured = destination{}, false
-	d := r.cfg.Detour
+// takeRoute finds out where a request goes that a Route takes, and reports whether one does.
+func (r *requests) takeRoute(head []byte) (taken bool, err error) {
+	r.to, r.routed = destination{}, false
+	d := r.cfg.Route
 	if d == nil {
 		return false, nil
 	}
-	target, ok := DetourTarget(head, d.Prefix)
+	target, ok := RouteTarget(head, d.Prefix)
 	if !ok {
 		return false, nil
 	}
@@ -59,7 +59,7 @@ func (r *requests) detour(head []byte) (taken bool, err error) {
 		return true, &malformed{err.Error(), http.StatusForbidden}
 	}
 	line, _ := firstLine(head)
-	r.detoured = true
+	r.routed = true
 	r.to = destination{
 		Target: to, authority: authority, rest: rest,
 		at: bytes.Index(head, line) + bytes.IndexByte(line, ' ') + 1, length: len(target),
@@ -67,8 +67,8 @@ func (r *requests) detour(head []byte) (taken bool, err error) {
 	return true, nil
 }
 
-// appendDetoured appends a head to out as the receiver is to see it.
-func (d *destination) appendDetoured(out, head []byte, h *requestHead) []byte {
+// appendRouted appends a head to out as the receiver is to see it.
+func (d *destination) appendRouted(out, head []byte, h *requestHead) []byte {
 	out = append(append(out, head[:d.at]...), d.rest...)
 	if !h.hasHost {
 		return append(out, head[d.at+d.length:]...)
@@ -80,8 +80,8 @@ func (d *destination) appendDetoured(out, head []byte, h *requestHead) []byte {
 // dialFault is DialFault for the one that the current request goes to.
 func (r *requests) dialFault(err error) Fault {
 	f := DialFault(err, r.authority())
-	if r.detoured {
-		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+r.cfg.Detour.Receiver, 1)
+	if r.routed {
+		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+r.cfg.Route.Receiver, 1)
 		f.advice = "see that it listens there"
 	}
 	return f

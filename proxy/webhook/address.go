@@ -1,4 +1,4 @@
-package proxy
+package webhook
 
 import (
 	"crypto/aes"
@@ -7,25 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"net/url"
 	"strings"
 
-	"a2atap/proxy/capture"
-	"a2atap/proxy/hostname"
 	"a2atap/proxy/rawhead"
 	"a2atap/proxy/relay"
 )
-
-// A WebhookSpec says how push notifications are led through taps.
-type WebhookSpec struct {
-	// Key is the secret that the addresses of webhooks are sealed with. Whoever has it later, at the same listening
-	// addresses, forwards what is sent to them.
-	Key []byte
-
-	// URL is the address under which agents reach one of the taps, such as that of a tunnel: http or https, without
-	// query. Nil leads only notifications of agents on this machine to webhooks on plain HTTP on this machine.
-	URL *url.URL
-}
 
 // hookPrefix begins the path of the addresses that agents are given in place of webhooks.
 const hookPrefix = "/.a2atap/webhook/"
@@ -150,22 +136,4 @@ func (d *delivery) head(raw []byte) []byte {
 	edit.SetTarget(d.target)
 	edit.Each("Host", func(string) (string, bool) { return d.authority, true })
 	return edit.Bytes()
-}
-
-// receiver returns the webhook of a delivery as the record names it: after the agent that is tapped there, or the client
-// that has configured it.
-func (p *Proxy) receiver(d *delivery) capture.Peer {
-	at := hostname.NewOrigin(d.to.Host, d.to.Port)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, t := range p.taps {
-		if t.agent == at {
-			return t.peer()
-		}
-	}
-	name := d.client
-	if name == "" {
-		name = "webhook"
-	}
-	return capture.Peer{Name: name, Addr: d.to.Authority(), URL: d.to.Scheme + "://" + d.authority}
 }

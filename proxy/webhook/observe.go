@@ -1,4 +1,4 @@
-package proxy
+package webhook
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 
 // hooksFor returns what is known of an exchange, which begins to be one about webhooks with it. The head is that of its
 // request, or nil.
-func (l *link) hooksFor(x int, head []byte) *exchangeHooks {
+func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.hooked[x]
 	if h == nil {
 		h = &exchangeHooks{head: capture.ParseRequestHead(head)}
-		h.client = l.NameNow(head)
+		h.client = l.record.NameNow(head)
 		h.request = l.recordRestorer(x, "request.body")
 		if l.hooked == nil {
 			l.hooked = make(map[int]*exchangeHooks)
@@ -29,7 +29,7 @@ func (l *link) hooksFor(x int, head []byte) *exchangeHooks {
 }
 
 // hooks returns what is known of an exchange, nil of one that is not about webhooks.
-func (l *link) hooks(x int) *exchangeHooks {
+func (l *Editor) hooks(x int) *exchangeHooks {
 	if !l.anyHooks.Load() {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (l *link) hooks(x int) *exchangeHooks {
 	return l.hooked[x]
 }
 
-func (l *link) forgetHooks(x int) {
+func (l *Editor) forgetHooks(x int) {
 	if l.anyHooks.Load() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -47,12 +47,12 @@ func (l *link) forgetHooks(x int) {
 }
 
 // recordRestorer returns what puts the URLs of webhooks back in what is recorded of an exchange, and notes where it has.
-func (l *link) recordRestorer(x int, place string) *restorer {
+func (l *Editor) recordRestorer(x int, place string) *restorer {
 	known := make(map[string]bool)
-	return &restorer{seals: l.tap.proxy.seals, found: func(ours string, h hook) {
+	return &restorer{seals: l.site.hooks.seals, found: func(ours string, h hook) {
 		if !known[ours] && len(known) < maxNotedAddresses {
 			known[ours] = true
-			l.Fact(x, capture.Fact{Rewrites: []capture.Rewrite{{Place: place, Was: ours, Now: h.url}}})
+			l.record.Fact(x, capture.Fact{Rewrites: []capture.Rewrite{{Place: place, Was: ours, Now: h.url}}})
 		}
 	}}
 }
@@ -60,8 +60,8 @@ func (l *link) recordRestorer(x int, place string) *restorer {
 // maxNotedAddresses bounds how many addresses that were put back are noted of one message.
 const maxNotedAddresses = 64
 
-// hookRequestBody takes a piece of a request's body, and returns it as it is to be recorded.
-func (l *link) hookRequestBody(x int, p []byte) []byte {
+// ObserveRequestBody takes a piece of a request's body, and returns it as it is to be recorded.
+func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 	h := l.hooks(x)
 	if h == nil {
 		return p
@@ -77,9 +77,9 @@ func (l *link) hookRequestBody(x int, p []byte) []byte {
 	return h.request.Next(p, false)
 }
 
-// hookRequestEnd ends a request's body: of one that was not held it is said that its webhooks are not observed. It
+// ObserveRequestEnd ends a request's body: of one that was not held it is said that its webhooks are not observed. It
 // returns what is still to be recorded of it.
-func (l *link) hookRequestEnd(x int) []byte {
+func (l *Editor) ObserveRequestEnd(x int) []byte {
 	h := l.hooks(x)
 	if h == nil {
 		return nil
@@ -92,13 +92,13 @@ func (l *link) hookRequestEnd(x int) []byte {
 }
 
 // passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
-func (l *link) passedUnseen(x int, h *exchangeHooks) {
+func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 	body, err := h.body, error(nil)
 	if codings := h.head.Fields.Codings(); len(codings) > 0 {
-		p := l.tap.proxy
-		p.decoding.Lock() // a decoder may take megabytes
+		decoding := &l.site.hooks.decoding
+		decoding.Lock() // a decoder may take megabytes
 		body, err = capture.Decode(body, codings, maxDecodedWatched)
-		p.decoding.Unlock()
+		decoding.Unlock()
 	}
 	switch about := mentionsPush(body) || mentionsPush([]byte(h.head.Target)); {
 	case !about:
@@ -118,15 +118,15 @@ func mayName(h *capture.Head, asked bool) bool {
 		(rawhead.IsJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == ""))
 }
 
-// hookAnswer notes the head of an answer that may name addresses of ours.
-func (l *link) hookAnswer(x int, head []byte) {
+// ObserveAnswer notes the head of an answer that may name addresses of ours.
+func (l *Editor) ObserveAnswer(x int, head []byte) {
 	if h := l.answerHooks(x, head); h != nil && !rawhead.IsCoded(head) {
 		h.answer = l.recordRestorer(x, "response.body")
 	}
 }
 
-// hookAnswerBody takes a piece of an answer's body, and returns it as it is to be recorded: nil with last is the end.
-func (l *link) hookAnswerBody(x int, p []byte, last bool) []byte {
+// ObserveAnswerBody takes a piece of an answer's body, and returns it as it is to be recorded: nil with last is the end.
+func (l *Editor) ObserveAnswerBody(x int, p []byte, last bool) []byte {
 	h := l.hooks(x)
 	if h == nil || h.answer == nil {
 		return p
@@ -135,8 +135,8 @@ func (l *link) hookAnswerBody(x int, p []byte, last bool) []byte {
 }
 
 // Hold implements relay.Editor. Of an answer that declares its length all must be there before its head can go on.
-func (l hookEditor) Hold(x int, head []byte) int {
-	if limit := l.cardEditor.Hold(x, head); limit > 0 {
+func (l *Editor) Hold(x int, head []byte) int {
+	if limit := l.Editor.Hold(x, head); limit > 0 {
 		return limit
 	}
 	h := l.answerHooks(x, head)
@@ -154,13 +154,13 @@ func (l hookEditor) Hold(x int, head []byte) int {
 }
 
 // answerHooks returns what is known of an exchange whose answer may name addresses of ours; nil of any other.
-func (l *link) answerHooks(x int, head []byte) *exchangeHooks {
-	if l.tap.proxy.seals == nil || l.isDelivery(x) {
+func (l *Editor) answerHooks(x int, head []byte) *exchangeHooks {
+	if l.isDelivery(x) {
 		return nil
 	}
 	h := l.hooks(x)
 	asked := h != nil && h.asks.Load()
-	if !asked && !l.tap.diverts.Load() {
+	if !asked && !l.site.replaced.Load() {
 		return nil
 	}
 	parsed := capture.ParseResponseHead(head)
@@ -171,25 +171,25 @@ func (l *link) answerHooks(x int, head []byte) *exchangeHooks {
 }
 
 // Change implements relay.ContentEditor.
-func (l hookEditor) Change(x int, head []byte) relay.Change {
+func (l *Editor) Change(x int, head []byte) relay.Change {
 	if l.answerHooks(x, head) == nil || rawhead.IsCoded(head) {
 		return nil
 	}
-	return &restorer{seals: l.tap.proxy.seals}
+	return &restorer{seals: l.site.hooks.seals}
 }
 
 // Answer implements relay.Editor.
-func (l hookEditor) Answer(x int, head, body, trailer []byte) []byte {
+func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 	h := l.hooks(x)
 	if h == nil || !h.holds {
-		return l.cardEditor.Answer(x, head, body, trailer)
+		return l.Editor.Answer(x, head, body, trailer)
 	}
 	parsed := capture.ParseResponseHead(head)
 	text, err := capture.Decode(body, parsed.Fields.Codings(), maxDecodedHook)
 	if err != nil {
 		return nil
 	}
-	text, changed := l.tap.proxy.seals.restored(text)
+	text, changed := l.site.hooks.seals.restored(text)
 	if !changed {
 		return nil
 	}
@@ -204,30 +204,38 @@ func (l hookEditor) Answer(x int, head, body, trailer []byte) []byte {
 const hookPatience = 500 * time.Millisecond
 
 // Patience implements relay.DoubtfulEditor.
-func (l hookEditor) Patience(x int) time.Duration {
+func (l *Editor) Patience(x int) time.Duration {
 	if h := l.hooks(x); h != nil && h.holds && !h.asks.Load() {
 		return hookPatience
 	}
-	return l.cardEditor.Patience(x)
+	return l.Editor.Patience(x)
 }
 
 // TooSlow implements relay.DoubtfulEditor.
-func (l hookEditor) TooSlow(x int, body []byte) {
+func (l *Editor) TooSlow(x int, body []byte) {
 	if h := l.hooks(x); h == nil || !h.holds {
-		l.cardEditor.TooSlow(x, body)
+		l.Editor.TooSlow(x, body)
 		return
 	}
-	l.Fact(x, capture.Fact{Note: "the answer took longer than " + hookPatience.String() +
+	l.record.Fact(x, capture.Fact{Note: "the answer took longer than " + hookPatience.String() +
 		" and passed as it came: addresses of this tap may stand in it for webhooks"})
 }
 
 // TooLarge implements relay.Editor.
-func (l hookEditor) TooLarge(x int) {
+func (l *Editor) TooLarge(x int) {
 	if h := l.hooks(x); h == nil || !h.holds {
-		l.cardEditor.TooLarge(x)
+		l.Editor.TooLarge(x)
 		return
 	}
-	l.Fact(x, capture.Fact{Note: fmt.Sprintf(
+	l.record.Fact(x, capture.Fact{Note: fmt.Sprintf(
 		"the answer has more than %d bytes and passed as it came: addresses of this tap may stand in it for webhooks",
 		maxHookBody)})
+}
+
+// ObserveEnded is told of the end of an exchange.
+func (l *Editor) ObserveEnded(x int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.hooked, x)
+	delete(l.deliveries, x)
 }

@@ -1,18 +1,19 @@
-package proxy
+package webhook
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/card"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/rawhead"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
@@ -44,61 +45,36 @@ type exchangeHooks struct {
 	answer *restorer // for the record; nil if nothing is to be put back
 }
 
-// A hookEditor is a cardEditor that also leads webhooks through the tap. It runs in the two goroutines of the
-// connection.
-type hookEditor struct{ cardEditor }
+// An Editor is a card.Editor that also leads webhooks through the tap: the relay.Editor of one connection. It must be
+// told of what passes on it: see ObserveRequest. It runs in the two goroutines of the connection.
+type Editor struct {
+	*card.Editor
+	site    *Site
+	record  *recording.Conn
+	reached string // host:port at which the client has reached us
+
+	mu         sync.Mutex
+	hooked     map[int]*exchangeHooks // exchanges that are about webhooks, or may be
+	deliveries map[int]bool           // exchanges that are notifications on their way to a webhook
+	anyHooks   atomic.Bool            // hooked was not always empty
+}
 
 var (
-	_ relay.RequestEditor = hookEditor{}
-	_ relay.ContentEditor = hookEditor{}
+	_ relay.RequestEditor = (*Editor)(nil)
+	_ relay.ContentEditor = (*Editor)(nil)
 )
 
-// detour returns what takes the notifications that come to this tap to their webhooks.
-func (t *Tap) detour() *relay.Detour {
-	seals := t.proxy.seals
-	return &relay.Detour{
-		Prefix: hookPrefix,
-		Resolve: func(target string) (relay.Target, string, string, error) {
-			d, err := seals.deliver(target)
-			if err != nil {
-				t.proxy.notice(fmt.Sprintf("tap %s refused a notification: %v", t.Name(), err))
-			}
-			return d.to, d.authority, d.target, err
-		},
-		Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, t.proxy.opts.DialTimeout)
-			defer cancel()
-			return t.proxy.hookDialer.Dial(ctx, to.Authority(), to.Scheme == "https", to.Host,
-				t.proxy.refuseLoop(to.Authority()))
-		},
-		Receiver: "the webhook",
-	}
-}
-
-// refuseLoop refuses connections that would come back to us.
-func (p *Proxy) refuseLoop(to string) func(net.Conn) error {
-	return func(conn net.Conn) error {
-		if self := p.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
-			return fmt.Errorf("%s leads back to %s, which would be a loop", to, self)
-		}
-		return nil
-	}
-}
-
-// deliveryRequest begins the record of a notification that came to the tap, and reports whether it is one: from the
-// agent to the webhook, as if no tap were between them.
-func (l *link) deliveryRequest(x int, head []byte) bool {
-	p := l.tap.proxy
-	if p.seals == nil {
-		return false
-	}
-	target, ok := relay.DetourTarget(head, hookPrefix)
+// ObserveRequest begins the record of a notification that came to the tap, and reports whether it is one: from the agent
+// to the webhook, as if no tap were between them. Of any other request it records nothing.
+func (l *Editor) ObserveRequest(x int, head []byte) bool {
+	hooks := l.site.hooks
+	target, ok := relay.RouteTarget(head, hookPrefix)
 	if !ok {
 		return false
 	}
-	d, err := p.seals.deliver(target)
+	d, err := hooks.seals.deliver(target)
 	if err != nil { // it is refused
-		l.RequestTo(x, head, capture.Peer{Name: "webhook", URL: "http://" + l.tap.listening(l.local)}, "")
+		l.record.RequestTo(x, head, capture.Peer{Name: "webhook", URL: "http://" + l.reached}, "")
 		return true
 	}
 	l.mu.Lock()
@@ -107,12 +83,12 @@ func (l *link) deliveryRequest(x int, head []byte) bool {
 	}
 	l.deliveries[x] = true
 	l.mu.Unlock()
-	l.Deliver(x, d.head(head), p.receiver(&d), d.agent)
+	l.record.Deliver(x, d.head(head), hooks.receiver(&d), d.agent)
 	return true
 }
 
 // isDelivery reports whether an exchange is a notification on its way to a webhook.
-func (l *link) isDelivery(x int) bool {
+func (l *Editor) isDelivery(x int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.deliveries[x]
@@ -120,33 +96,29 @@ func (l *link) isDelivery(x int) bool {
 
 // hookBase returns the scheme and authority that take the place of those of a webhook; without one it says why the URL
 // passes as it is, or nothing if notifications are seen anyway.
-func (t *Tap) hookBase(u *url.URL) (base, why string) {
-	p := t.proxy
+func (s *Site) hookBase(u *url.URL) (base, why string) {
 	at := hostname.OriginOf(u)
-	p.mu.Lock()
-	ours := p.tapAt(at) != nil
-	p.mu.Unlock()
-	switch to := p.opts.Webhooks.URL; {
-	case ours:
+	switch to := s.hooks.URL; {
+	case s.hooks.Tapped(at):
 		return "", ""
-	case at == t.agent:
+	case at == s.origin:
 		return "", "the webhook is the agent itself"
 	case to != nil:
 		return to.Scheme + "://" + to.Host, ""
-	case !t.mayDivert():
+	case !s.mayReplace():
 		return "", agentElsewhere
 	case u.Scheme != "http":
 		return "", "the webhook is not on plain HTTP" + toHaveThem
 	case at.Host != hostname.Loopback && !hostname.IsLoopback(at.Host):
 		return "", "the webhook is not on this machine" + toHaveThem
 	}
-	return "http://" + t.listening(nil), ""
+	return "http://" + s.address, ""
 }
 
-// divert returns the URL that takes the place of a webhook's, and the URL as the client means it: the same, unless it is
+// replace returns the URL that takes the place of a webhook's, and the URL as the client means it: the same, unless it is
 // an address of ours already. Without one it says why, or nothing if there is nothing to say.
-func (t *Tap) divert(text, client string) (to, was, why string) {
-	if h, ok := t.proxy.seals.ours(text); ok {
+func (s *Site) replace(text, client string) (to, was, why string) {
+	if h, ok := s.hooks.seals.ours(text); ok {
 		text = h.url
 	}
 	u, err := url.Parse(text)
@@ -157,19 +129,19 @@ func (t *Tap) divert(text, client string) (to, was, why string) {
 		err != nil && u.User == nil && u.Fragment == "" {
 		return "", text, "the URL of the webhook is too long, or not one that can be called"
 	}
-	base, why := t.hookBase(u)
+	base, why := s.hookBase(u)
 	if base == "" {
 		return "", text, why
 	}
 	if u.User != nil { // the agent makes credentials of it
 		base = strings.Replace(base, "://", "://"+u.User.String()+"@", 1)
 	}
-	return base + hookPrefix + t.proxy.seals.seal(hook{t.Name(), client, text}), text, ""
+	return base + hookPrefix + s.hooks.seals.seal(hook{s.name, client, text}), text, ""
 }
 
 // Request implements relay.Editor. What is asked about configs is to be answered readably.
-func (l hookEditor) Request(x int, head []byte) []byte {
-	head = l.cardEditor.Request(x, head)
+func (l *Editor) Request(x int, head []byte) []byte {
+	head = l.Editor.Request(x, head)
 	if !targetMentionsPush(head) || l.isDelivery(x) {
 		return head
 	}
@@ -178,7 +150,7 @@ func (l hookEditor) Request(x int, head []byte) []byte {
 }
 
 // readably asks for an answer without content coding.
-func (l *link) readably(x int, head []byte) []byte {
+func (l *Editor) readably(x int, head []byte) []byte {
 	if rawhead.Value(head, "Accept-Encoding") == nil {
 		return head
 	}
@@ -187,13 +159,13 @@ func (l *link) readably(x int, head []byte) []byte {
 	if len(rewrites) == 0 {
 		return head
 	}
-	l.Fact(x, capture.Fact{Rewrites: rewrites})
+	l.record.Fact(x, capture.Fact{Rewrites: rewrites})
 	return edit.Bytes()
 }
 
 // HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
 // along with their head and show it.
-func (l hookEditor) HoldRequest(x int, head, begun []byte, whole bool) int {
+func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) int {
 	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) ||
 		!rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
 		return 0
@@ -206,7 +178,7 @@ func (l hookEditor) HoldRequest(x int, head, begun []byte, whole bool) int {
 	h.watched = true
 	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
 	switch {
-	case !l.tap.mayDivert():
+	case !l.site.mayReplace():
 		h.unseen = agentElsewhere
 	case coded:
 		h.unseen = "the request that configures the webhook is compressed"
@@ -225,10 +197,10 @@ func (l hookEditor) HoldRequest(x int, head, begun []byte, whole bool) int {
 
 var requestTooLarge = fmt.Sprintf("the request that configures the webhook has more than %d bytes", maxHookBody)
 
-// mayDivert reports whether any webhook can be led through the tap.
-func (t *Tap) mayDivert() bool {
-	host := hostname.Normal(t.spec.Agent.Hostname())
-	return t.proxy.opts.Webhooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host)
+// mayReplace reports whether any webhook can be led through the tap.
+func (s *Site) mayReplace() bool {
+	host := hostname.Normal(s.agent.Hostname())
+	return s.hooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host)
 }
 
 // Why webhooks are not led through a tap.
@@ -240,7 +212,7 @@ const (
 var postMethod = []byte("POST ")
 
 // HeldRequest implements relay.RequestEditor: it replaces the URLs of webhooks, and no other byte of the body.
-func (l hookEditor) HeldRequest(x int, head, body, trailer []byte) []byte {
+func (l *Editor) HeldRequest(x int, head, body, trailer []byte) []byte {
 	h := l.hooks(x)
 	if h == nil || !mentionsPush(body) && !targetMentionsPush(head) {
 		l.forgetHooks(x)
@@ -248,41 +220,41 @@ func (l hookEditor) HeldRequest(x int, head, body, trailer []byte) []byte {
 	}
 	h.asks.Store(true)
 	parsed := capture.ParseRequestHead(head)
-	replacements := l.diverted(x, h.client, configURLs(&parsed, body))
+	replacements := l.replacements(x, h.client, configURLs(&parsed, body))
 	edited := l.readably(x, head)
 	if len(replacements) == 0 && len(edited) == len(head) {
 		return nil
 	}
-	return rawhead.Frame(rawhead.NewEdit(edited), &parsed, applyReplacements(body, replacements), trailer)
+	return rawhead.Frame(rawhead.NewEdit(edited), &parsed, card.Apply(body, replacements), trailer)
 }
 
-// diverted returns what takes the place of the URLs of webhooks, and records it.
-func (l *link) diverted(x int, client string, urls []cardURL) []replacement {
-	var replacements []replacement
+// replacements returns what takes the place of the URLs of webhooks, and records it.
+func (l *Editor) replacements(x int, client string, urls []card.URL) []card.Replacement {
+	var replacements []card.Replacement
 	var fact capture.Fact
 	for _, u := range urls {
-		to, was, why := l.tap.divert(u.url, client)
+		to, was, why := l.site.replace(u.Text, client)
 		if why != "" {
 			l.unseenWebhook(x, client, why)
 		}
 		if to == "" {
 			continue
 		}
-		replacements = append(replacements, replacement{u, to})
-		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "request.body#" + u.pointer, Was: was, Now: to})
+		replacements = append(replacements, card.Replacement{URL: u, By: to})
+		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "request.body#" + u.Pointer, Was: was, Now: to})
 	}
 	if len(replacements) > 0 {
-		l.tap.diverts.Store(true)
-		l.Fact(x, fact)
+		l.site.replaced.Store(true)
+		l.record.Fact(x, fact)
 	}
 	return replacements
 }
 
 // unseenWebhook says that the notifications of a webhook go past us.
-func (l *link) unseenWebhook(x int, client, why string) {
-	l.Fact(x, capture.Fact{Note: capture.WebhooksNotObserved + why})
+func (l *Editor) unseenWebhook(x int, client, why string) {
+	l.record.Fact(x, capture.Fact{Note: capture.WebhooksNotObserved + why})
 	if client == "" {
 		client = "client"
 	}
-	l.tap.proxy.notice(fmt.Sprintf("%s → %s: %s%s", client, l.tap.Name(), capture.WebhooksNotObserved, why))
+	l.site.hooks.Notice(fmt.Sprintf("%s → %s: %s%s", client, l.site.name, capture.WebhooksNotObserved, why))
 }

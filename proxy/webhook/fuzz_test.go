@@ -1,19 +1,18 @@
-package proxy
+package webhook
 
 import (
 	"encoding/json"
-	"net"
 	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/hostname"
+	"a2atap/proxy/card"
 )
 
 // Of a request only the URLs of webhooks change, it stays the JSON that it was, and put back they are what they were.
-func FuzzDivert(f *testing.F) {
+func FuzzReplace(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"url":"http://127.0.0.1:1/h"}}`,
 		`[{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{},"configuration":` +
@@ -23,23 +22,21 @@ func FuzzDivert(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	tap := &Tap{proxy: &Proxy{opts: Options{Webhooks: &WebhookSpec{}}, seals: testSeals}}
-	tap.spec.Name, tap.spec.Agent = "booker", &url.URL{Scheme: "http", Host: "127.0.0.1:9001"}
-	tap.agent, tap.addr = hostname.OriginOf(tap.spec.Agent), &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7001}
+	tap := testHooks().NewSite("booker", &url.URL{Scheme: "http", Host: "127.0.0.1:9001"}, "127.0.0.1:7001")
 	head := capture.ParseRequestHead([]byte("POST /v1/tasks/t/pushNotificationConfigs HTTP/1.1\r\nHost: a\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var replacements []replacement
+		var replacements []card.Replacement
 		last := 0
 		for _, u := range configURLs(&head, body) {
-			if u.start < last || u.end > len(body) {
-				t.Fatalf("token at %d to %d, after one that ends at %d", u.start, u.end, last)
+			if u.Start < last || u.End > len(body) {
+				t.Fatalf("token at %d to %d, after one that ends at %d", u.Start, u.End, last)
 			}
-			last = u.end
-			if to, _, _ := tap.divert(u.url, "planner"); to != "" {
-				replacements = append(replacements, replacement{u, to})
+			last = u.End
+			if to, _, _ := tap.replace(u.Text, "planner"); to != "" {
+				replacements = append(replacements, card.Replacement{URL: u, By: to})
 			}
 		}
-		diverted := applyReplacements(body, replacements)
+		diverted := card.Apply(body, replacements)
 		if json.Valid(body) && !json.Valid(diverted) {
 			t.Fatalf("%q became %q", body, diverted)
 		}

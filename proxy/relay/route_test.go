@@ -137,7 +137,7 @@ func tcpPair(t *testing.T) (one, other net.Conn) {
 
 // Requests whose target begins with the prefix go elsewhere, with another target and Host; the others to the agent, in
 // whatever order they come on one connection. Hosts are asked about only where they are the agent's.
-func TestDetour(t *testing.T) {
+func TestRoute(t *testing.T) {
 	server := func(name string) (string, func()) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -192,7 +192,7 @@ func TestDetour(t *testing.T) {
 				}
 				return nil
 			},
-			Detour: &Detour{
+			Route: &Route{
 				Prefix: "/hook/",
 				Resolve: func(target string) (Target, string, string, error) {
 					if target == "/hook/none" {

@@ -1,10 +1,11 @@
-package proxy
+package webhook
 
 import (
 	"bytes"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/card"
 	"a2atap/proxy/rawhead"
 )
 
@@ -32,7 +33,7 @@ const maxConfigDepth = 4
 
 // configURLs finds the URLs of the push notification configs that a request carries, in a send or on their own, in the
 // order in which they stand. It finds none in what is not JSON.
-func configURLs(head *capture.Head, body []byte) []cardURL {
+func configURLs(head *capture.Head, body []byte) []card.URL {
 	doc := a2a.Parse(body)
 	if doc.Err != nil {
 		return nil
@@ -49,14 +50,14 @@ func configURLs(head *capture.Head, body []byte) []cardURL {
 	if call.Batch == nil {
 		return callConfigURLs(nil, &call)
 	}
-	var urls []cardURL
+	var urls []card.URL
 	for i := range call.Batch {
 		urls = callConfigURLs(urls, &call.Batch[i])
 	}
 	return urls
 }
 
-func callConfigURLs(urls []cardURL, call *a2a.Call) []cardURL {
+func callConfigURLs(urls []card.URL, call *a2a.Call) []card.URL {
 	if call.Operation == a2a.CreatePushConfig {
 		return appendConfigURLs(urls, call.Params, maxConfigDepth)
 	}
@@ -80,14 +81,14 @@ func callConfigURLs(urls []cardURL, call *a2a.Call) []cardURL {
 
 // appendConfigURLs adds the URL of a config and of those that it wraps. Members whose name stands twice count twice,
 // since readers differ in which they take.
-func appendConfigURLs(urls []cardURL, config a2a.Value, depth int) []cardURL {
+func appendConfigURLs(urls []card.URL, config a2a.Value, depth int) []card.URL {
 	if depth == 0 {
 		return urls
 	}
 	for name, v := range config.Members() {
 		switch {
 		case name == "url":
-			urls = appendURL(urls, v.Pointer(), v, "")
+			urls = card.AppendURL(urls, v.Pointer(), v, "")
 		case name == "config", mentionsPush([]byte(name)):
 			urls = appendConfigURLs(urls, v, depth-1)
 		}

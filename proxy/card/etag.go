@@ -1,4 +1,4 @@
-package proxy
+package card
 
 import (
 	"crypto/sha256"
