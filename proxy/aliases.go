@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 
+	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
@@ -19,7 +20,8 @@ type (
 	ClientPattern   = recording.ClientPattern
 	HostPattern     = hostname.Pattern
 	WebhookSpec     = webhook.Spec
-	Conn            = recording.Conn
+	Forward         = forward.Proxy
+	ForwardSpec     = forward.Spec
 )
 
 // The policies.
@@ -47,4 +49,12 @@ func ParseAllowedHost(flag string) (HostPattern, error) { return hostname.ParseA
 // CheckHosts is listener.CheckHosts.
 func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []HostPattern, refused func(string)) http.Handler {
 	return listener.CheckHosts(h, asked, at, allowed, refused)
+}
+
+// ParseForward is forward.ParseListen.
+func ParseForward(flag string) (string, error) { return forward.ParseListen(flag) }
+
+// ParseCredentials is forward.ParseCredentials.
+func ParseCredentials(flag string) (*forward.Credentials, error) {
+	return forward.ParseCredentials(flag)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
@@ -23,7 +24,7 @@ import (
 // Defaults of Options.
 const (
 	DefaultDialTimeout = 10 * time.Second
-	DefaultHeadTimeout = 30 * time.Second
+	DefaultHeadTimeout = forward.DefaultHeadTimeout
 	DefaultIdleTimeout = 10 * time.Minute
 
 	DefaultTunnelTimeout = time.Hour
@@ -32,8 +33,8 @@ const (
 // Options say what a Proxy opens. Recorder is required.
 type Options struct {
 	Taps     []TapSpec
-	Aliases  []Alias      // further origins of the agents, as their cards may name them
-	Forward  *ForwardSpec // the forward proxy; nil for none
+	Aliases  []Alias       // further origins of the agents, as their cards may name them
+	Forward  *forward.Spec // the forward proxy; nil for none
 	Recorder *recording.Recorder
 
 	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
@@ -98,7 +99,7 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	taps    []*Tap
-	forward *Forward // nil if there is none; set by New
+	forward *forward.Proxy // nil if there is none; set by New
 	aliases map[hostname.Origin]*Tap
 	noticed map[string]bool           // notices
 	ctx     context.Context           // of the connections, nil before Serve
@@ -192,8 +193,31 @@ func (p *Proxy) open() error {
 	return err
 }
 
+// openForward opens the forward proxy beside the taps.
+func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
+	f, err := forward.Open(forward.Options{
+		Spec: spec, Recorder: p.opts.Recorder,
+		Connect: p.connect, Advise: p.advise, Tapped: p.isTapped, Agent: p.agentOrAliasAt,
+		Notice: p.notice, Upgraded: p.upgraded, InFlight: p.inFlight.add,
+		FindCaller:  func(client net.Conn, c *recording.Conn) { p.callers.look(client, "", c) },
+		AllowRemote: p.opts.AllowRemote, AllowHosts: p.opts.AllowHosts,
+		HeadTimeout: p.opts.HeadTimeout, IdleTimeout: p.opts.IdleTimeout, TunnelTimeout: p.opts.TunnelTimeout,
+		AnswerTimeout: p.opts.AnswerTimeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range p.taps {
+		if t.agent == f.Origin() {
+			return nil, errors.Join(f.Close(), fmt.Errorf("open the forward proxy: it would listen where the "+
+				"agent %s is, %s; choose another port with --forward", t.Name(), t.spec.Agent))
+		}
+	}
+	return f, nil
+}
+
 // Forward returns the forward proxy, nil if there is none.
-func (p *Proxy) Forward() *Forward { return p.forward }
+func (p *Proxy) Forward() *forward.Proxy { return p.forward }
 
 func (p *Proxy) tap(name string) *Tap {
 	for _, t := range p.taps {
@@ -234,7 +258,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		p.serve(t)
 	}
 	if f := p.forward; f != nil {
-		p.served.Go(func() { f.listener.Accept(connections, &p.served, p.notice, f.serve) })
+		p.served.Go(func() { f.Serve(connections, &p.served) })
 	}
 	p.mu.Unlock()
 	p.callers.prepare()
@@ -280,7 +304,7 @@ func (p *Proxy) Close() {
 		t.listener.Close()
 	}
 	if p.forward != nil {
-		p.forward.listener.Close()
+		p.forward.Close()
 	}
 }
 
@@ -344,7 +368,7 @@ func (p *Proxy) isSelf(local, remote net.Addr) string {
 			return "the tap of " + t.Name()
 		}
 	}
-	if p.forward != nil && p.forward.listener.Reaches(local, remote) {
+	if p.forward != nil && p.forward.Reaches(local, remote) {
 		return "this forward proxy"
 	}
 	return ""

@@ -164,6 +164,17 @@ func (p *Proxy) isTapped(at hostname.Origin) bool {
 	return p.tapAt(at) != nil
 }
 
+// agentOrAliasAt is agentAt for an origin that may also be an alias of an agent.
+func (p *Proxy) agentOrAliasAt(at hostname.Origin) (capture.Peer, bool) {
+	p.mu.Lock()
+	t := p.aliases[at]
+	p.mu.Unlock()
+	if t != nil {
+		return t.peer(), true
+	}
+	return p.agentAt(at)
+}
+
 // agentAt returns the agent at an origin as the record names it, if there is a tap in front of it.
 func (p *Proxy) agentAt(at hostname.Origin) (capture.Peer, bool) {
 	p.mu.Lock()

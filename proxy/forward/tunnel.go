@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"io"
@@ -21,7 +21,7 @@ func (c *connect) tunnel(why string, answered bool) {
 	l.Fact(0, capture.Fact{Note: "tunnelled, not observed: " + why})
 	agent, err := c.forward.dial(c.ctx, to, "")
 	if err != nil {
-		f := relay.DialFault(err, to.Authority()).Advised(c.forward.proxy.advise(err, to.Authority()))
+		f := relay.DialFault(err, to.Authority()).Advised(c.forward.Advise(err, to.Authority()))
 		if answered {
 			f.Status = 0
 			relay.Reset(c)
@@ -45,7 +45,7 @@ func (c *connect) tunnel(why string, answered bool) {
 		}
 	}
 	both := splice{
-		client: c, agent: agent, idle: c.forward.proxy.opts.TunnelTimeout,
+		client: c, agent: agent, idle: c.forward.TunnelTimeout,
 		request: func(p []byte) { l.RequestBody(0, p) }, answer: func(p []byte) { l.AnswerBody(0, p) },
 	}
 	if f := both.run(c.ctx); f != nil {

@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 // A connect is a client connection that asks for CONNECT. It begins with the bytes after the head.
 type connect struct {
 	*peekedConn
-	forward *Forward
+	forward *Proxy
 	ctx     context.Context // of the connection
 	request *http.Request
 	head    []byte
@@ -39,7 +39,7 @@ type connectKey struct{}
 func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}).(*connect) }
 
 // readConnect reads the head of CONNECT. One that cannot be read is refused and recorded.
-func (f *Forward) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
+func (f *Proxy) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
 	stop := context.AfterFunc(ctx, func() { client.Close() })
 	head, err := client.takeHead(f.headTimeout())
 	stop() // what refuses it takes no longer than the client needs to read that
@@ -87,12 +87,12 @@ func (connectWriter) WriteHeader(int)             {}
 func (w connectWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) { return w.c, nil, nil }
 
 // link returns the recording of what passes inside CONNECT.
-func (c *connect) link() *forwardLink {
+func (c *connect) link() *link {
 	to := &c.to
 	if c.to == (relay.Target{}) {
 		to = nil
 	}
-	l := c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
+	l := c.forward.newLink(c.Conn, to, proxyUser(c.head))
 	if c.certificate != nil {
 		l.Conn.Certificate = c.certificate.Subject.CommonName
 	}
@@ -175,7 +175,7 @@ func (c *connect) interceptTLS() {
 // in its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
 	ask := tls.NoClientCert
-	if c.forward.proxy.opts.Recorder.AsksForCertificates() {
+	if c.forward.Recorder.AsksForCertificates() {
 		ask = tls.RequestClientCert // which names the client, and lets it in or not no more than a User-Agent does
 	}
 	return &tls.Config{
@@ -186,7 +186,7 @@ func (c *connect) config() *tls.Config {
 			if name == "" {
 				name = c.to.Host
 			}
-			return c.forward.spec.Leaf(name)
+			return c.forward.Leaf(name)
 		},
 	}
 }
@@ -199,7 +199,7 @@ func (c *connect) relay(client net.Conn, sni string) {
 
 // session returns the session of an opened connection. All its requests go to the target of CONNECT, whatever their Host
 // says.
-func (c *connect) session(l *forwardLink, client net.Conn, sni string) relay.Session {
+func (c *connect) session(l *link, client net.Conn, sni string) relay.Session {
 	name := c.to.Host
 	if sni != "" {
 		name = sni
@@ -211,6 +211,6 @@ func (c *connect) session(l *forwardLink, client net.Conn, sni string) relay.Ses
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return c.forward.dial(ctx, c.to, name)
 		},
-		Advise: func(err error, _ string) string { return c.forward.proxy.advise(err, c.to.Authority()) },
+		Advise: func(err error, _ string) string { return c.forward.Advise(err, c.to.Authority()) },
 	})
 }

@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"fmt"
@@ -7,14 +7,16 @@ import (
 	"sync"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/rawhead"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
-// A forwardLink records one client connection through the forward proxy, or what passes inside its CONNECT.
-type forwardLink struct {
-	*Conn
-	forward  *Forward
+// A link records one client connection through the forward proxy, or what passes inside its CONNECT.
+type link struct {
+	*recording.Conn
+	forward  *Proxy
 	agent    capture.Peer  // who is meant by what names no other
 	pinned   *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
 	user     string        // that the client has given with CONNECT
@@ -25,32 +27,32 @@ type forwardLink struct {
 	noted bool // the notes about the connection were recorded
 }
 
-var _ relay.Observer = (*forwardLink)(nil)
+var _ relay.Observer = (*link)(nil)
 
-func (f *Forward) newForwardLink(client net.Conn, pinned *relay.Target, user string) *forwardLink {
+func (f *Proxy) newLink(client net.Conn, pinned *relay.Target, user string) *link {
 	agent := capture.Peer{Name: "a2atap", Addr: f.Addr()}
 	if pinned != nil {
 		agent = f.peer(*pinned)
 	}
-	l := &forwardLink{
-		Conn:    f.proxy.opts.Recorder.Conn(agent, client.RemoteAddr().String()),
+	l := &link{
+		Conn:    f.Recorder.Conn(agent, client.RemoteAddr().String()),
 		forward: f, agent: agent, pinned: pinned, user: user,
 	}
-	l.OnlyA2A = f.spec.OnlyA2A
+	l.OnlyA2A = f.OnlyA2A
 	if user == "" {
-		f.proxy.callers.look(client, "", l.Conn)
+		f.FindCaller(client, l.Conn)
 	}
 	return l
 }
 
 // Request implements relay.Observer.
-func (l *forwardLink) Request(x int, head []byte) {
+func (l *link) Request(x int, head []byte) {
 	if !l.isTunnel {
-		l.forward.proxy.inFlight.add(1)
+		l.forward.InFlight(1)
 	}
 	h := capture.ParseRequestHead(head)
 	to, known := l.target(&h)
-	if known && l.forward.isTap(to) {
+	if known && l.forward.Tapped(hostname.NewOrigin(to.Host, to.Port)) {
 		return // the tap records it
 	}
 	agent, user := l.agent, l.user
@@ -67,7 +69,7 @@ func (l *forwardLink) Request(x int, head []byte) {
 }
 
 // target returns where an exchange goes, if that is known.
-func (l *forwardLink) target(h *capture.Head) (to relay.Target, known bool) {
+func (l *link) target(h *capture.Head) (to relay.Target, known bool) {
 	if l.pinned != nil {
 		return *l.pinned, true
 	}
@@ -76,7 +78,7 @@ func (l *forwardLink) target(h *capture.Head) (to relay.Target, known bool) {
 }
 
 // note adds what a client says of its target in two ways.
-func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
+func (l *link) note(x int, h *capture.Head, to relay.Target) {
 	host, has := h.Fields.Get("Host"), h.Fields.Has("Host")
 	at, _, _, err := relay.ParseTarget(to.Scheme + "://" + host)
 	switch {
@@ -109,24 +111,24 @@ func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
 }
 
 // Ended implements relay.Observer.
-func (l *forwardLink) Ended(x int) {
+func (l *link) Ended(x int) {
 	l.Conn.Ended(x)
 	if !l.isTunnel {
-		l.forward.proxy.inFlight.add(-1)
+		l.forward.InFlight(-1)
 	}
 }
 
 // abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges
 // there were.
-func (l *forwardLink) abandon() int {
+func (l *link) abandon() int {
 	n := l.Conn.Abandon()
-	l.forward.proxy.inFlight.add(-n)
+	l.forward.InFlight(-n)
 	return n
 }
 
 // Upgraded implements relay.Observer.
-func (l *forwardLink) Upgraded(x int) {
+func (l *link) Upgraded(x int) {
 	l.Conn.Upgraded(x)
 	protocol, agent := l.Protocol(x)
-	l.forward.proxy.upgraded(agent, protocol)
+	l.forward.Upgraded(agent, protocol)
 }

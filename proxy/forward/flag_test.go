@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"strings"
@@ -7,17 +7,17 @@ import (
 	"a2atap/proxy/recording"
 )
 
-func TestParseForward(t *testing.T) {
+func TestParseListen(t *testing.T) {
 	for flag, want := range map[string]string{
 		"7080": "127.0.0.1:7080", "0": "127.0.0.1:0",
 		"localhost:1": "localhost:1", "[::1]:2": "[::1]:2", "0.0.0.0:3": "0.0.0.0:3",
 	} {
-		if got, err := ParseForward(flag); got != want || err != nil {
+		if got, err := ParseListen(flag); got != want || err != nil {
 			t.Errorf("%s: got %s, %v", flag, got, err)
 		}
 	}
 	for _, flag := range []string{"", "x", ":1", "a:", "65536", "-1", "01", "::1", "http://a:1"} {
-		if got, err := ParseForward(flag); err == nil || !strings.HasPrefix(err.Error(), "--forward ") {
+		if got, err := ParseListen(flag); err == nil || !strings.HasPrefix(err.Error(), "--forward ") {
 			t.Errorf("%q: got %s, %v", flag, got, err)
 		}
 	}

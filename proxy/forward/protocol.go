@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"bytes"
@@ -69,11 +69,11 @@ func (r *peekedConn) mayBegin(prefix string) bool {
 
 // firstBytes reads from a client until it is certain whether it asks for CONNECT. A client that is silent, or slow to
 // say so, is given as long as between requests, or for a head.
-func (f *Forward) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
+func (f *Proxy) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	client := &peekedConn{Conn: conn}
 	const method = "CONNECT "
-	timeout := f.proxy.opts.IdleTimeout
+	timeout := f.IdleTimeout
 	for ; !client.begins(method) && client.mayBegin(method); timeout = f.headTimeout() {
 		if timeout > 0 {
 			conn.SetReadDeadline(time.Now().Add(timeout))
@@ -89,15 +89,15 @@ func (f *Forward) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, e
 }
 
 // headTimeout is how long a head or a handshake may take.
-func (f *Forward) headTimeout() time.Duration {
-	if f.proxy.opts.HeadTimeout > 0 {
-		return f.proxy.opts.HeadTimeout
+func (f *Proxy) headTimeout() time.Duration {
+	if f.HeadTimeout > 0 {
+		return f.HeadTimeout
 	}
 	return DefaultHeadTimeout
 }
 
 // sniffTimeout is how long a client may be silent inside CONNECT.
-func (f *Forward) sniffTimeout() time.Duration { return min(maxSniffTimeout, f.headTimeout()) }
+func (f *Proxy) sniffTimeout() time.Duration { return min(maxSniffTimeout, f.headTimeout()) }
 
 var errHeadTooLong = errors.New("the head of CONNECT is too long")
 

@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"errors"
@@ -127,6 +127,6 @@ func (c *connect) tlsFailed(err error) {
 	l.Fact(0, capture.Fact{Note: note})
 	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
 	l.Ended(0)
-	c.forward.proxy.notice(fmt.Sprintf("%s (%s): %s", strings.TrimPrefix(note, "not observed: "),
+	c.forward.Notice(fmt.Sprintf("%s (%s): %s", strings.TrimPrefix(note, "not observed: "),
 		c.to.Authority()+"; "+err.Error(), advice))
 }

@@ -1,4 +1,4 @@
-package proxy
+package forward
 
 import (
 	"crypto/sha256"
@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// ParseForward reads the value of the flag --forward, [HOST:]PORT, and returns host:port. Without HOST it is 127.0.0.1.
-func ParseForward(flag string) (string, error) {
+// ParseListen reads the value of the flag --forward, [HOST:]PORT, and returns host:port. Without HOST it is 127.0.0.1.
+func ParseListen(flag string) (string, error) {
 	host, port := "127.0.0.1", flag
 	if strings.Contains(flag, ":") {
 		var err error
@@ -71,10 +71,10 @@ func proxyUser(head []byte) string {
 }
 
 // admits reports whether a request comes with the credentials that are asked for.
-func (f *Forward) admits(head []byte) bool {
-	if f.spec.Auth == nil {
+func (f *Proxy) admits(head []byte) bool {
+	if f.Auth == nil {
 		return true
 	}
 	user, password, ok := proxyCredentials(head)
-	return ok && f.spec.Auth.match(user, password)
+	return ok && f.Auth.match(user, password)
 }
