@@ -132,28 +132,6 @@ func (b *batch) note(s *capture.Step, r *row) {
 // maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
 const maxKeys = 64
 
-// learn reports whether a key is new. Every event of a stream names its task again.
-func (r *row) learn(h keyHash) bool {
-	if slices.Contains(r.keys, h) {
-		return false
-	}
-	if len(r.keys) < maxKeys {
-		r.keys = append(r.keys[:len(r.keys):len(r.keys)], h)
-	}
-	return true
-}
-
-func (r *row) close(c *capture.Closed, s *capture.Step) {
-	r.flags |= rowClosed
-	if c.Interrupted {
-		r.flags |= rowInterrupted
-	}
-	if c.Fault != nil {
-		r.flags |= rowFault
-	}
-	r.ended = s.Offset
-}
-
 func (b *batch) row(seq uint64) (*row, error) {
 	if r := b.rows[seq]; r != nil {
 		return r, nil

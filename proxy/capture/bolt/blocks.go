@@ -46,7 +46,7 @@ func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error
 				return
 			}
 			for _, f := range found {
-				b, err := f.counted()
+				b, err := counted(f)
 				if err == nil && b.First > next {
 					err = fmt.Errorf("the block with arrival number %d is missing: %w", next, errDamaged)
 				}
@@ -60,21 +60,9 @@ func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error
 }
 
 // counted is the block with the number of its last step.
-func (b block) counted() (Block, error) {
-	raw, err := b.unseal()
-	if err != nil {
-		return Block{}, err
-	}
-	last := b.first
-	for ; len(raw) > 0; last++ {
-		if _, raw, err = split(raw); err != nil {
-			return Block{}, fmt.Errorf("read the step at arrival %d: %w", last, err)
-		}
-	}
-	if last == b.first {
-		return Block{}, fmt.Errorf("the block at arrival %d is empty: %w", b.first, errDamaged)
-	}
-	return Block{First: b.first, Last: last - 1, Packed: b.value}, nil
+func counted(b block) (Block, error) {
+	last, err := b.last()
+	return Block{First: b.first, Last: last, Packed: b.value}, err
 }
 
 // Steps yields the steps of a block, with their arrival numbers. Bytes of any content are safe: an error says what is

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -180,4 +181,21 @@ func runName(k []byte) string {
 		return fmt.Sprintf("%x", k)
 	}
 	return fmt.Sprintf("%d %d", k[0], binary.BigEndian.Uint64(k[1:]))
+}
+
+// verifyUnsummed goes through a set of which a segment comes from a program that left no sums.
+func verifyUnsummed(set segmentSet) error {
+	summed := true
+	for _, s := range set {
+		summed = summed && s.summed
+	}
+	if summed {
+		return nil
+	}
+	c := checker{ctx: context.Background(), shallow: true}
+	c.check(set)
+	if len(c.Problems) > 0 {
+		return unsound(fmt.Errorf("the index does not match the blocks: %s: %w", c.Problems[0], errDamaged))
+	}
+	return nil
 }

@@ -89,7 +89,7 @@ func askHolder(path string) (holder, error) {
 
 // call sends a request and returns the answer's content. A context that ends breaks the connection, since the answer
 // may still come.
-func (c *client) call(ctx context.Context, q request) (*decoder, error) {
+func (c *client) call(ctx context.Context, q request) (*wireDecoder, error) {
 	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	err := writeFrame(c.conn, q.encode())
@@ -106,7 +106,7 @@ func (c *client) call(ctx context.Context, q request) (*decoder, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	c.calls++
-	switch d := (&decoder{b: body[1:]}); body[0] {
+	switch d := (&wireDecoder{decoder{b: body[1:]}}); body[0] {
 	case answerOK:
 		return d, nil
 	case answerEnded:
@@ -232,7 +232,7 @@ func (c *client) wait(ctx context.Context, from uint64) error {
 }
 
 // check makes an answer that could not be decoded a broken connection.
-func (c *client) check(d *decoder) error {
+func (c *client) check(d *wireDecoder) error {
 	if d.err != nil {
 		c.unusable = true
 		return fmt.Errorf("%w: %w", errBroken, d.err)

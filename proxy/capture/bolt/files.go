@@ -11,12 +11,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// For how long readers of one process keep the lock of a capture, with calls that overlap or follow one another, until
-// all of them let go of it for a moment in which a recorder can start.
-const (
-	readersHold  = 50 * time.Millisecond
-	readersPause = time.Millisecond
-)
+// readersHold is for how long readers of one process keep the lock of a capture, with calls that overlap or follow one
+// another, until all of them let go of it for a moment in which a recorder can start.
+const readersHold = 50 * time.Millisecond
 
 // After so many bytes of blocks, or calls, the pages are given up that were read, by closing the files where there is no
 // other way: what was read of a file counts as memory of the process while the file is mapped.
@@ -39,44 +36,6 @@ type openFiles struct {
 	spoiled  bool                // a file faulted
 	since    time.Time           // when the lock was first taken after a pause
 	until    time.Time           // when it was last let go
-}
-
-// A fileState is what a file was when it was looked through.
-type fileState struct {
-	size  int64
-	wrote time.Time
-	metas [2][pageMetaSize]byte // what its meta pages say
-}
-
-// lookAt returns the state of an open file, and reports whether that still is the one with the segment's name.
-func (s *segment) lookAt() (st fileState, there bool, err error) {
-	own, err := s.handle().Stat()
-	if err != nil {
-		return st, false, err
-	}
-	st.size, st.wrote = own.Size(), own.ModTime()
-	for i := range st.metas {
-		if _, err := s.handle().ReadAt(st.metas[i][:], int64(i*s.db.Info().PageSize+pageHeader)); err != nil {
-			return st, false, err
-		}
-	}
-	named, err := os.Stat(s.path)
-	return st, err == nil && os.SameFile(own, named), nil
-}
-
-// take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
-func (s *segment) take() (same bool, err error) {
-	if !canUnlock {
-		return true, nil
-	}
-	if !s.locked {
-		if err := lockShared(s.read); err != nil {
-			return false, err
-		}
-		s.locked = true
-	}
-	st, there, err := s.lookAt()
-	return err == nil && there && st == s.looked, nil
 }
 
 // files calls fn with the capture's segments, or returns errLocked when a recorder has them.

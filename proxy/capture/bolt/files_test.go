@@ -44,7 +44,7 @@ func TestFilesStayOpen(t *testing.T) {
 	}
 	for _, p := range paths {
 		s := &segment{path: p}
-		if err := s.tryExclusive(Options{}); err != nil {
+		if err := s.tryExclusive(0); err != nil {
 			t.Errorf("%s: %v", p, err)
 		} else if err := s.db.Close(); err != nil {
 			t.Error(err)

@@ -10,13 +10,8 @@ import (
 	"math"
 	"math/bits"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
-	"time"
-
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"a2atap/proxy/capture"
 )
@@ -197,71 +192,4 @@ func explain(err error) error {
 		return fmt.Errorf("%w; make room there, or record to another place", err)
 	}
 	return err
-}
-
-// errLocked says that another process has the file open for writing, or is reading it while we want to write.
-var errLocked = errors.New("held by another process")
-
-// openDB opens a database that inspect found to be sound, or creates it.
-func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
-	err = guard(func() error {
-		db, err = bbolt.Open(path, 0o600, &o)
-		return err
-	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, errLocked
-	}
-	if err != nil {
-		return nil, explain(err)
-	}
-	db.AllocSize = minGrowth
-	return db, nil
-}
-
-// openReadOnly opens a database for a moment, next to other readers. It does not wait for a writer.
-func openReadOnly(path string) (*bbolt.DB, error) {
-	if err := inspect(path); err != nil {
-		return nil, err
-	}
-	return openDB(path, bbolt.Options{ReadOnly: true, Timeout: time.Nanosecond, NoStatistics: true})
-}
-
-// openToRead is openReadOnly for a segment, which then is locked.
-func openToRead(path string) (*segment, error) {
-	if err := inspect(path); err != nil {
-		return nil, err
-	}
-	s := &segment{path: path, locked: true}
-	var err error
-	s.db, err = openDB(path, bbolt.Options{
-		ReadOnly: true, Timeout: time.Nanosecond, NoStatistics: true,
-		OpenFile: func(name string, flag int, mode fs.FileMode) (f *os.File, err error) {
-			s.read, err = os.OpenFile(name, flag, mode)
-			return s.read, err
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// view runs fn in a read transaction. It holds up the growth of the file, so fn copies what it needs and returns.
-func view(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
-	return guard(func() error { return db.View(fn) })
-}
-
-// errPanicked says that bbolt panicked or faulted. Locks of the database may not have been released.
-var errPanicked = errors.New("the file is damaged")
-
-// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in
-// the mapped file, which is how the system answers reading past the end of a file that was truncated meanwhile.
-func guard(fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w (%v)", errPanicked, p)
-		}
-	}()
-	return fn()
 }

@@ -171,7 +171,7 @@ func hashOf(s capture.Step) uint64 {
 // helpHold locks the file as a recorder does, and does not answer.
 func helpHold(path string) error {
 	s := &segment{path: path}
-	err := s.tryExclusive(Options{})
+	err := s.tryExclusive(0)
 	if err != nil {
 		return err
 	}

@@ -103,16 +103,17 @@ func (m *meta) put(tx *bbolt.Tx) error {
 // maxKeyNames is how many fingerprints of keys a segment keeps, the newest: a recorder may have a new key each time.
 const maxKeyNames = 64
 
-// recordedAs notes how a recorder treats secrets and agents, and reports whether that is news.
-func (m *meta) recordedAs(o Options) bool {
-	kept := o.SecretsKept && !m.secretsKept
+// recordedAs notes how a recorder treats secrets, with the fingerprint of the key with which it hides them if it has one,
+// and agents, and reports whether that is news.
+func (m *meta) recordedAs(secretsKept, insecure bool, key string) bool {
+	kept := secretsKept && !m.secretsKept
 	m.secretsKept = m.secretsKept || kept
-	named := o.RedactionKey != "" && !slices.Contains(m.keys, o.RedactionKey)
+	named := key != "" && !slices.Contains(m.keys, key)
 	if named {
-		m.keys = append(slices.Clone(m.keys), o.RedactionKey)
+		m.keys = append(slices.Clone(m.keys), key)
 		m.keys = m.keys[max(0, len(m.keys)-maxKeyNames):]
 	}
-	trusting := o.Insecure && !m.insecure
+	trusting := insecure && !m.insecure
 	m.insecure = m.insecure || trusting
 	return kept || named || trusting
 }
@@ -220,4 +221,26 @@ func number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func partKey(seq, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(number64(seq), first)
+}
+
+// learn reports whether a key is new. Every event of a stream names its task again.
+func (r *row) learn(h keyHash) bool {
+	if slices.Contains(r.keys, h) {
+		return false
+	}
+	if len(r.keys) < maxKeys {
+		r.keys = append(r.keys[:len(r.keys):len(r.keys)], h)
+	}
+	return true
+}
+
+func (r *row) close(c *capture.Closed, s *capture.Step) {
+	r.flags |= rowClosed
+	if c.Interrupted {
+		r.flags |= rowInterrupted
+	}
+	if c.Fault != nil {
+		r.flags |= rowFault
+	}
+	r.ended = s.Offset
 }

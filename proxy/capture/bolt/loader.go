@@ -226,7 +226,3 @@ func (l *loader) forget(first uint64) {
 	delete(l.blocks, first)
 	l.order = slices.DeleteFunc(l.order, func(n uint64) bool { return n == first })
 }
-
-func errNoBlock(first uint64) error {
-	return fmt.Errorf("the block at arrival %d is missing: %w", first, errDamaged)
-}

@@ -209,3 +209,21 @@ func (in *localAccess) wait(ctx context.Context, from uint64) error {
 		}
 	}
 }
+
+func (in *localAccess) replace(
+	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
+) error {
+	if open, _ := in.read(func(segmentSet, bool) error { return nil }); open {
+		return errHeldHere
+	}
+	return in.remote.replace(ctx, amend, write)
+}
+
+// heldHere is an ErrHeld of which no other process is the cause.
+type heldHere struct{}
+
+var errHeldHere heldHere
+
+func (heldHere) Error() string { return "this process records into it; wait until that has ended" }
+
+func (heldHere) Is(target error) bool { return target == ErrHeld }

@@ -470,3 +470,8 @@ func takeInventory(file io.ReaderAt, free bool) (inventory, error) {
 	}
 	return inv, cmp.Or(inv.reading, p.freelist())
 }
+
+// unsound adds the next step.
+func unsound(err error) error {
+	return fmt.Errorf("%w; run a2atap doctor, which says more and can repair it", err)
+}

@@ -10,14 +10,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Sizes of the pages in which a Reader reads: large enough that what a page costs to ask for does not count, small
-// enough that no read transaction or socket write is long.
-const (
-	pageBytes     = 1 << 20
-	pageExchanges = 256
-	pageFound     = 4096
-)
-
 // A Reader reads a capture: one that is finished, or one that this or another process is recording. It implements
 // capture.Source and capture.Index.
 //
@@ -282,4 +274,36 @@ func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Se
 			}
 		}
 	}
+}
+
+// ErrHeld is what errors wrap that say that another has a capture: somebody records into it, or is reading it while it
+// should be written.
+var ErrHeld = errLocked
+
+// Replace throws away what is kept beside the steps, and keeps what write puts, for a capture that nobody records. It
+// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how
+// its recorder ended.
+//
+// The files are opened for writing, but only locked for moments: while write computes, others may read. A transaction
+// stores a few MiB, so who is killed in the middle leaves a part: put last what says that all is there. If write or
+// storing fails, nothing is kept, as far as that can be done, and the error is returned.
+//
+// In a capture of several files the entries go to the last one. Errors wrap ErrHeld where somebody records into it or
+// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a
+// full disk, wrap their cause.
+func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
+	if err := r.access.replace(ctx, false, write); err != nil {
+		return fmt.Errorf("keep what was worked out: %w", err)
+	}
+	return nil
+}
+
+// Amend keeps entries beside those that are kept already, for a capture whose recording has ended: it is how a recorder
+// goes on keeping what it works out after its Store was closed. Errors are those of Replace; what is kept already stays.
+func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error {
+	err := r.access.replace(ctx, true, func(put func(...capture.Entry) error) error { return put(entries...) })
+	if err != nil {
+		return fmt.Errorf("keep what was worked out: %w", err)
+	}
+	return nil
 }

@@ -162,7 +162,7 @@ func (o *remoteAccess) complete(set segmentSet) error {
 	if done {
 		return nil
 	}
-	if err := errors.Join(set.whole(o.path), set.verifyUnsummed()); err != nil {
+	if err := errors.Join(set.whole(o.path), verifyUnsummed(set)); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -266,3 +266,47 @@ func heldBy(path string, cause error) error {
 		"such as: fuser %s",
 		errLocked, cause, filepath.Base(path))
 }
+
+// An access is how a Reader reaches a capture: in this process, in the files, or through the recorder's socket. Each
+// call answers a page and holds nothing afterwards; what it returns belongs to the caller. Limits in bytes are of
+// stored blocks and are passed by at most one block; every call makes progress.
+type access interface {
+	info(ctx context.Context) (capture.Info, error)
+
+	// blocks returns consecutive blocks, beginning with the one that holds arrival number from, and the last arrival
+	// number that the capture has. No blocks means that from is beyond it.
+	blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error)
+
+	// fetch returns the blocks with the given first arrival numbers, or as many of them, from the front, as fit.
+	fetch(ctx context.Context, firsts []uint64, limit int) ([]block, error)
+
+	// locate says where the exchanges from seq on are stored, in order, up to limit exchanges.
+	locate(ctx context.Context, seq uint64, limit int) (places, error)
+
+	// find returns sequence numbers from seq on that the index has for a key, in order, up to limit.
+	find(ctx context.Context, key keyHash, seq uint64, limit int) ([]uint64, error)
+
+	// kept returns what is stored of keys, nil where there is nothing, or of as many of them, from the front, as fit.
+	kept(ctx context.Context, keys [][]byte, limit int) ([][]byte, error)
+
+	// keptRange returns the stored entries from a key on and below another, nil for none, in order; not those that were
+	// removed. It reports the key to go on from, nil if there is no more.
+	keptRange(ctx context.Context, from, to []byte, limit int) (found []keptEntry, next []byte, err error)
+
+	// mark is what Reader.Mark returns.
+	mark(ctx context.Context) ([]byte, error)
+
+	// replace is what Reader.Replace does.
+	replace(ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error) error
+
+	// wait is capture.Source's Wait.
+	wait(ctx context.Context, from uint64) error
+}
+
+// Sizes of the pages in which a Reader reads: large enough that what a page costs to ask for does not count, small
+// enough that no read transaction or socket write is long.
+const (
+	pageBytes     = 1 << 20
+	pageExchanges = 256
+	pageFound     = 4096
+)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -12,60 +11,11 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// ErrHeld is what errors wrap that say that another has a capture: somebody records into it, or is reading it while it
-// should be written.
-var ErrHeld = errLocked
-
 // errMeanwhile says that a capture was written between two transactions of Replace.
 var errMeanwhile = fmt.Errorf("%w: something was recorded into it meanwhile", ErrHeld)
 
 // replaceBytes is how much one transaction of Replace stores.
 const replaceBytes = 4 << 20
-
-// Replace throws away what is kept beside the steps, and keeps what write puts, for a capture that nobody records. It
-// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how
-// its recorder ended.
-//
-// The files are opened for writing, but only locked for moments: while write computes, others may read. A transaction
-// stores a few MiB, so who is killed in the middle leaves a part: put last what says that all is there. If write or
-// storing fails, nothing is kept, as far as that can be done, and the error is returned.
-//
-// In a capture of several files the entries go to the last one. Errors wrap ErrHeld where somebody records into it or
-// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a
-// full disk, wrap their cause.
-func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
-	if err := r.access.replace(ctx, false, write); err != nil {
-		return fmt.Errorf("keep what was worked out: %w", err)
-	}
-	return nil
-}
-
-// Amend keeps entries beside those that are kept already, for a capture whose recording has ended: it is how a recorder
-// goes on keeping what it works out after its Store was closed. Errors are those of Replace; what is kept already stays.
-func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error {
-	err := r.access.replace(ctx, true, func(put func(...capture.Entry) error) error { return put(entries...) })
-	if err != nil {
-		return fmt.Errorf("keep what was worked out: %w", err)
-	}
-	return nil
-}
-
-func (in *localAccess) replace(
-	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
-) error {
-	if open, _ := in.read(func(segmentSet, bool) error { return nil }); open {
-		return errHeldHere
-	}
-	return in.remote.replace(ctx, amend, write)
-}
-
-// heldHere is an ErrHeld of which no other process is the cause.
-type heldHere struct{}
-
-var errHeldHere heldHere
-
-func (heldHere) Error() string        { return "this process records into it; wait until that has ended" }
-func (heldHere) Is(target error) bool { return target == ErrHeld }
 
 func (o *remoteAccess) replace(
 	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
@@ -170,7 +120,7 @@ func (r *replacement) begin() (err error) {
 	}
 	for _, s := range r.set {
 		if s.format < Format {
-			if err := s.upgrade(r.access.path, Options{}); err != nil {
+			if err := upgradeSegment(s, r.access.path, 0); err != nil {
 				return err
 			}
 		}
@@ -200,7 +150,7 @@ func openToChange(f foundFile) (*segment, error) {
 	if err := inspect(s.path); err != nil {
 		return nil, err
 	}
-	err := s.tryExclusive(Options{})
+	err := s.tryExclusive(0)
 	if err != nil {
 		return nil, err
 	}
@@ -280,27 +230,6 @@ func (r *replacement) hide(path string) error {
 	}), s.db.Close())
 }
 
-// change runs a transaction in a segment that is open for writing.
-func change(s *segment, fn func(tx *bbolt.Tx) error) error {
-	if err := changeDB(s.db, fn); err != nil {
-		return fmt.Errorf("write %s: %w", s.path, err)
-	}
-	return nil
-}
-
-func changeDB(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
-	err := guard(func() error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			db.AllocSize = int(min(max(tx.Size()/8, minGrowth), maxGrowth))
-			return fn(tx)
-		})
-	})
-	if err != nil {
-		return explain(err)
-	}
-	return nil
-}
-
 // put takes entries over, and stores those that wait when there are enough.
 func (r *replacement) put(entries ...capture.Entry) error {
 	sealed, size, err := sealAll(entries)
@@ -377,11 +306,3 @@ func (r *replacement) unlock() error {
 }
 
 func (r *replacement) close() error { return r.set.close() }
-
-// handle is the file of the segment's database.
-func (s *segment) handle() *os.File {
-	if s.file != nil {
-		return s.file
-	}
-	return s.read
-}

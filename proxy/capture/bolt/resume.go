@@ -1,13 +1,8 @@
 package bolt
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
-	"os"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,19 +10,6 @@ import (
 
 	"a2atap/proxy/capture"
 )
-
-// initialMap is how much of the file's address space is mapped at once, so that no growth has to wait for readers. It
-// costs no memory and no room on the disk, but on Windows, where it would.
-func initialMap(segmentSize int64) int {
-	if runtime.GOOS == "windows" || math.MaxInt == math.MaxInt32 {
-		return 0
-	}
-	const most, room = 1 << 30, 64 << 20
-	if segmentSize > 0 {
-		return int(min(most, segmentSize+room))
-	}
-	return most
-}
 
 // openForWriting opens all segments of a capture, the first and the last for writing; the first one's lock is the
 // capture's. It creates the capture if it is not there.
@@ -48,7 +30,7 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 	for i, p := range paths {
 		s := &segment{path: p}
 		if i == 0 || i == len(paths)-1 {
-			err = s.openExclusive(path, o)
+			err = openExclusive(s, path, o.SegmentSize)
 		} else if s, err = openToRead(p); err != nil {
 			s = &segment{path: p}
 		}
@@ -60,34 +42,34 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 		}
 		set = append(set, s)
 		if err = s.verify(s.file != nil); err == nil {
-			err = s.ready(path, set, o)
+			err = makeReady(s, path, set, o)
 		}
 		if err != nil {
 			return set, err
 		}
 	}
-	return set, errors.Join(set.whole(path), set.verifyUnsummed())
+	return set, errors.Join(set.whole(path), verifyUnsummed(set))
 }
 
-// ready makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
-func (s *segment) ready(path string, set segmentSet, o Options) error {
+// makeReady makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
+func makeReady(s *segment, path string, set segmentSet, o Options) error {
 	blank, err := s.load()
 	if err == nil && s.format < Format && !blank {
-		err = s.upgrade(path, o)
+		err = upgradeSegment(s, path, o.SegmentSize)
 	}
 	if err != nil {
 		return err
 	}
 	if blank {
-		if err := s.begin(set[:len(set)-1], o); err != nil {
+		if err := beginSegment(s, set[:len(set)-1], o); err != nil {
 			return err
 		}
 	}
 	return s.belongs(set[0], uint64(len(set)))
 }
 
-// begin fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
-func (s *segment) begin(before segmentSet, o Options) error {
+// beginSegment fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
+func beginSegment(s *segment, before segmentSet, o Options) error {
 	if len(before) == 0 {
 		st := state{ended: true} // nothing can be missing
 		m := meta{
@@ -96,7 +78,7 @@ func (s *segment) begin(before segmentSet, o Options) error {
 		if o.copied != nil {
 			m, st = *o.copied, o.begins
 		}
-		m.recordedAs(o)
+		m.recordedAs(o.SecretsKept, o.Insecure, o.RedactionKey)
 		return s.create(m, &st, nil)
 	}
 	last := before.last()
@@ -111,73 +93,6 @@ func (s *segment) begin(before segmentSet, o Options) error {
 	m := last.meta
 	m.segment, m.arrivals, m.exchanges = m.segment+1, st.arrival, st.seq
 	return s.create(m, &st, open)
-}
-
-// openExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
-// readers let go of it soon; but not when a recorder answers. path is the capture's.
-func (s *segment) openExclusive(path string, o Options) error {
-	deadline := time.Now().Add(heldTimeout)
-	for {
-		err := s.tryExclusive(o)
-		if !errors.Is(err, errLocked) {
-			return err
-		}
-		if h, askErr := askHolder(path); askErr == nil {
-			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", errLocked, h)
-		}
-		if time.Now().After(deadline) {
-			return heldBy(path, errors.New("nobody listens there"))
-		}
-		time.Sleep(heldPause)
-	}
-}
-
-// tryExclusive looks at what is there before it opens it for writing: what is no capture of ours is not touched.
-func (s *segment) tryExclusive(o Options) error {
-	err := inspect(s.path)
-	if err != nil && !errors.Is(err, errEmpty) && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err == nil {
-		if err := inspectFreelist(s.path); err != nil {
-			return err
-		}
-		db, err := openReadOnly(s.path)
-		if err != nil {
-			return err
-		}
-		if err = inspectMeta(s.path); err == nil {
-			err = view(db, func(tx *bbolt.Tx) error {
-				_, err := readFormat(tx)
-				return err
-			})
-		}
-		if err := errors.Join(err, db.Close()); err != nil {
-			return err
-		}
-	}
-	s.db, err = openDB(s.path, bbolt.Options{
-		Timeout: time.Nanosecond, InitialMmapSize: initialMap(o.SegmentSize), NoStatistics: true,
-		OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
-			var err error
-			if s.file, err = os.OpenFile(name, flag, mode); err == nil {
-				awaitExclusive(s.file)
-			}
-			return s.file, err
-		},
-	})
-	return err
-}
-
-// openExchanges returns the exchanges that have no end as far as this segment knows.
-func (s *segment) openExchanges() (open []uint64, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketOpen).ForEach(func(k, _ []byte) error {
-			open = append(open, binary.BigEndian.Uint64(k))
-			return nil
-		})
-	})
-	return open, err
 }
 
 // resume takes up the recording: it closes what an earlier recorder left open, and marks the capture as not ended. It
@@ -218,7 +133,7 @@ func (w *writer) resume() error {
 	w.adopt(b)
 	w.start.lostExchanges, w.start.lostBytes = w.state.lostExchanges, w.state.lostBytes
 	w.stored()
-	if last.meta.recordedAs(w.options) {
+	if last.meta.recordedAs(w.options.SecretsKept, w.options.Insecure, w.options.RedactionKey) {
 		return last.db.Update(func(tx *bbolt.Tx) error { return errors.Join(last.meta.put(tx), w.state.put(tx)) })
 	}
 	return nil

@@ -1,6 +1,8 @@
 package bolt
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -171,3 +174,152 @@ func (set segmentSet) close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// handle is the file of the segment's database.
+func (s *segment) handle() *os.File {
+	if s.file != nil {
+		return s.file
+	}
+	return s.read
+}
+
+// A fileState is what a file was when it was looked through.
+type fileState struct {
+	size  int64
+	wrote time.Time
+	metas [2][pageMetaSize]byte // what its meta pages say
+}
+
+// lookAt returns the state of an open file, and reports whether that still is the one with the segment's name.
+func (s *segment) lookAt() (st fileState, there bool, err error) {
+	own, err := s.handle().Stat()
+	if err != nil {
+		return st, false, err
+	}
+	st.size, st.wrote = own.Size(), own.ModTime()
+	for i := range st.metas {
+		if _, err := s.handle().ReadAt(st.metas[i][:], int64(i*s.db.Info().PageSize+pageHeader)); err != nil {
+			return st, false, err
+		}
+	}
+	named, err := os.Stat(s.path)
+	return st, err == nil && os.SameFile(own, named), nil
+}
+
+// take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
+func (s *segment) take() (same bool, err error) {
+	if !canUnlock {
+		return true, nil
+	}
+	if !s.locked {
+		if err := lockShared(s.read); err != nil {
+			return false, err
+		}
+		s.locked = true
+	}
+	st, there, err := s.lookAt()
+	return err == nil && there && st == s.looked, nil
+}
+
+// openExchanges returns the exchanges that have no end as far as this segment knows.
+func (s *segment) openExchanges() (open []uint64, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketOpen).ForEach(func(k, _ []byte) error {
+			open = append(open, binary.BigEndian.Uint64(k))
+			return nil
+		})
+	})
+	return open, err
+}
+
+// verify looks through the file of an open segment before anything is read of it: whether its pages make sense, and
+// whether the buckets beside the blocks hold what the last commit left in them. The blocks have checksums of their own.
+func (s *segment) verify(free bool) error {
+	inv, err := takeInventory(s.handle(), free)
+	if err != nil {
+		return unsound(err)
+	}
+	s.found, s.readingErr = inv.tables, nil
+	if inv.reading != nil {
+		s.readingErr = fmt.Errorf("read %s: %w: %w", s.path, capture.ErrDamagedEntry, inv.reading)
+	}
+	if inv.state == nil {
+		return nil // nothing was written yet
+	}
+	st, err := decodeState(inv.state)
+	if err != nil {
+		return unsound(err)
+	}
+	s.summed = st.summed
+	if s.summed && st.tables != inv.tables {
+		if err := view(s.db, func(tx *bbolt.Tx) error { _, err := readFormat(tx); return err }); err != nil {
+			return err // a later format may have other sums
+		}
+		return unsound(fmt.Errorf("%s: %w", st.tables.differ(&inv.tables), errDamaged))
+	}
+	return nil
+}
+
+// whole reports an error if a later segment is missing: what there is of a capture must not pass for all of it.
+func (set segmentSet) whole(path string) error {
+	st, err := set.state()
+	if err == nil && st.continued {
+		err = fmt.Errorf("segment %s is missing; bring it back beside the others: %w",
+			segmentName(path, uint64(len(set))+1), errDamaged)
+	}
+	return err
+}
+
+// keyInside returns the key that a segment of format 1 holds, or nil.
+func (s *segment) keyInside() (key []byte, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		key = bytes.Clone(tx.Bucket(bucketMeta).Get(metaKey))
+		return nil
+	})
+	return key, err
+}
+
+// erase overwrites what is left of a deleted value. A database writes no page in its place, so old copies of it stay in
+// the file, in pages that are free, until those are used again. Nothing else is in the database while it works.
+func (s *segment) erase(value []byte) error {
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("erase the key in %s: %w", s.path, explain(err))
+	}
+	page := make([]byte, s.db.Info().PageSize)
+	err = s.view(func(tx *bbolt.Tx) error {
+		for id := 0; ; id++ {
+			info, err := tx.Page(id)
+			if err != nil || info == nil { // that was the last one
+				return err
+			}
+			if info.Type != "free" {
+				continue
+			}
+			at := int64(id) * int64(len(page))
+			if _, err := f.ReadAt(page, at); err != nil {
+				return err
+			}
+			if !bytes.Contains(page, value) {
+				continue
+			}
+			if _, err := f.WriteAt(make([]byte, len(page)), at); err != nil {
+				return err
+			}
+		}
+	})
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("erase the key in %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// readersPause is the moment for which readers let go of a file, so that a recorder can start.
+const readersPause = time.Millisecond
+
+// The folder that listenAt uses on the way to a socket, and the longest name that it gets: MkdirTemp adds at most ten
+// digits.
+const (
+	temporaryPattern = ".a2atap-"
+	longestTemporary = temporaryPattern + "4294967295/s"
+)

@@ -126,7 +126,7 @@ func (s *server) serveConn(conn net.Conn) {
 // answer returns the whole body of an answer, or nil where the end of the recording cut the question short: the reader
 // then goes to the file.
 func (s *server) answer(q request) []byte {
-	e := encoder{[]byte{answerOK}}
+	e := wireEncoder{encoder{b: []byte{answerOK}}}
 	err := s.fill(&e, q)
 	switch {
 	case err == nil:
@@ -143,7 +143,7 @@ func (s *server) answer(q request) []byte {
 	return append([]byte{answerFailed}, err.Error()...)
 }
 
-func (s *server) fill(e *encoder, q request) error {
+func (s *server) fill(e *wireEncoder, q request) error {
 	switch q.ask {
 	case askHello:
 		e.holder(holder{

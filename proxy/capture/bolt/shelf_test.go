@@ -353,7 +353,7 @@ func TestOlderRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &segment{path: path}
-	if err := s.tryExclusive(Options{}); err != nil {
+	if err := s.tryExclusive(0); err != nil {
 		t.Fatal(err)
 	}
 	defer s.db.Close()
@@ -375,7 +375,7 @@ func TestOlderRecorder(t *testing.T) {
 				if err != nil || body[0] > askWait { // as it does with what it does not know
 					break
 				}
-				e := encoder{[]byte{answerOK}}
+				e := wireEncoder{encoder{b: []byte{answerOK}}}
 				if body[0] == askHello {
 					e.number(wireVersion)
 					e.number(42)

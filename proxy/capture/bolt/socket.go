@@ -144,10 +144,3 @@ func replaceSocket(temporary, address string) error {
 	}
 	return os.Rename(temporary, address)
 }
-
-// The folder that listenAt uses on the way to a socket, and the longest name that it gets: MkdirTemp adds at most ten
-// digits.
-const (
-	temporaryPattern = ".a2atap-"
-	longestTemporary = temporaryPattern + "4294967295/s"
-)

@@ -297,7 +297,7 @@ func TestSocketsInTheWay(t *testing.T) {
 func TestOtherVersion(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
 	s := &segment{path: path}
-	err := s.tryExclusive(Options{})
+	err := s.tryExclusive(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestOtherVersion(t *testing.T) {
 				return
 			}
 			readFrame(conn, maxRequest)
-			e := encoder{[]byte{answerOK}}
+			e := wireEncoder{encoder{b: []byte{answerOK}}}
 			e.holder(holder{version: wireVersion + 1, pid: 42, program: "a2atap"})
 			writeFrame(conn, append(e.b, "and more that we do not know"...))
 			conn.Close()

@@ -130,3 +130,9 @@ func (s state) resumed() state {
 	s.ended = false
 	return s
 }
+
+// String says the totals in words.
+func (s totals) String() string {
+	return fmt.Sprintf("%d steps, last exchange %d, last connection %d, %d exchanges and %d bytes lost",
+		s.arrival, s.seq, s.conn, s.lostExchanges, s.lostBytes)
+}

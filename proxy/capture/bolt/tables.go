@@ -1,7 +1,9 @@
 package bolt
 
 import (
+	"fmt"
 	"hash/crc32"
+	"strings"
 )
 
 // The buckets beside the blocks say where things are, and the database has no checksums for them. So each commit notes
@@ -42,4 +44,20 @@ func (d *decoder) tables() (t tables) {
 
 func (t *tables) all() [5]*table {
 	return [...]*table{&t.meta, &t.rows, &t.parts, &t.open, &t.index}
+}
+
+// differ says which buckets are not as they were left.
+func (t *tables) differ(found *tables) string {
+	var words []string
+	for i, name := range [...]string{"meta", "exchanges", "parts", "open", "index"} {
+		was, is := t.all()[i], found.all()[i]
+		switch {
+		case *was == *is:
+		case was.n != is.n:
+			words = append(words, fmt.Sprintf("bucket %s has %d entries, and had %d", name, is.n, was.n))
+		default:
+			words = append(words, fmt.Sprintf("an entry of bucket %s was changed", name))
+		}
+	}
+	return "the index does not match the blocks: " + strings.Join(words, ", ")
 }

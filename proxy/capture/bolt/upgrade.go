@@ -2,7 +2,9 @@ package bolt
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -19,13 +21,14 @@ func addReading(tx *bbolt.Tx) error {
 	return err
 }
 
-// upgrade brings a segment that load found to be of an earlier format to the present one.
-func (s *segment) upgrade(path string, o Options) error {
+// upgradeSegment brings a segment that load found to be of an earlier format to the present one. Segments are to be
+// continued from segmentSize on; path is the capture's.
+func upgradeSegment(s *segment, path string, segmentSize int64) error {
 	if s.db.IsReadOnly() {
 		if err := s.db.Close(); err != nil {
 			return err
 		}
-		if err := s.openExclusive(path, o); err != nil {
+		if err := openExclusive(s, path, segmentSize); err != nil {
 			return err
 		}
 	}
@@ -79,4 +82,29 @@ func upgrade(db *bbolt.DB, steps []func(tx *bbolt.Tx) error) error {
 			return err
 		}
 	}
+}
+
+// openExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
+// readers let go of it soon; but not when a recorder answers. path is the capture's.
+func openExclusive(s *segment, path string, segmentSize int64) error {
+	deadline := time.Now().Add(heldTimeout)
+	for {
+		err := s.tryExclusive(segmentSize)
+		if !errors.Is(err, errLocked) {
+			return err
+		}
+		if h, askErr := askHolder(path); askErr == nil {
+			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", errLocked, h)
+		}
+		if time.Now().After(deadline) {
+			return heldBy(path, errors.New("nobody listens there"))
+		}
+		time.Sleep(heldPause)
+	}
+}
+
+// forgetKey is the upgrade from format 1: the key with which secrets were hidden is no longer in the capture. What was
+// hidden with it has placeholders that name no key.
+func forgetKey(tx *bbolt.Tx) error {
+	return errors.Join(tx.Bucket(bucketMeta).Delete(metaKey), tx.Bucket(bucketMeta).Put(metaKeys, nothing))
 }

@@ -55,6 +55,12 @@ const (
 // errBroken says that a connection ended or makes no sense; the recorder may have ended.
 var errBroken = errors.New("the connection to the recorder broke")
 
+// An encoder and a decoder of what travels: the values of the file, and lists of them.
+type (
+	wireEncoder struct{ encoder }
+	wireDecoder struct{ decoder }
+)
+
 // A request is one question of a reader. Fields that the question does not have stay zero.
 type request struct {
 	ask    byte
@@ -68,7 +74,7 @@ type request struct {
 }
 
 func (q *request) encode() []byte {
-	e := encoder{[]byte{q.ask}}
+	e := wireEncoder{encoder{b: []byte{q.ask}}}
 	e.number(q.from)
 	e.number(uint64(q.limit))
 	e.numbers(q.firsts)
@@ -84,7 +90,7 @@ func (q *request) encode() []byte {
 }
 
 func decodeRequest(b []byte) (request, error) {
-	d := decoder{b: b}
+	d := wireDecoder{decoder{b: b}}
 	q := request{ask: d.octet(), from: d.number(), limit: int(min(d.number(), pageBytes)), firsts: d.numbers()}
 	copy(q.key[:], d.take(hashSize))
 	switch q.ask {
@@ -112,14 +118,14 @@ type holder struct {
 
 func (h holder) String() string { return fmt.Sprintf("process %d (%s)", h.pid, h.program) }
 
-func (e *encoder) holder(h holder) {
+func (e *wireEncoder) holder(h holder) {
 	e.number(h.version)
 	e.number(h.pid)
 	e.text(h.program)
 	e.number(uint64(h.asks))
 }
 
-func (d *decoder) holder() holder {
+func (d *wireDecoder) holder() holder {
 	h := holder{version: d.number(), pid: d.number(), program: d.text(), asks: askWait}
 	if h.version == wireVersion && len(d.b) > 0 {
 		h.asks = byte(min(d.number(), math.MaxUint8))
@@ -127,7 +133,7 @@ func (d *decoder) holder() holder {
 	return h
 }
 
-func (e *encoder) info(i *capture.Info) {
+func (e *wireEncoder) info(i *capture.Info) {
 	e.b = append(e.b, i.ID[:]...)
 	e.instant(i.Created)
 	e.text(i.Tool)
@@ -144,7 +150,7 @@ func (e *encoder) info(i *capture.Info) {
 	e.flag(i.Insecure)
 }
 
-func (d *decoder) info() capture.Info {
+func (d *wireDecoder) info() capture.Info {
 	return capture.Info{
 		ID: d.uuid(), Created: d.instant(), Tool: d.text(), Format: int(d.number()), Live: d.flag(),
 		SecretsKept: d.flag(),
@@ -154,7 +160,7 @@ func (d *decoder) info() capture.Info {
 	}
 }
 
-func (e *encoder) blocks(blocks []block) {
+func (e *wireEncoder) blocks(blocks []block) {
 	e.number(uint64(len(blocks)))
 	for _, b := range blocks {
 		e.number(b.first)
@@ -162,7 +168,7 @@ func (e *encoder) blocks(blocks []block) {
 	}
 }
 
-func (d *decoder) blocks() []block {
+func (d *wireDecoder) blocks() []block {
 	blocks := make([]block, 0, d.count())
 	for range cap(blocks) {
 		blocks = append(blocks, block{first: d.number(), value: d.bytes()})
@@ -171,14 +177,14 @@ func (d *decoder) blocks() []block {
 }
 
 // values writes a list of values of which some may be nil.
-func (e *encoder) values(list [][]byte) {
+func (e *wireEncoder) values(list [][]byte) {
 	e.number(uint64(len(list)))
 	for _, v := range list {
 		e.bytes(v)
 	}
 }
 
-func (d *decoder) values() [][]byte {
+func (d *wireDecoder) values() [][]byte {
 	list := make([][]byte, 0, d.count())
 	for range cap(list) {
 		list = append(list, d.bytes())
@@ -186,7 +192,7 @@ func (d *decoder) values() [][]byte {
 	return list
 }
 
-func (e *encoder) entries(list []keptEntry) {
+func (e *wireEncoder) entries(list []keptEntry) {
 	e.number(uint64(len(list)))
 	for _, k := range list {
 		e.bytes(k.key)
@@ -194,7 +200,7 @@ func (e *encoder) entries(list []keptEntry) {
 	}
 }
 
-func (d *decoder) entries() []keptEntry {
+func (d *wireDecoder) entries() []keptEntry {
 	list := make([]keptEntry, 0, d.count())
 	for range cap(list) {
 		list = append(list, keptEntry{d.bytes(), d.bytes()})
@@ -202,7 +208,7 @@ func (d *decoder) entries() []keptEntry {
 	return list
 }
 
-func (e *encoder) places(at *places) {
+func (e *wireEncoder) places(at *places) {
 	e.number(at.last)
 	e.flag(at.crashed)
 	e.number(uint64(len(at.found)))
@@ -212,7 +218,7 @@ func (e *encoder) places(at *places) {
 	}
 }
 
-func (d *decoder) places() places {
+func (d *wireDecoder) places() places {
 	at := places{last: d.number(), crashed: d.flag()}
 	at.found = make([]place, d.count())
 	for i := range at.found {
@@ -222,7 +228,7 @@ func (d *decoder) places() places {
 }
 
 // numbers writes a list that mostly grows as the differences in it.
-func (e *encoder) numbers(list []uint64) {
+func (e *wireEncoder) numbers(list []uint64) {
 	e.number(uint64(len(list)))
 	var before uint64
 	for _, n := range list {
@@ -231,7 +237,7 @@ func (e *encoder) numbers(list []uint64) {
 	}
 }
 
-func (d *decoder) numbers() []uint64 {
+func (d *wireDecoder) numbers() []uint64 {
 	list := make([]uint64, d.count())
 	var before uint64
 	for i := range list {
@@ -243,7 +249,7 @@ func (d *decoder) numbers() []uint64 {
 
 // count takes the length of a list whose elements have at least one byte each: one that cannot be true allocates
 // nothing.
-func (d *decoder) count() int {
+func (d *wireDecoder) count() int {
 	n := d.number()
 	if n > uint64(len(d.b)) {
 		d.fail(errDamaged)

@@ -12,13 +12,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file
-// and a large one is not extended, which costs a sync, all the time.
-const (
-	minGrowth = 256 << 10
-	maxGrowth = 16 << 20
-)
-
 // A writer stores batches in the last segment. One goroutine uses it.
 type writer struct {
 	local   *localAccess
@@ -239,7 +232,7 @@ func (w *writer) rotate() {
 	m.segment, m.arrivals, m.exchanges = m.segment+1, w.state.arrival, w.state.seq
 	s := &segment{path: segmentName(w.local.path, m.segment)}
 	var err error
-	if err = s.openExclusive(w.local.path, w.options); err == nil {
+	if err = openExclusive(s, w.local.path, w.options.SegmentSize); err == nil {
 		open := make([]uint64, 0, len(w.open))
 		for seq := range w.open {
 			open = append(open, seq)
