@@ -4,8 +4,8 @@ import (
 	"context"
 	"net"
 
-	"a2atap/proxy/card"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/internal/card"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/webhook"

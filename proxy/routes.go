@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/card"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/internal/card"
 )
 
 // maxFurtherTaps is how many taps may open by themselves: a card can name any number of ports.

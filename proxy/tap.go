@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/card"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
-	"a2atap/proxy/listener"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/internal/listener"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/webhook"
 )

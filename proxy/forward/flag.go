@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/recording"
 )
 

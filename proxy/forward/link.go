@@ -8,7 +8,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )

@@ -3,7 +3,7 @@ package recording
 import (
 	"bytes"
 
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 )
 
 // How a client's name was found out.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/spelling"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 )
 
 // A stream cuts an event stream into events, its content coding taken off first if it has one.

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"strings"
 
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/relay"
 )
 

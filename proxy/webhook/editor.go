@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/card"
 	"a2atap/proxy/hostname"
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )

@@ -5,8 +5,8 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/card"
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/internal/rawhead"
 )
 
 // pushWords are in the names of all methods, routes and members that are about push notification configs, in all

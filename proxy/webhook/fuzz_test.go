@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/card"
+	"a2atap/proxy/internal/card"
 )
 
 // Of a request only the URLs of webhooks change, it stays the JSON that it was, and put back they are what they were.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/rawhead"
+	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/relay"
 )
 

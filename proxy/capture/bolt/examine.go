@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // Check is Examine for those who only want to know whether a capture is sound: the error says what is wrong with it.
@@ -33,20 +38,20 @@ func Check(ctx context.Context, path string) error {
 // It changes nothing. It needs a capture that nobody records, and keeps recorders waiting while it reads. An error says
 // that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read),
 // or the context ended.
-func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*Checkup, error) {
-	o := newRemoteAccess(path)
-	o.lenient = true
-	defer o.close()
-	c := checker{ctx: ctx, at: at}
-	err := o.files(func(set segmentSet) error {
-		c.check(set)
+func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*check.Checkup, error) {
+	o := remote.New(path)
+	o.Lenient = true
+	defer o.Close()
+	c := check.Checker{Ctx: ctx, At: at}
+	err := o.Files(func(set segments.Set) error {
+		c.Check(set)
 		return ctx.Err()
 	})
-	if errors.Is(err, errLocked) {
+	if errors.Is(err, segments.ErrLocked) {
 		err = notWhileHeld(path, err)
 	}
-	if errors.Is(err, errPages) {
-		c.problem(Problem{File: path, What: err.Error()})
+	if errors.Is(err, pages.ErrPages) {
+		c.Problem(check.Problem{File: path, What: err.Error()})
 		err = nil
 	}
 	if err != nil {
@@ -57,10 +62,10 @@ func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*
 
 // notWhileHeld says who has a capture that therefore cannot be checked.
 func notWhileHeld(path string, cause error) error {
-	h, err := askHolder(path)
+	h, err := remote.AskHolder(path)
 	if err != nil {
-		return heldBy(path, cause)
+		return remote.HeldBy(path, cause)
 	}
 	return fmt.Errorf("%w: %s records into it; what is being recorded can be read, but not checked: stop that first",
-		errLocked, h)
+		segments.ErrLocked, h)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // errClosed is what Append returns after Close.
@@ -46,7 +47,7 @@ func notify(c chan struct{}) {
 func (q *queue) put(steps []capture.Step) error {
 	n := 0
 	for i := range steps {
-		n += weight(&steps[i]) + steps[i].Parsed.Size()
+		n += layout.Weight(&steps[i]) + steps[i].Parsed.Size()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -3,6 +3,11 @@ package bolt
 import (
 	"context"
 	"errors"
+
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // Sound reads the stored bytes of every block and compares them with their checksums, without unpacking them. It is how
@@ -17,23 +22,23 @@ func (r *Reader) Sound(ctx context.Context, progress func(done, total uint64)) e
 	if progress == nil {
 		progress = func(uint64, uint64) {}
 	}
-	var files *remoteAccess
+	var files *remote.Capture
 	switch a := r.access.(type) {
-	case *remoteAccess:
+	case *remote.Capture:
 		files = a
 	case followerAccess:
-		if open, _ := a.read(func(segmentSet, bool) error { return nil }); !open {
+		if open, _ := a.read(func(segments.Set, bool) error { return nil }); !open {
 			files = a.remote
 		}
 	}
 	if files != nil {
-		part := func(look func(segmentSet) error) error {
-			return files.files(func(set segmentSet) error {
-				files.opened.count(soundPiece)
+		part := func(look func(segments.Set) error) error {
+			return files.Files(func(set segments.Set) error {
+				files.Opened.Count(check.SoundPiece)
 				return look(set)
 			})
 		}
-		if err := soundFiles(ctx, part, progress); !errors.Is(err, errLocked) {
+		if err := check.Sound(ctx, part, progress); !errors.Is(err, segments.ErrLocked) {
 			return err
 		}
 	}
@@ -50,7 +55,7 @@ func (r *Reader) Sound(ctx context.Context, progress func(done, total uint64)) e
 		progress(done, max(done, info.Arrivals))
 	}
 	if done < info.Arrivals {
-		return errNoBlock(done + 1)
+		return layout.ErrNoBlock(done + 1)
 	}
 	return nil
 }
