@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 
+	"a2atap/proxy/outbound"
 	"a2atap/proxy/relay"
 )
 
@@ -44,4 +45,33 @@ func (p *Proxy) certificateAsked(address string) {
 // unverified tells the user whom --insecure has let pass.
 func (p *Proxy) unverified(address string, why error) {
 	p.notice(fmt.Sprintf("INSECURE: %s is not known to be the agent, and is taken for it: %v", address, why))
+}
+
+// upgraded tells the user, once for an agent and a protocol, that a connection goes on unobserved.
+func (p *Proxy) upgraded(agent, protocol string) {
+	if protocol != "" {
+		p.notice(fmt.Sprintf("a connection to %s was upgraded to %s: what follows on it passes, and is not observed",
+			agent, protocol))
+	}
+}
+
+// dialWebhook returns what connects to webhooks. What lets agents be taken for themselves, and us for their client, is
+// not for these.
+func (p *Proxy) dialWebhook() func(context.Context, relay.Target) (net.Conn, error) {
+	dialer := &outbound.Dialer{Roots: p.opts.RootCAs, Proxy: p.opts.Upstream}
+	return func(ctx context.Context, to relay.Target) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
+		defer cancel()
+		return dialer.Dial(ctx, to.Authority(), to.Scheme == "https", to.Host, p.refuseLoop(to.Authority()))
+	}
+}
+
+// refuseLoop refuses connections that would come back to us.
+func (p *Proxy) refuseLoop(to string) func(net.Conn) error {
+	return func(conn net.Conn) error {
+		if self := p.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
+			return fmt.Errorf("%s leads back to %s, which would be a loop", to, self)
+		}
+		return nil
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy"
+	"a2atap/proxy/recording"
 )
 
 // A road is one of the four that traffic takes through a proxy: through a tap to an agent in the clear or on TLS, or
@@ -43,9 +44,9 @@ func (r road) to(t *testing.T, agent string, set func(*proxy.Options)) *trip {
 	if r.secure {
 		scheme = "https://"
 	}
-	return &trip{newRig(t, func(o *proxy.Options, recorder *proxy.RecorderOptions) {
+	return &trip{newRig(t, func(o *proxy.Options, recorder *recording.Options) {
 		o.RootCAs = testRoots(t)
-		recorder.IfFull = proxy.Wait
+		recorder.IfFull = recording.Wait
 		if set != nil {
 			set(o)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/proxy"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
 
@@ -312,7 +313,7 @@ func openedAndLeft(t *testing.T, r road) {
 	p := r.to(t, l.Addr().String(), func(o *proxy.Options) {
 		o.IdleTimeout, o.HeadTimeout, o.TunnelTimeout = 20*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
 		if o.Forward != nil && r.secure {
-			o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "*")}
+			o.Forward.Tunnel = []hostname.Pattern{mustPattern(t, "*")}
 		}
 	})
 	for range left {

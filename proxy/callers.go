@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/process"
+	"a2atap/proxy/recording"
 )
 
 // Limits of the search for the processes that clients are.
@@ -35,22 +37,19 @@ type callers struct {
 	find     func(context.Context, [][]netip.AddrPort, []process.Pair) (finding, error)
 
 	mu      sync.Mutex
-	waiting []*caller
+	waiting []*search
 	running bool
 	warm    bool      // who listens for agents should be known before somebody asks
 	idle    time.Time // until when no look is worth it
 	pace    pace
 }
 
-// A caller is the client of one connection, while its process is looked for.
-type caller struct {
-	pair  process.Pair
-	tap   string // the agent that it calls, as families of taps are named; empty for any
-	conn  *Conn
-	until time.Time // that its name is waited for
-
-	done      chan struct{} // closed when the search is over
-	name, how string        // set before that; empty if it is no agent that we know
+// A search is for the process of one caller.
+type search struct {
+	recording.Caller
+	pair process.Pair
+	tap  string // the agent that it calls, as families of taps are named; empty for any
+	conn *recording.Conn
 }
 
 // A finding is what came of a look.
@@ -89,7 +88,7 @@ func newCallers(p *Proxy) *callers {
 
 // look begins the search for the client of a connection, if it is on this machine and may be an agent. It does not
 // wait. Serve must be running.
-func (c *callers) look(client net.Conn, tap string, conn *Conn) {
+func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 	if !c.proxy.mayCall(tap) {
 		return
 	}
@@ -99,16 +98,16 @@ func (c *callers) look(client net.Conn, tap string, conn *Conn) {
 		return
 	}
 	now := time.Now()
-	one := &caller{
-		pair: process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn,
-		until: now.Add(c.patience), done: make(chan struct{}),
+	one := &search{
+		Caller: recording.Caller{Until: now.Add(c.patience), Done: make(chan struct{})},
+		pair:   process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn,
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiting) >= maxCallers || now.Before(c.idle) {
 		return
 	}
-	conn.caller = one
+	conn.Caller = &one.Caller
 	c.waiting = append(c.waiting, one)
 	c.start()
 }
@@ -139,7 +138,7 @@ func (p *Proxy) mayCall(tap string) bool {
 // reached notes at which address an agent was reached. If it is not known who listens there, it is worth a look again.
 func (c *callers) reached(t *Tap, remote net.Addr) {
 	at, ok := remote.(*net.TCPAddr)
-	if !ok || strconv.Itoa(at.Port) != t.agent.port {
+	if !ok || strconv.Itoa(at.Port) != t.agent.Port {
 		return
 	}
 	address := at.AddrPort()
@@ -206,12 +205,12 @@ func (c *callers) run() {
 }
 
 // lookAt looks once, for all of a batch. It reports whether an agent could be recognised, whoever calls.
-func (c *callers) lookAt(ctx context.Context, batch []*caller) bool {
+func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	defer func() {
 		for _, one := range batch {
-			close(one.done)
-			if one.name != "" {
-				one.conn.named(one.name, one.how)
+			close(one.Done)
+			if one.Name != "" {
+				one.conn.SetName(one.Name, one.How)
 			}
 		}
 	}()
@@ -228,7 +227,7 @@ func (c *callers) lookAt(ctx context.Context, batch []*caller) bool {
 	}
 	for i, one := range batch {
 		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
-			one.name, one.how = names[by.agent], byProcess[by.relation]
+			one.Name, one.How = names[by.agent], byProcess[by.relation]
 		}
 	}
 	return found.recognisable
@@ -260,7 +259,7 @@ func (t *Tap) addresses() []netip.AddrPort {
 	if at := t.reached.Load(); at != nil {
 		return []netip.AddrPort{*at}
 	}
-	port, err := strconv.ParseUint(t.agent.port, 10, 16)
+	port, err := strconv.ParseUint(t.agent.Port, 10, 16)
 	if err != nil {
 		return nil
 	}
@@ -269,7 +268,7 @@ func (t *Tap) addresses() []netip.AddrPort {
 	switch {
 	case err == nil && !ip.IsUnspecified():
 		return []netip.AddrPort{at(ip)}
-	case t.agent.host == loopback:
+	case t.agent.Host == hostname.Loopback:
 		return []netip.AddrPort{at(netip.AddrFrom4([4]byte{127, 0, 0, 1})), at(netip.IPv6Loopback())}
 	}
 	return nil

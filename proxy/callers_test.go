@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/process"
+	"a2atap/proxy/recording"
 )
 
 // callersTimeout bounds what should happen at once. It is not reached when tests pass.
@@ -26,7 +28,7 @@ const callersTimeout = 30 * time.Second
 type callersRig struct {
 	t        *testing.T
 	proxy    *Proxy
-	recorder *Recorder
+	recorder *recording.Recorder
 	memory   *capture.Memory
 	client   *http.Client
 	end      func()
@@ -44,7 +46,7 @@ func callerIs(agent int, relation process.Relation, connections int) finding {
 	return f
 }
 
-func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duration, opts RecorderOptions,
+func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duration, opts recording.Options,
 	find func(connections int) finding,
 ) *callersRig {
 	t.Helper()
@@ -60,7 +62,7 @@ func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duratio
 		specs = append(specs, spec)
 	}
 	opts.Sink = r.memory
-	r.recorder = NewRecorder(opts)
+	r.recorder = recording.New(opts)
 	var err error
 	if r.proxy, err = New(Options{Taps: specs, Recorder: r.recorder}); err != nil {
 		t.Fatal(err)
@@ -151,7 +153,7 @@ func quick(http.ResponseWriter, *http.Request) {}
 // from the beginning.
 func TestCallerInTime(t *testing.T) {
 	passed := make(chan struct{})
-	r := newCallersRig(t, quick, callersTimeout, RecorderOptions{}, func(n int) finding {
+	r := newCallersRig(t, quick, callersTimeout, recording.Options{}, func(n int) finding {
 		if n > 0 {
 			<-passed
 		}
@@ -184,7 +186,7 @@ func TestCallerLate(t *testing.T) {
 		if r.URL.Path == "/open" {
 			<-answered
 		}
-	}, 0, RecorderOptions{}, func(n int) finding {
+	}, 0, recording.Options{}, func(n int) finding {
 		if n > 0 {
 			<-found
 		}
@@ -226,7 +228,7 @@ func TestCallerLate(t *testing.T) {
 func TestCallerUnderPressure(t *testing.T) {
 	end := make(chan struct{})
 	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, callersTimeout,
-		RecorderOptions{QueueBytes: 256 << 10}, func(n int) finding {
+		recording.Options{QueueBytes: 256 << 10}, func(n int) finding {
 			if n > 0 {
 				<-end
 			}
@@ -247,7 +249,7 @@ func TestCallerUnderPressure(t *testing.T) {
 
 // TestCallerOfItself has an agent that calls itself, or a test that has both ends.
 func TestCallerOfItself(t *testing.T) {
-	r := newCallersRig(t, quick, callersTimeout, RecorderOptions{},
+	r := newCallersRig(t, quick, callersTimeout, recording.Options{},
 		func(n int) finding { return callerIs(1, process.Same, n) })
 	if err := r.call("booker", "/"); err != nil {
 		t.Fatal(err)
@@ -263,15 +265,15 @@ func TestCallerOfItself(t *testing.T) {
 
 // TestClientNamedByUser has a name of --client for a client that is an agent: the user's comes first.
 func TestClientNamedByUser(t *testing.T) {
-	var patterns []ClientPattern
+	var patterns []recording.ClientPattern
 	for _, flag := range []string{"header:X-None=*=nobody", "go-http-client=mine", "*=other"} {
-		p, err := ParseClient(flag)
+		p, err := recording.ParseClient(flag)
 		if err != nil {
 			t.Fatal(err)
 		}
 		patterns = append(patterns, p)
 	}
-	r := newCallersRig(t, quick, callersTimeout, RecorderOptions{Clients: patterns},
+	r := newCallersRig(t, quick, callersTimeout, recording.Options{Clients: patterns},
 		func(n int) finding { return callerIs(0, process.Same, n) })
 	if err := r.call("booker", "/"); err != nil {
 		t.Fatal(err)
@@ -284,7 +286,7 @@ func TestClientNamedByUser(t *testing.T) {
 // TestCallersInABurst has 200 clients at once: there are few looks, and everything is recorded in time.
 func TestCallersInABurst(t *testing.T) {
 	var looks atomic.Int64
-	r := newCallersRig(t, quick, callerWait, RecorderOptions{}, func(n int) finding {
+	r := newCallersRig(t, quick, callerWait, recording.Options{}, func(n int) finding {
 		looks.Add(1)
 		return callerIs(0, process.Same, n)
 	})
@@ -341,7 +343,7 @@ func BenchmarkNewConnection(b *testing.B) {
 	for _, with := range []bool{false, true} {
 		b.Run(map[bool]string{false: "without", true: "with"}[with]+" search", func(b *testing.B) {
 			p := &Proxy{ctx: context.Background()}
-			p.opts.Recorder = NewRecorder(RecorderOptions{Sink: capture.NewMemory(capture.Info{})})
+			p.opts.Recorder = recording.New(recording.Options{Sink: capture.NewMemory(capture.Info{})})
 			defer p.opts.Recorder.Close(context.Background()) //nolint:errcheck // nothing is recorded
 			p.callers = newCallers(p)
 			p.callers.find = func(_ context.Context, _ [][]netip.AddrPort, pairs []process.Pair) (finding, error) {
@@ -352,7 +354,7 @@ func BenchmarkNewConnection(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				p.taps = append(p.taps, &Tap{proxy: p, spec: spec, agent: originOf(spec.Agent), family: name})
+				p.taps = append(p.taps, &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: name})
 			}
 			client := endpoint{}
 			for b.Loop() {

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // someCard is a card that is known by what it is.
@@ -230,7 +231,7 @@ func TestAfterAnAnswerThatTookLong(t *testing.T) {
 		}
 		io.WriteString(w, "}")
 	})
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.AnswerTimeout = testTimeout }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.AnswerTimeout = testTimeout }, agent.URL)
 	client := newClient(t)
 	answer, err := client.Get(r.tap(0).URL() + "/slow")
 	if err != nil {

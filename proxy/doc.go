@@ -1,14 +1,14 @@
-// Package proxy puts a2atap between two agents: taps in front of agents, a forward proxy for any agent, a recorder of
-// what passes, and the little that must be changed on the way so that clients come back through the taps.
+// Package proxy puts a2atap between two agents: taps in front of agents, and a forward proxy for any agent.
 //
-// A [Tap] is one listening address and the agent behind it. It maps origin to origin, path unchanged. What carries
-// the bytes is package relay; this package decides where to, watches, and edits agent cards. A [Proxy] holds the taps
-// of one recording and their [Recorder].
+// A [Tap] is one listening address and the agent behind it. It maps origin to origin, path unchanged. A [Proxy] holds
+// the taps of one recording and its forward proxy, if there is one. It arranges what does the work:
 //
-// A [Forward] is the other way in: clients name it as their HTTP proxy. Requests in absolute form (RFC 9112 section
-// 3.2.2) go to the relay as they came. CONNECT (RFC 9110 section 9.3.6) is decided by goproxy's conditions: it is
-// refused, passed on unopened, or opened with a certificate of the user's own authority (package ca), after which the
-// relay has what is inside.
+//   - package listener opens addresses, and knows which hosts requests to them may name;
+//   - package relay carries the bytes, and package outbound connects to agents;
+//   - package recording makes steps of what passes, for the capture;
+//   - packages card and webhook change the little that must be changed on the way;
+//   - package forward is the way in for clients that name a2atap as their proxy;
+//   - package injection makes faults in answers, on request.
 //
 // # What it promises
 //
@@ -21,22 +21,12 @@
 // agents are replaced and every other byte stays. With [Options].Webhooks so are the URLs of webhooks in push
 // notification configs: what agents send there comes to the tap, is recorded, and goes on. The record keeps what the
 // client and the agent sent, and beside it each replacement; where an agent names such an address, the record and the
-// client get the webhook's URL. With [Options].Faults answers get faults, on request (package injection).
+// client get the webhook's URL. With [Options].Faults answers get faults, on request.
 //
 // # What will surprise
 //
 //   - An agent card is held until it is complete, up to 1 MiB, and so are requests and answers about push notification
-//     configs where webhooks are led through the tap ([Options].Webhooks). Nothing else is.
+//     configs where webhooks are led through the tap. Nothing else is.
 //   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
-//   - The ETag of a card that was changed has a suffix, since it is another representation; the suffix is taken off
-//     again in If-None-Match (RFC 9110 section 8.8.3).
-//   - A tap refuses an agent address that is a tap of the same Proxy: that would be a loop. The forward proxy refuses
-//     its own address, and leaves to a tap what goes to that tap: it is recorded there.
-//   - The forward proxy changes no card: a client that follows one stays with its proxy. Inside CONNECT all requests go
-//     where CONNECT says, whatever Host and TLS name; what differs is noted.
-//   - An opened CONNECT is recorded as the requests inside, one that is tunnelled or fails as an exchange of its own.
-//     What is tunnelled has sizes and no bytes, and a note that it was not observed.
-//   - It is tunnelled, too, if the client offers HTTP/2 alone, begins with neither TLS nor HTTP, or sends nothing for 5
-//     s. TLS is opened for HTTP/1.1 alone, and the agent's own certificate is verified ([Options].RootCAs, Insecure).
-//   - CONNECT is answered before the agent is dialled, so that an agent that is down is a 502 inside TLS.
+//   - A tap refuses an agent address that is a tap of the same Proxy: that would be a loop.
 package proxy

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/recording"
 )
 
 // A TapSpec says where a tap listens and which agent is behind it.
@@ -88,7 +90,7 @@ func parseTap(flag string) (TapSpec, error) {
 		return TapSpec{}, err
 	}
 	if name == "" {
-		name = hostPort(agent)
+		name = hostname.HostPort(agent)
 	}
 	return TapSpec{Name: name, Agent: agent, Listen: listen}, nil
 }
@@ -99,21 +101,10 @@ func cutName(flag string) (name, rest string, err error) {
 	if !found || strings.ContainsAny(name, ":/?#[]@") {
 		return "", flag, nil
 	}
-	if !validName(name) {
+	if !recording.ValidName(name) {
 		return "", "", fmt.Errorf("the name %q is not made of letters, digits, '.', '_' and '-'; write NAME=URL", name)
 	}
 	return name, rest, nil
-}
-
-func validName(name string) bool {
-	for _, c := range []byte(name) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return name != ""
 }
 
 // parseListen reads [HOST:]PORT.
@@ -178,31 +169,13 @@ func parseAgentURL(s string) (*url.URL, error) {
 		return nil, errors.New("the URL has a fragment, which is never sent; leave out what begins with #")
 	case u.Port() == "" && strings.HasSuffix(u.Host, ":"):
 		return nil, fmt.Errorf("the URL %q has a colon but no port", s)
-	case u.Port() != "" && !validPort(u.Port()):
+	case u.Port() != "" && !hostname.ValidPort(u.Port()):
 		return nil, fmt.Errorf("the URL's port %q is not between 1 and 65535", u.Port())
 	}
 	if again, err := url.Parse(u.String()); err != nil || again.Host != u.Host { // a zone may be any bytes
 		return nil, fmt.Errorf("the URL's host %q is none; write http://HOST:PORT", u.Hostname())
 	}
 	return u, nil
-}
-
-func validPort(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 16)
-	return err == nil && n > 0
-}
-
-// hostPort returns host:port of a URL, the port of its scheme if it names none.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	switch {
-	case port != "":
-	case u.Scheme == "https":
-		port = "443"
-	default:
-		port = "80"
-	}
-	return net.JoinHostPort(u.Hostname(), port)
 }
 
 // An Alias maps a public origin, such as one that an agent's card advertises, to the tap in front of that agent.

@@ -17,6 +17,8 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
@@ -175,7 +177,7 @@ func TestForwardListenErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: capture.NewMemory(capture.Info{})})
+	recorder := recording.New(recording.Options{Sink: capture.NewMemory(capture.Info{})})
 	defer recorder.Close(context.Background())
 	tests := map[string]struct {
 		listen      string
@@ -321,7 +323,7 @@ func TestSlowConnect(t *testing.T) {
 func TestForwardStops(t *testing.T) {
 	agent := newEcho(t, "")
 	f := newForwardRig(t,
-		func(o *proxy.Options) { o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "127.0.0.1")} })
+		func(o *proxy.Options) { o.Forward.Tunnel = []hostname.Pattern{mustPattern(t, "127.0.0.1")} })
 	tunnel := f.dial()
 	f.connect(tunnel, agent, "")
 	write(t, tunnel, "ping")

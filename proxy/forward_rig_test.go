@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // A forwardRig is a rig with a forward proxy.
@@ -34,10 +35,10 @@ func newForwardRig(t *testing.T, set func(*proxy.Options), agents ...string) *fo
 	}
 	f := &forwardRig{roots: x509.NewCertPool()}
 	f.roots.AddCert(authority.Certificate())
-	f.rig = newRig(t, func(o *proxy.Options, r *proxy.RecorderOptions) {
+	f.rig = newRig(t, func(o *proxy.Options, r *recording.Options) {
 		o.Forward = &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}
 		o.RootCAs = testRoots(t)
-		r.IfFull = proxy.Wait
+		r.IfFull = recording.Wait
 		if set != nil {
 			set(o)
 		}

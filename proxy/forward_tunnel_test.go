@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
 
@@ -77,11 +78,11 @@ func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, go
 func TestTunnelAsAsked(t *testing.T) {
 	agent := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	f := newForwardRig(t, func(o *proxy.Options) {
-		pattern, err := proxy.ParseHostPattern("127.0.0.1")
+		pattern, err := hostname.ParsePattern("127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Forward.Tunnel = []proxy.HostPattern{pattern}
+		o.Forward.Tunnel = []hostname.Pattern{pattern}
 	})
 	client := f.client("planner")
 	if _, err := client.Get(agent.URL); err == nil || !strings.Contains(err.Error(), "certificate") {
@@ -178,7 +179,7 @@ func TestTunnelToNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newForwardRig(t, func(o *proxy.Options) {
 				if says == "" {
-					o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "*")}
+					o.Forward.Tunnel = []hostname.Pattern{mustPattern(t, "*")}
 				}
 			})
 			conn := f.dial()
@@ -204,9 +205,9 @@ func TestTunnelToNobody(t *testing.T) {
 	}
 }
 
-func mustPattern(t *testing.T, flag string) proxy.HostPattern {
+func mustPattern(t *testing.T, flag string) hostname.Pattern {
 	t.Helper()
-	pattern, err := proxy.ParseHostPattern(flag)
+	pattern, err := hostname.ParsePattern(flag)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,21 +10,23 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
 // allowHosts is for newRig.
-func allowHosts(t *testing.T, flags ...string) func(*proxy.Options, *proxy.RecorderOptions) {
+func allowHosts(t *testing.T, flags ...string) func(*proxy.Options, *recording.Options) {
 	t.Helper()
-	var allowed []proxy.HostPattern
+	var allowed []hostname.Pattern
 	for _, flag := range flags {
-		pattern, err := proxy.ParseAllowedHost(flag)
+		pattern, err := hostname.ParseAllowed(flag)
 		if err != nil {
 			t.Fatal(err)
 		}
 		allowed = append(allowed, pattern)
 	}
-	return func(o *proxy.Options, _ *proxy.RecorderOptions) { o.AllowHosts = allowed }
+	return func(o *proxy.Options, _ *recording.Options) { o.AllowHosts = allowed }
 }
 
 // A namedRequest is a request that names hosts in one way or another, and whether a listener on 127.0.0.1 lets it in
@@ -146,7 +148,7 @@ func TestHostOfTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		o.Aliases = []proxy.Alias{alias}
 	}, "booker=http://booker.invalid:1", "other=http://other.invalid:1")
 	for host, want := range map[string]int{"booker.invalid": 502, "BOOKER.public:9": 502, "other.invalid": 421} {
@@ -159,7 +161,7 @@ func TestHostOfTheAgent(t *testing.T) {
 // A tap on all addresses takes the one that the client has reached, and no other.
 func TestHostsOnAllAddresses(t *testing.T) {
 	agent := newAgent(t, func(http.ResponseWriter, *http.Request) {})
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.AllowRemote = true },
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.AllowRemote = true },
 		"booker="+agent.URL+"@0.0.0.0:0")
 	_, port, _ := net.SplitHostPort(r.tap(0).Addr())
 	for host, want := range map[string]int{

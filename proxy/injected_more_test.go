@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // A client that waits for what never comes gives up, and that is what the record says of it.
@@ -133,7 +134,7 @@ func TestFaultsWithTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(agent.Certificate())
 	faults := withFaults(t, "a:status=503@#2", "a:reset@#4")
-	r := newRig(t, func(o *proxy.Options, ro *proxy.RecorderOptions) { o.RootCAs = roots; faults(o, ro) }, "a="+agent.URL)
+	r := newRig(t, func(o *proxy.Options, ro *recording.Options) { o.RootCAs = roots; faults(o, ro) }, "a="+agent.URL)
 	c := newClient(t)
 	for i, want := range []int{200, 503, 200, 0} {
 		status, _, text, err := askFor(t, c, "http://"+r.tap(0).Addr(), askOnce)

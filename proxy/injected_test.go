@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/recording"
 )
 
 // A talker is an agent that answers a send with a task, and a streamed one with three events.
@@ -59,9 +60,9 @@ const (
 	askStream = `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}`
 )
 
-func withFaults(t *testing.T, flags ...string) func(*proxy.Options, *proxy.RecorderOptions) {
+func withFaults(t *testing.T, flags ...string) func(*proxy.Options, *recording.Options) {
 	t.Helper()
-	return func(o *proxy.Options, _ *proxy.RecorderOptions) {
+	return func(o *proxy.Options, _ *recording.Options) {
 		for _, flag := range flags {
 			spec, err := injection.Parse(flag)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
@@ -29,7 +30,7 @@ func TestLimits(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		w.Write(body)
 	})
-	r := newRig(t, func(_ *proxy.Options, o *proxy.RecorderOptions) { o.MaxBody, o.MaxEvent = 100_000, 50 }, agent.URL)
+	r := newRig(t, func(_ *proxy.Options, o *recording.Options) { o.MaxBody, o.MaxEvent = 100_000, 50 }, agent.URL)
 	body := strings.Repeat("0123456789", 20_000)
 	if _, got := fetch(t, newClient(t), "POST", r.tap(0).URL(), strings.NewReader(body)); got != body {
 		t.Errorf("got %d bytes", len(got))
@@ -69,7 +70,7 @@ func TestCompressedStream(t *testing.T) {
 		return append(pieces, out.Bytes())
 	}
 	sink := new(testSink)
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+	r := recording.New(recording.Options{Sink: sink})
 	c := r.Conn(capture.Peer{}, "")
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: %s\r\n\r\n"
 	begin := func(x int, coding string) {
@@ -129,7 +130,7 @@ func TestDecompressionBomb(t *testing.T) {
 			}
 			w.Close()
 			sink := new(testSink)
-			r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+			r := recording.New(recording.Options{Sink: sink})
 			c := r.Conn(capture.Peer{}, "")
 			c.Request(0, []byte(requestHead))
 			c.RequestEnd(0, nil)
@@ -155,7 +156,7 @@ func TestDecompressionBomb(t *testing.T) {
 
 func TestTrailersAndInterimAnswers(t *testing.T) {
 	sink := new(testSink)
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+	r := recording.New(recording.Options{Sink: sink})
 	c := r.Conn(capture.Peer{}, "10.0.0.1:5")
 	c.Request(0, []byte(requestHead))
 	c.Informational(0, []byte("HTTP/1.1 103 Early Hints\r\n\r\n"))

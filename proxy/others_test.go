@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy"
+	"a2atap/proxy/recording"
 )
 
 // Agents that name one another lead to each other's taps.
@@ -119,7 +120,7 @@ func TestAlias(t *testing.T) {
 	agent, other := newRawAgent(t, ""), newRawAgent(t, "")
 	agent.answer = agent.sized(`{"url":"https://Booker.example/a2a",` +
 		`"additionalInterfaces":[{"url":"https://booker.example:443/b"},{"url":"http://planner.example:8080/"}]}`)
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		for _, flag := range []string{"booker=https://booker.example", "planner=http://planner.example:8080/ignored"} {
 			alias, err := proxy.ParseAlias(flag)
 			if err != nil {

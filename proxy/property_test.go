@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // Whatever well-formed traffic passes a tap, what is recorded of it is what was sent, by both ends, and both ends get
@@ -29,7 +30,7 @@ func TestRecordedIsSent(t *testing.T) {
 			}
 			agent := newScriptedAgent(t, requests, answers)
 			r := newRig(t,
-				func(_ *proxy.Options, o *proxy.RecorderOptions) { o.IfFull = proxy.Wait; o.QueueBytes = 20_000 },
+				func(_ *proxy.Options, o *recording.Options) { o.IfFull = recording.Wait; o.QueueBytes = 20_000 },
 				"http://"+agent)
 			converse(t, r.tap(0).Addr(), requests, answers, random)
 			record := r.record()

@@ -13,14 +13,18 @@ import (
 	"time"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/forward"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
+	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 // Defaults of Options.
 const (
 	DefaultDialTimeout = 10 * time.Second
-	DefaultHeadTimeout = 30 * time.Second
+	DefaultHeadTimeout = forward.DefaultHeadTimeout
 	DefaultIdleTimeout = 10 * time.Minute
 
 	DefaultTunnelTimeout = time.Hour
@@ -29,9 +33,9 @@ const (
 // Options say what a Proxy opens. Recorder is required.
 type Options struct {
 	Taps     []TapSpec
-	Aliases  []Alias      // further origins of the agents, as their cards may name them
-	Forward  *ForwardSpec // the forward proxy; nil for none
-	Recorder *Recorder
+	Aliases  []Alias       // further origins of the agents, as their cards may name them
+	Forward  *forward.Spec // the forward proxy; nil for none
+	Recorder *recording.Recorder
 
 	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
 	AllowRemote bool // taps may listen on addresses that other machines reach
@@ -39,13 +43,13 @@ type Options struct {
 	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
 	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the
 	// webhook; in answers the client finds its own URLs again.
-	Webhooks *WebhookSpec
+	Webhooks *webhook.Spec
 
 	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
 	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
 	// agent by a name of its own that leads here. Requests to the forward proxy itself are held to the same, those
 	// through it are for any host.
-	AllowHosts []HostPattern
+	AllowHosts []hostname.Pattern
 
 	// Faults are made, on purpose, in the answers of agents behind taps. Without any nothing of the path of the traffic
 	// is different. Those that came through the forward proxy get none.
@@ -86,9 +90,7 @@ type Options struct {
 type Proxy struct {
 	opts        Options
 	dialer      *outbound.Dialer // to agents
-	seals       *sealer          // of webhooks; nil if these go past us
-	hookDialer  *outbound.Dialer // to webhooks
-	decoding    sync.Mutex       // held while a request is decoded to look for webhooks
+	hooks       *webhook.Hooks   // nil if webhooks go past us
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
@@ -97,12 +99,12 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	taps    []*Tap
-	forward *Forward // nil if there is none; set by New
-	aliases map[origin]*Tap
-	noticed map[string]bool  // notices
-	ctx     context.Context  // of the connections, nil before Serve
-	stopped bool             // no tap is opened any more
-	failed  map[origin]error // further taps that could not be opened
+	forward *forward.Proxy // nil if there is none; set by New
+	aliases map[hostname.Origin]*Tap
+	noticed map[string]bool           // notices
+	ctx     context.Context           // of the connections, nil before Serve
+	stopped bool                      // no tap is opened any more
+	failed  map[hostname.Origin]error // further taps that could not be opened
 }
 
 // maxNotices bounds what is reported to the user, so that an agent that changes its card each time cannot flood the
@@ -127,21 +129,21 @@ func New(opts Options) (*Proxy, error) {
 		opts:        opts,
 		callbacks:   make(chan func(), maxNotices+maxFurtherTaps),
 		stopTimeout: defaultStopTimeout,
-		aliases:     make(map[origin]*Tap),
+		aliases:     make(map[hostname.Origin]*Tap),
 		noticed:     make(map[string]bool),
-		failed:      make(map[origin]error),
+		failed:      make(map[hostname.Origin]error),
 	}
 	p.callers = newCallers(p)
 	p.dialer = &outbound.Dialer{
 		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
 		Asked: p.certificateAsked, Unverified: p.unverified,
 	}
-	// What lets agents be taken for themselves, and us for their client, is not for webhooks.
-	p.hookDialer = &outbound.Dialer{Roots: opts.RootCAs, Proxy: opts.Upstream}
 	if opts.Webhooks != nil && !opts.NoRewrite {
 		var err error
-		if p.seals, err = newSealer(opts.Webhooks.Key); err != nil {
-			return nil, fmt.Errorf("make a key for webhooks: %w", err)
+		if p.hooks, err = webhook.New(webhook.Options{
+			Spec: *opts.Webhooks, Dial: p.dialWebhook(), Tapped: p.isTapped, Agent: p.agentAt, Notice: p.notice,
+		}); err != nil {
+			return nil, err
 		}
 	}
 	if err := p.open(); err != nil {
@@ -181,7 +183,7 @@ func (p *Proxy) open() error {
 		if t == nil {
 			return fmt.Errorf("alias %s=%s: unknown agent %q; use %s", a.Name, a.URL, a.Name, p.names())
 		}
-		p.aliases[originOf(a.URL)] = t
+		p.aliases[hostname.OriginOf(a.URL)] = t
 	}
 	if p.opts.Forward == nil {
 		return nil
@@ -191,8 +193,31 @@ func (p *Proxy) open() error {
 	return err
 }
 
+// openForward opens the forward proxy beside the taps.
+func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
+	f, err := forward.Open(forward.Options{
+		Spec: spec, Recorder: p.opts.Recorder,
+		Connect: p.connect, Advise: p.advise, Tapped: p.isTapped, Agent: p.agentOrAliasAt,
+		Notice: p.notice, Upgraded: p.upgraded, InFlight: p.inFlight.add,
+		FindCaller:  func(client net.Conn, c *recording.Conn) { p.callers.look(client, "", c) },
+		AllowRemote: p.opts.AllowRemote, AllowHosts: p.opts.AllowHosts,
+		HeadTimeout: p.opts.HeadTimeout, IdleTimeout: p.opts.IdleTimeout, TunnelTimeout: p.opts.TunnelTimeout,
+		AnswerTimeout: p.opts.AnswerTimeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range p.taps {
+		if t.agent == f.Origin() {
+			return nil, errors.Join(f.Close(), fmt.Errorf("open the forward proxy: it would listen where the "+
+				"agent %s is, %s; choose another port with --forward", t.Name(), t.spec.Agent))
+		}
+	}
+	return f, nil
+}
+
 // Forward returns the forward proxy, nil if there is none.
-func (p *Proxy) Forward() *Forward { return p.forward }
+func (p *Proxy) Forward() *forward.Proxy { return p.forward }
 
 func (p *Proxy) tap(name string) *Tap {
 	for _, t := range p.taps {
@@ -233,7 +258,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		p.serve(t)
 	}
 	if f := p.forward; f != nil {
-		p.served.Go(func() { p.accept(connections, "the forward proxy", f.listener, f.serve) })
+		p.served.Go(func() { f.Serve(connections, &p.served) })
 	}
 	p.mu.Unlock()
 	p.callers.prepare()
@@ -256,7 +281,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	}
 	cut()
 	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not for ever.
-	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.q.stopWaiting)
+	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.StopWaiting)
 	p.served.Wait()
 	stuck.Stop()
 	close(p.callbacks)
@@ -267,7 +292,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 // serve begins to accept connections of a tap. The caller holds p.mu.
 func (p *Proxy) serve(t *Tap) {
 	ctx := p.ctx
-	p.served.Go(func() { p.accept(ctx, "tap "+t.Name(), t.listener, t.relay) })
+	p.served.Go(func() { t.listener.Accept(ctx, &p.served, p.notice, t.relay) })
 }
 
 // Close closes the listening addresses. Connections go on until the context of Serve ends.
@@ -279,7 +304,7 @@ func (p *Proxy) Close() {
 		t.listener.Close()
 	}
 	if p.forward != nil {
-		p.forward.listener.Close()
+		p.forward.Close()
 	}
 }
 
@@ -338,24 +363,13 @@ func (f *inFlight) drained() <-chan struct{} {
 
 // isSelf reports whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
 func (p *Proxy) isSelf(local, remote net.Addr) string {
-	l, _ := local.(*net.TCPAddr)
-	r, _ := remote.(*net.TCPAddr)
-	if l == nil || r == nil {
-		return ""
-	}
 	for _, t := range p.Taps() {
-		if leadsTo(t.addr, l, r) {
+		if t.listener.Reaches(local, remote) {
 			return "the tap of " + t.Name()
 		}
 	}
-	if p.forward != nil && leadsTo(p.forward.addr, l, r) {
+	if p.forward != nil && p.forward.Reaches(local, remote) {
 		return "this forward proxy"
 	}
 	return ""
-}
-
-// leadsTo reports whether a connection from local to remote reaches who listens at an address.
-func leadsTo(at, local, remote *net.TCPAddr) bool {
-	return at.Port == remote.Port &&
-		(at.IP.Equal(remote.IP) || at.IP.IsUnspecified() && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP)))
 }

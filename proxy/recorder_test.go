@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // A testSink passes steps on to a memory, unless it is set to block or to fail.
@@ -57,7 +57,7 @@ func (s *testSink) exchanges(t *testing.T) ([]*capture.Exchange, capture.Info) {
 	return all, info
 }
 
-func closeRecorder(t *testing.T, r *proxy.Recorder) {
+func closeRecorder(t *testing.T, r *recording.Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
@@ -69,7 +69,7 @@ func closeRecorder(t *testing.T, r *proxy.Recorder) {
 const requestHead = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 // observeExchange tells of one exchange with a body of n bytes in pieces of 1000.
-func observeExchange(c *proxy.Conn, x, n int) {
+func observeExchange(c *recording.Conn, x, n int) {
 	c.Request(x, []byte(requestHead))
 	c.RequestEnd(x, nil)
 	c.Answer(x, []byte("HTTP/1.1 200 OK\r\n\r\n"))
@@ -85,7 +85,7 @@ func observeExchange(c *proxy.Conn, x, n int) {
 func TestFullQueuePasses(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	told := make(chan error, 10)
-	r := proxy.NewRecorder(proxy.RecorderOptions{
+	r := recording.New(recording.Options{
 		Sink: sink, QueueBytes: 10_000, OnLoss: func(err error) { told <- err },
 		OnStop: func(error) { t.Error("stopped") },
 	})
@@ -96,7 +96,7 @@ func TestFullQueuePasses(t *testing.T) {
 	for x := 2; x < 20; x++ {
 		observeExchange(c, x, 3000) // the last ones leave no trace
 	}
-	if err := <-told; !errors.Is(err, proxy.ErrBehind) {
+	if err := <-told; !errors.Is(err, recording.ErrBehind) {
 		t.Errorf("got %v", err)
 	}
 	close(sink.gate)
@@ -131,7 +131,7 @@ func TestFullQueuePasses(t *testing.T) {
 // event stream has no such limit.
 func TestLargeBodyLeavesRoom(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
-	r := proxy.NewRecorder(proxy.RecorderOptions{
+	r := recording.New(recording.Options{
 		Sink: sink, QueueBytes: 50_000, MaxBody: 10_000, OnLoss: func(err error) { t.Errorf("lost: %v", err) },
 	})
 	c := r.Conn(capture.Peer{Name: "booker"}, "")
@@ -166,8 +166,8 @@ func TestLargeBodyLeavesRoom(t *testing.T) {
 
 func TestFullQueueWaits(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
-	r := proxy.NewRecorder(proxy.RecorderOptions{
-		Sink: sink, QueueBytes: 10_000, IfFull: proxy.Wait,
+	r := recording.New(recording.Options{
+		Sink: sink, QueueBytes: 10_000, IfFull: recording.Wait,
 		OnLoss: func(err error) { t.Error(err) },
 	})
 	c := r.Conn(capture.Peer{}, "")
@@ -194,13 +194,13 @@ func TestFullQueueWaits(t *testing.T) {
 func TestFullQueueStops(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	stopped := make(chan error, 10)
-	r := proxy.NewRecorder(proxy.RecorderOptions{
-		Sink: sink, QueueBytes: 10_000, IfFull: proxy.Stop,
+	r := recording.New(recording.Options{
+		Sink: sink, QueueBytes: 10_000, IfFull: recording.Stop,
 		OnStop: func(err error) { stopped <- err },
 	})
 	c := r.Conn(capture.Peer{}, "")
 	observeExchange(c, 0, 50_000)
-	if err := <-stopped; !errors.Is(err, proxy.ErrBehind) {
+	if err := <-stopped; !errors.Is(err, recording.ErrBehind) {
 		t.Errorf("got %v", err)
 	}
 	close(sink.gate)
@@ -216,8 +216,8 @@ func TestFailingSinkStops(t *testing.T) {
 	sink := new(testSink)
 	sink.set(errors.New("disk is full"))
 	stopped := make(chan error, 10)
-	r := proxy.NewRecorder(proxy.RecorderOptions{
-		Sink: sink, IfFull: proxy.Stop,
+	r := recording.New(recording.Options{
+		Sink: sink, IfFull: recording.Stop,
 		OnStop: func(err error) { stopped <- err },
 	})
 	observeExchange(r.Conn(capture.Peer{}, ""), 0, 10)
@@ -235,7 +235,7 @@ func TestFailingSink(t *testing.T) {
 	sink := new(testSink)
 	full := errors.New("disk is full")
 	told := make(chan error, 10)
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, OnLoss: func(err error) { told <- err }})
+	r := recording.New(recording.Options{Sink: sink, OnLoss: func(err error) { told <- err }})
 	c := r.Conn(capture.Peer{}, "")
 	settle := func(exchanges uint64, lost int64) { // waits for the recording goroutine
 		t.Helper()
@@ -285,7 +285,7 @@ func TestFailingSink(t *testing.T) {
 // What is open when the recording ends is interrupted, and what comes later is nothing.
 func TestCloseInterruptsWhatIsOpen(t *testing.T) {
 	sink := new(testSink)
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, Seq: 41, Conn: 6})
+	r := recording.New(recording.Options{Sink: sink, Seq: 41, Conn: 6})
 	c := r.Conn(capture.Peer{}, "")
 	c.Request(0, []byte(requestHead))
 	c.Answer(0, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n"))
@@ -304,7 +304,7 @@ func TestCloseInterruptsWhatIsOpen(t *testing.T) {
 
 func TestCloseIsBounded(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+	r := recording.New(recording.Options{Sink: sink})
 	observeExchange(r.Conn(capture.Peer{}, ""), 0, 0)
 	<-sink.entered
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy"
+	"a2atap/proxy/recording"
 )
 
 // length returns an answer with this body.
@@ -336,7 +337,7 @@ func TestCardsThatPassAsTheyCame(t *testing.T) {
 func TestNoRewrite(t *testing.T) {
 	agent := newRawAgent(t, "")
 	agent.answer = agent.sized(`{"url":"http://ADDR/"}`)
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.NoRewrite = true }, "http://"+agent.addr)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.NoRewrite = true }, "http://"+agent.addr)
 	if got := askCard(t, r.tap(0).Addr(), "Accept-Encoding: gzip"); got != agent.answer("", "") {
 		t.Errorf("got %q", got)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,7 +26,7 @@ const testTimeout = 30 * time.Second
 type rig struct {
 	t        *testing.T
 	proxy    *proxy.Proxy
-	recorder *proxy.Recorder
+	recorder *recording.Recorder
 	memory   *capture.Memory
 	stop     func() // ends Serve and waits; may be called more than once
 
@@ -36,13 +37,13 @@ type rig struct {
 }
 
 // newRig starts a proxy for these agents, given as for --agent. Options and RecorderOptions may be changed by set.
-func newRig(t *testing.T, set func(*proxy.Options, *proxy.RecorderOptions), agents ...string) *rig {
+func newRig(t *testing.T, set func(*proxy.Options, *recording.Options), agents ...string) *rig {
 	t.Helper()
 	r := &rig{
 		t: t, memory: capture.NewMemory(capture.Info{}), noticed: make(chan string, 100),
 		opened: make(chan *proxy.Tap, 100),
 	}
-	recorder := proxy.RecorderOptions{Sink: r.memory}
+	recorder := recording.Options{Sink: r.memory}
 	opts := proxy.Options{
 		OnNotice: func(text string) {
 			r.mu.Lock()
@@ -62,7 +63,7 @@ func newRig(t *testing.T, set func(*proxy.Options, *proxy.RecorderOptions), agen
 		}
 		opts.Taps = append(opts.Taps, spec)
 	}
-	r.recorder = proxy.NewRecorder(recorder)
+	r.recorder = recording.New(recorder)
 	opts.Recorder = r.recorder
 	var err error
 	if r.proxy, err = proxy.New(opts); err != nil {

@@ -7,8 +7,11 @@ import (
 	"net"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/internal/card"
 )
 
 // maxFurtherTaps is how many taps may open by themselves: a card can name any number of ports.
@@ -17,22 +20,22 @@ const maxFurtherTaps = 32
 // route finds the tap that stands for an address that the card of an agent names. It opens a further tap where the
 // address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
 // nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
-func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
+func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(),
-		address.url)
-	u, err := url.Parse(address.url)
-	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.url, "/") {
+		address.Text)
+	u, err := url.Parse(address.Text)
+	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.Text, "/") {
 		return nil, ""
 	}
 	scheme := ""
 	if err == nil {
 		scheme = strings.ToLower(u.Scheme)
 	}
-	if scheme != "http" && scheme != "https" || u.Hostname() == "" || address.isGRPC() {
+	if scheme != "http" && scheme != "https" || u.Hostname() == "" || address.IsGRPC() {
 		return nil, foreign
 	}
 	u.Scheme = scheme
-	at := originOf(u)
+	at := hostname.OriginOf(u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.known(from, at); t != nil {
@@ -41,7 +44,7 @@ func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 	if p.tapAt(at) != nil {
 		return nil, ""
 	}
-	if at.host != from.agent.host {
+	if at.Host != from.agent.Host {
 		return nil, foreign
 	}
 	t, err := p.openFurther(from, u, at)
@@ -52,13 +55,13 @@ func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 }
 
 // known returns the tap in front of the agent at an origin, as seen from the card of an agent. The caller holds p.mu.
-func (p *Proxy) known(from *Tap, at origin) *Tap {
+func (p *Proxy) known(from *Tap, at hostname.Origin) *Tap {
 	if t := p.aliases[at]; t != nil {
 		return t
 	}
 	// A loopback spelling with the agent's port is the agent, wherever it lives: it is what servers write that do not
 	// know their public name.
-	if at == from.agent || at.host == loopback && at.port == from.agent.port {
+	if at == from.agent || at.Host == hostname.Loopback && at.Port == from.agent.Port {
 		return from
 	}
 	for _, t := range p.taps {
@@ -70,9 +73,9 @@ func (p *Proxy) known(from *Tap, at origin) *Tap {
 }
 
 // tapAt returns the tap that listens at an origin.
-func (p *Proxy) tapAt(at origin) *Tap {
+func (p *Proxy) tapAt(at hostname.Origin) *Tap {
 	for _, t := range p.taps {
-		if newOrigin(t.addr.IP.String(), strconv.Itoa(t.addr.Port)) == at {
+		if t.listener.Origin() == at {
 			return t
 		}
 	}
@@ -81,7 +84,7 @@ func (p *Proxy) tapAt(at origin) *Tap {
 
 // openFurther opens a tap in front of another port of an agent's host. It listens on a free port beside the first. The
 // caller holds p.mu.
-func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
+func (p *Proxy) openFurther(from *Tap, u *url.URL, at hostname.Origin) (*Tap, error) {
 	if err := p.failed[at]; err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 	t, err := p.listen(TapSpec{
 		Name:   from.furtherName(u, at),
 		Agent:  &url.URL{Scheme: u.Scheme, Host: u.Host},
-		Listen: net.JoinHostPort(from.addr.IP.String(), "0"),
+		Listen: net.JoinHostPort(from.listener.IP().String(), "0"),
 	})
 	if err != nil {
 		if len(p.failed) < maxNotices {
@@ -120,27 +123,70 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 }
 
 // furtherName names a further tap NAME:PORT, or HOST:PORT where the agent is named after its host and port.
-func (t *Tap) furtherName(u *url.URL, at origin) string {
+func (t *Tap) furtherName(u *url.URL, at hostname.Origin) string {
 	if strings.Contains(t.family, ":") {
-		return hostPort(u)
+		return hostname.HostPort(u)
 	}
-	return t.family + ":" + at.port
+	return t.family + ":" + at.Port
 }
 
-// tagger returns what marks the entity tags of cards that this tap rewrites for a client that used a name for it: it
-// depends on all addresses that may be put in.
-func (t *Tap) tagger(used string, local net.Addr) tagger {
+// routeCard is card.Site.Route.
+func (t *Tap) routeCard(address card.URL, used string, local net.Addr) (authority, notice string) {
+	to, notice := t.proxy.route(t, address)
+	switch to {
+	case nil:
+		return "", notice
+	case t:
+		return t.listener.Authority(used, local), notice
+	}
+	return to.listener.At(local), notice
+}
+
+// cardState is card.Site.State: what route depends on.
+func (t *Tap) cardState(used string, local net.Addr) []string {
 	p := t.proxy
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	parts := []string{t.authority(used, local)}
+	parts := []string{t.listener.Authority(used, local)}
 	for _, other := range p.taps {
-		parts = append(parts, other.Name()+" "+other.agent.host+" "+other.agent.port+" "+other.listening(local))
+		parts = append(parts, other.Name()+" "+other.agent.Host+" "+other.agent.Port+" "+other.listener.At(local))
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(p.aliases), compareOrigins) {
-		parts = append(parts, at.host+" "+at.port+" "+p.aliases[at].Name())
+		parts = append(parts, at.Host+" "+at.Port+" "+p.aliases[at].Name())
 	}
-	return newTagger(parts...)
+	return parts
 }
 
-func compareOrigins(a, b origin) int { return strings.Compare(a.host+" "+a.port, b.host+" "+b.port) }
+// isTapped reports whether a tap listens at an origin.
+func (p *Proxy) isTapped(at hostname.Origin) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tapAt(at) != nil
+}
+
+// agentOrAliasAt is agentAt for an origin that may also be an alias of an agent.
+func (p *Proxy) agentOrAliasAt(at hostname.Origin) (capture.Peer, bool) {
+	p.mu.Lock()
+	t := p.aliases[at]
+	p.mu.Unlock()
+	if t != nil {
+		return t.peer(), true
+	}
+	return p.agentAt(at)
+}
+
+// agentAt returns the agent at an origin as the record names it, if there is a tap in front of it.
+func (p *Proxy) agentAt(at hostname.Origin) (capture.Peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.taps {
+		if t.agent == at {
+			return t.peer(), true
+		}
+	}
+	return capture.Peer{}, false
+}
+
+func compareOrigins(a, b hostname.Origin) int {
+	return strings.Compare(a.Host+" "+a.Port, b.Host+" "+b.Port)
+}

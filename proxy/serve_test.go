@@ -16,6 +16,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 func TestParallelClients(t *testing.T) {
@@ -161,7 +162,7 @@ func TestGrace(t *testing.T) {
 		<-gate
 		io.WriteString(w, "done")
 	})
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.Grace = testTimeout }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Grace = testTimeout }, agent.URL)
 	idle, err := net.Dial("tcp", r.tap(0).Addr()) // must not hold up the end
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +204,7 @@ func TestPanickingRecorderLeavesTrafficAlone(t *testing.T) {
 	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "fine") })
 	var sink panicSink
 	lost := make(chan error, 1)
-	r := newRig(t, func(_ *proxy.Options, o *proxy.RecorderOptions) {
+	r := newRig(t, func(_ *proxy.Options, o *recording.Options) {
 		o.Sink = &sink
 		o.OnLoss = func(err error) { lost <- err }
 	}, agent.URL)

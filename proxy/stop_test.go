@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // stuckSink takes nothing until it is let go.
@@ -35,7 +36,7 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 	}))
 	defer agent.Close()
 	sink := &stuckSink{gate: make(chan struct{})}
-	recorder := NewRecorder(RecorderOptions{Sink: sink, IfFull: Wait, QueueBytes: 5000})
+	recorder := recording.New(recording.Options{Sink: sink, IfFull: recording.Wait, QueueBytes: 5000})
 	address, err := url.Parse(agent.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 // After a panic of ours the relay tells nothing more of a connection: what it has left open is closed and said.
 func TestAbandon(t *testing.T) {
 	sink := new(capture.Memory)
-	recorder := NewRecorder(RecorderOptions{Sink: sink})
+	recorder := recording.New(recording.Options{Sink: sink})
 	p, err := New(Options{Recorder: recorder})
 	if err != nil {
 		t.Fatal(err)

@@ -6,14 +6,16 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/internal/listener"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/webhook"
 )
 
 // A Tap is one listening address and the agent behind it. It maps origin to origin: the path of a request is that which
@@ -21,17 +23,15 @@ import (
 type Tap struct {
 	proxy       *Proxy
 	spec        TapSpec
-	agent       origin
-	listener    net.Listener
-	addr        *net.TCPAddr
-	hosts       *hostList
-	cardPaths   cardPaths
+	agent       hostname.Origin
+	listener    *listener.Listener
+	cards       *card.Site      // rewrites the agent's card; nil if it passes as it came
+	hooks       *webhook.Site   // leads webhooks through the tap; nil if they go past us
 	misdirected sync.Once       // the user was told of a request for another host
 	further     bool            // it opened by itself
 	family      string          // the name that further taps of the same agent begin with
 	faults      *injection.Plan // made in its answers; nil for none
 
-	diverts atomic.Bool                    // the agent was given an address of ours for a webhook
 	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
 }
 
@@ -42,66 +42,39 @@ func (t *Tap) Name() string { return t.spec.Name }
 func (t *Tap) Agent() *url.URL { return t.spec.Agent }
 
 // Addr returns the listening address, host:port.
-func (t *Tap) Addr() string { return t.addr.String() }
+func (t *Tap) Addr() string { return t.listener.Addr() }
 
 // URL returns what a client is to use in place of the agent's URL: the tap's origin and the agent's path and query. A
 // tap that listens on all addresses names the loopback one.
 func (t *Tap) URL() string {
 	u := *t.spec.Agent
-	u.Scheme, u.Host = "http", t.listening(nil)
+	u.Scheme, u.Host = "http", t.listener.At(nil)
 	return u.String()
-}
-
-// listening returns host:port of the tap as a client can use it that has reached us at local.
-func (t *Tap) listening(local net.Addr) string { return listeningAt(t.addr, local) }
-
-func listeningAt(addr *net.TCPAddr, local net.Addr) string {
-	ip := addr.IP
-	if ip.IsUnspecified() {
-		if at, ok := local.(*net.TCPAddr); ok {
-			ip = at.IP
-		} else {
-			ip = net.IPv4(127, 0, 0, 1)
-		}
-	}
-	host := ip.String()
-	if addr.Zone != "" {
-		host += "%25" + addr.Zone // RFC 6874 section 2
-	}
-	return net.JoinHostPort(host, strconv.Itoa(addr.Port))
-}
-
-// authority returns what stands for the tap in a URL: what the client used in Host if that is the tap's, otherwise the
-// listening address.
-func (t *Tap) authority(used string, local net.Addr) string {
-	host, port, ok := parseAuthority(used)
-	if !ok || port != strconv.Itoa(t.addr.Port) {
-		return t.listening(local)
-	}
-	if !t.hosts.has(host, port, local) {
-		return t.listening(local)
-	}
-	return used
 }
 
 // listen opens a tap.
 func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
-	listener, err := p.listenTCP("tap "+spec.Name, spec.Listen, "after @ (without one, a free port is taken)",
-		"whoever reaches it reaches the agent")
+	// Clients that a file of hosts or an option of theirs leads here name the agent itself, which then hears nothing new.
+	names := []string{spec.Agent.Hostname()}
+	for _, a := range p.opts.Aliases {
+		if a.Name == spec.Name {
+			names = append(names, a.URL.Hostname())
+		}
+	}
+	l, err := listener.Open(listener.Spec{
+		Address: spec.Listen, What: "tap " + spec.Name, Itself: "this tap", Where: "after @ (without one, a free port is taken)",
+		Danger: "whoever reaches it reaches the agent", AllowRemote: p.opts.AllowRemote, Names: names,
+		AllowHosts: p.opts.AllowHosts,
+	})
 	if err != nil {
 		return nil, err
 	}
-	t := &Tap{
-		proxy: p, spec: spec, agent: originOf(spec.Agent), family: spec.Name,
-		listener: listener, addr: listener.Addr().(*net.TCPAddr),
+	t := &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: spec.Name, listener: l}
+	if !p.opts.NoRewrite {
+		t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: p.notice}
 	}
-	t.hosts = newHostList("this tap", spec.Listen, t.addr, p.opts.AllowHosts)
-	// Clients that a file of hosts or an option of theirs leads here name the agent itself, which then hears nothing new.
-	t.hosts.names = append(t.hosts.names, hostname.Normal(spec.Agent.Hostname()))
-	for _, a := range p.opts.Aliases {
-		if a.Name == spec.Name {
-			t.hosts.names = append(t.hosts.names, hostname.Normal(a.URL.Hostname()))
-		}
+	if p.hooks != nil {
+		t.hooks = p.hooks.NewSite(spec.Name, spec.Agent, l.At(nil))
 	}
 	return t, nil
 }
@@ -118,11 +91,10 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 
 // session returns the session of a client, which l reports.
 func (t *Tap) session(l *link, client net.Conn) relay.Session {
-	hosts := admission{list: t.hosts, local: l.local, refused: t.refused}
 	cfg := relay.Config{
 		Dial:        func(ctx context.Context) (net.Conn, error) { return l.dial(ctx, client) },
 		Authority:   t.spec.Agent.Host,
-		Accept:      hosts.accept,
+		Accept:      t.listener.Admission(l.local, t.refused),
 		Observer:    l,
 		HeadTimeout: t.proxy.opts.HeadTimeout,
 		IdleTimeout: t.proxy.opts.IdleTimeout,
@@ -132,14 +104,14 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 			if authority != t.spec.Agent.Host { // it is a webhook
 				return ""
 			}
-			return t.proxy.advise(err, hostPort(t.spec.Agent))
+			return t.proxy.advise(err, hostname.HostPort(t.spec.Agent))
 		},
 	}
 	switch {
-	case t.proxy.seals != nil:
-		cfg.Editor, cfg.Detour = hookEditor{cardEditor{l}}, t.detour()
-	case !t.proxy.opts.NoRewrite:
-		cfg.Editor = cardEditor{l}
+	case l.hooks != nil:
+		cfg.Editor, cfg.Route = l.hooks, t.hooks.Route()
+	case l.cards != nil:
+		cfg.Editor = l.cards
 	}
 	return relay.New(client, cfg)
 }
@@ -162,7 +134,7 @@ func (t *Tap) dialFor(ctx context.Context, client net.Conn) (net.Conn, error) {
 func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 	u := t.spec.Agent
 	refuse := t.proxy.refuseLoop(u.Host)
-	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
+	return t.proxy.connect(ctx, hostname.HostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
 		if err := refuse(conn); err != nil {
 			return err
 		}
@@ -173,5 +145,5 @@ func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 
 // peer returns the agent as the record names it.
 func (t *Tap) peer() capture.Peer {
-	return capture.Peer{Name: t.spec.Name, Addr: hostPort(t.spec.Agent), URL: t.spec.Agent.String()}
+	return capture.Peer{Name: t.spec.Name, Addr: hostname.HostPort(t.spec.Agent), URL: t.spec.Agent.String()}
 }

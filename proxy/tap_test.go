@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 func TestTapMapsOriginToOrigin(t *testing.T) {
@@ -60,7 +61,7 @@ func TestTapToTLSAgent(t *testing.T) {
 	t.Cleanup(agent.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(agent.Certificate())
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.RootCAs = roots }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.RootCAs = roots }, agent.URL)
 	for range 2 {
 		client := newClient(t)
 		if _, text := get(t, client, r.tap(0).URL()); text != "secure" {
@@ -81,7 +82,7 @@ func TestCardOfTLSAgent(t *testing.T) {
 	t.Cleanup(agent.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(agent.Certificate())
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.RootCAs = roots }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.RootCAs = roots }, agent.URL)
 	want := `{"url":"http://` + r.tap(0).Addr() + `/a2a"}`
 	if _, got := get(t, newClient(t), r.tap(0).URL()+"/.well-known/agent-card.json"); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -89,7 +90,7 @@ func TestCardOfTLSAgent(t *testing.T) {
 }
 
 func TestSlowHeadIsCut(t *testing.T) {
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.HeadTimeout = 20 * time.Millisecond },
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.HeadTimeout = 20 * time.Millisecond },
 		"http://127.0.0.1:1")
 	if got := cardRequestOf(t, r.tap(0).Addr(), "GET / HT"); !strings.HasPrefix(got, "HTTP/1.1 408") {
 		t.Errorf("got %q", got)
@@ -206,7 +207,7 @@ func TestListenErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: new(capture.Memory)})
+			recorder := recording.New(recording.Options{Sink: new(capture.Memory)})
 			defer recorder.Close(context.Background())
 			opts := proxy.Options{Recorder: recorder}
 			for _, agent := range test.agents {

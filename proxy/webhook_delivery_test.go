@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 const notification = `{"statusUpdate":{"taskId":"t1","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`
@@ -97,7 +98,7 @@ func TestForeignAddresses(t *testing.T) {
 	hook, agent := newTaker(t, nil), newTaker(t, nil)
 	r := newRig(t, withWebhooks, "booker="+agent.URL)
 	good := configure(t, r.tap(0), agent, hook.URL)
-	other := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+	other := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		o.Webhooks = &proxy.WebhookSpec{Key: []byte("another key, of thirty-two bytes")}
 	}, "booker="+agent.URL)
 	foreign := strings.Replace(good, r.tap(0).Addr(), other.tap(0).Addr(), 1)
@@ -163,7 +164,7 @@ func TestDeliveryOverTLS(t *testing.T) {
 	t.Cleanup(hook.Close)
 	agent := newTaker(t, nil)
 	for _, trusted := range []bool{true, false} {
-		r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+		r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 			o.RootCAs = x509.NewCertPool()
 			if trusted {
 				o.RootCAs.AddCert(hook.Certificate())
@@ -183,7 +184,7 @@ func TestDeliveryOverTLS(t *testing.T) {
 // The host that a tunnel is known by opens the way to webhooks, and none to the agent.
 func TestTunnelLeadsToWebhooksOnly(t *testing.T) {
 	agent := newTaker(t, nil)
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		o.Webhooks = &proxy.WebhookSpec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
 	}, "booker="+agent.URL)
 	answer, _ := post(t, newClient(t), r.tap(0).URL(), "{}", "Host", "tunnel.example")

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // configRequests are requests that carry the config of a webhook, HOOK, in all dialects, bindings and places.
@@ -218,7 +219,7 @@ func TestHeldRequestTooLarge(t *testing.T) {
 // With an address that agents reach, all webhooks are led through the tap.
 func TestWebhookURL(t *testing.T) {
 	agent := newTaker(t, nil)
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		o.Webhooks = &proxy.WebhookSpec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
 	}, "booker="+agent.URL)
 	for _, hook := range []string{"https://hooks.example/h", "http://127.0.0.1:9/h", "http://u:p@127.0.0.1:9/"} {
@@ -236,7 +237,7 @@ func TestWebhookURL(t *testing.T) {
 // Cards and webhooks pass as they come where nothing is to be rewritten.
 func TestNoRewriteOfWebhooks(t *testing.T) {
 	agent := newTaker(t, nil)
-	r := newRig(t, func(o *proxy.Options, ro *proxy.RecorderOptions) {
+	r := newRig(t, func(o *proxy.Options, ro *recording.Options) {
 		withWebhooks(o, ro)
 		o.NoRewrite = true
 	}, "booker="+agent.URL)

@@ -13,13 +13,14 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
 )
 
 // hookKey is the key that webhooks are sealed with in tests.
 var hookKey = []byte("0123456789abcdef0123456789abcdef")
 
 // withWebhooks leads webhooks through taps.
-func withWebhooks(o *proxy.Options, _ *proxy.RecorderOptions) {
+func withWebhooks(o *proxy.Options, _ *recording.Options) {
 	o.Webhooks = &proxy.WebhookSpec{Key: hookKey}
 }
 

@@ -25,7 +25,7 @@ func (a *answers) endRefusedSession(err error) bool {
 	a.noteCause(x.n, f)
 	a.fault(x, f)
 	a.sessionRefused(x)
-	reset(a.agent)
+	Reset(a.agent)
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 	return true
 }

@@ -14,7 +14,7 @@ func (a *answers) refuse(x *exchange, n int, err error) {
 	f := Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
 	a.noteCause(x.n, f)
 	a.fault(x, f)
-	reset(a.agent)
+	Reset(a.agent)
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 
@@ -91,9 +91,9 @@ func (a *answers) readFailed(err error) {
 	a.endAnswers()
 	a.endUnfinished(false) // before the client can notice, and try again
 	if err == io.EOF || truncated && !untilClose {
-		closeWrite(a.client)
+		CloseWrite(a.client)
 	} else {
-		reset(a.client)
+		Reset(a.client)
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *answers) endByClose() {
 	a.mu.Lock()
 	a.agentEnds = true
 	a.mu.Unlock()
-	closeWrite(a.client)
+	CloseWrite(a.client)
 	a.answerWritten(a.x)
 }
 

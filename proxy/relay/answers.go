@@ -181,8 +181,8 @@ func (a *answers) pass(head int) bool {
 	if a.by != nil {
 		a.send(a.unchanged())
 	}
-	closeWrite(a.client)
-	reset(a.agent)
+	CloseWrite(a.client)
+	Reset(a.agent)
 	return false
 }
 
@@ -229,8 +229,8 @@ func (a *answers) send(b []byte) bool {
 	}
 	a.setCause(-1, f)
 	a.mu.Unlock()
-	reset(a.agent)
-	reset(a.client)
+	Reset(a.agent)
+	Reset(a.client)
 	return false
 }
 

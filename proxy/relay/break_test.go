@@ -47,7 +47,7 @@ func TestClientLeavesSilentStream(t *testing.T) {
 func TestClientResets(t *testing.T) {
 	w := newWire(t, false, nil)
 	client, agent := w.stream()
-	reset(client.Conn)
+	Reset(client.Conn)
 	if _, err := agent.rest(); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the agent got %v, want a reset", err)
 	}
@@ -79,7 +79,7 @@ func TestAgentResets(t *testing.T) {
 	bothWires(t, func(t *testing.T, secure bool) {
 		w := newWire(t, secure, nil)
 		client, agent := w.stream()
-		reset(agent.Conn)
+		Reset(agent.Conn)
 		if _, err := client.rest(); !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("the client got %v, want a reset", err)
 		}
@@ -150,7 +150,7 @@ func TestClientBreaksOff(t *testing.T) {
 		client := w.client()
 		part := "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 10\r\n\r\n123"
 		client.send(w.host(part))
-		closeWrite(client.Conn)
+		CloseWrite(client.Conn)
 		agent := w.accept()
 		agent.receive(w.agentHost(part))
 		agent.receiveEnd()
@@ -171,7 +171,7 @@ func TestHeadBreaksOff(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
 	client.send("GET / HTTP/1.1\r\nHo")
-	closeWrite(client.Conn)
+	CloseWrite(client.Conn)
 	client.receiveEnd()
 	e := w.ended(0)
 	wantFault(t, e.Fault, KindTruncated, SideClient)

@@ -14,8 +14,8 @@ func (r *requests) refuseRest(err error) {
 	f := Fault{Kind: KindRefused, Side: SideClient, Detail: err.Error()}
 	if !r.takeTurn(r.x) {
 		r.noteCause(r.x.n, f)
-		reset(r.agent)
-		reset(r.client)
+		Reset(r.agent)
+		Reset(r.client)
 		return
 	}
 	f.Status = 400
@@ -29,7 +29,7 @@ func (r *requests) refuseRest(err error) {
 	r.decided.Broadcast()
 	r.mu.Unlock()
 	if due {
-		reset(r.agent) // which wakes the reader of its answers, who gives ours
+		Reset(r.agent) // which wakes the reader of its answers, who gives ours
 	}
 	r.drain()
 }
@@ -84,6 +84,6 @@ func (a *answers) giveOurs() bool {
 	}
 	a.mu.Unlock()
 	a.writeFinal(x.ownAnswer)
-	reset(a.agent)
+	Reset(a.agent)
 	return true
 }

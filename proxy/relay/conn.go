@@ -2,6 +2,7 @@ package relay
 
 import (
 	"crypto/tls"
+	"io"
 	"net"
 	"time"
 )
@@ -25,9 +26,9 @@ func base(c net.Conn) net.Conn {
 	}
 }
 
-// closeWrite ends our sending on c and leaves it open for reading: a FIN, on TLS a closing alert and a FIN. A
+// CloseWrite ends our sending on c and leaves it open for reading: a FIN, on TLS a closing alert and a FIN. A
 // connection that cannot is closed.
-func closeWrite(c net.Conn) {
+func CloseWrite(c net.Conn) {
 	half, ok := c.(interface{ CloseWrite() error })
 	if !ok {
 		c.Close()
@@ -43,11 +44,22 @@ func closeWrite(c net.Conn) {
 	}
 }
 
-// reset closes c so that the other end sees a reset, at once and without a closing alert.
-func reset(c net.Conn) {
+// Reset closes c so that the other end sees a reset, at once and without a closing alert.
+func Reset(c net.Conn) {
 	below := base(c)
 	if tcp, ok := below.(interface{ SetLinger(int) error }); ok {
 		tcp.SetLinger(0)
 	}
 	below.Close()
+}
+
+// WriteFinal writes an answer of ours and closes the connection, so that the client gets to read it: RFC 9112 section
+// 9.6.
+func WriteFinal(client net.Conn, answer []byte) {
+	client.SetDeadline(time.Now().Add(lingerTime))
+	if _, err := client.Write(answer); err == nil {
+		CloseWrite(client)
+		io.Copy(io.Discard, client) //nolint:errcheck // whatever it is, it is over
+	}
+	client.Close()
 }

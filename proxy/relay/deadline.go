@@ -72,7 +72,7 @@ func (a *answers) tooLate() {
 	a.noteCause(x.n, f)
 	a.fault(x, f)
 	a.unanswered(x)
-	reset(a.agent)
+	Reset(a.agent)
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 

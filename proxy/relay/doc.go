@@ -9,7 +9,7 @@
 // # What is changed
 //
 // The value of Host becomes [Config.Authority], an [Editor] may replace a head or a held message or change an answer
-// while it passes, and a [Detour] gives certain requests another target. Every other byte passes as it came. Heads are
+// while it passes, and a [Route] gives certain requests another target. Every other byte passes as it came. Heads are
 // the only bytes that wait, but for what an Editor holds: a request head because Host and its framing must be known
 // before the agent may see it, an answer head because an answer that cannot be framed must not reach the client. A head
 // that breaks off in an answer is passed on as far as it came.

@@ -202,7 +202,7 @@ func TestHalfClose(t *testing.T) {
 		w := newWire(t, secure, nil)
 		client := w.client()
 		client.send(w.host(post))
-		closeWrite(client.Conn)
+		CloseWrite(client.Conn)
 		agent := w.accept()
 		agent.receive(w.agentHost(post))
 		agent.receiveEnd()
@@ -236,7 +236,7 @@ func TestAnswerEndsForClientThatLeft(t *testing.T) {
 				agent.send(head + event)
 				client.receive(head + event)
 				if leaves {
-					closeWrite(client.Conn)
+					CloseWrite(client.Conn)
 					agent.receiveEnd()
 				}
 				if name == "chunked" {
@@ -289,7 +289,7 @@ func TestAgentClosesWhileAsked(t *testing.T) {
 	client.send(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\nping"))
 	agent := w.accept()
 	agent.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
-	closeWrite(agent.Conn)
+	CloseWrite(agent.Conn)
 	client.receive("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
 	client.receiveEnd()
 	client.send("pong")

@@ -191,7 +191,7 @@ func FuzzServe(f *testing.F) {
 		}
 		go acceptAll(agent, func(c net.Conn) {
 			c.Write(answered)
-			closeWrite(c)
+			CloseWrite(c)
 			io.Copy(io.Discard, c)
 			c.Close()
 		})
@@ -208,7 +208,7 @@ func FuzzServe(f *testing.F) {
 		}
 		go func() {
 			client.Write(asked)
-			closeWrite(client)
+			CloseWrite(client)
 			io.Copy(io.Discard, client)
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)

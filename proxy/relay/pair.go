@@ -174,10 +174,10 @@ func (p *pair) shutdown() {
 	broken, agent := slices.ContainsFunc(p.unfinished, (*exchange).inAnswer), p.agent
 	p.mu.Unlock()
 	if agent != nil {
-		reset(agent)
+		Reset(agent)
 	}
 	if broken {
-		reset(p.client)
+		Reset(p.client)
 	} else {
 		p.client.Close()
 	}

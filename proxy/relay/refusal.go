@@ -55,15 +55,15 @@ func (r *requests) dial(ctx context.Context) (net.Conn, error) {
 	switch {
 	case r.cfg.Forward != nil:
 		return r.cfg.Forward.Dial(ctx, r.to.Target)
-	case r.detoured:
-		return r.cfg.Detour.Dial(ctx, r.to.Target)
+	case r.routed:
+		return r.cfg.Route.Dial(ctx, r.to.Target)
 	}
 	return r.cfg.Dial(ctx)
 }
 
 // authority names that agent in messages; "" if its name is not known.
 func (r *requests) authority() string {
-	if r.cfg.Forward != nil || r.detoured {
+	if r.cfg.Forward != nil || r.routed {
 		return r.to.Authority()
 	}
 	return r.cfg.Authority
@@ -182,7 +182,7 @@ func (r *requests) reply(f Fault) bool {
 func (p *pair) writeFinal(own []byte) {
 	p.client.SetWriteDeadline(time.Now().Add(p.cfg.linger))
 	p.client.Write(own)
-	closeWrite(p.client)
+	CloseWrite(p.client)
 	p.endAnswers()
 }
 

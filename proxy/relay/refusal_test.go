@@ -255,7 +255,7 @@ func TestNotHTTP(t *testing.T) {
 			if status, kind := ownAnswerOf(t, client); status != 400 || kind != KindNotHTTP {
 				t.Errorf("got %d %s, want 400 %s", status, kind, KindNotHTTP)
 			}
-			closeWrite(client.Conn)
+			CloseWrite(client.Conn)
 			f := w.faultWithoutExchange()
 			wantFault(t, &f, KindNotHTTP, SideClient)
 			if want := bytes[:min(len(bytes), 64<<10)]; string(f.Bytes) != want {
@@ -368,7 +368,7 @@ func TestAgentStopsReading(t *testing.T) {
 	agent.receive(w.agentHost(head))
 	agent.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
 	client.receive("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
-	reset(agent.Conn)
+	Reset(agent.Conn)
 	var err error
 	for err == nil {
 		_, err = io.WriteString(client, "more")

@@ -20,9 +20,9 @@ type Config struct {
 	// has no meaning beside it.
 	Forward *Forward
 
-	// Detour takes certain requests elsewhere than to the agent that Dial connects to; nil takes none. It has no meaning
+	// Route takes certain requests elsewhere than to the agent that Dial connects to; nil takes none. It has no meaning
 	// beside Forward.
-	Detour *Detour
+	Route *Route
 
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
 	Authority string

@@ -27,7 +27,7 @@ type requests struct {
 	to destination // of a forward proxy: where the current request goes
 	at Target      // where the connection to the agent leads
 
-	detoured bool // the current request goes to a receiver of Config.Detour
+	routed bool // the current request goes to a receiver of Config.Route
 }
 
 func newRequests(p *pair) *requests {
@@ -73,7 +73,7 @@ func (r *requests) request(ctx context.Context, n int) bool {
 	switch {
 	case r.cfg.Forward == nil && err == nil:
 		var taken bool
-		if taken, err = r.detour(raw); !taken {
+		if taken, err = r.takeRoute(raw); !taken {
 			err = r.accept(raw, &h)
 		}
 	case r.cfg.Forward != nil && err == nil:
@@ -199,9 +199,9 @@ func (r *requests) readFailed(err error) {
 		if r.held != nil {
 			r.send(r.held.wire)
 		}
-		closeWrite(agent)
+		CloseWrite(agent)
 	default:
-		reset(agent)
+		Reset(agent)
 	}
 }
 
@@ -232,7 +232,7 @@ func (r *requests) relayRaw() {
 	r.x, r.body = r.tunnel, newBody(framedClose, 0, 0)
 	for r.pass(nil, 0) && r.fill() {
 		if r.sendBlocked {
-			reset(r.client)
+			Reset(r.client)
 			return
 		}
 	}
@@ -243,7 +243,7 @@ func (r *requests) relayRaw() {
 func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	forward := r.cfg.Forward != nil
 	rewrite := h.hasHost && r.cfg.Authority != "" && !forward
-	if r.sendBlocked || !rewrite && !forward && !r.detoured && !r.edit.on() {
+	if r.sendBlocked || !rewrite && !forward && !r.routed && !r.edit.on() {
 		return r.pass(nil, len(raw))
 	}
 	out := scratch(len(r.in.unread()) + len(r.cfg.Authority) + len(r.to.authority) + len(r.to.rest))
@@ -252,8 +252,8 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	switch {
 	case forward:
 		head = r.to.appendForwarded(head, raw, h)
-	case r.detoured:
-		head = r.to.appendDetoured(head, raw, h)
+	case r.routed:
+		head = r.to.appendRouted(head, raw, h)
 	case rewrite:
 		head = append(head, raw[:h.hostStart]...)
 		head = append(head, r.cfg.Authority...)
@@ -346,7 +346,7 @@ func (r *requests) send(b []byte) {
 		r.limitLinger()
 		// A reset is reported once: to us now, so that the reader of the agent may see a mere end.
 		if r.agentReset = errors.Is(err, syscall.ECONNRESET); r.agentReset && r.answersEnd {
-			reset(r.client)
+			Reset(r.client)
 		}
 	}
 }

@@ -23,9 +23,9 @@ func TestUpgradeWithoutBytes(t *testing.T) {
 				if clientFirst {
 					first, second = client, agent
 				}
-				closeWrite(first.Conn)
+				CloseWrite(first.Conn)
 				second.receiveEnd()
-				closeWrite(second.Conn)
+				CloseWrite(second.Conn)
 				first.receiveEnd()
 				if e := w.ended(0); e.Fault != nil || !e.AnswerEnd {
 					t.Errorf("recorded %+v, fault %v", e, e.Fault)

@@ -3,6 +3,8 @@ package bolt
 import (
 	"sync"
 	"time"
+
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // An Account says what became of the exchanges that were appended since Open: their number is Exchanges and
@@ -21,11 +23,11 @@ func (s *Store) Account() Account {
 	left := w.lost.total(w.holds)
 	a := Account{
 		Exchanges:     w.begun,
-		LostExchanges: w.state.lostExchanges - w.start.lostExchanges + left.exchanges,
-		LostBytes:     w.state.lostBytes - w.start.lostBytes + left.bytes,
-		Unreported:    left != w.state.unreported,
+		LostExchanges: w.state.LostExchanges - w.start.LostExchanges + left.Exchanges,
+		LostBytes:     w.state.LostBytes - w.start.LostBytes + left.Bytes,
+		Unreported:    left != w.state.Unreported,
 	}
-	if w.watch.err != nil && w.watch.deleted {
+	if w.watch.Err != nil && w.watch.Deleted {
 		a.LostExchanges, a.Exchanges, a.Unreported = a.LostExchanges+a.Exchanges, 0, true
 	}
 	return a
@@ -70,8 +72,8 @@ const (
 )
 
 // beat returns the sign of life for a commit that begins now.
-func (w *writer) beat() beat {
-	return beat{whole: w.whole.UnixNano(), within: max(crashFactor*w.lag, crashLeast)}
+func (w *writer) beat() layout.Beat {
+	return layout.Beat{Whole: w.whole.UnixNano(), Within: max(crashFactor*w.lag, crashLeast)}
 }
 
 // taken is called when the steps of the next commit were taken from the queue, of which the first came at since.

@@ -10,35 +10,36 @@ import (
 
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // A batch is what one commit adds to a segment. It is built without touching the database and stored in one
 // transaction; if that fails, nothing of it has happened.
 type batch struct {
-	state  state           // after it
-	blocks []block         // in order of arrival
-	rows   map[uint64]*row // of the exchanges that it touches, by sequence number
-	parts  [][]byte        // keys of the parts bucket
-	index  []entry
+	state  layout.State           // after it
+	blocks []layout.Block         // in order of arrival
+	rows   map[uint64]*layout.Row // of the exchanges that it touches, by sequence number
+	parts  [][]byte               // keys of the parts bucket
+	index  []layout.Entry
 	begun  int64 // exchanges of which the capture had nothing
 
-	entries []keptEntry // that are to be kept beside the steps
-	hide    bool        // what is removed of them may be in earlier segments
-	young   youngRuns   // of the index, before the batch; after it, when it was stored
+	entries []layout.KeptEntry // that are to be kept beside the steps
+	hide    bool               // what is removed of them may be in earlier segments
+	young   layout.YoungRuns   // of the index, before the batch; after it, when it was stored
 
 	work   *background.Work
-	lookup func(seq uint64) (row, error) // what was known of an exchange before
-	raw    []byte                        // the encoded steps of the block under way
-	first  uint64                        // its first arrival number
-	keep   bool                          // the steps of blocks too, for a reader in this process
-	kept   []capture.Step                // those of the block under way
-	room   []byte                        // for the values of blocks; used again when the batch was stored
+	lookup func(seq uint64) (layout.Row, error) // what was known of an exchange before
+	raw    []byte                               // the encoded steps of the block under way
+	first  uint64                               // its first arrival number
+	keep   bool                                 // the steps of blocks too, for a reader in this process
+	kept   []capture.Step                       // those of the block under way
+	room   []byte                               // for the values of blocks; used again when the batch was stored
 }
 
 // add encodes a step, in pieces where it is large, and notes what else must be written for it.
 func (b *batch) add(s capture.Step) error {
 	var failed error
-	cut(s, func(s capture.Step) {
+	layout.Cut(s, func(s capture.Step) {
 		if failed == nil {
 			failed = b.addPiece(&s)
 		}
@@ -48,33 +49,33 @@ func (b *batch) add(s capture.Step) error {
 
 func (b *batch) addPiece(s *capture.Step) error {
 	before := len(b.raw)
-	raw, err := appendStep(b.raw, s)
+	raw, err := layout.AppendStep(b.raw, s)
 	if err != nil {
 		return err
 	}
-	var r *row
+	var r *layout.Row
 	if s.Seq != 0 {
 		if r, err = b.row(s.Seq); err != nil {
 			return err
 		}
-		if _, ok := s.What.(capture.Fact); ok && r.unknown() {
+		if _, ok := s.What.(capture.Fact); ok && r.Unknown() {
 			delete(b.rows, s.Seq)
 			return nil // of an exchange that was lost
 		}
 	}
-	if before > 0 && len(raw) > blockTarget {
+	if before > 0 && len(raw) > layout.BlockTarget {
 		b.endBlock()
 		copy(raw, raw[before:])
 		raw, before = raw[:len(raw)-before], 0
 	}
 	if before == 0 {
-		b.first = b.state.arrival + 1
+		b.first = b.state.Arrival + 1
 	}
 	b.raw = raw
-	b.state.arrival++
+	b.state.Arrival++
 	if b.keep {
 		kept := *s
-		kept.Arrival, kept.Keys = b.state.arrival, nil
+		kept.Arrival, kept.Keys = b.state.Arrival, nil
 		b.kept = append(b.kept, kept)
 	}
 	b.note(s, r)
@@ -86,80 +87,55 @@ func (b *batch) endBlock() {
 	if len(b.raw) == 0 {
 		return
 	}
-	var sealed block
-	sealed, b.room = seal(b.room, b.first, b.raw)
-	sealed.steps, b.kept = b.kept, nil
+	var sealed layout.Block
+	sealed, b.room = layout.Seal(b.room, b.first, b.raw)
+	sealed.Steps, b.kept = b.kept, nil
 	b.blocks = append(b.blocks, sealed)
 	b.raw = b.raw[:0]
 }
 
 // note keeps the state, the exchange's row and the index in step with an encoded step. r is nil for a step that is
 // about the capture as a whole.
-func (b *batch) note(s *capture.Step, r *row) {
+func (b *batch) note(s *capture.Step, r *layout.Row) {
 	if lost, ok := s.What.(capture.Lost); ok {
-		b.state.lostExchanges = capture.AddLost(b.state.lostExchanges, lost.Exchanges)
-		b.state.lostBytes = capture.AddLost(b.state.lostBytes, lost.Bytes)
+		b.state.LostExchanges = capture.AddLost(b.state.LostExchanges, lost.Exchanges)
+		b.state.LostBytes = capture.AddLost(b.state.LostBytes, lost.Bytes)
 	}
 	if r == nil {
 		return
 	}
-	if r.unknown() {
+	if r.Unknown() {
 		b.begun++
 	}
 	switch {
-	case r.first == 0:
-		r.first = b.first
-	case r.last != b.first:
-		b.parts = append(b.parts, partKey(s.Seq, b.first))
+	case r.First == 0:
+		r.First = b.first
+	case r.Last != b.first:
+		b.parts = append(b.parts, layout.PartKey(s.Seq, b.first))
 	}
-	r.last = b.first
-	b.state.seq = max(b.state.seq, s.Seq)
+	r.Last = b.first
+	b.state.Seq = max(b.state.Seq, s.Seq)
 	switch what := s.What.(type) {
 	case capture.Opened:
-		r.started = what.Started
-		b.state.conn = max(b.state.conn, what.Conn)
+		r.Started = what.Started
+		b.state.Conn = max(b.state.Conn, what.Conn)
 	case capture.Closed:
-		r.close(&what, s)
-		b.state.lostBytes = capture.AddLost(b.state.lostBytes, what.Dropped)
+		r.Close(&what, s)
+		b.state.LostBytes = capture.AddLost(b.state.LostBytes, what.Dropped)
 	}
 	for _, k := range s.Keys {
-		if h := hashKey(k); r.learn(h) {
-			b.index = append(b.index, h.entry(s.Seq))
+		if h := layout.HashKey(k); r.Learn(h) {
+			b.index = append(b.index, h.Entry(s.Seq))
 		}
 	}
 }
 
-// maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
-const maxKeys = 64
-
-// learn reports whether a key is new. Every event of a stream names its task again.
-func (r *row) learn(h keyHash) bool {
-	if slices.Contains(r.keys, h) {
-		return false
-	}
-	if len(r.keys) < maxKeys {
-		r.keys = append(r.keys[:len(r.keys):len(r.keys)], h)
-	}
-	return true
-}
-
-func (r *row) close(c *capture.Closed, s *capture.Step) {
-	r.flags |= rowClosed
-	if c.Interrupted {
-		r.flags |= rowInterrupted
-	}
-	if c.Fault != nil {
-		r.flags |= rowFault
-	}
-	r.ended = s.Offset
-}
-
-func (b *batch) row(seq uint64) (*row, error) {
+func (b *batch) row(seq uint64) (*layout.Row, error) {
 	if r := b.rows[seq]; r != nil {
 		return r, nil
 	}
-	r := row{ended: capture.NotKnown}
-	if seq <= b.state.seq {
+	r := layout.Row{Ended: capture.NotKnown}
+	if seq <= b.state.Seq {
 		var err error
 		if r, err = b.lookup(seq); err != nil {
 			return nil, err
@@ -171,60 +147,60 @@ func (b *batch) row(seq uint64) (*row, error) {
 
 // store writes the batch. Keys are sorted, so that neighbours meet in the same pages.
 func (b *batch) store(tx *bbolt.Tx) error {
-	blocks := tx.Bucket(bucketBlocks)
-	blocks.FillPercent = sequential
+	blocks := tx.Bucket(layout.BucketBlocks)
+	blocks.FillPercent = layout.Sequential
 	for _, block := range b.blocks {
-		if err := blocks.Put(number64(block.first), block.value); err != nil {
-			return fmt.Errorf("store a block of %d bytes: %w", len(block.value), err)
+		if err := blocks.Put(layout.Number64(block.First), block.Value); err != nil {
+			return fmt.Errorf("store a block of %d bytes: %w", len(block.Value), err)
 		}
 		b.work.GiveWay()
 	}
 	if err := b.storeRows(tx); err != nil {
 		return fmt.Errorf("store rows of exchanges: %w", err)
 	}
-	parts := tx.Bucket(bucketParts)
+	parts := tx.Bucket(layout.BucketParts)
 	slices.SortFunc(b.parts, bytes.Compare)
 	for _, key := range b.parts {
-		if err := parts.Put(key, nothing); err != nil {
+		if err := parts.Put(key, layout.Nothing); err != nil {
 			return fmt.Errorf("store parts of exchanges: %w", err)
 		}
-		b.state.tables.parts.add(entrySum(key, nothing))
+		b.state.Tables.Parts.Add(layout.EntrySum(key, layout.Nothing))
 	}
 	var err error
-	if b.young, err = b.young.store(tx, b.index, &b.state); err != nil {
+	if b.young, err = b.young.Store(tx, b.index, &b.state); err != nil {
 		return fmt.Errorf("store the index: %w", err)
 	}
 	if len(b.entries) > 0 {
-		if err := putEntries(tx.Bucket(bucketReading), b.entries, b.hide); err != nil {
+		if err := layout.PutEntries(tx.Bucket(layout.BucketReading), b.entries, b.hide); err != nil {
 			return err
 		}
 	}
-	return b.state.put(tx)
+	return b.state.Put(tx)
 }
 
 func (b *batch) storeRows(tx *bbolt.Tx) error {
-	exchanges, open := tx.Bucket(bucketExchanges), tx.Bucket(bucketOpen)
-	exchanges.FillPercent = sequential
+	exchanges, open := tx.Bucket(layout.BucketExchanges), tx.Bucket(layout.BucketOpen)
+	exchanges.FillPercent = layout.Sequential
 	for _, seq := range slices.Sorted(maps.Keys(b.rows)) {
-		r, key := b.rows[seq], number64(seq)
-		value := r.encode()
+		r, key := b.rows[seq], layout.Number64(seq)
+		value := r.Encode()
 		if err := exchanges.Put(key, value); err != nil {
 			return err
 		}
-		if r.stored {
-			b.state.tables.rows.remove(r.sum)
+		if r.Stored {
+			b.state.Tables.Rows.Remove(r.Sum)
 		}
-		r.stored, r.sum = true, entrySum(key, value)
-		b.state.tables.rows.add(r.sum)
+		r.Stored, r.Sum = true, layout.EntrySum(key, value)
+		b.state.Tables.Rows.Add(r.Sum)
 		b.work.GiveWay()
 		var err error
 		switch isOpen := open.Get(key) != nil; {
-		case r.flags&rowClosed == 0 && !isOpen:
-			err = open.Put(key, nothing)
-			b.state.tables.open.add(entrySum(key, nothing))
-		case r.flags&rowClosed != 0 && isOpen:
+		case r.Flags&layout.RowClosed == 0 && !isOpen:
+			err = open.Put(key, layout.Nothing)
+			b.state.Tables.Open.Add(layout.EntrySum(key, layout.Nothing))
+		case r.Flags&layout.RowClosed != 0 && isOpen:
 			err = open.Delete(key)
-			b.state.tables.open.remove(entrySum(key, nothing))
+			b.state.Tables.Open.Remove(layout.EntrySum(key, layout.Nothing))
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // benchSize is the payload of the exchanges of the benchmarks, in bytes.
@@ -69,7 +71,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.ResetTimer()
 			fillStore(b, path, exchanges)
 			b.StopTimer()
-			db, err := openReadOnly(path)
+			db, err := segments.OpenReadOnly(path)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -79,11 +81,11 @@ func BenchmarkAppend(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer f.Close()
-			m, err := newestMeta(f)
+			m, err := pages.NewestMeta(f)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(product(m.pageSize, m.pages))/float64(size), "file/payload")
+			b.ReportMetric(float64(pages.Product(m.PageSize, m.Pages))/float64(size), "file/payload")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "exchanges/s")
 		})
 	}

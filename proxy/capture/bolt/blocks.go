@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 // A Block is a run of steps, consecutive in arrival, as a capture stores them. What was committed as a block stays one:
@@ -31,12 +33,12 @@ func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error
 				yield(Block{}, err)
 				return
 			}
-			found, last, err := access.blocks(ctx, next, pageBytes)
+			found, last, err := access.Blocks(ctx, next, remote.PageBytes)
 			if end == 0 {
 				end = last
 			}
 			if err == nil && len(found) == 0 && next <= end {
-				err = errNoBlock(next)
+				err = layout.ErrNoBlock(next)
 			}
 			if err != nil {
 				yield(Block{}, err)
@@ -46,9 +48,9 @@ func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error
 				return
 			}
 			for _, f := range found {
-				b, err := f.counted()
+				b, err := counted(f)
 				if err == nil && b.First > next {
-					err = fmt.Errorf("the block with arrival number %d is missing: %w", next, errDamaged)
+					err = fmt.Errorf("the block with arrival number %d is missing: %w", next, layout.ErrDamaged)
 				}
 				if !yield(b, err) || err != nil {
 					return
@@ -60,28 +62,16 @@ func (r *Reader) Blocks(ctx context.Context, from uint64) iter.Seq2[Block, error
 }
 
 // counted is the block with the number of its last step.
-func (b block) counted() (Block, error) {
-	raw, err := b.unseal()
-	if err != nil {
-		return Block{}, err
-	}
-	last := b.first
-	for ; len(raw) > 0; last++ {
-		if _, raw, err = split(raw); err != nil {
-			return Block{}, fmt.Errorf("read the step at arrival %d: %w", last, err)
-		}
-	}
-	if last == b.first {
-		return Block{}, fmt.Errorf("the block at arrival %d is empty: %w", b.first, errDamaged)
-	}
-	return Block{First: b.first, Last: last - 1, Packed: b.value}, nil
+func counted(b layout.Block) (Block, error) {
+	last, err := b.Last()
+	return Block{First: b.First, Last: last, Packed: b.Value}, err
 }
 
 // Steps yields the steps of a block, with their arrival numbers. Bytes of any content are safe: an error says what is
 // wrong with them, and wraps ErrDamaged or says that a later version wrote them. Last is not asked.
 func (b Block) Steps() iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
-		raw, err := block{first: b.First, value: b.Packed}.unseal()
+		raw, err := layout.Block{First: b.First, Value: b.Packed}.Unseal()
 		if err != nil {
 			yield(capture.Step{}, err)
 			return
@@ -89,8 +79,8 @@ func (b Block) Steps() iter.Seq2[capture.Step, error] {
 		for arrival := b.First; len(raw) > 0; arrival++ {
 			var one []byte
 			var s capture.Step
-			if one, raw, err = split(raw); err == nil {
-				s, err = decodeStep(one, false)
+			if one, raw, err = layout.Split(raw); err == nil {
+				s, err = layout.DecodeStep(one, false)
 			}
 			if err != nil {
 				yield(capture.Step{}, fmt.Errorf("read the step at arrival %d: %w", arrival, err))

@@ -29,6 +29,28 @@ import (
 
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
+)
+
+// Format is the version of the file format that this package writes. docs/capture-format.md describes it.
+const Format = layout.Format
+
+// What is said of a capture, and the errors that say so.
+type (
+	Checkup = check.Checkup
+	Problem = check.Problem
+)
+
+var (
+	// ErrDamaged is what errors wrap that say that a capture is damaged.
+	ErrDamaged = layout.ErrDamaged
+
+	// ErrHeld is what errors wrap that say that another has a capture: somebody records into it, or is reading it while
+	// it should be written.
+	ErrHeld = segments.ErrLocked
 )
 
 // Options say how to record. The zero value is good.
@@ -68,8 +90,8 @@ type Options struct {
 	// Fault, if not nil, is called in each commit and makes it fail with the error that it returns. It is for tests.
 	Fault func() error
 
-	copied *meta // what a new capture is, if it is a copy of another
-	begins state // of such a capture
+	copied *layout.Meta // what a new capture is, if it is a copy of another
+	begins layout.State // of such a capture
 
 	// OnError is called when steps could not be stored, or when something else went wrong that does not end the
 	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
@@ -94,7 +116,7 @@ type Store struct {
 	writer *writer
 	queue  *queue
 	keeper *keeper
-	server *server
+	server *remote.Server
 	start  Position
 	done   chan struct{} // closed when the writer has ended
 	closed chan struct{} // closed when Close has ended
@@ -143,18 +165,18 @@ func open(path string, o Options) (*Store, error) {
 	}
 	in := newLocalAccess(path, set)
 	w := &writer{
-		local: in, options: o, open: make(map[uint64]row), patience: patience{over: make(chan struct{})},
+		local: in, options: o, open: make(map[uint64]layout.Row), patience: patience{over: make(chan struct{})},
 		work: background.Work{Urgency: o.Urgency}, keeper: newKeeper(),
 	}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close(w.broken != nil))
 	}
 	s := &Store{
-		Reader: Reader{access: followerAccess{in}, close: in.remote.close},
+		Reader: Reader{access: followerAccess{in}, close: in.remote.Close},
 		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
-		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
+		start: Position{Seq: w.state.Seq, Arrival: w.state.Arrival, Conn: w.state.Conn},
 	}
-	if s.server, err = serve(path, in); err != nil {
+	if s.server, err = remote.Serve(path, in); err != nil {
 		w.report(err)
 		w.first = nil
 	}
@@ -173,7 +195,7 @@ func (s *Store) Position() Position { return s.start }
 func (s *Store) Committed() Position {
 	s.local.mu.RLock()
 	defer s.local.mu.RUnlock()
-	return Position{Seq: s.local.state.seq, Arrival: s.local.state.arrival, Conn: s.local.state.conn}
+	return Position{Seq: s.local.state.Seq, Arrival: s.local.state.Arrival, Conn: s.local.state.Conn}
 }
 
 // Waiting returns about how many bytes of steps were appended and are not stored yet.
@@ -182,10 +204,10 @@ func (s *Store) Waiting() int { return s.queue.waiting() }
 // DropPages gives up the pages of the file that writing and reading it have left in memory, where the system can tell
 // them apart (Linux): they stay in its cache and come back when they are read again.
 func (s *Store) DropPages() error {
-	_, err := s.local.read(func(set segmentSet, _ bool) error {
+	_, err := s.local.read(func(set segments.Set, _ bool) error {
 		for _, segment := range set {
-			if err := dropPages(segment.db); err != nil {
-				return fmt.Errorf("drop the pages of %s: %w", segment.path, err)
+			if err := segments.DropPages(segment.DB); err != nil {
+				return fmt.Errorf("drop the pages of %s: %w", segment.Path, err)
 			}
 		}
 		return nil
@@ -215,7 +237,7 @@ func (s *Store) Close() error {
 		<-s.done
 		s.err = s.writer.end()
 		if s.server != nil {
-			s.server.close()
+			s.server.Close()
 		}
 		s.err = errors.Join(s.err, s.local.close(s.writer.broken != nil))
 		if s.err != nil {

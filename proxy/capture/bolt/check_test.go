@@ -13,6 +13,10 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // TestCheckFinds breaks each invariant of a capture.
@@ -24,38 +28,38 @@ func TestCheckFinds(t *testing.T) {
 		says  string
 	}{
 		"a missing block": {func(tx *bbolt.Tx) error {
-			k, _ := tx.Bucket(bucketBlocks).Cursor().Seek(number64(2))
-			return tx.Bucket(bucketBlocks).Delete(k)
+			k, _ := tx.Bucket(layout.BucketBlocks).Cursor().Seek(layout.Number64(2))
+			return tx.Bucket(layout.BucketBlocks).Delete(k)
 		}, "blocks ", "a block begins at arrival"},
 		"a damaged block": {func(tx *bbolt.Tx) error {
-			k, v := tx.Bucket(bucketBlocks).Cursor().First()
+			k, v := tx.Bucket(layout.BucketBlocks).Cursor().First()
 			broken := append([]byte(nil), v...)
 			broken[len(broken)/2] ^= 1
-			return tx.Bucket(bucketBlocks).Put(k, broken)
+			return tx.Bucket(layout.BucketBlocks).Put(k, broken)
 		}, "blocks 1", "checksum is"},
 		"a missing row": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketExchanges).Delete(number64(7))
+			return tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(7))
 		}, "exchanges 7", "exchange 7 has steps and no row"},
 		"a row too many": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketExchanges).Put(number64(9999), (&row{flags: rowClosed}).encode())
+			return tx.Bucket(layout.BucketExchanges).Put(layout.Number64(9999), (&layout.Row{Flags: layout.RowClosed}).Encode())
 		}, "exchanges", "rows of exchanges"},
 		"a part too many": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketParts).Put(partKey(7, 1), nothing)
+			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(7, 1), layout.Nothing)
 		}, "parts", "parts of exchanges"},
 		"an open exchange that is closed": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketOpen).Put(number64(7), nothing)
+			return tx.Bucket(layout.BucketOpen).Put(layout.Number64(7), layout.Nothing)
 		}, "open 7", "exchange 7 is closed in one list and open in another"},
 		"an index of nothing": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketIndex).Put(runKey(runMerged, 1),
-				makeRun([]entry{hashKey(capture.Key{}).entry(9999)}))
+			return tx.Bucket(layout.BucketIndex).Put(layout.RunKey(layout.RunMerged, 1),
+				layout.MakeRun([]layout.Entry{layout.HashKey(capture.Key{}).Entry(9999)}))
 		}, "index 1 1", "the index has an entry for exchange 9999"},
 		"wrong totals": {func(tx *bbolt.Tx) error {
-			st, err := readState(tx)
+			st, err := layout.ReadState(tx)
 			if err != nil {
 				return err
 			}
-			st.lostBytes++
-			return st.put(tx)
+			st.LostBytes++
+			return st.Put(tx)
 		}, "meta state", "the state says"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +120,7 @@ func TestExamineSays(t *testing.T) {
 	}
 	var steps, exchanges int
 	for i, f := range c.Files {
-		if f.Name != segmentName(path, uint64(i)+1) || f.Bytes == 0 {
+		if f.Name != segments.Name(path, uint64(i)+1) || f.Bytes == 0 {
 			t.Errorf("file %d: %+v", i+1, f)
 		}
 		steps, exchanges = steps+f.Steps, exchanges+f.Exchanges
@@ -135,10 +139,10 @@ func TestDamageIsReportedOnce(t *testing.T) {
 		s.Flush()
 	}
 	mustClose(t, s)
-	damaged := segmentName(path, 2)
+	damaged := segments.Name(path, 2)
 	update(t, damaged, func(tx *bbolt.Tx) error {
-		k, v := tx.Bucket(bucketBlocks).Cursor().First()
-		return tx.Bucket(bucketBlocks).Put(k, append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
+		k, v := tx.Bucket(layout.BucketBlocks).Cursor().First()
+		return tx.Bucket(layout.BucketBlocks).Put(k, append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
 	})
 	c, err := Examine(t.Context(), path, nil)
 	if err != nil {
@@ -154,9 +158,9 @@ func TestDamagedFreePages(t *testing.T) {
 	data := readFile(t, closedCapture(t, Options{}, 20))
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	for _, meta := range []int{0, os.Getpagesize()} {
-		page := binary.NativeEndian.Uint64(data[meta+pageHeader+metaFreelistAt:]) * uint64(os.Getpagesize())
-		binary.NativeEndian.PutUint16(data[page+pageCountAt:], 0xffff)
-		binary.NativeEndian.PutUint64(data[page+pageHeader:], 1<<40)
+		page := binary.NativeEndian.Uint64(data[meta+pages.PageHeader+pages.MetaFreelistAt:]) * uint64(os.Getpagesize())
+		binary.NativeEndian.PutUint16(data[page+pages.PageCountAt:], 0xffff)
+		binary.NativeEndian.PutUint64(data[page+pages.PageHeader:], 1<<40)
 	}
 	writeFile(t, path, data)
 	c, err := Examine(t.Context(), path, nil)
@@ -177,7 +181,7 @@ func TestManyProblems(t *testing.T) {
 	path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), readFile(t, closedCapture(t, Options{}, 300)))
 	update(t, path, func(tx *bbolt.Tx) error {
 		for seq := uint64(1); seq <= 300; seq++ {
-			if err := tx.Bucket(bucketExchanges).Delete(number64(seq)); err != nil {
+			if err := tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(seq)); err != nil {
 				return err
 			}
 		}
@@ -187,7 +191,7 @@ func TestManyProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Problems) != maxProblems || c.More < 300-maxProblems { // an exchange in two blocks is missed in both
+	if len(c.Problems) != check.MaxProblems || c.More < 300-check.MaxProblems { // an exchange in two blocks is missed in both
 		t.Errorf("%d problems and %d more, want 300", len(c.Problems), c.More)
 	}
 	if err := Check(t.Context(), path); err == nil ||

@@ -18,6 +18,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // TestDamagedCaptures damages captures in ways that come of a seed. Whoever reads one gets all that was recorded, or an
@@ -74,7 +76,7 @@ type base struct {
 
 func newBase(t *testing.T, name, path string) *base {
 	t.Helper()
-	paths, err := segmentPaths(path)
+	paths, err := segments.Paths(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +99,15 @@ func newBase(t *testing.T, name, path string) *base {
 // TestRebuild repairs captures whose index does not match their blocks: all is as it was.
 func TestRebuild(t *testing.T) {
 	for name, spoil := range map[string]func(tx *bbolt.Tx) error{
-		"rows":  func(tx *bbolt.Tx) error { return tx.Bucket(bucketExchanges).Delete(number64(7)) },
-		"parts": func(tx *bbolt.Tx) error { return tx.Bucket(bucketParts).Put(partKey(7, 1), nothing) },
-		"index": func(tx *bbolt.Tx) error {
-			k, _ := tx.Bucket(bucketIndex).Cursor().First()
-			return tx.Bucket(bucketIndex).Delete(k)
+		"rows": func(tx *bbolt.Tx) error { return tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(7)) },
+		"parts": func(tx *bbolt.Tx) error {
+			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(7, 1), layout.Nothing)
 		},
-		"open": func(tx *bbolt.Tx) error { return tx.Bucket(bucketOpen).Put(number64(7), nothing) },
+		"index": func(tx *bbolt.Tx) error {
+			k, _ := tx.Bucket(layout.BucketIndex).Cursor().First()
+			return tx.Bucket(layout.BucketIndex).Delete(k)
+		},
+		"open": func(tx *bbolt.Tx) error { return tx.Bucket(layout.BucketOpen).Put(layout.Number64(7), layout.Nothing) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), readFile(t, closedCapture(t, Options{}, 60)))
@@ -146,12 +150,12 @@ func (b *base) damaged(t *testing.T, seed uint64) (noticed bool) {
 		if i == spoilt {
 			how, data = damage(random, bytes.Clone(data))
 		}
-		writeFile(t, segmentName(path, uint64(i)+1), data)
+		writeFile(t, segments.Name(path, uint64(i)+1), data)
 	}
 	if len(b.files) > 1 && random.IntN(20) == 0 {
 		how = "the last segment is missing"
-		writeFile(t, segmentName(path, uint64(spoilt)+1), b.files[spoilt])
-		os.Remove(segmentName(path, uint64(len(b.files))))
+		writeFile(t, segments.Name(path, uint64(spoilt)+1), b.files[spoilt])
+		os.Remove(segments.Name(path, uint64(len(b.files))))
 	}
 	got := readings(t.Context(), path)
 	for what := range b.truth {
@@ -237,7 +241,7 @@ func (b *base) goesOn(t *testing.T, path string, seed uint64, how string) {
 	}
 	if _, unread := readSteps(t.Context(), path); unread == nil {
 		for _, p := range c.Problems {
-			if p.Bucket != string(bucketReading) {
+			if p.Bucket != string(layout.BucketReading) {
 				t.Errorf("%s, seed %d, %s: a recorder went on, and left: %v", b.name, seed, how, p)
 			}
 		}

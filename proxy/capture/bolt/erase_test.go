@@ -11,6 +11,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // keysOf returns the fingerprints that a capture names, and fails the test if it has a key inside.
@@ -48,11 +51,11 @@ func TestKeysAreNamed(t *testing.T) {
 // A recorder whose key is new each time does not make the list grow without end.
 func TestKeysAreBounded(t *testing.T) {
 	path := newPath(t)
-	for i := range maxKeyNames + 3 {
+	for i := range layout.MaxKeyNames + 3 {
 		mustClose(t, mustOpen(t, path, Options{RedactionKey: fmt.Sprintf("%08x", i)}))
 	}
 	keys := keysOf(t, path)
-	if len(keys) != maxKeyNames || keys[0] != "00000003" || keys[maxKeyNames-1] != fmt.Sprintf("%08x", maxKeyNames+2) {
+	if len(keys) != layout.MaxKeyNames || keys[0] != "00000003" || keys[layout.MaxKeyNames-1] != fmt.Sprintf("%08x", layout.MaxKeyNames+2) {
 		t.Errorf("%d keys: %v", len(keys), keys)
 	}
 }
@@ -60,7 +63,7 @@ func TestKeysAreBounded(t *testing.T) {
 // age makes a capture of format 1 of one in the present format: each of its segments has a key inside.
 func age(t *testing.T, path string, key []byte) {
 	t.Helper()
-	paths, err := segmentPaths(path)
+	paths, err := segments.Paths(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,17 +73,17 @@ func age(t *testing.T, path string, key []byte) {
 			t.Fatal(err)
 		}
 		err = db.Update(func(tx *bbolt.Tx) error {
-			b := tx.Bucket(bucketMeta)
+			b := tx.Bucket(layout.BucketMeta)
 			for k, v := range map[string][]byte{"format": binary.AppendUvarint(nil, 1), "key": key} {
 				if err := b.Put([]byte(k), v); err != nil {
 					return err
 				}
 			}
-			return errors.Join(b.Delete(metaKeys), sumAgain(tx))
+			return errors.Join(b.Delete(layout.MetaKeys), remote.SumAgain(tx))
 		})
 		for range 5 { // each commit leaves a copy of what is around the state
 			if err == nil {
-				err = db.Update(sumAgain)
+				err = db.Update(remote.SumAgain)
 			}
 		}
 		if err != nil {
@@ -120,7 +123,7 @@ func TestKeyInsideIsErased(t *testing.T) {
 			if diff := cmp.Diff([]string{"aaaaaaaa"}, keysOf(t, path)); diff != "" {
 				t.Error(diff)
 			}
-			paths, err := segmentPaths(path)
+			paths, err := segments.Paths(path)
 			if err != nil || len(paths) < int(1+3*size) {
 				t.Fatalf("%d segments, error %v", len(paths), err)
 			}
@@ -146,11 +149,11 @@ func TestUpgradeWhileRead(t *testing.T) {
 	}
 	mustClose(t, s)
 	age(t, path, []byte("the key of a capture of format 1"))
-	reader, err := openReadOnly(segmentName(path, 2))
+	reader, err := segments.OpenReadOnly(segments.Name(path, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Open(path, Options{}); !errors.Is(err, errLocked) {
+	if s, err := Open(path, Options{}); !errors.Is(err, segments.ErrLocked) {
 		t.Errorf("got %v, %v", s, err)
 	}
 	if err := reader.Close(); err != nil {
@@ -169,8 +172,8 @@ func TestEraseSparesWhatIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &segment{path: path, db: db}
-	if err := s.erase(value); err != nil {
+	s := &segments.Segment{Path: path, DB: db}
+	if err := s.Erase(value); err != nil {
 		t.Error(err)
 	}
 	if err := db.Close(); err != nil {

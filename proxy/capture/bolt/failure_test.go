@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/pages"
 )
 
 // TestDiskFull runs out of room in the middle of a recording, in a process of its own. What could not be stored is
@@ -35,7 +36,7 @@ func TestDiskFull(t *testing.T) {
 // TestExplain says what went wrong once, and what to do about it.
 func TestExplain(t *testing.T) {
 	grow := errors.New("file resize error: truncate c.a2atap: " + syscall.EFBIG.Error())
-	if err := explain(grow); !errors.Is(err, syscall.EFBIG) || strings.Contains(err.Error(), "c.a2atap") {
+	if err := pages.Explain(grow); !errors.Is(err, syscall.EFBIG) || strings.Contains(err.Error(), "c.a2atap") {
 		t.Errorf("a file that cannot grow: %v", err)
 	}
 	for cause, want := range map[error]string{
@@ -44,7 +45,7 @@ func TestExplain(t *testing.T) {
 		syscall.EACCES: "permission denied; choose a place that you may read and write",
 		syscall.EIO:    "input/output error",
 	} {
-		err := explain(&fs.PathError{Op: "write", Path: "c.a2atap", Err: cause})
+		err := pages.Explain(&fs.PathError{Op: "write", Path: "c.a2atap", Err: cause})
 		if got := err.Error(); got != want || !errors.Is(err, cause) {
 			t.Errorf("got %q, want %q", got, want)
 		}

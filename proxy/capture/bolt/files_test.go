@@ -9,22 +9,27 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // openedBy returns the database that a reader has open of the first file.
 func openedBy(r *Reader) any {
-	f := &r.access.(*remoteAccess).opened
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.set == nil {
+	f := &r.access.(*remote.Capture).Opened
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Set == nil {
 		return nil
 	}
-	return f.set[0].db
+	return f.Set[0].DB
 }
 
 // TestFilesStayOpen between calls, and nobody is kept from writing them.
 func TestFilesStayOpen(t *testing.T) {
-	if !canUnlock {
+	if !segments.CanUnlock {
 		t.Skip("here files are closed after each call")
 	}
 	path := closedCapture(t, Options{SegmentSize: 1}, 4)
@@ -38,15 +43,15 @@ func TestFilesStayOpen(t *testing.T) {
 	if first == nil || openedBy(r) != first {
 		t.Error("the files were opened again, and nobody wrote them")
 	}
-	paths, err := segmentPaths(path)
+	paths, err := segments.Paths(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range paths {
-		s := &segment{path: p}
-		if err := s.tryExclusive(Options{}); err != nil {
+		s := &segments.Segment{Path: p}
+		if err := s.TryExclusive(0); err != nil {
 			t.Errorf("%s: %v", p, err)
-		} else if err := s.db.Close(); err != nil {
+		} else if err := s.DB.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -82,7 +87,7 @@ func TestReaderNotices(t *testing.T) {
 		"it is replaced":     {func(t *testing.T, path string) { replaceFile(t, path, readFile(t, other)) }, 9, nil},
 		"it is written over": {func(t *testing.T, path string) { writeFile(t, path, readFile(t, other)) }, 9, nil},
 		"it is cut": {
-			func(t *testing.T, path string) { writeFile(t, path, readFile(t, path)[:9000]) }, 0, errDamaged,
+			func(t *testing.T, path string) { writeFile(t, path, readFile(t, path)[:9000]) }, 0, layout.ErrDamaged,
 		},
 		"it is deleted":   {func(t *testing.T, path string) { os.Remove(path) }, 0, os.ErrNotExist},
 		"a blank segment": {func(t *testing.T, path string) { writeFile(t, path+".0002", nil) }, before, nil},
@@ -92,13 +97,13 @@ func TestReaderNotices(t *testing.T) {
 		"a page of zeros": {func(t *testing.T, path string) {
 			data := readFile(t, path)
 			page := os.Getpagesize()
-			m, err := newestMeta(bytes.NewReader(data))
+			m, err := pages.NewestMeta(bytes.NewReader(data))
 			if err != nil {
 				t.Fatal(err)
 			}
-			clear(data[int(m.root)*page:][:page])
+			clear(data[int(m.Root)*page:][:page])
 			replaceFile(t, path, data)
-		}, 0, errDamaged},
+		}, 0, layout.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,14 +161,14 @@ func TestBlankSegmentIsFilled(t *testing.T) {
 func TestSegmentGoes(t *testing.T) {
 	path := closedCapture(t, Options{SegmentSize: 1}, 4)
 	r := mustRead(t, path)
-	paths, err := segmentPaths(path)
+	paths, err := segments.Paths(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := paths[len(paths)-1]
 	data := readFile(t, last)
 	os.Remove(last)
-	if _, err := r.Info(patient(t)); !errors.Is(err, errDamaged) {
+	if _, err := r.Info(patient(t)); !errors.Is(err, layout.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
 	writeFile(t, last, data)
@@ -195,7 +200,7 @@ func BenchmarkLook(b *testing.B) {
 		}
 	})
 	b.Run("sound", func(b *testing.B) {
-		b.SetBytes(sizeOf(path))
+		b.SetBytes(check.SizeOf(path))
 		for b.Loop() {
 			if err := r.Sound(context.Background(), nil); err != nil {
 				b.Fatal(err)

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // The test binary plays other processes: with helperJob in its environment it does that job on the capture helperPath
@@ -159,7 +161,7 @@ func helpFollow(path string) error {
 
 // hashOf is a hash of all that a step says.
 func hashOf(s capture.Step) uint64 {
-	b, err := appendStep(nil, &s)
+	b, err := layout.AppendStep(nil, &s)
 	if err != nil {
 		panic(err)
 	}
@@ -170,14 +172,14 @@ func hashOf(s capture.Step) uint64 {
 
 // helpHold locks the file as a recorder does, and does not answer.
 func helpHold(path string) error {
-	s := &segment{path: path}
-	err := s.tryExclusive(Options{})
+	s := &segments.Segment{Path: path}
+	err := s.TryExclusive(0)
 	if err != nil {
 		return err
 	}
 	fmt.Println("held")
 	io.Copy(io.Discard, os.Stdin)
-	return s.db.Close()
+	return s.DB.Close()
 }
 
 // helpFull records while the system lets no file grow, as on a full disk, and goes on when it does again.
@@ -191,7 +193,7 @@ func helpFull(path string) error {
 	s.Append(exchangeSteps(1, 1000)...)
 	s.Append(exchangeSteps(2, 1000)[0])
 	s.Flush()
-	restore, err := limitFileSize(s.local.last().path)
+	restore, err := limitFileSize(s.local.last().Path)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 // TestIndexAgainstModel gives exchanges keys at random, in commits of random sizes, some long after the exchange began,
@@ -45,11 +47,11 @@ func TestIndexAgainstModel(t *testing.T) {
 		slices.Sort(want[k])
 		want[k] = slices.Compact(want[k])
 	}
-	set, err := newRemoteAccess(path).open()
+	set, err := remote.New(path).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer set.close()
+	defer set.Close()
 	if len(set) < 3 {
 		t.Fatalf("%d segments; the test wants more", len(set))
 	}
@@ -60,7 +62,7 @@ func TestIndexAgainstModel(t *testing.T) {
 		}
 		var got []uint64
 		for next := uint64(1); ; {
-			page, err := set.find(hashKey(k), next, limit)
+			page, err := set.Find(layout.HashKey(k), next, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,14 +81,14 @@ func TestIndexAgainstModel(t *testing.T) {
 func TestYoungRunsAreMerged(t *testing.T) {
 	path := newPath(t)
 	runs := func() (young, merged int) {
-		set, err := newRemoteAccess(path).open()
+		set, err := remote.New(path).Open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer set.close()
-		err = set[0].view(func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketIndex).ForEach(func(k, _ []byte) error {
-				if k[0] == runYoung {
+		defer set.Close()
+		err = set[0].View(func(tx *bbolt.Tx) error {
+			return tx.Bucket(layout.BucketIndex).ForEach(func(k, _ []byte) error {
+				if k[0] == layout.RunYoung {
 					young++
 				} else {
 					merged++
@@ -108,12 +110,12 @@ func TestYoungRunsAreMerged(t *testing.T) {
 		}
 		mustClose(t, s)
 	}
-	if young, merged := runs(); young != 400-mergeRuns-1 || merged != 1 {
-		t.Errorf("%d young runs and %d merged, want %d and 1", young, merged, 400-mergeRuns-1)
+	if young, merged := runs(); young != 400-layout.MergeRuns-1 || merged != 1 {
+		t.Errorf("%d young runs and %d merged, want %d and 1", young, merged, 400-layout.MergeRuns-1)
 	}
 	s := mustOpen(t, path, Options{})
 	steps := exchangeSteps(401, 50)
-	for i := range mergeEntries {
+	for i := range layout.MergeEntries {
 		steps[2].Keys = append(steps[2].Keys, capture.Key{Kind: "many", Value: fmt.Sprint(i)})
 	}
 	mustAppend(t, s, steps...)
@@ -134,7 +136,7 @@ func TestStreamNamesItsTaskOnce(t *testing.T) {
 		mustAppend(t, s, step)
 		s.Flush()
 	}
-	if n := len(s.writer.young.entries); n != 1 {
+	if n := len(s.writer.young.Entries); n != 1 {
 		t.Errorf("%d entries, want 1", n)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 // keepBudget bounds the entries that wait to be stored.
@@ -30,7 +32,7 @@ type keeper struct {
 
 // A keptCall is what one call of Keep brought.
 type keptCall struct {
-	entries []keptEntry
+	entries []layout.KeptEntry
 	size    int
 }
 
@@ -41,7 +43,7 @@ func newKeeper() *keeper {
 }
 
 // put adds entries, all of which are stored together. While the budget is spent it waits.
-func (k *keeper) put(entries []keptEntry, size int) error {
+func (k *keeper) put(entries []layout.KeptEntry, size int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for !k.closed && k.bytes+k.busy > 0 && k.bytes+k.busy+size > keepBudget {
@@ -59,7 +61,7 @@ func (k *keeper) put(entries []keptEntry, size int) error {
 
 // take hands out what waits, as much as a commit should have in addition to steps. done must follow before the next
 // take.
-func (k *keeper) take() (entries []keptEntry) {
+func (k *keeper) take() (entries []layout.KeptEntry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n := 0
@@ -131,7 +133,7 @@ func (k *keeper) drained() bool {
 // bytes, a value of more than 16 MiB, or that the store was closed. It may be called by several goroutines, but not by
 // one that traffic waits for.
 func (s *Store) Keep(entries ...capture.Entry) error {
-	sealed, size, err := sealAll(entries)
+	sealed, size, err := layout.SealAll(entries)
 	if err != nil {
 		return fmt.Errorf("keep what was worked out from %s: %w", s.local.path, err)
 	}
@@ -146,7 +148,7 @@ func (s *Store) Keep(entries ...capture.Entry) error {
 func (s *Store) Amend(ctx context.Context, entries ...capture.Entry) error {
 	select {
 	case <-s.closed:
-	case <-time.After(heldTimeout):
+	case <-time.After(remote.HeldTimeout):
 	case <-ctx.Done():
 	}
 	return s.Reader.Amend(ctx, entries...)

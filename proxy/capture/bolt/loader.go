@@ -6,11 +6,14 @@ import (
 	"slices"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // A loader makes exchanges of blocks. Exchanges that passed together share blocks, so it keeps the last ones.
 type loader struct {
-	access access
+	access remote.Access
 	blocks map[uint64]*openBlock
 	order  []uint64 // first arrival numbers of blocks, in the order in which they came
 	size   int      // bytes of them
@@ -37,8 +40,8 @@ type stepAt struct {
 	start, end int
 }
 
-func openTheBlock(b block) (*openBlock, error) {
-	raw, err := b.unseal()
+func openTheBlock(b layout.Block) (*openBlock, error) {
+	raw, err := b.Unseal()
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +49,11 @@ func openTheBlock(b block) (*openBlock, error) {
 	for rest := raw; len(rest) > 0; {
 		var one []byte
 		var seq uint64
-		if one, rest, err = split(rest); err == nil {
-			seq, err = peekSeq(one)
+		if one, rest, err = layout.Split(rest); err == nil {
+			seq, err = layout.PeekSeq(one)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the block at arrival %d: %w", b.first, err)
+			return nil, fmt.Errorf("read the block at arrival %d: %w", b.First, err)
 		}
 		end := len(raw) - len(rest)
 		open.steps = append(open.steps, stepAt{seq: seq, start: end - len(one), end: end})
@@ -62,7 +65,7 @@ func openTheBlock(b block) (*openBlock, error) {
 func (b *openBlock) events(seq uint64) int {
 	n := 0
 	for _, s := range b.steps {
-		if s.seq == seq && b.raw[s.start] == tagResponseEvent {
+		if s.seq == seq && b.raw[s.start] == layout.TagResponseEvent {
 			n++
 		}
 	}
@@ -70,35 +73,35 @@ func (b *openBlock) events(seq uint64) int {
 }
 
 // exchange returns the first exchange of at; the others are those that will be asked for next.
-func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*capture.Exchange, error) {
+func (l *loader) exchange(ctx context.Context, at []segments.Place, crashed bool) (*capture.Exchange, error) {
 	var x *capture.Exchange
 	events := 0
-	for i := 0; i < len(at[0].blocks); i++ {
-		b, err := l.block(ctx, at[0].blocks[i], at, i)
+	for i := 0; i < len(at[0].Blocks); i++ {
+		b, err := l.block(ctx, at[0].Blocks[i], at, i)
 		if err != nil {
-			return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
+			return nil, fmt.Errorf("read exchange %d: %w", at[0].Seq, err)
 		}
 		for k, s := range b.steps {
-			if s.seq != at[0].seq {
+			if s.seq != at[0].Seq {
 				continue
 			}
-			step, err := decodeStep(b.raw[s.start:s.end], true)
+			step, err := layout.DecodeStep(b.raw[s.start:s.end], true)
 			if err != nil {
-				return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
+				return nil, fmt.Errorf("read exchange %d: %w", at[0].Seq, err)
 			}
-			step.Arrival = at[0].blocks[i] + uint64(k)
+			step.Arrival = at[0].Blocks[i] + uint64(k)
 			x = capture.Assemble(x, step)
 		}
 		before := events
-		events += b.events(at[0].seq)
+		events += b.events(at[0].Seq)
 		if l.shortened && before < l.ends && events >= l.ends {
 			if i, err = l.lastEvents(ctx, at, i); err != nil {
-				return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
+				return nil, fmt.Errorf("read exchange %d: %w", at[0].Seq, err)
 			}
 		}
 	}
 	if x == nil {
-		return nil, fmt.Errorf("exchange %d has a row and no steps: %w", at[0].seq, errDamaged)
+		return nil, fmt.Errorf("exchange %d has a row and no steps: %w", at[0].Seq, layout.ErrDamaged)
 	}
 	if x.State == capture.StateOpen && crashed {
 		x.State = capture.StateInterrupted
@@ -108,14 +111,14 @@ func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*captu
 
 // lastEvents returns the block of at[0], after the one numbered i, behind which its last events are, as many as are
 // wanted.
-func (l *loader) lastEvents(ctx context.Context, at []place, i int) (int, error) {
-	one := []place{at[0]}
-	for last, events := len(at[0].blocks)-1, 0; last > i; last-- {
-		b, err := l.block(ctx, at[0].blocks[last], one, last)
+func (l *loader) lastEvents(ctx context.Context, at []segments.Place, i int) (int, error) {
+	one := []segments.Place{at[0]}
+	for last, events := len(at[0].Blocks)-1, 0; last > i; last-- {
+		b, err := l.block(ctx, at[0].Blocks[last], one, last)
 		if err != nil {
 			return 0, err
 		}
-		if events += b.events(at[0].seq); events >= l.ends {
+		if events += b.events(at[0].Seq); events >= l.ends {
 			return last - 1, nil
 		}
 	}
@@ -124,30 +127,30 @@ func (l *loader) lastEvents(ctx context.Context, at []place, i int) (int, error)
 
 // stepsOf yields the steps of at[0] from arrival number from on, and returns whether to go on. The bytes of a step are
 // parts of its block, which is let go.
-func (l *loader) stepsOf(ctx context.Context, at []place, from uint64, yield func(capture.Step, error) bool) bool {
-	i, exact := slices.BinarySearch(at[0].blocks, from)
+func (l *loader) stepsOf(ctx context.Context, at []segments.Place, from uint64, yield func(capture.Step, error) bool) bool {
+	i, exact := slices.BinarySearch(at[0].Blocks, from)
 	if !exact {
 		i = max(i-1, 0)
 	}
-	for ; i < len(at[0].blocks); i++ {
-		first := at[0].blocks[i]
+	for ; i < len(at[0].Blocks); i++ {
+		first := at[0].Blocks[i]
 		err := ctx.Err()
 		var b *openBlock
 		if err == nil {
 			b, err = l.block(ctx, first, at, i)
 		}
 		if err != nil {
-			yield(capture.Step{}, fmt.Errorf("read exchange %d: %w", at[0].seq, err))
+			yield(capture.Step{}, fmt.Errorf("read exchange %d: %w", at[0].Seq, err))
 			return false
 		}
 		for k, s := range b.steps {
 			arrival := first + uint64(k)
-			if s.seq != at[0].seq || arrival < from {
+			if s.seq != at[0].Seq || arrival < from {
 				continue
 			}
-			step, err := decodeStep(b.raw[s.start:s.end], false)
+			step, err := layout.DecodeStep(b.raw[s.start:s.end], false)
 			if err != nil {
-				yield(capture.Step{}, fmt.Errorf("read exchange %d: %w", at[0].seq, err))
+				yield(capture.Step{}, fmt.Errorf("read exchange %d: %w", at[0].Seq, err))
 				return false
 			}
 			step.Arrival = arrival
@@ -162,11 +165,11 @@ func (l *loader) stepsOf(ctx context.Context, at []place, from uint64, yield fun
 
 // block returns the block that begins at first, which is the one numbered i of at[0]. If it is not there it is fetched,
 // together with those that will be needed next.
-func (l *loader) block(ctx context.Context, first uint64, at []place, i int) (*openBlock, error) {
+func (l *loader) block(ctx context.Context, first uint64, at []segments.Place, i int) (*openBlock, error) {
 	if b := l.blocks[first]; b != nil {
 		return b, nil
 	}
-	found, err := l.access.fetch(ctx, l.ahead(at, i), pageBytes)
+	found, err := l.access.Fetch(ctx, l.ahead(at, i), remote.PageBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -175,21 +178,21 @@ func (l *loader) block(ctx context.Context, first uint64, at []place, i int) (*o
 		if err != nil {
 			return nil, err
 		}
-		l.keep(b.first, open)
+		l.keep(b.First, open)
 	}
 	if b := l.blocks[first]; b != nil {
 		return b, nil
 	}
-	return nil, errNoBlock(first)
+	return nil, layout.ErrNoBlock(first)
 }
 
 // ahead lists blocks that are not there, in the order in which they will be needed.
-func (l *loader) ahead(at []place, i int) []uint64 {
+func (l *loader) ahead(at []segments.Place, i int) []uint64 {
 	var want []uint64
 	l.asked = min(max(1, 2*l.asked), loaderAhead)
 	asked := make(map[uint64]bool)
 	for _, p := range at[:min(len(at), loaderPlaces)] {
-		for _, first := range p.blocks[i:] {
+		for _, first := range p.Blocks[i:] {
 			if len(want) == l.asked {
 				return want
 			}
@@ -225,8 +228,4 @@ func (l *loader) forget(first uint64) {
 	}
 	delete(l.blocks, first)
 	l.order = slices.DeleteFunc(l.order, func(n uint64) bool { return n == first })
-}
-
-func errNoBlock(first uint64) error {
-	return fmt.Errorf("the block at arrival %d is missing: %w", first, errDamaged)
 }

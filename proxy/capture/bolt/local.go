@@ -6,39 +6,42 @@ import (
 	"sync/atomic"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files.
 type localAccess struct {
 	path   string
-	remote *remoteAccess
+	remote *remote.Capture
 
 	mu      sync.RWMutex
-	set     segmentSet // nil after the files were closed
-	state   state      // what is committed
-	ended   bool       // nothing will be added
+	set     segments.Set // nil after the files were closed
+	state   layout.State // what is committed
+	ended   bool         // nothing will be added
 	changed chan struct{}
 	recent  recent
 
 	followed atomic.Bool // somebody in this process waits for commits
 }
 
-func newLocalAccess(path string, set segmentSet) *localAccess {
-	return &localAccess{path: path, remote: newRemoteAccess(path), set: set, changed: make(chan struct{})}
+func newLocalAccess(path string, set segments.Set) *localAccess {
+	return &localAccess{path: path, remote: remote.New(path), set: set, changed: make(chan struct{})}
 }
 
 // segments, last and add are for the writer, which alone changes the list.
-func (in *localAccess) segments() segmentSet { return in.set }
-func (in *localAccess) last() *segment       { return in.set.last() }
+func (in *localAccess) segments() segments.Set  { return in.set }
+func (in *localAccess) last() *segments.Segment { return in.set.Last() }
 
-func (in *localAccess) add(s *segment) {
+func (in *localAccess) add(s *segments.Segment) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.set = append(in.set[:len(in.set):len(in.set)], s)
 }
 
 // advance lets readers know of a commit, and of the blocks in it.
-func (in *localAccess) advance(st state, blocks []block) {
+func (in *localAccess) advance(st layout.State, blocks []layout.Block) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.state = st
@@ -48,14 +51,14 @@ func (in *localAccess) advance(st state, blocks []block) {
 }
 
 // admit lets readers know what was lost and could not be recorded.
-func (in *localAccess) admit(u unreported) {
+func (in *localAccess) admit(u layout.Unreported) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.state.unreported = u
+	in.state.Unreported = u
 }
 
 // end lets readers know that there will be no more commits.
-func (in *localAccess) end(st state) {
+func (in *localAccess) end(st layout.State) {
 	in.mu.Lock()
 	in.ended = true
 	in.mu.Unlock()
@@ -72,11 +75,11 @@ func (in *localAccess) close(broken bool) error {
 	if broken {
 		return nil
 	}
-	return set.close()
+	return set.Close()
 }
 
 // read calls fn with the segments, or reports false when they were closed.
-func (in *localAccess) read(fn func(set segmentSet, ended bool) error) (bool, error) {
+func (in *localAccess) read(fn func(set segments.Set, ended bool) error) (bool, error) {
 	in.mu.RLock()
 	defer in.mu.RUnlock()
 	if in.set == nil {
@@ -85,119 +88,119 @@ func (in *localAccess) read(fn func(set segmentSet, ended bool) error) (bool, er
 	return true, fn(in.set, in.ended)
 }
 
-func (in *localAccess) info(ctx context.Context) (info capture.Info, err error) {
-	open, err := in.read(func(set segmentSet, ended bool) (err error) {
-		info, err = set.info(!ended, in.state.unreported)
+func (in *localAccess) Info(ctx context.Context) (info capture.Info, err error) {
+	open, err := in.read(func(set segments.Set, ended bool) (err error) {
+		info, err = set.Info(!ended, in.state.Unreported)
 		info.Name = in.path
 		return err
 	})
 	if !open {
-		return in.remote.info(ctx)
+		return in.remote.Info(ctx)
 	}
 	return info, err
 }
 
-func (in *localAccess) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		found, last, err = set.blocks(from, limit)
+func (in *localAccess) Blocks(ctx context.Context, from uint64, limit int) (found []layout.Block, last uint64, err error) {
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		found, last, err = set.Blocks(from, limit)
 		return err
 	})
 	if !open {
-		return in.remote.blocks(ctx, from, limit)
+		return in.remote.Blocks(ctx, from, limit)
 	}
 	return found, last, err
 }
 
 // takeRecent returns blocks that need not be read, and the last arrival number; none if the file must be read.
-func (in *localAccess) takeRecent(from uint64, limit int) (found []block, last uint64) {
+func (in *localAccess) takeRecent(from uint64, limit int) (found []layout.Block, last uint64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if from > in.state.arrival {
+	if from > in.state.Arrival {
 		return nil, 0
 	}
-	return in.recent.take(from, limit), in.state.arrival
+	return in.recent.take(from, limit), in.state.Arrival
 }
 
-func (in *localAccess) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		found, err = set.fetch(firsts, limit)
+func (in *localAccess) Fetch(ctx context.Context, firsts []uint64, limit int) (found []layout.Block, err error) {
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		found, err = set.Fetch(firsts, limit)
 		return err
 	})
 	if !open {
-		return in.remote.fetch(ctx, firsts, limit)
+		return in.remote.Fetch(ctx, firsts, limit)
 	}
 	return found, err
 }
 
-func (in *localAccess) locate(ctx context.Context, seq uint64, limit int) (at places, err error) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		at, err = set.locate(seq, limit)
-		at.crashed = false
+func (in *localAccess) Locate(ctx context.Context, seq uint64, limit int) (at segments.Places, err error) {
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		at, err = set.Locate(seq, limit)
+		at.Crashed = false
 		return err
 	})
 	if !open {
-		return in.remote.locate(ctx, seq, limit)
+		return in.remote.Locate(ctx, seq, limit)
 	}
 	return at, err
 }
 
-func (in *localAccess) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		found, err = set.find(key, seq, limit)
+func (in *localAccess) Find(ctx context.Context, key layout.KeyHash, seq uint64, limit int) (found []uint64, err error) {
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		found, err = set.Find(key, seq, limit)
 		return err
 	})
 	if !open {
-		return in.remote.find(ctx, key, seq, limit)
+		return in.remote.Find(ctx, key, seq, limit)
 	}
 	return found, err
 }
 
-func (in *localAccess) kept(ctx context.Context, keys [][]byte, limit int) (found [][]byte, err error) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		found, err = set.kept(keys, limit)
+func (in *localAccess) Kept(ctx context.Context, keys [][]byte, limit int) (found [][]byte, err error) {
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		found, err = set.Kept(keys, limit)
 		return err
 	})
 	if !open {
-		return in.remote.kept(ctx, keys, limit)
+		return in.remote.Kept(ctx, keys, limit)
 	}
 	return found, err
 }
 
-func (in *localAccess) keptRange(ctx context.Context, from, to []byte, limit int) (
-	found []keptEntry, next []byte, err error,
+func (in *localAccess) KeptRange(ctx context.Context, from, to []byte, limit int) (
+	found []layout.KeptEntry, next []byte, err error,
 ) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		found, next, err = set.keptRange(from, to, limit)
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		found, next, err = set.KeptRange(from, to, limit)
 		return err
 	})
 	if !open {
-		return in.remote.keptRange(ctx, from, to, limit)
+		return in.remote.KeptRange(ctx, from, to, limit)
 	}
 	return found, next, err
 }
 
-func (in *localAccess) mark(ctx context.Context) (sum []byte, err error) {
-	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		sum, err = set.mark()
+func (in *localAccess) Mark(ctx context.Context) (sum []byte, err error) {
+	open, err := in.read(func(set segments.Set, _ bool) (err error) {
+		sum, err = set.Mark()
 		return err
 	})
 	if !open {
-		return in.remote.mark(ctx)
+		return in.remote.Mark(ctx)
 	}
 	return sum, err
 }
 
-func (in *localAccess) wait(ctx context.Context, from uint64) error {
+func (in *localAccess) Wait(ctx context.Context, from uint64) error {
 	for {
 		in.mu.RLock()
-		closed, ended, last, changed := in.set == nil, in.ended, in.state.arrival, in.changed
+		closed, ended, last, changed := in.set == nil, in.ended, in.state.Arrival, in.changed
 		in.mu.RUnlock()
 		switch {
 		case last >= from:
 			return nil
 		case closed:
 			// Another recorder may have gone on with the capture.
-			return in.remote.wait(ctx, from)
+			return in.remote.Wait(ctx, from)
 		case ended:
 			return capture.ErrEnded
 		case ctx.Err() != nil:
@@ -209,3 +212,21 @@ func (in *localAccess) wait(ctx context.Context, from uint64) error {
 		}
 	}
 }
+
+func (in *localAccess) Replace(
+	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
+) error {
+	if open, _ := in.read(func(segments.Set, bool) error { return nil }); open {
+		return errHeldHere
+	}
+	return in.remote.Replace(ctx, amend, write)
+}
+
+// heldHere is an ErrHeld of which no other process is the cause.
+type heldHere struct{}
+
+var errHeldHere heldHere
+
+func (heldHere) Error() string { return "this process records into it; wait until that has ended" }
+
+func (heldHere) Is(target error) bool { return target == ErrHeld }

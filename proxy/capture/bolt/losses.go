@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // losses counts what could not be stored, until it can be recorded in the capture itself. An exchange that was lost
@@ -96,12 +97,12 @@ func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 }
 
 // total returns what the capture lacks and does not say, if nothing more can be stored.
-func (l *losses) total(holds func(seq uint64) bool) unreported {
-	sum := unreported{l.whole.Exchanges, l.whole.Bytes}
+func (l *losses) total(holds func(seq uint64) bool) layout.Unreported {
+	sum := layout.Unreported{Exchanges: l.whole.Exchanges, Bytes: l.whole.Bytes}
 	for seq, x := range l.exchanges {
-		sum.bytes = capture.AddLost(sum.bytes, x.bytes)
+		sum.Bytes = capture.AddLost(sum.Bytes, x.bytes)
 		if x.opened && !holds(seq) {
-			sum.exchanges = capture.AddLost(sum.exchanges, 1)
+			sum.Exchanges = capture.AddLost(sum.Exchanges, 1)
 		}
 	}
 	return sum

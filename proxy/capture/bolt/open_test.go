@@ -13,6 +13,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // closedCapture makes a finished capture of some exchanges and returns its path.
@@ -55,7 +58,7 @@ func withMeta(t *testing.T, path string, key, value []byte) string {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
-		b, err := tx.CreateBucketIfNotExists(bucketMeta)
+		b, err := tx.CreateBucketIfNotExists(layout.BucketMeta)
 		if err != nil {
 			return err
 		}
@@ -86,15 +89,15 @@ func TestWhatIsNoCapture(t *testing.T) {
 	}{
 		"text":         {[]byte("not a capture, but a diary"), capture.ErrFormat, "not a capture"},
 		"long text":    {bytes.Repeat([]byte("dear diary, "), 10000), capture.ErrFormat, "not a capture"},
-		"cut in half":  {whole[:len(whole)/8], errDamaged, "cut short"},
-		"cut to pages": {whole[:4*4096], errDamaged, "cut short"},
-		"cut to metas": {whole[:2*4096], errDamaged, "cut short"},
-		"cut to bytes": {whole[:100], errDamaged, "cut short"},
+		"cut in half":  {whole[:len(whole)/8], layout.ErrDamaged, "cut short"},
+		"cut to pages": {whole[:4*4096], layout.ErrDamaged, "cut short"},
+		"cut to metas": {whole[:2*4096], layout.ErrDamaged, "cut short"},
+		"cut to bytes": {whole[:100], layout.ErrDamaged, "cut short"},
 		"other":        {readFile(t, other), capture.ErrFormat, "another program"},
 		"future": {
 			readFile(t,
-				withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), metaFormat,
-					binary.AppendUvarint(nil, Format+1))),
+				withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), layout.MetaFormat,
+					binary.AppendUvarint(nil, layout.Format+1))),
 			capture.ErrFuture, "use a newer a2atap",
 		},
 		"other's meta": {
@@ -195,7 +198,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 }
 
 func TestExplainedPermission(t *testing.T) {
-	err := explain(&fs.PathError{Op: "open", Path: "c.a2atap", Err: fs.ErrPermission})
+	err := pages.Explain(&fs.PathError{Op: "open", Path: "c.a2atap", Err: fs.ErrPermission})
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "choose a place") ||
 		strings.Contains(err.Error(), "c.a2atap") {
 		t.Error(err)
@@ -221,7 +224,7 @@ func TestKilledWhileCreating(t *testing.T) {
 func TestSegmentsInDisorder(t *testing.T) {
 	build := func(t *testing.T) string {
 		path := closedCapture(t, Options{SegmentSize: 1}, 4)
-		if paths, err := segmentPaths(path); err != nil || len(paths) < 4 {
+		if paths, err := segments.Paths(path); err != nil || len(paths) < 4 {
 			t.Fatalf("segments %v, error %v", paths, err)
 		}
 		return path
@@ -270,11 +273,11 @@ func TestSegmentsInDisorder(t *testing.T) {
 	})
 	t.Run("empty at the end", func(t *testing.T) {
 		path := build(t)
-		paths, err := segmentPaths(path)
+		paths, err := segments.Paths(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, segmentName(path, uint64(len(paths))+1), nil)
+		writeFile(t, segments.Name(path, uint64(len(paths))+1), nil)
 		if steps := collect(t, mustRead(t, path), 1); len(steps) != 28 {
 			t.Errorf("%d steps", len(steps))
 		}

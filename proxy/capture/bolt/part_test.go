@@ -7,16 +7,19 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // fetches counts the blocks that a reader asks for.
 type fetches struct {
-	access
+	remote.Access
 	n atomic.Int64
 }
 
-func (f *fetches) fetch(ctx context.Context, firsts []uint64, limit int) ([]block, error) {
-	found, err := f.access.fetch(ctx, firsts, limit)
+func (f *fetches) Fetch(ctx context.Context, firsts []uint64, limit int) ([]layout.Block, error) {
+	found, err := f.Access.Fetch(ctx, firsts, limit)
 	f.n.Add(int64(len(found)))
 	return found, err
 }
@@ -37,7 +40,7 @@ func stored(t *testing.T, events int) (*Reader, *fetches) {
 	mustAppend(t, s, exchangeSteps(3, 300)...)
 	mustClose(t, s)
 	r := mustRead(t, path)
-	f := &fetches{access: r.access}
+	f := &fetches{Access: r.access}
 	r.access = f
 	return r, f
 }
@@ -121,10 +124,10 @@ func TestStepsOfAfterACrash(t *testing.T) {
 }
 
 // crashed is the access to a capture whose recorder was killed.
-type crashed struct{ access }
+type crashed struct{ remote.Access }
 
-func (c crashed) locate(ctx context.Context, seq uint64, limit int) (places, error) {
-	at, err := c.access.locate(ctx, seq, limit)
-	at.crashed = true
+func (c crashed) Locate(ctx context.Context, seq uint64, limit int) (segments.Places, error) {
+	at, err := c.Access.Locate(ctx, seq, limit)
+	at.Crashed = true
 	return at, err
 }

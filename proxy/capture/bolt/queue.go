@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // errClosed is what Append returns after Close.
@@ -46,7 +47,7 @@ func notify(c chan struct{}) {
 func (q *queue) put(steps []capture.Step) error {
 	n := 0
 	for i := range steps {
-		n += weight(&steps[i]) + steps[i].Parsed.Size()
+		n += layout.Weight(&steps[i]) + steps[i].Parsed.Size()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -125,47 +126,6 @@ func (q *queue) drained() bool {
 	defer q.mu.Unlock()
 	return q.closed && len(q.steps) == 0
 }
-
-// weight is about how many bytes a step takes in memory, and at least how many its encoding takes.
-func weight(s *capture.Step) int {
-	const fixed = 128
-	n := fixed
-	for _, k := range s.Keys {
-		n += 32 + len(k.Kind) + len(k.Value)
-	}
-	switch what := s.What.(type) {
-	case capture.Opened:
-		n += len(what.Head) + textSize(&what.Client) + textSize(&what.Agent)
-	case capture.RequestBody:
-		n += len(what.Data)
-	case capture.RequestEnd:
-		n += len(what.Trailer)
-	case capture.Informational:
-		n += len(what.Head)
-	case capture.ResponseHead:
-		n += len(what.Head)
-	case capture.ResponseBody:
-		n += len(what.Data)
-	case capture.ResponseEvent:
-		n += len(what.Event.Raw)
-	case capture.ResponseEnd:
-		n += len(what.Trailer)
-	case capture.Fact:
-		for _, r := range what.Rewrites {
-			n += fixed + len(r.Place) + len(r.Was) + len(r.Now)
-		}
-		n += len(what.Note) + textSize(&what.Client)
-	case capture.Closed:
-		if what.Fault != nil {
-			n += len(what.Fault.Kind) + len(what.Fault.Side) + len(what.Fault.Detail)
-		}
-	case capture.Lost:
-		n += len(what.Reason)
-	}
-	return n
-}
-
-func textSize(p *capture.Peer) int { return len(p.Name) + len(p.Addr) + len(p.URL) + len(p.How) }
 
 // payload is how many bytes of traffic a step carries.
 func payload(s *capture.Step) int64 {

@@ -8,14 +8,9 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
-)
-
-// Sizes of the pages in which a Reader reads: large enough that what a page costs to ask for does not count, small
-// enough that no read transaction or socket write is long.
-const (
-	pageBytes     = 1 << 20
-	pageExchanges = 256
-	pageFound     = 4096
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // A Reader reads a capture: one that is finished, or one that this or another process is recording. It implements
@@ -32,7 +27,7 @@ const (
 // What a Reader yields is the caller's. The bytes of the steps that Steps yields are parts of a block of about 128 KiB,
 // which stays in memory as long as any of them does; those of an Exchange are its own.
 type Reader struct {
-	access access
+	access remote.Access
 	close  func() error
 }
 
@@ -45,21 +40,21 @@ var (
 // no capture, and capture.ErrFuture where a later version wrote it; a file that a program holds which does not answer
 // is an error that names the holder, as far as it is known.
 func Read(path string) (*Reader, error) {
-	o := newRemoteAccess(path)
-	if _, err := o.info(context.Background()); err != nil {
+	o := remote.New(path)
+	if _, err := o.Info(context.Background()); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	return &Reader{access: o, close: o.close}, nil
+	return &Reader{access: o, close: o.Close}, nil
 }
 
 // Close ends the reading. Calls under way fail.
 func (r *Reader) Close() error { return r.close() }
 
 // Info describes the capture as it is now. It costs the same for a large capture as for a small one.
-func (r *Reader) Info(ctx context.Context) (capture.Info, error) { return r.access.info(ctx) }
+func (r *Reader) Info(ctx context.Context) (capture.Info, error) { return r.access.Info(ctx) }
 
 // Wait implements capture.Source. A capture that no recorder has is one that has ended.
-func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.wait(ctx, from) }
+func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.Wait(ctx, from) }
 
 // resumePause is how often a capture that has ended is looked at.
 const resumePause = 250 * time.Millisecond
@@ -69,11 +64,11 @@ const resumePause = 250 * time.Millisecond
 // cannot be read meanwhile may come back.
 func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 	for {
-		info, err := r.access.info(ctx)
+		info, err := r.access.Info(ctx)
 		if ctx.Err() == nil && err == nil && (info.Live || info.Arrivals >= from) {
 			return nil
 		}
-		if errors.Is(err, errReaderClosed) {
+		if errors.Is(err, remote.ErrReaderClosed) {
 			return err
 		}
 		select {
@@ -88,13 +83,13 @@ func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		var end uint64
-		known := make(names)
+		known := make(layout.Names)
 		for next := max(from, 1); end == 0 || next <= end; {
 			if err := ctx.Err(); err != nil {
 				yield(capture.Step{}, err)
 				return
 			}
-			found, last, err := r.access.blocks(ctx, next, pageBytes)
+			found, last, err := r.access.Blocks(ctx, next, remote.PageBytes)
 			if err != nil {
 				yield(capture.Step{}, err)
 				return
@@ -104,7 +99,7 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 			}
 			if len(found) == 0 {
 				if next <= end {
-					yield(capture.Step{}, errNoBlock(next))
+					yield(capture.Step{}, layout.ErrNoBlock(next))
 				}
 				return
 			}
@@ -121,26 +116,26 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 // yieldBlock yields the steps of a block that have arrival numbers from..end, and returns the number after the last
 // step and whether to go on. Names are taken from those that are known.
 func yieldBlock(
-	b block, from, end uint64, known names, yield func(capture.Step, error) bool,
+	b layout.Block, from, end uint64, known layout.Names, yield func(capture.Step, error) bool,
 ) (next uint64, more bool) {
-	if b.steps != nil {
-		return yieldSteps(b.steps, from, end, yield)
+	if b.Steps != nil {
+		return yieldSteps(b.Steps, from, end, yield)
 	}
-	raw, err := b.unseal()
-	if err == nil && b.first > from {
-		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errDamaged)
+	raw, err := b.Unseal()
+	if err == nil && b.First > from {
+		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, layout.ErrDamaged)
 	}
 	if err != nil {
 		yield(capture.Step{}, err)
 		return 0, false
 	}
-	arrival := b.first
+	arrival := b.First
 	for ; len(raw) > 0; arrival++ {
 		var one []byte
 		var s capture.Step
-		if one, raw, err = split(raw); err == nil && arrival >= from {
-			d := decoder{b: one, names: known}
-			s, err = d.step()
+		if one, raw, err = layout.Split(raw); err == nil && arrival >= from {
+			d := layout.Decoder{B: one, Names: known}
+			s, err = d.Step()
 		}
 		if err != nil {
 			yield(capture.Step{}, fmt.Errorf("read the step at arrival %d: %w", arrival, err))
@@ -158,7 +153,7 @@ func yieldBlock(
 		}
 	}
 	if arrival <= from {
-		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, errDamaged))
+		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, layout.ErrDamaged))
 		return 0, false
 	}
 	return arrival, true
@@ -192,27 +187,27 @@ func (r *Reader) exchanges(ctx context.Context, from uint64, l *loader) iter.Seq
 	return func(yield func(*capture.Exchange, error) bool) {
 		var end uint64
 		// The first pages are small: who wants fifty exchanges does not pay for hundreds.
-		limit := pageExchanges / 8
-		for next := max(from, 1); end == 0 || next <= end; limit = min(2*limit, pageExchanges) {
+		limit := remote.PageExchanges / 8
+		for next := max(from, 1); end == 0 || next <= end; limit = min(2*limit, remote.PageExchanges) {
 			at, err := r.locate(ctx, next, limit)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			if end == 0 {
-				end = at.last
+				end = at.Last
 			}
-			for i, p := range at.found {
-				if p.seq > end {
+			for i, p := range at.Found {
+				if p.Seq > end {
 					return
 				}
-				x, err := l.exchange(ctx, at.found[i:], at.crashed)
+				x, err := l.exchange(ctx, at.Found[i:], at.Crashed)
 				if !yield(x, err) || err != nil {
 					return
 				}
-				next = p.seq + 1
+				next = p.Seq + 1
 			}
-			if len(at.found) == 0 {
+			if len(at.Found) == 0 {
 				return
 			}
 		}
@@ -220,11 +215,11 @@ func (r *Reader) exchanges(ctx context.Context, from uint64, l *loader) iter.Seq
 }
 
 // locate asks for a page of exchanges, unless the context has ended.
-func (r *Reader) locate(ctx context.Context, next uint64, limit int) (places, error) {
+func (r *Reader) locate(ctx context.Context, next uint64, limit int) (segments.Places, error) {
 	if err := ctx.Err(); err != nil {
-		return places{}, err
+		return segments.Places{}, err
 	}
-	return r.access.locate(ctx, next, limit)
+	return r.access.Locate(ctx, next, limit)
 }
 
 // Exchange implements capture.Source.
@@ -233,27 +228,27 @@ func (r *Reader) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, e
 	if err != nil {
 		return nil, err
 	}
-	if seq == 0 || len(at.found) == 0 || at.found[0].seq != seq {
-		return nil, fmt.Errorf("exchange %d of %d: %w", seq, at.last, capture.ErrNotFound)
+	if seq == 0 || len(at.Found) == 0 || at.Found[0].Seq != seq {
+		return nil, fmt.Errorf("exchange %d of %d: %w", seq, at.Last, capture.ErrNotFound)
 	}
 	l := loader{access: r.access}
-	return l.exchange(ctx, at.found[:1], at.crashed)
+	return l.exchange(ctx, at.Found[:1], at.Crashed)
 }
 
 // StepsOf implements capture.Source. It holds a few blocks at a time.
 func (r *Reader) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		at, err := r.locate(ctx, seq, 1)
-		if err == nil && (seq == 0 || len(at.found) == 0 || at.found[0].seq != seq) {
-			err = fmt.Errorf("exchange %d of %d: %w", seq, at.last, capture.ErrNotFound)
+		if err == nil && (seq == 0 || len(at.Found) == 0 || at.Found[0].Seq != seq) {
+			err = fmt.Errorf("exchange %d of %d: %w", seq, at.Last, capture.ErrNotFound)
 		}
 		if err != nil {
 			yield(capture.Step{}, err)
 			return
 		}
 		l := loader{access: r.access}
-		more := l.stepsOf(ctx, at.found[:1], from, yield)
-		if more && at.crashed && !at.found[0].closed {
+		more := l.stepsOf(ctx, at.Found[:1], from, yield)
+		if more && at.Crashed && !at.Found[0].Closed {
 			yield(capture.Step{
 				Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true},
 			}, nil)
@@ -264,9 +259,9 @@ func (r *Reader) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[captur
 // Find implements capture.Index.
 func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
-		h := hashKey(key)
+		h := layout.HashKey(key)
 		for next := from; ; {
-			found, err := r.access.find(ctx, h, next, pageFound)
+			found, err := r.access.Find(ctx, h, next, remote.PageFound)
 			if err != nil {
 				yield(0, err)
 				return
@@ -277,9 +272,37 @@ func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Se
 				}
 				next = seq + 1
 			}
-			if len(found) < pageFound {
+			if len(found) < remote.PageFound {
 				return
 			}
 		}
 	}
+}
+
+// Replace throws away what is kept beside the steps, and keeps what write puts, for a capture that nobody records. It
+// brings the files that it writes to the present format. Nothing else of the capture changes: not its steps, nor how
+// its recorder ended.
+//
+// The files are opened for writing, but only locked for moments: while write computes, others may read. A transaction
+// stores a few MiB, so who is killed in the middle leaves a part: put last what says that all is there. If write or
+// storing fails, nothing is kept, as far as that can be done, and the error is returned.
+//
+// In a capture of several files the entries go to the last one. Errors wrap ErrHeld where somebody records into it or
+// did so meanwhile, or keeps reading it for seconds; others, such as that of a file that may not be written or of a
+// full disk, wrap their cause.
+func (r *Reader) Replace(ctx context.Context, write func(put func(...capture.Entry) error) error) error {
+	if err := r.access.Replace(ctx, false, write); err != nil {
+		return fmt.Errorf("keep what was worked out: %w", err)
+	}
+	return nil
+}
+
+// Amend keeps entries beside those that are kept already, for a capture whose recording has ended: it is how a recorder
+// goes on keeping what it works out after its Store was closed. Errors are those of Replace; what is kept already stays.
+func (r *Reader) Amend(ctx context.Context, entries ...capture.Entry) error {
+	err := r.access.Replace(ctx, true, func(put func(...capture.Entry) error) error { return put(entries...) })
+	if err != nil {
+		return fmt.Errorf("keep what was worked out: %w", err)
+	}
+	return nil
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
-
-// ErrDamaged is what errors wrap that say that a capture is damaged.
-var ErrDamaged = errDamaged
 
 // A Rebuilt says what Rebuild could read of a damaged capture.
 type Rebuilt struct {
@@ -45,21 +46,21 @@ func Rebuild(ctx context.Context, path, to string, through func(capture.Sink) ca
 }
 
 func rebuild(ctx context.Context, path, to string, through func(capture.Sink) capture.Sink) (*Rebuilt, error) {
-	if h, err := askHolder(path); err == nil {
-		return nil, fmt.Errorf("%w: %s records into it; stop that first", errLocked, h)
+	if h, err := remote.AskHolder(path); err == nil {
+		return nil, fmt.Errorf("%w: %s records into it; stop that first", segments.ErrLocked, h)
 	}
-	paths, err := segmentPaths(path)
+	paths, err := segments.Paths(path)
 	if err != nil {
 		return nil, err
 	}
-	r := rebuilder{blocks: make(map[uint64]blockPlace), open: make(map[uint64]bool), seen: make(map[uint64]bool)}
+	r := rebuilder{blocks: make(map[uint64]pages.BlockPlace), open: make(map[uint64]bool), seen: make(map[uint64]bool)}
 	for _, p := range paths {
-		s, err := salvageFile(p)
+		s, err := pages.OpenSalvage(p)
 		if err != nil {
 			return nil, err
 		}
-		defer s.file.Close()
-		maps.Copy(r.blocks, s.blocks)
+		defer s.File.Close()
+		maps.Copy(r.blocks, s.Blocks)
 		r.last = s
 		if r.first == nil {
 			r.first = s
@@ -80,9 +81,9 @@ func rebuild(ctx context.Context, path, to string, through func(capture.Sink) ca
 // A rebuilder follows the steps that can be read.
 type rebuilder struct {
 	Rebuilt
-	first, last *salvage
-	blocks      map[uint64]blockPlace
-	state       state // as the capture says it; zero if it cannot be read
+	first, last *pages.Salvage
+	blocks      map[uint64]pages.BlockPlace
+	state       layout.State // as the capture says it; zero if it cannot be read
 	sink        capture.Sink
 
 	next     uint64          // the arrival number that comes next
@@ -93,17 +94,17 @@ type rebuilder struct {
 
 // options say what the new capture is: the old one, as far as that is known.
 func (r *rebuilder) options() Options {
-	m, err := parseMeta(func(key []byte) []byte { return r.first.meta[string(key)] })
+	m, err := layout.ParseMeta(func(key []byte) []byte { return r.first.Meta[string(key)] })
 	if err != nil {
 		r.Anonymous = true
-		m = meta{capture: uuid.New(), created: time.Now().UTC(), secretsKept: true}
+		m = layout.Meta{Capture: uuid.New(), Created: time.Now().UTC(), SecretsKept: true}
 	}
 	var stErr error
-	r.state, stErr = decodeState(r.last.meta[string(metaState)])
+	r.state, stErr = layout.DecodeState(r.last.Meta[string(layout.MetaState)])
 	r.EndUnknown = stErr != nil
-	m.segment, m.arrivals, m.exchanges = 1, 0, 0
-	past := r.state.resumed()
-	return Options{copied: &m, begins: state{ended: true, kills: past.kills, killed: past.killed}}
+	m.Segment, m.Arrivals, m.Exchanges = 1, 0, 0
+	past := r.state.Resumed()
+	return Options{copied: &m, begins: layout.State{Ended: true, Kills: past.Kills, Killed: past.Killed}}
 }
 
 func (r *rebuilder) run(ctx context.Context) error {
@@ -121,20 +122,20 @@ func (r *rebuilder) run(ctx context.Context) error {
 
 // block takes over the steps of a block, up to the first that cannot be read.
 func (r *rebuilder) block(first uint64) error {
-	b, err := r.blocks[first].read(first)
+	b, err := r.blocks[first].Read(first)
 	if err != nil {
 		return err
 	}
-	raw, err := b.unpack()
-	if err != nil || !r.EndUnknown && first > r.state.arrival {
+	raw, err := b.Unpack()
+	if err != nil || !r.EndUnknown && first > r.state.Arrival {
 		return nil // it is of a commit that was not completed
 	}
 	steps := r.gap(nil, first)
 	for arrival := first; len(raw) > 0; arrival++ {
 		var one []byte
 		var s capture.Step
-		if one, raw, err = split(raw); err == nil {
-			s, err = decodeStep(one, true)
+		if one, raw, err = layout.Split(raw); err == nil {
+			s, err = layout.DecodeStep(one, true)
 		}
 		if err != nil {
 			break // and so a gap
@@ -192,8 +193,8 @@ func (r *rebuilder) end() error {
 	var steps []capture.Step
 	last := slices.Max(append(slices.Collect(maps.Keys(r.seen)), 0))
 	if !r.EndUnknown {
-		steps = r.gap(steps, r.state.arrival+1)
-		last = max(last, r.state.seq)
+		steps = r.gap(steps, r.state.Arrival+1)
+		last = max(last, r.state.Seq)
 	}
 	if r.LostSteps > 0 || r.EndUnknown {
 		r.LostExchanges = max(0, int64(last)-int64(len(r.seen))-r.reported)
@@ -201,13 +202,13 @@ func (r *rebuilder) end() error {
 			Offset: capture.NotKnown, What: capture.Lost{Exchanges: r.LostExchanges, Reason: unreadable},
 		})
 	}
-	if u := r.state.unreported; u != (unreported{}) {
+	if u := r.state.Unreported; u != (layout.Unreported{}) {
 		steps = append(steps, capture.Step{
 			Offset: capture.NotKnown,
-			What:   capture.Lost{Exchanges: u.exchanges, Bytes: u.bytes, Reason: "it could not be written"},
+			What:   capture.Lost{Exchanges: u.Exchanges, Bytes: u.Bytes, Reason: "it could not be written"},
 		})
 	}
-	if times, crash := r.state.crash(r.state.ended); !r.state.ended && times > 0 {
+	if times, crash := r.state.Crash(r.state.Ended); !r.state.Ended && times > 0 {
 		for _, seq := range slices.Sorted(maps.Keys(r.open)) {
 			steps = append(steps, capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true}})
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // recentBytes bounds the steps that wait for a reader in the recorder's process.
@@ -18,18 +20,18 @@ type recent struct {
 }
 
 type heldBlock struct {
-	block
+	layout.Block
 	size int
 }
 
 // add takes over the steps of a commit.
-func (r *recent) add(blocks []block) {
+func (r *recent) add(blocks []layout.Block) {
 	for _, b := range blocks {
-		if b.steps == nil {
+		if b.Steps == nil {
 			*r = recent{}
 			continue
 		}
-		held := heldBlock{block: block{first: b.first, steps: b.steps}, size: b.weight()}
+		held := heldBlock{Block: layout.Block{First: b.First, Steps: b.Steps}, size: b.Weight()}
 		r.blocks = append(r.blocks, held)
 		r.bytes += held.size
 	}
@@ -40,9 +42,9 @@ func (r *recent) add(blocks []block) {
 
 // take hands out consecutive blocks, beginning with the one that holds arrival number from, up to limit bytes but at
 // least one. What is older is given up too. It returns none if there is no such block.
-func (r *recent) take(from uint64, limit int) []block {
+func (r *recent) take(from uint64, limit int) []layout.Block {
 	i, exact := slices.BinarySearchFunc(r.blocks, from,
-		func(b heldBlock, n uint64) int { return cmp.Compare(b.first, n) })
+		func(b heldBlock, n uint64) int { return cmp.Compare(b.First, n) })
 	if !exact {
 		i--
 	}
@@ -54,9 +56,9 @@ func (r *recent) take(from uint64, limit int) []block {
 		size += r.blocks[end].size
 		end++
 	}
-	found := make([]block, 0, end-i)
+	found := make([]layout.Block, 0, end-i)
 	for _, b := range r.blocks[i:end] {
-		found = append(found, b.block)
+		found = append(found, b.Block)
 	}
 	r.drop(end)
 	return found
@@ -73,15 +75,15 @@ func (r *recent) drop(n int) {
 // followerAccess is the access of readers in the recorder's own process.
 type followerAccess struct{ *localAccess }
 
-func (n followerAccess) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
+func (n followerAccess) Blocks(ctx context.Context, from uint64, limit int) (found []layout.Block, last uint64, err error) {
 	if found, last = n.takeRecent(from, limit); len(found) > 0 {
 		return found, last, nil
 	}
-	return n.localAccess.blocks(ctx, from, limit)
+	return n.localAccess.Blocks(ctx, from, limit)
 }
 
-// wait is what a follower calls. From then on blocks are kept for it.
-func (n followerAccess) wait(ctx context.Context, from uint64) error {
+// Wait is what a follower calls. From then on blocks are kept for it.
+func (n followerAccess) Wait(ctx context.Context, from uint64) error {
 	n.followed.Store(true)
-	return n.localAccess.wait(ctx, from)
+	return n.localAccess.Wait(ctx, from)
 }

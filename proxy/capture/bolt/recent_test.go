@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
 // TestFollowersReadWhatIsStored lets readers in the recorder's process follow it, one from the beginning and others
@@ -101,18 +102,18 @@ func followFrom(t *testing.T, s *Store, follower int, ready chan<- struct{}) (se
 
 func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 	var r recent
-	of := func(first uint64, weight int) block { // four steps
+	of := func(first uint64, weight int) layout.Block { // four steps
 		steps := make([]capture.Step, 4)
 		for i := range steps {
 			head := make([]byte, weight/4-128)
 			steps[i] = capture.Step{Arrival: first + uint64(i), Seq: 1, What: capture.Informational{Head: head}}
 		}
-		return block{first: first, steps: steps}
+		return layout.Block{First: first, Steps: steps}
 	}
-	r.add([]block{of(1, 1000), of(5, 1000), of(9, 1000)})
-	firsts := func(blocks []block) (list []uint64) {
+	r.add([]layout.Block{of(1, 1000), of(5, 1000), of(9, 1000)})
+	firsts := func(blocks []layout.Block) (list []uint64) {
 		for _, b := range blocks {
-			list = append(list, b.first)
+			list = append(list, b.First)
 		}
 		return list
 	}
@@ -134,12 +135,12 @@ func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 		}
 	}
 	for first := range uint64(20) {
-		r.add([]block{of(13+4*first, recentBytes/4)})
+		r.add([]layout.Block{of(13+4*first, recentBytes/4)})
 	}
 	if r.bytes > recentBytes || len(r.blocks) != 4 {
 		t.Errorf("%d blocks of %d bytes are kept, want 4 of at most %d", len(r.blocks), r.bytes, recentBytes)
 	}
-	r.add([]block{{first: 400}})
+	r.add([]layout.Block{{First: 400}})
 	if len(r.blocks) != 0 || r.bytes != 0 {
 		t.Errorf("%d blocks are kept across one of which the steps were not kept, want none", len(r.blocks))
 	}

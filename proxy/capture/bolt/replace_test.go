@@ -17,6 +17,10 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // killedCapture is what a recorder leaves that was killed: a copy of its files.
@@ -32,12 +36,12 @@ func killedCapture(t *testing.T, segment int64) string {
 	mustAppend(t, s, exchangeSteps(7, 100)[0])
 	s.Flush()
 	left := filepath.Join(t.TempDir(), "killed.a2atap")
-	paths, err := segmentPaths(path)
+	paths, err := segments.Paths(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range paths {
-		writeFile(t, segmentName(left, uint64(i)+1), readFile(t, p))
+		writeFile(t, segments.Name(left, uint64(i)+1), readFile(t, p))
 	}
 	return left
 }
@@ -98,7 +102,7 @@ func TestReplace(t *testing.T) {
 			}
 			after, err := r.Info(patient(t))
 			info.Format = after.Format
-			if err != nil || after != info || after.Format != Format {
+			if err != nil || after != info || after.Format != layout.Format {
 				t.Errorf("info %+v, want %+v, error %v", after, info, err)
 			}
 			if got, err := r.Mark(patient(t)); err != nil || !bytes.Equal(got, mark) {
@@ -135,7 +139,7 @@ func TestReplaceThatFails(t *testing.T) {
 		want  error
 	}{
 		"by its own": {func(put func(...capture.Entry) error) error {
-			return errors.Join(mine, put(capture.Entry{Key: []byte("k"), Value: make([]byte, replaceBytes)}))
+			return errors.Join(mine, put(capture.Entry{Key: []byte("k"), Value: make([]byte, remote.ReplaceBytes)}))
 		}, mine},
 		"by a bad key": {func(put func(...capture.Entry) error) error { return put(capture.Entry{}) }, nil},
 	} {
@@ -152,8 +156,8 @@ func TestReplaceThatFails(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	absent := newRemoteAccess(filepath.Join(t.TempDir(), "absent"))
-	if err := absent.replace(patient(t), false, nil); !errors.Is(err, fs.ErrNotExist) {
+	absent := remote.New(filepath.Join(t.TempDir(), "absent"))
+	if err := absent.Replace(patient(t), false, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 }
@@ -175,7 +179,7 @@ func TestReplaceWhileHeld(t *testing.T) {
 	if err := s.Replace(patient(t), nothing); err != nil {
 		t.Error("after the recording:", err)
 	}
-	big := capture.Entry{Key: []byte("k"), Value: make([]byte, replaceBytes)}
+	big := capture.Entry{Key: []byte("k"), Value: make([]byte, remote.ReplaceBytes)}
 	err := s.Replace(patient(t), func(put func(...capture.Entry) error) error {
 		if err := put(big); err != nil {
 			return err
@@ -324,7 +328,7 @@ func helpUnwritable(path string) error {
 func TestEarlierSegmentsAreHidden(t *testing.T) {
 	t.Parallel()
 	path := killedCapture(t, 1)
-	held, err := openReadOnly(segmentName(path, 3))
+	held, err := segments.OpenReadOnly(segments.Name(path, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,8 +342,8 @@ func TestEarlierSegmentsAreHidden(t *testing.T) {
 	}
 	sameKept(t, "kept", map[string]string{"old 3": "new"}, keptOf(t, r))
 	left := 0
-	err = view(held, func(tx *bbolt.Tx) error {
-		left = count(tx.Bucket(bucketReading))
+	err = segments.View(held, func(tx *bbolt.Tx) error {
+		left = check.Count(tx.Bucket(layout.BucketReading))
 		return nil
 	})
 	if err != nil || left == 0 {

@@ -1,56 +1,42 @@
 package bolt
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
-	"os"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
-
-// initialMap is how much of the file's address space is mapped at once, so that no growth has to wait for readers. It
-// costs no memory and no room on the disk, but on Windows, where it would.
-func initialMap(segmentSize int64) int {
-	if runtime.GOOS == "windows" || math.MaxInt == math.MaxInt32 {
-		return 0
-	}
-	const most, room = 1 << 30, 64 << 20
-	if segmentSize > 0 {
-		return int(min(most, segmentSize+room))
-	}
-	return most
-}
 
 // openForWriting opens all segments of a capture, the first and the last for writing; the first one's lock is the
 // capture's. It creates the capture if it is not there.
-func openForWriting(path string, o Options) (_ segmentSet, err error) {
-	paths, err := segmentPaths(path)
+func openForWriting(path string, o Options) (_ segments.Set, err error) {
+	paths, err := segments.Paths(path)
 	if err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
 		paths = []string{path}
 	}
-	var set segmentSet
+	var set segments.Set
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, set.close())
+			err = errors.Join(err, set.Close())
 		}
 	}()
 	for i, p := range paths {
-		s := &segment{path: p}
+		s := &segments.Segment{Path: p}
 		if i == 0 || i == len(paths)-1 {
-			err = s.openExclusive(path, o)
-		} else if s, err = openToRead(p); err != nil {
-			s = &segment{path: p}
+			err = remote.OpenExclusive(s, path, o.SegmentSize)
+		} else if s, err = segments.OpenToRead(p); err != nil {
+			s = &segments.Segment{Path: p}
 		}
 		if err != nil && i > 0 {
 			err = fmt.Errorf("segment %s: %w", p, err)
@@ -59,125 +45,58 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 			return set, err
 		}
 		set = append(set, s)
-		if err = s.verify(s.file != nil); err == nil {
-			err = s.ready(path, set, o)
+		if err = s.Verify(s.File != nil); err == nil {
+			err = makeReady(s, path, set, o)
 		}
 		if err != nil {
 			return set, err
 		}
 	}
-	return set, errors.Join(set.whole(path), set.verifyUnsummed())
+	return set, errors.Join(set.Whole(path), check.VerifyUnsummed(set))
 }
 
-// ready makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
-func (s *segment) ready(path string, set segmentSet, o Options) error {
-	blank, err := s.load()
-	if err == nil && s.format < Format && !blank {
-		err = s.upgrade(path, o)
+// makeReady makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
+func makeReady(s *segments.Segment, path string, set segments.Set, o Options) error {
+	blank, err := s.Load()
+	if err == nil && s.Format < layout.Format && !blank {
+		err = remote.UpgradeSegment(s, path, o.SegmentSize)
 	}
 	if err != nil {
 		return err
 	}
 	if blank {
-		if err := s.begin(set[:len(set)-1], o); err != nil {
+		if err := beginSegment(s, set[:len(set)-1], o); err != nil {
 			return err
 		}
 	}
-	return s.belongs(set[0], uint64(len(set)))
+	return s.Belongs(set[0], uint64(len(set)))
 }
 
-// begin fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
-func (s *segment) begin(before segmentSet, o Options) error {
+// beginSegment fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
+func beginSegment(s *segments.Segment, before segments.Set, o Options) error {
 	if len(before) == 0 {
-		st := state{ended: true} // nothing can be missing
-		m := meta{
-			capture: uuid.New(), created: time.Now().UTC(), tool: o.Tool, segment: 1,
+		st := layout.State{Ended: true} // nothing can be missing
+		m := layout.Meta{
+			Capture: uuid.New(), Created: time.Now().UTC(), Tool: o.Tool, Segment: 1,
 		}
 		if o.copied != nil {
 			m, st = *o.copied, o.begins
 		}
-		m.recordedAs(o)
-		return s.create(m, &st, nil)
+		m.RecordedAs(o.SecretsKept, o.Insecure, o.RedactionKey)
+		return s.Create(m, &st, nil)
 	}
-	last := before.last()
-	st, err := before.state()
+	last := before.Last()
+	st, err := before.State()
 	if err != nil {
 		return err
 	}
-	open, err := last.openExchanges()
+	open, err := last.OpenExchanges()
 	if err != nil {
 		return err
 	}
-	m := last.meta
-	m.segment, m.arrivals, m.exchanges = m.segment+1, st.arrival, st.seq
-	return s.create(m, &st, open)
-}
-
-// openExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
-// readers let go of it soon; but not when a recorder answers. path is the capture's.
-func (s *segment) openExclusive(path string, o Options) error {
-	deadline := time.Now().Add(heldTimeout)
-	for {
-		err := s.tryExclusive(o)
-		if !errors.Is(err, errLocked) {
-			return err
-		}
-		if h, askErr := askHolder(path); askErr == nil {
-			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", errLocked, h)
-		}
-		if time.Now().After(deadline) {
-			return heldBy(path, errors.New("nobody listens there"))
-		}
-		time.Sleep(heldPause)
-	}
-}
-
-// tryExclusive looks at what is there before it opens it for writing: what is no capture of ours is not touched.
-func (s *segment) tryExclusive(o Options) error {
-	err := inspect(s.path)
-	if err != nil && !errors.Is(err, errEmpty) && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err == nil {
-		if err := inspectFreelist(s.path); err != nil {
-			return err
-		}
-		db, err := openReadOnly(s.path)
-		if err != nil {
-			return err
-		}
-		if err = inspectMeta(s.path); err == nil {
-			err = view(db, func(tx *bbolt.Tx) error {
-				_, err := readFormat(tx)
-				return err
-			})
-		}
-		if err := errors.Join(err, db.Close()); err != nil {
-			return err
-		}
-	}
-	s.db, err = openDB(s.path, bbolt.Options{
-		Timeout: time.Nanosecond, InitialMmapSize: initialMap(o.SegmentSize), NoStatistics: true,
-		OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
-			var err error
-			if s.file, err = os.OpenFile(name, flag, mode); err == nil {
-				awaitExclusive(s.file)
-			}
-			return s.file, err
-		},
-	})
-	return err
-}
-
-// openExchanges returns the exchanges that have no end as far as this segment knows.
-func (s *segment) openExchanges() (open []uint64, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketOpen).ForEach(func(k, _ []byte) error {
-			open = append(open, binary.BigEndian.Uint64(k))
-			return nil
-		})
-	})
-	return open, err
+	m := last.Meta
+	m.Segment, m.Arrivals, m.Exchanges = m.Segment+1, st.Arrival, st.Seq
+	return s.Create(m, &st, open)
 }
 
 // resume takes up the recording: it closes what an earlier recorder left open, and marks the capture as not ended. It
@@ -185,25 +104,25 @@ func (s *segment) openExchanges() (open []uint64, err error) {
 func (w *writer) resume() error {
 	last := w.local.last()
 	var err error
-	if w.state, err = segmentSet([]*segment{last}).state(); err != nil {
+	if w.state, err = segments.Set([]*segments.Segment{last}).State(); err != nil {
 		return err
 	}
-	open, err := last.openExchanges()
+	open, err := last.OpenExchanges()
 	if err != nil {
 		return err
 	}
-	err = last.view(func(tx *bbolt.Tx) (err error) {
-		w.young, err = readYoung(tx)
+	err = last.View(func(tx *bbolt.Tx) (err error) {
+		w.young, err = layout.ReadYoung(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if !w.state.summed {
-		w.state.tables = last.found
+	if !w.state.Summed {
+		w.state.Tables = last.Found
 	}
 	w.start = w.state
-	w.state = w.state.resumed()
+	w.state = w.state.Resumed()
 	w.taken(time.Now())
 	b := w.batch()
 	for _, step := range w.inherited(open) {
@@ -216,10 +135,10 @@ func (w *writer) resume() error {
 		return err
 	}
 	w.adopt(b)
-	w.start.lostExchanges, w.start.lostBytes = w.state.lostExchanges, w.state.lostBytes
+	w.start.LostExchanges, w.start.LostBytes = w.state.LostExchanges, w.state.LostBytes
 	w.stored()
-	if last.meta.recordedAs(w.options) {
-		return last.db.Update(func(tx *bbolt.Tx) error { return errors.Join(last.meta.put(tx), w.state.put(tx)) })
+	if last.Meta.RecordedAs(w.options.SecretsKept, w.options.Insecure, w.options.RedactionKey) {
+		return last.DB.Update(func(tx *bbolt.Tx) error { return errors.Join(last.Meta.Put(tx), w.state.Put(tx)) })
 	}
 	return nil
 }
@@ -232,13 +151,13 @@ func (w *writer) inherited(open []uint64) (steps []capture.Step) {
 			Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true},
 		})
 	}
-	if times, last := w.start.crash(w.start.ended); times > w.start.kills {
+	if times, last := w.start.Crash(w.start.Ended); times > w.start.Kills {
 		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{Reason: last.String()}})
 	}
-	if u := w.state.unreported; u != (unreported{}) {
-		w.state.unreported = unreported{}
+	if u := w.state.Unreported; u != (layout.Unreported{}) {
+		w.state.Unreported = layout.Unreported{}
 		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{
-			Exchanges: u.exchanges, Bytes: u.bytes, Reason: "the recorder before could not write it",
+			Exchanges: u.Exchanges, Bytes: u.Bytes, Reason: "the recorder before could not write it",
 		}})
 	}
 	return steps

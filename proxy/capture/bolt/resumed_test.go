@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 // TestRecordingGoesOn follows a capture to its end, and then through the next recording, of this and of another
@@ -71,7 +72,7 @@ func TestResumedEndsWithItsContext(t *testing.T) {
 		t.Errorf("resumed: %v, want the context's error", err)
 	}
 	r.Close()
-	if err := r.Resumed(t.Context(), 8); !errors.Is(err, errReaderClosed) {
+	if err := r.Resumed(t.Context(), 8); !errors.Is(err, remote.ErrReaderClosed) {
 		t.Errorf("resumed after close: %v", err)
 	}
 }

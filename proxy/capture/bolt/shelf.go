@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 var _ capture.Shelf = (*Reader)(nil)
@@ -19,7 +21,7 @@ func (r *Reader) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
 			return nil, err
 		}
 		asked := keys[len(values):]
-		found, err := r.access.kept(ctx, clampAll(asked), pageBytes)
+		found, err := r.access.Kept(ctx, clampAll(asked), remote.PageBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -34,12 +36,12 @@ func (r *Reader) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
 	return values, nil
 }
 
-// unsealFound is unsealEntry for what may not be there.
+// unsealFound is UnsealEntry for what may not be there.
 func unsealFound(key, sealed []byte) ([]byte, error) {
 	if sealed == nil {
 		return nil, nil
 	}
-	return unsealEntry(key, sealed)
+	return layout.UnsealEntry(key, sealed)
 }
 
 // clampAll clamps keys that are too long to be there.
@@ -53,39 +55,39 @@ func clampAll(keys [][]byte) [][]byte {
 
 // clamp shortens what no key can be: keys are on the same side of it as before.
 func clamp(key []byte) []byte {
-	if len(key) <= maxEntryKey {
+	if len(key) <= layout.MaxEntryKey {
 		return key
 	}
-	return append(key[:maxEntryKey:maxEntryKey], 0)
+	return append(key[:layout.MaxEntryKey:layout.MaxEntryKey], 0)
 }
 
 // KeptRange implements capture.Shelf. It reads page by page: what is kept or removed meanwhile may come or not.
 func (r *Reader) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
-	return keptRange(ctx, from, to, r.access.keptRange)
+	return keptRange(ctx, from, to, r.access.KeptRange)
 }
 
 // keptRange yields what pages hold.
 func keptRange(ctx context.Context, from, to []byte,
-	page func(ctx context.Context, from, to []byte, limit int) ([]keptEntry, []byte, error),
+	page func(ctx context.Context, from, to []byte, limit int) ([]layout.KeptEntry, []byte, error),
 ) iter.Seq2[capture.Entry, error] {
 	return func(yield func(capture.Entry, error) bool) {
 		next, end := clamp(from), clamp(to)
 		for {
 			err := ctx.Err()
-			var found []keptEntry
+			var found []layout.KeptEntry
 			if err == nil {
-				found, next, err = page(ctx, next, end, pageBytes)
+				found, next, err = page(ctx, next, end, remote.PageBytes)
 			}
 			if err != nil {
 				yield(capture.Entry{}, err)
 				return
 			}
 			for _, e := range found {
-				value, err := unsealEntry(e.key, e.sealed)
+				value, err := layout.UnsealEntry(e.Key, e.Sealed)
 				if err == nil && value == nil {
-					err = fmt.Errorf("entry %x: %w", e.key, capture.ErrDamagedEntry) // pages have none that was removed
+					err = fmt.Errorf("entry %x: %w", e.Key, capture.ErrDamagedEntry) // pages have none that was removed
 				}
-				if !yield(capture.Entry{Key: e.key, Value: value}, err) || err != nil {
+				if !yield(capture.Entry{Key: e.Key, Value: value}, err) || err != nil {
 					return
 				}
 			}
@@ -99,4 +101,4 @@ func keptRange(ctx context.Context, from, to []byte,
 // Mark identifies the steps of the capture as they are now: 32 bytes that are others when a step was added, or when the
 // file was replaced by another recording, and the same before and after Store.Keep and Reader.Replace, and for a copy
 // of the files. A recorder of an earlier version that has the capture now answers with a mark that is that of no file.
-func (r *Reader) Mark(ctx context.Context) ([]byte, error) { return r.access.mark(ctx) }
+func (r *Reader) Mark(ctx context.Context) ([]byte, error) { return r.access.Mark(ctx) }

@@ -19,6 +19,11 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // keptOf returns all that a shelf has, and compares it with what it has of each key and of parts of the range.
@@ -138,7 +143,7 @@ func TestKeptAgainstModel(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			if paths, err := segmentPaths(path); err != nil || segment > 0 && len(paths) < 2 {
+			if paths, err := segments.Paths(path); err != nil || segment > 0 && len(paths) < 2 {
 				t.Errorf("%d segments, error %v", len(paths), err)
 			}
 		})
@@ -179,8 +184,8 @@ func TestKeepRefuses(t *testing.T) {
 	s := mustOpen(t, newPath(t), Options{})
 	for name, e := range map[string]capture.Entry{
 		"no key":     {Value: []byte("v")},
-		"long key":   {Key: make([]byte, maxEntryKey+1), Value: []byte("v")},
-		"long value": {Key: []byte("k"), Value: make([]byte, maxEntryValue+1)},
+		"long key":   {Key: make([]byte, layout.MaxEntryKey+1), Value: []byte("v")},
+		"long value": {Key: []byte("k"), Value: make([]byte, layout.MaxEntryValue+1)},
 	} {
 		if err := s.Keep(capture.Entry{Key: []byte("good"), Value: []byte("v")}, e); err == nil {
 			t.Errorf("%s is taken", name)
@@ -352,12 +357,12 @@ func TestOlderRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &segment{path: path}
-	if err := s.tryExclusive(Options{}); err != nil {
+	s := &segments.Segment{Path: path}
+	if err := s.TryExclusive(0); err != nil {
 		t.Fatal(err)
 	}
-	defer s.db.Close()
-	l, err := listenAt(path + ".sock")
+	defer s.DB.Close()
+	l, err := remote.ListenAt(path + ".sock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,19 +376,19 @@ func TestOlderRecorder(t *testing.T) {
 				return
 			}
 			for {
-				body, err := readFrame(conn, maxRequest)
-				if err != nil || body[0] > askWait { // as it does with what it does not know
+				body, err := remote.ReadFrame(conn, remote.MaxRequest)
+				if err != nil || body[0] > remote.AskWait { // as it does with what it does not know
 					break
 				}
-				e := encoder{[]byte{answerOK}}
-				if body[0] == askHello {
-					e.number(wireVersion)
-					e.number(42)
-					e.text("a2atap")
+				e := remote.Encoder{Encoder: layout.Encoder{B: []byte{remote.AnswerOK}}}
+				if body[0] == remote.AskHello {
+					e.Number(remote.WireVersion)
+					e.Number(42)
+					e.Text("a2atap")
 				} else {
-					e.info(&info)
+					e.Info(&info)
 				}
-				writeFrame(conn, e.b)
+				remote.WriteFrame(conn, e.B)
 			}
 			conn.Close()
 		}
@@ -402,7 +407,7 @@ func TestOlderRecorder(t *testing.T) {
 func spoilEntry(t *testing.T, path, key string, change func(sealed []byte) []byte) {
 	t.Helper()
 	update(t, path, func(tx *bbolt.Tx) error {
-		b := tx.Bucket(bucketReading)
+		b := tx.Bucket(layout.BucketReading)
 		return b.Put([]byte(key), change(bytes.Clone(b.Get([]byte(key)))))
 	})
 }
@@ -428,14 +433,14 @@ func TestDamagedEntries(t *testing.T) {
 		"cut":              func(b []byte) []byte { return b[:len(b)-1] },
 		"nothing":          func([]byte) []byte { return nil },
 		"way of packing":   func(b []byte) []byte { b[0] = 9; return b },
-		"gone with a rest": func(b []byte) []byte { b[0] = packedGone; return b },
-		"of another key":   func([]byte) []byte { return sealEntry([]byte("a"), []byte("value a")) },
-		"far too long":     func([]byte) []byte { return sealEntry([]byte("b"), make([]byte, maxEntryValue+1)) },
+		"gone with a rest": func(b []byte) []byte { b[0] = layout.PackedGone; return b },
+		"of another key":   func([]byte) []byte { return layout.SealEntry([]byte("a"), []byte("value a")) },
+		"far too long":     func([]byte) []byte { return layout.SealEntry([]byte("b"), make([]byte, layout.MaxEntryValue+1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := keptCapture(t, map[string]string{"a": "value a", "b": "value b"})
 			spoilEntry(t, path, "b", change)
-			check := func(r *Reader) {
+			readable := func(r *Reader) {
 				t.Helper()
 				if _, err := r.Kept(patient(t), []byte("b")); !errors.Is(err, capture.ErrDamagedEntry) {
 					t.Errorf("kept: %v", err)
@@ -453,13 +458,13 @@ func TestDamagedEntries(t *testing.T) {
 					t.Errorf("%d steps", len(steps))
 				}
 			}
-			check(mustRead(t, path))
+			readable(mustRead(t, path))
 			c, err := Examine(t.Context(), path, nil)
-			if err != nil || len(c.Problems) != 1 || c.Problems[0].String() != path+": reading 62: "+madeAnew {
+			if err != nil || len(c.Problems) != 1 || c.Problems[0].String() != path+": reading 62: "+check.MadeAnew {
 				t.Errorf("problems %v, error %v", c.Problems, err)
 			}
 			s := mustOpen(t, path, Options{})
-			check(mustRead(t, path)) // through the socket
+			readable(mustRead(t, path)) // through the socket
 			mustClose(t, s)
 			nothing := func(func(...capture.Entry) error) error { return nil }
 			if err := mustRead(t, path).Replace(patient(t), nothing); err != nil {
@@ -478,11 +483,11 @@ func TestDamagedReadingPages(t *testing.T) {
 	want := collect(t, mustRead(t, path), 1)
 	var root uint64
 	update(t, path, func(tx *bbolt.Tx) error {
-		root = uint64(tx.Bucket(bucketReading).Root())
+		root = uint64(tx.Bucket(layout.BucketReading).Root())
 		return nil
 	})
 	data := readFile(t, path)
-	data[int(root)*os.Getpagesize()+pageFlagsAt] = 0x77
+	data[int(root)*os.Getpagesize()+pages.PageFlagsAt] = 0x77
 	writeFile(t, path, data)
 	r := mustRead(t, path)
 	if _, err := r.Kept(patient(t), []byte("a")); !errors.Is(err, capture.ErrDamagedEntry) {
@@ -503,7 +508,7 @@ func TestDamagedReadingPages(t *testing.T) {
 		t.Errorf("a recorder opens it: %v", err)
 	}
 	c, err := Examine(t.Context(), path, nil)
-	if err != nil || len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), path+": reading: "+madeAnew) {
+	if err != nil || len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), path+": reading: "+check.MadeAnew) {
 		t.Errorf("problems %v, error %v", c.Problems, err)
 	}
 }
@@ -617,35 +622,35 @@ func TestSound(t *testing.T) {
 }
 
 func spoilBlock(tx *bbolt.Tx) error {
-	k, v := tx.Bucket(bucketBlocks).Cursor().First()
-	return tx.Bucket(bucketBlocks).Put(bytes.Clone(k), append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
+	k, v := tx.Bucket(layout.BucketBlocks).Cursor().First()
+	return tx.Bucket(layout.BucketBlocks).Put(bytes.Clone(k), append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
 }
 
 // dropBlock removes the last block or one in the middle.
 func dropBlock(last bool) func(tx *bbolt.Tx) error {
 	return func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketBlocks).Cursor()
+		c := tx.Bucket(layout.BucketBlocks).Cursor()
 		k, _ := c.Last()
 		if !last {
 			k, _ = c.Prev()
 		}
-		return tx.Bucket(bucketBlocks).Delete(bytes.Clone(k))
+		return tx.Bucket(layout.BucketBlocks).Delete(bytes.Clone(k))
 	}
 }
 
 func FuzzSealedEntry(f *testing.F) {
-	f.Add([]byte("key"), sealEntry([]byte("key"), []byte("value")))
-	f.Add([]byte("key"), sealEntry([]byte("key"), nil))
+	f.Add([]byte("key"), layout.SealEntry([]byte("key"), []byte("value")))
+	f.Add([]byte("key"), layout.SealEntry([]byte("key"), nil))
 	f.Add([]byte("key"), []byte{1, 2})
 	f.Fuzz(func(t *testing.T, key, sealed []byte) {
-		value, err := unsealEntry(key, sealed)
+		value, err := layout.UnsealEntry(key, sealed)
 		if err != nil {
 			if !errors.Is(err, capture.ErrDamagedEntry) {
 				t.Error(err)
 			}
 			return
 		}
-		if !bytes.Equal(sealEntry(key, value), sealed) {
+		if !bytes.Equal(layout.SealEntry(key, value), sealed) {
 			t.Errorf("%x is not what %x was sealed as", sealed, value)
 		}
 	})

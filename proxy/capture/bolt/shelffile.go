@@ -15,6 +15,10 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // shelfFormat is the version of a shelf's file. It stands in the meta bucket, under metaShelf, where a capture has its
@@ -25,7 +29,7 @@ var metaShelf = []byte("shelf")
 
 // A ShelfFile is what was worked out from a capture, in a file of its own: of a capture that cannot be written, or of a
 // file in another format. It implements capture.Shelf.
-type ShelfFile struct{ segment *segment }
+type ShelfFile struct{ segment *segments.Segment }
 
 var _ capture.Shelf = (*ShelfFile)(nil)
 
@@ -41,32 +45,32 @@ func OpenShelf(path string) (*ShelfFile, error) {
 }
 
 func openShelf(path string) (*ShelfFile, error) {
-	s, err := openToRead(path)
+	s, err := segments.OpenToRead(path)
 	if err != nil {
 		return nil, err
 	}
-	inv, err := takeInventory(s.read, false)
+	inv, err := pages.TakeInventory(s.Read, false)
 	if err == nil {
-		err = inv.reading
+		err = inv.Reading
 	}
 	if err == nil {
-		err = s.view(readShelf)
+		err = s.View(readShelf)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.db.Close())
+		return nil, errors.Join(err, s.DB.Close())
 	}
 	return &ShelfFile{s}, nil
 }
 
 // readShelf looks whether a database is a shelf.
 func readShelf(tx *bbolt.Tx) error {
-	b := tx.Bucket(bucketMeta)
-	if b == nil || tx.Bucket(bucketReading) == nil {
+	b := tx.Bucket(layout.BucketMeta)
+	if b == nil || tx.Bucket(layout.BucketReading) == nil {
 		return capture.ErrFormat
 	}
-	d := decoder{b: b.Get(metaShelf)}
-	switch format := d.number(); {
-	case d.err != nil || format == 0:
+	d := layout.Decoder{B: b.Get(metaShelf)}
+	switch format := d.Number(); {
+	case d.Err != nil || format == 0:
 		return capture.ErrFormat
 	case format > shelfFormat:
 		return fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, shelfFormat,
@@ -76,7 +80,7 @@ func readShelf(tx *bbolt.Tx) error {
 }
 
 // Close ends the reading.
-func (s *ShelfFile) Close() error { return s.segment.db.Close() }
+func (s *ShelfFile) Close() error { return s.segment.DB.Close() }
 
 // Kept implements capture.Shelf.
 func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
@@ -87,8 +91,8 @@ func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) 
 		}
 		asked := keys[len(values):]
 		found := make([][]byte, len(asked))
-		err := s.segment.shelf(func(b *bbolt.Bucket) {
-			n, _ := getEntries(b, clampAll(asked), found, pageBytes)
+		err := s.segment.Shelf(func(b *bbolt.Bucket) {
+			n, _ := layout.GetEntries(b, clampAll(asked), found, remote.PageBytes)
 			found = found[:n]
 		})
 		if err != nil {
@@ -108,9 +112,9 @@ func (s *ShelfFile) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) 
 // KeptRange implements capture.Shelf.
 func (s *ShelfFile) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
 	return keptRange(ctx, from, to,
-		func(_ context.Context, from, to []byte, limit int) ([]keptEntry, []byte, error) {
-			found, next, err := segmentSet{s.segment}.keptRange(from, to, limit)
-			return found, next, errors.Join(err, dropPages(s.segment.db)) // or all of it counts as memory of the process
+		func(_ context.Context, from, to []byte, limit int) ([]layout.KeptEntry, []byte, error) {
+			found, next, err := segments.Set{s.segment}.KeptRange(from, to, limit)
+			return found, next, errors.Join(err, segments.DropPages(s.segment.DB)) // or all of it counts as memory of the process
 		})
 }
 
@@ -125,11 +129,11 @@ func WriteShelf(path string, write func(put func(...capture.Entry) error) error)
 }
 
 func writeShelf(path string, write func(put func(...capture.Entry) error) error) (err error) {
-	folder, pattern := filepath.Dir(path), temporaryPattern+filepath.Base(path)+"-"
+	folder, pattern := filepath.Dir(path), segments.TemporaryPattern+filepath.Base(path)+"-"
 	removeLeft(folder, pattern)
 	f, err := os.CreateTemp(folder, pattern+"*")
 	if err != nil {
-		return explain(err)
+		return pages.Explain(err)
 	}
 	defer func() {
 		if err != nil {
@@ -139,17 +143,17 @@ func writeShelf(path string, write func(put func(...capture.Entry) error) error)
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := openDB(f.Name(), bbolt.Options{NoSync: true, NoGrowSync: true, NoStatistics: true})
+	db, err := segments.OpenDB(f.Name(), bbolt.Options{NoSync: true, NoGrowSync: true, NoStatistics: true})
 	if err != nil {
 		return err
 	}
 	w := shelfWriter{db: db}
-	err = changeDB(db, func(tx *bbolt.Tx) error {
-		meta, err := tx.CreateBucket(bucketMeta)
+	err = segments.ChangeDB(db, func(tx *bbolt.Tx) error {
+		meta, err := tx.CreateBucket(layout.BucketMeta)
 		if err != nil {
 			return err
 		}
-		_, err = tx.CreateBucket(bucketReading)
+		_, err = tx.CreateBucket(layout.BucketReading)
 		return errors.Join(err, meta.Put(metaShelf, binary.AppendUvarint(nil, shelfFormat)))
 	})
 	if err == nil {
@@ -167,7 +171,7 @@ func writeShelf(path string, write func(put func(...capture.Entry) error) error)
 	if err := os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("move it into place: %w", err)
 	}
-	syncFolder(folder)
+	segments.SyncFolder(folder)
 	return nil
 }
 
@@ -176,7 +180,7 @@ const leftAfter = time.Hour
 
 // removeLeft removes what killed writers left.
 func removeLeft(folder, prefix string) {
-	names, err := namesIn(folder)
+	names, err := segments.NamesIn(folder)
 	if err != nil {
 		return
 	}
@@ -195,24 +199,24 @@ func removeLeft(folder, prefix string) {
 // A shelfWriter stores entries, a few MiB at once.
 type shelfWriter struct {
 	db      *bbolt.DB
-	entries []keptEntry
+	entries []layout.KeptEntry
 	size    int
 }
 
 func (w *shelfWriter) put(entries ...capture.Entry) error {
-	sealed, size, err := sealAll(entries)
+	sealed, size, err := layout.SealAll(entries)
 	if err != nil {
 		return err
 	}
 	w.entries = append(w.entries, sealed...)
-	if w.size += size; w.size < replaceBytes {
+	if w.size += size; w.size < remote.ReplaceBytes {
 		return nil
 	}
 	return w.flush()
 }
 
 func (w *shelfWriter) flush() error {
-	err := changeDB(w.db, func(tx *bbolt.Tx) error { return putEntries(tx.Bucket(bucketReading), w.entries, false) })
+	err := segments.ChangeDB(w.db, func(tx *bbolt.Tx) error { return layout.PutEntries(tx.Bucket(layout.BucketReading), w.entries, false) })
 	w.entries, w.size = w.entries[:0], 0
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 func mustOpenShelf(t *testing.T, path string) *ShelfFile {
@@ -56,7 +58,7 @@ func TestShelfFile(t *testing.T) {
 	sameKept(t, "the second", second, keptOf(t, mustOpenShelf(t, path)))
 	sameKept(t, "the first, which is open", first, keptOf(t, old))
 
-	left := writeFile(t, filepath.Join(filepath.Dir(path), temporaryPattern+filepath.Base(path)+"-1"), nil)
+	left := writeFile(t, filepath.Join(filepath.Dir(path), segments.TemporaryPattern+filepath.Base(path)+"-1"), nil)
 	if err := os.Chtimes(left, time.Time{}, time.Now().Add(-2*leftAfter)); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func TestShelfFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	sameKept(t, "after a failure", second, keptOf(t, mustOpenShelf(t, path)))
-	if names, err := namesIn(filepath.Dir(path)); err != nil || len(names) != 1 {
+	if names, err := segments.NamesIn(filepath.Dir(path)); err != nil || len(names) != 1 {
 		t.Errorf("in the folder: %v, error %v", names, err)
 	}
 	if err := WriteShelf(filepath.Join(t.TempDir(), "absent", "x"), nil); err == nil {
@@ -84,9 +86,9 @@ func TestWhatIsNoShelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := writeFile(t, filepath.Join(dir, "later"), readFile(t, shelf))
-	update(t, later, func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(metaShelf, []byte{shelfFormat + 1}) })
+	update(t, later, func(tx *bbolt.Tx) error { return tx.Bucket(layout.BucketMeta).Put(metaShelf, []byte{shelfFormat + 1}) })
 	bare := writeFile(t, filepath.Join(dir, "bare"), readFile(t, shelf))
-	update(t, bare, func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketReading) })
+	update(t, bare, func(tx *bbolt.Tx) error { return tx.DeleteBucket(layout.BucketReading) })
 	for path, want := range map[string]error{
 		later: capture.ErrFuture,
 		bare:  capture.ErrFormat,

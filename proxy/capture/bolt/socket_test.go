@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 func TestHolderIsNamed(t *testing.T) {
@@ -26,10 +29,10 @@ func TestHolderIsNamed(t *testing.T) {
 	}
 	want := "process " + strconv.Itoa(recorder.cmd.Process.Pid) + " ("
 	_, err := Open(path, Options{})
-	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+	if !errors.Is(err, segments.ErrLocked) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 		t.Errorf("open: %v, want %q", err, want)
 	}
-	if err := Check(t.Context(), path); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), want) {
+	if err := Check(t.Context(), path); !errors.Is(err, segments.ErrLocked) || !strings.Contains(err.Error(), want) {
 		t.Errorf("check: %v, want %q", err, want)
 	}
 	info, err := mustRead(t, path).Info(patient(t))
@@ -56,7 +59,7 @@ func TestHolderThatDoesNotAnswer(t *testing.T) {
 		t.Fatal("the helper does not hold the file")
 	}
 	_, err := Read(path)
-	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), "does not answer") {
+	if !errors.Is(err, segments.ErrLocked) || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("read: %v", err)
 	}
 	h.in.Close()
@@ -117,7 +120,7 @@ func TestStuckReader(t *testing.T) {
 	for range 5 {
 		conn := connect(t, path)
 		for range 20 {
-			if err := writeFrame(conn, (&request{ask: askBlocks, from: 1, limit: pageBytes}).encode()); err != nil {
+			if err := remote.WriteFrame(conn, (&remote.Request{Ask: remote.AskBlocks, From: 1, Limit: remote.PageBytes}).Encode()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -153,9 +156,9 @@ func TestHostileReader(t *testing.T) {
 		"huge frame":      {0xff, 0xff, 0xff, 0xff},
 		"empty frame":     frame(),
 		"unknown request": frame(99, 0, 0, 0, 0),
-		"short request":   frame(askFetch, 1),
-		"long list":       frame(askFetch, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f),
-		"many keys":       frame((&request{ask: askKept, keys: make([][]byte, maxAsked+1)}).encode()...),
+		"short request":   frame(remote.AskFetch, 1),
+		"long list":       frame(remote.AskFetch, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f),
+		"many keys":       frame((&remote.Request{Ask: remote.AskKept, Keys: make([][]byte, remote.MaxAsked+1)}).Encode()...),
 		"HTTP":            []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
 	} {
 		conn := connect(t, path)
@@ -170,22 +173,22 @@ func TestHostileReader(t *testing.T) {
 		}
 	}
 	// What is well formed and senseless gets an answer.
-	for _, q := range []request{
-		{ask: askFetch, firsts: []uint64{77, 1 << 63}, limit: 1},
-		{ask: askFetch},
-		{ask: askBlocks, from: 1 << 63, limit: 5},
-		{ask: askLocate, from: 1 << 63, limit: pageBytes},
-		{ask: askFind, from: 1 << 63, limit: pageBytes},
-		{ask: askKept},
-		{ask: askKept, keys: [][]byte{nil, bytes.Repeat([]byte("x"), 9999)}},
-		{ask: askKeptRange, low: []byte("z"), end: []byte("a"), limit: 1},
+	for _, q := range []remote.Request{
+		{Ask: remote.AskFetch, Firsts: []uint64{77, 1 << 63}, Limit: 1},
+		{Ask: remote.AskFetch},
+		{Ask: remote.AskBlocks, From: 1 << 63, Limit: 5},
+		{Ask: remote.AskLocate, From: 1 << 63, Limit: remote.PageBytes},
+		{Ask: remote.AskFind, From: 1 << 63, Limit: remote.PageBytes},
+		{Ask: remote.AskKept},
+		{Ask: remote.AskKept, Keys: [][]byte{nil, bytes.Repeat([]byte("x"), 9999)}},
+		{Ask: remote.AskKeptRange, Low: []byte("z"), End: []byte("a"), Limit: 1},
 	} {
 		conn := connect(t, path)
 		conn.SetDeadline(time.Now().Add(testTimeout))
-		if err := writeFrame(conn, q.encode()); err != nil {
+		if err := remote.WriteFrame(conn, q.Encode()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readFrame(conn, maxAnswer); err != nil {
+		if _, err := remote.ReadFrame(conn, remote.MaxAnswer); err != nil {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
@@ -254,16 +257,16 @@ func TestFolderOfOthers(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := trusted(filepath.Join(folder, "x.sock")); err != nil {
+	if err := remote.Trusted(filepath.Join(folder, "x.sock")); err != nil {
 		t.Error(err)
 	}
 	if err := os.Chmod(folder, 0o770); err != nil {
 		t.Fatal(err)
 	}
-	if err := trusted(filepath.Join(folder, "x.sock")); err == nil {
+	if err := remote.Trusted(filepath.Join(folder, "x.sock")); err == nil {
 		t.Error("a folder that a group may write to was trusted")
 	}
-	if _, err := listenAt(filepath.Join(folder, "x.sock")); err == nil {
+	if _, err := remote.ListenAt(filepath.Join(folder, "x.sock")); err == nil {
 		t.Error("a recorder listens in a folder that a group may write to")
 	}
 }
@@ -296,13 +299,13 @@ func TestSocketsInTheWay(t *testing.T) {
 // TestOtherVersion meets a recorder that speaks another version of the protocol.
 func TestOtherVersion(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
-	s := &segment{path: path}
-	err := s.tryExclusive(Options{})
+	s := &segments.Segment{Path: path}
+	err := s.TryExclusive(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.db.Close()
-	l, err := listenAt(path + ".sock")
+	defer s.DB.Close()
+	l, err := remote.ListenAt(path + ".sock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,15 +318,15 @@ func TestOtherVersion(t *testing.T) {
 			if err != nil {
 				return
 			}
-			readFrame(conn, maxRequest)
-			e := encoder{[]byte{answerOK}}
-			e.holder(holder{version: wireVersion + 1, pid: 42, program: "a2atap"})
-			writeFrame(conn, append(e.b, "and more that we do not know"...))
+			remote.ReadFrame(conn, remote.MaxRequest)
+			e := remote.Encoder{Encoder: layout.Encoder{B: []byte{remote.AnswerOK}}}
+			e.Holder(remote.Holder{Version: remote.WireVersion + 1, PID: 42, Program: "a2atap"})
+			remote.WriteFrame(conn, append(e.B, "and more that we do not know"...))
 			conn.Close()
 		}
 	}()
 	_, err = Read(path)
-	if !errors.Is(err, errLocked) ||
+	if !errors.Is(err, segments.ErrLocked) ||
 		!strings.Contains(err.Error(), "process 42 (a2atap); read it with the same version") {
 		t.Errorf("read: %v", err)
 	}
@@ -338,7 +341,7 @@ func TestClosedReader(t *testing.T) {
 		t.Error("not all steps")
 	}
 	r.Close()
-	if _, err := r.Info(patient(t)); !errors.Is(err, errReaderClosed) {
+	if _, err := r.Info(patient(t)); !errors.Is(err, remote.ErrReaderClosed) {
 		t.Errorf("info after close: %v", err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // leave makes a socket on which nobody listens, as a killed process leaves it.
@@ -37,7 +40,7 @@ func TestStaleSocketsGo(t *testing.T) {
 	dir, cache := shortTempDir(t), shortTempDir(t)
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("HOME", cache)
-	private := privateFolders()[0]
+	private := remote.PrivateFolders()[0]
 	if err := os.MkdirAll(private, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,7 @@ func TestStaleSocketsGo(t *testing.T) {
 	living := mustOpen(t, filepath.Join(dir, "living.a2atap"), Options{})
 	writeFile(t, filepath.Join(dir, "file.a2atap.sock"), nil)
 	writeFile(t, filepath.Join(dir, "notes"), []byte("no capture"))
-	hash := strings.Repeat("0a", socketHash)
+	hash := strings.Repeat("0a", remote.SocketHash)
 	sockets := []struct {
 		name  string
 		stays bool
@@ -77,7 +80,7 @@ func TestStaleSocketsGo(t *testing.T) {
 			t.Errorf("the recorder of %s: %+v, error %v", path, info, err)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(dir, temporaryPattern+"*"))
+	left, err := filepath.Glob(filepath.Join(dir, segments.TemporaryPattern+"*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the folder: %v, error %v", left, err)
 	}
@@ -87,12 +90,12 @@ func TestStaleSocketsGo(t *testing.T) {
 func TestSocketThatComesAlive(t *testing.T) {
 	dir := shortTempDir(t)
 	address := filepath.Join(dir, "c.a2atap.sock")
-	l, err := listenAt(address)
+	l, err := remote.ListenAt(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if takeAside(address) {
+	if remote.TakeAside(address) {
 		t.Error("a socket that is listened on was removed")
 	}
 	conn, err := net.Dial("unix", address)

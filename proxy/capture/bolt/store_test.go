@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/segments"
 	"a2atap/proxy/capture/capturetest"
 )
 
@@ -78,7 +80,7 @@ func TestCreate(t *testing.T) {
 	if info.ID == uuid.Nil || info.Created.IsZero() || info.Created.Location() != time.UTC {
 		t.Errorf("id %v, created %v", info.ID, info.Created)
 	}
-	want := capture.Info{ID: info.ID, Created: info.Created, Name: path, Tool: "a2atap 1.2", Format: Format, Live: true}
+	want := capture.Info{ID: info.ID, Created: info.Created, Name: path, Tool: "a2atap 1.2", Format: layout.Format, Live: true}
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Errorf("info: got +, want -:\n%s", diff)
 	}
@@ -230,7 +232,7 @@ func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
 			t.Errorf("%s: %d exchanges", name, seq)
 		}
 	}
-	if paths, err := segmentPaths(path); err != nil || len(paths) < 3 {
+	if paths, err := segments.Paths(path); err != nil || len(paths) < 3 {
 		t.Errorf("segments %v, error %v; want several", paths, err)
 	}
 }
@@ -262,7 +264,7 @@ func TestLargeBodiesAndEvents(t *testing.T) {
 		t.Errorf("event of %d bytes, want %d", len(x.Response.Events[0].Raw), len(large))
 	}
 	for step, err := range s.Steps(patient(t), 1) {
-		if piece, ok := step.What.(capture.RequestBody); ok && len(piece.Data) > pieceSize || err != nil {
+		if piece, ok := step.What.(capture.RequestBody); ok && len(piece.Data) > layout.PieceSize || err != nil {
 			t.Errorf("piece of %d bytes, error %v", len(piece.Data), err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 // TestLossesAreAdmitted makes commits of steps fail while the state alone can be written, as on a disk that is full.
@@ -71,7 +72,7 @@ func TestLossesAreAdmitted(t *testing.T) {
 
 // TestTakenAway takes the file of a recorder away that has nothing to do.
 func TestTakenAway(t *testing.T) {
-	if noFileModes {
+	if remote.NoFileModes {
 		t.Skip("a file that is open cannot be taken away here")
 	}
 	t.Parallel()

@@ -15,13 +15,16 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // TestFormats reads captures that were written when their format was new, and goes on with them. Each has two exchanges
 // of exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3. From format 3 on
 // there are entries beside them: two, and one that was removed.
 func TestFormats(t *testing.T) {
-	for format := 1; format <= Format; format++ {
+	for format := 1; format <= layout.Format; format++ {
 		t.Run(strconv.Itoa(format), func(t *testing.T) { testFormat(t, format) })
 	}
 }
@@ -62,7 +65,7 @@ func testFormat(t *testing.T, format int) {
 		t.Error(diff)
 	}
 	var entries map[string]string
-	if format >= formatReading {
+	if format >= layout.FormatReading {
 		entries = map[string]string{"x\x01": "first", "x\x02": ""}
 	}
 	sameKept(t, "kept", entries, keptOf(t, r))
@@ -79,7 +82,7 @@ func testFormat(t *testing.T, format int) {
 		t.Error(err)
 	}
 	sameKept(t, "kept after more was recorded", entries, keptOf(t, r))
-	if info, err = mustRead(t, path).Info(patient(t)); err != nil || info.Format != Format {
+	if info, err = mustRead(t, path).Info(patient(t)); err != nil || info.Format != layout.Format {
 		t.Errorf("after more was recorded into it the format is %d, error %v", info.Format, err)
 	}
 }
@@ -90,37 +93,37 @@ func kept(format int) string { return fmt.Sprintf("testdata/format-%d.a2atap", f
 // TestFormatIsStable encodes what is in the kept captures again: the same steps are the same bytes. A change of the
 // codec needs a new format.
 func TestFormatIsStable(t *testing.T) {
-	for format := 1; format <= Format; format++ {
+	for format := 1; format <= layout.Format; format++ {
 		t.Run(strconv.Itoa(format), func(t *testing.T) { testStable(t, format) })
 	}
 }
 
 func testStable(t *testing.T, format int) {
-	set, err := newRemoteAccess(kept(format)).open()
+	set, err := remote.New(kept(format)).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer set.close()
-	found, _, err := set.blocks(1, pageBytes)
+	defer set.Close()
+	found, _, err := set.Blocks(1, remote.PageBytes)
 	if err != nil || len(found) == 0 {
 		t.Fatalf("%d blocks, error %v", len(found), err)
 	}
 	for _, b := range found {
-		want, err := b.unseal()
+		want, err := b.Unseal()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []byte
 		for rest := want; len(rest) > 0; {
 			var one []byte
-			if one, rest, err = split(rest); err != nil {
+			if one, rest, err = layout.Split(rest); err != nil {
 				t.Fatal(err)
 			}
-			step, err := decodeStep(one, false)
+			step, err := layout.DecodeStep(one, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err = appendStep(got, &step); err != nil {
+			if got, err = layout.AppendStep(got, &step); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,14 +142,14 @@ func TestUpgradeStepByStep(t *testing.T) {
 	}
 	defer db.Close()
 	format := func() (format uint64) {
-		view(db, func(tx *bbolt.Tx) error {
-			format, _ = binary.Uvarint(tx.Bucket(bucketMeta).Get(metaFormat))
+		segments.View(db, func(tx *bbolt.Tx) error {
+			format, _ = binary.Uvarint(tx.Bucket(layout.BucketMeta).Get(layout.MetaFormat))
 			return nil
 		})
 		return format
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, 1))
+		return tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, 1))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -156,14 +159,14 @@ func TestUpgradeStepByStep(t *testing.T) {
 	step := func(n int, err error) func(*bbolt.Tx) error {
 		return func(tx *bbolt.Tx) error {
 			ran = append(ran, n)
-			return errors.Join(tx.Bucket(bucketMeta).Put([]byte("upgraded"), []byte{byte(n)}), err)
+			return errors.Join(tx.Bucket(layout.BucketMeta).Put([]byte("upgraded"), []byte{byte(n)}), err)
 		}
 	}
-	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, broken)}); !errors.Is(err, broken) ||
+	if err := remote.Upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, broken)}); !errors.Is(err, broken) ||
 		format() != 2 {
 		t.Errorf("error %v, format %d; want the second step to fail", err, format())
 	}
-	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, nil), step(3, nil)}); err != nil ||
+	if err := remote.Upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, nil), step(3, nil)}); err != nil ||
 		format() != 4 {
 		t.Errorf("error %v, format %d", err, format())
 	}
@@ -172,7 +175,7 @@ func TestUpgradeStepByStep(t *testing.T) {
 	}
 	// Put it back for the check at the end of the test.
 	err = db.Update(func(tx *bbolt.Tx) error {
-		return errors.Join(tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, Format)), sumAgain(tx))
+		return errors.Join(tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, layout.Format)), remote.SumAgain(tx))
 	})
 	if err != nil {
 		t.Error(err)
@@ -180,10 +183,10 @@ func TestUpgradeStepByStep(t *testing.T) {
 }
 
 func TestUpgradesAndFormatsAgree(t *testing.T) {
-	if len(upgrades) != Format-1 {
-		t.Errorf("%d upgrades lead to format %d", len(upgrades), Format)
+	if len(remote.Upgrades) != layout.Format-1 {
+		t.Errorf("%d upgrades lead to format %d", len(remote.Upgrades), layout.Format)
 	}
-	for n := 1; n <= Format; n++ {
+	for n := 1; n <= layout.Format; n++ {
 		if _, err := os.Stat(kept(n)); err != nil {
 			t.Error("a capture of each format is kept:", err)
 		}

@@ -10,13 +10,10 @@ import (
 
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
-)
-
-// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file
-// and a large one is not extended, which costs a sync, all the time.
-const (
-	minGrowth = 256 << 10
-	maxGrowth = 16 << 20
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
 // A writer stores batches in the last segment. One goroutine uses it.
@@ -24,16 +21,16 @@ type writer struct {
 	local   *localAccess
 	options Options
 
-	state   state
-	start   state          // that the recording began with
-	open    map[uint64]row // of exchanges that have not ended
-	young   youngRuns
+	state   layout.State
+	start   layout.State          // that the recording began with
+	open    map[uint64]layout.Row // of exchanges that have not ended
+	young   layout.YoungRuns
 	lost    losses
 	begun   int64         // exchanges of which something was stored first by this recording
 	lag     time.Duration // the longest that steps waited until they were committed
 	since   time.Time     // when the first of the steps under way came
 	whole   time.Time     // what came before is stored with the steps under way
-	watch   watch
+	watch   segments.Watch
 	size    int64  // bytes of the last segment that are in use
 	raw     []byte // room for the block under way
 	room    []byte // for blocks
@@ -48,7 +45,7 @@ type writer struct {
 
 // commit stores steps, together with what is to be said about earlier losses and with entries that are to be kept. If
 // it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as lost.
-func (w *writer) commit(steps []capture.Step, entries []keptEntry) {
+func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 	err := w.attempt(steps, entries)
 	if err != nil && len(entries) > 0 {
 		w.keeper.drop(len(entries), err)
@@ -71,12 +68,12 @@ func (w *writer) commit(steps []capture.Step, entries []keptEntry) {
 }
 
 // attempt stores steps and entries, or changes nothing and says why.
-func (w *writer) attempt(steps []capture.Step, entries []keptEntry) error {
-	if err := w.watch.look(w.local.segments()); err != nil {
+func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error {
+	if err := w.watch.Look(w.local.segments()); err != nil {
 		return err
 	}
 	b := w.batch()
-	b.state.unreported = unreported{}
+	b.state.Unreported = layout.Unreported{}
 	refused := w.fill(b, w.lost.pending(w.holds), steps)
 	b.entries, b.hide = entries, len(w.local.segments()) > 1
 	if err := w.store(b); err != nil {
@@ -101,20 +98,20 @@ func (w *writer) attempt(steps []capture.Step, entries []keptEntry) error {
 // admit notes in the state what was lost: it may fit where steps do not.
 func (w *writer) admit() {
 	b := w.batch()
-	b.state.unreported = w.lost.total(w.holds)
+	b.state.Unreported = w.lost.total(w.holds)
 	if w.store(b) == nil {
 		w.state = b.state
 	}
-	w.local.admit(b.state.unreported)
+	w.local.admit(b.state.Unreported)
 }
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
 	b := &batch{
-		state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0],
+		state: w.state, young: w.young, rows: make(map[uint64]*layout.Row), lookup: w.lookup, raw: w.raw[:0],
 		room: w.room[:0], keep: w.local.followed.Load(), work: &w.work,
 	}
-	b.state.ended = false
+	b.state.Ended = false
 	return b
 }
 
@@ -133,10 +130,10 @@ func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) 
 		}
 	}
 	b.endBlock()
-	if cap(b.raw) <= 2*blockTarget {
+	if cap(b.raw) <= 2*layout.BlockTarget {
 		w.raw = b.raw
 	}
-	if cap(b.room) <= 2*roomSize {
+	if cap(b.room) <= 2*layout.RoomSize {
 		w.room = b.room
 	}
 	return refused
@@ -147,12 +144,12 @@ func (w *writer) store(b *batch) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	b.state.beat = w.beat()
+	b.state.Beat = w.beat()
 	last := w.local.last()
-	err := guard(func() error {
-		return last.db.Update(func(tx *bbolt.Tx) error {
+	err := segments.Guard(func() error {
+		return last.DB.Update(func(tx *bbolt.Tx) error {
 			w.size = tx.Size()
-			last.db.AllocSize = int(min(max(w.size/8, minGrowth), maxGrowth))
+			last.DB.AllocSize = int(min(max(w.size/8, segments.MinGrowth), segments.MaxGrowth))
 			if err := b.store(tx); err != nil {
 				return err
 			}
@@ -165,13 +162,13 @@ func (w *writer) store(b *batch) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("write %s: %w", last.path, explain(err))
-	if errors.Is(err, errPanicked) {
+	err = fmt.Errorf("write %s: %w", last.Path, pages.Explain(err))
+	if errors.Is(err, segments.ErrPanicked) {
 		w.broken = err
 		return err
 	}
 	// When the last sync fails, the commit may yet be in the file, and readers see it. Then it is no loss.
-	if st, stErr := segmentSet([]*segment{last}).state(); stErr == nil && st == b.state && b.state != w.state {
+	if st, stErr := segments.Set([]*segments.Segment{last}).State(); stErr == nil && st == b.state && b.state != w.state {
 		w.report(err)
 		return nil
 	}
@@ -183,10 +180,10 @@ func (w *writer) adopt(b *batch) {
 	w.state, w.young = b.state, b.young
 	w.begun += b.begun
 	for seq, r := range b.rows {
-		if r.flags&rowClosed != 0 {
+		if r.Flags&layout.RowClosed != 0 {
 			delete(w.open, seq)
 		} else {
-			r.last = 0
+			r.Last = 0
 			w.open[seq] = *r
 		}
 	}
@@ -194,30 +191,30 @@ func (w *writer) adopt(b *batch) {
 }
 
 // lookup returns the row of an exchange that is not new.
-func (w *writer) lookup(seq uint64) (row, error) {
+func (w *writer) lookup(seq uint64) (layout.Row, error) {
 	if r, ok := w.open[seq]; ok {
 		return r, nil
 	}
 	// It is closed and learns something more; or its beginning was lost.
-	found := row{ended: capture.NotKnown}
+	found := layout.Row{Ended: capture.NotKnown}
 	for i, s := range w.local.segments() {
-		err := s.view(func(tx *bbolt.Tx) error {
-			v := tx.Bucket(bucketExchanges).Get(number64(seq))
+		err := s.View(func(tx *bbolt.Tx) error {
+			v := tx.Bucket(layout.BucketExchanges).Get(layout.Number64(seq))
 			if v == nil {
 				return nil
 			}
 			if i < len(w.local.segments())-1 {
-				found.flags = rowContinued | rowClosed
+				found.Flags = layout.RowContinued | layout.RowClosed
 				return nil
 			}
 			var err error
-			if found, err = decodeRow(v); err == nil {
-				found.stored, found.sum = true, entrySum(number64(seq), v)
+			if found, err = layout.DecodeRow(v); err == nil {
+				found.Stored, found.Sum = true, layout.EntrySum(layout.Number64(seq), v)
 			}
 			return err
 		})
 		if err != nil {
-			return row{}, err
+			return layout.Row{}, err
 		}
 	}
 	return found, nil
@@ -225,34 +222,34 @@ func (w *writer) lookup(seq uint64) (row, error) {
 
 // holds reports whether the capture has something of an exchange.
 func (w *writer) holds(seq uint64) bool {
-	if seq > w.state.seq {
+	if seq > w.state.Seq {
 		return false
 	}
 	r, err := w.lookup(seq)
-	return err != nil || r.stored || r.flags&rowContinued != 0
+	return err != nil || r.Stored || r.Flags&layout.RowContinued != 0
 }
 
 // rotate goes on in a new segment. If it cannot be made, the old one grows further.
 func (w *writer) rotate() {
 	last := w.local.last()
-	m, st := last.meta, w.state
-	m.segment, m.arrivals, m.exchanges = m.segment+1, w.state.arrival, w.state.seq
-	s := &segment{path: segmentName(w.local.path, m.segment)}
+	m, st := last.Meta, w.state
+	m.Segment, m.Arrivals, m.Exchanges = m.Segment+1, w.state.Arrival, w.state.Seq
+	s := &segments.Segment{Path: segments.Name(w.local.path, m.Segment)}
 	var err error
-	if err = s.openExclusive(w.local.path, w.options); err == nil {
+	if err = remote.OpenExclusive(s, w.local.path, w.options.SegmentSize); err == nil {
 		open := make([]uint64, 0, len(w.open))
 		for seq := range w.open {
 			open = append(open, seq)
 		}
 		var blank bool
-		if blank, err = s.load(); err == nil && !blank {
-			err = fmt.Errorf("%s is in the way; move it", s.path)
+		if blank, err = s.Load(); err == nil && !blank {
+			err = fmt.Errorf("%s is in the way; move it", s.Path)
 		}
 		if err == nil {
-			err = s.create(m, &st, open)
+			err = s.Create(m, &st, open)
 		}
 		if err != nil {
-			err = errors.Join(err, s.db.Close())
+			err = errors.Join(err, s.DB.Close())
 		}
 	}
 	if err != nil {
@@ -261,19 +258,19 @@ func (w *writer) rotate() {
 	}
 	w.local.add(s)
 	w.markContinued(last)
-	w.state, w.size, w.young = st, 0, youngRuns{}
+	w.state, w.size, w.young = st, 0, layout.YoungRuns{}
 	for seq, r := range w.open {
-		w.open[seq] = row{flags: rowContinued, ended: capture.NotKnown, keys: r.keys}
+		w.open[seq] = layout.Row{Flags: layout.RowContinued, Ended: capture.NotKnown, Keys: r.Keys}
 	}
 }
 
 // markContinued notes in a segment that there is another one, so that it is missed where it is missing.
-func (w *writer) markContinued(s *segment) {
+func (w *writer) markContinued(s *segments.Segment) {
 	st := w.state
-	st.continued = true
-	err := guard(func() error { return s.db.Update(st.put) })
+	st.Continued = true
+	err := segments.Guard(func() error { return s.DB.Update(st.Put) })
 	if err != nil {
-		w.report(fmt.Errorf("write %s: %w", s.path, explain(err)))
+		w.report(fmt.Errorf("write %s: %w", s.Path, pages.Explain(err)))
 	}
 }
 
@@ -294,18 +291,18 @@ func (w *writer) report(err error) {
 // end marks that the recording ended as it should, and says what did not get stored. Losses are an error even where
 // the capture says them by now.
 func (w *writer) end() error {
-	w.watch.due()
+	w.watch.Due()
 	if w.lost.any() {
 		w.commit(nil, nil)
 	}
 	b := w.batch()
-	b.state.ended, b.state.unreported = true, w.lost.total(w.holds)
+	b.state.Ended, b.state.Unreported = true, w.lost.total(w.holds)
 	err := w.store(b)
 	if err == nil {
 		w.state = b.state
 	}
 	w.local.end(w.state)
-	err = errors.Join(err, w.watch.look(w.local.segments()))
+	err = errors.Join(err, w.watch.Look(w.local.segments()))
 	if w.lost.steps > 0 {
 		err = fmt.Errorf("%d steps were not stored (%w)", w.lost.steps, cmp.Or(w.first, err))
 	}
@@ -317,7 +314,7 @@ func (w *writer) end() error {
 func (w *writer) run(q *queue) {
 	timer := time.NewTimer(w.options.Flush)
 	defer timer.Stop()
-	look := time.NewTicker(watchPause)
+	look := time.NewTicker(segments.WatchPause)
 	defer look.Stop()
 	var spare []capture.Step
 	for !q.drained() || !w.keeper.drained() {
@@ -325,7 +322,7 @@ func (w *writer) run(q *queue) {
 		case <-q.wake:
 		case <-w.keeper.wake:
 		case <-look.C:
-			if err := w.watch.look(w.local.segments()); err != nil {
+			if err := w.watch.Look(w.local.segments()); err != nil {
 				w.report(err)
 			}
 			continue

@@ -1,0 +1,71 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"a2atap/proxy/capture/bolt/internal/check"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/capture/bolt/internal/segments"
+)
+
+// Check is Examine for those who only want to know whether a capture is sound: the error says what is wrong with it.
+func Check(ctx context.Context, path string) error {
+	c, err := Examine(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, p := range c.Problems {
+		problems = append(problems, errors.New(p.String()))
+	}
+	if c.More > 0 {
+		problems = append(problems, fmt.Errorf("and %d more", c.More))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("check %s: %w", path, err)
+	}
+	return nil
+}
+
+// Examine reads all of a capture and says what is wrong with it: whether all blocks can be decoded and the arrival
+// numbers have no gap, whether rows, parts and the list of open exchanges agree with the blocks, whether the index
+// names exchanges that are there, whether the totals are right, and whether bbolt finds its pages in order. It calls
+// at, which may be nil, now and then with the arrival number it has come to, and the last one.
+//
+// It changes nothing. It needs a capture that nobody records, and keeps recorders waiting while it reads. An error says
+// that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read),
+// or the context ended.
+func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*check.Checkup, error) {
+	o := remote.New(path)
+	o.Lenient = true
+	defer o.Close()
+	c := check.Checker{Ctx: ctx, At: at}
+	err := o.Files(func(set segments.Set) error {
+		c.Check(set)
+		return ctx.Err()
+	})
+	if errors.Is(err, segments.ErrLocked) {
+		err = notWhileHeld(path, err)
+	}
+	if errors.Is(err, pages.ErrPages) {
+		c.Problem(check.Problem{File: path, What: err.Error()})
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", path, err)
+	}
+	return &c.Checkup, nil
+}
+
+// notWhileHeld says who has a capture that therefore cannot be checked.
+func notWhileHeld(path string, cause error) error {
+	h, err := remote.AskHolder(path)
+	if err != nil {
+		return remote.HeldBy(path, cause)
+	}
+	return fmt.Errorf("%w: %s records into it; what is being recorded can be read, but not checked: stop that first",
+		segments.ErrLocked, h)
+}

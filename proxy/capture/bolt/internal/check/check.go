@@ -1,0 +1,223 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/capture/bolt/internal/segments"
+)
+
+// MaxProblems is how many problems a Checkup lists before it only counts them.
+const MaxProblems = 100
+
+// A Checkup is what was looked at in a capture, and what is wrong with it.
+type Checkup struct {
+	Files     []File        // the segments, in order
+	Exchanges int           // of the whole capture
+	Steps     uint64        // of the whole capture
+	Ended     bool          // the last recorder came to its end; otherwise it was killed, which is no problem
+	Crash     capture.Crash // if it was
+	Keys      []string      // fingerprints of the keys with which secrets were hidden
+	KeyInside bool          // a file has the key itself, as captures of format 1 have until more is recorded into them
+	Problems  []Problem     // at most 100
+	More      int           // how many problems are not listed
+}
+
+// Sound reports whether nothing is wrong.
+func (c *Checkup) Sound() bool { return len(c.Problems) == 0 }
+
+// A File says what was looked at in one file of a capture.
+type File struct {
+	Name      string
+	Bytes     int64
+	Blocks    int
+	Steps     int
+	Exchanges int // that begin in it
+	Open      int // exchanges without an end at its end
+	Entries   int // of the index
+}
+
+// A Problem is one thing that is wrong with a capture.
+type Problem struct {
+	File   string
+	Bucket string // of the database; empty if it is about the file
+	Key    string // in the bucket, in words of docs/capture-format.md; empty if it is about all of the bucket
+	What   string
+}
+
+// String returns the place, and what is wrong there.
+func (p Problem) String() string {
+	place := p.File
+	if p.Bucket != "" {
+		place += ": " + p.Bucket
+	}
+	if p.Key != "" {
+		place += " " + p.Key
+	}
+	return place + ": " + p.What
+}
+
+// A Checker walks through segments. It keeps no list of exchanges: each pair of exchange and block is looked up, and at
+// the end the pairs are counted.
+type Checker struct {
+	Checkup
+	Ctx context.Context
+	At  func(arrival, last uint64)
+
+	shallow bool // without what bbolt has to say
+
+	state  layout.Totals // as they follow from the steps
+	unsure bool          // how many steps the last block has is not known
+	last   uint64        // arrival number, as the state says
+	found  int           // problems, listed or not
+}
+
+// Problem notes a problem.
+func (c *Checker) Problem(p Problem) {
+	c.found++
+	if len(c.Problems) < MaxProblems {
+		c.Problems = append(c.Problems, p)
+	} else {
+		c.More++
+	}
+}
+
+// Check goes through the segments of a capture.
+func (c *Checker) Check(set segments.Set) {
+	st, stErr := set.State()
+	c.last = st.Arrival
+	for i, s := range set {
+		if s.Meta.Arrivals != c.state.Arrival && !c.unsure {
+			c.Problem(Problem{s.Path, string(layout.BucketMeta), string(layout.MetaSegment), fmt.Sprintf(
+				"it begins after arrival %d, the segment before it ends with %d", s.Meta.Arrivals, c.state.Arrival)})
+		}
+		c.state.Arrival, c.unsure = s.Meta.Arrivals, false
+		c.file(s)
+		c.keys(s)
+		if c.Ctx.Err() != nil {
+			return
+		}
+		c.Files[i].Bytes = SizeOf(s.Path)
+		c.Exchanges += c.Files[i].Exchanges
+		c.Steps += uint64(c.Files[i].Steps)
+	}
+	if err := set.Whole(set[0].Path); err != nil && stErr == nil && !c.shallow {
+		c.Problem(Problem{File: set[0].Path, What: err.Error()})
+	}
+	traffic := c.found
+	for _, s := range set {
+		c.reading(s)
+	}
+	c.Ended = st.Ended
+	_, c.Crash = st.Crash(st.Ended)
+	switch name := set.Last().Path; {
+	case stErr != nil:
+		c.Problem(Problem{name, string(layout.BucketMeta), string(layout.MetaState), stErr.Error()})
+	case traffic == 0 && st.Totals != c.state:
+		c.Problem(Problem{
+			name, string(layout.BucketMeta), string(layout.MetaState),
+			fmt.Sprintf("the state says %v, the steps say %v", st.Totals, c.state),
+		})
+	}
+}
+
+// MadeAnew is what is said of damage to what can be worked out again.
+const MadeAnew = "what judging came to is damaged there; it is made anew, and no traffic is missing for that"
+
+// reading looks at what is kept beside the steps of a segment.
+func (c *Checker) reading(s *segments.Segment) {
+	if c.shallow {
+		return
+	}
+	err := s.Shelf(func(b *bbolt.Bucket) {
+		if b == nil {
+			return
+		}
+		cursor := b.Cursor()
+		for k, v := cursor.First(); k != nil && c.Ctx.Err() == nil; k, v = cursor.Next() {
+			if _, err := layout.UnsealEntry(k, v); err != nil {
+				c.Problem(Problem{s.Path, string(layout.BucketReading), fmt.Sprintf("%x", k), MadeAnew})
+			}
+		}
+	})
+	if err != nil {
+		c.Problem(Problem{s.Path, string(layout.BucketReading), "", MadeAnew + ": " + err.Error()})
+	}
+}
+
+// keys notes with which keys secrets were hidden.
+func (c *Checker) keys(s *segments.Segment) {
+	for _, key := range s.Meta.Keys {
+		if !slices.Contains(c.Keys, key) {
+			c.Keys = append(c.Keys, key)
+		}
+	}
+	if key, err := s.KeyInside(); err == nil && len(key) > 0 {
+		c.KeyInside = true
+	}
+}
+
+// SizeOf returns the size of a file, 0 if there is none.
+func SizeOf(path string) int64 {
+	if info, err := os.Stat(path); err == nil {
+		return info.Size()
+	}
+	return 0
+}
+
+// file checks one segment.
+func (c *Checker) file(s *segments.Segment) {
+	before := c.found
+	sc := segmentCheck{Checker: c, name: s.Path}
+	sc.here.Name = s.Path
+	// bbolt checks in a goroutine of its own, where a fault would end the process: our own walk goes first.
+	if err := s.View(sc.walk); err != nil && c.Ctx.Err() == nil {
+		c.Problem(Problem{File: s.Path, What: err.Error()})
+	}
+	c.Files = append(c.Files, sc.here)
+	if c.found > before || c.Ctx.Err() != nil || c.shallow {
+		return
+	}
+	c.sums(s)
+	if s.ReadingErr != nil {
+		return // bbolt must not see these pages
+	}
+	if err := c.database(s); err != nil {
+		c.Problem(Problem{File: s.Path, What: "database: " + err.Error()})
+	}
+}
+
+// sums compares what the buckets hold with what the last commit left.
+func (c *Checker) sums(s *segments.Segment) {
+	st, err := segments.Set([]*segments.Segment{s}).State()
+	if err == nil && st.Summed && st.Tables != s.Found {
+		c.Problem(Problem{s.Path, string(layout.BucketMeta), string(layout.MetaState), st.Tables.Differ(&s.Found)})
+	}
+}
+
+// database lets bbolt check a file. The list of free pages, which our walk has not met, is read here first.
+func (c *Checker) database(s *segments.Segment) error {
+	if err := pages.InspectFreelist(s.Path); err != nil {
+		return err
+	}
+	db, err := segments.OpenDB(s.Path,
+		bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Nanosecond, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(segments.View(db, func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			c.Problem(Problem{File: s.Path, What: "database: " + err.Error()})
+		}
+		return nil
+	}), db.Close())
+}

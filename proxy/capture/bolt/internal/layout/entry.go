@@ -1,0 +1,176 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// Sizes of what is kept beside the steps.
+const (
+	MaxEntryKey   = 64
+	MaxEntryValue = 16 << 20
+)
+
+// PackedGone is the way in which the value of an entry is packed that was removed: it hides one of an earlier segment.
+const PackedGone byte = 2
+
+// SealEntry returns the value of an entry as it is stored: a block's header, then the value as it is. The checksum is
+// that of the key and the value, so that a value under another key is noticed. A nil value is one that was removed.
+func SealEntry(key, value []byte) []byte {
+	sealed := make([]byte, BlockHeader, BlockHeader+len(value))
+	sealed[0] = packedPlain
+	if value == nil {
+		sealed[0] = PackedGone
+	}
+	binary.LittleEndian.PutUint32(sealed[1:], entryCRC(key, value))
+	return append(sealed, value...)
+}
+
+func entryCRC(key, value []byte) uint32 { return crc32.Update(CRC(key), castagnoli, value) }
+
+// UnsealEntry returns the value of an entry, in memory of its own; nil for one that was removed. Bytes of any content
+// are safe.
+func UnsealEntry(key, sealed []byte) ([]byte, error) {
+	if len(key) == 0 || len(key) > MaxEntryKey {
+		return nil, fmt.Errorf("an entry has a key of %d bytes: %w", len(key), capture.ErrDamagedEntry)
+	}
+	if len(sealed) < BlockHeader || len(sealed) > BlockHeader+MaxEntryValue {
+		return nil, fmt.Errorf("entry %x has %d bytes: %w", key, len(sealed), capture.ErrDamagedEntry)
+	}
+	value := sealed[BlockHeader:]
+	if got, want := entryCRC(key, value), binary.LittleEndian.Uint32(sealed[1:]); got != want {
+		return nil, fmt.Errorf("entry %x: checksum is %08x, recorded as %08x: %w", key, got, want,
+			capture.ErrDamagedEntry)
+	}
+	switch {
+	case sealed[0] == packedPlain:
+		return append(make([]byte, 0, len(value)), value...), nil
+	case sealed[0] == PackedGone && len(value) == 0:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("entry %x: format %d has no way %d of packing: %w", key, Format, sealed[0],
+		capture.ErrDamagedEntry)
+}
+
+// Gone reports whether a stored value is that of an entry that was removed.
+func Gone(sealed []byte) bool { return len(sealed) == BlockHeader && sealed[0] == PackedGone }
+
+// A KeptEntry is an entry as stored.
+type KeptEntry struct{ Key, Sealed []byte }
+
+// SealAll checks entries that are to be kept and seals them, in memory of their own.
+func SealAll(entries []capture.Entry) (sealed []KeptEntry, size int, err error) {
+	sealed = make([]KeptEntry, 0, len(entries))
+	for _, e := range entries {
+		if len(e.Key) == 0 || len(e.Key) > MaxEntryKey {
+			return nil, 0, fmt.Errorf("an entry has a key of %d bytes; it must be of 1 to %d", len(e.Key), MaxEntryKey)
+		}
+		if len(e.Value) > MaxEntryValue {
+			return nil, 0, fmt.Errorf("entry %x has %d bytes, the limit is %d; divide it", e.Key, len(e.Value),
+				MaxEntryValue)
+		}
+		k := KeptEntry{bytes.Clone(e.Key), SealEntry(e.Key, e.Value)}
+		sealed = append(sealed, k)
+		size += k.Weight()
+	}
+	return sealed, size, nil
+}
+
+// Weight is about how many bytes an entry takes in memory.
+func (e KeptEntry) Weight() int { return 64 + len(e.Key) + len(e.Sealed) }
+
+// PutEntries stores entries in the order in which they are given. Those that are removed leave a mark only if hide is
+// true: then there may be others with their keys in earlier segments.
+func PutEntries(b *bbolt.Bucket, entries []KeptEntry, hide bool) error {
+	for _, e := range entries {
+		var err error
+		if Gone(e.Sealed) && !hide {
+			err = b.Delete(e.Key)
+		} else {
+			err = b.Put(e.Key, e.Sealed)
+		}
+		if err != nil {
+			return fmt.Errorf("store entry %x of the reading: %w", e.Key, err)
+		}
+	}
+	return nil
+}
+
+// GetEntries fills in what a bucket has of the keys that are not filled in yet, from the front, until there are more
+// than limit bytes, and returns to which key it came, and the bytes. A bucket that is nil has nothing.
+func GetEntries(b *bbolt.Bucket, keys, found [][]byte, limit int) (n, size int) {
+	for i, key := range keys {
+		if i > 0 && size >= limit {
+			return i, size
+		}
+		if found[i] == nil && b != nil && len(key) > 0 {
+			found[i] = cloneSealed(b.Get(key))
+		}
+		size += len(found[i])
+	}
+	return len(keys), size
+}
+
+// cloneSealed copies a stored value, and no more of it than it takes to see that it is too long.
+func cloneSealed(v []byte) []byte { return bytes.Clone(v[:min(len(v), BlockHeader+MaxEntryValue+1)]) }
+
+// ListEntries returns the entries of a bucket from a key on and below another, nil for none, in order, until there are
+// more than limit bytes; and whether it stopped for that.
+func ListEntries(b *bbolt.Bucket, from, to []byte, limit int) (list []KeptEntry, more bool) {
+	if b == nil {
+		return nil, false
+	}
+	c := b.Cursor()
+	size := 0
+	for k, v := c.Seek(from); k != nil && (to == nil || bytes.Compare(k, to) < 0); k, v = c.Next() {
+		if size >= limit {
+			return list, true
+		}
+		e := KeptEntry{bytes.Clone(k), cloneSealed(v)}
+		list = append(list, e)
+		size += e.Weight()
+	}
+	return list, false
+}
+
+// NewestEntries puts together what segments, the oldest first, have of a range, of which more says that a segment has
+// more behind its list. Of entries with the same key that of the newest segment counts. It also reports whether there
+// is more behind what it returns.
+func NewestEntries(lists [][]KeptEntry, more []bool) (merged []KeptEntry, rest bool) {
+	var end []byte // up to here all lists are complete
+	for i, list := range lists {
+		if more[i] {
+			rest = true
+			if last := list[len(list)-1].Key; end == nil || bytes.Compare(last, end) < 0 {
+				end = last
+			}
+		}
+	}
+	for {
+		var next []byte
+		at := -1
+		for i, list := range lists {
+			if len(list) == 0 {
+				continue
+			}
+			if key := list[0].Key; at < 0 || bytes.Compare(key, next) <= 0 {
+				next, at = key, i
+			}
+		}
+		if at < 0 || end != nil && bytes.Compare(next, end) > 0 {
+			return merged, rest
+		}
+		merged = append(merged, lists[at][0])
+		for i, list := range lists {
+			if len(list) > 0 && bytes.Equal(list[0].Key, next) {
+				lists[i] = list[1:]
+			}
+		}
+	}
+}

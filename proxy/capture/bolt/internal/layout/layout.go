@@ -1,0 +1,255 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// Format is the version of the file format that this package writes. docs/capture-format.md describes it.
+const Format = 3
+
+// FormatReading is the first format with BucketReading.
+const FormatReading = 3
+
+// The Buckets of a segment.
+var (
+	BucketMeta      = []byte("meta")      // what the capture is, and how far it has come
+	BucketBlocks    = []byte("blocks")    // first arrival → block
+	BucketExchanges = []byte("exchanges") // sequence number → row
+	BucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing
+	BucketOpen      = []byte("open")      // sequence number of an exchange that has not ended → nothing
+	BucketIndex     = []byte("index")     // level, arrival number → run of entries
+	BucketReading   = []byte("reading")   // key → what was worked out from the capture; from format 3 on
+
+	Buckets = [][]byte{
+		BucketMeta, BucketBlocks, BucketExchanges, BucketParts, BucketOpen, BucketIndex, BucketReading,
+	}
+)
+
+// The keys of the meta bucket.
+var (
+	MetaFormat  = []byte("format")
+	metaCapture = []byte("capture")
+	metaCreated = []byte("created")
+	metaTool    = []byte("tool")
+	metaSecrets = []byte("secrets")
+	metaAgents  = []byte("agents") // only where they were not verified
+	MetaKeys    = []byte("keys")
+	MetaKey     = []byte("key") // in format 1: the key itself
+	MetaSegment = []byte("segment")
+	MetaState   = []byte("state")
+)
+
+// Nothing is the value of keys that say all themselves. It is not nil, which is what an absent key has.
+var Nothing = []byte{}
+
+// Sequential is how full pages of buckets are left that only grow at their end.
+const Sequential = 0.95
+
+// unverified is the value of metaAgents.
+const unverified = "unverified"
+
+// A Meta is what a segment says of the capture it belongs to. But for what it says of secrets and of trust in agents,
+// nothing in it changes.
+type Meta struct {
+	Capture     uuid.UUID
+	Created     time.Time
+	Tool        string
+	SecretsKept bool
+	Insecure    bool     // agents were not verified
+	Keys        []string // fingerprints of the keys with which secrets were hidden, in the order of their first use
+	Segment     uint64   // its number in the capture, from 1
+	Arrivals    uint64   // how many steps the segments before it have
+	Exchanges   uint64   // the last sequence number of the segments before it
+}
+
+// Put writes all entries of the meta bucket but the state.
+func (m *Meta) Put(tx *bbolt.Tx) error {
+	secrets := []byte("redacted")
+	if m.SecretsKept {
+		secrets = []byte("kept")
+	}
+	segment := binary.AppendUvarint(nil, m.Segment)
+	segment = binary.AppendUvarint(segment, m.Arrivals)
+	segment = binary.AppendUvarint(segment, m.Exchanges)
+	b := tx.Bucket(BucketMeta)
+	for _, e := range []struct{ key, value []byte }{
+		{MetaFormat, binary.AppendUvarint(nil, Format)},
+		{metaCapture, m.Capture[:]},
+		{metaCreated, []byte(m.Created.Format(time.RFC3339Nano))},
+		{metaTool, []byte(m.Tool)},
+		{metaSecrets, secrets},
+		{MetaKeys, []byte(strings.Join(m.Keys, " "))},
+		{MetaSegment, segment},
+	} {
+		if err := b.Put(e.key, e.value); err != nil {
+			return err
+		}
+	}
+	if !m.Insecure {
+		return nil
+	}
+	return b.Put(metaAgents, []byte(unverified))
+}
+
+// MaxKeyNames is how many fingerprints of keys a segment keeps, the newest: a recorder may have a new key each time.
+const MaxKeyNames = 64
+
+// RecordedAs notes how a recorder treats secrets, with the fingerprint of the key with which it hides them if it has one,
+// and agents, and reports whether that is news.
+func (m *Meta) RecordedAs(secretsKept, insecure bool, key string) bool {
+	kept := secretsKept && !m.SecretsKept
+	m.SecretsKept = m.SecretsKept || kept
+	named := key != "" && !slices.Contains(m.Keys, key)
+	if named {
+		m.Keys = append(slices.Clone(m.Keys), key)
+		m.Keys = m.Keys[max(0, len(m.Keys)-MaxKeyNames):]
+	}
+	trusting := insecure && !m.Insecure
+	m.Insecure = m.Insecure || trusting
+	return kept || named || trusting
+}
+
+// ReadFormat returns the format of a segment; 0 if the database has nothing in it yet, which is what a recorder leaves
+// that was killed while it created the file.
+func ReadFormat(tx *bbolt.Tx) (uint64, error) {
+	b := tx.Bucket(BucketMeta)
+	if b == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return 0, fmt.Errorf("a database of another program: %w", capture.ErrFormat)
+		}
+		return 0, nil
+	}
+	d := Decoder{B: b.Get(MetaFormat)}
+	format := d.Number()
+	if d.Err != nil || format == 0 {
+		return 0, fmt.Errorf("a database of another program: %w", capture.ErrFormat)
+	}
+	if format > Format {
+		return 0, fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, Format,
+			capture.ErrFuture)
+	}
+	for _, name := range Buckets {
+		if format < FormatReading && bytes.Equal(name, BucketReading) {
+			continue
+		}
+		if format > 1 && tx.Bucket(name) == nil {
+			return 0, fmt.Errorf("bucket %q is missing: %w", name, capture.ErrFormat)
+		}
+	}
+	return format, nil
+}
+
+// ReadMeta reads what a segment says of its capture.
+func ReadMeta(tx *bbolt.Tx) (Meta, error) { return ParseMeta(tx.Bucket(BucketMeta).Get) }
+
+// ParseMeta reads the entries that get returns.
+func ParseMeta(get func(key []byte) []byte) (Meta, error) {
+	var m Meta
+	var err error
+	if m.Capture, err = uuid.FromBytes(get(metaCapture)); err != nil {
+		return m, fmt.Errorf("the capture's id is damaged: %w", capture.ErrFormat)
+	}
+	if m.Created, err = time.Parse(time.RFC3339Nano, string(get(metaCreated))); err != nil {
+		return m, fmt.Errorf("the time of creation is damaged: %w", capture.ErrFormat)
+	}
+	m.Tool = string(get(metaTool))
+	m.SecretsKept = string(get(metaSecrets)) == "kept"
+	m.Insecure = string(get(metaAgents)) == unverified
+	m.Keys = strings.Fields(string(get(MetaKeys)))
+	d := Decoder{B: get(MetaSegment)}
+	m.Segment, m.Arrivals, m.Exchanges = d.Number(), d.Number(), d.Number()
+	if d.Err != nil || m.Segment == 0 {
+		return m, fmt.Errorf("the segment's number is damaged: %w", capture.ErrFormat)
+	}
+	return m, nil
+}
+
+// Flags of a row.
+const (
+	RowClosed      byte = 1 << iota // its Closed is in the capture
+	rowInterrupted                  // its Closed says so
+	rowFault                        // its Closed has a fault
+	RowContinued                    // steps of it are in earlier segments
+)
+
+// A Row is what is known of an exchange without reading its blocks.
+type Row struct {
+	Flags   byte
+	First   uint64        // the first block in this segment that has steps of it
+	Started time.Time     // zero if its Opened is not in this segment
+	Ended   time.Duration // offset of its Closed; capture.NotKnown without
+
+	// Not stored, and known to the writer only:
+	Last uint64    // the last block of the batch with steps of it
+	Keys []KeyHash // what the index has of an open exchange
+
+	Stored bool   // in this segment
+	Sum    uint64 // then: its EntrySum
+}
+
+// Unknown reports whether the capture has nothing of the exchange.
+func (r *Row) Unknown() bool { return r.First == 0 && r.Flags&RowContinued == 0 }
+
+// Encode returns the value of a row.
+func (r *Row) Encode() []byte {
+	var e Encoder
+	e.B = append(make([]byte, 0, 32), r.Flags)
+	e.Number(r.First)
+	e.Instant(r.Started)
+	e.Signed(int64(r.Ended))
+	return e.B
+}
+
+// DecodeRow reads what Encode returned.
+func DecodeRow(b []byte) (Row, error) {
+	d := Decoder{B: b}
+	r := Row{Flags: d.Octet(), First: d.Number(), Started: d.Instant(), Ended: time.Duration(d.Signed())}
+	if d.Err != nil {
+		return r, fmt.Errorf("decode the row of an exchange: %w", d.Err)
+	}
+	return r, nil
+}
+
+// Number64 is a key that sorts by number.
+func Number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// PartKey returns the key that says that an exchange has steps in the block that begins at an arrival number.
+func PartKey(seq, first uint64) []byte {
+	return binary.BigEndian.AppendUint64(Number64(seq), first)
+}
+
+// Learn reports whether a key is new. Every event of a stream names its task again.
+func (r *Row) Learn(h KeyHash) bool {
+	if slices.Contains(r.Keys, h) {
+		return false
+	}
+	if len(r.Keys) < maxKeys {
+		r.Keys = append(r.Keys[:len(r.Keys):len(r.Keys)], h)
+	}
+	return true
+}
+
+// Close notes the end of an exchange.
+func (r *Row) Close(c *capture.Closed, s *capture.Step) {
+	r.Flags |= RowClosed
+	if c.Interrupted {
+		r.Flags |= rowInterrupted
+	}
+	if c.Fault != nil {
+		r.Flags |= rowFault
+	}
+	r.Ended = s.Offset
+}
+
+// maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
+const maxKeys = 64

@@ -1,0 +1,65 @@
+package layout
+
+import (
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// The buckets beside the blocks say where things are, and the database has no checksums for them. So each commit notes
+// how many entries a bucket has and the sum of their checksums: what is missing, too many or changed shows, without
+// reading the blocks.
+
+// A Table is what a bucket of a segment holds.
+type Table struct {
+	N   uint64 // entries
+	Sum uint64 // of their entrySums
+}
+
+// Tables are those of a segment.
+type Tables struct{ Meta, Rows, Parts, Open, Index Table }
+
+// Add notes an entry with a checksum, and Remove one that is gone.
+func (t *Table) Add(sum uint64)    { t.N, t.Sum = t.N+1, t.Sum+sum }
+func (t *Table) Remove(sum uint64) { t.N, t.Sum = t.N-1, t.Sum-sum }
+
+// EntrySum is the checksum of an entry. Sums of them are added up, in which equal damage to two entries does not cancel
+// out as it would if their bits were.
+func EntrySum(key, value []byte) uint64 {
+	return uint64(crc32.Update(CRC(key), castagnoli, value))
+}
+
+func (e *Encoder) tables(t *Tables) {
+	for _, one := range t.All() {
+		e.Number(one.N)
+		e.Number(one.Sum)
+	}
+}
+
+func (d *Decoder) tables() (t Tables) {
+	for _, one := range t.All() {
+		*one = Table{d.Number(), d.Number()}
+	}
+	return t
+}
+
+// All returns the tables in the order in which they are stored.
+func (t *Tables) All() [5]*Table {
+	return [...]*Table{&t.Meta, &t.Rows, &t.Parts, &t.Open, &t.Index}
+}
+
+// Differ says which buckets are not as they were left.
+func (t *Tables) Differ(found *Tables) string {
+	var words []string
+	for i, name := range [...]string{"meta", "exchanges", "parts", "open", "index"} {
+		was, is := t.All()[i], found.All()[i]
+		switch {
+		case *was == *is:
+		case was.N != is.N:
+			words = append(words, fmt.Sprintf("bucket %s has %d entries, and had %d", name, is.N, was.N))
+		default:
+			words = append(words, fmt.Sprintf("an entry of bucket %s was changed", name))
+		}
+	}
+	return "the index does not match the blocks: " + strings.Join(words, ", ")
+}

@@ -1,0 +1,112 @@
+package pages
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+
+	"a2atap/proxy/capture/bolt/internal/layout"
+)
+
+// A Salvage is what can be read of one file of a damaged capture.
+type Salvage struct {
+	File   *os.File
+	Blocks map[uint64]BlockPlace // by first arrival number
+	Meta   map[string][]byte     // of the meta bucket
+	broken bool                  // blocks may be missing that nothing tells of
+}
+
+// A BlockPlace is where the value of a block is in a file.
+type BlockPlace struct {
+	file   *os.File
+	at     int64
+	length int
+}
+
+// Read returns the block.
+func (b BlockPlace) Read(first uint64) (layout.Block, error) {
+	value := make([]byte, b.length)
+	if _, err := b.file.ReadAt(value, b.at); err != nil {
+		return layout.Block{}, fmt.Errorf("read the block at arrival %d: %w", first, err)
+	}
+	return layout.Block{First: first, Value: value}, nil
+}
+
+// OpenSalvage finds the blocks of a file: those that the database still leads to and, where it does not lead
+// everywhere, those in all its other pages. What cannot be unpacked is left out.
+func OpenSalvage(path string) (*Salvage, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Explain(err)
+	}
+	s := &Salvage{File: f, Blocks: make(map[uint64]BlockPlace), Meta: make(map[string][]byte)}
+	p, err := newPager(f)
+	if err != nil || p.meta.Pages == 0 {
+		f.Close()
+		return nil, fmt.Errorf("%s: nothing in it says what it is: %w", path, ErrPages)
+	}
+	if info, err := f.Stat(); err != nil || Product(p.meta.PageSize, p.meta.Pages) > info.Size() {
+		s.broken = true
+	}
+	found, err := p.buckets()
+	s.broken = s.broken || err != nil
+	if value, ok := found[string(layout.BucketMeta)]; ok {
+		_ = p.bucket(value, look{values: true, each: func(_ uint32, k, v []byte) error { // what there is of it
+			s.Meta[string(k)] = append([]byte(nil), v...)
+			return nil
+		}})
+	}
+	if value := found[string(layout.BucketBlocks)]; len(value) < bucketHeader {
+		s.broken = true
+	} else if root := binary.NativeEndian.Uint64(value); root != 0 {
+		s.reach(p, root, 0)
+	} // else it is in the page of the buckets, and has no block: the smallest is larger than that
+	if s.broken {
+		for id := uint64(2); id < p.meta.Pages; id++ {
+			if pg, err := p.page(id, false, nil); err == nil && pg.kind == kindLeaf {
+				s.leaf(p, &pg)
+			}
+		}
+	}
+	return s, nil
+}
+
+// reach takes the blocks beneath a page.
+func (s *Salvage) reach(p *pager, id uint64, depth int) {
+	pg, err := p.page(id, false, nil)
+	if err != nil || depth > maxDepth {
+		s.broken = true
+		return
+	}
+	if pg.kind == kindLeaf {
+		s.leaf(p, &pg)
+		return
+	}
+	for i := range pg.count {
+		if e, err := p.element(&pg, i); err == nil {
+			s.reach(p, e.child, depth+1)
+		} else {
+			s.broken = true
+		}
+	}
+}
+
+// leaf takes the blocks of a page. What was found before counts: it is what the database leads to.
+func (s *Salvage) leaf(p *pager, pg *page) {
+	for i := range pg.count {
+		e, err := p.element(pg, i)
+		if err != nil || e.flags != 0 || len(e.key) != 8 || e.length < layout.BlockHeader {
+			continue
+		}
+		first := binary.BigEndian.Uint64(e.key)
+		place := BlockPlace{s.File, Product(p.meta.PageSize, pg.id) + e.value, int(e.length)}
+		if _, known := s.Blocks[first]; known || first == 0 {
+			continue
+		}
+		if b, err := place.Read(first); err == nil {
+			if _, err := b.Unpack(); err == nil {
+				s.Blocks[first] = place
+			}
+		}
+	}
+}

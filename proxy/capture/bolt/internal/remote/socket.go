@@ -1,0 +1,148 @@
+package remote
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"a2atap/proxy/capture/bolt/internal/segments"
+)
+
+// maxSocketPath is how long the name of a unix socket may be on all systems: macOS has room for 104 bytes with the
+// zero.
+const maxSocketPath = 100
+
+// SocketHash is how many bytes of a hash name a socket in a private folder.
+const SocketHash = 12
+
+// socketPaths returns the places at which a capture's recorder may listen, best first: beside the file; and, where that
+// name is too long or the folder has no sockets, in folders of the user under a hash of the file's name. Recorder and
+// reader come to the same list by themselves.
+func socketPaths(path string) []string {
+	path = absolute(path)
+	var paths []string
+	if beside := path + ".sock"; len(beside) <= maxSocketPath &&
+		len(filepath.Join(filepath.Dir(path), segments.LongestTemporary)) <= maxSocketPath {
+		paths = append(paths, beside)
+	}
+	sum := sha256.Sum256([]byte(path))
+	name := hex.EncodeToString(sum[:SocketHash]) + ".sock"
+	for _, folder := range PrivateFolders() {
+		if p := filepath.Join(folder, name); len(p) <= maxSocketPath {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// absolute names a file in the one way that does not depend on how it was reached. The file need not exist.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(folder, filepath.Base(path))
+	}
+	return path
+}
+
+// PrivateFolders are where sockets go that have no room beside their file.
+func PrivateFolders() []string {
+	var folders []string
+	if cache, err := os.UserCacheDir(); err == nil {
+		folders = append(folders, filepath.Join(cache, "a2atap"))
+	}
+	return append(folders, filepath.Join(os.TempDir(), "a2atap-"+strconv.Itoa(os.Getuid())))
+}
+
+// Trusted refuses a socket in a private folder that is not private: in a folder that all may write, such as the
+// system's temporary one, anybody could have put it there.
+func Trusted(address string) error {
+	folder := filepath.Dir(address)
+	for _, private := range PrivateFolders() {
+		if folder == private {
+			return checkPrivate(folder)
+		}
+	}
+	return nil
+}
+
+func checkPrivate(folder string) error {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 && !NoFileModes || !ownedByUser(info) {
+		return fmt.Errorf("%s is not a folder that only you may use; remove it", folder)
+	}
+	return nil
+}
+
+// listen opens the recorder's socket at the first place where that works, and returns the place. A socket that a killed
+// recorder left there is replaced: the caller holds the capture's lock, so no other recorder can be alive.
+func listen(path string) (*net.UnixListener, string, error) {
+	var errs []error
+	for _, address := range socketPaths(path) {
+		l, err := ListenAt(address)
+		if err == nil {
+			return l, address, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		errs = append(errs, errors.New("every place for it has too long a name"))
+	}
+	return nil, "", errors.Join(errs...)
+}
+
+// ListenAt makes the socket in a folder that nobody else may enter and then moves it into place, so that there is no
+// moment in which its mode is not 0600.
+func ListenAt(address string) (*net.UnixListener, error) {
+	folder := filepath.Dir(address)
+	if Trusted(address) != nil {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		if err := Trusted(address); err != nil {
+			return nil, err
+		}
+	}
+	private, err := os.MkdirTemp(folder, segments.TemporaryPattern)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(private)
+	temporary := filepath.Join(private, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	if err = os.Chmod(temporary, 0o600); err == nil {
+		err = replaceSocket(temporary, address)
+	}
+	if err != nil {
+		l.Close()
+		os.Remove(temporary)
+		return nil, err
+	}
+	return l, nil
+}
+
+// replaceSocket moves a socket into place. What is there goes only if it is a socket: a file of the user's that happens
+// to have the name stays.
+func replaceSocket(temporary, address string) error {
+	if info, err := os.Lstat(address); err == nil && info.Mode()&fs.ModeSocket == 0 {
+		return fmt.Errorf("%s is in the way; it is not a socket of a recorder", address)
+	}
+	return os.Rename(temporary, address)
+}

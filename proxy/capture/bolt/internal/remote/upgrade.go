@@ -1,0 +1,113 @@
+package remote
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/segments"
+
+	"go.etcd.io/bbolt"
+)
+
+// Upgrades bring a segment from one format to the next: the first from format 1 to 2, and so on. There is one less than
+// there are formats. Each is one transaction, so that a segment is always in one format or in the other.
+//
+// A format, once released, is never changed: a capture of each stays in testdata, and a test that reads it.
+var Upgrades = []func(tx *bbolt.Tx) error{forgetKey, addReading}
+
+// addReading is the upgrade from format 2: there is room for what is worked out from the capture.
+func addReading(tx *bbolt.Tx) error {
+	_, err := tx.CreateBucketIfNotExists(layout.BucketReading)
+	return err
+}
+
+// UpgradeSegment brings a segment that load found to be of an earlier format to the present one. Segments are to be
+// continued from segmentSize on; path is the capture's.
+func UpgradeSegment(s *segments.Segment, path string, segmentSize int64) error {
+	if s.DB.IsReadOnly() {
+		if err := s.DB.Close(); err != nil {
+			return err
+		}
+		if err := OpenExclusive(s, path, segmentSize); err != nil {
+			return err
+		}
+	}
+	secret, err := s.KeyInside()
+	if err != nil {
+		return err
+	}
+	if err := Upgrade(s.DB, Upgrades); err != nil {
+		return fmt.Errorf("%s: %w", s.Path, err)
+	}
+	if len(secret) > 0 {
+		if err := s.Erase(secret); err != nil {
+			return err
+		}
+	}
+	_, err = s.Load()
+	return err
+}
+
+// SumAgain brings the sums in the state up to date once the meta bucket has changed, if there are any.
+func SumAgain(tx *bbolt.Tx) error {
+	st, err := layout.ReadState(tx)
+	if err != nil || !st.Summed {
+		return err
+	}
+	return st.Put(tx)
+}
+
+// Upgrade runs the steps that a segment needs.
+func Upgrade(db *bbolt.DB, steps []func(tx *bbolt.Tx) error) error {
+	for {
+		done := false
+		err := segments.Guard(func() error {
+			return db.Update(func(tx *bbolt.Tx) error {
+				d := layout.Decoder{B: tx.Bucket(layout.BucketMeta).Get(layout.MetaFormat)}
+				format := d.Number()
+				if d.Err != nil || format == 0 || format > uint64(len(steps)) {
+					done = true
+					return d.Err
+				}
+				if err := steps[format-1](tx); err != nil {
+					return fmt.Errorf("upgrade from format %d: %w", format, err)
+				}
+				if err := tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, format+1)); err != nil {
+					return err
+				}
+				return SumAgain(tx)
+			})
+		})
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// OpenExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
+// readers let go of it soon; but not when a recorder answers. path is the capture's.
+func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
+	deadline := time.Now().Add(HeldTimeout)
+	for {
+		err := s.TryExclusive(segmentSize)
+		if !errors.Is(err, segments.ErrLocked) {
+			return err
+		}
+		if h, askErr := AskHolder(path); askErr == nil {
+			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", segments.ErrLocked, h)
+		}
+		if time.Now().After(deadline) {
+			return HeldBy(path, errors.New("nobody listens there"))
+		}
+		time.Sleep(heldPause)
+	}
+}
+
+// forgetKey is the upgrade from format 1: the key with which secrets were hidden is no longer in the capture. What was
+// hidden with it has placeholders that name no key.
+func forgetKey(tx *bbolt.Tx) error {
+	return errors.Join(tx.Bucket(layout.BucketMeta).Delete(layout.MetaKey), tx.Bucket(layout.BucketMeta).Put(layout.MetaKeys, layout.Nothing))
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package segments
+
+import "io/fs"
+
+// links returns how many names a file has: on such systems a file that is open cannot be deleted.
+func links(fs.FileInfo) uint64 { return 1 }

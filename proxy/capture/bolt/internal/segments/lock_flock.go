@@ -1,0 +1,44 @@
+//go:build unix && !solaris && !aix && !android
+
+package segments
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// CanUnlock says that the lock of a file that is open can be let go and taken again: it is the one that the database
+// takes.
+const CanUnlock = true
+
+func lockShared(f *os.File) error { return flock(f, syscall.LOCK_SH) }
+
+// LockExclusive locks a file for writing, or returns ErrLocked.
+func LockExclusive(f *os.File) error { return flock(f, syscall.LOCK_EX) }
+
+// flock takes a lock, or returns ErrLocked if another has it.
+func flock(f *os.File, how int) error {
+	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	return err
+}
+
+// Unlock lets go of the lock of a file.
+func Unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
+// Readers let go of a file many times a second, for moments. Who wants it alone looks often, for a while.
+const (
+	lockPatience = 20 * time.Millisecond
+	lockPause    = ReadersPause / 4
+)
+
+// AwaitExclusive takes the lock of a file that is to be written, if readers let go of it soon.
+func AwaitExclusive(f *os.File) {
+	for end := time.Now().Add(lockPatience); errors.Is(LockExclusive(f), ErrLocked) && time.Now().Before(end); {
+		time.Sleep(lockPause)
+	}
+}

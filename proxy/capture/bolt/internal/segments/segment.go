@@ -1,0 +1,329 @@
+package segments
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
+)
+
+// A Segment is one file of a capture: the file that the user named, or one that continues it. Every segment is a
+// database of the same layout; numbers run on from one to the next.
+type Segment struct {
+	Path   string
+	DB     *bbolt.DB
+	File   *os.File // of the database; nil if it is only read
+	Read   *os.File // of a database that is only read
+	Locked bool     // if so: nobody can write to it now
+	Looked FileState
+	Format uint64
+	Meta   layout.Meta
+	Found  layout.Tables // what was in its file when it was opened
+	Summed bool          // and the state said it
+
+	ReadingErr error // what is wrong with the pages of the reading
+}
+
+// View is View for the database of a segment.
+func (s *Segment) View(fn func(tx *bbolt.Tx) error) error {
+	if err := View(s.DB, fn); err != nil {
+		return fmt.Errorf("read %s: %w", s.Path, err)
+	}
+	return nil
+}
+
+// Name returns the file name of segment n of the capture at path.
+func Name(path string, n uint64) string {
+	if n == 1 {
+		return path
+	}
+	return fmt.Sprintf("%s.%04d", path, n)
+}
+
+// Paths returns the files that a capture has now, in order; none if there is none. It reports a gap, since what
+// comes after one cannot be distinguished from what is complete.
+func Paths(path string) ([]string, error) {
+	var numbers []uint64
+	if _, err := os.Stat(path); err == nil {
+		numbers = append(numbers, 1)
+	}
+	names, err := NamesIn(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, filepath.Base(path)+".")
+		if n, err := strconv.ParseUint(rest, 10, 32); ok && err == nil && n > 1 &&
+			Name(path, n) == path+"."+rest {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	paths := make([]string, len(numbers))
+	for i, n := range numbers {
+		if n != uint64(i)+1 {
+			return nil, fmt.Errorf("segment %s is missing, and %s is there; bring it back beside the others",
+				Name(path, uint64(i)+1), Name(path, n))
+		}
+		paths[i] = Name(path, n)
+	}
+	return paths, nil
+}
+
+// NamesIn lists a folder. The folder is read, rather than asked for one name after another, so that a gap shows.
+func NamesIn(folder string) ([]string, error) {
+	f, err := os.Open(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s; check the name, or create it first: %w", folder, os.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for segments in %s: %w", folder, pages.Explain(err))
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// Load reads what a freshly opened segment is. blank says that nothing was written to it yet.
+func (s *Segment) Load() (blank bool, err error) {
+	err = View(s.DB, func(tx *bbolt.Tx) error {
+		if s.Format, err = layout.ReadFormat(tx); err != nil || s.Format == 0 {
+			blank = err == nil
+			return err
+		}
+		s.Meta, err = layout.ReadMeta(tx)
+		return err
+	})
+	return blank, err
+}
+
+// Belongs reports whether the segment is number n of the capture that first begins.
+func (s *Segment) Belongs(first *Segment, n uint64) error {
+	if s.Meta.Segment != n {
+		if n == 1 {
+			return fmt.Errorf("it is segment %d of a capture; name the first one: %w", s.Meta.Segment,
+				capture.ErrFormat)
+		}
+		return fmt.Errorf("%s says that it is segment %d; it was renamed: %w", s.Path, s.Meta.Segment,
+			capture.ErrFormat)
+	}
+	if s.Meta.Capture != first.Meta.Capture {
+		return fmt.Errorf("%s belongs to another capture; move it away: %w", s.Path, capture.ErrFormat)
+	}
+	return nil
+}
+
+// Create makes the buckets of a new segment and says what it is and where it begins. open are the exchanges that go on
+// in it.
+func (s *Segment) Create(m layout.Meta, st *layout.State, open []uint64) error {
+	err := Guard(func() error {
+		return s.DB.Update(func(tx *bbolt.Tx) error {
+			for _, name := range layout.Buckets {
+				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+					return err
+				}
+			}
+			st.Tables = layout.Tables{}
+			for _, seq := range open {
+				key := layout.Number64(seq)
+				if err := tx.Bucket(layout.BucketOpen).Put(key, layout.Nothing); err != nil {
+					return err
+				}
+				st.Tables.Open.Add(layout.EntrySum(key, layout.Nothing))
+			}
+			return errors.Join(m.Put(tx), st.Put(tx))
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("create %s: %w", s.Path, pages.Explain(err))
+	}
+	s.Meta, s.Format, s.Summed = m, layout.Format, true
+	SyncFolder(filepath.Dir(s.Path))
+	return nil
+}
+
+// SyncFolder makes a new file's name survive a loss of power. Not all systems can do that; the file is good without it.
+func SyncFolder(folder string) {
+	if f, err := os.Open(folder); err == nil {
+		f.Sync()
+		f.Close()
+	}
+}
+
+// A Set is a capture's segments, opened, in order; at least one. Its methods read, each in short transactions,
+// and may run concurrently; they are what Reader is built on.
+type Set []*Segment
+
+// Last returns the segment that is written, or would be.
+func (set Set) Last() *Segment { return set[len(set)-1] }
+
+// Close closes all segments.
+func (set Set) Close() error {
+	var errs []error
+	for _, s := range set {
+		if s.DB != nil { // an upgrade may have failed to open it again
+			errs = append(errs, s.DB.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// handle is the file of the segment's database.
+func (s *Segment) handle() *os.File {
+	if s.File != nil {
+		return s.File
+	}
+	return s.Read
+}
+
+// A FileState is what a file was when it was looked through.
+type FileState struct {
+	size  int64
+	wrote time.Time
+	Metas [2][pages.PageMetaSize]byte // what its meta pages say
+}
+
+// LookAt returns the state of an open file, and reports whether that still is the one with the segment's name.
+func (s *Segment) LookAt() (st FileState, there bool, err error) {
+	own, err := s.handle().Stat()
+	if err != nil {
+		return st, false, err
+	}
+	st.size, st.wrote = own.Size(), own.ModTime()
+	for i := range st.Metas {
+		if _, err := s.handle().ReadAt(st.Metas[i][:], int64(i*s.DB.Info().PageSize+pages.PageHeader)); err != nil {
+			return st, false, err
+		}
+	}
+	named, err := os.Stat(s.Path)
+	return st, err == nil && os.SameFile(own, named), nil
+}
+
+// Take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
+func (s *Segment) Take() (same bool, err error) {
+	if !CanUnlock {
+		return true, nil
+	}
+	if !s.Locked {
+		if err := lockShared(s.Read); err != nil {
+			return false, err
+		}
+		s.Locked = true
+	}
+	st, there, err := s.LookAt()
+	return err == nil && there && st == s.Looked, nil
+}
+
+// OpenExchanges returns the exchanges that have no end as far as this segment knows.
+func (s *Segment) OpenExchanges() (open []uint64, err error) {
+	err = s.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(layout.BucketOpen).ForEach(func(k, _ []byte) error {
+			open = append(open, binary.BigEndian.Uint64(k))
+			return nil
+		})
+	})
+	return open, err
+}
+
+// Verify looks through the file of an open segment before anything is read of it: whether its pages make sense, and
+// whether the buckets beside the blocks hold what the last commit left in them. The blocks have checksums of their own.
+func (s *Segment) Verify(free bool) error {
+	inv, err := pages.TakeInventory(s.handle(), free)
+	if err != nil {
+		return pages.Unsound(err)
+	}
+	s.Found, s.ReadingErr = inv.Tables, nil
+	if inv.Reading != nil {
+		s.ReadingErr = fmt.Errorf("read %s: %w: %w", s.Path, capture.ErrDamagedEntry, inv.Reading)
+	}
+	if inv.State == nil {
+		return nil // nothing was written yet
+	}
+	st, err := layout.DecodeState(inv.State)
+	if err != nil {
+		return pages.Unsound(err)
+	}
+	s.Summed = st.Summed
+	if s.Summed && st.Tables != inv.Tables {
+		if err := View(s.DB, func(tx *bbolt.Tx) error { _, err := layout.ReadFormat(tx); return err }); err != nil {
+			return err // a later format may have other sums
+		}
+		return pages.Unsound(fmt.Errorf("%s: %w", st.Tables.Differ(&inv.Tables), layout.ErrDamaged))
+	}
+	return nil
+}
+
+// Whole reports an error if a later segment is missing: what there is of a capture must not pass for all of it.
+func (set Set) Whole(path string) error {
+	st, err := set.State()
+	if err == nil && st.Continued {
+		err = fmt.Errorf("segment %s is missing; bring it back beside the others: %w",
+			Name(path, uint64(len(set))+1), layout.ErrDamaged)
+	}
+	return err
+}
+
+// KeyInside returns the key that a segment of format 1 holds, or nil.
+func (s *Segment) KeyInside() (key []byte, err error) {
+	err = s.View(func(tx *bbolt.Tx) error {
+		key = bytes.Clone(tx.Bucket(layout.BucketMeta).Get(layout.MetaKey))
+		return nil
+	})
+	return key, err
+}
+
+// Erase overwrites what is left of a deleted value. A database writes no page in its place, so old copies of it stay in
+// the file, in pages that are free, until those are used again. Nothing else is in the database while it works.
+func (s *Segment) Erase(value []byte) error {
+	f, err := os.OpenFile(s.Path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("erase the key in %s: %w", s.Path, pages.Explain(err))
+	}
+	page := make([]byte, s.DB.Info().PageSize)
+	err = s.View(func(tx *bbolt.Tx) error {
+		for id := 0; ; id++ {
+			info, err := tx.Page(id)
+			if err != nil || info == nil { // that was the last one
+				return err
+			}
+			if info.Type != "free" {
+				continue
+			}
+			at := int64(id) * int64(len(page))
+			if _, err := f.ReadAt(page, at); err != nil {
+				return err
+			}
+			if !bytes.Contains(page, value) {
+				continue
+			}
+			if _, err := f.WriteAt(make([]byte, len(page)), at); err != nil {
+				return err
+			}
+		}
+	})
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("erase the key in %s: %w", s.Path, err)
+	}
+	return nil
+}
+
+// ReadersPause is the moment for which readers let go of a file, so that a recorder can start.
+const ReadersPause = time.Millisecond
+
+// The folder that ListenAt uses on the way to a socket, and the longest name that it gets: MkdirTemp adds at most ten
+// digits.
+const (
+	TemporaryPattern = ".a2atap-"
+	LongestTemporary = TemporaryPattern + "4294967295/s"
+)

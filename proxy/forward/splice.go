@@ -1,0 +1,132 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"a2atap/proxy/relay"
+)
+
+// A splice passes bytes between a client and an agent until both have ended their sending, or one breaks off, or both
+// are silent for too long.
+type splice struct {
+	client, agent net.Conn
+	idle          time.Duration // that both may be silent; 0 or less is for ever
+	request       func([]byte)  // called with what has passed to the agent
+	answer        func([]byte)  // called with what has passed to the client
+
+	passed atomic.Int64 // when bytes passed last, since begun
+	begun  time.Time
+	mu     sync.Mutex
+	fault  *relay.Fault // what broke it off
+}
+
+// run returns what broke it off, nil if both have ended.
+func (s *splice) run(ctx context.Context) *relay.Fault {
+	stop := context.AfterFunc(ctx, func() { s.broken(relay.KindShutdown, relay.SideProxy, "the proxy was stopped") })
+	defer stop()
+	if s.idle > 0 {
+		defer s.watch()()
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { s.pass(s.client, s.agent, s.request, relay.SideClient, relay.SideAgent) })
+	wg.Go(func() { s.pass(s.agent, s.client, s.answer, relay.SideAgent, relay.SideClient) })
+	wg.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
+// pass passes one direction.
+func (s *splice) pass(from, to net.Conn, observe func([]byte), fromSide, toSide string) {
+	switch side, err := copyBytes(from, to, func(p []byte) { s.touch(); observe(p) }); {
+	case err == nil:
+		relay.CloseWrite(to)
+	case side == from:
+		s.broken(relay.KindReset, fromSide, resetReason(err))
+	default:
+		s.broken(relay.KindReset, toSide, resetReason(err))
+	}
+}
+
+// broken breaks both connections off, once.
+func (s *splice) broken(kind, side, detail string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault == nil {
+		s.fault = &relay.Fault{Kind: kind, Side: side, Detail: detail}
+	}
+	relay.Reset(s.agent)
+	relay.Reset(s.client)
+}
+
+// watch breaks the splice off when it has been silent for too long, until the function that it returns is called. The
+// timer is looked at when it fires, not moved with each piece.
+func (s *splice) watch() (stop func()) {
+	s.begun = time.Now()
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		timer := time.NewTimer(s.idle)
+		defer timer.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-timer.C:
+			}
+			left := s.idle - (time.Since(s.begun) - time.Duration(s.passed.Load()))
+			if left <= 0 {
+				s.broken(relay.KindTimeout, relay.SideProxy, fmt.Sprintf("the tunnel was silent for %v (--timeout-tunnel)", s.idle))
+				return
+			}
+			timer.Reset(left)
+		}
+	}()
+	return func() { close(done); <-watched }
+}
+
+// touch notes that bytes have passed.
+func (s *splice) touch() {
+	if s.idle > 0 {
+		s.passed.Store(int64(time.Since(s.begun)))
+	}
+}
+
+// copyBytes passes what comes from one connection to another until it ends. With an error it says whose it was.
+func copyBytes(from, to net.Conn, observe func([]byte)) (net.Conn, error) {
+	var piece [16 << 10]byte
+	for {
+		n, err := from.Read(piece[:])
+		if n > 0 {
+			if _, err := to.Write(piece[:n]); err != nil {
+				return to, err
+			}
+			observe(piece[:n])
+		}
+		switch err {
+		case nil:
+		case io.EOF:
+			return nil, nil
+		default:
+			return from, err
+		}
+	}
+}
+
+// resetReason says in few words why bytes could not pass, without the ports that make equal errors differ.
+func resetReason(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	return "connection closed"
+}

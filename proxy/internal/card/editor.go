@@ -1,0 +1,249 @@
+package card
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/internal/rawhead"
+	"a2atap/proxy/relay"
+)
+
+const (
+	maxCard        = 1 << 20 // bytes of a card that is held to be rewritten
+	maxDecodedCard = 4 << 20 // bytes of one that came compressed
+)
+
+// A Site is the tap that cards are rewritten in: what an Editor has to know of it. It is made once for all connections.
+type Site struct {
+	Name string // of the agent, for people
+
+	// Route returns the authority that takes the place of that of an address in the agent's card, for a client that has
+	// reached us at local and has named used in Host; "" leaves it as it is. Notice is for the user; "" is none.
+	Route func(address URL, used string, local net.Addr) (authority, notice string)
+
+	// State describes all that Route depends on: entity tags of cards that were rewritten in another state do not hold.
+	State func(used string, local net.Addr) []string
+
+	Notice func(text string)
+
+	found paths
+}
+
+// Facts take what is learned of an exchange. A recording.Conn does.
+type Facts interface {
+	Fact(x int, f capture.Fact)
+}
+
+// An Editor is the relay.Editor of one connection. It must be told of the requests as they pass: see ObserveRequest. It
+// runs in the two goroutines of the connection.
+type Editor struct {
+	site  *Site
+	facts Facts
+	local net.Addr
+
+	mu       sync.Mutex
+	requests map[int]*request // exchanges that ask for a card, or may
+}
+
+var _ relay.DoubtfulEditor = (*Editor)(nil)
+
+// NewEditor returns the Editor of a connection that has reached us at local.
+func (s *Site) NewEditor(local net.Addr, facts Facts) *Editor {
+	return &Editor{site: s, facts: facts, local: local, requests: make(map[int]*request)}
+}
+
+// Request implements relay.Editor. The answer to a request for a card is to be readable and whole, so no coding is
+// asked for and no range; and the entity tags of rewritten cards become the agent's again.
+func (l *Editor) Request(x int, head []byte) []byte {
+	q := l.request(x)
+	if q == nil || q.bodyKnown != nil || q.doubtful && !q.found {
+		return head
+	}
+	tags := newTagger(l.site.State(q.host, l.local)...)
+	edit := rawhead.NewEdit(head)
+	rewrites := rawhead.Rewrite("request", "Accept-Encoding", edit.Set("Accept-Encoding", "identity"), "identity")
+	for _, name := range []string{"Range", "If-Range"} {
+		if was := edit.Drop(name); was != nil {
+			rewrites = append(rewrites, rawhead.Rewrite("request", name, was, "")...)
+		}
+	}
+	edit.Each("If-None-Match", func(was string) (string, bool) {
+		now, marked := tags.unmark(was)
+		if marked {
+			l.noteMarkedTag(q)
+			rewrites = append(rewrites, rawhead.Rewrite("request", "If-None-Match", []string{was}, now)...)
+		}
+		return now, true
+	})
+	if len(rewrites) == 0 {
+		return head
+	}
+	l.facts.Fact(x, capture.Fact{Rewrites: rewrites})
+	return edit.Bytes()
+}
+
+func (l *Editor) noteMarkedTag(q *request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q.marked = true
+}
+
+// Hold implements relay.Editor.
+func (l *Editor) Hold(x int, head []byte) int {
+	q := l.request(x)
+	if q == nil {
+		return 0
+	}
+	h := capture.ParseResponseHead(head)
+	media := h.Fields.MediaType()
+	switch {
+	case q.bodyKnown != nil:
+		if h.Status == 200 && rawhead.IsJSON(media) && q.callsForCard() {
+			return maxCard
+		}
+	case h.Status == 304 && q.marked:
+		return 1
+	case q.doubtful:
+		if q.coded = len(h.Fields.Codings()) > 0; mayBeCard(&h) {
+			return maxCard
+		}
+	case h.Status < 200 || h.Status > 299 || h.Status == 204 || h.Status == 206:
+	case rawhead.IsJSON(media), media == "text/plain", media == "application/octet-stream": // as file servers name a card
+		return maxCard
+	}
+	return 0
+}
+
+// TooLarge implements relay.Editor.
+func (l *Editor) TooLarge(x int) {
+	if q := l.request(x); q == nil || q.doubtful {
+		return // nobody knows that it is a card
+	}
+	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows "+
+		"it leaves the tap", l.site.Name, maxCard))
+}
+
+// note adds a note to an exchange and tells the user.
+func (l *Editor) note(x int, text string) {
+	l.facts.Fact(x, capture.Fact{Note: text})
+	l.site.Notice(text)
+}
+
+// Answer implements relay.Editor.
+func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
+	q := l.request(x)
+	if q == nil {
+		return nil
+	}
+	h := capture.ParseResponseHead(head)
+	edit := rawhead.NewEdit(head)
+	switch {
+	case h.Status == 304:
+		return l.marked(x, q, edit).Bytes()
+	case q.method == "HEAD":
+		// The length of what GET would give is known only once a card was fetched, so it is left out, as RFC 9110
+		// section 8.6 allows. What GET would give is rewritten, so the entity tag is marked and digests do not hold.
+		edit.Drop("Content-Length")
+		rawhead.DropDigests(edit)
+		return l.marked(x, q, edit).Bytes()
+	}
+	read := l.content
+	if q.doubtful {
+		read = l.doubtful
+	}
+	card, ok := read(x, q, &h, body)
+	if !ok {
+		return nil
+	}
+	replacements := l.rewrite(x, q, card)
+	if len(replacements) == 0 {
+		return nil
+	}
+	edit.Drop("Content-Encoding")
+	rawhead.DropDigests(edit)
+	l.marked(x, q, edit)
+	return rawhead.Frame(edit, &h, Apply(card, replacements), rawhead.WithoutDigests(trailer))
+}
+
+// content returns the body of an answer that is a card without its content coding, and whether it can be rewritten.
+func (l *Editor) content(x int, _ *request, h *capture.Head, body []byte) ([]byte, bool) {
+	card, err := plainCard(h, body)
+	if err != nil {
+		l.note(x, fmt.Sprintf("the card of %s %v: it passed as it came, and a client that follows it leaves the tap",
+			l.site.Name, err))
+		return nil, false
+	}
+	return card, true
+}
+
+// plainCard returns the body of an answer without its content coding.
+func plainCard(h *capture.Head, body []byte) ([]byte, error) {
+	for _, coding := range h.Fields.Values("Transfer-Encoding") {
+		if !strings.EqualFold(strings.TrimSpace(coding), "chunked") {
+			return nil, fmt.Errorf("came in the transfer coding %q", coding)
+		}
+	}
+	card, err := capture.Decode(body, h.Fields.Codings(), maxDecodedCard)
+	if err != nil {
+		return nil, fmt.Errorf("could not be read (%w)", err)
+	}
+	return card, nil
+}
+
+// rewrite finds out which URLs of a card are replaced and by what, and records it.
+func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
+	urls, signed, _ := URLs(card, q.bodyKnown != nil)
+	var replacements []Replacement
+	fact := capture.Fact{}
+	for _, u := range urls {
+		authority, text := l.site.Route(u, q.host, l.local)
+		if text != "" {
+			l.note(x, text)
+		}
+		if authority == "" {
+			continue
+		}
+		s := Replacement{u, replaceAuthority(u.Text, authority)}
+		replacements = append(replacements, s)
+		fact.Rewrites = append(fact.Rewrites,
+			capture.Rewrite{Place: "response.body#" + u.Pointer, Was: u.Text, Now: s.By})
+	}
+	if len(replacements) == 0 {
+		return nil
+	}
+	l.facts.Fact(x, fact)
+	if signed {
+		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the "+
+			"signature will refuse it; use forward mode for them, or --no-rewrite", l.site.Name))
+	}
+	return replacements
+}
+
+// marked marks the entity tag of an answer. It comes after route, which may have opened a further tap.
+func (l *Editor) marked(x int, q *request, edit *rawhead.Edit) *rawhead.Edit {
+	tags := newTagger(l.site.State(q.host, l.local)...)
+	edit.Each("ETag", func(was string) (string, bool) {
+		now := tags.mark(was)
+		l.facts.Fact(x, capture.Fact{Rewrites: rawhead.Rewrite("response", "ETag", []string{was}, now)})
+		return now, true
+	})
+	return edit
+}
+
+// replaceAuthority puts another authority into an absolute URL, with the scheme http that taps speak. User information,
+// path, query and fragment stay as they are written.
+func replaceAuthority(raw, authority string) string {
+	_, rest, _ := strings.Cut(raw, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	user := ""
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		user = rest[:at+1]
+	}
+	return "http://" + user + authority + rest[end:]
+}

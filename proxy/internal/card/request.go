@@ -1,0 +1,218 @@
+package card
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/internal/rawhead"
+)
+
+// maxCallSize is how many bytes a JSON-RPC request that may ask for a card has: its only parameter is a tenant.
+const maxCallSize = 4 << 10
+
+// A request is a request that asks for an agent card, or a call of JSON-RPC that may turn out to.
+type request struct {
+	method string
+	host   string // that the client used
+	marked bool   // it named an entity tag of a rewritten card
+
+	// Of a request whose path does not tell what it asks for. Only the answer's side uses coded.
+	doubtful bool
+	target   string
+	found    bool // the answer was a card before
+	coded    bool // the answer has a content coding
+
+	// Of a call: its body so far. The answer's side reads it after bodyKnown is closed.
+	body      []byte
+	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is no call
+	ended     bool          // bodyKnown is closed
+}
+
+// requestOf returns the card request that a request with this head is, or may be; nil if it is none.
+func (s *Site) requestOf(head []byte) *request {
+	method, _, _ := bytes.Cut(head, []byte(" "))
+	q := &request{}
+	switch string(method) {
+	case "GET", "HEAD":
+		h := capture.ParseRequestHead(head)
+		if !asksForCard(&h) {
+			if q = s.doubtfulRequest(string(method), &h); q == nil {
+				return nil
+			}
+		}
+	case "POST":
+		length, may := mayCallForCard(head)
+		if !may {
+			return nil
+		}
+		q.body, q.bodyKnown = make([]byte, 0, length), make(chan struct{})
+	default:
+		return nil
+	}
+	q.method, q.host = string(method), string(rawhead.Value(head, "Host"))
+	return q
+}
+
+// asksForCard reports whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or
+// below any path of it, or an extended one at one of the routes of HTTP+JSON.
+func asksForCard(h *capture.Head) bool {
+	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
+	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Get}
+	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(a2a.HTTPJSON)})
+	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
+}
+
+// mayCallForCard reports whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its
+// body is as far as that is known. Only a complete body shows it.
+func mayCallForCard(head []byte) (length int, may bool) {
+	coding := rawhead.Value(head, "Content-Encoding")
+	if len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity")) {
+		return 0, false
+	}
+	if !rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
+		return 0, false
+	}
+	if rawhead.Value(head, "Transfer-Encoding") != nil {
+		return 0, true
+	}
+	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
+	return length, err == nil && 0 <= length && length <= maxCallSize
+}
+
+func (q *request) end() {
+	if q.bodyKnown != nil && !q.ended {
+		q.ended = true
+		if !bytes.Contains(q.body, []byte("xtended")) { // as all names of the call have, and few other calls
+			q.body = nil // which a stream would keep for as long as it is open
+		}
+		close(q.bodyKnown)
+	}
+}
+
+// request returns what is known of an exchange that asks for a card, nil of any other.
+func (l *Editor) request(x int) *request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requests[x]
+}
+
+// callsForCard reports whether the call is one for the extended card, given that its answer is here. Of an answer that
+// came before the call was complete it is not known: it passes as it came.
+func (q *request) callsForCard() bool {
+	select {
+	case <-q.bodyKnown:
+	default:
+		return false
+	}
+	if q.body == nil {
+		return false
+	}
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: "POST", Target: "/", Body: q.body, HasBody: true, BodyKept: true,
+	}, a2a.Known{Bindings: a2a.BindingsOf(a2a.JSONRPC)})
+	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
+}
+
+const (
+	patience     = 500 * time.Millisecond // that an answer which may be a card may be held for
+	maxCardPaths = 1000                   // that a tap remembers
+)
+
+// paths are the targets, with their queries, at which cards were found that no path tells. It bounds itself: the
+// card of one that is not remembered is found again.
+type paths struct {
+	mu      sync.Mutex
+	targets map[string]bool
+}
+
+func (c *paths) has(target string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.targets[target]
+}
+
+func (c *paths) add(target string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.targets == nil || len(c.targets) >= maxCardPaths {
+		c.targets = make(map[string]bool)
+	}
+	c.targets[target] = true
+}
+
+// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell;
+// nil if it is none. A path at which HTTP+JSON has an operation is never one, nor is what does not want JSON.
+func (s *Site) doubtfulRequest(method string, h *capture.Head) *request {
+	path, _, _ := strings.Cut(h.Target, "?")
+	if _, operation := a2a.RoutePrefix(path); operation || !acceptsJSON(h) {
+		return nil
+	}
+	q := &request{doubtful: true, target: h.Target}
+	// A client that has a card of ours shows it by the tag that we gave it.
+	q.found = s.found.has(h.Target) || strings.Contains(h.Fields.Get("If-None-Match"), tagMark)
+	if method == "HEAD" && !q.found {
+		return nil
+	}
+	return q
+}
+
+// acceptsJSON reports whether a client takes JSON for an answer: RFC 9110 section 12.5.1.
+func acceptsJSON(h *capture.Head) bool {
+	values := h.Fields.Values("Accept")
+	if len(values) == 0 {
+		return true
+	}
+	for _, v := range values {
+		v = strings.ToLower(v)
+		if strings.Contains(v, "json") || strings.Contains(v, "*/*") || strings.Contains(v, "application/*") {
+			return true
+		}
+	}
+	return false
+}
+
+// ObserveRequest is told of a request's head before the Editor is asked about it, as a relay.Observer is.
+func (l *Editor) ObserveRequest(x int, head []byte) {
+	if q := l.site.requestOf(head); q != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.requests[x] = q
+	}
+}
+
+// ObserveRequestBody is told of a piece of a request's body.
+func (l *Editor) ObserveRequestBody(x int, p []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.requests[x]
+	if q == nil || q.bodyKnown == nil || q.ended {
+		return
+	}
+	if len(q.body)+len(p) > maxCallSize {
+		q.body = nil
+		q.end()
+		return
+	}
+	q.body = append(q.body, p...)
+}
+
+// ObserveRequestEnd is told of the end of a request.
+func (l *Editor) ObserveRequestEnd(x int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if q := l.requests[x]; q != nil {
+		q.end()
+	}
+}
+
+// ObserveEnded is told of the end of an exchange.
+func (l *Editor) ObserveEnded(x int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.requests, x)
+}

@@ -1,0 +1,133 @@
+package listener
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/proxy/hostname"
+)
+
+// A scantyListener has no descriptors at first.
+type scantyListener struct {
+	failures int
+	conns    chan net.Conn
+}
+
+func (l *scantyListener) Accept() (net.Conn, error) {
+	if l.failures > 0 {
+		l.failures--
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	conn, ok := <-l.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (l *scantyListener) Close() error   { return nil }
+func (l *scantyListener) Addr() net.Addr { return nil }
+
+// Connections are accepted again when there is room for them, and the user is told once what to do.
+func TestAcceptGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noticed := make(map[string]bool)
+		l := &scantyListener{failures: 12, conns: make(chan net.Conn, 1)}
+		near, far := net.Pipe()
+		defer near.Close()
+		l.conns <- far
+		begun := time.Now()
+		served := make(chan time.Duration, 1)
+		var group sync.WaitGroup
+		tap := &Listener{what: "tap booker", listener: l}
+		go tap.Accept(context.Background(), &group, func(text string) { noticed[text] = true }, func(_ context.Context, c net.Conn) {
+			served <- time.Since(begun)
+			c.Close()
+		})
+		if after := <-served; after > 10*time.Second {
+			t.Errorf("accepted after %v", after)
+		}
+		close(l.conns)
+		synctest.Wait()
+		if len(noticed) != 1 {
+			t.Errorf("noticed %v", noticed)
+		}
+		for text := range noticed {
+			if !strings.HasPrefix(text, "tap booker cannot accept connections for the moment: this machine allows a2atap no "+
+				"more connections (") || !strings.HasSuffix(text, " open files); raise ulimit -n") {
+				t.Errorf("noticed %q", text)
+			}
+		}
+	})
+}
+
+func TestReaches(t *testing.T) {
+	at := func(address string) *net.TCPAddr { return net.TCPAddrFromAddrPort(mustAddrPort(t, address)) }
+	one, all := &Listener{addr: at("127.0.0.1:7001")}, &Listener{addr: at("0.0.0.0:7002")}
+	tests := []struct {
+		local, remote string
+		want          bool
+	}{
+		{"127.0.0.1:40000", "127.0.0.1:7001", true},
+		{"127.0.0.1:40000", "127.0.0.2:7001", false},
+		{"127.0.0.1:40000", "127.0.0.2:7002", true},
+		{"192.0.2.1:40000", "192.0.2.1:7002", true},
+		{"192.0.2.1:40000", "192.0.2.9:7002", false},
+		{"127.0.0.1:40000", "127.0.0.1:9000", false},
+	}
+	for _, test := range tests {
+		from, to := at(test.local), at(test.remote)
+		if got := one.Reaches(from, to) || all.Reaches(from, to); got != test.want {
+			t.Errorf("from %s to %s: got %v", test.local, test.remote, got)
+		}
+	}
+}
+
+func TestAuthority(t *testing.T) {
+	tests := []struct{ listens, used, local, want string }{
+		{"127.0.0.1:7001", "localhost:7001", "127.0.0.1:7001", "localhost:7001"},
+		{"127.0.0.1:7001", "LOCALHOST:7001", "127.0.0.1:7001", "LOCALHOST:7001"},
+		{"127.0.0.1:7001", "[::1]:7001", "127.0.0.1:7001", "[::1]:7001"},
+		{"127.0.0.1:7001", "localhost:7002", "127.0.0.1:7001", "127.0.0.1:7001"},
+		{"127.0.0.1:7001", "evil.example:7001", "127.0.0.1:7001", "127.0.0.1:7001"},
+		{"127.0.0.1:7001", "", "127.0.0.1:7001", "127.0.0.1:7001"},
+		{"127.0.0.1:7001", "a b", "127.0.0.1:7001", "127.0.0.1:7001"},
+		{"127.0.0.1:80", "localhost", "127.0.0.1:80", "localhost"},
+		{"127.0.0.2:7001", "127.0.0.2:7001", "127.0.0.2:7001", "127.0.0.2:7001"},
+		{"[::1]:7001", "localhost:7001", "[::1]:7001", "localhost:7001"},
+		{"192.0.2.1:7001", "tap.example:7001", "192.0.2.1:7001", "tap.example:7001"},
+		{"192.0.2.1:7001", "tap.example", "192.0.2.1:7001", "192.0.2.1:7001"},
+		{"0.0.0.0:7001", "tap.example:7001", "192.0.2.1:7001", "tap.example:7001"},
+		{"0.0.0.0:7001", "", "192.0.2.1:7001", "192.0.2.1:7001"},
+	}
+	for _, test := range tests {
+		allowed, err := hostname.ParseAllowed("tap.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tap := &Listener{addr: net.TCPAddrFromAddrPort(mustAddrPort(t, test.listens))}
+		tap.hosts = newHostList("this tap", test.listens, tap.addr, []hostname.Pattern{allowed})
+		local := net.TCPAddrFromAddrPort(mustAddrPort(t, test.local))
+		if got := tap.Authority(test.used, local); got != test.want {
+			t.Errorf("tap %s, Host %q, reached at %s: got %s, want %s", test.listens, test.used, test.local, got,
+				test.want)
+		}
+	}
+}
+
+func mustAddrPort(t *testing.T, s string) netip.AddrPort {
+	t.Helper()
+	at, err := netip.ParseAddrPort(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}

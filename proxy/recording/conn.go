@@ -1,0 +1,366 @@
+package recording
+
+import (
+	"bytes"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/internal/rawhead"
+	"a2atap/proxy/relay"
+)
+
+// A Conn is the recorder's view of one client connection: a relay.Observer that copies what it observes into the queue.
+// It never blocks, unless the policy is Wait.
+type Conn struct {
+	// What follows may be set before the first exchange.
+	Caller      *Caller // whose process is looked for; nil if that is not done
+	OnlyA2A     bool    // bodies of what shows no sign of A2A are not recorded
+	Certificate string  // the common name in the client's certificate; empty if it has shown none
+
+	r      *Recorder
+	client string // the client's address
+	agent  capture.Peer
+	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
+	open   map[int]*exchange
+	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
+}
+
+// endedExchange is an exchange that has ended, and its number on its connection.
+type endedExchange struct {
+	x int
+	e *exchange
+}
+
+var _ relay.Observer = (*Conn)(nil)
+
+// An exchange is one exchange on its way into the capture. The first group of fields is the producers' and guarded by
+// the queue's lock, the second the recording goroutine's.
+type exchange struct {
+	conn     *Conn
+	agent    capture.Peer // who it is for
+	client   string       // its client's name, "" if it is to be taken from its head
+	request  flow
+	answer   flow
+	upgraded bool   // what passes now is counted, and not recorded
+	protocol string // that the answer's head has changed to; "" if it has not
+	skipped  bool   // its beginning did not fit into the queue: nothing of it is recorded
+	lost     int64  // bytes that did not fit
+	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
+
+	late atomic.Pointer[capture.Fault] // that came after its end; for both
+
+	progress
+}
+
+// A flow is the body of one side.
+type flow struct {
+	size     int64       // bytes that passed
+	dropped  int64       // of those, not in the queue
+	cut      bool        // some did not fit, so the rest is left out too: a body with a gap is worse than one that ends
+	headless bool        // its head did not fit
+	endless  bool        // it is an event stream, as it seems, so that the limit of bodies is not for it
+	full     atomic.Bool // set by the recording goroutine: the limit is reached, send no more
+}
+
+// Conn begins a connection from the client at address to the agent.
+func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
+	return &Conn{r: r, client: address, agent: agent, open: make(map[int]*exchange)}
+}
+
+// Request implements relay.Observer.
+func (c *Conn) Request(x int, head []byte) {
+	c.RequestTo(x, head, c.agent, "")
+}
+
+// RequestTo is Request for one exchange whose agent is not that of the connection, or whose client has given a name to
+// the proxy; "" is none.
+func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) {
+	c.lock()
+	defer c.unlock()
+	c.begin(x, head, agent, client)
+}
+
+// Deliver is RequestTo for a notification that an agent sends to a webhook.
+func (c *Conn) Deliver(x int, head []byte, webhook capture.Peer, agent string) {
+	c.lock()
+	defer c.unlock()
+	c.begin(x, head, webhook, agent).delivers = true
+}
+
+func (c *Conn) begin(x int, head []byte, agent capture.Peer, client string) *exchange {
+	if c.number == 0 {
+		c.number = c.r.conns.Add(1)
+	}
+	e := &exchange{conn: c, agent: agent, client: client}
+	c.open[x] = e
+	if !c.r.q.add(piece{kind: pieceOpened, x: e}, head, false) {
+		e.skipped = true
+		e.lost = int64(len(head))
+		c.r.behind()
+	}
+	return e
+}
+
+// RequestBody implements relay.Observer.
+func (c *Conn) RequestBody(x int, p []byte) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.body(&e.request, pieceRequestBody, p)
+	}
+}
+
+// AnswerBody implements relay.Observer.
+func (c *Conn) AnswerBody(x int, p []byte) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.body(&e.answer, pieceAnswerBody, p)
+	}
+}
+
+// body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are no bodies: they are counted.
+func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
+	if !e.skipped && !f.endless { // what is not to be recorded must not take the space of what is
+		room := max(0, e.conn.r.opts.MaxBody-f.size)
+		if beyond := int64(len(p)) - room; beyond > 0 {
+			f.size += beyond
+			f.dropped += beyond
+			p = p[:room]
+		}
+	}
+	n := int64(len(p))
+	f.size += n
+	switch {
+	case e.skipped:
+		e.lost += n
+	case n == 0:
+	case e.upgraded, f.full.Load():
+		f.dropped += n
+	case f.cut:
+		f.dropped += n
+		e.lost += n
+	case !e.conn.r.q.add(piece{kind: kind, x: e}, p, false):
+		f.cut = true
+		f.dropped += n
+		e.lost += n
+		e.conn.r.behind()
+	}
+}
+
+// RequestEnd implements relay.Observer.
+func (c *Conn) RequestEnd(x int, trailer []byte) {
+	c.end(x, pieceRequestEnd, trailer)
+}
+
+// AnswerEnd implements relay.Observer.
+func (c *Conn) AnswerEnd(x int, trailer []byte) {
+	c.end(x, pieceAnswerEnd, trailer)
+}
+
+func (c *Conn) end(x int, kind pieceKind, trailer []byte) {
+	c.lock()
+	defer c.unlock()
+	e := c.open[x]
+	if e == nil {
+		return
+	}
+	f := &e.request
+	if kind == pieceAnswerEnd {
+		f = &e.answer
+	}
+	if f.headless {
+		e.lost += int64(len(trailer))
+		return
+	}
+	p := piece{kind: kind, size: f.size, dropped: f.dropped}
+	if len(trailer) == 0 || !e.note(p, trailer, false) {
+		e.note(p, nil, true)
+	}
+	f.dropped = 0 // already reported; what an upgrade brings is added
+}
+
+// Informational implements relay.Observer.
+func (c *Conn) Informational(x int, head []byte) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.note(piece{kind: pieceInformational}, head, false)
+	}
+}
+
+// Answer implements relay.Observer.
+func (c *Conn) Answer(x int, head []byte) {
+	c.lock()
+	defer c.unlock()
+	e := c.open[x]
+	if e == nil {
+		return
+	}
+	e.answer.endless = mayStream(head)
+	e.protocol = newProtocol(head)
+	if !e.note(piece{kind: pieceAnswer}, head, false) {
+		e.answer.cut, e.answer.headless = true, true // a body without its head says nothing
+	}
+}
+
+// Upgraded implements relay.Observer.
+func (c *Conn) Upgraded(x int) {
+	c.lock()
+	defer c.unlock()
+	e := c.open[x]
+	if e == nil {
+		return
+	}
+	e.upgraded = true
+	if e.protocol != "" {
+		e.note(piece{kind: pieceFact, note: &capture.Fact{
+			Note: "upgraded to " + e.protocol + ": what follows passes unchanged, and is neither recorded nor observed",
+		}}, nil, true)
+	}
+}
+
+// Fact adds something learned on the side: a replacement, a note, the client's name. Like the observer's calls it must
+// not come after Ended.
+func (c *Conn) Fact(x int, f capture.Fact) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.note(piece{kind: pieceFact, note: &f}, nil, true)
+	}
+}
+
+// SetName notes that the client is an agent. Exchanges that were opened under another name get the right one.
+func (c *Conn) SetName(name, how string) {
+	c.lock()
+	defer c.unlock()
+	for _, e := range c.open {
+		e.note(piece{kind: pieceNamed, note: &capture.Peer{Name: name, Addr: c.client, How: how}}, nil, true)
+	}
+}
+
+// Fault implements relay.Observer. Bytes that belong to no exchange are recorded as one: they are what the user looks
+// for when nothing else arrives.
+func (c *Conn) Fault(x int, f relay.Fault) {
+	c.lock()
+	defer c.unlock()
+	fault := &capture.Fault{Kind: f.Kind, Side: f.Side, Detail: f.Detail}
+	if x >= 0 {
+		if e := c.open[x]; e != nil {
+			e.note(piece{kind: pieceFault, note: fault}, nil, true)
+		} else {
+			c.faultAfterEnd(x, fault)
+		}
+		return
+	}
+	var e *exchange
+	if f.Side == relay.SideAgent {
+		e = c.begin(x, nil, c.agent, "")
+		e.body(&e.answer, pieceAnswerBody, f.Bytes)
+	} else {
+		e = c.begin(x, f.Bytes, c.agent, "")
+	}
+	e.note(piece{kind: pieceFault, note: fault}, nil, true)
+	c.ended(x, e)
+}
+
+// faultAfterEnd notes that the last bytes of a message could not be written. As a rule the end is still in the queue
+// then, and takes the fault up.
+func (c *Conn) faultAfterEnd(x int, f *capture.Fault) {
+	for _, l := range c.recent {
+		if l.e != nil && l.x == x && !l.e.skipped {
+			l.e.late.Store(f)
+			l.e.note(piece{kind: pieceLateFault, note: f}, nil, true)
+			return
+		}
+	}
+}
+
+// Ended implements relay.Observer.
+func (c *Conn) Ended(x int) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		c.ended(x, e)
+	}
+}
+
+// Abandon ends the exchanges that are open still, and returns how many there were.
+func (c *Conn) Abandon() int {
+	c.lock()
+	defer c.unlock()
+	n := len(c.open)
+	for x, e := range c.open {
+		fault := &capture.Fault{
+			Kind: "abandoned", Side: relay.SideProxy,
+			Detail: "a2atap could not go on observing the connection",
+		}
+		e.note(piece{kind: pieceFault, note: fault}, nil, true)
+		c.ended(x, e)
+	}
+	return n
+}
+
+func (c *Conn) ended(x int, e *exchange) {
+	delete(c.open, x)
+	c.recent[1], c.recent[0] = c.recent[0], endedExchange{x, e}
+	if e.skipped {
+		c.r.q.countLoss(e.lost)
+		return
+	}
+	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil,
+		true)
+}
+
+// note queues a piece that is no part of a body.
+func (e *exchange) note(p piece, data []byte, must bool) bool {
+	if e.skipped {
+		e.lost += int64(len(data))
+		return false
+	}
+	p.x = e
+	if e.conn.r.q.add(p, data, must) {
+		return true
+	}
+	e.lost += int64(len(data))
+	e.conn.r.behind()
+	return false
+}
+
+func (c *Conn) lock()   { c.r.q.mu.Lock() }
+func (c *Conn) unlock() { c.r.q.mu.Unlock() }
+
+// newProtocol returns what an answer with status 101 says that the connection goes on in, such as "websocket": RFC 9110
+// section 7.8. It is "" for any other answer, and "another protocol" for one that does not say.
+func newProtocol(answer []byte) string {
+	if _, status, _ := bytes.Cut(rawhead.StartLine(answer), []byte(" ")); !bytes.HasPrefix(status, []byte("101")) {
+		return ""
+	}
+	name := strings.ToLower(string(rawhead.Value(answer, "Upgrade")))
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(c rune) bool {
+		return c != '/' && c != ',' && c != ' ' && !rawhead.IsToken(c)
+	}) {
+		return "another protocol"
+	}
+	return name
+}
+
+// Protocol returns what an exchange was upgraded to, "" if it was not, and the agent's name.
+func (c *Conn) Protocol(x int) (protocol, agent string) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		return e.protocol, e.agent.Name
+	}
+	return "", ""
+}
+
+// A Caller is the client of one connection, while somebody finds out who it is.
+type Caller struct {
+	Until time.Time // that its name is waited for
+
+	Done      chan struct{} // closed when the search is over
+	Name, How string        // set before that; empty if it is no agent that we know
+}

@@ -1,0 +1,260 @@
+package webhook
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/internal/rawhead"
+	"a2atap/proxy/recording"
+	"a2atap/proxy/relay"
+)
+
+const (
+	maxHookBody    = 1 << 20 // bytes of a request, or of an answer, that is held for the URL of a webhook
+	maxDecodedHook = 4 << 20 // bytes of an answer that came compressed
+
+	maxWatched        = 64 << 10  // bytes of a request that is not held that are looked at
+	maxDecodedWatched = 256 << 10 // of them, if they came compressed
+)
+
+// An exchangeHooks is what a link knows of an exchange that is about push notification configs, or whose answer may name
+// an address of ours.
+type exchangeHooks struct {
+	client string      // who asks; empty if it has no name
+	asks   atomic.Bool // the request is about configs
+
+	// Of the request's side.
+	head     capture.Head
+	unseen   string // why the URLs in the request pass as they came; empty if they need not
+	watched  bool   // the beginning of its body is kept until it can be said whether it has any
+	body     []byte // what has come of it, if so
+	overflow bool   // there was more of it
+	size     int    // of what has come
+	request  *restorer
+
+	// Of the answer's side.
+	holds  bool      // it is held for us
+	answer *restorer // for the record; nil if nothing is to be put back
+}
+
+// An Editor is a card.Editor that also leads webhooks through the tap: the relay.Editor of one connection. It must be
+// told of what passes on it: see ObserveRequest. It runs in the two goroutines of the connection.
+type Editor struct {
+	*card.Editor
+	site    *Site
+	record  *recording.Conn
+	reached string // host:port at which the client has reached us
+
+	mu         sync.Mutex
+	hooked     map[int]*exchangeHooks // exchanges that are about webhooks, or may be
+	deliveries map[int]bool           // exchanges that are notifications on their way to a webhook
+	anyHooks   atomic.Bool            // hooked was not always empty
+}
+
+var (
+	_ relay.RequestEditor = (*Editor)(nil)
+	_ relay.ContentEditor = (*Editor)(nil)
+)
+
+// ObserveRequest begins the record of a notification that came to the tap, and reports whether it is one: from the agent
+// to the webhook, as if no tap were between them. Of any other request it records nothing.
+func (l *Editor) ObserveRequest(x int, head []byte) bool {
+	hooks := l.site.hooks
+	target, ok := relay.RouteTarget(head, hookPrefix)
+	if !ok {
+		return false
+	}
+	d, err := hooks.seals.deliver(target)
+	if err != nil { // it is refused
+		l.record.RequestTo(x, head, capture.Peer{Name: "webhook", URL: "http://" + l.reached}, "")
+		return true
+	}
+	l.mu.Lock()
+	if l.deliveries == nil {
+		l.deliveries = make(map[int]bool)
+	}
+	l.deliveries[x] = true
+	l.mu.Unlock()
+	l.record.Deliver(x, d.head(head), hooks.receiver(&d), d.agent)
+	return true
+}
+
+// isDelivery reports whether an exchange is a notification on its way to a webhook.
+func (l *Editor) isDelivery(x int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.deliveries[x]
+}
+
+// hookBase returns the scheme and authority that take the place of those of a webhook; without one it says why the URL
+// passes as it is, or nothing if notifications are seen anyway.
+func (s *Site) hookBase(u *url.URL) (base, why string) {
+	at := hostname.OriginOf(u)
+	switch to := s.hooks.URL; {
+	case s.hooks.Tapped(at):
+		return "", ""
+	case at == s.origin:
+		return "", "the webhook is the agent itself"
+	case to != nil:
+		return to.Scheme + "://" + to.Host, ""
+	case !s.mayReplace():
+		return "", agentElsewhere
+	case u.Scheme != "http":
+		return "", "the webhook is not on plain HTTP" + toHaveThem
+	case at.Host != hostname.Loopback && !hostname.IsLoopback(at.Host):
+		return "", "the webhook is not on this machine" + toHaveThem
+	}
+	return "http://" + s.address, ""
+}
+
+// replace returns the URL that takes the place of a webhook's, and the URL as the client means it: the same, unless it is
+// an address of ours already. Without one it says why, or nothing if there is nothing to say.
+func (s *Site) replace(text, client string) (to, was, why string) {
+	if h, ok := s.hooks.seals.ours(text); ok {
+		text = h.url
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", text, "the webhook has no http or https URL"
+	}
+	if _, _, _, err := relay.ParseTarget(text); len(text) > maxHookURL || strings.Contains(text, "\x00") ||
+		err != nil && u.User == nil && u.Fragment == "" {
+		return "", text, "the URL of the webhook is too long, or not one that can be called"
+	}
+	base, why := s.hookBase(u)
+	if base == "" {
+		return "", text, why
+	}
+	if u.User != nil { // the agent makes credentials of it
+		base = strings.Replace(base, "://", "://"+u.User.String()+"@", 1)
+	}
+	return base + hookPrefix + s.hooks.seals.seal(hook{s.name, client, text}), text, ""
+}
+
+// Request implements relay.Editor. What is asked about configs is to be answered readably.
+func (l *Editor) Request(x int, head []byte) []byte {
+	head = l.Editor.Request(x, head)
+	if !targetMentionsPush(head) || l.isDelivery(x) {
+		return head
+	}
+	l.hooksFor(x, head).asks.Store(true)
+	return l.readably(x, head)
+}
+
+// readably asks for an answer without content coding.
+func (l *Editor) readably(x int, head []byte) []byte {
+	if rawhead.Value(head, "Accept-Encoding") == nil {
+		return head
+	}
+	edit := rawhead.NewEdit(head)
+	rewrites := rawhead.Rewrite("request", "Accept-Encoding", edit.Set("Accept-Encoding", "identity"), "identity")
+	if len(rewrites) == 0 {
+		return head
+	}
+	l.record.Fact(x, capture.Fact{Rewrites: rewrites})
+	return edit.Bytes()
+}
+
+// HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
+// along with their head and show it.
+func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) int {
+	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) ||
+		!rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
+		return 0
+	}
+	coded := rawhead.IsCoded(head)
+	if whole && !coded && !mentionsPush(begun) && !targetMentionsPush(head) {
+		return 0
+	}
+	h := l.hooksFor(x, head)
+	h.watched = true
+	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
+	switch {
+	case !l.site.mayReplace():
+		h.unseen = agentElsewhere
+	case coded:
+		h.unseen = "the request that configures the webhook is compressed"
+	case rawhead.Value(head, "Expect") != nil:
+		h.unseen = "the request that configures the webhook waits for 100 (Expect)"
+	case err == nil && length > maxHookBody:
+		h.unseen = requestTooLarge
+	case rawhead.HasDigest(head):
+		h.unseen = "the request that configures the webhook has a digest of its body, which another URL would break"
+	default:
+		h.watched = err != nil // it may grow too large
+		return maxHookBody
+	}
+	return 0
+}
+
+var requestTooLarge = fmt.Sprintf("the request that configures the webhook has more than %d bytes", maxHookBody)
+
+// mayReplace reports whether any webhook can be led through the tap.
+func (s *Site) mayReplace() bool {
+	host := hostname.Normal(s.agent.Hostname())
+	return s.hooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host)
+}
+
+// Why webhooks are not led through a tap.
+const (
+	toHaveThem     = "; give --webhook-url URL under which the agent reaches this tap"
+	agentElsewhere = "the agent is not on this machine" + toHaveThem
+)
+
+var postMethod = []byte("POST ")
+
+// HeldRequest implements relay.RequestEditor: it replaces the URLs of webhooks, and no other byte of the body.
+func (l *Editor) HeldRequest(x int, head, body, trailer []byte) []byte {
+	h := l.hooks(x)
+	if h == nil || !mentionsPush(body) && !targetMentionsPush(head) {
+		l.forgetHooks(x)
+		return nil
+	}
+	h.asks.Store(true)
+	parsed := capture.ParseRequestHead(head)
+	replacements := l.replacements(x, h.client, configURLs(&parsed, body))
+	edited := l.readably(x, head)
+	if len(replacements) == 0 && len(edited) == len(head) {
+		return nil
+	}
+	return rawhead.Frame(rawhead.NewEdit(edited), &parsed, card.Apply(body, replacements), trailer)
+}
+
+// replacements returns what takes the place of the URLs of webhooks, and records it.
+func (l *Editor) replacements(x int, client string, urls []card.URL) []card.Replacement {
+	var replacements []card.Replacement
+	var fact capture.Fact
+	for _, u := range urls {
+		to, was, why := l.site.replace(u.Text, client)
+		if why != "" {
+			l.unseenWebhook(x, client, why)
+		}
+		if to == "" {
+			continue
+		}
+		replacements = append(replacements, card.Replacement{URL: u, By: to})
+		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "request.body#" + u.Pointer, Was: was, Now: to})
+	}
+	if len(replacements) > 0 {
+		l.site.replaced.Store(true)
+		l.record.Fact(x, fact)
+	}
+	return replacements
+}
+
+// unseenWebhook says that the notifications of a webhook go past us.
+func (l *Editor) unseenWebhook(x int, client, why string) {
+	l.record.Fact(x, capture.Fact{Note: capture.WebhooksNotObserved + why})
+	if client == "" {
+		client = "client"
+	}
+	l.site.hooks.Notice(fmt.Sprintf("%s → %s: %s%s", client, l.site.name, capture.WebhooksNotObserved, why))
+}

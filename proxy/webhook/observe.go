@@ -1,0 +1,241 @@
+package webhook
+
+import (
+	"fmt"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/internal/rawhead"
+	"a2atap/proxy/relay"
+)
+
+// hooksFor returns what is known of an exchange, which begins to be one about webhooks with it. The head is that of its
+// request, or nil.
+func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.hooked[x]
+	if h == nil {
+		h = &exchangeHooks{head: capture.ParseRequestHead(head)}
+		h.client = l.record.NameNow(head)
+		h.request = l.recordRestorer(x, "request.body")
+		if l.hooked == nil {
+			l.hooked = make(map[int]*exchangeHooks)
+		}
+		l.hooked[x] = h
+		l.anyHooks.Store(true)
+	}
+	return h
+}
+
+// hooks returns what is known of an exchange, nil of one that is not about webhooks.
+func (l *Editor) hooks(x int) *exchangeHooks {
+	if !l.anyHooks.Load() {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hooked[x]
+}
+
+func (l *Editor) forgetHooks(x int) {
+	if l.anyHooks.Load() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.hooked, x)
+	}
+}
+
+// recordRestorer returns what puts the URLs of webhooks back in what is recorded of an exchange, and notes where it has.
+func (l *Editor) recordRestorer(x int, place string) *restorer {
+	known := make(map[string]bool)
+	return &restorer{seals: l.site.hooks.seals, found: func(ours string, h hook) {
+		if !known[ours] && len(known) < maxNotedAddresses {
+			known[ours] = true
+			l.record.Fact(x, capture.Fact{Rewrites: []capture.Rewrite{{Place: place, Was: ours, Now: h.url}}})
+		}
+	}}
+}
+
+// maxNotedAddresses bounds how many addresses that were put back are noted of one message.
+const maxNotedAddresses = 64
+
+// ObserveRequestBody takes a piece of a request's body, and returns it as it is to be recorded.
+func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
+	h := l.hooks(x)
+	if h == nil {
+		return p
+	}
+	if h.watched && !h.overflow {
+		room := maxWatched - len(h.body)
+		h.overflow = len(p) > room
+		h.body = append(h.body, p[:min(len(p), room)]...)
+	}
+	if h.size += len(p); h.size > maxHookBody && h.unseen == "" {
+		h.unseen = requestTooLarge
+	}
+	return h.request.Next(p, false)
+}
+
+// ObserveRequestEnd ends a request's body: of one that was not held it is said that its webhooks are not observed. It
+// returns what is still to be recorded of it.
+func (l *Editor) ObserveRequestEnd(x int) []byte {
+	h := l.hooks(x)
+	if h == nil {
+		return nil
+	}
+	if h.unseen != "" {
+		l.passedUnseen(x, h)
+		h.body = nil
+	}
+	return h.request.Next(nil, true)
+}
+
+// passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
+func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
+	body, err := h.body, error(nil)
+	if codings := h.head.Fields.Codings(); len(codings) > 0 {
+		decoding := &l.site.hooks.decoding
+		decoding.Lock() // a decoder may take megabytes
+		body, err = capture.Decode(body, codings, maxDecodedWatched)
+		decoding.Unlock()
+	}
+	switch about := mentionsPush(body) || mentionsPush([]byte(h.head.Target)); {
+	case !about:
+	case h.overflow || err != nil: // its end is not known
+		l.unseenWebhook(x, h.client, h.unseen)
+	case len(configURLs(&h.head, body)) > 0:
+		l.unseenWebhook(x, h.client, h.unseen)
+	}
+}
+
+// mayName reports whether the answer with a head can be read for addresses of ours while it passes. Where the request
+// asks for configs, its type says little: there are agents that send JSON as plain text, or do not say what they send,
+// some official SDKs of 0.3 among them.
+func mayName(h *capture.Head, asked bool) bool {
+	media := h.Fields.MediaType()
+	return h.Status != 204 && h.Status != 304 &&
+		(rawhead.IsJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == ""))
+}
+
+// ObserveAnswer notes the head of an answer that may name addresses of ours.
+func (l *Editor) ObserveAnswer(x int, head []byte) {
+	if h := l.answerHooks(x, head); h != nil && !rawhead.IsCoded(head) {
+		h.answer = l.recordRestorer(x, "response.body")
+	}
+}
+
+// ObserveAnswerBody takes a piece of an answer's body, and returns it as it is to be recorded: nil with last is the end.
+func (l *Editor) ObserveAnswerBody(x int, p []byte, last bool) []byte {
+	h := l.hooks(x)
+	if h == nil || h.answer == nil {
+		return p
+	}
+	return h.answer.Next(p, last)
+}
+
+// Hold implements relay.Editor. Of an answer that declares its length all must be there before its head can go on.
+func (l *Editor) Hold(x int, head []byte) int {
+	if limit := l.Editor.Hold(x, head); limit > 0 {
+		return limit
+	}
+	h := l.answerHooks(x, head)
+	if h == nil {
+		return 0
+	}
+	if !rawhead.IsCoded(head) && (rawhead.Value(head, "Content-Length") == nil || rawhead.Value(head, "Transfer-Encoding") != nil) {
+		return 0 // see Change
+	}
+	if rawhead.IsCoded(head) && !h.asks.Load() {
+		return 0
+	}
+	h.holds = true
+	return maxHookBody
+}
+
+// answerHooks returns what is known of an exchange whose answer may name addresses of ours; nil of any other.
+func (l *Editor) answerHooks(x int, head []byte) *exchangeHooks {
+	if l.isDelivery(x) {
+		return nil
+	}
+	h := l.hooks(x)
+	asked := h != nil && h.asks.Load()
+	if !asked && !l.site.replaced.Load() {
+		return nil
+	}
+	parsed := capture.ParseResponseHead(head)
+	if !mayName(&parsed, asked) {
+		return nil
+	}
+	return l.hooksFor(x, nil)
+}
+
+// Change implements relay.ContentEditor.
+func (l *Editor) Change(x int, head []byte) relay.Change {
+	if l.answerHooks(x, head) == nil || rawhead.IsCoded(head) {
+		return nil
+	}
+	return &restorer{seals: l.site.hooks.seals}
+}
+
+// Answer implements relay.Editor.
+func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
+	h := l.hooks(x)
+	if h == nil || !h.holds {
+		return l.Editor.Answer(x, head, body, trailer)
+	}
+	parsed := capture.ParseResponseHead(head)
+	text, err := capture.Decode(body, parsed.Fields.Codings(), maxDecodedHook)
+	if err != nil {
+		return nil
+	}
+	text, changed := l.site.hooks.seals.restored(text)
+	if !changed {
+		return nil
+	}
+	edit := rawhead.NewEdit(head)
+	edit.Drop("Content-Encoding")
+	rawhead.DropDigests(edit)
+	return rawhead.Frame(edit, &parsed, text, rawhead.WithoutDigests(trailer))
+}
+
+// hookPatience is how long an answer may be held that declares its length and asks for no configs: what such a one says
+// of webhooks is an exception, and its client may be waiting for its beginning.
+const hookPatience = 500 * time.Millisecond
+
+// Patience implements relay.DoubtfulEditor.
+func (l *Editor) Patience(x int) time.Duration {
+	if h := l.hooks(x); h != nil && h.holds && !h.asks.Load() {
+		return hookPatience
+	}
+	return l.Editor.Patience(x)
+}
+
+// TooSlow implements relay.DoubtfulEditor.
+func (l *Editor) TooSlow(x int, body []byte) {
+	if h := l.hooks(x); h == nil || !h.holds {
+		l.Editor.TooSlow(x, body)
+		return
+	}
+	l.record.Fact(x, capture.Fact{Note: "the answer took longer than " + hookPatience.String() +
+		" and passed as it came: addresses of this tap may stand in it for webhooks"})
+}
+
+// TooLarge implements relay.Editor.
+func (l *Editor) TooLarge(x int) {
+	if h := l.hooks(x); h == nil || !h.holds {
+		l.Editor.TooLarge(x)
+		return
+	}
+	l.record.Fact(x, capture.Fact{Note: fmt.Sprintf(
+		"the answer has more than %d bytes and passed as it came: addresses of this tap may stand in it for webhooks",
+		maxHookBody)})
+}
+
+// ObserveEnded is told of the end of an exchange.
+func (l *Editor) ObserveEnded(x int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.hooked, x)
+	delete(l.deliveries, x)
+}

@@ -1,0 +1,118 @@
+// Package webhook leads push notifications through taps: agents are given addresses of ours in place of the webhooks of
+// their clients, and what comes there is recorded and forwarded to the webhook.
+//
+// An [Editor] replaces the URLs in the push notification configs of requests, of all dialects, and puts them back in
+// answers, so that the client finds what it has written. The address contains the webhook's URL, sealed with a key of
+// the user: no state is needed to forward a notification, also not across restarts, and nobody without the key can make
+// an address or look into one.
+//
+// # What it promises
+//
+// Only the URLs change; every other byte of a body stays. A request is held only if it is JSON and may be about
+// configs, up to 1 MiB; of an answer, as a rule, no more is held back than may be the beginning of an address. A webhook
+// that cannot be led through the tap, since the agent is elsewhere, the body compressed or too large, or the client
+// waits for 100, stays as it is, and the record and the user are told that its notifications are not observed.
+//
+// What is recorded is what the client and the agent mean: the URLs of the webhooks, and a notification as if no tap were
+// between them.
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/recording"
+	"a2atap/proxy/relay"
+)
+
+// A Spec says how push notifications are led through taps.
+type Spec struct {
+	// Key is the secret that the addresses of webhooks are sealed with. Whoever has it later, at the same listening
+	// addresses, forwards what is sent to them.
+	Key []byte
+
+	// URL is the address under which agents reach one of the taps, such as that of a tunnel: http or https, without
+	// query. Nil leads only notifications of agents on this machine to webhooks on plain HTTP on this machine.
+	URL *url.URL
+}
+
+// Options are a Spec and what a Hooks must know of the proxy that it belongs to.
+type Options struct {
+	Spec
+
+	Dial   func(ctx context.Context, to relay.Target) (net.Conn, error) // connects to a webhook
+	Tapped func(at hostname.Origin) bool                                // a tap listens there
+	Agent  func(at hostname.Origin) (agent capture.Peer, ok bool)       // that is tapped there
+	Notice func(text string)                                            // tells the user something
+}
+
+// Hooks lead the notifications of all agents of a proxy to their webhooks.
+type Hooks struct {
+	Options
+	seals    *sealer
+	decoding sync.Mutex // held while a request is decoded to look for webhooks
+}
+
+// New returns the Hooks of a proxy.
+func New(o Options) (*Hooks, error) {
+	seals, err := newSealer(o.Key)
+	if err != nil {
+		return nil, fmt.Errorf("make a key for webhooks: %w", err)
+	}
+	return &Hooks{Options: o, seals: seals}, nil
+}
+
+// receiver returns the webhook of a delivery as the record names it: after the agent that is tapped there, or the client
+// that has configured it.
+func (h *Hooks) receiver(d *delivery) capture.Peer {
+	if agent, ok := h.Agent(hostname.NewOrigin(d.to.Host, d.to.Port)); ok {
+		return agent
+	}
+	return capture.Peer{
+		Name: cmp.Or(d.client, "webhook"), Addr: d.to.Authority(), URL: d.to.Scheme + "://" + d.authority,
+	}
+}
+
+// A Site is a tap that webhooks are led through.
+type Site struct {
+	hooks    *Hooks
+	name     string
+	agent    *url.URL
+	origin   hostname.Origin
+	address  string      // host:port of the tap
+	replaced atomic.Bool // the agent was given an address of ours
+}
+
+// NewSite returns the Site of a tap: its name, the URL of its agent and its listening address, host:port.
+func (h *Hooks) NewSite(name string, agent *url.URL, address string) *Site {
+	return &Site{hooks: h, name: name, agent: agent, origin: hostname.OriginOf(agent), address: address}
+}
+
+// NewEditor returns the Editor of a connection that has reached the tap at host:port.
+func (s *Site) NewEditor(cards *card.Editor, record *recording.Conn, reached string) *Editor {
+	return &Editor{Editor: cards, site: s, record: record, reached: reached}
+}
+
+// Route returns what takes the notifications that come to the tap to their webhooks.
+func (s *Site) Route() *relay.Route {
+	return &relay.Route{
+		Prefix: hookPrefix,
+		Resolve: func(target string) (relay.Target, string, string, error) {
+			d, err := s.hooks.seals.deliver(target)
+			if err != nil {
+				s.hooks.Notice(fmt.Sprintf("tap %s refused a notification: %v", s.name, err))
+			}
+			return d.to, d.authority, d.target, err
+		},
+		Dial:     s.hooks.Dial,
+		Receiver: "the webhook",
+	}
+}
