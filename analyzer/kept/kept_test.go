@@ -2,6 +2,7 @@ package kept_test
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -163,4 +164,27 @@ func TestJudgedWhileRead(t *testing.T) {
 			t.Errorf("the rows: -in one go +while read:\n%s", diff)
 		}
 	})
+}
+
+// A reading that other rules made is none, but says which exchanges brought a card.
+func TestOfOtherRules(t *testing.T) {
+	ctx := context.Background()
+	src, err := open.File("../rules/testdata/wild/a2a-go-0.3.15.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var shelf capture.MemoryShelf
+	if _, err := kept.HeadOf(ctx, &shelf); !errors.Is(err, kept.ErrNone) {
+		t.Errorf("of an empty shelf: %v, want %v", err, kept.ErrNone)
+	}
+	if _, _, err := kept.Judge(ctx, rules.All[1:], src, shelf.Put, []byte("mark")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept.Open(ctx, &shelf, rules.All); !errors.Is(err, kept.ErrNone) {
+		t.Errorf("opened with one rule more: %v, want %v", err, kept.ErrNone)
+	}
+	if head, err := kept.HeadOf(ctx, &shelf); err != nil || !head.Ended || len(head.Cards) == 0 {
+		t.Errorf("its head is %+v, %v; want that all was judged, and cards", head, err)
+	}
 }
