@@ -8,6 +8,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // body writes a body, and how much of it is missing.
@@ -15,12 +17,12 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
 	if len(b.Data) == 0 {
 		if b.Size != 0 {
-			w.say(at, text(styleDim, absent(b)), 0)
+			w.say(at, style.Text(style.Dim, absent(b)), 0)
 		}
 		w.found(mine)
 		return
 	}
-	w.say(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, style.Line{}, 0)
 	data, err := b.Data, error(nil)
 	if w.view != viewRaw {
 		data, err = b.Decode(head)
@@ -32,19 +34,19 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 		w.content(at, data, mine)
 	}
 	if err != nil {
-		w.say(at, text(styleWarning, "? "+err.Error()), 2)
+		w.say(at, style.Text(style.Warning, "? "+err.Error()), 2)
 	}
 	if b.Dropped > 0 {
-		w.say(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" were not recorded"), 2)
+		w.say(at, style.Text(style.Warning, "? "+text.Plural(b.Dropped, "more byte")+" were not recorded"), 2)
 	} else if !b.Complete && w.x.State != capture.StateOpen {
-		w.say(at, text(styleWarning, "? the body was cut off"), 2)
+		w.say(at, style.Text(style.Warning, "? the body was cut off"), 2)
 	}
 }
 
 func absent(b *capture.Body) string {
 	switch {
 	case b.Size > 0 || b.Dropped > 0:
-		return "the body was not recorded: " + size(max(b.Size, b.Dropped))
+		return "the body was not recorded: " + text.Size(max(b.Size, b.Dropped))
 	case b.Complete:
 		return "no body"
 	}
@@ -73,7 +75,7 @@ func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.P
 		w.plain(at, hexLines(data))
 	}
 	if len(data) < whole {
-		w.say(at, text(styleTitle, fmt.Sprintf("… %s of %s; + shows more", size(int64(len(data))), size(int64(whole)))), 0)
+		w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s; + shows more", text.Size(int64(len(data))), text.Size(int64(whole)))), 0)
 	}
 }
 
@@ -83,13 +85,13 @@ func (w *docWriter) plain(at analyzer.Place, pieces []string) {
 			w.tooManyLines(at, len(pieces))
 			return
 		}
-		w.put(at, text(styleText, piece), 0)
+		w.put(at, style.Text(style.Normal, piece), 0)
 	}
 }
 
 func (w *docWriter) tooManyLines(at analyzer.Place, lines int) {
-	w.say(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines),
-		number(lines))), 0)
+	w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s lines; a2atap show prints all", text.Number(maxLines),
+		text.Number(lines))), 0)
 }
 
 // json writes a JSON text. A finding is written below the line where its value begins or, if the value is absent, where

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/text"
 )
 
 // times is how the inspector shows instants, the same in all panels.
@@ -29,7 +31,7 @@ func (s *shared) clock(t time.Time) string {
 	case s.first.IsZero():
 		return "…"
 	}
-	return since(t.Sub(s.first))
+	return text.Duration(t.Sub(s.first))
 }
 
 // clockIn is clock, without the fraction of the second where there is no room for it.

@@ -9,6 +9,8 @@ import (
 
 	"a2atap/proxy/spelling"
 	"a2atap/tui/command"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A commandLine is the prompt in which verbs are typed, and what completes them.
@@ -98,45 +100,45 @@ func (c *commandLine) complete() {
 }
 
 // above shows what tab puts into the line or, where there is nothing to choose from, what the verb takes.
-func (c *commandLine) above(columns int) []line {
+func (c *commandLine) above(columns int) []style.Line {
 	name, _ := command.Split(c.prompt.input.Value())
 	v, err := findVerb(name)
 	switch n := len(c.offer.Words); {
 	case n == 0 && (err != nil || v == nil):
 		return nil
 	case n == 0:
-		return []line{text(styleStrong, " "+v.usage()).add(styleDim, "  "+v.words)}
+		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
 	case n == 1 && err == nil && v != nil && strings.TrimSpace(c.offer.Words[0]) == v.name:
-		return []line{text(styleStrong, " "+v.usage()).add(styleDim, "  "+v.words)}
+		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
 	}
-	return []line{choices(c.offer.Words, c.offer.Chosen(), columns)}
+	return []style.Line{choices(c.offer.Words, c.offer.Chosen(), columns)}
 }
 
 // choices draws words in one line, as many as there is room for, so that the chosen one is among them.
-func choices(words []string, chosen, columns int) line {
+func choices(words []string, chosen, columns int) style.Line {
 	first, used := 0, 0
 	for i := 0; i <= chosen; i++ {
-		w := width(clean(strings.TrimSpace(words[i]))) + 2
+		w := text.Width(text.Clean(strings.TrimSpace(words[i]))) + 2
 		if used += w; used > columns-6 {
 			first, used = i, w
 		}
 	}
-	row := line{}
+	row := style.Line{}
 	if first > 0 {
-		row = row.add(styleDim, " …")
+		row = row.Add(style.Dim, " …")
 	}
 	for i := first; i < len(words); i++ {
 		word := strings.TrimSpace(words[i])
-		if i > first && width(row.String())+width(clean(word))+4 > columns {
-			return row.add(styleDim, " …")
+		if i > first && text.Width(row.String())+text.Width(text.Clean(word))+4 > columns {
+			return row.Add(style.Dim, " …")
 		}
-		row = row.add(styleText, " ")
+		row = row.Add(style.Normal, " ")
 		if i == chosen {
-			row = row.add(styleCursor, word)
+			row = row.Add(style.Cursor, word)
 		} else {
-			row = row.add(styleText, word)
+			row = row.Add(style.Normal, word)
 		}
-		row = row.add(styleText, " ")
+		row = row.Add(style.Normal, " ")
 	}
 	return row
 }
@@ -168,7 +170,7 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 		return v.run(m, argument)
 	case v.ofList && keyOf(v.do, m.top().place()) == nil:
 		k := keyOf(v.do, inList)
-		if why := k.why(m); why != "" {
+		if why := m.why(k); why != "" {
 			return nil, errors.New(why)
 		}
 		return tea.Batch(m.home(), m.perform(v.do)), nil
@@ -182,7 +184,7 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 // unable returns why an action has no effect in the top panel, or "".
 func (m *inspector) unable(a action) string {
 	if k := keyOf(a, m.top().place()); k != nil {
-		return k.why(m)
+		return m.why(k)
 	}
 	var in place
 	for i := range keys {

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
 )
 
 // Whoever adds an action adds a verb for it, so that the command line, the palette and the help have it too.
@@ -96,7 +97,7 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
+				u := newUI(t, journey(t), 80, 24, Options{Theme: style.Dark})
 				defer u.close()
 				u.press(strings.Fields(c.from)...).command(c.line)
 				u.sees(c.sees)
@@ -333,7 +334,7 @@ func FuzzExecute(f *testing.F) {
 	f.Add("4.response.event[3]#/result")
 	f.Add("filter (agent:\"")
 	f.Fuzz(func(t *testing.T, line string) {
-		m := newInspector(newLoader(t.Context(), nil, nil), Options{Theme: Plain})
+		m := newInspector(newLoader(t.Context(), nil, nil), Options{Theme: style.Plain})
 		m.Update(sizeOf(80, 24))
 		m.shared.opened, m.shared.info.Exchanges = true, 8
 		for _, in := range []func(){

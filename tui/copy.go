@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/terminal"
+	"a2atap/tui/text"
 )
 
 // copied is a text to be copied.
@@ -196,7 +197,7 @@ func (l *loader) transcript(seq uint64) (string, error) {
 			length += len(what.Event.Raw)
 		}
 		if length > terminal.MaxCopy {
-			return "", fmt.Errorf("it is too long for a clipboard (%s); a2atap show prints it", size(terminal.MaxCopy))
+			return "", fmt.Errorf("it is too long for a clipboard (%s); a2atap show prints it", text.Size(terminal.MaxCopy))
 		}
 		x = capture.Assemble(x, step)
 	}

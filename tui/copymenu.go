@@ -105,14 +105,6 @@ func (m *inspector) copyWhat(name string) (tea.Cmd, error) {
 	return c.do(), nil
 }
 
-// unless returns why something cannot be done, unless it can.
-func unless(can bool, why string) string {
-	if can {
-		return ""
-	}
-	return why
-}
-
 func isEvent(at analyzer.Place) bool { return strings.HasPrefix(at.Part, "event[") }
 
 // hasValue reports whether a place is one of a value: in a head, or in JSON.

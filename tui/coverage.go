@@ -9,6 +9,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A coveragePanel shows the verdict on the capture so far, and for each link which rules were observed and broken
@@ -38,8 +40,10 @@ type coverageLine struct {
 
 func newCoverage(s *shared) *coveragePanel { return &coveragePanel{shared: s} }
 
-func (c *coveragePanel) place() place           { return inCoverage }
-func (c *coveragePanel) title() string          { return "coverage" }
+func (c *coveragePanel) place() place { return inCoverage }
+
+func (c *coveragePanel) title() string { return "coverage" }
+
 func (c *coveragePanel) target() analyzer.Place { return analyzer.Place{} }
 
 // begin returns the command that reads what was observed. What takes long is read less often.
@@ -207,7 +211,7 @@ func (c *coveragePanel) status() string {
 	if !c.ready {
 		return ""
 	}
-	words := plural(len(c.known.on), "link")
+	words := text.Plural(len(c.known.on), "link")
 	if c.shared.judged.behind || c.shared.info.Live {
 		words += " so far"
 	}
@@ -226,23 +230,23 @@ func (c *coveragePanel) rule() *analyzer.Rule {
 }
 
 // verdictLines are the sum of all, in the words of check.
-func (c *coveragePanel) verdictLines() []line {
+func (c *coveragePanel) verdictLines() []style.Line {
 	if !c.ready || c.height < 6 {
 		return nil
 	}
-	var lines []line
-	for _, piece := range prose(c.verdict, max(c.width-2, 8)) {
-		lines = append(lines, text(styleStrong, " "+piece))
+	var lines []style.Line
+	for _, piece := range text.Prose(c.verdict, max(c.width-2, 8)) {
+		lines = append(lines, style.Text(style.Strong, " "+piece))
 	}
-	return append(lines[:min(len(lines), c.height/3)], line{})
+	return append(lines[:min(len(lines), c.height/3)], style.Line{})
 }
 
-func (c *coveragePanel) view() []line {
+func (c *coveragePanel) view() []style.Line {
 	switch {
 	case c.err != nil:
-		return []line{text(styleError, "! "+c.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+c.err.Error())}
 	case !c.ready:
-		return []line{text(styleDim, "  reading what was observed …")}
+		return []style.Line{style.Text(style.Dim, "  reading what was observed …")}
 	}
 	lines := c.verdictLines()
 	for i := c.outline.top; i < c.outline.bottom(); i++ {
@@ -252,33 +256,33 @@ func (c *coveragePanel) view() []line {
 }
 
 // line draws a row.
-func (c *coveragePanel) line(i int) line {
+func (c *coveragePanel) line(i int) style.Line {
 	l := c.outline.at(i)
 	what := &c.lines[l.item]
 	cursor := " "
 	if i == c.outline.cursor {
 		cursor = ">"
 	}
-	row := line{selected: i == c.outline.cursor}.add(styleStrong, cursor)
-	indent := blanks(2 * l.level)
+	row := style.Line{Selected: i == c.outline.cursor}.Add(style.Strong, cursor)
+	indent := text.Blanks(2 * l.level)
 	switch {
 	case what.rule == nil:
-		mark, look := " ", styleTitle
+		mark, look := " ", style.Title
 		if what.broken {
 			mark = "!"
 		}
-		return row.add(styleError, mark).add(look, indent+c.outline.foldSign(l)+what.words)
+		return row.Add(style.Error, mark).Add(look, indent+c.outline.foldSign(l)+what.words)
 	case what.on.Broken > 0:
-		mark, look := sign(what.rule.Severity())
-		return c.ruleLine(row.add(look, mark+indent), what, fmt.Sprintf("broken %s of %s", number(what.on.Broken),
-			number(what.on.Applied)))
+		mark, look := style.OfSeverity(what.rule.Severity())
+		return c.ruleLine(row.Add(look, mark+indent), what, fmt.Sprintf("broken %s of %s", text.Number(what.on.Broken),
+			text.Number(what.on.Applied)))
 	case what.on.Applied > 0:
-		return c.ruleLine(row.add(styleGood, "✓"+indent), what, plural(what.on.Applied, "time"))
+		return c.ruleLine(row.Add(style.Good, "✓"+indent), what, text.Plural(what.on.Applied, "time"))
 	}
-	return c.ruleLine(row.add(styleDim, "–"+indent), what, "never")
+	return c.ruleLine(row.Add(style.Dim, "–"+indent), what, "never")
 }
 
-func (c *coveragePanel) ruleLine(row line, what *coverageLine, times string) line {
-	return row.add(styleStrong, pad(what.rule.ID, min(34, c.width/2))+" ").add(styleText, pad(times, 18)).
-		add(styleDim, what.rule.Title)
+func (c *coveragePanel) ruleLine(row style.Line, what *coverageLine, times string) style.Line {
+	return row.Add(style.Strong, text.Pad(what.rule.ID, min(34, c.width/2))+" ").Add(style.Normal, text.Pad(times, 18)).
+		Add(style.Dim, what.rule.Title)
 }

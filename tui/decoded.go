@@ -7,6 +7,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A fact is a named value of a decoded message.
@@ -42,10 +44,10 @@ func (w *docWriter) decodedEvent(at analyzer.Place, data []byte) {
 
 func (w *docWriter) facts(at analyzer.Place, list facts) {
 	if len(list) == 0 {
-		w.say(at, text(styleDim, "nothing of A2A"), 0)
+		w.say(at, style.Text(style.Dim, "nothing of A2A"), 0)
 	}
 	for _, f := range list {
-		w.put(at, text(styleName, "  "+pad(f.name, 12)).add(styleText, " "+f.value), 15)
+		w.put(at, style.Text(style.Name, "  "+text.Pad(f.name, 12)).Add(style.Normal, " "+f.value), 15)
 	}
 }
 
@@ -76,7 +78,7 @@ func callFacts(c *a2a.Call, in a2a.Dialects) facts {
 		f.add("push to", c.PushConfig.URL())
 	}
 	if c.Batch != nil {
-		f.add("batch", plural(len(c.Batch), "call"))
+		f.add("batch", text.Plural(len(c.Batch), "call"))
 	}
 	return f
 }
@@ -133,7 +135,7 @@ func (f *facts) task(t a2a.Task) {
 		f.artifact(a2a.Artifact{Value: v})
 	}
 	if n := t.Get("history").Len(); n > 0 {
-		f.add("history", plural(n, "message"))
+		f.add("history", text.Plural(n, "message"))
 	}
 }
 
@@ -166,7 +168,7 @@ func partWords(p a2a.Part) (name, value string) {
 		return "file", strings.TrimSpace(p.Filename() + " " + p.URI().Text())
 	case a2a.RawPart:
 		return "file", strings.TrimSpace(fmt.Sprintf("%s %s, %s in base64", p.Filename(), p.MediaType(),
-			size(int64(len(p.Bytes().Text())))))
+			text.Size(int64(len(p.Bytes().Text())))))
 	}
 	return "part", string(p.Raw())
 }

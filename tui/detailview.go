@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A zone is a part of the detail.
@@ -140,7 +142,7 @@ func (d *detail) status() string {
 	}
 	words := d.x.Client.Name + " → " + d.x.Agent.Name + ", "
 	if res := d.x.Response; res != nil && res.Stream {
-		words += plural(d.excerpt.events.count(), "event") + ", "
+		words += text.Plural(d.excerpt.events.count(), "event") + ", "
 		if d.more {
 			words += fmt.Sprintf("loading %d %%, ", d.percent())
 		}
@@ -152,29 +154,29 @@ func (d *detail) status() string {
 	return words
 }
 
-func (d *detail) view() []line {
+func (d *detail) view() []style.Line {
 	switch {
 	case d.err != nil:
-		return []line{text(styleError, "! "+d.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+d.err.Error())}
 	case !d.ready:
-		return []line{text(styleDim, "  loading …")}
+		return []style.Line{style.Text(style.Dim, "  loading …")}
 	}
-	var lines []line
+	var lines []style.Line
 	for n := d.window.top; n < d.window.bottom(); n++ {
 		s := d.spotAt(n)
-		row := text(styleText, " ")
+		row := style.Text(style.Normal, " ")
 		if n == d.window.cursor {
-			row = text(styleStrong, ">")
+			row = style.Text(style.Strong, ">")
 		}
 		if l := d.docLine(s); l != nil {
 			if s.zone == zoneEvents {
-				row = row.add(styleDim, pad("│", eventIndent))
+				row = row.Add(style.Dim, text.Pad("│", eventIndent))
 			}
-			row = row.join(l.shown(d.finder.numberIn(s)))
+			row = row.Join(l.shown(d.finder.numberIn(s)))
 		} else if s.zone == zoneEvents && s.index < d.events() {
-			row = row.join(d.row(s.index))
+			row = row.Join(d.row(s.index))
 		}
-		row.selected = n == d.window.cursor
+		row.Selected = n == d.window.cursor
 		lines = append(lines, row)
 	}
 	return lines
@@ -182,23 +184,23 @@ func (d *detail) view() []line {
 
 // row draws the row of an event: its number, its time, the pause before it, its size, a bar for the pause, and its
 // summary.
-func (d *detail) row(i int) line {
+func (d *detail) row(i int) style.Line {
 	number := "·"
 	if k := d.excerpt.events.number(i); k > 0 {
 		number += strconv.Itoa(k)
 	}
-	sign, look := "▸", styleDim
+	sign, look := "▸", style.Dim
 	if _, open := d.doc.open[i]; open {
 		sign = "▾"
 	}
 	if len(d.doc.marks[i]) > 0 {
-		mark := d.doc.marks[i][0].spans[0]
-		sign, look = string([]rune(mark.text)[:1]), mark.style
+		mark := d.doc.marks[i][0].Spans[0]
+		sign, look = string([]rune(mark.Text)[:1]), mark.Style
 	}
-	row := text(look, sign+" ").add(styleStrong, pad(number, max(len(strconv.Itoa(d.events())), 4)+2))
+	row := style.Text(look, sign+" ").Add(style.Strong, text.Pad(number, max(len(strconv.Itoa(d.events())), 4)+2))
 	e, there := d.rows[i]
 	if !there {
-		return row.add(styleDim, "…")
+		return row.Add(style.Dim, "…")
 	}
 	words := e.words
 	if e.unterminated {
@@ -210,32 +212,32 @@ func (d *detail) row(i int) line {
 	if i == 0 {
 		e.before = d.x.Response.At
 	}
-	row = row.add(styleDim, padLeft(d.when(e.at), 12)+" ").add(e.pauseStyle(), padLeft(e.pause(), 9)+"  ")
+	row = row.Add(style.Dim, text.PadLeft(d.when(e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
 	if d.width >= 100 {
-		row = row.add(styleDim, padLeft(size(e.size), 8)+"  ")
+		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), 8)+"  ")
 	}
 	if d.doc.total > 0 {
-		row = row.join(e.bar(scale{d.doc.total, min(max(d.width/6, 16), 40)}, d.excerpt.events.number(i) > 0).line()).
-			add(styleText, "  ")
+		row = row.Join(e.bar(scale{d.doc.total, min(max(d.width/6, 16), 40)}, d.excerpt.events.number(i) > 0).Line()).
+			Add(style.Normal, "  ")
 	}
-	return row.add(styleText, words)
+	return row.Add(style.Normal, words)
 }
 
 // bar draws the wait before an event, or before a block of comments, and when it came.
-func (e *eventRow) bar(s scale, event bool) strip {
-	b := newStrip(s.columns)
+func (e *eventRow) bar(s scale, event bool) style.Strip {
+	b := style.NewStrip(s.columns)
 	if e.at < 0 {
 		return b
 	}
 	to := s.column(e.at)
 	if e.before >= 0 {
-		b.fill(s.column(e.before), to-1, e.pauseStyle(), "─")
+		b.Fill(s.column(e.before), to-1, e.pauseStyle(), "─")
 	}
 	mark := "●"
 	if !event {
 		mark = "·"
 	}
-	b.put(to, styleAnswer, mark)
+	b.Put(to, style.Answer, mark)
 	return b
 }
 
@@ -245,7 +247,7 @@ func (d *detail) when(at time.Duration) string {
 	case at < 0:
 		return "–"
 	case d.shared.deltas:
-		return "+" + since(at)
+		return "+" + text.Duration(at)
 	}
 	return d.shared.clock(d.x.Started.Add(at))
 }
@@ -263,15 +265,15 @@ func (e *eventRow) pause() string {
 	if gap < 0 {
 		return ""
 	}
-	return fmt.Sprintf("Δ%s", since(gap))
+	return fmt.Sprintf("Δ%s", text.Duration(gap))
 }
 
 // pauseStyle highlights pauses of a second and more.
-func (e *eventRow) pauseStyle() style {
+func (e *eventRow) pauseStyle() style.Style {
 	if e.gap() >= time.Second {
-		return styleWarning
+		return style.Warning
 	}
-	return styleDim
+	return style.Dim
 }
 
 // percent returns how much of the capture behind the beginning of the exchange was read.

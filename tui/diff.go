@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
+	"a2atap/tui/style"
 )
 
 // A diffSide is one of the two things that are compared: an exchange, or a task.
@@ -73,8 +74,8 @@ func (m *inspector) openDiff(was, now diffSide) tea.Cmd {
 type compared struct {
 	ticket uint64
 	report *report.Report
-	told   []line    // the report
-	rows   []diffRow // both sides, line by line
+	told   []style.Line // the report
+	rows   []diffRow    // both sides, line by line
 	err    error
 }
 
@@ -132,42 +133,42 @@ const (
 )
 
 // reportLines returns a report as lines of the screen: its verdict, then what differs.
-func reportLines(r *report.Report) []line {
+func reportLines(r *report.Report) []style.Line {
 	var b strings.Builder
 	report.Painted(&b, r, func(ink report.Ink, words string) string { //nolint:errcheck // memory takes all
 		return string(inkBegins) + string(rune('0'+ink)) + words + string(inkEnds)
 	})
-	lines := []line{text(styleTitle, r.Verdict()), {}}
+	lines := []style.Line{style.Text(style.Title, r.Verdict()), {}}
 	for row := range strings.Lines(b.String()) {
 		lines = append(lines, paintedLine(strings.TrimSuffix(row, "\n")))
 	}
 	return lines
 }
 
-var inkStyles = map[report.Ink]style{
-	report.Plain: styleText, report.Heading: styleStrong, report.Was: styleError, report.Now: styleString,
-	report.Aside: styleDim,
+var inkStyles = map[report.Ink]style.Style{
+	report.Plain: style.Normal, report.Heading: style.Strong, report.Was: style.Error, report.Now: style.String,
+	report.Aside: style.Dim,
 }
 
-func paintedLine(row string) (l line) {
+func paintedLine(row string) (l style.Line) {
 	for row != "" {
 		plain, rest, found := strings.Cut(row, string(inkBegins))
-		l = l.add(styleText, plain)
+		l = l.Add(style.Normal, plain)
 		if !found || rest == "" {
 			return l
 		}
 		words, after, _ := strings.Cut(rest[1:], string(inkEnds))
-		l = l.add(inkStyles[report.Ink(rest[0]-'0')], words)
+		l = l.Add(inkStyles[report.Ink(rest[0]-'0')], words)
 		row = after
 	}
 	return l
 }
 
 // toldLine fits a line of a report to a width.
-func toldLine(l line, columns int) []line {
+func toldLine(l style.Line, columns int) []style.Line {
 	words := l.String()
 	indent := len(words) - len(strings.TrimLeft(words, " ")) + 3
-	return text(styleText, " ").join(l).wrapWords(max(columns-1, 8), indent)
+	return style.Text(style.Normal, " ").Join(l).WrapWords(max(columns-1, 8), indent)
 }
 
 // besides lays both sides out line by line: exchanges that were compared stand beside each other, ids are renamed by
@@ -194,7 +195,7 @@ func (l *loader) besides(ctx context.Context, a, b *part, r *report.Report) ([]d
 
 // inOrder lays out two sides of one exchange each, whether or not they could be compared by meaning.
 func (l *loader) inOrder(ctx context.Context, was, now *laidOut, a, b *part) ([]diffRow, error) {
-	var texts [2][]line
+	var texts [2][]style.Line
 	for i, side := range []*part{a, b} {
 		out := []*laidOut{was, now}[i]
 		for _, seq := range slices.Sorted(maps.Keys(side.chosen)) {

@@ -11,6 +11,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/tui/align"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // maxDiffLines bounds the lines of one exchange that are laid out for a comparison.
@@ -24,13 +26,13 @@ var isTime = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\
 
 // A diffRow is a line of one side of a comparison beside that of the other.
 type diffRow struct {
-	was, now       line
+	was, now       style.Line
 	hasWas, hasNow bool
 	same           bool
 }
 
 // beside aligns two texts. Lines that only one of them has stand beside each other, where both have some.
-func beside(was, now []line) []diffRow {
+func beside(was, now []style.Line) []diffRow {
 	a, b := stringsOf(was), stringsOf(now)
 	var rows []diffRow
 	free := 0 // the first row since the last equal one that has room for a line of the other side
@@ -58,7 +60,7 @@ func beside(was, now []line) []diffRow {
 	return rows
 }
 
-func stringsOf(lines []line) []string {
+func stringsOf(lines []style.Line) []string {
 	texts := make([]string, len(lines))
 	for i := range lines {
 		texts[i] = lines[i].String()
@@ -72,7 +74,7 @@ type laidOut struct {
 	load  *loader
 	names map[string]string
 	count map[string]int
-	lines []line
+	lines []style.Line
 	call  *a2a.Call
 }
 
@@ -107,7 +109,7 @@ func (o *laidOut) rename(role compare.Role, was string) (string, bool) {
 }
 
 // exchange returns the lines of an exchange; none for number 0.
-func (o *laidOut) exchange(ctx context.Context, src capture.Source, seq uint64) ([]line, error) {
+func (o *laidOut) exchange(ctx context.Context, src capture.Source, seq uint64) ([]style.Line, error) {
 	if seq == 0 {
 		return nil, nil
 	}
@@ -118,34 +120,34 @@ func (o *laidOut) exchange(ctx context.Context, src capture.Source, seq uint64) 
 	o.lines, o.call = nil, &o.load.reader.Read(x).Call
 	head := capture.ParseRequestHead(x.Request.Head)
 	target := compare.RewriteTarget(head.Target, o.call, o.rename)
-	o.put(text(styleRequest, "→ "+head.Method+" "+target))
+	o.put(style.Text(style.Request, "→ "+head.Method+" "+target))
 	o.message(head.Fields, &x.Request.Body, &head)
-	o.put(line{})
+	o.put(style.Line{})
 	o.answer(x)
 	if f := x.Fault; f != nil {
-		o.put(text(styleError, "✗ "+f.Kind+" by "+f.Side))
+		o.put(style.Text(style.Error, "✗ "+f.Kind+" by "+f.Side))
 	}
-	o.put(line{})
+	o.put(style.Line{})
 	return o.lines, nil
 }
 
-func (o *laidOut) put(l line) {
+func (o *laidOut) put(l style.Line) {
 	switch {
 	case len(o.lines) < maxDiffLines:
 		o.lines = append(o.lines, l)
 	case len(o.lines) == maxDiffLines:
-		o.lines = append(o.lines, text(styleTitle, "… the rest is not compared here; a2atap diff compares all of it"))
+		o.lines = append(o.lines, style.Text(style.Title, "… the rest is not compared here; a2atap diff compares all of it"))
 	}
 }
 
 func (o *laidOut) answer(x *capture.Exchange) {
 	res := x.Response
 	if res == nil || len(res.Head) == 0 {
-		o.put(text(styleDim, "no response was recorded"))
+		o.put(style.Text(style.Dim, "no response was recorded"))
 		return
 	}
 	head := capture.ParseResponseHead(res.Head)
-	o.put(text(styleAnswer, fmt.Sprintf("← %d %s", head.Status, head.Reason)))
+	o.put(style.Text(style.Answer, fmt.Sprintf("← %d %s", head.Status, head.Reason)))
 	if !res.Stream {
 		o.message(head.Fields, &res.Body, &head)
 		return
@@ -157,7 +159,7 @@ func (o *laidOut) answer(x *capture.Exchange) {
 			continue
 		}
 		fields := e.Fields()
-		o.put(text(styleTitle, fmt.Sprintf("event %d", e.K)).add(styleText, strings.TrimRight(" "+string(fields.Type), " ")))
+		o.put(style.Text(style.Title, fmt.Sprintf("event %d", e.K)).Add(style.Normal, strings.TrimRight(" "+string(fields.Type), " ")))
 		o.content(fields.Data)
 	}
 }
@@ -168,15 +170,15 @@ func (o *laidOut) message(fields capture.Fields, b *capture.Body, head *capture.
 		if strings.EqualFold(f.Name, "Date") {
 			f.Value = someTime
 		}
-		o.put(text(styleName, f.Name).add(styleDim, ": ").add(styleText, f.Value))
+		o.put(style.Text(style.Name, f.Name).Add(style.Dim, ": ").Add(style.Normal, f.Value))
 	}
 	data, err := b.Decode(head)
 	if len(data) > 0 {
-		o.put(line{})
+		o.put(style.Line{})
 		o.content(data)
 	}
 	if err != nil {
-		o.put(text(styleWarning, "? "+err.Error()))
+		o.put(style.Text(style.Warning, "? "+err.Error()))
 	}
 }
 
@@ -186,20 +188,20 @@ func (o *laidOut) content(data []byte) {
 	case len(data) == 0:
 	case looksJSON(data):
 		for _, l := range layoutJSON(compare.RewriteJSON(data, o.call, o.rename)) {
-			for i := range l.spans {
-				if isTime.MatchString(l.spans[i].text) {
-					l.spans[i].text = `"` + someTime + `"`
+			for i := range l.Spans {
+				if isTime.MatchString(l.Spans[i].Text) {
+					l.Spans[i].Text = `"` + someTime + `"`
 				}
 			}
-			o.put(text(styleText, blanks(2*min(l.depth, 40))).join(l.line))
+			o.put(style.Text(style.Normal, text.Blanks(2*min(l.depth, 40))).Join(l.Line))
 		}
 	case utf8.Valid(data):
 		for row := range strings.Lines(string(data)) {
-			o.put(text(styleText, strings.TrimRight(row, "\r\n")))
+			o.put(style.Text(style.Normal, strings.TrimRight(row, "\r\n")))
 		}
 	default:
 		for _, row := range hexLines(data) {
-			o.put(text(styleText, row))
+			o.put(style.Text(style.Normal, row))
 		}
 	}
 }

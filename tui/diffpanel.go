@@ -7,6 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A diffView is how a comparison is shown.
@@ -36,8 +38,8 @@ type diffPanel struct {
 	compared compared
 	ready    bool
 	mode     diffView
-	lines    []line // in this mode, for this width
-	changes  []int  // of lines, those where differences begin
+	lines    []style.Line // in this mode, for this width
+	changes  []int        // of lines, those where differences begin
 	window   window
 	height   int
 }
@@ -48,8 +50,10 @@ func newDiffPanel(s *shared, was, now diffSide) *diffPanel {
 	return d
 }
 
-func (d *diffPanel) place() place           { return inDiff }
-func (d *diffPanel) title() string          { return "diff of " + d.was.words() + " and " + d.now.words() }
+func (d *diffPanel) place() place { return inDiff }
+
+func (d *diffPanel) title() string { return "diff of " + d.was.words() + " and " + d.now.words() }
+
 func (d *diffPanel) target() analyzer.Place { return analyzer.Place{} }
 
 func (d *diffPanel) status() string {
@@ -57,7 +61,7 @@ func (d *diffPanel) status() string {
 		return ""
 	}
 	if n := len(d.compared.report.Differences); n > 0 {
-		return plural(n, "difference") + ", " + d.mode.String()
+		return text.Plural(n, "difference") + ", " + d.mode.String()
 	}
 	return d.mode.String()
 }
@@ -160,59 +164,59 @@ func (d *diffPanel) layRows() {
 	}
 	d.leftOut(left)
 	if len(d.changes) == 0 {
-		d.lines = append([]line{text(styleDim, " no line differs but for ids and times"), {}}, d.lines...)
+		d.lines = append([]style.Line{style.Text(style.Dim, " no line differs but for ids and times"), {}}, d.lines...)
 	}
 }
 
 func (d *diffPanel) leftOut(rows int) {
 	if rows > 0 {
-		d.lines = append(d.lines, text(styleDim, fmt.Sprintf(" … %s", plural(rows, "equal line"))))
+		d.lines = append(d.lines, style.Text(style.Dim, fmt.Sprintf(" … %s", text.Plural(rows, "equal line"))))
 	}
 }
 
 // row draws a row: both sides beside each other if there is room, else one above the other.
 func (d *diffPanel) row(r *diffRow) {
 	if half := (d.window.width - 3) / 2; half >= 48 {
-		sign, look := " │ ", styleDim
+		sign, look := " │ ", style.Dim
 		if !r.same {
-			sign, look = " ≠ ", styleWarning
+			sign, look = " ≠ ", style.Warning
 		}
-		was := text(styleText, " ").join(r.was)
-		row := was.fit(half)
-		row = row.add(styleText, blanks(half-width(row.String()))).add(look, sign)
-		d.lines = append(d.lines, row.join(r.now))
+		was := style.Text(style.Normal, " ").Join(r.was)
+		row := was.Fit(half)
+		row = row.Add(style.Normal, text.Blanks(half-text.Width(row.String()))).Add(look, sign)
+		d.lines = append(d.lines, row.Join(r.now))
 		return
 	}
 	switch {
 	case r.same:
-		d.lines = append(d.lines, text(styleText, "  ").join(r.now))
+		d.lines = append(d.lines, style.Text(style.Normal, "  ").Join(r.now))
 		return
 	case r.hasWas:
-		d.lines = append(d.lines, text(styleError, "- ").join(r.was))
+		d.lines = append(d.lines, style.Text(style.Error, "- ").Join(r.was))
 	}
 	if r.hasNow {
-		d.lines = append(d.lines, text(styleString, "+ ").join(r.now))
+		d.lines = append(d.lines, style.Text(style.String, "+ ").Join(r.now))
 	}
 }
 
 // heading names the sides where they stand beside each other.
-func (d *diffPanel) heading() []line {
+func (d *diffPanel) heading() []style.Line {
 	half := (d.window.width - 3) / 2
 	if !d.ready || d.mode == diffTold || d.window.height < 4 {
 		return nil
 	}
 	if half < 48 {
-		return []line{text(styleError, "- "+d.was.words()).add(styleDim, "   ").add(styleString, "+ "+d.now.words())}
+		return []style.Line{style.Text(style.Error, "- "+d.was.words()).Add(style.Dim, "   ").Add(style.String, "+ "+d.now.words())}
 	}
-	return []line{text(styleTitle, pad(" "+d.was.words(), half)).add(styleDim, " │ ").add(styleTitle, d.now.words())}
+	return []style.Line{style.Text(style.Title, text.Pad(" "+d.was.words(), half)).Add(style.Dim, " │ ").Add(style.Title, d.now.words())}
 }
 
-func (d *diffPanel) view() []line {
+func (d *diffPanel) view() []style.Line {
 	switch {
 	case d.compared.err != nil:
-		return []line{text(styleError, "! "+d.compared.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+d.compared.err.Error())}
 	case !d.ready:
-		return []line{text(styleDim, "  comparing …")}
+		return []style.Line{style.Text(style.Dim, "  comparing …")}
 	}
 	return append(d.heading(), d.lines[min(d.window.top, len(d.lines)):min(d.window.bottom(), len(d.lines))]...)
 }

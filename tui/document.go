@@ -12,6 +12,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A view is how the detail shows bodies and events.
@@ -35,7 +37,7 @@ const (
 
 // A docLine is a line of the detail.
 type docLine struct {
-	line
+	style.Line
 	place   analyzer.Place
 	finding bool              // it is a finding at place
 	found   *analyzer.Finding // which, if it is one
@@ -106,9 +108,9 @@ func (w *docWriter) request() {
 	at := analyzer.Place{Exchange: w.x.Seq}
 	w.noted()
 	if how := w.x.Client.How; how != "" && how != "user-agent" && how != "default" {
-		w.say(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
+		w.say(analyzer.Place{}, style.Text(style.Dim, "client "+w.x.Client.Name+": "+how), 0)
 	}
-	w.head(at, w.x.Request.Head, styleRequest, "→ ")
+	w.head(at, w.x.Request.Head, style.Request, "→ ")
 	head := capture.ParseRequestHead(w.x.Request.Head)
 	w.body(at.Body(), &w.x.Request.Body, &head)
 	w.trailer(at, w.x.Request.Trailer)
@@ -124,26 +126,26 @@ func (w *docWriter) noted() {
 		words += "# " + w.note.Comment
 	}
 	if words != "" {
-		w.say(analyzer.Place{}, text(styleTitle, strings.TrimSpace(words)), 2)
+		w.say(analyzer.Place{}, style.Text(style.Title, strings.TrimSpace(words)), 2)
 	}
 }
 
 func (w *docWriter) answer() {
-	w.say(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, style.Line{}, 0)
 	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
 	res := w.x.Response
 	if res == nil {
-		w.say(at, text(styleDim, "no response was recorded"), 0)
+		w.say(at, style.Text(style.Dim, "no response was recorded"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response })
 		return
 	}
 	for _, head := range res.Informational {
-		w.head(analyzer.Place{}, head, styleDim, "← ")
+		w.head(analyzer.Place{}, head, style.Dim, "← ")
 	}
-	w.head(at, res.Head, styleAnswer, "← ")
+	w.head(at, res.Head, style.Answer, "← ")
 	if res.Stream {
-		w.say(analyzer.Place{}, line{}, 0)
-		w.say(at.Body(), text(styleDim, w.howMany()+"; enter opens one"+w.bars()), 0)
+		w.say(analyzer.Place{}, style.Line{}, 0)
+		w.say(at.Body(), style.Text(style.Dim, w.howMany()+"; enter opens one"+w.bars()), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
 		return
 	}
@@ -153,18 +155,18 @@ func (w *docWriter) answer() {
 }
 
 // head writes a head, with its findings below each line.
-func (w *docWriter) head(at analyzer.Place, raw []byte, look style, mark string) {
+func (w *docWriter) head(at analyzer.Place, raw []byte, look style.Style, mark string) {
 	if w.counting && w.pattern.Absent(raw) {
 		return
 	}
 	if w.view == viewRaw {
 		for _, piece := range rawLines(raw) {
-			w.put(at.Line(), text(look, mark).add(styleText, piece), 2)
+			w.put(at.Line(), style.Text(look, mark).Add(style.Normal, piece), 2)
 			mark = ""
 		}
 	} else {
 		first, rest, _ := strings.Cut(string(raw), "\n")
-		w.put(at.Line(), text(look, mark+strings.TrimRight(first, "\r")), 2)
+		w.put(at.Line(), style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
 		w.found(func(p analyzer.Place) bool { return p.Response == at.Response && isFirst(p.Part) })
 		for field := range strings.Lines(rest) {
 			w.field(at, strings.TrimRight(field, "\r\n"))
@@ -198,7 +200,7 @@ func (w *docWriter) field(at analyzer.Place, field string) {
 		return
 	}
 	name, value, _ := strings.Cut(field, ":")
-	w.put(at.Header(name), text(styleName, name).add(styleDim, ":").add(styleText, value), 4)
+	w.put(at.Header(name), style.Text(style.Name, name).Add(style.Dim, ":").Add(style.Normal, value), 4)
 	w.found(func(p analyzer.Place) bool {
 		broken, ok := headerOf(p.Part)
 		return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
@@ -238,7 +240,7 @@ func (w *docWriter) contents() {
 			}
 		})
 		if err != nil {
-			w.say(analyzer.Place{}, text(styleError, "! "+err.Error()), 2)
+			w.say(analyzer.Place{}, style.Text(style.Error, "! "+err.Error()), 2)
 		}
 		w.doc.open[i] = w.part()
 	}
@@ -253,7 +255,7 @@ func (w *docWriter) bars() string {
 		return ""
 	}
 	w.doc.total = w.excerpt.events.at
-	return "; bars are the waits before the events, on a scale from 0 to " + since(w.doc.total)
+	return "; bars are the waits before the events, on a scale from 0 to " + text.Duration(w.doc.total)
 }
 
 // howMany says how many events there are, once all were read.
@@ -261,7 +263,7 @@ func (w *docWriter) howMany() string {
 	if w.more {
 		return "events"
 	}
-	return plural(w.excerpt.events.count(), "event")
+	return text.Plural(w.excerpt.events.count(), "event")
 }
 
 // event writes the content of one event.
@@ -277,7 +279,7 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 	}
 	for _, field := range []struct{ name, value string }{{"event", string(fields.Type)}, {"id", string(fields.ID)}} {
 		if field.value != "" {
-			w.put(at, text(styleName, field.name).add(styleDim, ": ").add(styleText, field.value), 2)
+			w.put(at, style.Text(style.Name, field.name).Add(style.Dim, ": ").Add(style.Normal, field.value), 2)
 		}
 	}
 	if w.view == viewDecoded {
@@ -290,35 +292,35 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *docWriter) ending() {
-	w.say(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, style.Line{}, 0)
 	if res := w.x.Response; res != nil && res.Stream {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.say(analyzer.Place{}, text(styleError, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).add(styleText, ": "+f.Detail), 2)
+		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:
-		w.say(analyzer.Place{}, text(styleDim, "… loading"), 0)
+		w.say(analyzer.Place{}, style.Text(style.Dim, "… loading"), 0)
 	case w.x.State == capture.StateOpen:
-		w.say(analyzer.Place{}, text(styleWarning, "… still open"), 0)
+		w.say(analyzer.Place{}, style.Text(style.Warning, "… still open"), 0)
 	case w.x.State == capture.StateInterrupted:
-		w.say(analyzer.Place{}, text(styleWarning, "? the recorder ended before the exchange did"), 0)
+		w.say(analyzer.Place{}, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
 	case w.x.Ended >= 0:
-		w.say(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
+		w.say(analyzer.Place{}, style.Text(style.Dim, "ended after "+text.Duration(w.x.Ended)), 0)
 	}
 	if w.x.Lost > 0 {
-		w.say(analyzer.Place{}, text(styleWarning,
-			"? "+plural(w.x.Lost, "byte")+" were not recorded; it is not known where"), 2)
+		w.say(analyzer.Place{}, style.Text(style.Warning,
+			"? "+text.Plural(w.x.Lost, "byte")+" were not recorded; it is not known where"), 2)
 	}
 	for _, r := range w.x.Rewrites {
-		w.say(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
+		w.say(analyzer.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.x.Notes {
 		if strings.HasPrefix(note, capture.FaultMadeHere) {
-			w.say(analyzer.Place{}, text(styleError, "✗ "+note), 2)
+			w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+note), 2)
 		} else {
-			w.say(analyzer.Place{}, text(styleDim, "note: "+note), 2)
+			w.say(analyzer.Place{}, style.Text(style.Dim, "note: "+note), 2)
 		}
 	}
 }

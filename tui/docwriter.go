@@ -5,6 +5,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/find"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A docWriter lays one exchange out.
@@ -28,7 +30,7 @@ func (w *docWriter) part() []docLine {
 }
 
 // put writes a line of the exchange. It is searched.
-func (w *docWriter) put(at analyzer.Place, l line, indent int) {
+func (w *docWriter) put(at analyzer.Place, l style.Line, indent int) {
 	var found []find.Range
 	if w.pattern != nil {
 		found = w.pattern.In(l.String())
@@ -37,23 +39,23 @@ func (w *docWriter) put(at analyzer.Place, l line, indent int) {
 }
 
 // say writes a line of our own about the exchange. It is not searched.
-func (w *docWriter) say(at analyzer.Place, l line, indent int) { w.write(at, l, indent, nil) }
+func (w *docWriter) say(at analyzer.Place, l style.Line, indent int) { w.write(at, l, indent, nil) }
 
 // write writes a line with matches in it.
-func (w *docWriter) write(at analyzer.Place, l line, indent int, found []find.Range) {
+func (w *docWriter) write(at analyzer.Place, l style.Line, indent int, found []find.Range) {
 	if w.counting {
 		w.matched += len(found)
 		return
 	}
 	if w.whole {
-		w.lines = append(w.lines, docLine{line: l, place: at})
+		w.lines = append(w.lines, docLine{Line: l, place: at})
 		return
 	}
 	first := len(w.lines)
-	for _, piece := range l.wrap(w.width-1, indent) {
-		w.lines = append(w.lines, docLine{line: piece, place: at})
+	for _, piece := range l.Wrap(w.width-1, indent) {
+		w.lines = append(w.lines, docLine{Line: piece, place: at})
 	}
-	light(w.lines[first:], wrapIndent(w.width-1, indent), found, w.matched)
+	light(w.lines[first:], style.WrapIndent(w.width-1, indent), found, w.matched)
 	w.matched += len(found)
 }
 
@@ -77,13 +79,13 @@ func (w *docWriter) finding(f *analyzer.Finding) {
 
 // findingLines returns a finding, wrapped to a width.
 func findingLines(f *analyzer.Finding, columns int) []docLine {
-	mark, look := sign(f.Severity)
+	mark, look := style.OfSeverity(f.Severity)
 	var lines []docLine
-	for i, piece := range prose(f.Message+" ["+f.Rule.ID+"]", columns-2) {
+	for i, piece := range text.Prose(f.Message+" ["+f.Rule.ID+"]", columns-2) {
 		if i > 0 {
 			mark = " "
 		}
-		lines = append(lines, docLine{line: text(look, mark+" "+piece), place: f.Place, finding: i == 0, found: f})
+		lines = append(lines, docLine{Line: style.Text(look, mark+" "+piece), place: f.Place, finding: i == 0, found: f})
 	}
 	return lines
 }

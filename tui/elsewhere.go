@@ -30,8 +30,10 @@ func (m *inspector) openElsewhere(src *part, seq uint64, file string) tea.Cmd {
 	return tea.Batch(m.push(e), e.begin())
 }
 
-func (e *elsewhere) place() place           { return inElsewhere }
-func (e *elsewhere) title() string          { return fmt.Sprintf("%d in %s", e.seq, e.file) }
+func (e *elsewhere) place() place { return inElsewhere }
+
+func (e *elsewhere) title() string { return fmt.Sprintf("%d in %s", e.seq, e.file) }
+
 func (e *elsewhere) target() analyzer.Place { return analyzer.Place{} }
 
 // shownDetail returns the detail on top, also of another capture.

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/text"
 )
 
 // An Exporter writes exchanges of the capture into files. Its function runs outside the event loop.
@@ -30,13 +31,6 @@ type ExportFormat struct {
 	Words  string // for people
 	Ending string // of the file's name
 	Single bool   // it holds one exchange alone
-}
-
-func offNoExporter(m *inspector) string {
-	if m.options.Exporter == nil {
-		return "export is not available here"
-	}
-	return offNothing(m)
 }
 
 // A selection is what is exported.
@@ -68,15 +62,15 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 		}
 	}
 	marked := selection{
-		words: "the marked ones: " + plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
+		words: "the marked ones: " + text.Plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
 	}
 	shown := selection{
-		words: "all: " + plural(m.shared.info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
+		words: "all: " + text.Plural(m.shared.info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
 	}
 	if s := m.list.search; s != nil {
 		found := append([]uint64{}, s.matches...)
 		shown = selection{
-			words: "what the filter shows: " + plural(len(found), "exchange"), name: "filtered", count: len(found),
+			words: "what the filter shows: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
 			seqs: these(found),
 		}
 	}
@@ -162,8 +156,8 @@ func (m *inspector) exported(msg exported) tea.Cmd {
 	}
 	what := "all exchanges"
 	if msg.count >= 0 {
-		what = plural(msg.count, "exchange")
+		what = text.Plural(msg.count, "exchange")
 	}
-	m.shared.message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, size(msg.size))
+	m.shared.message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, text.Size(msg.size))
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // typePause is how long the list waits for the next character before it applies the filter.
@@ -165,8 +167,8 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 
 // filterLines returns the lines below the list: words that complete the filter, the filter, the progress of its search,
 // and the error of an expression that is being typed, below its column.
-func (l *list) filterLines() []line {
-	var lines []line
+func (l *list) filterLines() []style.Line {
+	var lines []style.Line
 	switch {
 	case l.bar != nil:
 		if o := &l.bar.offer; o.Words != nil {
@@ -178,8 +180,8 @@ func (l *list) filterLines() []line {
 		}
 	case l.search != nil:
 		progress := l.progress()
-		lines = append(lines, text(styleTitle, " / ").add(styleText,
-			pad(l.search.expr, l.window.width-4-width(progress))).add(styleDim, progress))
+		lines = append(lines, style.Text(style.Title, " / ").Add(style.Normal,
+			text.Pad(l.search.expr, l.window.width-4-text.Width(progress))).Add(style.Dim, progress))
 	}
 	return lines[:min(len(lines), max(l.height-1, 0))]
 }
@@ -203,30 +205,30 @@ func (l *list) progress() string {
 }
 
 // line draws the input, with a cursor.
-func (b *bar) line(columns int, progress string) line {
+func (b *bar) line(columns int, progress string) style.Line {
 	return inputLine("/", b.input, columns, progress)
 }
 
 // wrong returns the error of the expression, with a mark below its column.
-func (b *bar) wrong(columns int) []line {
+func (b *bar) wrong(columns int) []style.Line {
 	var bad *filter.Error
 	if !errors.As(b.err, &bad) {
-		return []line{text(styleError, " ! "+b.err.Error())}
+		return []style.Line{style.Text(style.Error, " ! "+b.err.Error())}
 	}
 	value := []rune(b.input.Value())
-	indent := 3 + width(clean(string(value[:min(bad.Column-1, len(value))])))
+	indent := 3 + text.Width(text.Clean(string(value[:min(bad.Column-1, len(value))])))
 	said := fmt.Sprintf("column %d: %s", bad.Column, bad.Message)
 	mark := "^ "
 	if indent > columns/2 {
 		indent, mark = 3, ""
 	}
-	var lines []line
-	for i, piece := range prose(said, columns-indent-3) {
+	var lines []style.Line
+	for i, piece := range text.Prose(said, columns-indent-3) {
 		if i == 3 {
 			break
 		}
-		lines = append(lines, text(styleError, blanks(indent)+mark+piece))
-		mark = blanks(len(mark))
+		lines = append(lines, style.Text(style.Error, text.Blanks(indent)+mark+piece))
+		mark = text.Blanks(len(mark))
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/find"
+	"a2atap/tui/text"
 )
 
 // A match is one place in the detail where the pattern occurs: the n-th, from 0, of those before the events, in one
@@ -97,9 +98,9 @@ func (f *finder) words(d *detail) string {
 		return ""
 	}
 	before, in, after := f.counts(d)
-	words := number(before+in+after) + " matches"
+	words := text.Number(before+in+after) + " matches"
 	if f.there {
-		words = fmt.Sprintf("match %s of %s", number(f.position(d, f.here)+1), number(before+in+after))
+		words = fmt.Sprintf("match %s of %s", text.Number(f.position(d, f.here)+1), text.Number(before+in+after))
 	} else if before+in+after == 1 {
 		words = "1 match"
 	}
@@ -109,7 +110,7 @@ func (f *finder) words(d *detail) string {
 	case f.running(d):
 		words += fmt.Sprintf(", searching %d %%", 100*f.next/max(d.events(), 1))
 	case f.stopped && f.next < d.events():
-		words += fmt.Sprintf(" in %s", plural(f.next, "event"))
+		words += fmt.Sprintf(" in %s", text.Plural(f.next, "event"))
 	}
 	return words
 }

@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/tui/find"
+	"a2atap/tui/style"
 )
 
 // search types what to search for.
@@ -205,7 +206,7 @@ func TestMatchesAreLit(t *testing.T) {
 		m := growing(t, 0)
 		record(t, m, append(asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
 			answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
-		u := newUI(t, m.Reader(), 80, 24, Options{Theme: Plain})
+		u := newUI(t, m.Reader(), 80, 24, Options{Theme: style.Plain})
 		defer u.close()
 		u.press("enter").search("kyoto")
 		for _, want := range []string{

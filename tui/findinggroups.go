@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A findingGrouping is what findings stand under.
@@ -163,9 +165,9 @@ func (f *findingsPanel) nameOf(found *analyzer.Finding) string {
 }
 
 // groupLine draws a heading.
-func (f *findingsPanel) groupLine(i int, l *outlineLine) line {
+func (f *findingsPanel) groupLine(i int, l *outlineLine) style.Line {
 	g := &f.groups[l.item]
-	mark, look := sign(g.worst())
+	mark, look := style.OfSeverity(g.worst())
 	cursor := " "
 	if i == f.list.cursor {
 		cursor = ">"
@@ -173,14 +175,14 @@ func (f *findingsPanel) groupLine(i int, l *outlineLine) line {
 	var counts []string
 	for s := analyzer.Error; ; s-- {
 		if n := g.counts[s]; n > 0 {
-			counts = append(counts, plural(n, s.String()))
+			counts = append(counts, text.Plural(n, s.String()))
 		}
 		if s == analyzer.Note {
 			break
 		}
 	}
-	return line{selected: i == f.list.cursor && !f.inRule}.add(styleStrong, cursor).add(look, mark+" ").
-		add(styleTitle, f.list.foldSign(l)+pad(g.name, min(30, f.width/2))+" ").
-		add(styleText, fmt.Sprintf("%s in %s", strings.Join(counts, ", "), plural(g.exchanges, "exchange"))).
-		add(styleDim, "  "+g.title)
+	return style.Line{Selected: i == f.list.cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Title, f.list.foldSign(l)+text.Pad(g.name, min(30, f.width/2))+" ").
+		Add(style.Normal, fmt.Sprintf("%s in %s", strings.Join(counts, ", "), text.Plural(g.exchanges, "exchange"))).
+		Add(style.Dim, "  "+g.title)
 }

@@ -185,14 +185,3 @@ func (l *findingIndex) nextOf(seqs []uint64, seq uint64, step int) uint64 {
 	}
 	return 0
 }
-
-// sign returns the one-character sign of a severity, and its style.
-func sign(s analyzer.Severity) (string, style) {
-	switch s {
-	case analyzer.Error:
-		return "!", styleError
-	case analyzer.Warning:
-		return "?", styleWarning
-	}
-	return "·", styleNote
-}

@@ -7,6 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A findingsPanel lists the findings, worse ones first, in groups if the user wants, and explains the rule of the
@@ -29,7 +31,8 @@ func newFindings(s *shared) *findingsPanel {
 	return f
 }
 
-func (f *findingsPanel) place() place  { return inFindings }
+func (f *findingsPanel) place() place { return inFindings }
+
 func (f *findingsPanel) title() string { return "findings" }
 
 func (f *findingsPanel) resize(width, height int) tea.Cmd {
@@ -154,30 +157,30 @@ func (w *window) scroll(a action) {
 
 func (f *findingsPanel) status() string {
 	counts := &f.shared.found.counts
-	words := fmt.Sprintf("%s, %s, %s", plural(counts[analyzer.Error], "error"),
-		plural(counts[analyzer.Warning], "warning"), plural(counts[analyzer.Note], "note"))
+	words := fmt.Sprintf("%s, %s, %s", text.Plural(counts[analyzer.Error], "error"),
+		text.Plural(counts[analyzer.Warning], "warning"), text.Plural(counts[analyzer.Note], "note"))
 	if more := f.shared.found.total() - len(f.shared.found.list); more > 0 {
-		words += fmt.Sprintf("; the first %s are listed", number(len(f.shared.found.list)))
+		words += fmt.Sprintf("; the first %s are listed", text.Number(len(f.shared.found.list)))
 	}
 	if f.by != findingsFlat {
 		words += "; " + f.by.words()
 	}
 	if c := &f.shared.judged.counts; c.Failed > 0 {
-		words += fmt.Sprintf("; %d of %s failed", c.Failed, plural(c.Calls, "call"))
+		words += fmt.Sprintf("; %d of %s failed", c.Failed, text.Plural(c.Calls, "call"))
 	}
 	return words
 }
 
-func (f *findingsPanel) view() []line {
-	var lines []line
+func (f *findingsPanel) view() []style.Line {
+	var lines []style.Line
 	if f.list.length == 0 {
-		lines = append(lines, text(styleDim, "  "+f.nothing()))
+		lines = append(lines, style.Text(style.Dim, "  "+f.nothing()))
 	}
 	for i := f.list.top; i < f.list.bottom(); i++ {
 		lines = append(lines, f.line(i))
 	}
 	for len(lines) < f.list.height {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	if f.rule.height == 0 {
 		return lines
@@ -189,7 +192,7 @@ func (f *findingsPanel) view() []line {
 	if f.rule.length > f.rule.height {
 		head += fmt.Sprintf("── %d–%d of %d ", f.rule.top+1, f.rule.bottom(), f.rule.length)
 	}
-	lines = append(lines, text(styleTitle, head+strings.Repeat("─", max(f.width-width(head), 0))))
+	lines = append(lines, style.Text(style.Title, head+strings.Repeat("─", max(f.width-text.Width(head), 0))))
 	explained := f.explain()
 	return append(lines, explained[min(f.rule.top, len(explained)):min(f.rule.bottom(), len(explained))]...)
 }
@@ -203,12 +206,12 @@ func (f *findingsPanel) nothing() string {
 	case counts.Judged == 0:
 		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
 	}
-	words := fmt.Sprintf("no finding in %s judged", plural(counts.Judged, "exchange"))
+	words := fmt.Sprintf("no finding in %s judged", text.Plural(counts.Judged, "exchange"))
 	if f.shared.info.Live {
 		words += " so far"
 	}
 	if counts.Failed > 0 {
-		words += fmt.Sprintf("; %d of %s failed", counts.Failed, plural(counts.Calls, "call"))
+		words += fmt.Sprintf("; %d of %s failed", counts.Failed, text.Plural(counts.Calls, "call"))
 	}
 	if counts.Unproved > 0 {
 		words += ", and a client got no call through"
@@ -216,53 +219,53 @@ func (f *findingsPanel) nothing() string {
 	return words
 }
 
-func (f *findingsPanel) line(i int) line {
+func (f *findingsPanel) line(i int) style.Line {
 	l := f.list.at(i)
 	if l.key != "" {
 		return f.groupLine(i, l)
 	}
 	found := &f.shared.found.list[l.item]
-	mark, look := sign(found.Severity)
+	mark, look := style.OfSeverity(found.Severity)
 	cursor := " "
 	if i == f.list.cursor {
 		cursor = ">"
 	}
-	return line{selected: i == f.list.cursor && !f.inRule}.add(styleStrong, cursor).add(look, mark+" ").
-		add(styleDim, blanks(2*l.level)+padLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
-		add(styleStrong, pad(f.nameOf(found), min(30, f.width/2))+" ").add(styleText, found.Message)
+	return style.Line{Selected: i == f.list.cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Dim, text.Blanks(2*l.level)+text.PadLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
+		Add(style.Strong, text.Pad(f.nameOf(found), min(30, f.width/2))+" ").Add(style.Normal, found.Message)
 }
 
 // explain returns the text about the selected finding and its rule.
-func (f *findingsPanel) explain() []line {
+func (f *findingsPanel) explain() []style.Line {
 	found := f.selected()
 	if found == nil {
 		return nil
 	}
 	room := max(f.width-2, 8)
-	var lines []line
-	paragraph := func(look style, name, words string) {
+	var lines []style.Line
+	paragraph := func(look style.Style, name, words string) {
 		if words == "" {
 			return
 		}
 		if name != "" {
-			lines = append(lines, line{}, text(styleName, " "+name))
+			lines = append(lines, style.Line{}, style.Text(style.Name, " "+name))
 		}
-		for _, piece := range prose(words, room) {
-			lines = append(lines, text(look, " "+piece))
+		for _, piece := range text.Prose(words, room) {
+			lines = append(lines, style.Text(look, " "+piece))
 		}
 	}
-	mark, look := sign(found.Severity)
+	mark, look := style.OfSeverity(found.Severity)
 	paragraph(look, "", mark+" "+found.Message)
-	paragraph(styleDim, "", "at "+found.Place.String())
-	paragraph(styleText, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity,
+	paragraph(style.Dim, "", "at "+found.Place.String())
+	paragraph(style.Normal, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity,
 		found.Side,
 		found.Link.Client, found.Link.Agent, strings.Join(found.Sections(), ", ")))
 	if len(found.Also) > 0 {
-		paragraph(styleText, "", "reported in place of "+strings.Join(found.Also, ", "))
+		paragraph(style.Normal, "", "reported in place of "+strings.Join(found.Also, ", "))
 	}
-	paragraph(styleText, "Rule", found.Rule.ID+": "+found.Rule.Title)
+	paragraph(style.Normal, "Rule", found.Rule.ID+": "+found.Rule.Title)
 	for _, c := range ruleChapters(found.Rule) {
-		paragraph(styleText, c.name, c.words)
+		paragraph(style.Normal, c.name, c.words)
 	}
 	return lines
 }

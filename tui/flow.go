@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A flow lays text out in lines of at most so many columns, broken at blanks where there are any, and remembers which
@@ -30,7 +33,7 @@ type flowLine struct {
 // A flowSpan is a piece of a line: clean text, and what it is.
 type flowSpan struct {
 	text   string
-	style  style
+	style  style.Style
 	events eventRange
 }
 
@@ -50,11 +53,11 @@ const maxSegment = 1 << 10
 
 // write adds text of an event, which may have several lines. Control characters other than line ends are made visible;
 // a tab is four blanks.
-func (f *flow) write(by eventRange, look style, words string) {
+func (f *flow) write(by eventRange, look style.Style, words string) {
 	words = strings.ReplaceAll(strings.ReplaceAll(words, "\r\n", "\n"), "\t", "    ")
 	for {
 		piece, rest, more := strings.Cut(words, "\n")
-		f.put(by, look, clean(piece))
+		f.put(by, look, text.Clean(piece))
 		if !more || f.more {
 			return
 		}
@@ -64,7 +67,7 @@ func (f *flow) write(by eventRange, look style, words string) {
 }
 
 // put adds clean text to the line, and begins new ones as needed.
-func (f *flow) put(by eventRange, look style, words string) {
+func (f *flow) put(by eventRange, look style.Style, words string) {
 	for words != "" && !f.more {
 		n := segment(words)
 		f.segment(flowSpan{words[:n], look, by})
@@ -80,7 +83,7 @@ func segment(words string) int {
 		for end = maxSegment; !utf8.RuneStart(words[end]); end-- {
 		}
 		last := 0 // the length of the last cell, which may go on
-		for cell := range cells(words[:end]) {
+		for cell := range text.Cells(words[:end]) {
 			last = len(cell)
 		}
 		end -= last
@@ -101,15 +104,15 @@ func (f *flow) segment(s flowSpan) {
 		f.word, f.ahead = len(f.line), f.used
 		return
 	}
-	w := width(s.text)
+	w := text.Width(s.text)
 	for f.used+w > room {
 		if f.inked && f.word > 0 {
 			f.wrap()
 			continue
 		}
-		part := flowSpan{take(s.text, room-f.used), s.style, s.events}
+		part := flowSpan{text.Take(s.text, room-f.used), s.style, s.events}
 		if part.text != "" {
-			n := width(part.text)
+			n := text.Width(part.text)
 			f.add(part, n)
 			w -= n
 			s.text = s.text[len(part.text):]
@@ -178,11 +181,11 @@ func merged(spans []flowSpan) []flowSpan {
 }
 
 // putLine adds a line that was laid out elsewhere, wrapped with a hanging indent.
-func (f *flow) putLine(by eventRange, l line, hang int) {
+func (f *flow) putLine(by eventRange, l style.Line, hang int) {
 	f.ended()
-	for _, piece := range l.wrap(max(f.columns-f.indent, 2), hang) {
-		for _, s := range piece.spans {
-			f.line = append(f.line, flowSpan{s.text, s.style, by})
+	for _, piece := range l.Wrap(max(f.columns-f.indent, 2), hang) {
+		for _, s := range piece.Spans {
+			f.line = append(f.line, flowSpan{s.Text, s.Style, by})
 		}
 		f.end()
 	}
@@ -194,13 +197,13 @@ func (l *flowLine) has(event int) bool {
 }
 
 // lit draws the line, with what an event has brought in reverse.
-func (l *flowLine) lit(event int) line {
-	drawn := line{}.add(styleText, blanks(l.indent))
+func (l *flowLine) lit(event int) style.Line {
+	drawn := style.Line{}.Add(style.Normal, text.Blanks(l.indent))
 	for _, s := range l.spans {
 		if s.events.has(event) {
-			s.style = styleCursor
+			s.style = style.Cursor
 		}
-		drawn = drawn.add(s.style, s.text)
+		drawn = drawn.Add(s.style, s.text)
 	}
 	return drawn
 }

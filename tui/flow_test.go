@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // drawn returns the lines of a flow, with a stroke between what different events brought.
@@ -12,7 +15,7 @@ func drawn(f *flow) []string {
 	f.ended()
 	var lines []string
 	for _, l := range f.lines {
-		words := blanks(l.indent)
+		words := text.Blanks(l.indent)
 		for i, s := range l.spans {
 			if i > 0 {
 				words += "/"
@@ -50,7 +53,7 @@ func TestFlow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := flow{columns: c.columns, indent: c.indent}
 			for i, piece := range c.pieces {
-				f.write(oneEvent(i), styleText, piece)
+				f.write(oneEvent(i), style.Normal, piece)
 			}
 			if diff := cmp.Diff(c.want, drawn(&f)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -62,7 +65,7 @@ func TestFlow(t *testing.T) {
 // A text of very many lines ends somewhere.
 func TestFlowIsBounded(t *testing.T) {
 	f := flow{columns: 10}
-	f.write(oneEvent(0), styleText, strings.Repeat("\n", 2*maxLines))
+	f.write(oneEvent(0), style.Normal, strings.Repeat("\n", 2*maxLines))
 	if len(f.lines) != maxLines || !f.more {
 		t.Errorf("there are %d lines, more %v", len(f.lines), f.more)
 	}
@@ -77,12 +80,12 @@ func FuzzFlow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two string, columns int) {
 		columns = min(max(columns, 2), 200)
 		w := flow{columns: columns}
-		w.write(oneEvent(0), styleText, one)
-		w.write(oneEvent(1), styleText, two)
+		w.write(oneEvent(0), style.Normal, one)
+		w.write(oneEvent(1), style.Normal, two)
 		w.ended()
 		var got, want strings.Builder
 		for _, l := range w.lines {
-			if n := l.lit(0).columns(); n > columns {
+			if n := l.lit(0).Columns(); n > columns {
 				t.Errorf("a line is %d wide, of %d: %q", n, columns, l.lit(0).String())
 			}
 			for _, s := range l.spans {
@@ -93,7 +96,7 @@ func FuzzFlow(f *testing.F) {
 			words = strings.ReplaceAll(words, "\r\n", "\n")
 			words = strings.ReplaceAll(words, "\t", " ")
 			for piece := range strings.SplitSeq(words, "\n") {
-				want.WriteString(clean(piece))
+				want.WriteString(text.Clean(piece))
 			}
 		}
 		squeeze := func(s string) string { return strings.ReplaceAll(s, " ", "") }

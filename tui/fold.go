@@ -9,6 +9,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/find"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A node says whether an object or an array begins in a line of the detail, and how it is shown.
@@ -77,7 +79,7 @@ func (w *docWriter) jsonLine(at analyzer.Place, lines []jsonLine, i int, below m
 		found[n].From += indent
 		found[n].To += indent
 	}
-	row := text(styleText, blanks(indent)).join(l.line)
+	row := style.Text(style.Normal, text.Blanks(indent)).Join(l.Line)
 	end, matched, how := i, 0, noNode
 	var hidden []analyzer.Place
 	if l.foldable() {
@@ -91,9 +93,9 @@ func (w *docWriter) jsonLine(at analyzer.Place, lines []jsonLine, i int, below m
 				hidden = append(hidden, f.Place)
 			}
 		}
-		row = row.join(insideOf(l, len(hidden), matched))
+		row = row.Join(insideOf(l, len(hidden), matched))
 		if l.closed && end == l.end {
-			row = row.join(lines[end].line)
+			row = row.Join(lines[end].Line)
 		}
 	}
 	first := len(w.lines)
@@ -123,21 +125,21 @@ func (w *docWriter) inJSON(l *jsonLine) []find.Range {
 }
 
 // insideOf says what is in a folded value.
-func insideOf(l *jsonLine, findings, matches int) line {
+func insideOf(l *jsonLine, findings, matches int) style.Line {
 	noun := "member"
 	if l.array {
 		noun = "element"
 	}
-	inside := text(styleDim, "… "+plural(l.inside, noun))
+	inside := style.Text(style.Dim, "… "+text.Plural(l.inside, noun))
 	if findings > 0 {
-		inside = inside.add(styleWarning, ", "+plural(findings, "finding"))
+		inside = inside.Add(style.Warning, ", "+text.Plural(findings, "finding"))
 	}
 	if matches > 0 {
 		words := ", 1 match"
 		if matches > 1 {
-			words = fmt.Sprintf(", %s matches", number(matches))
+			words = fmt.Sprintf(", %s matches", text.Number(matches))
 		}
-		inside = inside.add(styleMatch, words)
+		inside = inside.Add(style.Match, words)
 	}
 	return inside
 }

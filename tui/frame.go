@@ -7,24 +7,26 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // frame draws the screen: as many lines as it is high, none wider than it is.
-func (m *inspector) frame() []line {
-	lines := append([]line{m.titleLine()}, m.body()...)
+func (m *inspector) frame() []style.Line {
+	lines := append([]style.Line{m.titleLine()}, m.body()...)
 	for len(lines) < m.height-1 {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	lines = append(lines[:max(min(len(lines), m.height-1), 0)], m.lastLine())
 	lines = m.overlay(lines[:max(min(len(lines), m.height), 0)])
 	for i := range lines {
-		lines[i] = lines[i].fit(max(m.width, 0))
+		lines[i] = lines[i].Fit(max(m.width, 0))
 	}
 	return lines
 }
 
 // overlay puts what belongs to the prompt over the lines above it. The title stays.
-func (m *inspector) overlay(lines []line) []line {
+func (m *inspector) overlay(lines []style.Line) []style.Line {
 	if m.prompt == nil || m.question != nil {
 		return lines
 	}
@@ -36,7 +38,7 @@ func (m *inspector) overlay(lines []line) []line {
 }
 
 // body draws what is between the title and the last line.
-func (m *inspector) body() []line {
+func (m *inspector) body() []style.Line {
 	if m.split() {
 		return m.drawPanes()
 	}
@@ -44,13 +46,13 @@ func (m *inspector) body() []line {
 }
 
 // titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
-func (m *inspector) titleLine() line {
+func (m *inspector) titleLine() style.Line {
 	where, status, _ := m.title()
-	room := m.width - width(status)
+	room := m.width - text.Width(status)
 	if room < 12 {
-		return text(styleTitle, where)
+		return style.Text(style.Title, where)
 	}
-	return text(styleTitle, pad(where, room)).add(styleText, status)
+	return style.Text(style.Title, text.Pad(where, room)).Add(style.Normal, status)
 }
 
 // title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
@@ -59,23 +61,23 @@ func (m *inspector) title() (where, status string, columns []int) {
 	if m.split() {
 		status = m.list.status()
 	}
-	status = clean(status) + " "
+	status = text.Clean(status) + " "
 	for i, p := range m.stack {
 		if i > 0 {
 			where += " ›"
 		}
-		columns = append(columns, width(where)+1)
-		where += " " + clean(p.title())
+		columns = append(columns, text.Width(where)+1)
+		where += " " + text.Clean(p.title())
 	}
 	name := ""
 	if m.shared.info.Name != "" {
-		name = " " + clean(filepath.Base(m.shared.info.Name)) + " ›"
+		name = " " + text.Clean(filepath.Base(m.shared.info.Name)) + " ›"
 	}
-	if m.width-width(status) < width(name)+width(where)+2 { // the panels matter more than the file's name
+	if m.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file's name
 		name = ""
 	}
 	for i := range columns {
-		columns[i] += width(name)
+		columns[i] += text.Width(name)
 	}
 	return name + where, status, columns
 }
@@ -84,7 +86,7 @@ func (m *inspector) title() (where, status string, columns []int) {
 func (m *inspector) crumbAt(x int) int {
 	_, _, columns := m.title()
 	for i, p := range m.stack {
-		if x >= columns[i] && x < columns[i]+width(clean(p.title())) {
+		if x >= columns[i] && x < columns[i]+text.Width(text.Clean(p.title())) {
 			return i
 		}
 	}
@@ -92,31 +94,31 @@ func (m *inspector) crumbAt(x int) int {
 }
 
 // lastLine shows the last message or the available keys, and at its end the state of the findings.
-func (m *inspector) lastLine() line {
+func (m *inspector) lastLine() style.Line {
 	state, look := m.state()
-	room := max(m.width-width(state)-2, 0)
+	room := max(m.width-text.Width(state)-2, 0)
 	switch {
 	case m.question != nil:
-		return text(styleWarning, pad(" "+m.question.words, m.width))
+		return style.Text(style.Warning, text.Pad(" "+m.question.words, m.width))
 	case m.prompt != nil:
 		return m.prompt.line(m.width)
 	case m.shared.message != "":
-		return text(styleStrong, pad(" "+m.shared.message, room)).add(look, " "+state)
+		return style.Text(style.Strong, text.Pad(" "+m.shared.message, room)).Add(look, " "+state)
 	case m.shared.followErr != "":
-		return text(styleError, pad(" ! "+m.shared.followErr, room)).add(look, " "+state)
+		return style.Text(style.Error, text.Pad(" ! "+m.shared.followErr, room)).Add(look, " "+state)
 	case m.shared.judged.err != nil:
-		return text(styleError, pad(" ! judging has stopped: "+m.shared.judged.err.Error(), room)).add(look, " "+state)
+		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.judged.err.Error(), room)).Add(look, " "+state)
 	}
-	hints := line{}
+	hints := style.Line{}
 	used := 0
 	for _, h := range m.hints() {
-		if used+width(h[0])+width(h[1])+3 > room {
+		if used+text.Width(h[0])+text.Width(h[1])+3 > room {
 			break
 		}
-		used += width(h[0]) + width(h[1]) + 3
-		hints = hints.add(styleStrong, " "+h[0]).add(styleDim, " "+h[1]+" ")
+		used += text.Width(h[0]) + text.Width(h[1]) + 3
+		hints = hints.Add(style.Strong, " "+h[0]).Add(style.Dim, " "+h[1]+" ")
 	}
-	return hints.add(styleText, blanks(room-used)).add(look, " "+state)
+	return hints.Add(style.Normal, text.Blanks(room-used)).Add(look, " "+state)
 }
 
 // hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have
@@ -129,7 +131,7 @@ func (m *inspector) hints() (hints [][2]string) {
 	}
 	var rows []*key
 	for i := range keys {
-		if k := &keys[i]; k.short != "" && k.in&m.top().place() != 0 && k.why(m) == "" {
+		if k := &keys[i]; k.short != "" && k.in&m.top().place() != 0 && m.why(k) == "" {
 			rows = append(rows, k)
 		}
 	}
@@ -158,25 +160,25 @@ func rank(k *key) int {
 }
 
 // state returns the worst findings, the progress of judging, what was lost, and whether the capture is live.
-func (m *inspector) state() (string, style) {
+func (m *inspector) state() (string, style.Style) {
 	s := m.shared
 	var words []string
 	worst, found := s.found.worstOfAll()
-	look := styleDim
+	look := style.Dim
 	if found {
 		var mark string
-		mark, look = sign(worst)
-		words = append(words, fmt.Sprintf("%s %s", mark, plural(s.found.counts[worst], worst.String())))
+		mark, look = style.OfSeverity(worst)
+		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.found.counts[worst], worst.String())))
 	} else if s.opened && !s.judged.behind && s.judged.counts.Judged > 0 {
 		words = append(words, "no finding")
 		if s.judged.counts.Unproved > 0 { // which would else look like success
-			look = styleWarning
+			look = style.Warning
 		}
 	} else if s.opened && !s.judged.behind {
 		words = append(words, "nothing judged")
 	}
 	if c := &s.judged.counts; c.Failed > 0 && !found { // the findings panel says it too
-		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, plural(c.Calls, "call")))
+		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, text.Plural(c.Calls, "call")))
 	}
 	switch {
 	case s.judged.reading:
@@ -185,20 +187,20 @@ func (m *inspector) state() (string, style) {
 		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.next/max(s.info.Arrivals, 1), 99)))
 	}
 	if lost := max(s.info.LostExchanges, s.judged.counts.Lost); lost > 0 {
-		words = append(words, plural(lost, "exchange")+" lost")
+		words = append(words, text.Plural(lost, "exchange")+" lost")
 	}
 	if s.info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
 	if m.doing.sending != nil {
 		words = append([]string{"sending, esc ends it"}, words...)
-		look = styleWarning
+		look = style.Warning
 	}
 	switch {
 	case s.away:
 		words = append(words, "server away")
-		if look == styleDim {
-			look = styleWarning
+		if look == style.Dim {
+			look = style.Warning
 		}
 	case s.info.Live:
 		words = append(words, "live")

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
 )
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -21,7 +22,7 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // Whatever an agent sends, the terminal gets colours that are ours, and text.
 func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, theme := range Themes {
+		for _, theme := range style.Themes {
 			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
 			for _, keys := range []string{
 				"", "enter", "v", "v", "G", "a", "tab", "esc", "esc", "l", "tab", "esc", "W", "tab", "tab", "esc", "e", "esc",
@@ -86,7 +87,7 @@ func hostile(t *testing.T) capture.Source {
 // Without colour there is bold, dim, underlined and reverse, and nothing else; and nothing is lost.
 func TestPlainThemeHasNoColour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Theme: Plain})
+		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Plain})
 		defer u.close()
 		for _, keys := range []string{"", "enter", "s o enter .", "esc", "l", "esc", "e", "esc", "/"} {
 			u.press(strings.Fields(keys)...)
@@ -109,7 +110,7 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 			u := newUI(t, journey(t), 120, 40, Options{Curl: sampleCurl})
 			defer u.close()
 			u.follow(s.keys)
-			for _, theme := range Themes {
+			for _, theme := range style.Themes {
 				u.m.shared.theme = theme
 				frame := u.m.View()
 				if rest := sgr.ReplaceAllString(frame, ""); strings.Contains(rest, "\x1b") {
@@ -120,12 +121,12 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 					for n := range strings.SplitSeq(strings.Trim(code, "\x1b[m"), ";") {
 						isColour := colour.MatchString(n)
 						coloured = coloured || isColour
-						if !isColour && !slices.Contains(attributes, n) || theme == Contrast && (n == "2" || n == "90") {
+						if !isColour && !slices.Contains(attributes, n) || theme == style.Contrast && (n == "2" || n == "90") {
 							t.Errorf("%s is drawn with %q in the theme %s", s.name, code, theme)
 						}
 					}
 				}
-				if coloured && theme == Plain {
+				if coloured && theme == style.Plain {
 					t.Errorf("%s has a colour in the plain theme", s.name)
 				}
 			}
@@ -135,7 +136,7 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 
 func TestThemesDifferInColourOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
+		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Dark})
 		defer u.close()
 		before, dark := u.screen(), u.m.View()
 		u.press("t")
@@ -155,24 +156,24 @@ func TestChooseTheme(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		env  map[string]string
-		want Theme
+		want style.Theme
 	}{
-		{"", nil, Dark},
-		{"auto", map[string]string{"COLORFGBG": "0;15"}, Light},
-		{"auto", map[string]string{"COLORFGBG": "15;0"}, Dark},
-		{"auto", map[string]string{"COLORFGBG": "0;default;7"}, Light},
-		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, Plain},
-		{"light", map[string]string{"NO_COLOR": "1"}, Light},
-		{"plain", nil, Plain},
-		{"contrast", nil, Contrast},
-		{"auto", map[string]string{"NO_COLOR": "", "COLORFGBG": "0;15"}, Light},
+		{"", nil, style.Dark},
+		{"auto", map[string]string{"COLORFGBG": "0;15"}, style.Light},
+		{"auto", map[string]string{"COLORFGBG": "15;0"}, style.Dark},
+		{"auto", map[string]string{"COLORFGBG": "0;default;7"}, style.Light},
+		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, style.Plain},
+		{"light", map[string]string{"NO_COLOR": "1"}, style.Light},
+		{"plain", nil, style.Plain},
+		{"contrast", nil, style.Contrast},
+		{"auto", map[string]string{"NO_COLOR": "", "COLORFGBG": "0;15"}, style.Light},
 	} {
-		got, err := ChooseTheme(c.name, func(name string) string { return c.env[name] })
+		got, err := style.ChooseTheme(c.name, func(name string) string { return c.env[name] })
 		if err != nil || got != c.want {
 			t.Errorf("ChooseTheme(%q) with %v = %q, %v, want %q", c.name, c.env, got, err, c.want)
 		}
 	}
-	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(),
+	if _, err := style.ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(),
 		"auto, dark, light, contrast, plain") {
 		t.Errorf("an unknown theme is answered with %v", err)
 	}

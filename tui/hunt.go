@@ -11,6 +11,7 @@ import (
 
 	"a2atap/tui/find"
 	"a2atap/tui/roster"
+	"a2atap/tui/text"
 )
 
 // A hunt is the search in the list: which exchanges have a match somewhere. It goes from the exchange where the cursor
@@ -349,9 +350,9 @@ type tallied struct {
 // words describes the state of the search.
 func (h *hunt) words(l *list) string {
 	at, matches := l.tally()
-	words := number(matches) + " match"
+	words := text.Number(matches) + " match"
 	if at > 0 {
-		words = fmt.Sprintf("match %s of %s", number(at), number(matches))
+		words = fmt.Sprintf("match %s of %s", text.Number(at), text.Number(matches))
 	} else if matches != 1 {
 		words += "es"
 	}
@@ -360,7 +361,7 @@ func (h *hunt) words(l *list) string {
 	case h.err != nil:
 		words += ", ! " + h.err.Error()
 	case h.stopped && left > 0:
-		words += " in " + plural(exchanges-left, "exchange")
+		words += " in " + text.Plural(exchanges-left, "exchange")
 	case left > 0:
 		words += fmt.Sprintf(", searching %d %%", 100*(exchanges-left)/exchanges)
 	}

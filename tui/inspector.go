@@ -239,7 +239,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		m.shared.message = m.nothing(msg.String())
 		return nil
 	}
-	if why := k.why(m); why != "" {
+	if why := m.why(k); why != "" {
 		m.shared.message = k.names[0] + ": " + why
 		return nil
 	}
@@ -277,7 +277,7 @@ func (m *inspector) View() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(l.paint(m.shared.theme))
+		b.WriteString(l.Paint(m.shared.theme))
 	}
 	return b.String()
 }

@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"a2atap/tui/style"
 )
 
 // A jsonLine is one line of a JSON text that was laid out for people.
 type jsonLine struct {
-	line
+	style.Line
 	depth   int
 	pointer string // RFC 6901, of the value that begins here, or of the one that a bracket closes here
 	begins  bool   // a value begins here; if not, it is a closing bracket
@@ -64,9 +66,9 @@ func (w *jsonWriter) next() bool {
 	if len(w.data) == 0 {
 		return false
 	}
-	if n := len(w.line.spans); n > 0 && len(w.data) < before && w.line.spans[n-1].text != " " &&
+	if n := len(w.line.Spans); n > 0 && len(w.data) < before && w.line.Spans[n-1].Text != " " &&
 		strings.IndexByte("{}[],:", w.data[0]) < 0 { // two values with nothing but blanks between them are no JSON
-		w.line.line = w.line.add(styleText, " ")
+		w.line.Line = w.line.Add(style.Normal, " ")
 	}
 	switch c := w.data[0]; c {
 	case '{', '[':
@@ -74,27 +76,27 @@ func (w *jsonWriter) next() bool {
 	case '}', ']':
 		w.close()
 	case ',':
-		w.token(styleText, 1)
+		w.token(style.Normal, 1)
 		if len(w.stack) > 0 {
 			w.stack[len(w.stack)-1].index++
 		}
 		w.named = false
 		w.flush()
 	case ':':
-		w.token(styleText, 1)
-		w.line.line = w.line.add(styleText, " ")
+		w.token(style.Normal, 1)
+		w.line.Line = w.line.Add(style.Normal, " ")
 	case '"':
 		w.text()
 	default:
 		w.begin()
-		w.token(styleNumber, literalLength(w.data))
+		w.token(style.Number, literalLength(w.data))
 	}
 	return true
 }
 
 // token moves the first bytes of what is left to the line.
-func (w *jsonWriter) token(s style, n int) {
-	w.line.line = w.line.add(s, string(w.data[:n]))
+func (w *jsonWriter) token(s style.Style, n int) {
+	w.line.Line = w.line.Add(s, string(w.data[:n]))
 	w.data = w.data[n:]
 }
 
@@ -130,7 +132,7 @@ func (w *jsonWriter) text() {
 	top := len(w.stack) - 1
 	if top < 0 || w.stack[top].array || w.named {
 		w.begin()
-		w.token(styleString, n)
+		w.token(style.String, n)
 		return
 	}
 	name := string(bytes.Trim(w.data[:n], `"`))
@@ -142,15 +144,15 @@ func (w *jsonWriter) text() {
 	}
 	w.stack[top].name, w.named = name, true
 	w.begin()
-	w.token(styleName, n)
+	w.token(style.Name, n)
 }
 
 func (w *jsonWriter) open(c byte) {
 	w.begin()
-	w.token(styleText, 1)
+	w.token(style.Normal, 1)
 	w.data = bytes.TrimLeft(w.data, " \t\r\n")
 	if len(w.data) > 0 && (w.data[0] == '}' || w.data[0] == ']') {
-		w.token(styleText, 1)
+		w.token(style.Normal, 1)
 		return
 	}
 	w.line.opens, w.line.array = true, c == '['
@@ -168,12 +170,12 @@ func (w *jsonWriter) close() {
 		w.stack = w.stack[:n]
 	}
 	w.line.depth, w.named = len(w.stack), true
-	w.token(styleText, 1)
+	w.token(style.Normal, 1)
 }
 
 // flush ends the line.
 func (w *jsonWriter) flush() {
-	if len(w.line.spans) > 0 {
+	if len(w.line.Spans) > 0 {
 		w.lines = append(w.lines, w.line)
 	}
 	w.line = jsonLine{depth: len(w.stack)}

@@ -7,12 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/a2a"
+	"a2atap/tui/text"
 )
 
 func laid(data string) string {
 	var b strings.Builder
 	for _, l := range layoutJSON([]byte(data)) {
-		b.WriteString(blanks(2*l.depth) + l.String() + "\n")
+		b.WriteString(text.Blanks(2*l.depth) + l.String() + "\n")
 	}
 	return b.String()
 }
@@ -82,7 +83,7 @@ func FuzzLayJSON(f *testing.F) {
 			tokens.WriteString(l.String())
 		}
 		checkNodes(t, lines)
-		if isPlain(data) {
+		if text.IsPlain(data) {
 			if got, want := unblank(tokens.String()), unblank(data); got != want {
 				t.Fatalf("laid out, %q says %q", data, got)
 			}

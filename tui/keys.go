@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
+
+	"a2atap/tui/style"
 )
 
 // An action is what a key does. Panels get keys as actions.
@@ -89,155 +89,170 @@ const (
 	deeper   = ofOne&^inList | inPage | inMenu | inDiff | inElsewhere | inCoverage // opened from another panel
 )
 
+// A need is what has to be there so that a key does something.
+type need uint8
+
+const (
+	needNothing   need = iota
+	needSelection      // an exchange is selected
+	needFindings       // the rules have found something
+	needPattern        // something is searched for
+	needPanes          // several panes are on the screen
+	needRoom           // there is room for several
+	needSender         // requests can be sent, and none is being sent
+	needExporter       // exchanges can be written into files
+	askPanel           // the panel knows
+)
+
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
 // are made.
 type key struct {
-	names []string                  // as the terminal library calls them
-	label string                    // as people read them
-	words string                    // what it does
-	short string                    // the same for the status bar; empty if it is not shown there
-	do    action                    //
-	in    place                     //
-	off   func(m *inspector) string // why it does nothing now, or "" if it works; nil if it always does
+	names []string // as the terminal library calls them
+	label string   // as people read them
+	words string   // what it does
+	short string   // the same for the status bar; empty if it is not shown there
+	do    action   //
+	in    place    //
+	needs need     // what has to be there
 }
 
 // keys is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
 var keys = []key{
-	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, offNothing},
-	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
-	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, needSelection},
+	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, needSelection},
+	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, needSelection},
 	{
 		[]string{"enter"},
 		"enter", "open the exchange at this finding; fold or unfold the group", "open", openIt,
-		inFindings, offNothing,
+		inFindings, needSelection,
 	},
 	{
 		[]string{"enter"},
-		"enter", "open or close the event, fold or unfold the object or array", "open", openIt, inDetail, offNoEvent,
+		"enter", "open or close the event, fold or unfold the object or array", "open", openIt, inDetail, askPanel,
 	},
-	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, nil},
-	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
+	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, needNothing},
+	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, needNothing},
 	{
 		[]string{"d"},
 		"d", "detail: request and response", "", showDetail,
-		inList | inLadder | inWorkflow | inFindings | inText, offNothing,
+		inList | inLadder | inWorkflow | inFindings | inText, needSelection,
 	},
 	{
 		[]string{"a"},
 		"a", "text: artifacts put together from their chunks, and what was said", "text", showText,
-		inDetail, offNothing,
+		inDetail, needSelection,
 	},
 	{
 		[]string{"a"},
 		"a", "text: artifacts put together from their chunks, and what was said", "", showText,
-		inList | inLadder | inWorkflow | inFindings, offNothing,
+		inList | inLadder | inWorkflow | inFindings, needSelection,
 	},
-	{[]string{"a"}, "a", "back from the text", "", goBack, inText, nil},
+	{[]string{"a"}, "a", "back from the text", "", goBack, inText, needNothing},
 	{
 		[]string{"l"},
 		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
-		inList | inDetail | inWorkflow | inFindings | inText, offNothing,
+		inList | inDetail | inWorkflow | inFindings | inText, needSelection,
 	},
 	{
 		[]string{"W"},
 		"W", "workflow: all that one request of a user has caused", "workflow", showWorkflow,
-		inList | inDetail | inLadder | inFindings | inText, offNothing,
+		inList | inDetail | inLadder | inFindings | inText, needSelection,
 	},
-	{[]string{"W"}, "W", "the workflow is shown already", "", showWorkflow, inWorkflow, offShown},
+	{[]string{"W"}, "W", "the workflow is shown already", "", showWorkflow, inWorkflow, askPanel},
 	{
 		[]string{"e"},
 		"e", "findings, with their rules", "findings", showFindings,
-		inList | inDetail | inLadder | inWorkflow | inText, nil,
+		inList | inDetail | inLadder | inWorkflow | inText, needNothing,
 	},
-	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
-	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
-	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
-	{[]string{"s"}, "s", "search all exchanges, and go to the next that has it", "search", searchText, inList, nil},
+	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, needFindings},
+	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, needFindings},
+	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, needNothing},
+	{[]string{"s"}, "s", "search all exchanges, and go to the next that has it", "search", searchText, inList, needNothing},
 	{
 		[]string{"s"},
-		"s", "search heads, bodies and all events: a text, or /an expression/", "search", searchText, inDetail, nil,
+		"s", "search heads, bodies and all events: a text, or /an expression/", "search", searchText, inDetail, needNothing,
 	},
-	{[]string{"."}, ".", "to the next match of the search", "", nextMatch, inList | inDetail, offNoSearch},
-	{[]string{","}, ",", "to the previous match of the search", "", previousMatch, inList | inDetail, offNoSearch},
-	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail | inElsewhere, offNoNode},
-	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail | inElsewhere, offNotFolded},
-	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail | inElsewhere, offNotJSON},
-	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
-	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
-	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
-	{[]string{"c"}, "c", "coverage: which rules were observed on each link, and which never", "", showCoverage, ofOne, nil},
-	{[]string{"enter"}, "enter", "fold or unfold the group; explain the rule", "open", openIt, inCoverage, nil},
-	{[]string{"u"}, "u", "group: by rule, by agent, by severity, not at all", "group", changeGrouping, inFindings, nil},
+	{[]string{"."}, ".", "to the next match of the search", "", nextMatch, inList | inDetail, needPattern},
+	{[]string{","}, ",", "to the previous match of the search", "", previousMatch, inList | inDetail, needPattern},
+	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail | inElsewhere, askPanel},
+	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail | inElsewhere, askPanel},
+	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail | inElsewhere, askPanel},
+	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, needNothing},
+	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, needNothing},
+	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, needNothing},
+	{[]string{"c"}, "c", "coverage: which rules were observed on each link, and which never", "", showCoverage, ofOne, needNothing},
+	{[]string{"enter"}, "enter", "fold or unfold the group; explain the rule", "open", openIt, inCoverage, needNothing},
+	{[]string{"u"}, "u", "group: by rule, by agent, by severity, not at all", "group", changeGrouping, inFindings, needNothing},
 	{
 		[]string{"_"},
 		"_", "fold all groups, and unfold them again", "", foldAll,
-		inList | inFindings | inCoverage, offNotGrouped,
+		inList | inFindings | inCoverage, askPanel,
 	},
-	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
-	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
-	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
-	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, nil},
-	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
-	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, nil},
-	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, nil},
-	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "waterfall", nextPane, inLadder, nil},
-	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, nil},
-	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, offOnePane},
-	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, nil},
-	{[]string{"}"}, "}", "as a waterfall, and as a ladder again", "", nextPart, inLadder, nil},
-	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, nil},
-	{[]string{"tab", "}"}, "tab }", "to the text, and back to the events", "pane", nextPane, inText, offOnlyText},
-	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
-	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
-	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
+	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, askPanel},
+	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, needNothing},
+	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, needNothing},
+	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, needNothing},
+	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, askPanel},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, needNothing},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, needNothing},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "waterfall", nextPane, inLadder, needNothing},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, needNothing},
+	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, needPanes},
+	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, needNothing},
+	{[]string{"}"}, "}", "as a waterfall, and as a ladder again", "", nextPart, inLadder, needNothing},
+	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, needNothing},
+	{[]string{"tab", "}"}, "tab }", "to the text, and back to the events", "pane", nextPane, inText, askPanel},
+	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, needRoom},
+	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, needNothing},
+	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, needNothing},
 	{
 		[]string{"y"},
-		"y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing,
+		"y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, needSelection,
 	},
 	{
 		[]string{"x"},
-		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing,
+		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, needSelection,
 	},
-	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", commentIt, ofOne, offNothing},
+	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", commentIt, ofOne, needSelection},
 	{
 		[]string{"D"},
 		"D", "difference from another one: the marked one, or one where D was struck; in ladders: of tasks", "", diffIt,
-		ofOne, offNothing,
+		ofOne, needSelection,
 	},
-	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", resendIt, ofOne, offNoSender},
-	{[]string{"R"}, "R", "replay the task, after a question", "", replayTask, ofOne, offNoSender},
+	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", resendIt, ofOne, needSender},
+	{[]string{"R"}, "R", "replay the task, after a question", "", replayTask, ofOne, needSender},
 	{
 		[]string{"E"},
-		"E", "export into a file: the exchange, its task, what is marked, what is found", "", exportIt, ofOne, offNoExporter,
+		"E", "export into a file: the exchange, its task, what is marked, what is found", "", exportIt, ofOne, needExporter,
 	},
-	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, nil},
-	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, nil},
-	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, nil},
-	{[]string{"enter"}, "enter", "open or close the event", "open", openIt, inElsewhere, offNoEvent},
-	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, nil},
-	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, offNotCut},
-	{[]string{"tab", "}"}, "tab }", "to the response, to the end, to the request", "", nextPart, inElsewhere, nil},
-	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
-	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
-	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
-	{[]string{"ctrl+b", "b", "pgup"}, "b ctrl-b", "page up", "", pageUp, anywhere, nil},
-	{[]string{"g", "home"}, "g", "to the top", "", goTop, anywhere, nil},
-	{[]string{"G", "end"}, "G", "to the end", "", goBottom, anywhere, nil},
-	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
-	{[]string{"t"}, "t", "theme: " + themeNames(), "", changeTheme, anywhere, nil},
-	{[]string{":"}, ":", "command line; tab completes, ↑ goes back", "commands", openCommand, anywhere, nil},
-	{[]string{"ctrl+p"}, "ctrl-p", "all actions: type a word to find one", "", showPalette, anywhere, nil},
-	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
+	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, needNothing},
+	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, needNothing},
+	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, needNothing},
+	{[]string{"enter"}, "enter", "open or close the event", "open", openIt, inElsewhere, askPanel},
+	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, needNothing},
+	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, askPanel},
+	{[]string{"tab", "}"}, "tab }", "to the response, to the end, to the request", "", nextPart, inElsewhere, needNothing},
+	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, needNothing},
+	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, needNothing},
+	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, needNothing},
+	{[]string{"ctrl+b", "b", "pgup"}, "b ctrl-b", "page up", "", pageUp, anywhere, needNothing},
+	{[]string{"g", "home"}, "g", "to the top", "", goTop, anywhere, needNothing},
+	{[]string{"G", "end"}, "G", "to the end", "", goBottom, anywhere, needNothing},
+	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, needNothing},
+	{[]string{"t"}, "t", "theme: " + style.ThemeNames(), "", changeTheme, anywhere, needNothing},
+	{[]string{":"}, ":", "command line; tab completes, ↑ goes back", "commands", openCommand, anywhere, needNothing},
+	{[]string{"ctrl+p"}, "ctrl-p", "all actions: type a word to find one", "", showPalette, anywhere, needNothing},
+	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, needNothing},
 	{
 		[]string{"esc", "left"},
-		"esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, offNoFilter,
+		"esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, askPanel,
 	},
-	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
-	{[]string{"q"}, "q", "quit, after a second q", "quit", quit, inList, nil},
-	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
-	{[]string{"Q"}, "Q", "quit, after a second Q", "", quit, anywhere, nil},
-	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, even while typing a filter", "", quitNow, anywhere, nil},
-	{[]string{"ctrl+z"}, "ctrl-z", "back to the shell; fg returns", "", suspend, anywhere, nil},
+	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, needNothing},
+	{[]string{"q"}, "q", "quit, after a second q", "quit", quit, inList, needNothing},
+	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, needNothing},
+	{[]string{"Q"}, "Q", "quit, after a second Q", "", quit, anywhere, needNothing},
+	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, even while typing a filter", "", quitNow, anywhere, needNothing},
+	{[]string{"ctrl+z"}, "ctrl-z", "back to the shell; fg returns", "", suspend, anywhere, needNothing},
 }
 
 // lookup returns the row of a key in a panel, or nil.
@@ -286,14 +301,6 @@ func (in place) String() string {
 	return strings.Join(names, ", ")
 }
 
-// why returns why the key does nothing now, or "".
-func (k *key) why(m *inspector) string {
-	if k.off == nil {
-		return ""
-	}
-	return k.off(m)
-}
-
 // panels names the panels in which keys work, in the order of the help.
 var panels = []struct {
 	in    place
@@ -321,30 +328,4 @@ func listed(in place) []*key {
 		}
 	}
 	return rows
-}
-
-// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
-func WriteKeys(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("<!-- Generated from tui/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
-	b.WriteString("# Keys of the inspector\n")
-	for _, p := range panels {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.title)
-		for _, k := range listed(p.in) {
-			v, err := verbOf(k.do)
-			if err != nil {
-				return fmt.Errorf("key %s: %w", k.label, err)
-			}
-			labels := strings.ReplaceAll(k.label, " ", "` `")
-			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.words, v.name)
-		}
-	}
-	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")
-	b.WriteString("What can be typed after `:`; [how](inspector.md#commands-and-themes).\n\n")
-	b.WriteString("| command | does |\n|---|---|\n")
-	for _, v := range verbs() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.usage(), "|", "\\|"), v.words)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -10,6 +10,8 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // An Arrow is one line of a ladder: a request, a response or an event between client and agent.
@@ -24,7 +26,7 @@ func Arrows(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary, findin
 func SortArrows(arrows []Arrow) { sequence.Sort(arrows) }
 
 // short cuts an id to what tells it apart.
-func short(id string) string { return clean(sequence.ShortID(id)) }
+func short(id string) string { return text.Clean(sequence.ShortID(id)) }
 
 const (
 	timeWidth   = 9  // "  12.345s"
@@ -45,18 +47,18 @@ func Ladder(arrows []Arrow, width int) []string {
 		lines = append(lines, l.arrow(a, a.At.Sub(start)))
 		for i := range a.Findings {
 			mark, _ := markOf(&a, i)
-			lines = append(lines, blanks(timeWidth+numberWidth)+mark+" "+a.Findings[i])
+			lines = append(lines, text.Blanks(timeWidth+numberWidth)+mark+" "+a.Findings[i])
 		}
 	}
 	return lines
 }
 
 // markOf returns the sign of a finding of an arrow, and its style.
-func markOf(a *Arrow, i int) (string, style) {
+func markOf(a *Arrow, i int) (string, style.Style) {
 	if i >= len(a.Severities) {
-		return sign(analyzer.Error)
+		return style.OfSeverity(analyzer.Error)
 	}
-	return sign(a.Severities[i])
+	return style.OfSeverity(a.Severities[i])
 }
 
 type ladder struct {
@@ -82,8 +84,8 @@ func newLadder(arrows []Arrow, width int) *ladder {
 func (l *ladder) header() string {
 	row := newRow(timeWidth + numberWidth + l.column*(len(l.ends)-1) + 24)
 	for i, end := range l.ends {
-		name := clip(end, l.column-2)
-		row.put(max(l.at(i)-width(name)/2, 0), name)
+		name := text.Clip(end, l.column-2)
+		row.put(max(l.at(i)-text.Width(name)/2, 0), name)
 	}
 	return row.String()
 }
@@ -104,11 +106,11 @@ func (l *ladder) arrow(a Arrow, since time.Duration) string {
 		right = left + l.column
 	}
 	room := right - left - 1
-	label := clip(a.Label, room-4)
-	fill := room - width(label) - 3
+	label := text.Clip(a.Label, room-4)
+	fill := room - text.Width(label) - 3
 	switch {
 	case from == to && from == len(l.ends)-1: // there is nothing to the right of the last one
-		row.put(max(left-2-width(label), 0), label+" ↺")
+		row.put(max(left-2-text.Width(label), 0), label+" ↺")
 	case from == to:
 		row.put(left+1, "↺ "+label)
 	case from < to:
@@ -138,8 +140,8 @@ func newRow(width int) *row {
 }
 
 // put writes text at a column; what does not fit is left out. A wide character takes two cells.
-func (r *row) put(column int, text string) {
-	for cell, w := range cells(clean(text)) {
+func (r *row) put(column int, words string) {
+	for cell, w := range text.Cells(text.Clean(words)) {
 		if column+w > len(r.cells) {
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A ladderPanel shows the exchanges of a task and its context: as arrows between client and agent, or as a waterfall.
@@ -53,6 +55,7 @@ func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 }
 
 func (f *ladderPanel) place() place { return inLadder }
+
 func (f *ladderPanel) title() string {
 	if f.falls {
 		return "waterfall of " + fmt.Sprint(f.seq)
@@ -249,12 +252,12 @@ func (f *ladderPanel) status() string {
 	if !f.ready {
 		return ""
 	}
-	words := plural(len(f.content.seqs), "exchange")
+	words := text.Plural(len(f.content.seqs), "exchange")
 	if f.content.alone {
 		return words + " nearby: no task or context"
 	}
 	if f.content.more > 0 {
-		words += " of " + number(len(f.content.seqs)+f.content.more)
+		words += " of " + text.Number(len(f.content.seqs)+f.content.more)
 	}
 	for _, id := range f.content.tasks[:min(len(f.content.tasks), 1)] {
 		words += ", task " + short(id)
@@ -262,16 +265,16 @@ func (f *ladderPanel) status() string {
 	return words
 }
 
-func (f *ladderPanel) view() []line {
+func (f *ladderPanel) view() []style.Line {
 	switch {
 	case f.err != nil:
-		return []line{text(styleError, "! "+f.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+f.err.Error())}
 	case !f.ready:
-		return []line{text(styleDim, "  searching for exchanges of the same task and context …")}
+		return []style.Line{style.Text(style.Dim, "  searching for exchanges of the same task and context …")}
 	case f.falls:
 		return f.fall.view()
 	}
-	lines := []line{text(styleStrong, " "+f.chart.header())}
+	lines := []style.Line{style.Text(style.Strong, " "+f.chart.header())}
 	for i := f.window.top; i < f.window.bottom(); i++ {
 		lines = append(lines, f.line(i))
 	}
@@ -279,33 +282,33 @@ func (f *ladderPanel) view() []line {
 		return lines
 	}
 	for len(lines) < f.height-f.previewHeight() {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return append(lines, f.preview()...)
 }
 
-func (f *ladderPanel) line(i int) line {
+func (f *ladderPanel) line(i int) style.Line {
 	r := f.rows[i]
 	a := f.content.arrows[r.arrow]
 	cursor := " "
 	if i == f.window.cursor {
 		cursor = ">"
 	}
-	row := line{selected: i == f.window.cursor}.add(styleStrong, cursor)
+	row := style.Line{Selected: i == f.window.cursor}.Add(style.Strong, cursor)
 	if r.finding >= 0 {
 		mark, look := markOf(&a, r.finding)
-		return row.add(look, blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
+		return row.Add(look, text.Blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
 	}
 	from := f.content.arrows[0].At
 	if f.shared.deltas && r.arrow > 0 {
 		from = f.content.arrows[r.arrow-1].At
 	}
-	look := styleText
+	look := style.Normal
 	switch {
 	case a.Broken:
-		look = styleError
+		look = style.Error
 	case a.Exchange == f.seq:
-		look = styleStrong
+		look = style.Strong
 	}
-	return row.add(look, f.chart.arrow(a, a.At.Sub(from)))
+	return row.Add(look, f.chart.arrow(a, a.At.Sub(from)))
 }

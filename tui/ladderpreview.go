@@ -12,6 +12,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // Bounds of what is read for the message of an arrow.
@@ -115,23 +117,23 @@ func (w *docWriter) arrow(a *Arrow) {
 	res := w.x.Response
 	switch {
 	case a.Broken && w.x.Fault != nil:
-		w.put(at, text(styleError, "✗ "+w.x.Fault.Kind+" by "+w.x.Fault.Side).add(styleText, ": "+w.x.Fault.Detail), 2)
+		w.put(at, style.Text(style.Error, "✗ "+w.x.Fault.Kind+" by "+w.x.Fault.Side).Add(style.Normal, ": "+w.x.Fault.Detail), 2)
 	case !a.Response:
-		w.message(at, w.x.Request.Head, &w.x.Request.Body, "→ ", styleRequest)
+		w.message(at, w.x.Request.Head, &w.x.Request.Body, "→ ", style.Request)
 	case res == nil:
 	case a.Event > 0:
 		w.arrowEvents(a, res.Events)
 	case res.Stream:
-		w.put(at, text(styleDim, "the agent ended the stream after "+plural(countEvents(res.Events), "event")), 0)
+		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(countEvents(res.Events), "event")), 0)
 	default:
-		w.message(at, res.Head, &res.Body, "← ", styleAnswer)
+		w.message(at, res.Head, &res.Body, "← ", style.Answer)
 	}
 }
 
 // message writes the first line of a head, and the body, or the other lines if there is none.
-func (w *docWriter) message(at analyzer.Place, raw []byte, body *capture.Body, mark string, look style) {
+func (w *docWriter) message(at analyzer.Place, raw []byte, body *capture.Body, mark string, look style.Style) {
 	first, fields, _ := strings.Cut(string(raw), "\n")
-	w.put(at, text(look, mark+strings.TrimRight(first, "\r")), 2)
+	w.put(at, style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
 	if len(body.Data) == 0 {
 		for field := range strings.Lines(fields) {
 			w.field(at, strings.TrimRight(field, "\r\n"))
@@ -161,48 +163,48 @@ func (w *docWriter) arrowEvents(a *Arrow, events []capture.Event) {
 			if reading == nil {
 				reading = w.load.reader.Read(brief(w.x))
 			}
-			w.put(place, text(styleStrong, pad(fmt.Sprintf("·%d", e.K), 6)).
-				add(styleText, clip(summary(&reading.Call, e), 400)), 6)
+			w.put(place, style.Text(style.Strong, text.Pad(fmt.Sprintf("·%d", e.K), 6)).
+				Add(style.Normal, text.Clip(summary(&reading.Call, e), 400)), 6)
 		}
 	}
 	if len(w.lines) == 0 {
-		w.put(analyzer.Place{}, text(styleDim, "not read here; enter opens the exchange at this place"), 0)
+		w.put(analyzer.Place{}, style.Text(style.Dim, "not read here; enter opens the exchange at this place"), 0)
 	}
 }
 
 // preview describes the selected arrow: where it stands, its findings, and what passed.
-func (f *ladderPanel) preview() []line {
+func (f *ladderPanel) preview() []style.Line {
 	a, ok := f.selected()
 	if !ok {
 		return nil
 	}
-	lines := []line{
-		text(styleDim, strings.Repeat("─", f.window.width)),
-		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
-			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
+	lines := []style.Line{
+		style.Text(style.Dim, strings.Repeat("─", f.window.width)),
+		style.Text(style.Strong, " "+text.Clean(a.From)+" → "+text.Clean(a.To)).Add(style.Normal, "  "+a.Label).
+			Add(style.Dim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
 	}
 	at := f.target()
 	for _, finding := range f.shared.found.of(a.Exchange) {
 		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
 		if here && slices.Contains(a.Findings, finding.Rule.ID) {
 			for _, l := range findingLines(&finding, f.window.width-2) {
-				lines = append(lines, text(styleText, " ").join(l.line))
+				lines = append(lines, style.Text(style.Normal, " ").Join(l.Line))
 			}
 		}
 	}
 	switch p := &f.message; {
 	case p.err != nil:
-		lines = append(lines, text(styleError, " ! "+p.err.Error()))
+		lines = append(lines, style.Text(style.Error, " ! "+p.err.Error()))
 	case p.ticket != 0 && len(p.lines) == 0:
-		lines = append(lines, text(styleDim, " …"))
+		lines = append(lines, style.Text(style.Dim, " …"))
 	default:
 		for _, l := range p.lines {
-			lines = append(lines, text(styleText, " ").join(l.line))
+			lines = append(lines, style.Text(style.Normal, " ").Join(l.Line))
 		}
 	}
 	if room := f.previewHeight(); len(lines) > room {
 		left := len(lines) - room + 1
-		lines = append(lines[:room-1], text(styleTitle, fmt.Sprintf(" … %s; enter opens it", plural(left, "more line"))))
+		lines = append(lines[:room-1], style.Text(style.Title, fmt.Sprintf(" … %s; enter opens it", text.Plural(left, "more line"))))
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
 )
 
 // A lane is an exchange in a waterfall: what of it happened when, as offsets from its start.
@@ -66,46 +67,6 @@ func sortLanes(lanes []lane) {
 	})
 }
 
-// A strip is a line of single cells, such as a bar.
-type strip []span
-
-func newStrip(columns int) strip {
-	s := make(strip, max(columns, 0))
-	for i := range s {
-		s[i].text = " "
-	}
-	return s
-}
-
-// put puts a sign of one column into a cell, if there is such a cell.
-func (s strip) put(column int, look style, sign string) {
-	if column >= 0 && column < len(s) {
-		s[column] = span{text: sign, style: look}
-	}
-}
-
-// fill puts a sign into the cells from one to another, both included.
-func (s strip) fill(from, to int, look style, sign string) {
-	for i := max(from, 0); i <= to && i < len(s); i++ {
-		s.put(i, look, sign)
-	}
-}
-
-// line returns the strip as a line.
-func (s strip) line() line {
-	var l line
-	for i := 0; i < len(s); {
-		var b strings.Builder
-		n := i
-		for ; n < len(s) && s[n].style == s[i].style; n++ {
-			b.WriteString(s[n].text)
-		}
-		l = l.add(s[i].style, b.String())
-		i = n
-	}
-	return l
-}
-
 // A scale says which column of a strip stands for which time.
 type scale struct {
 	total   time.Duration // that the columns stand for
@@ -146,14 +107,14 @@ func (s scale) step() time.Duration {
 }
 
 // axis returns the labels of the axis, and the columns where they are.
-func (s scale) axis() (labels strip, at []int) {
-	labels = newStrip(s.columns)
+func (s scale) axis() (labels style.Strip, at []int) {
+	labels = style.NewStrip(s.columns)
 	step := s.step()
 	for t := time.Duration(0); t <= s.total && len(at) <= s.columns; t += step {
 		column := s.column(t)
 		if name := axisLabel(t); column+len(name) <= s.columns {
 			for i, r := range name {
-				labels.put(column+i, styleDim, string(r))
+				labels.Put(column+i, style.Dim, string(r))
 			}
 		}
 		at = append(at, column)
@@ -177,38 +138,38 @@ func axisLabel(t time.Duration) string {
 }
 
 // bar draws a lane, which began so long after the first one.
-func (l *lane) bar(s scale, after time.Duration) strip {
-	b := newStrip(s.columns)
+func (l *lane) bar(s scale, after time.Duration) style.Strip {
+	b := style.NewStrip(s.columns)
 	at := func(offset time.Duration) int { return s.column(after + offset) }
 	first, last := at(0), at(l.until)
 	if l.open {
 		last = s.columns - 1
 	}
-	b.fill(first, last, styleDim, "─")
+	b.Fill(first, last, style.Dim, "─")
 	if l.answer >= 0 {
-		b.fill(at(l.answer), last, styleAnswer, "━")
+		b.Fill(at(l.answer), last, style.Answer, "━")
 	}
 	if from, to := at(l.skipped[0]), at(l.skipped[1]); l.skipped[1] > 0 {
-		b.fill(from+1, to-1, styleDim, "╌")
+		b.Fill(from+1, to-1, style.Dim, "╌")
 	}
 	if l.answer >= 0 {
-		b.put(at(l.answer), styleAnswer, "○")
+		b.Put(at(l.answer), style.Answer, "○")
 	}
 	for _, t := range l.events {
-		b.put(at(t), styleAnswer, "●")
+		b.Put(at(t), style.Answer, "●")
 	}
-	b.put(first, styleText, "├")
+	b.Put(first, style.Normal, "├")
 	switch {
 	case l.failed:
-		b.put(last, styleError, "✗")
+		b.Put(last, style.Error, "✗")
 	case l.open:
-		b.put(last, styleWarning, "▶")
+		b.Put(last, style.Warning, "▶")
 	case l.cut:
-		b.put(last, styleWarning, "?")
+		b.Put(last, style.Warning, "?")
 	case first == last:
-		b.put(last, styleText, "┃")
-	case b[last].text == "━" || b[last].text == "─":
-		b.put(last, styleText, "┤")
+		b.Put(last, style.Normal, "┃")
+	case b[last].Text == "━" || b[last].Text == "─":
+		b.Put(last, style.Normal, "┤")
 	}
 	return b
 }

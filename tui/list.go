@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/roster"
+	"a2atap/tui/text"
 )
 
 // maxCached bounds the entries that the list keeps.
@@ -42,7 +43,8 @@ func newList(s *shared, hints []string) *list {
 	}
 }
 
-func (l *list) place() place  { return inList }
+func (l *list) place() place { return inList }
+
 func (l *list) title() string { return "exchanges" }
 
 // length returns the number of lines of the list.
@@ -333,9 +335,9 @@ func (l *list) evict() {
 }
 
 func (l *list) status() string {
-	count := plural(l.shared.info.Exchanges, "exchange")
+	count := text.Plural(l.shared.info.Exchanges, "exchange")
 	if l.search != nil {
-		count = number(len(l.search.matches)) + " of " + count
+		count = text.Number(len(l.search.matches)) + " of " + count
 	}
 	if words := l.progressOfSorting(); words != "" {
 		count += ", " + words
@@ -344,7 +346,7 @@ func (l *list) status() string {
 	case l.follow:
 		count += ", following"
 	case below > 0 && l.shared.info.Live:
-		count += fmt.Sprintf(", %s newer below", number(below))
+		count += fmt.Sprintf(", %s newer below", text.Number(below))
 	}
 	if l.hunt != nil {
 		count += ", " + l.hunt.words(l)

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/a2a"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // columns are the column widths of a list of exchanges. A column of no width is left out. The last one, which is the
@@ -63,97 +64,97 @@ func (c *columns) peers(client, agent string) string {
 }
 
 // heading names the columns.
-func (c *columns) heading(when string) line {
+func (c *columns) heading(when string) style.Line {
 	peers := "client → agent"
 	if c.link < 20 {
 		peers = "→ agent"
 	}
 	words := []string{
-		padLeft("n", c.number), pad(when, c.time), pad(peers, c.link), pad("request", c.request),
-		padLeft("st", statusWidth),
+		text.PadLeft("n", c.number), text.Pad(when, c.time), text.Pad(peers, c.link), text.Pad("request", c.request),
+		text.PadLeft("st", statusWidth),
 	}
 	if c.took > 0 {
-		words = append(words, padLeft("took", c.took))
+		words = append(words, text.PadLeft("took", c.took))
 	}
 	if c.size > 0 {
-		words = append(words, padLeft("size", c.size))
+		words = append(words, text.PadLeft("size", c.size))
 	}
 	if c.trace > 0 {
-		words = append(words, pad("trace", c.trace))
+		words = append(words, text.Pad("trace", c.trace))
 	}
 	if c.outcome > 0 {
-		words = append(words, pad("outcome", c.outcome), "message")
+		words = append(words, text.Pad("outcome", c.outcome), "message")
 	} else {
 		words = append(words, "outcome")
 	}
-	return text(styleDim, "  "+strings.Join(words, " "))
+	return style.Text(style.Dim, "  "+strings.Join(words, " "))
 }
 
 // add adds what the columns behind the time say of an exchange.
-func (c *columns) add(row line, e *entry) line {
-	row = row.add(styleText, pad(c.peers(e.client, e.agent), c.link)+" ").
-		add(styleStrong, pad(e.request, c.request)+" ").
-		add(statusStyle(e.status), padLeft(e.status, statusWidth)+" ")
+func (c *columns) add(row style.Line, e *entry) style.Line {
+	row = row.Add(style.Normal, text.Pad(c.peers(e.client, e.agent), c.link)+" ").
+		Add(style.Strong, text.Pad(e.request, c.request)+" ").
+		Add(style.OfStatus(e.status), text.PadLeft(e.status, statusWidth)+" ")
 	if c.took > 0 {
 		took := "–"
 		if e.took >= 0 {
-			took = since(e.took)
+			took = text.Duration(e.took)
 		}
-		row = row.add(styleText, padLeft(took, c.took)+" ")
+		row = row.Add(style.Normal, text.PadLeft(took, c.took)+" ")
 	}
 	if c.size > 0 {
-		row = row.add(styleDim, padLeft(size(e.size), c.size)+" ")
+		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), c.size)+" ")
 	}
 	if c.trace > 0 {
-		row = row.add(styleDim, pad(e.trace[:min(len(e.trace), c.trace)], c.trace)+" ")
+		row = row.Add(style.Dim, text.Pad(e.trace[:min(len(e.trace), c.trace)], c.trace)+" ")
 	}
 	if c.outcome == 0 {
 		row = e.addComment(row)
 		if c.last == 0 {
-			return row.join(e.drawOutcome(0))
+			return row.Join(e.drawOutcome(0))
 		}
-		return row.join(e.drawOutcome(max(c.last-width(clean(e.comment)), 1)))
+		return row.Join(e.drawOutcome(max(c.last-text.Width(text.Clean(e.comment)), 1)))
 	}
 	outcome := e.drawOutcome(c.outcome)
-	if e.failed && e.comment == "" && outcome.columns() > c.outcome { // why matters more than what was asked
-		return row.join(outcome)
+	if e.failed && e.comment == "" && outcome.Columns() > c.outcome { // why matters more than what was asked
+		return row.Join(outcome)
 	}
-	outcome = outcome.fit(c.outcome)
-	row = row.join(outcome).add(styleText, blanks(c.outcome-outcome.columns())+" ")
-	return e.addComment(row).add(styleText, e.message)
+	outcome = outcome.Fit(c.outcome)
+	row = row.Join(outcome).Add(style.Normal, text.Blanks(c.outcome-outcome.Columns())+" ")
+	return e.addComment(row).Add(style.Normal, e.message)
 }
 
 // addComment adds what somebody said of the exchange.
-func (e *entry) addComment(row line) line {
+func (e *entry) addComment(row style.Line) style.Line {
 	if e.comment == "" {
 		return row
 	}
-	return row.add(styleTitle, e.comment+" ")
+	return row.Add(style.Title, e.comment+" ")
 }
 
 // drawOutcome draws what came of the exchange, with the sign of a failure or of a state before it. Where it does not fit
 // into so many columns, what matters more comes first; 0 is any room.
-func (e *entry) drawOutcome(columns int) line {
-	mark, look := stateSign(e.state.String())
+func (e *entry) drawOutcome(columns int) style.Line {
+	mark, look := style.OfState(e.state.String())
 	switch {
 	case e.failed:
-		mark, look = "✗", styleWarning
+		mark, look = "✗", style.Warning
 	case !slices.ContainsFunc(e.outcome, func(w analyzer.Word) bool { return w.Look == analyzer.OfState }):
 		mark = ""
 	}
-	sign := line{}
+	sign := style.Line{}
 	switch {
 	case mark == "":
 	case len(e.outcome) == 0:
-		sign = text(look, mark)
+		sign = style.Text(look, mark)
 	default:
-		sign = text(look, mark+" ")
+		sign = style.Text(look, mark+" ")
 	}
 	drawn := drawWords(e.outcome)
-	if columns > 0 && sign.columns()+drawn.columns() > columns {
+	if columns > 0 && sign.Columns()+drawn.Columns() > columns {
 		drawn = drawWords(byWeight(e.outcome))
 	}
-	return sign.join(drawn)
+	return sign.Join(drawn)
 }
 
 // byWeight puts the words of an outcome first that say most: what went wrong, the state, what is missing. Which task has
@@ -195,53 +196,23 @@ func byWeight(words []analyzer.Word) []analyzer.Word {
 }
 
 // drawWords draws the words of an outcome.
-func drawWords(words []analyzer.Word) line {
-	drawn := line{}
+func drawWords(words []analyzer.Word) style.Line {
+	drawn := style.Line{}
 	for _, w := range words {
-		look := styleText
+		look := style.Normal
 		switch w.Look {
 		case analyzer.Dim:
-			look = styleDim
+			look = style.Dim
 		case analyzer.Bad:
-			look = styleWarning
+			look = style.Warning
 		case analyzer.Warn:
-			look = styleNote
+			look = style.Note
 		case analyzer.OfState:
-			_, look = stateSign(w.State.String())
+			_, look = style.OfState(w.State.String())
 		}
-		drawn = drawn.add(look, w.Text)
+		drawn = drawn.Add(look, w.Text)
 	}
 	return drawn
-}
-
-// stateSign returns the sign of a task state, and its style.
-func stateSign(state string) (string, style) {
-	switch state {
-	case a2a.Completed.String():
-		return "✓", styleGood
-	case a2a.Failed.String(), a2a.Rejected.String():
-		return "✗", styleError
-	case a2a.Canceled.String():
-		return "⊘", styleWarning
-	case a2a.InputRequired.String(), a2a.AuthRequired.String():
-		return "?", styleWarning
-	case a2a.Submitted.String(), a2a.Working.String():
-		return "…", styleNote
-	}
-	return "", styleDim
-}
-
-// statusStyle returns the style of an HTTP status.
-func statusStyle(status string) style {
-	switch {
-	case strings.HasPrefix(status, "2"):
-		return styleGood
-	case strings.HasPrefix(status, "4"):
-		return styleWarning
-	case strings.HasPrefix(status, "5"):
-		return styleError
-	}
-	return styleDim
 }
 
 // when returns the time column of an entry.
@@ -260,7 +231,7 @@ func (l *list) when(i int, e *entry, columns int) string {
 	if !there || before.absent {
 		return "…"
 	}
-	return since(e.started.Sub(before.started))
+	return text.Duration(e.started.Sub(before.started))
 }
 
 // whenHeading names the time column.

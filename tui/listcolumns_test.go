@@ -11,6 +11,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // The wider the list, the more it says; and what it says stands below its heading.
@@ -37,9 +39,9 @@ func TestColumns(t *testing.T) {
 		{200, []string{"n", "time", "client → agent", "request", "st", "took", "size", "trace", "outcome", "message"}},
 	} {
 		columns := listColumns(c.width, 8)
-		heading := columns.heading("time").fit(c.width).String()
-		row := text(styleText, "  "+padLeft("7", columns.number)+" "+pad("TIME", columns.time)+" ")
-		cells := columns.add(row, &e).fit(c.width).String()
+		heading := columns.heading("time").Fit(c.width).String()
+		row := style.Text(style.Normal, "  "+text.PadLeft("7", columns.number)+" "+text.Pad("TIME", columns.time)+" ")
+		cells := columns.add(row, &e).Fit(c.width).String()
 		at := 0
 		for _, name := range c.names {
 			i := strings.Index(heading[at:], name)
@@ -48,9 +50,9 @@ func TestColumns(t *testing.T) {
 				break
 			}
 			at += i
-			from := width(heading[:at])
+			from := text.Width(heading[:at])
 			if right[name] {
-				from += width(name) - width(below[name])
+				from += text.Width(name) - text.Width(below[name])
 			}
 			if rest := string([]rune(cells)[from:]); !strings.HasPrefix(rest, below[name]) {
 				t.Errorf("at %d columns, below %q is %q, want %q\n%s\n%s", c.width, name, rest, below[name], heading, cells)
@@ -63,7 +65,7 @@ func TestColumns(t *testing.T) {
 	}
 	for columns := range 300 {
 		c := listColumns(columns, 1_000_000)
-		if used := width(c.add(line{}, &e).String()); c.outcome > 0 && used > columns {
+		if used := text.Width(c.add(style.Line{}, &e).String()); c.outcome > 0 && used > columns {
 			t.Errorf("at %d columns a row takes %d", columns, used)
 		}
 	}
@@ -77,45 +79,45 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 	task, blank, comma := analyzer.Word{Text: "t"}, analyzer.Word{Text: " "}, analyzer.Word{Text: ", "}
 	for _, c := range []struct {
 		e    entry
-		want []span
+		want []style.Span
 	}{
-		{entry{status: "200", outcome: state(a2a.Completed, task, blank), state: a2a.Completed}, []span{
-			{text: "200 ", style: styleGood},
-			{text: "✓ ", style: styleGood},
-			{text: "t", style: styleText},
-			{text: " ", style: styleText},
-			{text: "completed", style: styleGood},
+		{entry{status: "200", outcome: state(a2a.Completed, task, blank), state: a2a.Completed}, []style.Span{
+			{Text: "200 ", Style: style.Good},
+			{Text: "✓ ", Style: style.Good},
+			{Text: "t", Style: style.Normal},
+			{Text: " ", Style: style.Normal},
+			{Text: "completed", Style: style.Good},
 		}},
-		{entry{status: "200", outcome: state(a2a.Working), state: a2a.Working}, []span{
-			{text: "200 ", style: styleGood}, {text: "… ", style: styleNote}, {text: "working", style: styleNote},
+		{entry{status: "200", outcome: state(a2a.Working), state: a2a.Working}, []style.Span{
+			{Text: "200 ", Style: style.Good}, {Text: "… ", Style: style.Note}, {Text: "working", Style: style.Note},
 		}},
-		{entry{status: "200", outcome: state(a2a.InputRequired), state: a2a.InputRequired}, []span{
-			{text: "200 ", style: styleGood}, {text: "? ", style: styleWarning}, {text: "input-required", style: styleWarning},
+		{entry{status: "200", outcome: state(a2a.InputRequired), state: a2a.InputRequired}, []style.Span{
+			{Text: "200 ", Style: style.Good}, {Text: "? ", Style: style.Warning}, {Text: "input-required", Style: style.Warning},
 		}},
-		{entry{status: "200", outcome: state(a2a.Failed), state: a2a.Failed}, []span{
-			{text: "200 ", style: styleGood}, {text: "✗ ", style: styleError}, {text: "failed", style: styleError},
+		{entry{status: "200", outcome: state(a2a.Failed), state: a2a.Failed}, []style.Span{
+			{Text: "200 ", Style: style.Good}, {Text: "✗ ", Style: style.Error}, {Text: "failed", Style: style.Error},
 		}},
-		{entry{status: "200", outcome: state(a2a.Canceled), state: a2a.Canceled}, []span{
-			{text: "200 ", style: styleGood}, {text: "⊘ ", style: styleWarning}, {text: "canceled", style: styleWarning},
+		{entry{status: "200", outcome: state(a2a.Canceled), state: a2a.Canceled}, []style.Span{
+			{Text: "200 ", Style: style.Good}, {Text: "⊘ ", Style: style.Warning}, {Text: "canceled", Style: style.Warning},
 		}},
-		{entry{status: "404", outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, failed: true}, []span{
-			{text: "404 ", style: styleWarning},
-			{text: "✗ ", style: styleWarning},
-			{text: "-32001 TaskNotFound", style: styleWarning},
+		{entry{status: "404", outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, failed: true}, []style.Span{
+			{Text: "404 ", Style: style.Warning},
+			{Text: "✗ ", Style: style.Warning},
+			{Text: "-32001 TaskNotFound", Style: style.Warning},
 		}},
-		{entry{status: "503", failed: true}, []span{{text: "503 ", style: styleError}, {text: "✗", style: styleWarning}}},
+		{entry{status: "503", failed: true}, []style.Span{{Text: "503 ", Style: style.Error}, {Text: "✗", Style: style.Warning}}},
 		{entry{status: "–", outcome: []analyzer.Word{
 			{Text: "3 events", Look: analyzer.Dim}, comma, {Text: "open", Look: analyzer.Warn},
-		}}, []span{
-			{text: "  – ", style: styleDim},
-			{text: "3 events", style: styleDim},
-			{text: ", ", style: styleText},
-			{text: "open", style: styleNote},
+		}}, []style.Span{
+			{Text: "  – ", Style: style.Dim},
+			{Text: "3 events", Style: style.Dim},
+			{Text: ", ", Style: style.Normal},
+			{Text: "open", Style: style.Note},
 		}},
 	} {
 		columns := listColumns(70, 8)
-		got := columns.add(line{}, &c.e).spans[2:]
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(span{})); diff != "" {
+		got := columns.add(style.Line{}, &c.e).Spans[2:]
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(style.Span{})); diff != "" {
 			t.Errorf("%+v, -want +got:\n%s", c.e, diff)
 		}
 	}
@@ -151,7 +153,7 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 		{Text: "-32001 TaskNotFound: there is no such task here", Look: analyzer.Bad},
 	}}
 	columns := listColumns(147, 8)
-	if got := columns.add(line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.outcome[0].Text) {
+	if got := columns.add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.outcome[0].Text) {
 		t.Errorf("a failure in a wide list: %q", got)
 	}
 }

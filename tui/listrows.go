@@ -10,6 +10,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/roster"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // headingAt returns the heading at a position of the list, or false if an exchange is there.
@@ -158,14 +160,14 @@ func (l *list) indented(c columns, i int, seq uint64) string {
 	if now := l.sorting.now; now != nil && i < now.Rows() {
 		level = now.Row(i).Level
 	}
-	return pad(blanks(2*level)+padLeft(fmt.Sprint(seq), c.number-l.indent()), c.number)
+	return text.Pad(text.Blanks(2*level)+text.PadLeft(fmt.Sprint(seq), c.number-l.indent()), c.number)
 }
 
 // headingLine draws a heading: what it stands for, how many exchanges, their span of time, and how the tasks came out.
-func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) line {
-	mark, look := " ", styleText
+func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) style.Line {
+	mark, look := " ", style.Normal
 	if h.Worst > 0 {
-		mark, look = sign(analyzer.Severity(h.Worst - 1))
+		mark, look = style.OfSeverity(analyzer.Severity(h.Worst - 1))
 	}
 	cursor, fold := " ", "▾ "
 	if i == l.window.cursor {
@@ -174,19 +176,19 @@ func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) line {
 	if l.sorting.folds.Folded(h.Key) {
 		fold = "▸ "
 	}
-	wide, count := max(l.window.width*2/5, 20), padLeft(plural(h.Exchanges, "exchange"), 15)
+	wide, count := max(l.window.width*2/5, 20), text.PadLeft(text.Plural(h.Exchanges, "exchange"), 15)
 	if l.window.width < 72 {
-		count = padLeft("("+number(h.Exchanges)+")", 8)
+		count = text.PadLeft("("+text.Number(h.Exchanges)+")", 8)
 	}
 	took := "–"
 	if h.Took > 0 {
-		took = since(h.Took)
+		took = text.Duration(h.Took)
 	}
-	return line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(styleTitle, pad(blanks(2*row.Level)+fold+l.nameOf(h, wide-2*row.Level-2), wide)).
-		add(styleText, count).
-		add(styleDim, " "+padLeft(l.shared.clockIn(h.Began, 8), 8)+" ").add(styleText, padLeft(took, 8)+"  ").
-		join(outcomeOf(h))
+	return style.Line{Selected: i == l.window.cursor}.Add(style.Strong, cursor).Add(look, mark).
+		Add(style.Title, text.Pad(text.Blanks(2*row.Level)+fold+l.nameOf(h, wide-2*row.Level-2), wide)).
+		Add(style.Normal, count).
+		Add(style.Dim, " "+text.PadLeft(l.shared.clockIn(h.Began, 8), 8)+" ").Add(style.Normal, text.PadLeft(took, 8)+"  ").
+		Join(outcomeOf(h))
 }
 
 // nameOf says what a heading stands for, with short ids where there is no room.
@@ -211,27 +213,27 @@ func (l *list) nameOf(h *roster.Heading, room int) string {
 		}
 		return "context " + context + " › task " + task
 	}
-	if long := join(h.Context, h.Task); width(clean(long)) <= room {
+	if long := join(h.Context, h.Task); text.Width(text.Clean(long)) <= room {
 		return long
 	}
 	return join(short(h.Context), short(h.Task))
 }
 
 // outcomeOf says how the tasks under a heading came out.
-func outcomeOf(h *roster.Heading) line {
-	words := line{}
+func outcomeOf(h *roster.Heading) style.Line {
+	words := style.Line{}
 	between := ""
 	for _, s := range h.States {
-		mark, look := stateSign(s.State.String())
+		mark, look := style.OfState(s.State.String())
 		count := ""
 		if s.Count > 1 || len(h.States) > 1 {
-			count = number(s.Count) + " "
+			count = text.Number(s.Count) + " "
 		}
-		words = words.add(styleDim, between).add(look, strings.TrimLeft(mark+" "+count+s.State.String(), " "))
+		words = words.Add(style.Dim, between).Add(look, strings.TrimLeft(mark+" "+count+s.State.String(), " "))
 		between = ", "
 	}
 	if h.Failed > 0 {
-		words = words.add(styleDim, between).add(styleWarning, "✗ "+plural(h.Failed, "exchange")+" failed")
+		words = words.Add(style.Dim, between).Add(style.Warning, "✗ "+text.Plural(h.Failed, "exchange")+" failed")
 	}
 	return words
 }

@@ -1,6 +1,10 @@
 package tui
 
-import "a2atap/analyzer"
+import (
+	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
 
 func (l *list) columns() columns {
 	c := listColumns(l.window.width-l.indent(), l.shared.info.Exchanges)
@@ -8,9 +12,9 @@ func (l *list) columns() columns {
 	return c
 }
 
-func (l *list) view() []line {
+func (l *list) view() []style.Line {
 	c := l.columns()
-	lines := []line{c.heading(l.whenHeading(c.time))}
+	lines := []style.Line{c.heading(l.whenHeading(c.time))}
 	for i := l.window.top; i < l.window.bottom(); i++ {
 		lines = append(lines, l.line(c, i))
 	}
@@ -19,65 +23,65 @@ func (l *list) view() []line {
 	}
 	bar := l.filterLines()
 	for len(lines) < l.height-len(bar) {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return append(lines[:max(min(len(lines), l.height-len(bar)), 0)], bar...)
 }
 
 // empty explains why the list is empty.
-func (l *list) empty() []line {
+func (l *list) empty() []style.Line {
 	switch {
 	case l.err != nil:
-		return []line{text(styleError, "! "+l.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+l.err.Error())}
 	case !l.shared.opened:
-		return []line{text(styleDim, "  opening …")}
+		return []style.Line{style.Text(style.Dim, "  opening …")}
 	case l.search != nil && !l.search.done():
-		return []line{text(styleDim, "  searching …")}
+		return []style.Line{style.Text(style.Dim, "  searching …")}
 	case l.search != nil:
-		return []line{text(styleDim, "  no exchange matches; esc clears the filter")}
+		return []style.Line{style.Text(style.Dim, "  no exchange matches; esc clears the filter")}
 	case l.shared.info.Live:
-		lines := []line{text(styleDim, "  nothing recorded yet; new exchanges appear here"), {}}
+		lines := []style.Line{style.Text(style.Dim, "  nothing recorded yet; new exchanges appear here"), {}}
 		for _, hint := range l.hints {
-			lines = append(lines, text(styleText, "  "+hint))
+			lines = append(lines, style.Text(style.Normal, "  "+hint))
 		}
 		return lines
 	}
-	return []line{text(styleDim, "  nothing recorded")}
+	return []style.Line{style.Text(style.Dim, "  nothing recorded")}
 }
 
-func (l *list) line(c columns, i int) line {
+func (l *list) line(c columns, i int) style.Line {
 	if h, row, is := l.headingAt(i); is {
 		return l.headingLine(i, &h, row)
 	}
 	seq := l.at(i)
-	mark, look := " ", styleText
+	mark, look := " ", style.Normal
 	e, there := l.cache[seq]
 	if worst, found := l.shared.found.worst(seq); found {
-		mark, look = sign(worst)
+		mark, look = style.OfSeverity(worst)
 	} else if e.worst > 0 && l.shared.judged.behind {
-		mark, look = sign(analyzer.Severity(e.worst - 1))
+		mark, look = style.OfSeverity(analyzer.Severity(e.worst - 1))
 	}
 	cursor := " "
 	if i == l.window.cursor {
 		cursor = ">"
 	}
-	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(l.numberStyle(seq), l.indented(c, i, seq))
+	row := style.Line{Selected: i == l.window.cursor}.Add(style.Strong, cursor).Add(look, mark).
+		Add(l.numberStyle(seq), l.indented(c, i, seq))
 	switch {
 	case !there:
-		return row.add(styleDim, " …")
+		return row.Add(style.Dim, " …")
 	case e.absent:
-		return row.add(styleDim, " not in the capture")
+		return row.Add(style.Dim, " not in the capture")
 	}
 	star, comment := l.shared.noteSign(seq, e.id)
 	e.comment = comment
-	return c.add(row.add(styleStrong, star).add(styleDim, padLeft(l.when(i, &e, c.time), c.time)+" "), &e)
+	return c.add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(l.when(i, &e, c.time), c.time)+" "), &e)
 }
 
 // numberStyle highlights the numbers of exchanges that have what is searched for.
-func (l *list) numberStyle(seq uint64) style {
+func (l *list) numberStyle(seq uint64) style.Style {
 	if l.hunt != nil && l.hunt.has(seq) {
-		return styleMatch
+		return style.Match
 	}
-	return styleDim
+	return style.Dim
 }

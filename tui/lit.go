@@ -1,6 +1,9 @@
 package tui
 
-import "a2atap/tui/find"
+import (
+	"a2atap/tui/find"
+	"a2atap/tui/style"
+)
 
 // A lit is a part of a line that matches what is searched for, or what the line has of a match that was wrapped.
 type lit struct {
@@ -41,32 +44,32 @@ func light(pieces []docLine, indent int, found []find.Range, matched int) {
 }
 
 // shown returns the line with its matches lit; one of them may be where the search is, the others have another number.
-func (l *docLine) shown(here int) line {
+func (l *docLine) shown(here int) style.Line {
 	if len(l.lit) == 0 {
-		return l.line
+		return l.Line
 	}
-	drawn := line{selected: l.selected}
+	drawn := style.Line{Selected: l.Selected}
 	at, next := 0, 0
-	for _, s := range l.spans {
-		for s.text != "" {
+	for _, s := range l.Spans {
+		for s.Text != "" {
 			for next < len(l.lit) && l.lit[next].to <= at {
 				next++
 			}
-			look, room := s.style, len(s.text)
+			look, room := s.Style, len(s.Text)
 			if next < len(l.lit) {
 				switch m := l.lit[next]; {
 				case at < m.from:
 					room = min(room, m.from-at)
 				case m.n == here:
-					look, room = styleHere, min(room, m.to-at)
+					look, room = style.Here, min(room, m.to-at)
 				default:
-					look, room = styleMatch, min(room, m.to-at)
+					look, room = style.Match, min(room, m.to-at)
 				}
 			}
 			part := s
-			part.text, part.style = s.text[:room], look
-			drawn.spans = append(drawn.spans, part)
-			s.text, at = s.text[room:], at+room
+			part.Text, part.Style = s.Text[:room], look
+			drawn.Spans = append(drawn.Spans, part)
+			s.Text, at = s.Text[room:], at+room
 		}
 	}
 	return drawn

@@ -6,13 +6,15 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A menu is a panel of choices. One is made with its key, or with enter; the menu is then gone.
 type menu struct {
 	name    string
 	of      analyzer.Place // what the choices are about
-	above   []line         // what the choices are about, in words
+	above   []style.Line   // what the choices are about, in words
 	choices []choice
 	window  window
 	height  int
@@ -33,9 +35,12 @@ func newMenu(name string, of analyzer.Place, choices []choice) *menu {
 	return &menu{name: name, of: of, choices: choices, window: window{length: len(choices)}}
 }
 
-func (m *menu) place() place           { return inMenu }
-func (m *menu) title() string          { return m.name }
-func (m *menu) status() string         { return "" }
+func (m *menu) place() place { return inMenu }
+
+func (m *menu) title() string { return m.name }
+
+func (m *menu) status() string { return "" }
+
 func (m *menu) target() analyzer.Place { return m.of }
 
 func (m *menu) resize(width, height int) tea.Cmd {
@@ -46,13 +51,13 @@ func (m *menu) resize(width, height int) tea.Cmd {
 }
 
 // heading lays out what is above the choices.
-func (m *menu) heading() []line {
-	var lines []line
+func (m *menu) heading() []style.Line {
+	var lines []style.Line
 	for _, l := range m.above {
-		lines = append(lines, text(styleText, " ").join(l).wrap(max(m.window.width, 8), 3)...)
+		lines = append(lines, style.Text(style.Normal, " ").Join(l).Wrap(max(m.window.width, 8), 3)...)
 	}
 	if len(lines) > 0 {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return lines
 }
@@ -77,21 +82,21 @@ func (m *menu) chosen(key string) *choice {
 	return nil
 }
 
-func (m *menu) view() []line {
+func (m *menu) view() []style.Line {
 	lines := m.heading()
 	lines = lines[:max(min(len(lines), m.height-m.window.height), 0)]
 	for i := m.window.top; i < m.window.bottom(); i++ {
 		c := &m.choices[i]
-		look, cursor := styleText, " "
+		look, cursor := style.Normal, " "
 		if c.off != "" {
-			look = styleDim
+			look = style.Dim
 		}
 		if i == m.window.cursor {
 			cursor = ">"
 		}
-		row := line{selected: i == m.window.cursor}.add(styleStrong, cursor+" "+pad(c.key, 3)).add(look, c.words)
+		row := style.Line{Selected: i == m.window.cursor}.Add(style.Strong, cursor+" "+text.Pad(c.key, 3)).Add(look, c.words)
 		if c.off != "" {
-			row = row.add(styleDim, " ("+c.off+")")
+			row = row.Add(style.Dim, " ("+c.off+")")
 		}
 		lines = append(lines, row)
 	}

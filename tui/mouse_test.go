@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/text"
 )
 
 func TestMouse(t *testing.T) {
@@ -39,7 +41,7 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		}
 		at := func(words string) int { // its column in the first line
 			title, _, _ := strings.Cut(u.screen(), "\n")
-			return width(title[:strings.Index(title, words)])
+			return text.Width(title[:strings.Index(title, words)])
 		}
 		click(10, 5)
 		u.press("k")

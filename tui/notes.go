@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/text"
 )
 
 // noted is the message of loader.readNotes and loader.note: there are other notes now.
@@ -26,7 +27,7 @@ func (l *loader) readNotes() tea.Cmd {
 		if bad := n.Bad(); len(bad) > 0 && err == nil {
 			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.notes.Path(), bad[0].Line, bad[0].Why)
 			if len(bad) > 1 {
-				msg.said += fmt.Sprintf(", as %s like it", plural(len(bad)-1, "line"))
+				msg.said += fmt.Sprintf(", as %s like it", text.Plural(len(bad)-1, "line"))
 			}
 		}
 		return msg

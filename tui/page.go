@@ -6,19 +6,24 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A page is a panel of text: the help, or what was copied.
 type page struct {
 	name   string
-	write  func(width int) []line
-	lines  []line
+	write  func(width int) []style.Line
+	lines  []style.Line
 	window window
 }
 
-func (p *page) place() place           { return inPage }
-func (p *page) title() string          { return p.name }
-func (p *page) status() string         { return "" }
+func (p *page) place() place { return inPage }
+
+func (p *page) title() string { return p.name }
+
+func (p *page) status() string { return "" }
+
 func (p *page) target() analyzer.Place { return analyzer.Place{} }
 
 func (p *page) resize(width, height int) tea.Cmd {
@@ -35,13 +40,13 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (p *page) view() []line { return p.lines[min(p.window.top, len(p.lines)):p.window.bottom()] }
+func (p *page) view() []style.Line { return p.lines[min(p.window.top, len(p.lines)):p.window.bottom()] }
 
 // definition returns a name and what it means, in as many lines as that takes.
-func definition(name string, column int, words string, columns int) []line {
-	var lines []line
-	for _, piece := range prose(words, max(columns-column-4, 8)) {
-		lines = append(lines, text(styleStrong, "  "+pad(name, column)).add(styleText, piece))
+func definition(name string, column int, words string, columns int) []style.Line {
+	var lines []style.Line
+	for _, piece := range text.Prose(words, max(columns-column-4, 8)) {
+		lines = append(lines, style.Text(style.Strong, "  "+text.Pad(name, column)).Add(style.Normal, piece))
 		name = ""
 	}
 	return lines
@@ -50,13 +55,13 @@ func definition(name string, column int, words string, columns int) []line {
 // newCopied returns the page that shows what was copied, so that it can be selected where the terminal has no
 // clipboard.
 func newCopied(name, words string) *page {
-	return &page{name: name, write: func(columns int) []line {
-		lines := []line{
-			text(styleDim, " The terminal was asked to copy this. If it did not, select it here:"), {},
+	return &page{name: name, write: func(columns int) []style.Line {
+		lines := []style.Line{
+			style.Text(style.Dim, " The terminal was asked to copy this. If it did not, select it here:"), {},
 		}
 		for paragraph := range strings.SplitSeq(words[:min(len(words), maxShown)], "\n") {
-			for _, piece := range fold(paragraph, columns) {
-				lines = append(lines, text(styleText, piece))
+			for _, piece := range text.Fold(paragraph, columns) {
+				lines = append(lines, style.Text(style.Normal, piece))
 			}
 		}
 		return lines

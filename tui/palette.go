@@ -9,6 +9,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/command"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A palette is a panel of all that can be done, narrowed to what has the words that are typed.
@@ -63,7 +65,7 @@ func (m *inspector) deeds() []deed {
 				where = inList
 			}
 			if k := keyOf(v.do, where); k != nil {
-				d.key, d.words, d.off = k.label, k.words, k.why(m)
+				d.key, d.words, d.off = k.label, k.words, m.why(k)
 			} else {
 				d.off = m.unable(v.do)
 			}
@@ -120,9 +122,14 @@ func (p *palette) narrow(words string) {
 	p.window.move(0)
 }
 
-func (p *palette) place() place           { return inMenu }
-func (p *palette) title() string          { return "actions" }
-func (p *palette) status() string         { return number(len(p.shown)) + " of " + number(len(p.all)) }
+func (p *palette) place() place { return inMenu }
+
+func (p *palette) title() string { return "actions" }
+
+func (p *palette) status() string {
+	return text.Number(len(p.shown)) + " of " + text.Number(len(p.all))
+}
+
 func (p *palette) target() analyzer.Place { return p.of }
 
 func (p *palette) resize(width, height int) tea.Cmd {
@@ -138,28 +145,28 @@ func (p *palette) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (p *palette) view() []line {
+func (p *palette) view() []style.Line {
 	if len(p.shown) == 0 {
-		return []line{text(styleDim, "  nothing has these words")}
+		return []style.Line{style.Text(style.Dim, "  nothing has these words")}
 	}
-	var lines []line
+	var lines []style.Line
 	for i := p.window.top; i < p.window.bottom(); i++ {
 		d := &p.all[p.shown[i]]
-		cursor, look := " ", styleText
+		cursor, look := " ", style.Normal
 		if i == p.window.cursor {
 			cursor = ">"
 		}
 		if d.off != "" {
-			look = styleDim
+			look = style.Dim
 		}
-		row := line{selected: i == p.window.cursor}.add(styleStrong, cursor+" "+pad(d.key, 13))
+		row := style.Line{Selected: i == p.window.cursor}.Add(style.Strong, cursor+" "+text.Pad(d.key, 13))
 		if p.window.width >= 70 {
-			row = row.add(styleName, pad(":"+d.verb.name, 19))
+			row = row.Add(style.Name, text.Pad(":"+d.verb.name, 19))
 		}
 		if d.off != "" {
-			row = row.add(styleDim, "("+d.off+") ")
+			row = row.Add(style.Dim, "("+d.off+") ")
 		}
-		lines = append(lines, row.add(look, d.words))
+		lines = append(lines, row.Add(look, d.words))
 	}
 	return lines
 }

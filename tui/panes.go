@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
 )
 
 // Sizes of the screen from which panels stand side by side.
@@ -318,34 +319,21 @@ func (m *inspector) onePane() tea.Cmd {
 	return m.arrange()
 }
 
-// offOnePane says why there are not several panes.
-func offOnePane(m *inspector) string {
-	switch {
-	case m.panes.alone:
-		return "one pane is shown alone; z shows the others again"
-	case m.paneCount() == 1:
-		return "there is room for one pane only; two take 110 columns and 8 lines"
-	case !m.split():
-		return "this panel has the whole screen"
-	}
-	return ""
-}
-
-// offNoRoom says why one pane cannot be shown alone, or be among others again.
-func offNoRoom(m *inspector) string {
-	if m.panes.alone {
-		return ""
-	}
-	return offOnePane(m)
-}
-
 // nothing is what stands in a pane that has nothing to show.
 type nothing struct{}
 
 func (nothing) resize(int, int) tea.Cmd { return nil }
-func (nothing) update(tea.Msg) tea.Cmd  { return nil }
-func (nothing) view() []line            { return []line{text(styleDim, "  nothing is selected")} }
-func (nothing) place() place            { return inPage }
-func (nothing) title() string           { return "" }
-func (nothing) status() string          { return "" }
-func (nothing) target() analyzer.Place  { return analyzer.Place{} }
+
+func (nothing) update(tea.Msg) tea.Cmd { return nil }
+
+func (nothing) view() []style.Line {
+	return []style.Line{style.Text(style.Dim, "  nothing is selected")}
+}
+
+func (nothing) place() place { return inPage }
+
+func (nothing) title() string { return "" }
+
+func (nothing) status() string { return "" }
+
+func (nothing) target() analyzer.Place { return analyzer.Place{} }

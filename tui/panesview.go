@@ -1,12 +1,17 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
 
 // drawPanes draws the panes, each below a title of its own. That of the pane that has the focus is in brackets, on a
 // heavy line.
-func (m *inspector) drawPanes() []line {
+func (m *inspector) drawPanes() []style.Line {
 	list := m.layout()
-	rows := make([]line, m.panelHeight())
+	rows := make([]style.Line, m.panelHeight())
 	for _, at := range list {
 		if at.x == 0 {
 			m.drawPane(rows, at)
@@ -24,27 +29,27 @@ func (m *inspector) drawPanes() []line {
 		case third:
 			bar = "┤"
 		}
-		rows[y] = rows[y].add(styleDim, bar)
+		rows[y] = rows[y].Add(style.Dim, bar)
 	}
 	m.drawPane(rows, list[1])
 	return rows
 }
 
 // drawPane adds the lines of a pane to rows of the screen.
-func (m *inspector) drawPane(rows []line, at pane) {
+func (m *inspector) drawPane(rows []style.Line, at pane) {
 	focused := at.panel == m.top()
-	lines := append([]line{m.paneTitle(at, focused)}, at.panel.view()...)
+	lines := append([]style.Line{m.paneTitle(at, focused)}, at.panel.view()...)
 	for y := range at.height {
-		l := line{}
+		l := style.Line{}
 		if y < len(lines) {
 			l = lines[y]
 		}
-		rows[at.y+y] = rows[at.y+y].join(l.inPane(at.width, focused))
+		rows[at.y+y] = rows[at.y+y].Join(l.InPane(at.width, focused))
 	}
 }
 
 // paneTitle draws the title of a pane. The counts of the list are in the title of the screen.
-func (m *inspector) paneTitle(at pane, focused bool) line {
+func (m *inspector) paneTitle(at pane, focused bool) style.Line {
 	name, status := at.panel.title(), at.panel.status()
 	switch p := at.panel.(type) {
 	case *list:
@@ -52,10 +57,10 @@ func (m *inspector) paneTitle(at pane, focused bool) line {
 	case *detail:
 		name = "exchange " + p.title()
 	}
-	rule, look := "─", styleDim
-	title := " " + clip(name, at.width-6) + " "
+	rule, look := "─", style.Dim
+	title := " " + text.Clip(name, at.width-6) + " "
 	if focused {
-		rule, look = "━", styleTitle
+		rule, look = "━", style.Title
 		title = "┫" + title + "┣"
 	}
 	if name == "" {
@@ -63,11 +68,11 @@ func (m *inspector) paneTitle(at pane, focused bool) line {
 	}
 	title = rule + title
 	if status != "" {
-		status = " " + clip(status, at.width-width(title)-6) + " "
+		status = " " + text.Clip(status, at.width-text.Width(title)-6) + " "
 	}
-	room := at.width - width(title) - width(status) - 1
+	room := at.width - text.Width(title) - text.Width(status) - 1
 	if room < 1 {
-		status, room = "", at.width-width(title)-1
+		status, room = "", at.width-text.Width(title)-1
 	}
-	return text(look, title+strings.Repeat(rule, max(room, 0))).add(styleDim, status).add(look, rule)
+	return style.Text(look, title+strings.Repeat(rule, max(room, 0))).Add(style.Dim, status).Add(look, rule)
 }

@@ -115,7 +115,7 @@ func (m *inspector) changeDisplay(a action) tea.Cmd {
 		m.shared.message = m.shared.nextTimes()
 		return m.shared.needFirst()
 	case changeTheme:
-		m.shared.theme = m.shared.theme.next()
+		m.shared.theme = m.shared.theme.Next()
 		m.shared.message = "theme: " + string(m.shared.theme)
 	case toggleMouse:
 		return m.toggleMouse()

@@ -10,6 +10,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A Side is a part of an exchange.
@@ -32,7 +34,7 @@ type Part struct {
 type Printer struct {
 	w     io.Writer
 	width int
-	theme Theme
+	theme style.Theme
 
 	lanes []Arrow // one for each pair that arrows were drawn between
 	chart *ladder
@@ -41,14 +43,14 @@ type Printer struct {
 
 // NewPrinter returns a printer for a terminal of that width in columns; 0 is none, so that no line is cut. Without a
 // theme ("") no escape sequence is printed.
-func NewPrinter(w io.Writer, width int, theme Theme) *Printer {
+func NewPrinter(w io.Writer, width int, theme style.Theme) *Printer {
 	return &Printer{w: w, width: width, theme: theme}
 }
 
-func (p *Printer) print(l line) error {
+func (p *Printer) print(l style.Line) error {
 	text := l.String()
 	if p.theme != "" {
-		text = l.paint(p.theme)
+		text = l.Paint(p.theme)
 	}
 	_, err := fmt.Fprintln(p.w, text)
 	return err
@@ -75,7 +77,7 @@ func (p *Printer) Arrows(arrows []Arrow) error {
 			columns = pipeWidth
 		}
 		p.chart = newLadder(p.lanes, columns)
-		if err := p.print(p.cut(text(styleStrong, p.chart.header()))); err != nil {
+		if err := p.print(p.cut(style.Text(style.Strong, p.chart.header()))); err != nil {
 			return err
 		}
 	}
@@ -102,25 +104,25 @@ func (p *Printer) meet(arrows []Arrow) (fresh bool) {
 	return fresh
 }
 
-func (p *Printer) arrow(a *Arrow) []line {
-	look := styleText
+func (p *Printer) arrow(a *Arrow) []style.Line {
+	look := style.Normal
 	if a.Broken || a.Failed {
-		look = styleError
+		look = style.Error
 	}
-	lines := []line{text(look, p.chart.arrow(*a, a.At.Sub(p.first)))}
+	lines := []style.Line{style.Text(look, p.chart.arrow(*a, a.At.Sub(p.first)))}
 	for i := range a.Findings {
 		mark, look := markOf(a, i)
-		lines = append(lines, text(styleText, blanks(timeWidth+numberWidth)).add(look, mark+" "+a.Findings[i]))
+		lines = append(lines, style.Text(style.Normal, text.Blanks(timeWidth+numberWidth)).Add(look, mark+" "+a.Findings[i]))
 	}
 	return lines
 }
 
 // cut returns what of a line fits on the terminal.
-func (p *Printer) cut(l line) line {
-	if p.width == 0 || width(l.String()) <= p.width {
+func (p *Printer) cut(l style.Line) style.Line {
+	if p.width == 0 || text.Width(l.String()) <= p.width {
 		return l
 	}
-	return l.fit(p.width-1).add(styleDim, "…")
+	return l.Fit(p.width-1).Add(style.Dim, "…")
 }
 
 // Exchange prints a part of an exchange: heads, bodies with their content codings taken off and JSON laid out,
@@ -151,12 +153,12 @@ func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []a
 // stream prints an event at a time, since there may be a great many.
 func (p *Printer) stream(w *docWriter) error {
 	res := w.x.Response
-	w.say(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, style.Line{}, 0)
 	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
-	w.head(at, res.Head, styleAnswer, "← ")
+	w.head(at, res.Head, style.Answer, "← ")
 	w.found(func(f analyzer.Place) bool { return f.Response && f.Part == "body" })
 	for i := range res.Events {
-		w.say(analyzer.Place{}, line{}, 0)
+		w.say(analyzer.Place{}, style.Line{}, 0)
 		w.printEvent(&res.Events[i])
 		if err := p.flush(w); err != nil {
 			return err
@@ -182,26 +184,26 @@ func (w *docWriter) printEvent(e *capture.Event) {
 }
 
 // eventHead returns the line above an event: its number and when it came, from the beginning of the exchange.
-func eventHead(e *capture.Event) line {
-	l := text(styleAnswer, "← comment")
+func eventHead(e *capture.Event) style.Line {
+	l := style.Text(style.Answer, "← comment")
 	if e.K > 0 {
-		l = text(styleAnswer, fmt.Sprintf("← event %d", e.K))
+		l = style.Text(style.Answer, fmt.Sprintf("← event %d", e.K))
 	}
 	if e.At >= 0 {
-		l = l.add(styleDim, "  +"+since(e.At))
+		l = l.Add(style.Dim, "  +"+text.Duration(e.At))
 	}
 	if e.Unterminated {
-		l = l.add(styleWarning, "  unterminated")
+		l = l.Add(style.Warning, "  unterminated")
 	}
 	if e.Dropped > 0 {
-		l = l.add(styleWarning, "  cut: "+plural(e.Dropped, "more byte")+" were not recorded")
+		l = l.Add(style.Warning, "  cut: "+text.Plural(e.Dropped, "more byte")+" were not recorded")
 	}
 	return l
 }
 
 func (p *Printer) flush(w *docWriter) error {
 	for _, l := range w.lines {
-		if err := p.print(l.line); err != nil {
+		if err := p.print(l.Line); err != nil {
 			return err
 		}
 	}
@@ -210,17 +212,17 @@ func (p *Printer) flush(w *docWriter) error {
 }
 
 // Width returns how many columns a text takes on a terminal that is cleaned by Clip.
-func Width(text string) int { return width(clean(text)) }
+func Width(words string) int { return text.Width(text.Clean(words)) }
 
 // Clip returns a text as one line without control functions, cut to so many columns; what was cut ends with an
 // ellipsis.
-func Clip(text string, columns int) string { return clip(text, columns) }
+func Clip(words string, columns int) string { return text.Clip(words, columns) }
 
 // Clean returns a text as one line without control functions: what a terminal might act on is spelt out.
-func Clean(text string) string { return clean(text) }
+func Clean(words string) string { return text.Clean(words) }
 
 // Sign returns the sign of a severity, by which findings are told apart without colour.
 func Sign(s analyzer.Severity) string {
-	mark, _ := sign(s)
+	mark, _ := style.OfSeverity(s)
 	return mark
 }

@@ -12,9 +12,11 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
-func printed(t *testing.T, width int, theme Theme, print func(*Printer) error) string {
+func printed(t *testing.T, width int, theme style.Theme, print func(*Printer) error) string {
 	t.Helper()
 	var out strings.Builder
 	if err := print(NewPrinter(&out, width, theme)); err != nil {
@@ -61,7 +63,7 @@ func TestPrintedArrowsFit(t *testing.T) {
 			t.Errorf("at %d there are %d lines", columns, len(lines))
 		}
 		for line := range strings.Lines(got) {
-			if n := width(strings.TrimSuffix(line, "\n")); n > columns {
+			if n := text.Width(strings.TrimSuffix(line, "\n")); n > columns {
 				t.Errorf("at %d a line is %d wide: %q", columns, n, line)
 			}
 		}
@@ -108,7 +110,7 @@ ended after 100.0ms
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	painted := printed(t, 0, Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, Part{}) })
+	painted := printed(t, 0, style.Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, Part{}) })
 	if !strings.Contains(painted, "\x1b[33m-32001\x1b[0m") || !strings.Contains(painted, "→ POST") {
 		t.Errorf("on a terminal it is not coloured:\n%s", painted)
 	}

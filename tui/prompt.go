@@ -4,6 +4,9 @@ import (
 	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A prompt is the last line of the screen while something is typed in it, such as a word to search or a comment.
@@ -16,7 +19,7 @@ type prompt struct {
 	done     func(value string) (tea.Cmd, error) // on enter; after an error, which is shown, typing goes on
 	canceled func() tea.Cmd                      // on esc; nil for nothing
 	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one
-	above    func(columns int) []line            // shown over the lines above, or else what is wrong; nil for nothing
+	above    func(columns int) []style.Line      // shown over the lines above, or else what is wrong; nil for nothing
 }
 
 // newPrompt returns a prompt that begins with a text.
@@ -70,27 +73,27 @@ func (p *prompt) key(msg tea.KeyMsg) (cmd tea.Cmd, over bool) {
 }
 
 // line draws the prompt.
-func (p *prompt) line(columns int) line {
+func (p *prompt) line(columns int) style.Line {
 	remark := ""
 	if p.wrong != "" && p.above == nil {
 		remark = " ! " + p.wrong
 	}
-	return inputLine(p.label, p.input, columns, clip(remark, columns*2/3))
+	return inputLine(p.label, p.input, columns, text.Clip(remark, columns*2/3))
 }
 
 // over returns the lines that cover those above the prompt.
-func (p *prompt) over(columns int) []line {
+func (p *prompt) over(columns int) []style.Line {
 	switch {
 	case p.above == nil:
 		return nil
 	case p.wrong == "":
 		return p.above(columns)
 	}
-	var lines []line
+	var lines []style.Line
 	mark := " ! "
-	for _, piece := range prose(p.wrong, max(columns-4, 8)) {
-		lines = append(lines, text(styleError, mark+piece))
-		mark = blanks(len(mark))
+	for _, piece := range text.Prose(p.wrong, max(columns-4, 8)) {
+		lines = append(lines, style.Text(style.Error, mark+piece))
+		mark = text.Blanks(len(mark))
 	}
 	return lines
 }
@@ -103,25 +106,25 @@ func (p *prompt) set(value string) {
 }
 
 // inputLine draws a line that is typed, with a cursor, between a label and a remark.
-func inputLine(label string, input textinput.Model, columns int, remark string) line {
+func inputLine(label string, input textinput.Model, columns int, remark string) style.Line {
 	value := []rune(input.Value())
 	at := min(input.Position(), len(value))
-	before, after := clean(string(value[:at])), clean(string(value[at:]))
-	room := max(columns-3-width(label)-1-width(remark), 1)
-	for width(before) > room {
-		for cell := range cells(before) {
+	before, after := text.Clean(string(value[:at])), text.Clean(string(value[at:]))
+	room := max(columns-3-text.Width(label)-1-text.Width(remark), 1)
+	for text.Width(before) > room {
+		for cell := range text.Cells(before) {
 			before = before[len(cell):]
 			break
 		}
 	}
 	under := " "
-	for cell := range cells(after) {
+	for cell := range text.Cells(after) {
 		under, after = cell, after[len(cell):]
 		break
 	}
-	after = pad(after, room-width(before))
-	return text(styleTitle, " "+label+" ").add(styleText, before).add(styleCursor, under).add(styleText, after).
-		add(styleDim, remark)
+	after = text.Pad(after, room-text.Width(before))
+	return style.Text(style.Title, " "+label+" ").Add(style.Normal, before).Add(style.Cursor, under).Add(style.Normal, after).
+		Add(style.Dim, remark)
 }
 
 // A question waits in the last line for one key. Any key that is no answer takes the question back.

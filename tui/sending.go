@@ -12,6 +12,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A sending is under way; esc ends it.
@@ -39,16 +41,6 @@ type (
 		err    error
 	}
 )
-
-func offNoSender(m *inspector) string {
-	if m.options.Sender == nil {
-		return "nothing can be sent from here"
-	}
-	if m.doing.sending != nil {
-		return "something is being sent; esc ends it"
-	}
-	return offNothing(m)
-}
 
 // resend asks whether the request of an exchange is to be sent again.
 func (m *inspector) resend(at analyzer.Place) tea.Cmd {
@@ -121,26 +113,26 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 
 // question says what would be sent, where to, and where it will be kept.
 // Where it leads to comes first, and what may be long is cut, so that no warning is pushed off the screen.
-func (o *Outgoing) question(remark string) []line {
+func (o *Outgoing) question(remark string) []style.Line {
 	const long = 150 // columns
-	var lines []line
+	var lines []style.Line
 	for _, host := range o.Remote {
-		lines = append(lines, text(styleWarning, "? "+clip(host, long)+" is not this machine"))
+		lines = append(lines, style.Text(style.Warning, "? "+text.Clip(host, long)+" is not this machine"))
 	}
-	lines = append(lines, text(styleStrong, "send "+clip(o.What, long)))
+	lines = append(lines, style.Text(style.Strong, "send "+text.Clip(o.What, long)))
 	if len(o.Remote) == 0 {
-		lines = append(lines, text(styleDim, "  it stays on this machine"))
+		lines = append(lines, style.Text(style.Dim, "  it stays on this machine"))
 	}
 	if o.File != "" {
-		lines = append(lines, text(styleText, "  kept in "+o.File))
+		lines = append(lines, style.Text(style.Normal, "  kept in "+o.File))
 	} else {
-		lines = append(lines, text(styleText, "  through the tap, so it is kept in this recording"))
+		lines = append(lines, style.Text(style.Normal, "  through the tap, so it is kept in this recording"))
 	}
 	for _, r := range o.Remarks {
-		lines = append(lines, text(styleText, "  "+clip(r, long)))
+		lines = append(lines, style.Text(style.Normal, "  "+text.Clip(r, long)))
 	}
 	if remark != "" {
-		lines = append(lines, text(styleError, "! "+remark))
+		lines = append(lines, style.Text(style.Error, "! "+remark))
 	}
 	return lines
 }
@@ -222,12 +214,12 @@ func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu
 			{key: "b", words: "back", do: back},
 		})
 	}
-	menu.above = []line{
-		text(styleStrong, e.request).add(styleText, " "+e.status+" "+since(max(e.took, 0))+" ").join(e.drawOutcome(0)),
-		text(styleText, "  "+where),
+	menu.above = []style.Line{
+		style.Text(style.Strong, e.request).Add(style.Normal, " "+e.status+" "+text.Duration(max(e.took, 0))+" ").Join(e.drawOutcome(0)),
+		style.Text(style.Normal, "  "+where),
 	}
 	if problem != nil {
-		menu.above = append(menu.above, text(styleError, "! "+problem.Error()))
+		menu.above = append(menu.above, style.Text(style.Error, "! "+problem.Error()))
 	}
 	return menu
 }
@@ -243,13 +235,13 @@ func alone(x *capture.Exchange, name string) *part {
 
 // newReportPage returns the page of how a task differs that was replayed.
 func newReportPage(s *Sent, problem error) *page {
-	return &page{name: "replay", write: func(columns int) []line {
-		var lines []line
+	return &page{name: "replay", write: func(columns int) []style.Line {
+		var lines []style.Line
 		if problem != nil {
-			lines = append(lines, text(styleError, "! "+problem.Error()), line{})
+			lines = append(lines, style.Text(style.Error, "! "+problem.Error()), style.Line{})
 		}
 		if s.File != "" {
-			lines = append(lines, text(styleDim, " kept in "+s.File))
+			lines = append(lines, style.Text(style.Dim, " kept in "+s.File))
 		}
 		for _, l := range reportLines(s.Report) {
 			lines = append(lines, toldLine(l, columns)...)

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/report"
+	"a2atap/tui/text"
 )
 
 // A fakeSender sends nothing; it remembers what it was asked to send.
@@ -53,7 +54,7 @@ func (f *fakeSender) sender() *Sender {
 		},
 		Task: func(_ context.Context, _ capture.Source, seqs []uint64) (*Outgoing, error) {
 			r := &report.Report{Capture: "c", To: "http://127.0.0.1:9001", Sent: len(seqs), Matched: len(seqs)}
-			return f.outgoing(plural(len(seqs), "request"), &Sent{Report: r, File: f.file}), nil
+			return f.outgoing(text.Plural(len(seqs), "request"), &Sent{Report: r, File: f.file}), nil
 		},
 		Editor: func(path string) (*exec.Cmd, error) { return exec.Command("edit", path), nil },
 	}

@@ -9,6 +9,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
+	"a2atap/tui/style"
 )
 
 // shared is the state that all panels read: the capture as it is now, the findings, and how to show them. It is
@@ -28,7 +29,7 @@ type shared struct {
 	times     times
 	location  *time.Location // nil is that of the machine
 	first     time.Time      // when the first exchange began; zero until that is needed
-	theme     Theme
+	theme     style.Theme
 	message   string // in the last line, until the next key
 	learning  bool   // cards are being learned
 	learnt    uint64 // those that exchanges up to this one have brought
@@ -49,7 +50,7 @@ func (s *shared) ticket() uint64 {
 type panel interface {
 	resize(width, height int) tea.Cmd
 	update(msg tea.Msg) tea.Cmd
-	view() []line
+	view() []style.Line
 	place() place
 	title() string          // for the breadcrumb
 	status() string         // counts and modes, for the end of the title

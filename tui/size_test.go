@@ -14,6 +14,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // store writes a capture of so many calls into a file.
@@ -100,7 +102,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 	src := count(r, 21) // as many as the frame shows; what is around them is read later
 	u := startUI(t, src, 80, 24, Options{})
 	defer u.cancel()
-	newest := fmt.Sprintf(">%s ", padLeft(fmt.Sprint(calls), 6))
+	newest := fmt.Sprintf(">%s ", text.PadLeft(fmt.Sprint(calls), 6))
 	u.until("the newest exchange", func() bool {
 		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
 	})
@@ -249,7 +251,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 			b.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(b.Context())
-		m := newInspector(newLoader(ctx, r, nil), Options{Theme: Dark})
+		m := newInspector(newLoader(ctx, r, nil), Options{Theme: style.Dark})
 		m.Update(sizeOf(80, 24))
 		m.Update(m.shared.load.open()())
 		m.list.loading = 0
@@ -266,7 +268,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 
 // BenchmarkFrame draws the list of a large capture.
 func BenchmarkFrame(b *testing.B) {
-	m := newInspector(newLoader(b.Context(), nil, nil), Options{Theme: Dark})
+	m := newInspector(newLoader(b.Context(), nil, nil), Options{Theme: style.Dark})
 	m.Update(sizeOf(120, 40))
 	m.shared.opened, m.shared.info.Exchanges = true, 1_000_000
 	for seq := range uint64(1_000_000) {

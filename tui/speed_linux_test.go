@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
 )
 
 // endless is a recording of any number of calls, which are made when they are read.
@@ -82,7 +83,8 @@ func (e *endless) Steps(context.Context, uint64) iter.Seq2[capture.Step, error] 
 }
 
 func (e *endless) Wait(ctx context.Context, _ uint64) error { <-ctx.Done(); return ctx.Err() }
-func (e *endless) Close() error                             { return nil }
+
+func (e *endless) Close() error { return nil }
 
 // BenchmarkKeyToFrame measures the processor time from a key to the frame that it leads to, in a recording of a million
 // exchanges, and the same for anything else, which a key may have to wait for: what was loaded, or what has arrived.
@@ -130,7 +132,7 @@ func startHand(b *testing.B, src capture.Source, width, height int) *hand {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	h := &hand{ctx: ctx, cancel: cancel, msgs: make(chan tea.Msg)}
-	h.m = newInspector(newLoader(ctx, src, nil), Options{Theme: Dark, Location: time.UTC})
+	h.m = newInspector(newLoader(ctx, src, nil), Options{Theme: style.Dark, Location: time.UTC})
 	h.m.Update(sizeOf(width, height))
 	h.send(h.m.shared.load.open()(), &h.others)
 	for deadline := time.After(20 * time.Second); !strings.Contains(h.m.View(), "GetTask"); {

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/text"
 )
 
 // Sizes of what is read of a stream at a time.
@@ -186,7 +187,7 @@ func (l *loader) rows(ctx context.Context, ticket, seq uint64, s stream, call a2
 			if i >= first {
 				answer.rows = append(answer.rows, eventRow{
 					at: e.At, before: before, size: int64(len(e.Raw)) + e.Dropped, unterminated: e.Unterminated,
-					dropped: e.Dropped > 0, words: clip(summary(&call, e), 400),
+					dropped: e.Dropped > 0, words: text.Clip(summary(&call, e), 400),
 				})
 			}
 			before = e.At

@@ -7,6 +7,8 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // layout lays out what was put together.
@@ -75,30 +77,30 @@ func (w *textWriter) block(b *assembly.Block) {
 }
 
 // heading names a block, and says how far it has come.
-func (w *textWriter) heading(b *assembly.Block) line {
-	var l line
+func (w *textWriter) heading(b *assembly.Block) style.Line {
+	var l style.Line
 	switch b.Kind {
 	case assembly.Artifact:
-		l = text(styleTitle, "artifact "+b.Name)
+		l = style.Text(style.Title, "artifact "+b.Name)
 		if b.Title != "" {
-			l = l.add(styleName, " “"+b.Title+"”")
+			l = l.Add(style.Name, " “"+b.Title+"”")
 		}
 	case assembly.Status:
-		l = text(styleStrong, "status "+b.Name)
+		l = style.Text(style.Strong, "status "+b.Name)
 	case assembly.Message:
-		l = text(styleAnswer, "message")
+		l = style.Text(style.Answer, "message")
 		if b.Name != "" {
-			l = l.add(styleAnswer, " of the "+b.Name)
+			l = l.Add(style.Answer, " of the "+b.Name)
 		}
 	case assembly.Failure:
-		l = text(styleError, "✗ "+b.Name)
+		l = style.Text(style.Error, "✗ "+b.Name)
 	default:
-		l = text(styleStrong, b.Name)
+		l = style.Text(style.Strong, b.Name)
 	}
 	if b.Task != "" && w.of.Tasks() > 1 {
-		l = l.add(styleDim, " of task "+b.Task)
+		l = l.Add(style.Dim, " of task "+b.Task)
 	}
-	return l.add(styleDim, w.extent(b))
+	return l.Add(style.Dim, w.extent(b))
 }
 
 // extent says of which events a block is made, and whether that is all of it.
@@ -114,7 +116,7 @@ func (w *textWriter) extent(b *assembly.Block) string {
 		return words
 	}
 	if b.Chunks > 1 {
-		words += ", " + plural(b.Chunks, "chunk")
+		words += ", " + text.Plural(b.Chunks, "chunk")
 	}
 	switch {
 	case b.Whole:
@@ -138,62 +140,62 @@ func (w *textWriter) extent(b *assembly.Block) string {
 func (w *textWriter) run(b *assembly.Block, r assembly.Run) {
 	switch r.Kind {
 	case a2a.TextPart:
-		w.write(oneEvent(r.Event), styleText, r.Text)
+		w.write(oneEvent(r.Event), style.Normal, r.Text)
 		return
 	case a2a.DataPart:
 		if b.Kind != assembly.Other {
-			w.putLine(oneEvent(r.Event), text(styleName, "data"), 0)
+			w.putLine(oneEvent(r.Event), style.Text(style.Name, "data"), 0)
 		}
 	case a2a.RawPart, a2a.URLPart:
-		w.putLine(oneEvent(r.Event), text(styleName, "file ").add(styleText, r.Text), 5)
+		w.putLine(oneEvent(r.Event), style.Text(style.Name, "file ").Add(style.Normal, r.Text), 5)
 		return
 	case a2a.FilePart:
-		w.putLine(oneEvent(r.Event), text(styleName, "file without content"), 0)
+		w.putLine(oneEvent(r.Event), style.Text(style.Name, "file without content"), 0)
 	default:
-		w.putLine(oneEvent(r.Event), text(styleName, "part of no known kind"), 0)
+		w.putLine(oneEvent(r.Event), style.Text(style.Name, "part of no known kind"), 0)
 	}
 	for _, l := range layoutJSON([]byte(r.Text)) {
 		if w.more {
 			return
 		}
 		indent := min(2*l.depth, w.columns/3)
-		w.putLine(oneEvent(r.Event), text(styleText, blanks(indent)).join(l.line), indent+4)
+		w.putLine(oneEvent(r.Event), style.Text(style.Normal, text.Blanks(indent)).Join(l.Line), indent+4)
 	}
 }
 
 // ending says what is missing, and how the exchange ended.
 func (w *textWriter) ending(s *textSource) {
 	if len(w.lines) == 0 {
-		w.putLine(noEvent, text(styleDim, nothingToRead(s)), 0)
+		w.putLine(noEvent, style.Text(style.Dim, nothingToRead(s)), 0)
 	}
 	if w.more {
 		w.more = false
 		w.lines = w.lines[:maxLines-4]
-		w.putLine(noEvent, text(styleTitle, fmt.Sprintf("… the first %s lines are shown; a2atap show prints all of it",
-			number(maxLines))), 2)
+		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… the first %s lines are shown; a2atap show prints all of it",
+			text.Number(maxLines))), 2)
 	}
 	if left := s.excerpt.events.count() - len(s.text.Events); s.text.Full && left > 0 {
-		w.putLine(noEvent, text(styleTitle, fmt.Sprintf("… not put together here: %s after ·%d; the detail has them",
-			plural(left, "event"), s.lastTaken())), 2)
+		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… not put together here: %s after ·%d; the detail has them",
+			text.Plural(left, "event"), s.lastTaken())), 2)
 	} else if s.text.Full {
-		w.putLine(noEvent, text(styleTitle, "… there is more text than is shown here; the detail has all of it"), 2)
+		w.putLine(noEvent, style.Text(style.Title, "… there is more text than is shown here; the detail has all of it"), 2)
 	}
 	w.end()
 	if f := s.x.Fault; f != nil {
-		w.putLine(noEvent, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+		w.putLine(noEvent, style.Text(style.Error, "✗ "+f.Kind+" by "+f.Side).Add(style.Normal, ": "+f.Detail), 2)
 	}
 	switch {
 	case s.more:
-		w.putLine(noEvent, text(styleDim, "… loading"), 0)
+		w.putLine(noEvent, style.Text(style.Dim, "… loading"), 0)
 	case s.x.State == capture.StateOpen:
-		w.putLine(noEvent, text(styleWarning, "… still open"), 0)
+		w.putLine(noEvent, style.Text(style.Warning, "… still open"), 0)
 	case s.x.State == capture.StateInterrupted:
-		w.putLine(noEvent, text(styleWarning, "? the recorder ended before the exchange did"), 0)
+		w.putLine(noEvent, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
 	case s.x.Ended >= 0:
-		w.putLine(noEvent, text(styleDim, "ended after "+since(s.x.Ended)), 0)
+		w.putLine(noEvent, style.Text(style.Dim, "ended after "+text.Duration(s.x.Ended)), 0)
 	}
 	if s.x.Lost > 0 {
-		w.putLine(noEvent, text(styleWarning, "? "+plural(s.x.Lost, "byte")+" were not recorded; text may be missing"), 2)
+		w.putLine(noEvent, style.Text(style.Warning, "? "+text.Plural(s.x.Lost, "byte")+" were not recorded; text may be missing"), 2)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
+	"a2atap/tui/text"
 )
 
 // A textPanel shows what an exchange brings as something to read: artifacts put together from their chunks, and what
@@ -45,7 +46,8 @@ func newTextPanel(s *shared, goal analyzer.Place) *textPanel {
 	return p
 }
 
-func (p *textPanel) place() place  { return inText }
+func (p *textPanel) place() place { return inText }
+
 func (p *textPanel) title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
 
 // begin returns the command that reads the exchange.
@@ -285,7 +287,7 @@ func (p *textPanel) when(at time.Duration) string {
 	case at == capture.NotKnown:
 		return "–"
 	case p.shared.deltas:
-		return "+" + since(at)
+		return "+" + text.Duration(at)
 	}
 	return p.shared.clock(p.shown.started.Add(at))
 }

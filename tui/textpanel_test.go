@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/assembly"
+	"a2atap/tui/style"
 )
 
 // chunk is an event that brings a chunk of an artifact.
@@ -30,9 +31,9 @@ func chunk(seq uint64, k int, words, flags string) capture.Step {
 // litText returns what is lit on the screen.
 func (u *ui) litText() (words string) {
 	for _, l := range u.m.frame() {
-		for _, s := range l.spans {
-			if s.style == styleCursor {
-				words += s.text
+		for _, s := range l.Spans {
+			if s.Style == style.Cursor {
+				words += s.Text
 			}
 		}
 	}

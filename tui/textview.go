@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 func (p *textPanel) status() string {
@@ -11,62 +14,62 @@ func (p *textPanel) status() string {
 	case p.shown == nil:
 		return ""
 	case !p.shown.stream:
-		return plural(p.text.length, "line")
+		return text.Plural(p.text.length, "line")
 	case p.shown.count > len(p.shown.events):
-		return fmt.Sprintf("the first %s of %s", number(len(p.shown.events)), plural(p.shown.count, "event"))
+		return fmt.Sprintf("the first %s of %s", text.Number(len(p.shown.events)), text.Plural(p.shown.count, "event"))
 	}
-	words := plural(p.shown.count, "event")
+	words := text.Plural(p.shown.count, "event")
 	if p.follow {
 		words += ", following"
 	}
 	return words
 }
 
-func (p *textPanel) view() []line {
+func (p *textPanel) view() []style.Line {
 	switch {
 	case p.err != nil:
-		return []line{text(styleError, "! "+p.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+p.err.Error())}
 	case p.shown == nil:
-		return []line{text(styleDim, "  loading …")}
+		return []style.Line{style.Text(style.Dim, "  loading …")}
 	case !p.shown.stream:
 		return p.textLines()
 	case p.beside():
 		return p.viewBeside()
 	}
-	var lines []line
+	var lines []style.Line
 	if p.rows.height > 0 {
 		lines = append(lines, p.rowHeading(p.width))
 		for i := p.rows.top; i < p.rows.bottom(); i++ {
 			lines = append(lines, p.row(i, p.width))
 		}
 		head := "── " + p.textHeading() + " "
-		look := styleDim
+		look := style.Dim
 		if p.inText {
-			look = styleTitle
+			look = style.Title
 		}
-		lines = append(lines, text(look, head+strings.Repeat("─", max(p.width-width(head), 0))))
+		lines = append(lines, style.Text(look, head+strings.Repeat("─", max(p.width-text.Width(head), 0))))
 	}
 	return append(lines, p.textLines()...)
 }
 
 // viewBeside draws the events, and the text to their right.
-func (p *textPanel) viewBeside() []line {
+func (p *textPanel) viewBeside() []style.Line {
 	columns := p.rowColumns()
-	look := styleDim
+	look := style.Dim
 	if p.inText {
-		look = styleTitle
+		look = style.Title
 	}
-	lines := []line{p.rowHeading(columns).inPane(columns, false).add(styleDim, " │").
-		add(look, " "+p.textHeading())}
+	lines := []style.Line{p.rowHeading(columns).InPane(columns, false).Add(style.Dim, " │").
+		Add(look, " "+p.textHeading())}
 	right := p.textLines()
 	for n := range p.rows.height {
-		row := line{}
+		row := style.Line{}
 		if i := p.rows.top + n; i < p.rows.bottom() {
 			row = p.row(i, columns)
 		}
-		row = row.inPane(columns, !p.inText).add(styleDim, " │")
+		row = row.InPane(columns, !p.inText).Add(style.Dim, " │")
 		if n < len(right) {
-			row = row.join(right[n])
+			row = row.Join(right[n])
 		}
 		lines = append(lines, row)
 	}
@@ -78,48 +81,48 @@ func (p *textPanel) textHeading() string {
 	if p.text.length <= p.text.height {
 		return "text"
 	}
-	return fmt.Sprintf("text, lines %d–%d of %s", p.text.top+1, p.text.bottom(), number(p.text.length))
+	return fmt.Sprintf("text, lines %d–%d of %s", p.text.top+1, p.text.bottom(), text.Number(p.text.length))
 }
 
 // textLines draws the visible lines of the text. What the selected event has brought is lit, and its lines are marked.
-func (p *textPanel) textLines() []line {
+func (p *textPanel) textLines() []style.Line {
 	event := p.rows.cursor
 	if !p.shown.stream {
 		event = -1
 	}
-	var lines []line
+	var lines []style.Line
 	for n := p.text.top; n < p.text.bottom(); n++ {
 		l := &p.shown.lines[n]
 		mark := "  "
 		if l.has(event) {
 			mark = "▌ "
 		}
-		lines = append(lines, text(styleStrong, mark).join(l.lit(event)))
+		lines = append(lines, style.Text(style.Strong, mark).Join(l.lit(event)))
 	}
 	return lines
 }
 
 // rowHeading names the columns of the events.
-func (p *textPanel) rowHeading(columns int) line {
-	look := styleTitle
+func (p *textPanel) rowHeading(columns int) style.Line {
+	look := style.Title
 	if p.inText {
-		look = styleDim
+		look = style.Dim
 	}
 	when := p.shared.clockName(p.shown.started, 12)
 	if p.shared.deltas {
 		when = "since"
 	}
-	return text(look, "   "+pad("n", p.numberColumns())+" "+padLeft(when, 12)+" "+padLeft("size", 8)+"  brings")
+	return style.Text(look, "   "+text.Pad("n", p.numberColumns())+" "+text.PadLeft(when, 12)+" "+text.PadLeft("size", 8)+"  brings")
 }
 
 func (p *textPanel) numberColumns() int { return max(len(strconv.Itoa(p.shown.count))+1, 4) }
 
 // row draws an event: its number, time and size, and what it brings.
-func (p *textPanel) row(i, columns int) line {
+func (p *textPanel) row(i, columns int) style.Line {
 	e := &p.shown.events[i]
-	mark, look := " ", styleText
+	mark, look := " ", style.Normal
 	if worst, found := p.marks[e.Number]; found {
-		mark, look = sign(worst)
+		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
 	if i == p.rows.cursor {
@@ -129,8 +132,8 @@ func (p *textPanel) row(i, columns int) line {
 	if e.Replaced >= 0 && p.shown.first[i] < 0 {
 		words = fmt.Sprintf("replaced by ·%d", p.shown.events[e.Replaced].Number)
 	}
-	row := line{selected: i == p.rows.cursor && !p.inText}.add(styleStrong, cursor).add(look, mark+" ").
-		add(styleStrong, pad("·"+strconv.Itoa(e.Number), p.numberColumns())+" ").
-		add(styleDim, padLeft(p.when(e.At), 12)+" "+padLeft(size(e.Size), 8)+"  ")
-	return row.add(styleText, clip(words, columns-row.columns()))
+	row := style.Line{Selected: i == p.rows.cursor && !p.inText}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Strong, text.Pad("·"+strconv.Itoa(e.Number), p.numberColumns())+" ").
+		Add(style.Dim, text.PadLeft(p.when(e.At), 12)+" "+text.PadLeft(text.Size(e.Size), 8)+"  ")
+	return row.Add(style.Normal, text.Clip(words, columns-row.Columns()))
 }

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/style"
 	"a2atap/tui/terminal"
 )
 
@@ -23,7 +24,7 @@ type Options struct {
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
-	Theme    Theme                                   // Dark if it is empty
+	Theme    style.Theme                             // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
@@ -48,7 +49,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 		return err
 	}
 	if o.Theme == "" {
-		o.Theme = Dark
+		o.Theme = style.Dark
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

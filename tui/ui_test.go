@@ -19,6 +19,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/style"
 )
 
 var update = flag.Bool("update", false, "write golden files and generated pages")
@@ -58,7 +59,7 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 		o.Location = time.UTC
 	}
 	if o.Theme == "" {
-		o.Theme = Plain
+		o.Theme = style.Plain
 	}
 	u := &ui{
 		t: t, m: newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,

@@ -12,6 +12,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/roster"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // readPlace reads the number of an exchange, or a place as findings name it.
@@ -24,7 +26,7 @@ func (m *inspector) readPlace(argument string) (analyzer.Place, error) {
 		}
 	}
 	if last := m.shared.info.Exchanges; at.Exchange == 0 || at.Exchange > last {
-		return at, fmt.Errorf("there is no exchange %d; the capture has %s", at.Exchange, plural(last, "exchange"))
+		return at, fmt.Errorf("there is no exchange %d; the capture has %s", at.Exchange, text.Plural(last, "exchange"))
 	}
 	return at, nil
 }
@@ -116,10 +118,10 @@ func (m *inspector) setClock(name string) (tea.Cmd, error) {
 }
 
 func (m *inspector) setTheme(name string) (tea.Cmd, error) {
-	if !slices.Contains(Themes, Theme(name)) {
-		return nil, unknown("theme", name, strings.Split(themeNames(), ", "), "; there are "+themeNames())
+	if !slices.Contains(style.Themes, style.Theme(name)) {
+		return nil, unknown("theme", name, strings.Split(style.ThemeNames(), ", "), "; there are "+style.ThemeNames())
 	}
-	m.shared.theme = Theme(name)
+	m.shared.theme = style.Theme(name)
 	m.shared.message = "theme: " + name
 	return nil, nil
 }
@@ -142,7 +144,7 @@ func (m *inspector) setMouse(word string) (tea.Cmd, error) {
 
 func (m *inspector) setFollow(word string) (tea.Cmd, error) {
 	on, err := readSwitch(word)
-	if why := offNotLive(m); err == nil && on && why != "" {
+	if why := m.list.why(toggleFollow); err == nil && on && why != "" {
 		err = errors.New(why)
 	}
 	if err != nil {

@@ -2,10 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/style"
 )
 
 // A verb is a row of the table of what can be typed in the command line. Every action that a key performs has one.
@@ -109,8 +112,8 @@ func lookingVerbs() []verb {
 		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: loadMore},
 		{
 			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: changeTheme,
-			words: "the colours: " + themeNames(), run: (*inspector).setTheme,
-			offer: fixed(strings.Split(themeNames(), ", ")...),
+			words: "the colours: " + style.ThemeNames(), run: (*inspector).setTheme,
+			offer: fixed(strings.Split(style.ThemeNames(), ", ")...),
 		},
 		{
 			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: showHelp,
@@ -234,4 +237,30 @@ func verbNames() []string {
 // fixed offers always the same.
 func fixed(list ...string) func(*inspector, string) []string {
 	return func(*inspector, string) []string { return list }
+}
+
+// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
+func WriteKeys(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("<!-- Generated from tui/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
+	b.WriteString("# Keys of the inspector\n")
+	for _, p := range panels {
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.title)
+		for _, k := range listed(p.in) {
+			v, err := verbOf(k.do)
+			if err != nil {
+				return fmt.Errorf("key %s: %w", k.label, err)
+			}
+			labels := strings.ReplaceAll(k.label, " ", "` `")
+			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.words, v.name)
+		}
+	}
+	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")
+	b.WriteString("What can be typed after `:`; [how](inspector.md#commands-and-themes).\n\n")
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.usage(), "|", "\\|"), v.words)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

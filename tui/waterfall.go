@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A waterfall shows when the exchanges of a task or a workflow went on: a row for each, with a bar from its start to
@@ -117,38 +119,38 @@ func (f *waterfall) columns() fallColumns {
 }
 
 // head returns what stands before a bar, as the cells of a row.
-func (c fallColumns) head(number, link, request, status, took string, look style) line {
-	l := text(styleDim, padLeft(number, c.number)+" ")
+func (c fallColumns) head(number, link, request, status, took string, look style.Style) style.Line {
+	l := style.Text(style.Dim, text.PadLeft(number, c.number)+" ")
 	if c.link > 0 {
-		l = l.add(styleText, pad(link, c.link)+" ")
+		l = l.Add(style.Normal, text.Pad(link, c.link)+" ")
 	}
-	l = l.add(styleStrong, pad(request, c.request)+" ")
+	l = l.Add(style.Strong, text.Pad(request, c.request)+" ")
 	if c.status > 0 {
-		l = l.add(look, padLeft(status, c.status)+" ")
+		l = l.Add(look, text.PadLeft(status, c.status)+" ")
 	}
 	if c.took > 0 {
-		l = l.add(styleText, padLeft(took, c.took)+" ")
+		l = l.Add(style.Normal, text.PadLeft(took, c.took)+" ")
 	}
 	return l
 }
 
 // scale returns the scale of the bars, in what room the columns leave.
 func (f *waterfall) scale(c fallColumns) scale {
-	return scale{f.total, f.window.width - 2 - c.head("", "", "", "", "", styleText).columns()}
+	return scale{f.total, f.window.width - 2 - c.head("", "", "", "", "", style.Normal).Columns()}
 }
 
-func (f *waterfall) view() []line {
+func (f *waterfall) view() []style.Line {
 	if len(f.lanes) == 0 {
-		return []line{text(styleDim, "  there is no exchange to draw")}
+		return []style.Line{style.Text(style.Dim, "  there is no exchange to draw")}
 	}
 	c := f.columns()
 	s := f.scale(c)
 	labels, grid := s.axis()
-	heading := c.head("n", c.ends("client", "agent"), "request", "st", "took", styleDim)
-	for i := range heading.spans {
-		heading.spans[i].style = styleDim
+	heading := c.head("n", c.ends("client", "agent"), "request", "st", "took", style.Dim)
+	for i := range heading.Spans {
+		heading.Spans[i].Style = style.Dim
 	}
-	lines := []line{text(styleDim, "  ").join(heading).join(labels.line())}
+	lines := []style.Line{style.Text(style.Dim, "  ").Join(heading).Join(labels.Line())}
 	for i := f.window.top; i < f.window.bottom(); i++ {
 		lines = append(lines, f.row(i, c, s, grid))
 	}
@@ -156,54 +158,54 @@ func (f *waterfall) view() []line {
 		return lines
 	}
 	for len(lines) < f.height-waterfallPreview {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return append(lines, f.preview()...)
 }
 
 // row draws an exchange.
-func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) line {
+func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
 	l := &f.lanes[i]
-	mark, look := " ", styleText
+	mark, look := " ", style.Normal
 	if worst, found := f.shared.found.worst(l.seq); found {
-		mark, look = sign(worst)
+		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
 	if i == f.window.cursor {
 		cursor = ">"
 	}
-	status := styleText
+	status := style.Normal
 	if l.failed {
-		status = styleError
+		status = style.Error
 	}
 	took := "–"
 	if l.took >= 0 {
-		took = since(l.took)
+		took = text.Duration(l.took)
 	}
 	bar := l.bar(s, f.after(i))
 	for _, column := range grid {
-		if column < len(bar) && bar[column].text == " " {
-			bar.put(column, styleDim, "┊")
+		if column < len(bar) && bar[column].Text == " " {
+			bar.Put(column, style.Dim, "┊")
 		}
 	}
-	row := line{selected: i == f.window.cursor}.add(styleStrong, cursor).add(look, mark)
-	return row.join(c.head(fmt.Sprint(l.seq), c.ends(l.client, l.agent), l.request, l.status, took, status)).join(bar.line())
+	row := style.Line{Selected: i == f.window.cursor}.Add(style.Strong, cursor).Add(look, mark)
+	return row.Join(c.head(fmt.Sprint(l.seq), c.ends(l.client, l.agent), l.request, l.status, took, status)).Join(bar.Line())
 }
 
 // preview describes the selected exchange, and says what the signs of the bars mean.
-func (f *waterfall) preview() []line {
+func (f *waterfall) preview() []style.Line {
 	l := &f.lanes[f.window.cursor]
-	lines := []line{
-		text(styleDim, strings.Repeat("─", f.window.width)),
-		text(styleStrong, fmt.Sprintf(" %d ", l.seq)).add(styleText, l.client+" → "+l.agent+"  "+l.request).
-			add(styleDim, "  "+f.shared.clock(l.started)),
+	lines := []style.Line{
+		style.Text(style.Dim, strings.Repeat("─", f.window.width)),
+		style.Text(style.Strong, fmt.Sprintf(" %d ", l.seq)).Add(style.Normal, l.client+" → "+l.agent+"  "+l.request).
+			Add(style.Dim, "  "+f.shared.clock(l.started)),
 	}
 	if len(l.outcome) > 0 {
-		lines = append(lines, text(styleText, " ").join(l.drawOutcome(0)))
+		lines = append(lines, style.Text(style.Normal, " ").Join(l.drawOutcome(0)))
 	}
 	return append(lines,
-		text(styleDim, " "+l.times()),
-		text(styleDim, " ├ request ─ waits ○ first byte ━ answers ● event ┤ end ▶ open ✗ failed ? cut"))
+		style.Text(style.Dim, " "+l.times()),
+		style.Text(style.Dim, " ├ request ─ waits ○ first byte ━ answers ● event ┤ end ▶ open ✗ failed ? cut"))
 }
 
 // times says in words when the parts of the exchange came.
@@ -211,16 +213,16 @@ func (l *lane) times() string {
 	var words []string
 	switch {
 	case l.answer >= 0:
-		words = append(words, "answer after "+since(l.answer))
+		words = append(words, "answer after "+text.Duration(l.answer))
 	case l.status == "–":
 		words = append(words, "no answer")
 	}
 	if n := len(l.events); n > 0 {
-		words = append(words, fmt.Sprintf("%s from %s to %s", plural(l.count, "event"), since(l.events[0]),
-			since(l.events[n-1])))
+		words = append(words, fmt.Sprintf("%s from %s to %s", text.Plural(l.count, "event"), text.Duration(l.events[0]),
+			text.Duration(l.events[n-1])))
 	}
 	if missing := l.count - len(l.events); missing > 0 && l.skipped[1] > 0 {
-		words = append(words, fmt.Sprintf("those from %s to %s are not drawn", since(l.skipped[0]), since(l.skipped[1])))
+		words = append(words, fmt.Sprintf("those from %s to %s are not drawn", text.Duration(l.skipped[0]), text.Duration(l.skipped[1])))
 	}
 	switch {
 	case l.open:
@@ -228,7 +230,7 @@ func (l *lane) times() string {
 	case l.cut:
 		words = append(words, "the recorder ended first")
 	case l.took >= 0:
-		words = append(words, "ended after "+since(l.took))
+		words = append(words, "ended after "+text.Duration(l.took))
 	}
 	return strings.Join(words, ", ")
 }

@@ -44,7 +44,7 @@ func TestBars(t *testing.T) {
 		}, 0, "├○●●╌╌╌╌╌╌╌╌╌╌╌●━━━━●"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.lane.bar(scale{200 * ms, 21}, c.after).line().String(); got != c.want {
+			if got := c.lane.bar(scale{200 * ms, 21}, c.after).Line().String(); got != c.want {
 				t.Errorf("got\n%q, want\n%q", got, c.want)
 			}
 		})
@@ -64,7 +64,7 @@ func TestAxis(t *testing.T) {
 		{time.Millisecond, 1, ""},
 	} {
 		labels, _ := scale{c.total, c.columns}.axis()
-		got := strings.TrimRight(labels.line().String(), " ")
+		got := strings.TrimRight(labels.Line().String(), " ")
 		if c.columns > 1 && !strings.HasPrefix(got, "0s") || len(got) > c.columns {
 			t.Errorf("the axis of %v is %q", c.total, got)
 		}
@@ -79,7 +79,7 @@ func TestAxisOfAnyTime(t *testing.T) {
 	for total := time.Nanosecond; total < 10*365*24*time.Hour; total = total*3 + 7 {
 		for _, columns := range []int{-1, 0, 1, 2, 9, 40, 150} {
 			labels, at := scale{total, columns}.axis()
-			words := labels.line().String()
+			words := labels.Line().String()
 			if strings.Contains(words, "s0") || len(strings.Fields(words)) > columns/labelRoom+1 {
 				t.Errorf("the axis of %v in %d columns is %q", total, columns, words)
 			}

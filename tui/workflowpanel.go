@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/text"
 )
 
 // A workflowPanel shows the exchanges of one request of a user, through all agents that work on it: as a ladder with a
@@ -217,13 +218,13 @@ func (w *workflowPanel) status() string {
 	if !w.ladder.ready {
 		return ""
 	}
-	words := plural(len(c.seqs), "exchange")
+	words := text.Plural(len(c.seqs), "exchange")
 	switch _, there := slices.BinarySearch(c.seqs, w.ladder.seq); {
 	case c.more > 0 && !there:
-		words = fmt.Sprintf("the first %s of %s; %d is not among them", number(len(c.seqs)), number(len(c.seqs)+c.more),
+		words = fmt.Sprintf("the first %s of %s; %d is not among them", text.Number(len(c.seqs)), text.Number(len(c.seqs)+c.more),
 			w.ladder.seq)
 	case c.more > 0:
-		words = fmt.Sprintf("the first %s of %s", number(len(c.seqs)), plural(len(c.seqs)+c.more, "exchange"))
+		words = fmt.Sprintf("the first %s of %s", text.Number(len(c.seqs)), text.Plural(len(c.seqs)+c.more, "exchange"))
 	}
 	if w.shared.judged.behind {
 		words += " so far"

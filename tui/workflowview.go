@@ -3,21 +3,24 @@ package tui
 import (
 	"fmt"
 	"strings"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
-func (w *workflowPanel) view() []line {
+func (w *workflowPanel) view() []style.Line {
 	f := w.ladder
 	switch {
 	case f.err != nil:
-		return []line{text(styleError, "! "+f.err.Error())}
+		return []style.Line{style.Text(style.Error, "! "+f.err.Error())}
 	case !f.ready:
-		return []line{text(styleDim, "  "+w.waiting())}
+		return []style.Line{style.Text(style.Dim, "  "+w.waiting())}
 	case !w.asTree:
 		return f.view()
 	}
 	c := w.columns()
-	lines := []line{text(styleDim, "   "+pad("n", c.number)+" "+pad("client → agent", c.link)+" "+
-		pad("request", c.request)+" "+padLeft("st", 3)+" "+padLeft("took", c.took)+" outcome")}
+	lines := []style.Line{style.Text(style.Dim, "   "+text.Pad("n", c.number)+" "+text.Pad("client → agent", c.link)+" "+
+		text.Pad("request", c.request)+" "+text.PadLeft("st", 3)+" "+text.PadLeft("took", c.took)+" outcome")}
 	for i := w.tree.top; i < w.tree.bottom(); i++ {
 		lines = append(lines, w.branch(c, i))
 	}
@@ -25,7 +28,7 @@ func (w *workflowPanel) view() []line {
 		return lines
 	}
 	for len(lines) <= w.tree.height {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return append(lines, w.preview()...)
 }
@@ -56,24 +59,24 @@ func (w *workflowPanel) columns() columns {
 }
 
 // branch draws a row of the tree.
-func (w *workflowPanel) branch(c columns, i int) line {
+func (w *workflowPanel) branch(c columns, i int) style.Line {
 	b := &w.ladder.content.tree[i]
-	mark, look := " ", styleText
+	mark, look := " ", style.Normal
 	if worst, found := w.shared.found.worst(b.seq); found {
-		mark, look = sign(worst)
+		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
 	if i == w.tree.cursor {
 		cursor = ">"
 	}
-	row := line{selected: i == w.tree.cursor}.add(styleStrong, cursor).add(look, mark+" ").
-		add(styleDim, pad(lastOf(b.stem+fmt.Sprint(b.seq), c.number), c.number)+" ")
+	row := style.Line{Selected: i == w.tree.cursor}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.seq), c.number), c.number)+" ")
 	if b.absent {
-		return row.add(styleDim, "not in the capture")
+		return row.Add(style.Dim, "not in the capture")
 	}
 	row = c.add(row, &b.entry)
 	if words := b.inferred(); words != "" {
-		row = row.add(styleDim, " ("+words+")")
+		row = row.Add(style.Dim, " ("+words+")")
 	}
 	return row
 }
@@ -87,21 +90,21 @@ func (w *workflowPanel) treePreviewHeight() int {
 }
 
 // preview describes the selected exchange of the tree, and says how it is known what caused it.
-func (w *workflowPanel) preview() []line {
+func (w *workflowPanel) preview() []style.Line {
 	b := &w.ladder.content.tree[w.tree.cursor]
-	lines := []line{
-		text(styleDim, strings.Repeat("─", w.tree.width)),
-		text(styleStrong, fmt.Sprintf(" %d ", b.seq)).add(styleText, b.client+" → "+b.agent+"  "+b.request).
-			add(styleDim, "  "+w.shared.clock(b.started)),
-		text(styleText, " ").join(b.drawOutcome(0)),
+	lines := []style.Line{
+		style.Text(style.Dim, strings.Repeat("─", w.tree.width)),
+		style.Text(style.Strong, fmt.Sprintf(" %d ", b.seq)).Add(style.Normal, b.client+" → "+b.agent+"  "+b.request).
+			Add(style.Dim, "  "+w.shared.clock(b.started)),
+		style.Text(style.Normal, " ").Join(b.drawOutcome(0)),
 	}
 	switch words := b.inferred(); {
 	case b.under == 0:
-		return append(lines, text(styleDim, " nothing that is shown here has caused it"))
+		return append(lines, style.Text(style.Dim, " nothing that is shown here has caused it"))
 	case words != "":
-		return append(lines, text(styleDim, fmt.Sprintf(" caused by %d, %s", b.under, words)))
+		return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, %s", b.under, words)))
 	}
-	return append(lines, text(styleDim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.by)))
+	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.by)))
 }
 
 // lastOf cuts text of our own to a width; what is left out is its beginning.

@@ -1,15 +1,15 @@
-package tui
+package text
 
 import (
 	"fmt"
 	"time"
 )
 
-// since writes a span of time in at most eight columns, such as "1.204s".
-func since(d time.Duration) string {
+// Duration writes a span of time in at most eight columns, such as "1.204s".
+func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "-" + since(-d)
+		return "-" + Duration(-d)
 	case d < time.Second:
 		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
 	case d < time.Minute:
@@ -20,8 +20,8 @@ func since(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// size writes a number of bytes in at most seven columns.
-func size(n int64) string {
+// Size writes a number of bytes in at most seven columns.
+func Size(n int64) string {
 	switch {
 	case n < 0:
 		return "?"
@@ -33,8 +33,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// number writes a count with commas.
-func number[N int | int64 | uint64](n N) string {
+// Number writes a count with commas.
+func Number[N int | int64 | uint64](n N) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -42,9 +42,9 @@ func number[N int | int64 | uint64](n N) string {
 	return digits
 }
 
-func plural[N int | int64 | uint64](n N, noun string) string {
+func Plural[N int | int64 | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return number(n) + " " + noun + "s"
+	return Number(n) + " " + noun + "s"
 }

@@ -1,4 +1,4 @@
-package tui
+package text
 
 import (
 	"strings"
@@ -57,7 +57,7 @@ func TestClean(t *testing.T) {
 		{"marks without end", "a" + strings.Repeat("\u0301", 9), "a" + strings.Repeat("\u0301", 7) + `\u{301}\u{301}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := clean(c.in); got != c.want {
+			if got := Clean(c.in); got != c.want {
 				t.Errorf("clean(%q) = %q, want %q", c.in, got, c.want)
 			}
 		})
@@ -80,17 +80,17 @@ func TestClipAndPad(t *testing.T) {
 		{"京都へ", 0, "", ""},
 		{"booker", -3, "", ""},
 	} {
-		if got := clip(c.in, c.columns); got != c.clip {
+		if got := Clip(c.in, c.columns); got != c.clip {
 			t.Errorf("clip(%q, %d) = %q, want %q", c.in, c.columns, got, c.clip)
 		}
-		if got := pad(c.in, c.columns); got != c.pad {
+		if got := Pad(c.in, c.columns); got != c.pad {
 			t.Errorf("pad(%q, %d) = %q, want %q", c.in, c.columns, got, c.pad)
 		}
 	}
 }
 
 func TestProse(t *testing.T) {
-	got := strings.Join(prose("a rule that never applied was not-observed-at-all", 10), "|")
+	got := strings.Join(Prose("a rule that never applied was not-observed-at-all", 10), "|")
 	if want := "a rule|that never|applied|was|not-observ|ed-at-all"; got != want {
 		t.Errorf("prose: got %q, want %q", got, want)
 	}
@@ -106,30 +106,30 @@ func FuzzClean(f *testing.F) {
 		f.Add(seed, 7)
 	}
 	f.Fuzz(func(t *testing.T, s string, columns int) {
-		got := clean(s)
+		got := Clean(s)
 		for _, r := range got {
 			if !unicode.IsPrint(r) {
 				t.Fatalf("clean(%q) = %q has %U, which is not printable", s, got, r)
 			}
 		}
-		if again := clean(got); again != got {
+		if again := Clean(got); again != got {
 			t.Fatalf("clean(%q) = %q, and that cleaned is %q", s, got, again)
 		}
 		sum := 0
-		for cell, w := range cells(got) {
+		for cell, w := range Cells(got) {
 			if w < 1 || w > 2 || lipgloss.Width(cell) != w {
 				t.Fatalf("clean(%q) = %q has a cell %q of width %d", s, got, cell, w)
 			}
 			sum += w
 		}
-		if lipgloss.Width(got) != sum || width(got) != sum {
+		if lipgloss.Width(got) != sum || Width(got) != sum {
 			t.Fatalf("clean(%q) = %q is %d columns wide, and its cells are %d", s, got, lipgloss.Width(got), sum)
 		}
 		columns = (columns%200 + 200) % 200
-		if padded := pad(s, columns); lipgloss.Width(padded) != columns {
+		if padded := Pad(s, columns); lipgloss.Width(padded) != columns {
 			t.Fatalf("pad(%q, %d) = %q, which is %d wide", s, columns, padded, lipgloss.Width(padded))
 		}
-		if joined := strings.Join(fold(s, columns), ""); joined != got {
+		if joined := strings.Join(Fold(s, columns), ""); joined != got {
 			t.Fatalf("fold(%q, %d) keeps %q of %q", s, columns, joined, got)
 		}
 	})

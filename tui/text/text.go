@@ -1,4 +1,9 @@
-package tui
+// Package text makes texts safe and fit for a terminal. Clean replaces whatever a terminal might act on, or draw in
+// another width than it says, by characters that show it; all other functions of the package take any text and clean it
+// first, or say that they want a clean one. Widths are in columns of the screen, as a terminal counts them by grapheme.
+//
+// It also writes the numbers of people: spans of time, sizes, counts.
+package text
 
 import (
 	"fmt"
@@ -13,11 +18,11 @@ import (
 // maxCluster bounds how many characters may share one cell of the screen: some texts pile up marks by the hundred.
 const maxCluster = 8
 
-// clean returns a text as one line without control functions. Control characters become their pictures (␛), bytes that
+// Clean returns a text as one line without control functions. Control characters become their pictures (␛), bytes that
 // are not UTF-8 are written as \x9b, and characters that change direction, have no width or are not assigned as
 // \u{202e}. The width of the result is what width says, on every terminal that counts columns by grapheme. Cleaning
 // twice is the same as cleaning once.
-func clean(s string) string {
+func Clean(s string) string {
 	if isSimple(s) {
 		return s
 	}
@@ -35,8 +40,8 @@ func clean(s string) string {
 	return c.out.String()
 }
 
-// isPlain reports whether a text is printable ASCII, which is the same in every terminal.
-func isPlain(s string) bool {
+// IsPlain reports whether a text is printable ASCII, which is the same in every terminal.
+func IsPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -130,16 +135,16 @@ func (c *cleaner) spell(text string) {
 	c.cell, c.width = "", 0
 }
 
-// width returns how many columns a clean text takes.
-func width(s string) int {
+// Width returns how many columns a clean text takes.
+func Width(s string) int {
 	if isSimple(s) {
 		return utf8.RuneCountInString(s)
 	}
 	return lipgloss.Width(s)
 }
 
-// cells yields the cells of a clean text and their widths, which add up to the width of the text.
-func cells(s string) iter.Seq2[string, int] {
+// Cells yields the cells of a clean text and their widths, which add up to the width of the text.
+func Cells(s string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		if isSimple(s) {
 			for i, r := range s {
@@ -170,25 +175,25 @@ func cells(s string) iter.Seq2[string, int] {
 	}
 }
 
-// clip cleans a text and cuts it to a width in columns; what was cut ends with an ellipsis.
-func clip(text string, columns int) string {
-	text = clean(text)
-	if width(text) <= columns {
+// Clip cleans a text and cuts it to a width in columns; what was cut ends with an ellipsis.
+func Clip(text string, columns int) string {
+	text = Clean(text)
+	if Width(text) <= columns {
 		return text
 	}
 	if columns < 1 {
 		return ""
 	}
-	return take(text, columns-1) + "…"
+	return Take(text, columns-1) + "…"
 }
 
-// take returns the beginning of a clean text that fits into some columns.
-func take(text string, columns int) string {
-	if isPlain(text) {
+// Take returns the beginning of a clean text that fits into some columns.
+func Take(text string, columns int) string {
+	if IsPlain(text) {
 		return text[:min(len(text), max(columns, 0))]
 	}
 	end, used := 0, 0
-	for cell, w := range cells(text) {
+	for cell, w := range Cells(text) {
 		if used+w > columns {
 			break
 		}
@@ -198,30 +203,30 @@ func take(text string, columns int) string {
 	return text[:end]
 }
 
-// pad clips a text and fills it up with blanks to exactly the columns given.
-func pad(text string, columns int) string {
-	text = clip(text, columns)
-	return text + blanks(columns-width(text))
+// Pad clips a text and fills it up with blanks to exactly the columns given.
+func Pad(text string, columns int) string {
+	text = Clip(text, columns)
+	return text + Blanks(columns-Width(text))
 }
 
-// padLeft is pad with the blanks before the text.
-func padLeft(text string, columns int) string {
-	text = clip(text, columns)
-	return blanks(columns-width(text)) + text
+// PadLeft is pad with the blanks before the text.
+func PadLeft(text string, columns int) string {
+	text = Clip(text, columns)
+	return Blanks(columns-Width(text)) + text
 }
 
-func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
+func Blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
-// fold cleans a text and cuts it into pieces of at most so many columns. There is always one piece.
-func fold(text string, columns int) []string {
-	text = clean(text)
+// Fold cleans a text and cuts it into pieces of at most so many columns. There is always one piece.
+func Fold(text string, columns int) []string {
+	text = Clean(text)
 	columns = max(columns, 2) // the widest cell
-	if width(text) <= columns {
+	if Width(text) <= columns {
 		return []string{text}
 	}
 	var pieces []string
 	start, end, used := 0, 0, 0
-	for cell, w := range cells(text) {
+	for cell, w := range Cells(text) {
 		if used+w > columns {
 			pieces = append(pieces, text[start:end])
 			start, used = end, 0
@@ -232,16 +237,16 @@ func fold(text string, columns int) []string {
 	return append(pieces, text[start:])
 }
 
-// prose lays a text out in lines of at most so many columns, broken at blanks. Words that are longer are cut.
-func prose(text string, columns int) []string {
+// Prose lays a text out in lines of at most so many columns, broken at blanks. Words that are longer are cut.
+func Prose(text string, columns int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		for i, piece := range fold(word, columns) {
+		for i, piece := range Fold(word, columns) {
 			switch {
 			case line == "":
 				line = piece
-			case i == 0 && width(line)+1+width(piece) <= columns:
+			case i == 0 && Width(line)+1+Width(piece) <= columns:
 				line += " " + piece
 			default:
 				lines = append(lines, line)
