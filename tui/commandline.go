@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/spelling"
 	"a2atap/tui/command"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -164,12 +165,12 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 	switch {
 	case argument != "" && v.run == nil:
 		return nil, fmt.Errorf("%s takes nothing, not %q", v.name, argument)
-	case argument == "" && v.do == noAction && v.argument != "":
+	case argument == "" && v.do == keys.None && v.argument != "":
 		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
-	case argument != "" || v.do == noAction:
+	case argument != "" || v.do == keys.None:
 		return v.run(m, argument)
-	case v.ofList && keyOf(v.do, m.top().place()) == nil:
-		k := keyOf(v.do, inList)
+	case v.ofList && keys.Of(v.do, m.top().place()) == nil:
+		k := keys.Of(v.do, keys.InList)
 		if why := m.why(k); why != "" {
 			return nil, errors.New(why)
 		}
@@ -182,14 +183,14 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 }
 
 // unable returns why an action has no effect in the top panel, or "".
-func (m *inspector) unable(a action) string {
-	if k := keyOf(a, m.top().place()); k != nil {
+func (m *inspector) unable(a keys.Action) string {
+	if k := keys.Of(a, m.top().place()); k != nil {
 		return m.why(k)
 	}
-	var in place
-	for i := range keys {
-		if keys[i].do == a {
-			in |= keys[i].in
+	var in keys.Scope
+	for i := range keys.Table {
+		if keys.Table[i].Action == a {
+			in |= keys.Table[i].In
 		}
 	}
 	return "not here; in " + in.String()
@@ -199,7 +200,7 @@ func (m *inspector) unable(a action) string {
 func (m *inspector) home() tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
-		cmds = append(cmds, m.back(leave))
+		cmds = append(cmds, m.back(keys.Leave))
 	}
 	return tea.Batch(cmds...)
 }

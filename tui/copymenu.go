@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/tui/keys"
 )
 
 // copyChoices returns what can be copied where the cursor is.
@@ -91,7 +92,7 @@ var copyNames = []string{
 
 // copyWhat makes a choice of the menu by its name.
 func (m *inspector) copyWhat(name string) (tea.Cmd, error) {
-	if why := m.unable(copyMenu); why != "" {
+	if why := m.unable(keys.CopyMenu); why != "" {
 		return nil, errors.New(why)
 	}
 	i := slices.Index(copyNames, name)

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -40,7 +41,7 @@ type coverageLine struct {
 
 func newCoverage(s *shared) *coveragePanel { return &coveragePanel{shared: s} }
 
-func (c *coveragePanel) place() place { return inCoverage }
+func (c *coveragePanel) place() keys.Scope { return keys.InCoverage }
 
 func (c *coveragePanel) title() string { return "coverage" }
 
@@ -71,8 +72,8 @@ func (c *coveragePanel) update(msg tea.Msg) tea.Cmd {
 		if c.again = true; c.loading == 0 {
 			return c.begin()
 		}
-	case action:
-		if msg == foldAll {
+	case keys.Action:
+		if msg == keys.FoldAll {
 			c.outline.foldAll()
 		} else {
 			c.outline.act(msg)

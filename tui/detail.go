@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/tui/keys"
 )
 
 // maxOpen bounds the events whose content is shown at once, and maxRows the rows that are kept.
@@ -46,7 +47,7 @@ type detail struct {
 	near        spot           // where the cursor was when all was folded
 	nearTo      analyzer.Place // what it was at; none otherwise
 	finder      finder
-	pendingKeys []action           // keys that were pressed before the document was there; the inspector performs them then
+	pendingKeys []keys.Action      // keys that were pressed before the document was there; the inspector performs them then
 	kept        []analyzer.Finding // as a reading says
 	err         error
 }
@@ -76,7 +77,7 @@ func newDetail(s *shared, goal analyzer.Place) *detail {
 	return d
 }
 
-func (d *detail) place() place { return inDetail }
+func (d *detail) place() keys.Scope { return keys.InDetail }
 
 // begin returns the command that loads the exchange.
 func (d *detail) begin() tea.Cmd {
@@ -155,7 +156,7 @@ func (d *detail) findings() []analyzer.Finding {
 
 func (d *detail) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case action:
+	case keys.Action:
 		return d.act(msg)
 	case loaded:
 		return d.load(msg)
@@ -340,34 +341,34 @@ func (d *detail) turnTo(at analyzer.Place) tea.Cmd {
 	return tea.Batch(d.seekGoal(), d.summarise())
 }
 
-func (d *detail) act(a action) tea.Cmd {
+func (d *detail) act(a keys.Action) tea.Cmd {
 	if !d.ready {
 		d.pendingKeys = append(d.pendingKeys, a)
 		return nil
 	}
-	d.sought, d.toEnd = true, a == goBottom && d.more
+	d.sought, d.toEnd = true, a == keys.Bottom && d.more
 	d.finder.stay()
 	switch a {
-	case openIt:
+	case keys.Open:
 		return d.toggle()
-	case foldNode:
+	case keys.FoldNode:
 		return d.fold()
-	case unfoldNode:
+	case keys.UnfoldNode:
 		return d.toggleNode()
-	case foldAll:
+	case keys.FoldAll:
 		return d.foldAll()
-	case nextMatch:
+	case keys.NextMatch:
 		return d.goOn(1)
-	case previousMatch:
+	case keys.PreviousMatch:
 		return d.goOn(-1)
-	case changeView:
+	case keys.ChangeView:
 		d.mode = (d.mode + 1) % viewCount
 		d.finder.restart()
 		return d.build()
-	case loadMore:
+	case keys.LoadMore:
 		d.limit = min(4*d.limit, maxShown)
 		return d.build()
-	case nextPane:
+	case keys.NextPane:
 		d.nextSection()
 	default:
 		d.window.act(a)

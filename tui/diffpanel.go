@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -50,7 +51,7 @@ func newDiffPanel(s *shared, was, now diffSide) *diffPanel {
 	return d
 }
 
-func (d *diffPanel) place() place { return inDiff }
+func (d *diffPanel) place() keys.Scope { return keys.InDiff }
 
 func (d *diffPanel) title() string { return "diff of " + d.was.words() + " and " + d.now.words() }
 
@@ -85,21 +86,21 @@ func (d *diffPanel) update(msg tea.Msg) tea.Cmd {
 			d.loading, d.compared, d.ready = 0, msg, msg.err == nil
 			d.lay()
 		}
-	case action:
+	case keys.Action:
 		d.act(msg)
 	}
 	return nil
 }
 
-func (d *diffPanel) act(a action) {
+func (d *diffPanel) act(a keys.Action) {
 	switch a {
-	case nextPane:
+	case keys.NextPane:
 		d.mode = (d.mode + 1) % diffViews
 		d.window.top = 0
 		d.lay()
-	case nextFinding:
+	case keys.NextFinding:
 		d.jump(1)
-	case previousFinding:
+	case keys.PreviousFinding:
 		d.jump(-1)
 	default:
 		d.window.scroll(a)
@@ -118,7 +119,7 @@ func (d *diffPanel) jump(step int) {
 			break
 		}
 	}
-	d.window.scroll(noAction)
+	d.window.scroll(keys.None)
 }
 
 // lay makes the lines of the panel.
@@ -134,7 +135,7 @@ func (d *diffPanel) lay() {
 	d.window.height = max(d.height, 0)
 	d.window.height -= len(d.heading())
 	d.window.length = len(d.lines)
-	d.window.scroll(noAction)
+	d.window.scroll(keys.None)
 }
 
 // layRows makes lines of both sides.

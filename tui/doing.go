@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 )
 
 // doing is what was begun with the keys that do something with an exchange, instead of showing it.
@@ -19,19 +20,19 @@ type doing struct {
 }
 
 // do performs the actions that do something with an exchange. It reports whether it was one of them.
-func (m *inspector) do(a action, at analyzer.Place) (cmd tea.Cmd, was bool) {
+func (m *inspector) do(a keys.Action, at analyzer.Place) (cmd tea.Cmd, was bool) {
 	switch a {
-	case markIt:
+	case keys.Mark:
 		return m.mark(at), true
-	case commentIt:
+	case keys.Comment:
 		return m.comment(at), true
-	case diffIt:
+	case keys.Diff:
 		return m.diff(at), true
-	case resendIt:
+	case keys.Resend:
 		return m.resend(at), true
-	case replayTask:
+	case keys.Replay:
 		return m.replayTask(at), true
-	case exportIt:
+	case keys.Export:
 		return m.export(at), true
 	}
 	return nil, false

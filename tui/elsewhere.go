@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 )
 
 // An elsewhere shows an exchange of another capture. What concerns the capture that is looked at, such as its marks and
@@ -30,7 +31,7 @@ func (m *inspector) openElsewhere(src *part, seq uint64, file string) tea.Cmd {
 	return tea.Batch(m.push(e), e.begin())
 }
 
-func (e *elsewhere) place() place { return inElsewhere }
+func (e *elsewhere) place() keys.Scope { return keys.InElsewhere }
 
 func (e *elsewhere) title() string { return fmt.Sprintf("%d in %s", e.seq, e.file) }
 

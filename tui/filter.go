@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -55,7 +56,7 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 		l.bar = nil
 		return tea.Batch(l.apply(before), l.reposition())
 	case "up", "down", "pgup", "pgdown":
-		l.window.act(lookup(msg.String(), inList).do)
+		l.window.act(keys.Lookup(msg.String(), keys.InList).Action)
 		l.hold()
 		return l.loadMissing()
 	case "tab":

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -31,7 +32,7 @@ func newFindings(s *shared) *findingsPanel {
 	return f
 }
 
-func (f *findingsPanel) place() place { return inFindings }
+func (f *findingsPanel) place() keys.Scope { return keys.InFindings }
 
 func (f *findingsPanel) title() string { return "findings" }
 
@@ -87,27 +88,27 @@ func (f *findingsPanel) update(msg tea.Msg) tea.Cmd {
 	case findingsChanged:
 		f.rebuild()
 		f.fitPanes()
-	case action:
+	case keys.Action:
 		f.act(msg)
 	}
 	return nil
 }
 
-func (f *findingsPanel) act(a action) {
+func (f *findingsPanel) act(a keys.Action) {
 	switch {
-	case a == nextPane:
+	case a == keys.NextPane:
 		f.inRule = !f.inRule && f.rule.height > 0
-	case a == changeGrouping:
+	case a == keys.ChangeGrouping:
 		f.regroup()
 		f.fitPanes()
-	case a == foldAll:
+	case a == keys.FoldAll:
 		f.list.foldAll()
 		f.moved()
-	case f.inRule && a != nextFinding && a != previousFinding:
+	case f.inRule && a != keys.NextFinding && a != keys.PreviousFinding:
 		f.rule.scroll(a)
-	case a == nextFinding:
+	case a == keys.NextFinding:
 		f.step(1)
-	case a == previousFinding:
+	case a == keys.PreviousFinding:
 		f.step(-1)
 	case f.list.act(a):
 		f.moved()
@@ -145,11 +146,11 @@ func (f *findingsPanel) fold() (tea.Cmd, bool) {
 }
 
 // scroll moves a window over text, which has no cursor.
-func (w *window) scroll(a action) {
+func (w *window) scroll(a keys.Action) {
 	last := max(w.length-w.height, 0)
 	page := max(w.height-1, 1)
-	lines := map[action]int{
-		goDown: 1, goUp: -1, pageDown: page, pageUp: -page, goTop: -w.length, goBottom: w.length,
+	lines := map[keys.Action]int{
+		keys.Down: 1, keys.Up: -1, keys.PageDown: page, keys.PageUp: -page, keys.Top: -w.length, keys.Bottom: w.length,
 	}
 	w.top = min(max(w.top+lines[a], 0), last)
 	w.cursor = w.top

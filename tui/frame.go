@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -129,19 +130,19 @@ func (m *inspector) hints() (hints [][2]string) {
 			{"enter", "keep"}, {"esc", "cancel"}, {"tab", "complete"}, {"↑↓", "move"}, {"ctrl-u", "clear"},
 		}
 	}
-	var rows []*key
-	for i := range keys {
-		if k := &keys[i]; k.short != "" && k.in&m.top().place() != 0 && m.why(k) == "" {
+	var rows []*keys.Key
+	for i := range keys.Table {
+		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().place() != 0 && m.why(k) == "" {
 			rows = append(rows, k)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *key) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(rows, func(a, b *keys.Key) int { return rank(a) - rank(b) })
 	for _, k := range rows {
-		if m.split() && k.do == nextPane {
+		if m.split() && k.Action == keys.NextPane {
 			continue // among panes tab does something else
 		}
-		label, _, _ := strings.Cut(k.label, " ")
-		hints = append(hints, [2]string{label, k.short})
+		label, _, _ := strings.Cut(k.Label, " ")
+		hints = append(hints, [2]string{label, k.Short})
 	}
 	if m.split() {
 		hints = slices.Insert(hints, min(1, len(hints)), [2]string{"tab", "pane"})
@@ -149,11 +150,11 @@ func (m *inspector) hints() (hints [][2]string) {
 	return hints
 }
 
-func rank(k *key) int {
-	switch k.do {
-	case showHelp:
+func rank(k *keys.Key) int {
+	switch k.Action {
+	case keys.ShowHelp:
 		return 0
-	case leave, goBack:
+	case keys.Leave, keys.Back:
 		return 1
 	}
 	return 2

@@ -8,12 +8,13 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // newHelp returns the help of a panel: its keys and those that work everywhere, the signs, and the keys of the filter.
-func newHelp(in place) *page {
+func newHelp(in keys.Scope) *page {
 	return &page{name: "help", write: func(columns int) []style.Line {
 		lines := []style.Line{style.Text(style.Dim, " ctrl-p finds an action by a word; : takes commands, tab completes them"), {}}
 		lines = append(lines, keyLines(in, columns)...)
@@ -74,13 +75,13 @@ func (v *verb) lines(m *inspector, columns int) []style.Line {
 	if len(v.also) > 0 {
 		lines = append(lines, definition("also", 14, strings.Join(v.also, ", "), columns)...)
 	}
-	for i := range keys {
-		if k := &keys[i]; v.do != noAction && k.do == v.do {
+	for i := range keys.Table {
+		if k := &keys.Table[i]; v.do != keys.None && k.Action == v.do {
 			where := "everywhere"
-			if k.in != anywhere {
-				where = k.in.String()
+			if k.In != keys.Anywhere {
+				where = k.In.String()
 			}
-			lines = append(lines, definition(k.label, 14, where+": "+k.words, columns)...)
+			lines = append(lines, definition(k.Label, 14, where+": "+k.Words, columns)...)
 		}
 	}
 	if v.offer != nil {
@@ -95,12 +96,12 @@ func (v *verb) lines(m *inspector, columns int) []style.Line {
 }
 
 // keyLines lists the keys that work in a panel, by what they are for, with the verbs that do the same.
-func keyLines(in place, columns int) []style.Line {
+func keyLines(in keys.Scope, columns int) []style.Line {
 	var lines []style.Line
 	for g := range groupCount {
 		head := style.Line{}.Add(style.Title, " "+g.String())
-		for _, k := range append(listed(in), listed(anywhere)...) {
-			v, err := verbOf(k.do)
+		for _, k := range append(keys.Listed(in), keys.Listed(keys.Anywhere)...) {
+			v, err := verbOf(k.Action)
 			if err != nil || v.group != g {
 				continue
 			}
@@ -108,7 +109,7 @@ func keyLines(in place, columns int) []style.Line {
 				lines = append(lines, head)
 				head = style.Line{}
 			}
-			lines = append(lines, k.lines(v.name, columns)...)
+			lines = append(lines, keyDescription(k, v.name, columns)...)
 		}
 		if head.Spans == nil {
 			lines = append(lines, style.Line{})
@@ -117,15 +118,15 @@ func keyLines(in place, columns int) []style.Line {
 	return lines
 }
 
-// lines describe a key and its verb, in as many lines as that takes.
-func (k *key) lines(verb string, columns int) []style.Line {
+// keyDescription describe a key and its verb, in as many lines as that takes.
+func keyDescription(k *keys.Key, verb string, columns int) []style.Line {
 	if columns < 60 {
-		return definition(k.label, 10, k.words+" (:"+verb+")", columns)
+		return definition(k.Label, 10, k.Words+" (:"+verb+")", columns)
 	}
 	const room = 33 // for key and verb
 	var lines []style.Line
-	label, name := k.label, ":"+verb
-	for _, piece := range text.Prose(k.words, columns-room-4) {
+	label, name := k.Label, ":"+verb
+	for _, piece := range text.Prose(k.Words, columns-room-4) {
 		lines = append(lines, style.Text(style.Strong, "  "+text.Pad(label, 14)).Add(style.Name, text.Pad(name, room-14)).Add(style.Normal, piece))
 		label, name = "", ""
 	}
@@ -135,11 +136,11 @@ func (k *key) lines(verb string, columns int) []style.Line {
 // allKeyLines lists the keys of all panels.
 func allKeyLines(columns int) []style.Line {
 	var lines []style.Line
-	for _, p := range panels {
-		lines = append(lines, style.Text(style.Title, " "+p.title))
-		for _, k := range listed(p.in) {
-			v, _ := verbOf(k.do) //nolint:errcheck // every key has a verb: there is a test
-			lines = append(lines, k.lines(v.name, columns)...)
+	for _, p := range keys.Panels {
+		lines = append(lines, style.Text(style.Title, " "+p.Title))
+		for _, k := range keys.Listed(p.In) {
+			v, _ := verbOf(k.Action) //nolint:errcheck // every key has a verb: there is a test
+			lines = append(lines, keyDescription(k, v.name, columns)...)
 		}
 		lines = append(lines, style.Line{})
 	}

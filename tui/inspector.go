@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/command"
+	"a2atap/tui/keys"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
@@ -195,11 +196,11 @@ func (m *inspector) noticed(msg *judged) {
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	m.shared.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
-	if k := lookup(msg.String(), m.top().place()); k != nil {
-		switch k.do {
-		case quitNow:
+	if k := keys.Lookup(msg.String(), m.top().place()); k != nil {
+		switch k.Action {
+		case keys.QuitNow:
 			return tea.Quit
-		case suspend:
+		case keys.Suspend:
 			return tea.Suspend
 		}
 	}
@@ -234,16 +235,16 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			return m.choose(c)
 		}
 	}
-	k := lookup(msg.String(), m.top().place())
+	k := keys.Lookup(msg.String(), m.top().place())
 	if k == nil {
 		m.shared.message = m.nothing(msg.String())
 		return nil
 	}
 	if why := m.why(k); why != "" {
-		m.shared.message = k.names[0] + ": " + why
+		m.shared.message = k.Names[0] + ": " + why
 		return nil
 	}
-	return m.perform(k.do)
+	return m.perform(k.Action)
 }
 
 // oneByOne handles keys that were pressed faster than they were read, and come as one.
@@ -257,7 +258,7 @@ func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
 
 // nothing says why a key does nothing in the top panel. Where to find the keys that there are it says once.
 func (m *inspector) nothing(name string) string {
-	if in := placesOf(name); in != 0 {
+	if in := keys.ScopesOf(name); in != 0 {
 		return name + ": not here; in " + in.String()
 	}
 	if m.unknown {

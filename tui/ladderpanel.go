@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -31,7 +32,7 @@ type ladderPanel struct {
 	loading     uint64 // ticket
 	reloadAgain bool
 	took        time.Duration
-	pendingKeys []action // keys that were pressed before the content was loaded
+	pendingKeys []keys.Action // keys that were pressed before the content was loaded
 	err         error
 
 	// fetch returns the command that loads the content, after a pause.
@@ -54,7 +55,7 @@ func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 	return f
 }
 
-func (f *ladderPanel) place() place { return inLadder }
+func (f *ladderPanel) place() keys.Scope { return keys.InLadder }
 
 func (f *ladderPanel) title() string {
 	if f.falls {
@@ -80,7 +81,7 @@ func (f *ladderPanel) resize(width, height int) tea.Cmd {
 
 func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case action:
+	case keys.Action:
 		return f.act(msg)
 	case ladderContent:
 		return f.setContent(msg)
@@ -94,19 +95,19 @@ func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (f *ladderPanel) act(a action) tea.Cmd {
+func (f *ladderPanel) act(a keys.Action) tea.Cmd {
 	switch {
 	case !f.ready:
 		f.pendingKeys = append(f.pendingKeys, a)
-	case a == nextPane:
+	case a == keys.NextPane:
 		f.turn(!f.falls)
 	case f.falls:
 		if !f.fall.act(a) {
 			return showMessage("no further finding in this waterfall")
 		}
-	case a == nextFinding:
+	case a == keys.NextFinding:
 		return f.jump(1)
-	case a == previousFinding:
+	case a == keys.PreviousFinding:
 		return f.jump(-1)
 	default:
 		f.window.act(a)

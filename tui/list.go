@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/roster"
 	"a2atap/tui/text"
 )
@@ -43,7 +44,7 @@ func newList(s *shared, hints []string) *list {
 	}
 }
 
-func (l *list) place() place { return inList }
+func (l *list) place() keys.Scope { return keys.InList }
 
 func (l *list) title() string { return "exchanges" }
 
@@ -186,7 +187,7 @@ func (l *list) update(msg tea.Msg) tea.Cmd { return tea.Batch(l.handle(msg), l.r
 
 func (l *list) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case action:
+	case keys.Action:
 		return l.act(msg)
 	case exchangesChanged:
 		return l.grow(msg.seqs)
@@ -217,27 +218,27 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (l *list) act(a action) tea.Cmd {
+func (l *list) act(a keys.Action) tea.Cmd {
 	before := l.window.cursor
 	switch {
-	case a == toggleFollow:
+	case a == keys.ToggleFollow:
 		l.follow = !l.follow
 		return l.reposition()
-	case a == nextFinding:
+	case a == keys.NextFinding:
 		return l.jump(1)
-	case a == previousFinding:
+	case a == keys.PreviousFinding:
 		return l.jump(-1)
-	case a == editFilter:
+	case a == keys.EditFilter:
 		return l.edit()
-	case a == nextMatch:
+	case a == keys.NextMatch:
 		return l.goOn(1)
-	case a == previousMatch:
+	case a == keys.PreviousMatch:
 		return l.goOn(-1)
-	case a == changeGrouping || a == changeOrder || a == reverseOrder:
+	case a == keys.ChangeGrouping || a == keys.ChangeOrder || a == keys.ReverseOrder:
 		return l.changeSorting(a)
-	case a == foldAll:
+	case a == keys.FoldAll:
 		return l.foldAll()
-	case a == goBack && l.search != nil:
+	case a == keys.Back && l.search != nil:
 		return l.apply("")
 	case !l.window.act(a):
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/tui/keys"
 	"a2atap/tui/roster"
 )
 
@@ -70,14 +71,14 @@ func (s *sorting) words() string {
 }
 
 // changeSorting handles the keys that group and sort.
-func (l *list) changeSorting(a action) tea.Cmd {
+func (l *list) changeSorting(a keys.Action) tea.Cmd {
 	s := &l.sorting
 	switch a {
-	case changeGrouping:
+	case keys.ChangeGrouping:
 		s.under = (s.under + 1) % roster.Groupings
-	case changeOrder:
+	case keys.ChangeOrder:
 		s.by, s.reversed = (s.by+1)%roster.Orders, false
-	case reverseOrder:
+	case keys.ReverseOrder:
 		s.reversed = !s.reversed
 	}
 	return l.sortingChanged()

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -35,7 +36,7 @@ func newMenu(name string, of analyzer.Place, choices []choice) *menu {
 	return &menu{name: name, of: of, choices: choices, window: window{length: len(choices)}}
 }
 
-func (m *menu) place() place { return inMenu }
+func (m *menu) place() keys.Scope { return keys.InMenu }
 
 func (m *menu) title() string { return m.name }
 
@@ -63,7 +64,7 @@ func (m *menu) heading() []style.Line {
 }
 
 func (m *menu) update(msg tea.Msg) tea.Cmd {
-	if a, ok := msg.(action); ok {
+	if a, ok := msg.(keys.Action); ok {
 		m.window.act(a)
 	}
 	return nil

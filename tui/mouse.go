@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 )
 
 func (m *inspector) toggleMouse() tea.Cmd {
@@ -39,8 +40,8 @@ func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	if d, is := p.(*detail); is && !d.ready {
 		return nil
 	}
-	wheel := map[tea.MouseButton]action{tea.MouseButtonWheelUp: goUp, tea.MouseButtonWheelDown: goDown}
-	if a := wheel[msg.Button]; a != noAction {
+	wheel := map[tea.MouseButton]keys.Action{tea.MouseButtonWheelUp: keys.Up, tea.MouseButtonWheelDown: keys.Down}
+	if a := wheel[msg.Button]; a != keys.None {
 		m.clicked = clickedAt{}
 		return p.update(a)
 	}
@@ -84,7 +85,7 @@ func (m *inspector) backTo(i int) tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
 		if i >= 0 && i < len(m.stack)-1 {
-			cmds = append(cmds, m.back(leave))
+			cmds = append(cmds, m.back(keys.Leave))
 		}
 	}
 	return tea.Batch(cmds...)

@@ -1,32 +1,34 @@
 package tui
 
+import "a2atap/tui/keys"
+
 // An explainer is a panel of which some keys do nothing now and then.
 type explainer interface {
-	why(a action) string // why an action has no effect now, or ""
+	why(a keys.Action) string // why an action has no effect now, or ""
 }
 
 // why returns why a key does nothing now, or "": in the top panel or, if it is not one of that, in the list.
-func (m *inspector) why(k *key) string {
+func (m *inspector) why(k *keys.Key) string {
 	in := m.top()
-	if in.place()&k.in == 0 {
+	if in.place()&k.In == 0 {
 		in = m.list
 	}
-	switch k.needs {
-	case askPanel:
+	switch k.Needs {
+	case keys.AskPanel:
 		if e, ok := in.(explainer); ok {
-			return e.why(k.do)
+			return e.why(k.Action)
 		}
-	case needFindings:
+	case keys.NeedFindings:
 		return m.shared.whyNoFindings()
-	case needPattern:
+	case keys.NeedPattern:
 		return unless(m.shared.pattern != nil, "nothing is searched for; s searches")
-	case needPanes:
+	case keys.NeedPanes:
 		return m.whyOnePane()
-	case needRoom:
+	case keys.NeedRoom:
 		if !m.panes.alone {
 			return m.whyOnePane()
 		}
-	case needSender:
+	case keys.NeedSender:
 		switch {
 		case m.options.Sender == nil:
 			return "nothing can be sent from here"
@@ -34,12 +36,12 @@ func (m *inspector) why(k *key) string {
 			return "something is being sent; esc ends it"
 		}
 		return m.whyNoSelection()
-	case needExporter:
+	case keys.NeedExporter:
 		if m.options.Exporter == nil {
 			return "export is not available here"
 		}
 		return m.whyNoSelection()
-	case needSelection:
+	case keys.NeedSelection:
 		return m.whyNoSelection()
 	}
 	return ""
@@ -83,39 +85,39 @@ func (s *shared) running() string {
 
 const nothingGrouped = "nothing is grouped; u groups"
 
-func (l *list) why(a action) string {
+func (l *list) why(a keys.Action) string {
 	switch a {
-	case goBack:
+	case keys.Back:
 		return unless(l.search != nil || l.hunt != nil, "there is no filter; Q quits")
-	case foldAll:
+	case keys.FoldAll:
 		return unless(l.sorting.now != nil && l.sorting.now.Grouped(), nothingGrouped)
-	case toggleFollow:
+	case keys.ToggleFollow:
 		return unless(l.shared.info.Live, "the recording has ended; there is nothing to follow")
 	}
 	return ""
 }
 
-func (f *findingsPanel) why(a action) string {
-	return unless(a != foldAll || f.by != findingsFlat, nothingGrouped)
+func (f *findingsPanel) why(a keys.Action) string {
+	return unless(a != keys.FoldAll || f.by != findingsFlat, nothingGrouped)
 }
 
-func (w *workflowPanel) why(a action) string {
-	return unless(a != showWorkflow, "this is the workflow of the exchange")
+func (w *workflowPanel) why(a keys.Action) string {
+	return unless(a != keys.ShowWorkflow, "this is the workflow of the exchange")
 }
 
-func (p *textPanel) why(a action) string {
-	return unless(a != nextPane || p.shown == nil || p.shown.stream,
+func (p *textPanel) why(a keys.Action) string {
+	return unless(a != keys.NextPane || p.shown == nil || p.shown.stream,
 		"the answer is no stream: there are no events beside the text")
 }
 
-func (d *detail) why(a action) string {
+func (d *detail) why(a keys.Action) string {
 	switch a {
-	case foldNode, unfoldNode, foldAll:
+	case keys.FoldNode, keys.UnfoldNode, keys.FoldAll:
 		return d.whyNotFolding(a)
-	case openIt:
+	case keys.Open:
 		return unless(!d.ready || d.eventAtCursor() >= 0 || d.nodeUnderCursor() != noNode,
 			"the selected line is neither an event nor an object or array")
-	case loadMore:
+	case keys.LoadMore:
 		switch {
 		case !d.doc.cut:
 			return "all of the exchange is shown"
@@ -126,13 +128,13 @@ func (d *detail) why(a action) string {
 	return ""
 }
 
-func (d *detail) whyNotFolding(a action) string {
+func (d *detail) whyNotFolding(a keys.Action) string {
 	switch {
 	case d.mode != viewJSON:
 		return "only JSON can be folded; v changes the view"
-	case a == foldNode && d.ready && !d.canFold():
+	case a == keys.FoldNode && d.ready && !d.canFold():
 		return "the selected line is in no object or array"
-	case a == unfoldNode && d.ready && d.nodeUnderCursor() != nodeFolded:
+	case a == keys.UnfoldNode && d.ready && d.nodeUnderCursor() != nodeFolded:
 		return "the selected line is not folded"
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -18,7 +19,7 @@ type page struct {
 	window window
 }
 
-func (p *page) place() place { return inPage }
+func (p *page) place() keys.Scope { return keys.InPage }
 
 func (p *page) title() string { return p.name }
 
@@ -29,12 +30,12 @@ func (p *page) target() analyzer.Place { return analyzer.Place{} }
 func (p *page) resize(width, height int) tea.Cmd {
 	p.lines = p.write(width)
 	p.window.length, p.window.height = len(p.lines), max(height, 0)
-	p.window.scroll(noAction)
+	p.window.scroll(keys.None)
 	return nil
 }
 
 func (p *page) update(msg tea.Msg) tea.Cmd {
-	if a, ok := msg.(action); ok {
+	if a, ok := msg.(keys.Action); ok {
 		p.window.scroll(a)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/command"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -38,11 +39,11 @@ func (m *inspector) openPalette() tea.Cmd {
 		p.narrow(words)
 		return nil
 	}
-	prompt.canceled = func() tea.Cmd { return m.back(goBack) }
+	prompt.canceled = func() tea.Cmd { return m.back(keys.Back) }
 	prompt.other = func(name string) (tea.Cmd, bool) {
-		moves := map[string]action{
-			"down": goDown, "up": goUp, "ctrl+n": goDown, "ctrl+p": goUp, "tab": goDown, "shift+tab": goUp,
-			"pgdown": pageDown, "pgup": pageUp,
+		moves := map[string]keys.Action{
+			"down": keys.Down, "up": keys.Up, "ctrl+n": keys.Down, "ctrl+p": keys.Up, "tab": keys.Down, "shift+tab": keys.Up,
+			"pgdown": keys.PageDown, "pgup": keys.PageUp,
 		}
 		return nil, p.window.act(moves[name])
 	}
@@ -55,17 +56,17 @@ func (m *inspector) deeds() []deed {
 	var can, cannot []deed
 	in := m.top().place()
 	for _, v := range verbs() {
-		if v.do == showPalette {
+		if v.do == keys.ShowPalette {
 			continue
 		}
 		d := deed{verb: v, words: v.words}
-		if v.do != noAction {
+		if v.do != keys.None {
 			where := in
 			if v.ofList {
-				where = inList
+				where = keys.InList
 			}
-			if k := keyOf(v.do, where); k != nil {
-				d.key, d.words, d.off = k.label, k.words, m.why(k)
+			if k := keys.Of(v.do, where); k != nil {
+				d.key, d.words, d.off = k.Label, k.Words, m.why(k)
 			} else {
 				d.off = m.unable(v.do)
 			}
@@ -88,8 +89,8 @@ func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
 	if d.off != "" {
 		return nil, errors.New(d.off)
 	}
-	cmd := m.back(goBack)
-	if d.verb.do == noAction && d.verb.argument != "" {
+	cmd := m.back(keys.Back)
+	if d.verb.do == keys.None && d.verb.argument != "" {
 		return tea.Batch(cmd, m.openCommand(d.verb.name+" ")), nil
 	}
 	done, err := m.performVerb(&d.verb, "")
@@ -122,7 +123,7 @@ func (p *palette) narrow(words string) {
 	p.window.move(0)
 }
 
-func (p *palette) place() place { return inMenu }
+func (p *palette) place() keys.Scope { return keys.InMenu }
 
 func (p *palette) title() string { return "actions" }
 
@@ -139,7 +140,7 @@ func (p *palette) resize(width, height int) tea.Cmd {
 }
 
 func (p *palette) update(msg tea.Msg) tea.Cmd {
-	if a, ok := msg.(action); ok {
+	if a, ok := msg.(keys.Action); ok {
 		p.window.act(a)
 	}
 	return nil

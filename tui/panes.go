@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 )
 
@@ -330,7 +331,7 @@ func (nothing) view() []style.Line {
 	return []style.Line{style.Text(style.Dim, "  nothing is selected")}
 }
 
-func (nothing) place() place { return inPage }
+func (nothing) place() keys.Scope { return keys.InPage }
 
 func (nothing) title() string { return "" }
 

@@ -4,33 +4,34 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 )
 
 // perform performs the actions that concern the whole screen, and passes all others to the top panel.
-func (m *inspector) perform(a action) tea.Cmd {
+func (m *inspector) perform(a keys.Action) tea.Cmd {
 	top := m.top()
 	at := top.target()
 	switch a {
-	case quit:
+	case keys.Quit:
 		return m.quit()
-	case quitNow:
+	case keys.QuitNow:
 		return tea.Quit
-	case suspend:
+	case keys.Suspend:
 		return tea.Suspend
-	case openCommand:
+	case keys.OpenCommand:
 		return m.openCommand("")
-	case showPalette:
+	case keys.ShowPalette:
 		return m.openPalette()
-	case leave, goBack:
+	case keys.Leave, keys.Back:
 		return m.back(a)
-	case showHelp:
+	case keys.ShowHelp:
 		if _, there := top.(*page); there {
 			return nil
 		}
 		return m.push(newHelp(top.place()))
-	case showDetail:
+	case keys.ShowDetail:
 		return m.openDetail(at)
-	case openIt:
+	case keys.Open:
 		if f, is := top.(folder); is {
 			if cmd, folded := f.fold(); folded {
 				return cmd
@@ -45,43 +46,43 @@ func (m *inspector) perform(a action) tea.Cmd {
 		if _, is := top.(*textPanel); is {
 			return m.openFromText(at)
 		}
-		if top.place()&(inDetail|inElsewhere) == 0 {
+		if top.place()&(keys.InDetail|keys.InElsewhere) == 0 {
 			return m.openDetail(at)
 		}
-	case showText:
+	case keys.ShowText:
 		p := newTextPanel(m.shared, at)
 		return tea.Batch(m.push(p), p.begin())
-	case showLadder:
+	case keys.ShowLadder:
 		return m.openLadder(at.Exchange)
-	case showWorkflow:
+	case keys.ShowWorkflow:
 		return m.openWorkflow(at.Exchange)
-	case showCoverage:
+	case keys.ShowCoverage:
 		c := newCoverage(m.shared)
 		return tea.Batch(m.push(c), c.begin())
-	case showFindings:
+	case keys.ShowFindings:
 		return m.openFindings(at.Exchange)
-	case nextPane:
+	case keys.NextPane:
 		if m.split() {
 			return m.focusNext(1)
 		}
 		if top == panel(m.list) {
 			return m.openFindings(0)
 		}
-	case previousPane:
+	case keys.PreviousPane:
 		return m.focusNext(-1)
-	case nextPart:
-		return top.update(nextPane)
-	case onePane:
+	case keys.NextPart:
+		return top.update(keys.NextPane)
+	case keys.OnePane:
 		return m.onePane()
-	case nextFinding, previousFinding, nextExchange, previousExchange:
+	case keys.NextFinding, keys.PreviousFinding, keys.NextExchange, keys.PreviousExchange:
 		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
 			return m.step(d, a)
 		}
-	case searchText:
+	case keys.SearchText:
 		return m.editSearch()
-	case copyMenu:
+	case keys.CopyMenu:
 		return m.push(newMenu("copy", at, m.copyChoices()))
-	case changeClock, changeTimes, changeTheme, toggleMouse:
+	case keys.ChangeClock, keys.ChangeTimes, keys.ChangeTheme, keys.ToggleMouse:
 		return m.changeDisplay(a)
 	}
 	if cmd, was := m.do(a, at); was {
@@ -107,33 +108,33 @@ func (m *inspector) performPending() tea.Cmd {
 }
 
 // changeDisplay changes how everything is shown.
-func (m *inspector) changeDisplay(a action) tea.Cmd {
+func (m *inspector) changeDisplay(a keys.Action) tea.Cmd {
 	switch a {
-	case changeClock:
+	case keys.ChangeClock:
 		m.shared.deltas = !m.shared.deltas
-	case changeTimes:
+	case keys.ChangeTimes:
 		m.shared.message = m.shared.nextTimes()
 		return m.shared.needFirst()
-	case changeTheme:
+	case keys.ChangeTheme:
 		m.shared.theme = m.shared.theme.Next()
 		m.shared.message = "theme: " + string(m.shared.theme)
-	case toggleMouse:
+	case keys.ToggleMouse:
 		return m.toggleMouse()
 	}
 	return nil
 }
 
 // step moves the detail to the next or previous finding or exchange.
-func (m *inspector) step(d *detail, a action) tea.Cmd {
+func (m *inspector) step(d *detail, a keys.Action) tea.Cmd {
 	switch a {
-	case nextFinding:
+	case keys.NextFinding:
 		return m.showFinding(d, 1)
-	case previousFinding:
+	case keys.PreviousFinding:
 		return m.showFinding(d, -1)
-	case nextExchange:
-		return m.showNeighbour(d, goDown)
+	case keys.NextExchange:
+		return m.showNeighbour(d, keys.Down)
 	}
-	return m.showNeighbour(d, goUp)
+	return m.showNeighbour(d, keys.Up)
 }
 
 func (m *inspector) push(p panel) tea.Cmd {
@@ -142,8 +143,8 @@ func (m *inspector) push(p panel) tea.Cmd {
 }
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
-func (m *inspector) back(a action) tea.Cmd {
-	if d, is := m.top().(*detail); is && a == goBack && d.cancelSearch() {
+func (m *inspector) back(a keys.Action) tea.Cmd {
+	if d, is := m.top().(*detail); is && a == keys.Back && d.cancelSearch() {
 		m.shared.message = "the search was stopped; . goes on with it"
 		return nil
 	}
@@ -152,7 +153,7 @@ func (m *inspector) back(a action) tea.Cmd {
 		m.leaveTop()
 		m.stack = m.stack[:len(m.stack)-1]
 		return tea.Batch(m.fit(m.top()), m.showThird())
-	case a == leave:
+	case a == keys.Leave:
 		return m.quit()
 	}
 	if h := m.list.hunt; h != nil && h.running(m.shared.info.Exchanges) {
@@ -173,7 +174,7 @@ func (m *inspector) leaveTop() {
 
 // openFromText opens an event in the detail from which the text was opened, or in a new one.
 func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
-	cmd := m.back(goBack)
+	cmd := m.back(keys.Back)
 	if d, is := m.top().(*detail); is && d.seq == at.Exchange {
 		return tea.Batch(cmd, d.turnTo(at))
 	}
@@ -237,9 +238,9 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 }
 
 // showNeighbour shows the next or previous exchange of the list in the detail.
-func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
+func (m *inspector) showNeighbour(d *detail, a keys.Action) tea.Cmd {
 	step := 1
-	if a == goUp {
+	if a == keys.Up {
 		step = -1
 	}
 	if seq := m.list.beside(d.seq, step); seq != 0 {

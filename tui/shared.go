@@ -9,6 +9,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 )
 
@@ -51,7 +52,7 @@ type panel interface {
 	resize(width, height int) tea.Cmd
 	update(msg tea.Msg) tea.Cmd
 	view() []style.Line
-	place() place
+	place() keys.Scope
 	title() string          // for the breadcrumb
 	status() string         // counts and modes, for the end of the title
 	target() analyzer.Place // what is selected; without an exchange if nothing is

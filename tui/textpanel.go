@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
+	"a2atap/tui/keys"
 	"a2atap/tui/text"
 )
 
@@ -33,7 +34,7 @@ type textPanel struct {
 	loading     uint64                    // ticket; 0 if no command is under way
 	reloadAgain bool
 	took        time.Duration
-	pendingKeys []action // that were pressed before there was something to show
+	pendingKeys []keys.Action // that were pressed before there was something to show
 	ctx         context.Context
 	leave       context.CancelFunc
 	err         error
@@ -46,7 +47,7 @@ func newTextPanel(s *shared, goal analyzer.Place) *textPanel {
 	return p
 }
 
-func (p *textPanel) place() place { return inText }
+func (p *textPanel) place() keys.Scope { return keys.InText }
 
 func (p *textPanel) title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
 
@@ -107,7 +108,7 @@ func (p *textPanel) fit() {
 	p.text.length = len(p.shown.lines)
 	if !p.shown.stream {
 		p.inText = true
-		p.text.scroll(noAction)
+		p.text.scroll(keys.None)
 		return
 	}
 	p.rows.length = len(p.shown.events)
@@ -120,12 +121,12 @@ func (p *textPanel) fit() {
 		p.text.height = p.height - 2 - p.rows.height
 	}
 	p.rows.reveal()
-	p.text.scroll(noAction)
+	p.text.scroll(keys.None)
 }
 
 func (p *textPanel) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case action:
+	case keys.Action:
 		return p.act(msg)
 	case textRead:
 		return p.setText(msg)
@@ -202,7 +203,7 @@ func (p *textPanel) show(shown *textShown) tea.Cmd {
 	}
 	if p.follow {
 		p.rows.move(p.rows.length - 1)
-		p.text.scroll(goBottom)
+		p.text.scroll(keys.Bottom)
 	}
 	var cmds []tea.Cmd
 	if first {
@@ -230,22 +231,22 @@ func (p *textPanel) seek() {
 	}
 }
 
-func (p *textPanel) act(a action) tea.Cmd {
+func (p *textPanel) act(a keys.Action) tea.Cmd {
 	if p.shown == nil {
 		p.pendingKeys = append(p.pendingKeys, a)
 		return nil
 	}
 	p.goal = analyzer.Place{}
 	switch {
-	case a == nextPane:
+	case a == keys.NextPane:
 		p.inText = !p.inText || !p.shown.stream
-	case a == nextFinding, a == previousFinding:
+	case a == keys.NextFinding, a == keys.PreviousFinding:
 		return p.jump(a)
 	case p.inText:
 		p.text.scroll(a)
-		p.follow = a == goBottom || p.follow && a != goUp && a != pageUp && a != goTop
+		p.follow = a == keys.Bottom || p.follow && a != keys.Up && a != keys.PageUp && a != keys.Top
 	case p.rows.act(a):
-		p.follow = a == goBottom
+		p.follow = a == keys.Bottom
 		p.reveal()
 	}
 	return nil
@@ -261,13 +262,13 @@ func (p *textPanel) reveal() {
 		return
 	}
 	p.text.top = n - p.text.height/3
-	p.text.scroll(noAction)
+	p.text.scroll(keys.None)
 }
 
 // jump moves to the next event with a finding.
-func (p *textPanel) jump(a action) tea.Cmd {
+func (p *textPanel) jump(a keys.Action) tea.Cmd {
 	step := 1
-	if a == previousFinding {
+	if a == keys.PreviousFinding {
 		step = -1
 	}
 	for i := p.rows.cursor + step; i >= 0 && i < len(p.shown.events); i += step {

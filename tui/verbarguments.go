@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/keys"
 	"a2atap/tui/roster"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -89,7 +90,7 @@ func (m *inspector) setView(name string) (tea.Cmd, error) {
 	i := slices.Index([]string{"json", "decoded", "raw"}, name)
 	switch {
 	case !is:
-		return nil, errors.New(m.unable(changeView))
+		return nil, errors.New(m.unable(keys.ChangeView))
 	case i < 0:
 		return nil, fmt.Errorf("a view is json, decoded or raw, not %q", name)
 	}
@@ -144,7 +145,7 @@ func (m *inspector) setMouse(word string) (tea.Cmd, error) {
 
 func (m *inspector) setFollow(word string) (tea.Cmd, error) {
 	on, err := readSwitch(word)
-	if why := m.list.why(toggleFollow); err == nil && on && why != "" {
+	if why := m.list.why(keys.ToggleFollow); err == nil && on && why != "" {
 		err = errors.New(why)
 	}
 	if err != nil {
@@ -185,7 +186,7 @@ func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
 }
 
 func (m *inspector) commentWith(words string) (tea.Cmd, error) {
-	if why := m.unable(commentIt); why != "" {
+	if why := m.unable(keys.Comment); why != "" {
 		return nil, errors.New(why)
 	}
 	return m.setComment(m.top().target().Exchange, words), nil
@@ -195,7 +196,7 @@ func (m *inspector) commentWith(words string) (tea.Cmd, error) {
 func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
 	at, err := m.readPlace(argument)
 	now := m.top().target().Exchange
-	switch why := m.unable(diffIt); {
+	switch why := m.unable(keys.Diff); {
 	case err != nil:
 		return nil, err
 	case why != "":

@@ -8,18 +8,19 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 )
 
 // A verb is a row of the table of what can be typed in the command line. Every action that a key performs has one.
 type verb struct {
-	name     string   // as it is typed
-	also     []string // other names for it
-	argument string   // what stands behind it, in brackets if it need not; empty if nothing can
-	words    string   // what it does
-	group    group    // under which the help lists it and its key
-	do       action   // what it does with nothing behind it; noAction if it needs an argument, or has no key
-	ofList   bool     // it is about the list, and goes there
+	name     string      // as it is typed
+	also     []string    // other names for it
+	argument string      // what stands behind it, in brackets if it need not; empty if nothing can
+	words    string      // what it does
+	group    group       // under which the help lists it and its key
+	do       keys.Action // what it does with nothing behind it; noAction if it needs an argument, or has no key
+	ofList   bool        // it is about the list, and goes there
 
 	// run performs it with what stands behind it. It may be nil if nothing can.
 	run func(m *inspector, argument string) (tea.Cmd, error)
@@ -53,70 +54,70 @@ func movingVerbs() []verb {
 			words: "to an exchange by its number, or to a place as findings name it: 12 or 12.response.event[3]",
 			run:   (*inspector).gotoPlace,
 		},
-		{name: "down", words: "to the next line", do: goDown},
-		{name: "up", words: "to the line before", do: goUp},
-		{name: "page-down", words: "a page down", do: pageDown},
-		{name: "page-up", words: "a page up", do: pageUp},
-		{name: "top", words: "to the first line", do: goTop},
-		{name: "end", also: []string{"bottom"}, words: "to the last line", do: goBottom},
-		{name: "pane", words: "to the next pane", do: nextPane},
-		{name: "previous-pane", words: "to the previous pane", do: previousPane},
-		{name: "part", words: "to the next part of the panel", do: nextPart},
-		{name: "next", words: "to the next exchange", do: nextExchange},
-		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: previousExchange},
-		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: goBack},
-		{name: "close", words: "back to the previous panel", do: leave},
+		{name: "down", words: "to the next line", do: keys.Down},
+		{name: "up", words: "to the line before", do: keys.Up},
+		{name: "page-down", words: "a page down", do: keys.PageDown},
+		{name: "page-up", words: "a page up", do: keys.PageUp},
+		{name: "top", words: "to the first line", do: keys.Top},
+		{name: "end", also: []string{"bottom"}, words: "to the last line", do: keys.Bottom},
+		{name: "pane", words: "to the next pane", do: keys.NextPane},
+		{name: "previous-pane", words: "to the previous pane", do: keys.PreviousPane},
+		{name: "part", words: "to the next part of the panel", do: keys.NextPart},
+		{name: "next", words: "to the next exchange", do: keys.NextExchange},
+		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: keys.PreviousExchange},
+		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: keys.Back},
+		{name: "close", words: "back to the previous panel", do: keys.Leave},
 	}
 }
 
 func lookingVerbs() []verb {
 	return []verb{
 		{
-			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: openIt,
+			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: keys.Open,
 			words: "open what is selected, or another exchange", run: (*inspector).openPlace,
 		},
 		{
-			name: "detail", argument: "[PLACE]", group: toLook, do: showDetail,
+			name: "detail", argument: "[PLACE]", group: toLook, do: keys.ShowDetail,
 			words: "request and response of what is selected, or of another exchange", run: (*inspector).openPlace,
 		},
 		{
-			name: "ladder", argument: "[N]", group: toLook, do: showLadder,
+			name: "ladder", argument: "[N]", group: toLook, do: keys.ShowLadder,
 			words: "all exchanges of the same task and context as what is selected, or as exchange N",
 			run:   ofExchange((*inspector).openLadder),
 		},
 		{
-			name: "workflow", argument: "[N]", group: toLook, do: showWorkflow,
+			name: "workflow", argument: "[N]", group: toLook, do: keys.ShowWorkflow,
 			words: "all that one request of a user has caused, to which what is selected, or exchange N, belongs",
 			run:   ofExchange((*inspector).openWorkflow),
 		},
-		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: showText},
-		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
-		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: showCoverage},
+		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: keys.ShowText},
+		{name: "findings", group: toLook, words: "the findings, with their rules", do: keys.ShowFindings},
+		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: keys.ShowCoverage},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
 			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.ruleIDs() },
 		},
 		{
-			name: "view", argument: "[json|decoded|raw]", group: toLook, do: changeView,
+			name: "view", argument: "[json|decoded|raw]", group: toLook, do: keys.ChangeView,
 			words: "how bodies are shown", run: (*inspector).setView, offer: fixed("json", "decoded", "raw"),
 		},
 		{
-			name: "time", argument: "[clock|elapsed]", group: toLook, do: changeClock,
+			name: "time", argument: "[clock|elapsed]", group: toLook, do: keys.ChangeClock,
 			words: "how times are shown", run: (*inspector).setTime, offer: fixed("clock", "elapsed"),
 		},
 		{
-			name: "clock", argument: "[local|utc|relative]", group: toLook, do: changeTimes,
+			name: "clock", argument: "[local|utc|relative]", group: toLook, do: keys.ChangeTimes,
 			words: "which clock times are of", run: (*inspector).setClock, offer: fixed(clockNames...),
 		},
-		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: onePane},
-		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: loadMore},
+		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: keys.OnePane},
+		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: keys.LoadMore},
 		{
-			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: changeTheme,
+			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: keys.ChangeTheme,
 			words: "the colours: " + style.ThemeNames(), run: (*inspector).setTheme,
 			offer: fixed(strings.Split(style.ThemeNames(), ", ")...),
 		},
 		{
-			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: showHelp,
+			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: keys.ShowHelp,
 			words: "the keys of this panel, or a topic: keys, commands, filter, signs, or a command",
 			run:   (*inspector).openTopic,
 			offer: func(*inspector, string) []string { return topicNames() },
@@ -127,7 +128,7 @@ func lookingVerbs() []verb {
 func findingVerbs() []verb {
 	return []verb{
 		{
-			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: editFilter, ofList: true,
+			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: keys.EditFilter, ofList: true,
 			words: "show only exchanges that match", run: (*inspector).setFilter,
 			offer: func(m *inspector, argument string) []string { return m.list.filterWords(argument) },
 		},
@@ -136,30 +137,30 @@ func findingVerbs() []verb {
 			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.setFilter("") },
 		},
 		{
-			name: "group", argument: "[task|workflow|off]", group: toFind, do: changeGrouping, ofList: true,
+			name: "group", argument: "[task|workflow|off]", group: toFind, do: keys.ChangeGrouping, ofList: true,
 			words: "what exchanges stand under", run: (*inspector).setGrouping, offer: fixed(groupingNames[:]...),
 		},
 		{
-			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: changeOrder, ofList: true,
+			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: keys.ChangeOrder, ofList: true,
 			words: "the order of exchanges", run: (*inspector).setOrder, offer: fixed(orderNames[:]...),
 		},
-		{name: "reverse", group: toFind, words: "the same order from its other end", do: reverseOrder, ofList: true},
+		{name: "reverse", group: toFind, words: "the same order from its other end", do: keys.ReverseOrder, ofList: true},
 		{
-			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: searchText,
+			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: keys.SearchText,
 			words: "search what is shown, or all exchanges: a text, or /an expression/", run: (*inspector).searchWords,
 		},
-		{name: "next-match", group: toFind, words: "to the next match of the search", do: nextMatch},
-		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: previousMatch},
-		{name: "fold", group: toFind, words: "fold the object or array", do: foldNode},
-		{name: "unfold", group: toFind, words: "unfold the object or array", do: unfoldNode},
+		{name: "next-match", group: toFind, words: "to the next match of the search", do: keys.NextMatch},
+		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: keys.PreviousMatch},
+		{name: "fold", group: toFind, words: "fold the object or array", do: keys.FoldNode},
+		{name: "unfold", group: toFind, words: "unfold the object or array", do: keys.UnfoldNode},
 		{
 			name: "fold-all", group: toFind, words: "fold all groups, or all of JSON below the first level, and unfold them again",
-			do: foldAll, ofList: true,
+			do: keys.FoldAll, ofList: true,
 		},
-		{name: "next-finding", group: toFind, words: "to the next finding", do: nextFinding},
-		{name: "previous-finding", group: toFind, words: "to the previous finding", do: previousFinding},
+		{name: "next-finding", group: toFind, words: "to the next finding", do: keys.NextFinding},
+		{name: "previous-finding", group: toFind, words: "to the previous finding", do: keys.PreviousFinding},
 		{
-			name: "follow", argument: "[on|off]", group: toFind, do: toggleFollow, ofList: true,
+			name: "follow", argument: "[on|off]", group: toFind, do: keys.ToggleFollow, ofList: true,
 			words: "stay at the newest exchange", run: (*inspector).setFollow, offer: fixed("on", "off"),
 		},
 	}
@@ -167,23 +168,23 @@ func findingVerbs() []verb {
 
 func doingVerbs() []verb {
 	return []verb{
-		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: markIt},
+		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: keys.Mark},
 		{
-			name: "comment", argument: "[WORDS]", group: toDo, do: commentIt, words: "comment on the exchange",
+			name: "comment", argument: "[WORDS]", group: toDo, do: keys.Comment, words: "comment on the exchange",
 			run: (*inspector).commentWith,
 		},
 		{
-			name: "diff", argument: "[N]", group: toDo, do: diffIt, words: "what differs from exchange N, or from the marked one",
+			name: "diff", argument: "[N]", group: toDo, do: keys.Diff, words: "what differs from exchange N, or from the marked one",
 			run: (*inspector).diffWith,
 		},
-		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: resendIt},
-		{name: "replay", group: toDo, words: "replay the task, after a question", do: replayTask},
+		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: keys.Resend},
+		{name: "replay", group: toDo, words: "replay the task, after a question", do: keys.Replay},
 		{
-			name: "export", also: []string{"write", "w"}, group: toDo, do: exportIt,
+			name: "export", also: []string{"write", "w"}, group: toDo, do: keys.Export,
 			words: "export into a file: the exchange, its task, what is marked, what is found",
 		},
 		{
-			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: copyMenu,
+			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: keys.CopyMenu,
 			words: "copy a value, its place, a body, an event, a transcript, a finding",
 			run:   (*inspector).copyWhat, offer: fixed(copyNames...),
 		},
@@ -192,7 +193,7 @@ func doingVerbs() []verb {
 			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.copyWhat("curl") },
 		},
 		{
-			name: "mouse", argument: "[on|off]", group: toDo, do: toggleMouse,
+			name: "mouse", argument: "[on|off]", group: toDo, do: keys.ToggleMouse,
 			words: "whether the mouse is ours; while it is off, the terminal selects text",
 			run:   (*inspector).setMouse, offer: fixed("on", "off"),
 		},
@@ -200,11 +201,11 @@ func doingVerbs() []verb {
 			name: "set", argument: "NAME VALUE", group: toDo, words: "one of " + strings.Join(settings, ", "),
 			run: (*inspector).set, offer: (*inspector).setWords,
 		},
-		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: showPalette},
-		{name: "commands", group: toDo, words: "the command line", do: openCommand},
-		{name: "suspend", group: toDo, words: "back to the shell; fg returns", do: suspend},
-		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a question", do: quit},
-		{name: "quit!", also: []string{"q!"}, group: toDo, words: "quit at once", do: quitNow},
+		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: keys.ShowPalette},
+		{name: "commands", group: toDo, words: "the command line", do: keys.OpenCommand},
+		{name: "suspend", group: toDo, words: "back to the shell; fg returns", do: keys.Suspend},
+		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a question", do: keys.Quit},
+		{name: "quit!", also: []string{"q!"}, group: toDo, words: "quit at once", do: keys.QuitNow},
 	}
 }
 
@@ -212,9 +213,9 @@ func doingVerbs() []verb {
 func (v *verb) usage() string { return strings.TrimSpace(":" + v.name + " " + v.argument) }
 
 // verbOf returns the verb of an action.
-func verbOf(a action) (verb, error) {
+func verbOf(a keys.Action) (verb, error) {
 	for _, v := range verbs() {
-		if v.do == a && a != noAction {
+		if v.do == a && a != keys.None {
 			return v, nil
 		}
 	}
@@ -242,17 +243,17 @@ func fixed(list ...string) func(*inspector, string) []string {
 // WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
 func WriteKeys(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("<!-- Generated from tui/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
+	b.WriteString("<!-- Generated from tui/keys/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
 	b.WriteString("# Keys of the inspector\n")
-	for _, p := range panels {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.title)
-		for _, k := range listed(p.in) {
-			v, err := verbOf(k.do)
+	for _, p := range keys.Panels {
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.Title)
+		for _, k := range keys.Listed(p.In) {
+			v, err := verbOf(k.Action)
 			if err != nil {
-				return fmt.Errorf("key %s: %w", k.label, err)
+				return fmt.Errorf("key %s: %w", k.Label, err)
 			}
-			labels := strings.ReplaceAll(k.label, " ", "` `")
-			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.words, v.name)
+			labels := strings.ReplaceAll(k.Label, " ", "` `")
+			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.Words, v.name)
 		}
 	}
 	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -69,12 +70,12 @@ func (f *waterfall) choose(seq uint64) {
 }
 
 // act performs an action, and reports whether it could; moving to findings cannot where there is none.
-func (f *waterfall) act(a action) bool {
+func (f *waterfall) act(a keys.Action) bool {
 	step := 0
 	switch a {
-	case nextFinding:
+	case keys.NextFinding:
 		step = 1
-	case previousFinding:
+	case keys.PreviousFinding:
 		step = -1
 	default:
 		f.window.act(a)

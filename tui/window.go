@@ -1,5 +1,7 @@
 package tui
 
+import "a2atap/tui/keys"
+
 // A window is the visible part of a list that may be longer than the panel.
 type window struct {
 	cursor, top   int // positions in the list
@@ -21,22 +23,22 @@ func (w *window) reveal() {
 }
 
 // act performs an action that moves the cursor, and reports whether it was one.
-func (w *window) act(a action) bool {
+func (w *window) act(a keys.Action) bool {
 	page := max(w.height-1, 1)
 	switch a {
-	case goDown:
+	case keys.Down:
 		w.move(w.cursor + 1)
-	case goUp:
+	case keys.Up:
 		w.move(w.cursor - 1)
-	case pageDown:
+	case keys.PageDown:
 		w.top += page
 		w.move(w.cursor + page)
-	case pageUp:
+	case keys.PageUp:
 		w.top = max(w.top-page, 0)
 		w.move(w.cursor - page)
-	case goTop:
+	case keys.Top:
 		w.move(0)
-	case goBottom:
+	case keys.Bottom:
 		w.move(w.length - 1)
 	default:
 		return false

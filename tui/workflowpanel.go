@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/keys"
 	"a2atap/tui/text"
 )
 
@@ -17,10 +18,10 @@ type workflowPanel struct {
 	ladder *ladderPanel
 	shared *shared
 	asTree bool
-	tree   window   // over the branches
-	told   uint64   // how many links were told when it was last loaded
-	full   bool     // it has to be loaded even if no link has changed
-	keys   []action // that were pressed before it was loaded
+	tree   window        // over the branches
+	told   uint64        // how many links were told when it was last loaded
+	full   bool          // it has to be loaded even if no link has changed
+	keys   []keys.Action // that were pressed before it was loaded
 }
 
 func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
@@ -41,7 +42,7 @@ func (w *workflowPanel) fetch(found findings, pause time.Duration) tea.Cmd {
 	return f.load.workflowContent(f.loading, f.seq, have, found, pause)
 }
 
-func (w *workflowPanel) place() place { return inWorkflow }
+func (w *workflowPanel) place() keys.Scope { return keys.InWorkflow }
 
 func (w *workflowPanel) title() string {
 	if w.ladder.ready {
@@ -72,7 +73,7 @@ func (w *workflowPanel) resize(width, height int) tea.Cmd {
 
 func (w *workflowPanel) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case action:
+	case keys.Action:
 		return w.act(msg)
 	case ladderContent:
 		return w.setContent(msg)
@@ -160,18 +161,18 @@ func (w *workflowPanel) branchOf(seq uint64) int {
 	return w.tree.cursor
 }
 
-func (w *workflowPanel) act(a action) tea.Cmd {
+func (w *workflowPanel) act(a keys.Action) tea.Cmd {
 	switch {
 	case !w.ladder.ready:
 		w.keys = append(w.keys, a)
-	case a == nextPane:
+	case a == keys.NextPane:
 		w.turn()
 		return w.ladder.showMessage(false)
 	case !w.asTree:
 		return w.ladder.update(a)
-	case a == nextFinding:
+	case a == keys.NextFinding:
 		return w.jump(1)
-	case a == previousFinding:
+	case a == keys.PreviousFinding:
 		return w.jump(-1)
 	default:
 		w.tree.act(a)
