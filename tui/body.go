@@ -38,7 +38,7 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 	}
 	if b.Dropped > 0 {
 		w.say(at, style.Text(style.Warning, "? "+text.Plural(b.Dropped, "more byte")+" were not recorded"), 2)
-	} else if !b.Complete && w.x.State != capture.StateOpen {
+	} else if !b.Complete && w.Exchange.State != capture.StateOpen {
 		w.say(at, style.Text(style.Warning, "? the body was cut off"), 2)
 	}
 }

@@ -91,7 +91,7 @@ func (s *shared) needFirst() tea.Cmd {
 	}
 	l := s.load
 	return func() tea.Msg {
-		for x, err := range l.src.Ends(l.ctx, 1, 1) {
+		for x, err := range l.Source.Ends(l.Context, 1, 1) {
 			if err != nil {
 				return firstStarted{err: err}
 			}

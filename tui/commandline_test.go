@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
@@ -335,7 +336,7 @@ func FuzzExecute(f *testing.F) {
 	f.Add("4.response.event[3]#/result")
 	f.Add("filter (agent:\"")
 	f.Fuzz(func(t *testing.T, line string) {
-		m := newInspector(newLoader(t.Context(), nil, nil), Options{Theme: style.Plain})
+		m := newInspector(load.New(t.Context(), nil, nil), Options{Theme: style.Plain})
 		m.Update(sizeOf(80, 24))
 		m.shared.opened, m.shared.info.Exchanges = true, 8
 		for _, in := range []func(){

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/load"
 	"a2atap/tui/terminal"
 	"a2atap/tui/text"
 )
@@ -37,18 +38,18 @@ func toCopy(name, words string, err error) copied {
 	return copied{name, words, err}
 }
 
-// copy returns the command that reads a text and copies it.
-func (l *loader) copy(name string, read func() (string, error)) tea.Cmd {
+// copyText returns the command that reads a text and copies it.
+func copyText(l *load.Loader, name string, read func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		words, err := read()
 		return toCopy(name, words, err)
 	}
 }
 
-// curl writes the request of an exchange as a curl command.
-func (l *loader) curl(seq uint64, write func(*capture.Exchange) (string, error)) tea.Cmd {
+// copyCurl writes the request of an exchange as a curl command.
+func copyCurl(l *load.Loader, seq uint64, write func(*capture.Exchange) (string, error)) tea.Cmd {
 	return func() tea.Msg {
-		x, err := l.ends(seq, 1)
+		x, err := l.Ends(seq, 1)
 		if err != nil {
 			return copied{err: err}
 		}
@@ -84,17 +85,17 @@ func (m *inspector) copied(msg copied) tea.Cmd {
 	})
 }
 
-// value returns the value at a place: of a header, or in JSON. A string is returned as what it means, another value as
+// valueAt returns the value at a place: of a header, or in JSON. A string is returned as what it means, another value as
 // the detail lays it out. The event of the place is looked for from an arrival number on.
-func (l *loader) value(at analyzer.Place, from uint64) (string, error) {
+func valueAt(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
 	if isEvent(at) {
-		e, err := l.event(at, from)
+		e, err := eventOf(l, at, from)
 		if err != nil {
 			return "", err
 		}
 		return jsonValue(e.Fields().Data, at.Pointer)
 	}
-	x, err := l.ends(at.Exchange, 1)
+	x, err := l.Ends(at.Exchange, 1)
 	if err != nil {
 		return "", err
 	}
@@ -146,9 +147,9 @@ func jsonValue(data []byte, pointer string) (string, error) {
 	return b.String(), err
 }
 
-// body returns the body of a request or of an answer, its content codings taken off.
-func (l *loader) body(side analyzer.Place) (string, error) {
-	x, err := l.ends(side.Exchange, 1)
+// bodyOf returns the body of a request or of an answer, its content codings taken off.
+func bodyOf(l *load.Loader, side analyzer.Place) (string, error) {
+	x, err := l.Ends(side.Exchange, 1)
 	if err != nil {
 		return "", err
 	}
@@ -164,32 +165,32 @@ func (l *loader) body(side analyzer.Place) (string, error) {
 }
 
 // eventText returns an event as it was sent, without the blank line at its end.
-func (l *loader) eventText(at analyzer.Place, from uint64) (string, error) {
-	e, err := l.event(at, from)
+func eventText(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
+	e, err := eventOf(l, at, from)
 	if err != nil {
 		return "", err
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(e.Raw), "\r\n", "\n"), "\n"), nil
 }
 
-// event reads an event, from an arrival number on.
-func (l *loader) event(at analyzer.Place, from uint64) (*capture.Event, error) {
-	for step, err := range l.src.StepsOf(l.ctx, at.Exchange, from) {
+// eventOf reads an event, from an arrival number on.
+func eventOf(l *load.Loader, at analyzer.Place, from uint64) (*capture.Event, error) {
+	for step, err := range l.Source.StepsOf(l.Context, at.Exchange, from) {
 		if err != nil {
 			return nil, err
 		}
-		if what, is := step.What.(capture.ResponseEvent); is && eventAt(at.Exchange, what.Event.K).Part == at.Part {
+		if what, is := step.What.(capture.ResponseEvent); is && load.EventAt(at.Exchange, what.Event.K).Part == at.Part {
 			return &what.Event, nil
 		}
 	}
 	return nil, fmt.Errorf("%s is not in the capture", at)
 }
 
-// transcript returns an exchange as a transcript, unless that is too long for a clipboard.
-func (l *loader) transcript(seq uint64) (string, error) {
+// transcriptOf returns an exchange as a transcript, unless that is too long for a clipboard.
+func transcriptOf(l *load.Loader, seq uint64) (string, error) {
 	var x *capture.Exchange
 	length := 0
-	for step, err := range l.src.StepsOf(l.ctx, seq, 0) {
+	for step, err := range l.Source.StepsOf(l.Context, seq, 0) {
 		if err != nil {
 			return "", err
 		}

@@ -22,7 +22,7 @@ func (m *inspector) copyChoices() []choice {
 			line = *l
 		}
 		if i := d.eventAtCursor(); i >= 0 {
-			mark = d.excerpt.events.page(i).arrival
+			mark = d.Excerpt.Events.Page(i).Arrival
 		}
 	}
 	request, answer := analyzer.Place{Exchange: at.Exchange}, analyzer.Place{Exchange: at.Exchange, Response: true}
@@ -33,7 +33,9 @@ func (m *inspector) copyChoices() []choice {
 	choices := []choice{
 		{
 			key: "v", words: "value under the cursor", off: unless(hasValue(line.place), "this line has no value"),
-			do: func() tea.Cmd { return load.copy("value", func() (string, error) { return load.value(within, mark) }) },
+			do: func() tea.Cmd {
+				return copyText(load, "value", func() (string, error) { return valueAt(load, within, mark) })
+			},
 		},
 		{
 			key: "n", words: "name of that value, or of the header", off: unless(nameOf(within) != "", "this line has no name"),
@@ -49,24 +51,28 @@ func (m *inspector) copyChoices() []choice {
 		},
 		{
 			key: "b", words: "body of the request",
-			do: func() tea.Cmd { return load.copy("body", func() (string, error) { return load.body(request) }) },
+			do: func() tea.Cmd { return copyText(load, "body", func() (string, error) { return bodyOf(load, request) }) },
 		},
 		{
 			key: "a", words: "answer: its body",
-			do: func() tea.Cmd { return load.copy("answer", func() (string, error) { return load.body(answer) }) },
+			do: func() tea.Cmd {
+				return copyText(load, "answer", func() (string, error) { return bodyOf(load, answer) })
+			},
 		},
 		{
 			key: "e", words: "event of the stream", off: unless(isEvent(at), "no event is selected"),
-			do: func() tea.Cmd { return load.copy("event", func() (string, error) { return load.eventText(at, mark) }) },
+			do: func() tea.Cmd {
+				return copyText(load, "event", func() (string, error) { return eventText(load, at, mark) })
+			},
 		},
 		{
 			key: "c", also: "y", words: "curl command that sends the request", off: m.offCurl(),
-			do: func() tea.Cmd { return load.curl(at.Exchange, m.options.Curl) },
+			do: func() tea.Cmd { return copyCurl(load, at.Exchange, m.options.Curl) },
 		},
 		{
 			key: "t", words: "transcript of the exchange",
 			do: func() tea.Cmd {
-				return load.copy("transcript", func() (string, error) { return load.transcript(at.Exchange) })
+				return copyText(load, "transcript", func() (string, error) { return transcriptOf(load, at.Exchange) })
 			},
 		},
 	}
@@ -137,7 +143,7 @@ func (m *inspector) findingsHere(line *docLine) []analyzer.Finding {
 			return []analyzer.Finding{*line.found}
 		}
 	}
-	return m.shared.found.of(m.top().target().Exchange)
+	return m.shared.found.Of(m.top().target().Exchange)
 }
 
 // findingsText writes findings as text.

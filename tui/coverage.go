@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -54,7 +55,7 @@ func (c *coveragePanel) begin() tea.Cmd {
 		pause = max(500*time.Millisecond, min(20*c.took, 5*time.Second))
 	}
 	c.loading, c.again = c.shared.ticket(), false
-	return c.shared.load.coverage(c.loading, pause)
+	return readCoverage(c.shared.load, c.loading, pause)
 }
 
 func (c *coveragePanel) resize(width, height int) tea.Cmd {
@@ -91,10 +92,10 @@ func (c *coveragePanel) set(msg coverage) tea.Cmd {
 		c.ready, c.known = true, msg
 		if !msg.whole {
 			var ledger analyzer.Ledger
-			for i := range c.shared.found.list {
-				ledger.Add(&c.shared.found.list[i])
+			for i := range c.shared.found.List {
+				ledger.Add(&c.shared.found.List[i])
 			}
-			msg.result.Found, msg.result.Critical = c.shared.found.counts, ledger.Critical
+			msg.result.Found, msg.result.Critical = c.shared.found.Counts, ledger.Critical
 		}
 		c.verdict = msg.result.Verdict(analyzer.Error).String()
 		c.resize(c.width, c.height) // what the verdict needs is known now
@@ -135,17 +136,17 @@ func (c *coveragePanel) rebuild() {
 		for rule := range on.Rules {
 			seen[rule] = true
 		}
-		c.addCategories(add, link, on.Rules, c.shared.load.rules)
+		c.addCategories(add, link, on.Rules, c.shared.load.Rules)
 	}
 	var never []*analyzer.Rule
-	for _, r := range c.shared.load.rules {
+	for _, r := range c.shared.load.Rules {
 		if !seen[r] {
 			never = append(never, r)
 		}
 	}
 	if len(never) > 0 {
 		add(outlineLine{key: "never"}, coverageLine{
-			words: fmt.Sprintf("never observed: %d of %d rules", len(never), len(c.shared.load.rules)),
+			words: fmt.Sprintf("never observed: %d of %d rules", len(never), len(c.shared.load.Rules)),
 		})
 		c.addCategories(add, "never", nil, never)
 	}
@@ -213,7 +214,7 @@ func (c *coveragePanel) status() string {
 		return ""
 	}
 	words := text.Plural(len(c.known.on), "link")
-	if c.shared.judged.behind || c.shared.info.Live {
+	if c.shared.judged.Behind || c.shared.info.Live {
 		words += " so far"
 	}
 	return words
@@ -286,4 +287,28 @@ func (c *coveragePanel) line(i int) style.Line {
 func (c *coveragePanel) ruleLine(row style.Line, what *coverageLine, times string) style.Line {
 	return row.Add(style.Strong, text.Pad(what.rule.ID, min(34, c.width/2))+" ").Add(style.Normal, text.Pad(times, 18)).
 		Add(style.Dim, what.rule.Title)
+}
+
+// coverage is the message of loader.coverage.
+type coverage struct {
+	ticket uint64
+	result *analyzer.Result
+	whole  bool // it counts all findings there are
+	on     []report.Observed
+	took   time.Duration
+	err    error
+}
+
+// readCoverage reads what was observed so far, after a pause.
+func readCoverage(l *load.Loader, ticket uint64, pause time.Duration) tea.Cmd {
+	return func() tea.Msg {
+		l.Pause(pause)
+		begin := time.Now()
+		info, err := l.Source.Info(l.Context)
+		answer := coverage{ticket: ticket, whole: l.Observed.FoundAll(), result: l.Observed.Result(), err: err}
+		answer.result.Note(info)
+		answer.on = report.ObservedOn(answer.result, l.Rules)
+		answer.took = time.Since(begin)
+		return answer
+	}
 }

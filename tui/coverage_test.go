@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 // What was observed is said in the words of check, and unfolds to the rules and what they are about.
@@ -93,7 +94,7 @@ func TestCoverageOfVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewVerdicts(info.Arrivals)
+		v := load.NewVerdicts(info.Arrivals)
 		u := newUI(t, m.Reader(), 160, 30, Options{Verdicts: v})
 		defer u.close()
 		u.press("c")

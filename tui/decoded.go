@@ -30,7 +30,7 @@ func (w *docWriter) decoded(at analyzer.Place) {
 		w.facts(at, callFacts(call, w.doc.reading.Dialects))
 		return
 	}
-	res := w.x.Response
+	res := w.Exchange.Response
 	head := capture.ParseResponseHead(res.Head)
 	body, _ := res.Body.Decode(&head)
 	a := a2a.DecodeAnswer(call, head.Status, head.Fields.MediaType(), body)

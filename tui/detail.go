@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 )
 
 // maxOpen bounds the events whose content is shown at once, and maxRows the rows that are kept.
@@ -29,7 +30,7 @@ type detail struct {
 	mode   view
 	limit  int            // bytes of a body that are shown
 	goal   analyzer.Place // where to move when the document is ready
-	excerpt
+	load.Excerpt
 	ctx         context.Context // ends when the view is left
 	leave       context.CancelFunc
 	doc         document
@@ -54,7 +55,7 @@ type detail struct {
 
 // loaded is the message of loader.exchange.
 type loaded struct {
-	excerpt
+	load.Excerpt
 	found  []analyzer.Finding // as a reading says
 	ticket uint64
 	took   time.Duration
@@ -73,7 +74,7 @@ func newDetail(s *shared, goal analyzer.Place) *detail {
 	if s.pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
 		d.finder.step = 1
 	}
-	d.ctx, d.leave = context.WithCancel(s.load.ctx)
+	d.ctx, d.leave = context.WithCancel(s.load.Context)
 	return d
 }
 
@@ -88,19 +89,19 @@ func (d *detail) begin() tea.Cmd {
 
 // readOn returns the command that reads on, after a pause.
 func (d *detail) readOn(pause time.Duration) tea.Cmd {
-	ctx, load, ticket, seq, sofar := d.ctx, d.shared.load, d.loading, d.seq, d.excerpt
+	ctx, load, ticket, seq, sofar := d.ctx, d.shared.load, d.loading, d.seq, d.Excerpt
 	return func() tea.Msg {
-		load.pause(pause)
+		load.Pause(pause)
 		begin := time.Now()
 		var found []analyzer.Finding
-		if r := load.kept.reading(); r != nil {
-			if err := load.keptCards(r.Head().Cards); err != nil {
-				return loaded{ticket: ticket, excerpt: sofar, took: time.Since(begin), err: err}
+		if r := load.Reading.Now(); r != nil {
+			if err := load.KeptCards(r.Head().Cards); err != nil {
+				return loaded{ticket: ticket, Excerpt: sofar, took: time.Since(begin), err: err}
 			}
-			found = load.kept.findingsOf(ctx, seq)
+			found = load.Reading.FindingsOf(ctx, seq)
 		}
-		after, err := sofar.read(ctx, load.src, seq, nil)
-		return loaded{ticket: ticket, excerpt: after, found: found, took: time.Since(begin), err: err}
+		after, err := sofar.Read(ctx, load.Source, seq, nil)
+		return loaded{ticket: ticket, Excerpt: after, found: found, took: time.Since(begin), err: err}
 	}
 }
 
@@ -108,7 +109,7 @@ func (d *detail) target() analyzer.Place {
 	at := analyzer.Place{Exchange: d.seq}
 	if i := d.eventAtCursor(); i >= 0 {
 		at.Response = true
-		return at.Event(d.excerpt.events.number(i))
+		return at.Event(d.Excerpt.Events.Number(i))
 	}
 	return at
 }
@@ -125,7 +126,7 @@ func (d *detail) resize(width, height int) tea.Cmd {
 
 // build returns the command that lays the exchange out again.
 func (d *detail) build() tea.Cmd {
-	if d.x == nil {
+	if d.Exchange == nil {
 		return nil
 	}
 	d.building = d.shared.ticket()
@@ -135,20 +136,20 @@ func (d *detail) build() tea.Cmd {
 	}
 	source := d.source()
 	source.open = open[:min(len(open), maxOpen)]
-	return d.shared.load.build(d.building, source)
+	return buildDocument(d.shared.load, d.building, source)
 }
 
 // source returns what the exchange is laid out from.
 func (d *detail) source() docSource {
 	return docSource{
-		ctx: d.ctx, excerpt: d.excerpt, findings: d.findings(), view: d.mode, width: max(d.width, 8),
-		limit: d.limit, folds: d.folds, note: d.shared.notes.Of(d.seq, d.x.ID), pattern: d.finder.pattern,
+		ctx: d.ctx, Excerpt: d.Excerpt, findings: d.findings(), view: d.mode, width: max(d.width, 8),
+		limit: d.limit, folds: d.folds, note: d.shared.notes.Of(d.seq, d.Exchange.ID), pattern: d.finder.pattern,
 	}
 }
 
 // findings returns the findings of the exchange, which a reading may have told before they were listed.
 func (d *detail) findings() []analyzer.Finding {
-	if found := d.shared.found.of(d.seq); found != nil {
+	if found := d.shared.found.Of(d.seq); found != nil {
 		return found
 	}
 	return d.kept
@@ -203,11 +204,11 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	if msg.err != nil {
 		return nil
 	}
-	first := d.x == nil
+	first := d.Exchange == nil
 	at := d.spot()
-	d.excerpt, d.kept = msg.excerpt, msg.found
+	d.Excerpt, d.kept = msg.Excerpt, msg.found
 	var cmds []tea.Cmd
-	if first || !d.more {
+	if first || !d.More {
 		cmds = append(cmds, d.build())
 	}
 	if d.ready {
@@ -215,7 +216,7 @@ func (d *detail) load(msg loaded) tea.Cmd {
 		cmds = append(cmds, d.summarise(), d.searchOn(), d.advance())
 	}
 	switch {
-	case d.more:
+	case d.More:
 		d.loading = d.shared.ticket()
 		cmds = append(cmds, d.readOn(0))
 	case d.reloadAgain:
@@ -230,7 +231,7 @@ func (d *detail) grow(at spot) {
 	d.window.length = d.length()
 	if d.toEnd {
 		d.window.move(d.window.length - 1)
-		d.toEnd = d.more
+		d.toEnd = d.More
 		return
 	}
 	d.window.move(d.lineOf(at))
@@ -285,7 +286,7 @@ func (d *detail) index() {
 
 // seekGoal moves to the goal, once what it names was read.
 func (d *detail) seekGoal() tea.Cmd {
-	if d.sought || d.more && strings.HasPrefix(d.goal.Part, "event[") {
+	if d.sought || d.More && strings.HasPrefix(d.goal.Part, "event[") {
 		return nil
 	}
 	d.sought = true
@@ -326,7 +327,7 @@ func (d *detail) summarise() tea.Cmd {
 		clear(d.rows)
 	}
 	d.reading = d.shared.ticket()
-	return d.shared.load.rows(d.ctx, d.reading, d.seq, d.excerpt.events, *d.call(), first, last)
+	return readRows(d.shared.load, d.ctx, d.reading, d.seq, d.Excerpt.Events, *d.call(), first, last)
 }
 
 // turnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
@@ -346,7 +347,7 @@ func (d *detail) act(a keys.Action) tea.Cmd {
 		d.pendingKeys = append(d.pendingKeys, a)
 		return nil
 	}
-	d.sought, d.toEnd = true, a == keys.Bottom && d.more
+	d.sought, d.toEnd = true, a == keys.Bottom && d.More
 	d.finder.stay()
 	switch a {
 	case keys.Open:

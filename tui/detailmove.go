@@ -141,5 +141,5 @@ func (d *detail) show(n int) {
 
 // indexOf returns the index of the event that a place names, or -1.
 func (d *detail) indexOf(at analyzer.Place) int {
-	return d.excerpt.events.indexOf(at.Part)
+	return d.Excerpt.Events.IndexOf(at.Part)
 }

@@ -27,7 +27,7 @@ type spot struct {
 }
 
 // events returns how many rows of events there are, as far as they were read.
-func (d *detail) events() int { return d.excerpt.events.length() }
+func (d *detail) events() int { return d.Excerpt.Events.Length() }
 
 // below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
 func (d *detail) below(i int) []docLine {
@@ -133,17 +133,17 @@ func (d *detail) eventAtCursor() int {
 func (d *detail) title() string { return strconv.FormatUint(d.seq, 10) }
 
 func (d *detail) status() string {
-	if d.x == nil {
+	if d.Exchange == nil {
 		return ""
 	}
 	found := d.finder.words(d)
 	if found != "" && d.width < 100 { // there is no room for all
 		return found
 	}
-	words := d.x.Client.Name + " → " + d.x.Agent.Name + ", "
-	if res := d.x.Response; res != nil && res.Stream {
-		words += text.Plural(d.excerpt.events.count(), "event") + ", "
-		if d.more {
+	words := d.Exchange.Client.Name + " → " + d.Exchange.Agent.Name + ", "
+	if res := d.Exchange.Response; res != nil && res.Stream {
+		words += text.Plural(d.Excerpt.Events.Count(), "event") + ", "
+		if d.More {
 			words += fmt.Sprintf("loading %d %%, ", d.percent())
 		}
 	}
@@ -186,7 +186,7 @@ func (d *detail) view() []style.Line {
 // summary.
 func (d *detail) row(i int) style.Line {
 	number := "·"
-	if k := d.excerpt.events.number(i); k > 0 {
+	if k := d.Excerpt.Events.Number(i); k > 0 {
 		number += strconv.Itoa(k)
 	}
 	sign, look := "▸", style.Dim
@@ -210,14 +210,14 @@ func (d *detail) row(i int) style.Line {
 		words = "cut: " + words
 	}
 	if i == 0 {
-		e.before = d.x.Response.At
+		e.before = d.Exchange.Response.At
 	}
 	row = row.Add(style.Dim, text.PadLeft(d.when(e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
 	if d.width >= 100 {
 		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), 8)+"  ")
 	}
 	if d.doc.total > 0 {
-		row = row.Join(e.bar(scale{d.doc.total, min(max(d.width/6, 16), 40)}, d.excerpt.events.number(i) > 0).Line()).
+		row = row.Join(e.bar(scale{d.doc.total, min(max(d.width/6, 16), 40)}, d.Excerpt.Events.Number(i) > 0).Line()).
 			Add(style.Normal, "  ")
 	}
 	return row.Add(style.Normal, words)
@@ -249,7 +249,7 @@ func (d *detail) when(at time.Duration) string {
 	case d.shared.deltas:
 		return "+" + text.Duration(at)
 	}
-	return d.shared.clock(d.x.Started.Add(at))
+	return d.shared.clock(d.Exchange.Started.Add(at))
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.
@@ -278,5 +278,5 @@ func (e *eventRow) pauseStyle() style.Style {
 
 // percent returns how much of the capture behind the beginning of the exchange was read.
 func (d *detail) percent() uint64 {
-	return min(100*d.excerpt.events.next/max(d.shared.info.Arrivals, 1), 99)
+	return min(100*d.Excerpt.Events.Next/max(d.shared.info.Arrivals, 1), 99)
 }

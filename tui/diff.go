@@ -12,15 +12,16 @@ import (
 	"a2atap/analyzer"
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
 // A diffSide is one of the two things that are compared: an exchange, or a task.
 type diffSide struct {
-	seq    uint64 // the exchange, or one of the task
-	isTask bool   // all that is about the same task
-	other  *part  // exchanges of another capture; nil if they are of the one that is shown
-	name   string // of the side where other is not nil
+	seq    uint64     // the exchange, or one of the task
+	isTask bool       // all that is about the same task
+	other  *load.Part // exchanges of another capture; nil if they are of the one that is shown
+	name   string     // of the side where other is not nil
 }
 
 // words names the side.
@@ -79,41 +80,41 @@ type compared struct {
 	err    error
 }
 
-// compare compares two sides as a2atap diff does.
-func (l *loader) compare(
+// compareSides compares two sides as a2atap diff does.
+func compareSides(l *load.Loader,
 	ctx context.Context, ticket uint64, was, now diffSide, found map[uint64][]analyzer.Finding,
 ) tea.Cmd {
 	return func() tea.Msg {
 		msg := compared{ticket: ticket}
-		var sides [2]*part
+		var sides [2]*load.Part
 		var names [2]string
 		for i, s := range []diffSide{was, now} {
-			if sides[i], names[i], msg.err = l.side(ctx, s, found); msg.err != nil {
+			if sides[i], names[i], msg.err = readSide(l, ctx, s, found); msg.err != nil {
 				return msg
 			}
 		}
 		a, b := sides[0], sides[1]
 		msg.report, msg.err = diff.Run(ctx, a, b, diff.Options{
-			KeepWas: a.keep, KeepNow: b.keep, FoundWas: a.findings, FoundNow: b.findings,
+			KeepWas: a.Keep, KeepNow: b.Keep, FoundWas: a.Findings, FoundNow: b.Findings,
 			Sides: report.Sides{Was: names[0], Now: names[1]},
 		})
 		if msg.err != nil {
 			return msg
 		}
 		msg.told = reportLines(msg.report)
-		msg.rows, msg.err = l.besides(ctx, a, b, msg.report)
+		msg.rows, msg.err = layBesides(l, ctx, a, b, msg.report)
 		return msg
 	}
 }
 
-// side reads what is to be compared, and names it.
-func (l *loader) side(ctx context.Context, s diffSide, found map[uint64][]analyzer.Finding) (*part, string, error) {
+// readSide reads what is to be compared, and names it.
+func readSide(l *load.Loader, ctx context.Context, s diffSide, found map[uint64][]analyzer.Finding) (*load.Part, string, error) {
 	if s.other != nil {
 		return s.other, s.name, nil
 	}
 	name, seqs := fmt.Sprint(s.seq), []uint64{s.seq}
 	if s.isTask {
-		task, of, err := l.sameTask(ctx, s.seq)
+		task, of, err := l.SameTask(ctx, s.seq)
 		if err != nil {
 			return nil, "", err
 		}
@@ -121,7 +122,7 @@ func (l *loader) side(ctx context.Context, s diffSide, found map[uint64][]analyz
 			name = "task " + short(task)
 		}
 	}
-	p, err := l.part(ctx, seqs, found)
+	p, err := l.Part(ctx, seqs, found)
 	return p, name, err
 }
 
@@ -171,13 +172,13 @@ func toldLine(l style.Line, columns int) []style.Line {
 	return style.Text(style.Normal, " ").Join(l).WrapWords(max(columns-1, 8), indent)
 }
 
-// besides lays both sides out line by line: exchanges that were compared stand beside each other, ids are renamed by
+// layBesides lays both sides out line by line: exchanges that were compared stand beside each other, ids are renamed by
 // where they appear first.
-func (l *loader) besides(ctx context.Context, a, b *part, r *report.Report) ([]diffRow, error) {
+func layBesides(l *load.Loader, ctx context.Context, a, b *load.Part, r *report.Report) ([]diffRow, error) {
 	was, now := newLaidOut(l), newLaidOut(l)
 	var rows []diffRow
-	if len(a.chosen) == 1 && len(b.chosen) == 1 || len(r.Lines) == 0 {
-		return l.inOrder(ctx, was, now, a, b)
+	if len(a.Chosen) == 1 && len(b.Chosen) == 1 || len(r.Lines) == 0 {
+		return inOrder(l, ctx, was, now, a, b)
 	}
 	for _, pair := range r.Lines {
 		left, err := was.exchange(ctx, a, pair.Exchange)
@@ -194,11 +195,11 @@ func (l *loader) besides(ctx context.Context, a, b *part, r *report.Report) ([]d
 }
 
 // inOrder lays out two sides of one exchange each, whether or not they could be compared by meaning.
-func (l *loader) inOrder(ctx context.Context, was, now *laidOut, a, b *part) ([]diffRow, error) {
+func inOrder(l *load.Loader, ctx context.Context, was, now *laidOut, a, b *load.Part) ([]diffRow, error) {
 	var texts [2][]style.Line
-	for i, side := range []*part{a, b} {
+	for i, side := range []*load.Part{a, b} {
 		out := []*laidOut{was, now}[i]
-		for _, seq := range slices.Sorted(maps.Keys(side.chosen)) {
+		for _, seq := range slices.Sorted(maps.Keys(side.Chosen)) {
 			lines, err := out.exchange(ctx, side, seq)
 			if err != nil {
 				return nil, err

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/tui/align"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -71,14 +72,14 @@ func stringsOf(lines []style.Line) []string {
 // A laidOut lays the exchanges of one side of a comparison out, with its ids renamed in the order in which they appear,
 // and without times: two sides that differ in nothing else have the same lines.
 type laidOut struct {
-	load  *loader
+	load  *load.Loader
 	names map[string]string
 	count map[string]int
 	lines []style.Line
 	call  *a2a.Call
 }
 
-func newLaidOut(l *loader) *laidOut {
+func newLaidOut(l *load.Loader) *laidOut {
 	return &laidOut{load: l, names: make(map[string]string), count: make(map[string]int)}
 }
 
@@ -117,7 +118,7 @@ func (o *laidOut) exchange(ctx context.Context, src capture.Source, seq uint64) 
 	if err != nil {
 		return nil, err
 	}
-	o.lines, o.call = nil, &o.load.reader.Read(x).Call
+	o.lines, o.call = nil, &o.load.Reader.Read(x).Call
 	head := capture.ParseRequestHead(x.Request.Head)
 	target := compare.RewriteTarget(head.Target, o.call, o.rename)
 	o.put(style.Text(style.Request, "→ "+head.Method+" "+target))

@@ -47,7 +47,7 @@ type diffPanel struct {
 
 func newDiffPanel(s *shared, was, now diffSide) *diffPanel {
 	d := &diffPanel{shared: s, was: was, now: now}
-	d.ctx, d.leave = context.WithCancel(s.load.ctx)
+	d.ctx, d.leave = context.WithCancel(s.load.Context)
 	return d
 }
 
@@ -69,8 +69,8 @@ func (d *diffPanel) status() string {
 
 func (d *diffPanel) begin() tea.Cmd {
 	d.loading = d.shared.ticket()
-	found := d.shared.found.within(1, d.shared.info.Exchanges)
-	return d.shared.load.compare(d.ctx, d.loading, d.was, d.now, found)
+	found := d.shared.found.Within(1, d.shared.info.Exchanges)
+	return compareSides(d.shared.load, d.ctx, d.loading, d.was, d.now, found)
 }
 
 func (d *diffPanel) resize(width, height int) tea.Cmd {

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -63,9 +64,9 @@ type document struct {
 
 // A docSource holds what a document is built from.
 type docSource struct {
-	excerpt
+	load.Excerpt
 	ctx      context.Context
-	load     *loader
+	load     *load.Loader
 	findings []analyzer.Finding
 	view     view
 	width    int
@@ -84,10 +85,10 @@ type built struct {
 	doc    document
 }
 
-// build lays an exchange out.
-func (l *loader) build(ticket uint64, s docSource) tea.Cmd {
+// buildDocument lays an exchange out.
+func buildDocument(l *load.Loader, ticket uint64, s docSource) tea.Cmd {
 	return func() tea.Msg {
-		s.load, s.reading = l, l.reader.Read(s.x)
+		s.load, s.reading = l, l.Reader.Read(s.Exchange)
 		return built{ticket, s.layout()}
 	}
 }
@@ -105,15 +106,15 @@ func (s docSource) layout() document {
 }
 
 func (w *docWriter) request() {
-	at := analyzer.Place{Exchange: w.x.Seq}
+	at := analyzer.Place{Exchange: w.Exchange.Seq}
 	w.noted()
-	if how := w.x.Client.How; how != "" && how != "user-agent" && how != "default" {
-		w.say(analyzer.Place{}, style.Text(style.Dim, "client "+w.x.Client.Name+": "+how), 0)
+	if how := w.Exchange.Client.How; how != "" && how != "user-agent" && how != "default" {
+		w.say(analyzer.Place{}, style.Text(style.Dim, "client "+w.Exchange.Client.Name+": "+how), 0)
 	}
-	w.head(at, w.x.Request.Head, style.Request, "→ ")
-	head := capture.ParseRequestHead(w.x.Request.Head)
-	w.body(at.Body(), &w.x.Request.Body, &head)
-	w.trailer(at, w.x.Request.Trailer)
+	w.head(at, w.Exchange.Request.Head, style.Request, "→ ")
+	head := capture.ParseRequestHead(w.Exchange.Request.Head)
+	w.body(at.Body(), &w.Exchange.Request.Body, &head)
+	w.trailer(at, w.Exchange.Request.Trailer)
 }
 
 // noted writes the mark and the comment, if there are any.
@@ -132,8 +133,8 @@ func (w *docWriter) noted() {
 
 func (w *docWriter) answer() {
 	w.say(analyzer.Place{}, style.Line{}, 0)
-	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
-	res := w.x.Response
+	at := analyzer.Place{Exchange: w.Exchange.Seq, Response: true}
+	res := w.Exchange.Response
 	if res == nil {
 		w.say(at, style.Text(style.Dim, "no response was recorded"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response })
@@ -218,7 +219,7 @@ const eventIndent = 2
 
 // contents lays out the findings of a stream's events, and the contents of those that are open.
 func (w *docWriter) contents() {
-	if w.x.Response == nil || !w.x.Response.Stream {
+	if w.Exchange.Response == nil || !w.Exchange.Response.Stream {
 		return
 	}
 	w.width -= eventIndent
@@ -228,14 +229,14 @@ func (w *docWriter) contents() {
 		if !f.Place.Response {
 			continue
 		}
-		if at := w.excerpt.events.indexOf(f.Place.Part); at >= 0 {
+		if at := w.Excerpt.Events.IndexOf(f.Place.Part); at >= 0 {
 			w.doc.marks[at] = append(w.doc.marks[at], findingLines(f, w.width-1)...)
 		}
 	}
 	for _, i := range w.open {
-		err := w.load.events(w.ctx, w.x.Seq, w.excerpt.events, i, i, func(at int, e *capture.Event) {
+		err := w.load.Events(w.ctx, w.Exchange.Seq, w.Excerpt.Events, i, i, func(at int, e *capture.Event) {
 			if at == i {
-				place := eventAt(w.x.Seq, e.K)
+				place := load.EventAt(w.Exchange.Seq, e.K)
 				w.event(place, e, func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part })
 			}
 		})
@@ -251,19 +252,19 @@ const barsFrom = 90
 
 // bars decides what the bars of the events stand for, and says it.
 func (w *docWriter) bars() string {
-	if w.width < barsFrom || w.more || w.excerpt.events.at <= 0 {
+	if w.width < barsFrom || w.More || w.Excerpt.Events.At <= 0 {
 		return ""
 	}
-	w.doc.total = w.excerpt.events.at
+	w.doc.total = w.Excerpt.Events.At
 	return "; bars are the waits before the events, on a scale from 0 to " + text.Duration(w.doc.total)
 }
 
 // howMany says how many events there are, once all were read.
 func (w *docWriter) howMany() string {
-	if w.more {
+	if w.More {
 		return "events"
 	}
-	return text.Plural(w.excerpt.events.count(), "event")
+	return text.Plural(w.Excerpt.Events.Count(), "event")
 }
 
 // event writes the content of one event.
@@ -293,30 +294,30 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *docWriter) ending() {
 	w.say(analyzer.Place{}, style.Line{}, 0)
-	if res := w.x.Response; res != nil && res.Stream {
-		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
+	if res := w.Exchange.Response; res != nil && res.Stream {
+		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
 	}
-	if f := w.x.Fault; f != nil {
+	if f := w.Exchange.Fault; f != nil {
 		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
 	}
 	switch {
-	case w.more:
+	case w.More:
 		w.say(analyzer.Place{}, style.Text(style.Dim, "… loading"), 0)
-	case w.x.State == capture.StateOpen:
+	case w.Exchange.State == capture.StateOpen:
 		w.say(analyzer.Place{}, style.Text(style.Warning, "… still open"), 0)
-	case w.x.State == capture.StateInterrupted:
+	case w.Exchange.State == capture.StateInterrupted:
 		w.say(analyzer.Place{}, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
-	case w.x.Ended >= 0:
-		w.say(analyzer.Place{}, style.Text(style.Dim, "ended after "+text.Duration(w.x.Ended)), 0)
+	case w.Exchange.Ended >= 0:
+		w.say(analyzer.Place{}, style.Text(style.Dim, "ended after "+text.Duration(w.Exchange.Ended)), 0)
 	}
-	if w.x.Lost > 0 {
+	if w.Exchange.Lost > 0 {
 		w.say(analyzer.Place{}, style.Text(style.Warning,
-			"? "+text.Plural(w.x.Lost, "byte")+" were not recorded; it is not known where"), 2)
+			"? "+text.Plural(w.Exchange.Lost, "byte")+" were not recorded; it is not known where"), 2)
 	}
-	for _, r := range w.x.Rewrites {
+	for _, r := range w.Exchange.Rewrites {
 		w.say(analyzer.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
-	for _, note := range w.x.Notes {
+	for _, note := range w.Exchange.Notes {
 		if strings.HasPrefix(note, capture.FaultMadeHere) {
 			w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+note), 2)
 		} else {

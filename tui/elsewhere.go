@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 )
 
 // An elsewhere shows an exchange of another capture. What concerns the capture that is looked at, such as its marks and
@@ -20,11 +21,11 @@ type elsewhere struct {
 const furtherTickets = 1 << 40
 
 // openElsewhere opens an exchange of another capture.
-func (m *inspector) openElsewhere(src *part, seq uint64, file string) tea.Cmd {
+func (m *inspector) openElsewhere(src *load.Part, seq uint64, file string) tea.Cmd {
 	s := m.shared
 	m.doing.further++
 	other := &shared{
-		load: newLoader(s.load.ctx, src, s.load.rules, s.load.keys...), opened: true, theme: s.theme,
+		load: load.New(s.load.Context, src, s.load.Rules, s.load.Keys...), opened: true, theme: s.theme,
 		deltas: s.deltas, tickets: m.doing.further * furtherTickets,
 	}
 	e := &elsewhere{newDetail(other, analyzer.Place{Exchange: seq}), file}

@@ -51,7 +51,7 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 	task := selection{
 		words: fmt.Sprintf("all exchanges of the task of %d", seq), name: fmt.Sprintf("%d-task", seq), count: -1,
 		seqs: func(ctx context.Context) ([]uint64, error) {
-			_, seqs, err := load.sameTask(ctx, seq)
+			_, seqs, err := load.SameTask(ctx, seq)
 			return seqs, err
 		},
 	}
@@ -127,7 +127,7 @@ type exported struct {
 }
 
 func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
-	ctx, write := m.shared.load.ctx, m.options.Exporter.Write
+	ctx, write := m.shared.load.Context, m.options.Exporter.Write
 	m.shared.message = "writing " + file + " …"
 	return func() tea.Msg {
 		seqs, err := s.seqs(ctx)

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -83,7 +84,7 @@ func (l *list) awaitPause() tea.Cmd {
 	l.bar.ticket = l.shared.ticket()
 	load, pause := l.shared.load, typed{l.bar.ticket}
 	return func() tea.Msg {
-		load.pause(typePause)
+		load.Pause(typePause)
 		return pause
 	}
 }
@@ -130,7 +131,7 @@ func (l *list) apply(expr string) tea.Cmd {
 		return nil
 	}
 	l.search = newSearch(expr, f, l.shared.ticket(), l.shared.info.Exchanges)
-	return tea.Batch(l.refiltered(), l.reposition(), l.shared.load.narrow(l.search.ticket, f))
+	return tea.Batch(l.refiltered(), l.reposition(), l.shared.load.Narrow(l.search.ticket, f))
 }
 
 // searched handles a message of the search.
@@ -141,25 +142,25 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 	}
 	var relink tea.Cmd
 	switch msg := msg.(type) {
-	case narrowed:
-		if msg.ticket != s.ticket {
+	case load.Narrowed:
+		if msg.Ticket != s.ticket {
 			return nil
 		}
-		s.pool, s.all, s.err = msg.pool, msg.all, msg.err
-		s.linked = msg.linked
+		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
+		s.linked = msg.Linked
 		relink = s.relink(l.shared.load, l.shared.info.Exchanges, 0)
-	case scanned:
-		if msg.ticket != s.ticket {
+	case load.Scanned:
+		if msg.Ticket != s.ticket {
 			return nil
 		}
-		s.bound, s.err = msg.from, msg.err
-		s.insert(msg.matches)
-	case retested:
-		if msg.ticket != s.ticket {
+		s.bound, s.err = msg.From, msg.Err
+		s.insert(msg.Matches)
+	case load.Retested:
+		if msg.Ticket != s.ticket {
 			return nil
 		}
-		s.testing, s.err = false, msg.err
-		s.replace(msg.seqs, msg.matches)
+		s.testing, s.err = false, msg.Err
+		s.replace(msg.Seqs, msg.Matches)
 		return tea.Batch(l.reposition(), s.retestChanged(l.shared.load, &l.shared.found, nil))
 	}
 	load, found := l.shared.load, &l.shared.found
@@ -196,7 +197,7 @@ func (l *list) progress() string {
 		return "! " + s.err.Error()
 	case !s.done():
 		return fmt.Sprintf("searching, %d %%", s.percent())
-	case !l.shared.judged.behind || l.shared.load.kept.whole(): // rows tell it
+	case !l.shared.judged.Behind || l.shared.load.Reading.Whole(): // rows tell it
 	case s.filter.Asks("workflow"):
 		return "what caused what is still being read"
 	case s.judging():

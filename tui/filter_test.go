@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 // A user looks at one workflow in the list, alone and together with other words.
@@ -39,7 +40,7 @@ func TestFilterByWorkflow(t *testing.T) {
 // The filter chooses more as more is known of what caused what, and less where something else shows to have caused it.
 func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := trip(t), NewVerdicts(0)
+		m, v := trip(t), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:1"})
 		defer u.close()
 		sees := func(when string, want ...uint64) {
@@ -75,7 +76,7 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 func TestFilterByWorkflowReadsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 5_000
-		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), NewVerdicts(0)
+		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), load.NewVerdicts(0)
 		for n := uint64(1); n <= many; n++ {
 			record(t, m, call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
 			link := workflow.Link{Exchange: n, Workflow: n}

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/load"
 )
 
 // filterWords offers words for the end of a filter: keys, and behind a key the values that are known.
@@ -36,11 +37,11 @@ func (l *list) filterWords(expr string) []string {
 func (l *list) filterValues(name string) []string {
 	switch name {
 	case "agent":
-		return l.seen(func(e *entry) string { return e.agent })
+		return l.seen(func(e *load.Entry) string { return e.Agent })
 	case "client":
-		return l.seen(func(e *entry) string { return e.client })
+		return l.seen(func(e *load.Entry) string { return e.Client })
 	case "link":
-		return l.seen(func(e *entry) string { return e.client + "->" + e.agent })
+		return l.seen(func(e *load.Entry) string { return e.Client + "->" + e.Agent })
 	case "op":
 		return names(a2a.SendMessage, a2a.Operation.String)
 	case "state":
@@ -71,10 +72,10 @@ func names[N ~uint8](from N, name func(N) string) (list []string) {
 }
 
 // seen returns what the entries that were read have, each once.
-func (l *list) seen(of func(e *entry) string) []string {
+func (l *list) seen(of func(e *load.Entry) string) []string {
 	values := make(map[string]bool)
 	for _, e := range l.cache {
-		if !e.absent {
+		if !e.Absent {
 			values[of(&e)] = true
 		}
 	}
@@ -84,12 +85,12 @@ func (l *list) seen(of func(e *entry) string) []string {
 // ruleIDs returns the ids of the rules: those that were broken come first.
 func (s *shared) ruleIDs() []string {
 	var ids []string
-	for i := range s.found.list {
-		if id := s.found.list[i].Rule.ID; !slices.Contains(ids, id) {
+	for i := range s.found.List {
+		if id := s.found.List[i].Rule.ID; !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
-	for _, r := range s.load.rules {
+	for _, r := range s.load.Rules {
 		if !slices.Contains(ids, r.ID) {
 			ids = append(ids, r.ID)
 		}

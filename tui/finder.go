@@ -86,11 +86,11 @@ func matchesIn(lines []docLine) int {
 
 // done reports whether everything was searched that is there.
 func (f *finder) done(d *detail) bool {
-	return f.stopped || f.err != nil || !d.more && f.next >= d.events()
+	return f.stopped || f.err != nil || !d.More && f.next >= d.events()
 }
 
 // running reports whether the search is still under way.
-func (f *finder) running(d *detail) bool { return f.pattern != nil && d.x != nil && !f.done(d) }
+func (f *finder) running(d *detail) bool { return f.pattern != nil && d.Exchange != nil && !f.done(d) }
 
 // words describes the state of the search.
 func (f *finder) words(d *detail) string {
@@ -196,7 +196,7 @@ func (d *detail) searchOn() tea.Cmd {
 		return nil
 	}
 	f.ticket = d.shared.ticket()
-	return d.shared.load.searchEvents(f.ticket, d.source(), f.next, f.arrival)
+	return searchEvents(d.shared.load, f.ticket, d.source(), f.next, f.arrival)
 }
 
 // searched takes events that were searched.

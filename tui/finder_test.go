@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/tui/find"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
@@ -239,7 +240,7 @@ func FuzzMatches(f *testing.F) {
 		x := &capture.Exchange{Seq: 1, Request: capture.Request{
 			Head: []byte("POST /kyoto HTTP/1.1\r\n\r\n"), Body: capture.Body{Data: []byte(body), Complete: true},
 		}}
-		s := docSource{excerpt: excerpt{x: x}, width: max(int(width), 8), limit: maxShown, pattern: p}
+		s := docSource{Excerpt: load.Excerpt{Exchange: x}, width: max(int(width), 8), limit: maxShown, pattern: p}
 		w := s.counter()
 		w.request()
 		for _, flip := range []analyzer.Place{{}, analyzer.Place{Exchange: 1}.Body().At("/a")} {
@@ -280,11 +281,11 @@ func checkMatches(t *testing.T, lines []docLine, want int) {
 // BenchmarkSearchEvents searches a stream of 100,000 events.
 func BenchmarkSearchEvents(b *testing.B) {
 	m := long(b, 100_000)
-	l := newLoader(b.Context(), m, nil)
+	l := load.New(b.Context(), m, nil)
 	d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
 	d.resize(80, 22)
 	d.update(d.begin()())
-	for d.more {
+	for d.More {
 		d.update(d.readOn(0)())
 	}
 	p, err := find.Parse("kyoto")
@@ -295,7 +296,7 @@ func BenchmarkSearchEvents(b *testing.B) {
 		d.finder = finder{pattern: p, opened: -1}
 		for d.finder.next < d.events() {
 			d.finder.ticket = 1
-			msg := l.searchEvents(1, d.source(), d.finder.next, d.finder.arrival)().(eventsSearched)
+			msg := searchEvents(l, 1, d.source(), d.finder.next, d.finder.arrival)().(eventsSearched)
 			if msg.err != nil {
 				b.Fatal(msg.err)
 			}

@@ -101,7 +101,7 @@ func groupFindings(list []analyzer.Finding, by findingGrouping) []findingGroup {
 
 // rebuild lists the findings as they are now. The cursor stays at its finding or heading.
 func (f *findingsPanel) rebuild() {
-	list := f.shared.found.list
+	list := f.shared.found.List
 	groups := groupFindings(list, f.by)
 	var lines []outlineLine
 	at := -1

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
+	"a2atap/tui/load"
 )
 
 // A user groups findings, folds a group, and goes through the others.
@@ -60,7 +61,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 // New findings, also worse ones, do not move the cursor, and a heading that is selected stays selected.
 func TestFindingGroupsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := growing(t, 30), NewVerdicts(0)
+		m, v := growing(t, 30), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v})
 		defer u.close()
 		find := func(seq uint64, s analyzer.Severity, rule int) {

@@ -59,7 +59,7 @@ func (f *findingsPanel) first(seq uint64) {
 	f.rebuild()
 	for i := range f.list.lines {
 		l := &f.list.lines[i]
-		if l.key == "" && f.shared.found.list[l.item].Place.Exchange == seq {
+		if l.key == "" && f.shared.found.List[l.item].Place.Exchange == seq {
 			f.list.reveal(i)
 			break
 		}
@@ -70,10 +70,10 @@ func (f *findingsPanel) first(seq uint64) {
 // selected returns the finding under the cursor, the first one under a heading, or nil.
 func (f *findingsPanel) selected() *analyzer.Finding {
 	i := f.list.under()
-	if i < 0 || f.list.lines[i].item >= len(f.shared.found.list) {
+	if i < 0 || f.list.lines[i].item >= len(f.shared.found.List) {
 		return nil
 	}
-	return &f.shared.found.list[f.list.lines[i].item]
+	return &f.shared.found.List[f.list.lines[i].item]
 }
 
 func (f *findingsPanel) target() analyzer.Place {
@@ -157,16 +157,16 @@ func (w *window) scroll(a keys.Action) {
 }
 
 func (f *findingsPanel) status() string {
-	counts := &f.shared.found.counts
+	counts := &f.shared.found.Counts
 	words := fmt.Sprintf("%s, %s, %s", text.Plural(counts[analyzer.Error], "error"),
 		text.Plural(counts[analyzer.Warning], "warning"), text.Plural(counts[analyzer.Note], "note"))
-	if more := f.shared.found.total() - len(f.shared.found.list); more > 0 {
-		words += fmt.Sprintf("; the first %s are listed", text.Number(len(f.shared.found.list)))
+	if more := f.shared.found.Total() - len(f.shared.found.List); more > 0 {
+		words += fmt.Sprintf("; the first %s are listed", text.Number(len(f.shared.found.List)))
 	}
 	if f.by != findingsFlat {
 		words += "; " + f.by.words()
 	}
-	if c := &f.shared.judged.counts; c.Failed > 0 {
+	if c := &f.shared.judged.Counts; c.Failed > 0 {
 		words += fmt.Sprintf("; %d of %s failed", c.Failed, text.Plural(c.Calls, "call"))
 	}
 	return words
@@ -200,9 +200,9 @@ func (f *findingsPanel) view() []style.Line {
 
 // nothing explains why there is no finding.
 func (f *findingsPanel) nothing() string {
-	counts := f.shared.judged.counts
+	counts := f.shared.judged.Counts
 	switch {
-	case f.shared.judged.behind || !f.shared.opened:
+	case f.shared.judged.Behind || !f.shared.opened:
 		return "no finding so far; " + f.shared.running()
 	case counts.Judged == 0:
 		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
@@ -225,7 +225,7 @@ func (f *findingsPanel) line(i int) style.Line {
 	if l.key != "" {
 		return f.groupLine(i, l)
 	}
-	found := &f.shared.found.list[l.item]
+	found := &f.shared.found.List[l.item]
 	mark, look := style.OfSeverity(found.Severity)
 	cursor := " "
 	if i == f.list.cursor {

@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/tui/find"
+	"a2atap/tui/load"
 )
 
 // eventsSearched is the message of loader.searchEvents.
@@ -23,15 +24,15 @@ type eventsSearched struct {
 }
 
 // searchEvents searches the events of a stream from one on, which is looked for from an arrival number on, for a while.
-func (l *loader) searchEvents(ticket uint64, s docSource, from int, arrival uint64) tea.Cmd {
+func searchEvents(l *load.Loader, ticket uint64, s docSource, from int, arrival uint64) tea.Cmd {
 	return func() tea.Msg {
-		end := time.Now().Add(pieceTime)
+		end := time.Now().Add(load.PieceTime)
 		answer := eventsSearched{ticket: ticket, next: from, arrival: arrival}
 		s.load = l
 		if s.view == viewDecoded {
-			s.reading = l.reader.Read(s.x)
+			s.reading = l.Reader.Read(s.Exchange)
 		}
-		for step, err := range l.src.StepsOf(s.ctx, s.x.Seq, arrival) {
+		for step, err := range l.Source.StepsOf(s.ctx, s.Exchange.Seq, arrival) {
 			if err != nil {
 				answer.err = err
 				return answer
@@ -45,13 +46,13 @@ func (l *loader) searchEvents(ticket uint64, s docSource, from int, arrival uint
 			}
 			answer.next++
 			answer.arrival = step.Arrival + 1
-			if answer.next >= s.events.length() || answer.next%16 == 0 && time.Now().After(end) {
+			if answer.next >= s.Events.Length() || answer.next%16 == 0 && time.Now().After(end) {
 				return answer
 			}
 		}
 		if answer.err = s.ctx.Err(); answer.err == nil {
 			answer.err = fmt.Errorf("event %d of exchange %d is not in the capture any more",
-				s.events.number(answer.next), s.x.Seq)
+				s.Events.Number(answer.next), s.Exchange.Seq)
 		}
 		return answer
 	}
@@ -67,7 +68,7 @@ func (s *docSource) counter() docWriter {
 // matchesInEvent counts the matches in what the detail shows of an event.
 func (s *docSource) matchesInEvent(e *capture.Event) int {
 	w := s.counter()
-	w.event(eventAt(s.x.Seq, e.K), e, func(analyzer.Place) bool { return false })
+	w.event(load.EventAt(s.Exchange.Seq, e.K), e, func(analyzer.Place) bool { return false })
 	return w.matched
 }
 
@@ -85,15 +86,15 @@ type hunted struct {
 // huntPage is how many exchanges one command searches at most, so that what was found is told on fast machines, too.
 const huntPage = 1024
 
-// hunt searches the exchanges from one on to before another for a while.
-func (l *loader) hunt(ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
+// searchExchanges searches the exchanges from one on to before another for a while.
+func searchExchanges(l *load.Loader, ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := hunted{ticket: ticket, from: from, next: from}
-		if answer.err = l.needCards(); answer.err != nil {
+		if answer.err = l.NeedCards(); answer.err != nil {
 			return answer
 		}
-		end := time.Now().Add(batchTime)
-		for x, err := range l.src.Ends(ctx, from, entryEvents) {
+		end := time.Now().Add(load.BatchTime)
+		for x, err := range l.Source.Ends(ctx, from, load.EntryEvents) {
 			if err == nil && x.Seq < below {
 				err = answer.test(ctx, l, p, x)
 			}
@@ -112,16 +113,16 @@ func (l *loader) hunt(ctx context.Context, ticket uint64, p *find.Pattern, from,
 	}
 }
 
-// huntAgain searches exchanges that have changed, after a pause.
-func (l *loader) huntAgain(
+// searchAgain searches exchanges that have changed, after a pause.
+func searchAgain(l *load.Loader,
 	ctx context.Context, ticket uint64, p *find.Pattern, seqs []uint64, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
-		l.pause(pause)
+		l.Pause(pause)
 		begin := time.Now()
 		answer := hunted{ticket: ticket, again: true}
 		for _, seq := range seqs {
-			x, err := l.ends(seq, entryEvents)
+			x, err := l.Ends(seq, load.EntryEvents)
 			if err == nil {
 				err = answer.test(ctx, l, p, x)
 			}
@@ -135,8 +136,8 @@ func (l *loader) huntAgain(
 }
 
 // test notes an exchange in which the pattern occurs.
-func (h *hunted) test(ctx context.Context, l *loader, p *find.Pattern, x *capture.Exchange) error {
-	s := docSource{ctx: ctx, excerpt: excerpt{x: x}, load: l, width: unwrapped, limit: maxShown, pattern: p}
+func (h *hunted) test(ctx context.Context, l *load.Loader, p *find.Pattern, x *capture.Exchange) error {
+	s := docSource{ctx: ctx, Excerpt: load.Excerpt{Exchange: x}, load: l, width: unwrapped, limit: maxShown, pattern: p}
 	yes, err := s.occurs()
 	if yes {
 		h.matches = append(h.matches, x.Seq)
@@ -150,12 +151,12 @@ const unwrapped = 1 << 20
 // occurs reports whether there is a match in what the detail shows of an exchange of which only the ends may be there.
 // The events of a long stream are read one by one.
 func (s *docSource) occurs() (bool, error) {
-	res := s.x.Response
-	if res == nil || len(res.Events) < 2*entryEvents {
+	res := s.Exchange.Response
+	if res == nil || len(res.Events) < 2*load.EntryEvents {
 		return s.matchesAround() || res != nil && slices.ContainsFunc(res.Events, s.inEvent), nil
 	}
 	var x *capture.Exchange
-	for step, err := range s.load.src.StepsOf(s.ctx, s.x.Seq, 0) {
+	for step, err := range s.load.Source.StepsOf(s.ctx, s.Exchange.Seq, 0) {
 		if err != nil {
 			return false, err
 		}
@@ -166,7 +167,7 @@ func (s *docSource) occurs() (bool, error) {
 		}
 	}
 	whole := *s
-	whole.x = x
+	whole.Exchange = x
 	return whole.matchesAround(), s.ctx.Err()
 }
 

@@ -107,8 +107,8 @@ func (m *inspector) lastLine() style.Line {
 		return style.Text(style.Strong, text.Pad(" "+m.shared.message, room)).Add(look, " "+state)
 	case m.shared.followErr != "":
 		return style.Text(style.Error, text.Pad(" ! "+m.shared.followErr, room)).Add(look, " "+state)
-	case m.shared.judged.err != nil:
-		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.judged.err.Error(), room)).Add(look, " "+state)
+	case m.shared.judged.Err != nil:
+		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.judged.Err.Error(), room)).Add(look, " "+state)
 	}
 	hints := style.Line{}
 	used := 0
@@ -164,30 +164,30 @@ func rank(k *keys.Key) int {
 func (m *inspector) state() (string, style.Style) {
 	s := m.shared
 	var words []string
-	worst, found := s.found.worstOfAll()
+	worst, found := s.found.WorstOfAll()
 	look := style.Dim
 	if found {
 		var mark string
 		mark, look = style.OfSeverity(worst)
-		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.found.counts[worst], worst.String())))
-	} else if s.opened && !s.judged.behind && s.judged.counts.Judged > 0 {
+		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.found.Counts[worst], worst.String())))
+	} else if s.opened && !s.judged.Behind && s.judged.Counts.Judged > 0 {
 		words = append(words, "no finding")
-		if s.judged.counts.Unproved > 0 { // which would else look like success
+		if s.judged.Counts.Unproved > 0 { // which would else look like success
 			look = style.Warning
 		}
-	} else if s.opened && !s.judged.behind {
+	} else if s.opened && !s.judged.Behind {
 		words = append(words, "nothing judged")
 	}
-	if c := &s.judged.counts; c.Failed > 0 && !found { // the findings panel says it too
+	if c := &s.judged.Counts; c.Failed > 0 && !found { // the findings panel says it too
 		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, text.Plural(c.Calls, "call")))
 	}
 	switch {
-	case s.judged.reading:
+	case s.judged.Reading:
 		words = append(words, "reading findings")
-	case s.judged.behind:
-		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.next/max(s.info.Arrivals, 1), 99)))
+	case s.judged.Behind:
+		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.Next/max(s.info.Arrivals, 1), 99)))
 	}
-	if lost := max(s.info.LostExchanges, s.judged.counts.Lost); lost > 0 {
+	if lost := max(s.info.LostExchanges, s.judged.Counts.Lost); lost > 0 {
 		words = append(words, text.Plural(lost, "exchange")+" lost")
 	}
 	if s.info.Crashes > 0 {

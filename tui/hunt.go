@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/find"
+	"a2atap/tui/load"
 	"a2atap/tui/roster"
 	"a2atap/tui/text"
 )
@@ -60,7 +61,7 @@ func (h *hunt) stop() {
 // resume lets a hunt that was stopped go on.
 func (h *hunt) resume(s *shared) {
 	if h.stopped {
-		h.ctx, h.end = context.WithCancel(s.load.ctx)
+		h.ctx, h.end = context.WithCancel(s.load.Context)
 		h.stopped = false
 	}
 }
@@ -97,9 +98,9 @@ func (h *hunt) next(s *shared) tea.Cmd {
 	}
 	h.ticket = s.ticket()
 	if h.up <= exchanges {
-		return s.load.hunt(h.ctx, h.ticket, h.pattern, h.up, exchanges+1)
+		return searchExchanges(s.load, h.ctx, h.ticket, h.pattern, h.up, exchanges+1)
 	}
-	return s.load.hunt(h.ctx, h.ticket, h.pattern, h.low, h.began)
+	return searchExchanges(s.load, h.ctx, h.ticket, h.pattern, h.low, h.began)
 }
 
 // grow notes exchanges that have changed, and returns the command that searches them again.
@@ -114,7 +115,7 @@ func (h *hunt) grow(s *shared, seqs []uint64) tea.Cmd {
 	}
 	h.due = nil
 	for _, seq := range slices.Sorted(maps.Keys(h.changed)) {
-		if len(h.due) == scanPage {
+		if len(h.due) == load.ScanPage {
 			break
 		}
 		if h.searched(seq, seq+1) { // the others are yet to come
@@ -126,7 +127,7 @@ func (h *hunt) grow(s *shared, seqs []uint64) tea.Cmd {
 		return nil
 	}
 	h.again = s.ticket()
-	return s.load.huntAgain(h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
+	return searchAgain(s.load, h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
 }
 
 // take takes what was searched, and reports whether it was asked for.

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/find"
+	"a2atap/tui/load"
 )
 
 // towns returns a capture of calls, one of each town.
@@ -123,7 +124,7 @@ func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 	}
 	m := growing(t, 0)
 	record(t, m, subscribed(1, "t-1"))
-	s := &shared{load: newLoader(t.Context(), m.Reader(), nil), info: capture.Info{Exchanges: 1}}
+	s := &shared{load: load.New(t.Context(), m.Reader(), nil), info: capture.Info{Exchanges: 1}}
 	h := newHunt(s, p, 1)
 	defer func() { h.end() }()
 	take := func(cmd tea.Cmd) bool {
@@ -271,7 +272,7 @@ func TestHuntKnowsWhatItSearched(t *testing.T) {
 	}
 	const exchanges = 9
 	for began := uint64(1); began <= exchanges; began++ {
-		h := newHunt(&shared{load: newLoader(t.Context(), nil, nil)}, p, began)
+		h := newHunt(&shared{load: load.New(t.Context(), nil, nil)}, p, began)
 		searched := make([]bool, exchanges+1)
 		for range exchanges {
 			if left := h.left(exchanges); h.up <= exchanges {

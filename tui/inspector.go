@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
@@ -41,15 +42,15 @@ type statusMessage string
 // showMessage returns a command that shows words in the last line.
 func showMessage(words string) tea.Cmd { return func() tea.Msg { return statusMessage(words) } }
 
-func newInspector(load *loader, o Options) *inspector {
-	if load.verdicts = o.Verdicts; load.verdicts != nil {
-		load.links = &o.Verdicts.links
+func newInspector(l *load.Loader, o Options) *inspector {
+	if l.Verdicts = o.Verdicts; l.Verdicts != nil {
+		l.Links = &o.Verdicts.Links
 	}
-	load.notes = notes.NewKeeper(o.Notes)
+	l.Notes = notes.NewKeeper(o.Notes)
 	if o.Reading != nil && o.Verdicts == nil {
-		load.kept = newKeptReading(o.Reading)
+		l.Reading = load.NewReading(o.Reading)
 	}
-	s := &shared{load: load, theme: o.Theme, location: o.Location}
+	s := &shared{load: l, theme: o.Theme, location: o.Location}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
 	m.stack = []panel{m.list}
 	return m
@@ -59,7 +60,7 @@ func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(m.shared.load.readNotes(), m.shared.load.open(), m.shared.load.watchServer(false))
+	begin := tea.Batch(readNotes(m.shared.load), m.shared.load.Open(), m.shared.load.WatchServer(false))
 	if m.mouse {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
@@ -68,7 +69,6 @@ func (m *inspector) Init() tea.Cmd {
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.shared.spinner++
 	cmd := m.handle(msg)
 	return m, tea.Batch(cmd, m.followList())
 }
@@ -82,15 +82,15 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.key(msg)
 	case tea.MouseMsg:
 		return m.mouseEvent(msg)
-	case grown:
+	case load.Grown:
 		return m.grow(msg)
-	case judged:
+	case load.Judged:
 		return m.judge(msg)
 	case copied:
 		return m.copied(msg)
 	case settled:
 		return m.settle(msg)
-	case reached:
+	case load.Reached:
 		return m.reach(msg)
 	case firstStarted:
 		return m.knowFirst(msg)
@@ -119,77 +119,77 @@ func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
 // grow updates the state of the capture, and continues to watch it if it is growing.
-func (m *inspector) grow(msg grown) tea.Cmd {
+func (m *inspector) grow(msg load.Grown) tea.Cmd {
 	s := m.shared
-	if msg.err != nil {
-		s.followErr = msg.err.Error()
-		m.list.err = msg.err
+	if msg.Err != nil {
+		s.followErr = msg.Err.Error()
+		m.list.err = msg.Err
 		if !s.opened {
 			return nil
 		}
-		return m.watch(msg.next)
+		return m.watch(msg.Next)
 	}
 	first, was := !s.opened, s.info.Live
 	s.followErr, m.list.err = "", nil
-	if !s.judged.ended {
-		s.judged.err = nil
+	if !s.judged.Ended {
+		s.judged.Err = nil
 	}
-	s.info, s.opened = msg.info, true
-	s.info.Live = msg.info.Live && !msg.ended
+	s.info, s.opened = msg.Info, true
+	s.info.Live = msg.Info.Live && !msg.Ended
 	s.wasLive = s.wasLive || s.info.Live
 	var cmds []tea.Cmd
 	if first {
 		m.list.newest()
 		cmds = append(cmds, m.list.apply(m.options.Filter))
-		s.judged.behind = s.info.Arrivals > 0
-		cmds = append(cmds, s.load.judge(), s.load.awaitJudged())
+		s.judged.Behind = s.info.Arrivals > 0
+		cmds = append(cmds, s.load.Judge(), s.load.AwaitJudged())
 	}
 	m.liveChanged(first, was)
-	return tea.Batch(append(cmds, s.learnCards(), s.needFirst(), m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
+	return tea.Batch(append(cmds, s.learnCards(), s.needFirst(), m.watch(msg.Next), m.broadcast(exchangesChanged{msg.Seqs}))...)
 }
 
 // judge adds new findings, and waits for the next.
-func (m *inspector) judge(msg judged) tea.Cmd {
+func (m *inspector) judge(msg load.Judged) tea.Cmd {
 	s := m.shared
-	findings, further := msg.findings, msg.further
-	msg.findings, msg.further = nil, findingIndex{}
+	findings, further := msg.Findings, msg.Further
+	msg.Findings, msg.Further = nil, load.Findings{}
 	touched := findings
-	if msg.restarted {
-		touched = append(s.found.list, findings...) // those that were dropped have changed, too
-		s.found = findingIndex{}
+	if msg.Restarted {
+		touched = append(s.found.List, findings...) // those that were dropped have changed, too
+		s.found = load.Findings{}
 	}
-	s.found.add(findings)
-	s.found.merge(&further)
+	s.found.Add(findings)
+	s.found.Merge(&further)
 	m.noticed(&msg)
 	s.judged = msg
 	var cmds []tea.Cmd
-	if msg.lost != "" {
-		s.message = msg.lost
+	if msg.Lost != "" {
+		s.message = msg.Lost
 		cmds = append(cmds, s.learnCards())
 	}
-	if !msg.ended || s.load.resumes() || s.load.kept.reading() != nil {
-		cmds = append(cmds, s.load.awaitJudged())
+	if !msg.Ended || s.load.Resumes() || s.load.Reading.Now() != nil {
+		cmds = append(cmds, s.load.AwaitJudged())
 	}
-	if changed := exchangesOf(touched, further.marks); len(changed) > 0 {
+	if changed := exchangesOf(touched, further.Marks); len(changed) > 0 {
 		cmds = append(cmds, m.broadcast(findingsChanged{changed}))
 		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
 			cmds = append(cmds, m.showThird())
 		}
 	}
-	if len(msg.rows) > 0 {
-		cmds = append(cmds, m.broadcast(rowsChanged{msg.rows}))
+	if len(msg.Rows) > 0 {
+		cmds = append(cmds, m.broadcast(rowsChanged{msg.Rows}))
 	}
 	cmds = append(cmds, m.broadcast(linksChanged{}))
 	return tea.Batch(cmds...)
 }
 
 // noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
-func (m *inspector) noticed(msg *judged) {
-	if !msg.behind && m.shared.message == m.notice {
+func (m *inspector) noticed(msg *load.Judged) {
+	if !msg.Behind && m.shared.message == m.notice {
 		m.shared.message = ""
 	}
-	if msg.notice != "" {
-		m.shared.message, m.notice = msg.notice, msg.notice
+	if msg.Notice != "" {
+		m.shared.message, m.notice = msg.Notice, msg.Notice
 	}
 }
 

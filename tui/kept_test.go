@@ -196,7 +196,7 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 	u.until("the newest exchange", newest)
 	u.strike("g")
 	u.until("the oldest", drawn(1))
-	u.until("the findings", func() bool { return u.m.shared.found.total() == 100 })
+	u.until("the findings", func() bool { return u.m.shared.found.Total() == 100 })
 	u.strike("n")
 	u.until("the first finding", drawn(exchanges/100))
 	for _, c := range []struct {
@@ -357,8 +357,8 @@ func TestReadingGrows(t *testing.T) {
 		if n := own.Load(); n != 0 {
 			t.Errorf("%d engines judge what somebody else judges", n)
 		}
-		if u.m.shared.load.kept.reading() == nil {
-			t.Errorf("the reading was let go: %v", u.m.shared.load.kept.why())
+		if u.m.shared.load.Reading.Now() == nil {
+			t.Errorf("the reading was let go: %v", u.m.shared.load.Reading.Why())
 		}
 	})
 }
@@ -389,7 +389,7 @@ func TestReadingStandsStill(t *testing.T) {
 				u := newUI(t, r.m.Reader(), 120, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
 				defer u.close()
 				c.then(r)
-				u.pass(2 * keptPatience)
+				u.pass(20 * time.Second) // longer than a reading may stand still
 				u.sees(c.says)
 				u.sees("! 1 error")
 				u.press("g", "n", "e")
@@ -469,7 +469,7 @@ func TestReadingIsDamaged(t *testing.T) {
 					w.follow(c.keys)
 					w.pass(10 * time.Second)
 				}
-				if why := u.m.shared.load.kept.why(); why == nil {
+				if why := u.m.shared.load.Reading.Why(); why == nil {
 					t.Error("the reading is believed")
 				}
 				if c.keys == nil {
@@ -481,7 +481,7 @@ func TestReadingIsDamaged(t *testing.T) {
 				if diff := cmp.Diff(plain.screen(), u.screen()); diff != "" {
 					t.Errorf("-without +with a damaged reading:\n%s", diff)
 				}
-				if u.m.shared.found.total() == 0 {
+				if u.m.shared.found.Total() == 0 {
 					t.Error("nothing is found")
 				}
 			})

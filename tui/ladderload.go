@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 // Bounds of what a ladder shows.
@@ -39,20 +40,20 @@ type ladderContent struct {
 	same  bool // nothing was loaded, since it is what was shown before
 }
 
-// ladderContent loads the exchanges that belong to the task and the context of one exchange.
-func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Duration) tea.Cmd {
+// readLadder loads the exchanges that belong to the task and the context of one exchange.
+func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
-		l.pause(pause)
+		l.Pause(pause)
 		begin := time.Now()
 		w := ladderContent{ticket: ticket, ends: maxLadderEvents}
-		if w.err = l.needCards(); w.err == nil {
-			w.err = l.findRelated(&w, seq)
+		if w.err = l.NeedCards(); w.err == nil {
+			w.err = findRelated(l, &w, seq)
 		}
 		if w.err == nil {
-			found := found.among(w.seqs)
-			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
+			found := found.Among(w.seqs)
+			_, w.err = l.Each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(l, x, l.shownSummary(x), found[x.Seq])
+					w.draw(l, x, l.ShownSummary(x), found[x.Seq])
 				}
 			})
 		}
@@ -64,16 +65,16 @@ func (l *loader) ladderContent(ticket, seq uint64, found findings, pause time.Du
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *ladderContent) draw(l *loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
-	short := shorten(x, w.ends)
-	reading := l.reader.Read(short)
+func (w *ladderContent) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
+	short := load.Shorten(x, w.ends)
+	reading := l.Reader.Read(short)
 	w.arrows = append(w.arrows, Arrows(short, reading, s, found)...)
-	w.lanes = append(w.lanes, newLane(short, newEntry(s), w.ends))
+	w.lanes = append(w.lanes, newLane(short, load.NewEntry(s), w.ends))
 	if x.Response == nil || len(short.Response.Events) <= w.ends {
 		return
 	}
 	head, tail := short.Response.Events[:w.ends], short.Response.Events[w.ends:]
-	last, next := countEvents(head), firstEvent(tail)-1
+	last, next := load.CountEvents(head), load.FirstEvent(tail)-1
 	if next <= last {
 		return
 	}

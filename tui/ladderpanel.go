@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -23,7 +24,7 @@ type ladderPanel struct {
 	content     ladderContent
 	rows        []ladderRow
 	message     arrowMessage // of the selected arrow
-	load        *loader      // until the panel is left
+	load        *load.Loader // until the panel is left
 	leave       context.CancelFunc
 	chart       *ladder
 	fall        waterfall
@@ -36,7 +37,7 @@ type ladderPanel struct {
 	err         error
 
 	// fetch returns the command that loads the content, after a pause.
-	fetch func(found findings, pause time.Duration) tea.Cmd
+	fetch func(found load.Snapshot, pause time.Duration) tea.Cmd
 }
 
 // A ladderRow is an arrow, or one of its findings.
@@ -47,10 +48,10 @@ type ladderRow struct {
 
 func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 	f := &ladderPanel{shared: s, seq: seq, fall: waterfall{shared: s}}
-	ctx, leave := context.WithCancel(s.load.ctx)
-	f.load, f.leave = s.load.until(ctx), leave
-	f.fetch = func(found findings, pause time.Duration) tea.Cmd {
-		return f.load.ladderContent(f.loading, f.seq, found, pause)
+	ctx, leave := context.WithCancel(s.load.Context)
+	f.load, f.leave = s.load.Until(ctx), leave
+	f.fetch = func(found load.Snapshot, pause time.Duration) tea.Cmd {
+		return readLadder(f.load, f.loading, f.seq, found, pause)
 	}
 	return f
 }
@@ -67,7 +68,7 @@ func (f *ladderPanel) title() string {
 func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.ticket()
 	f.reloadAgain = false
-	return f.fetch(f.shared.found.listed(), min(10*f.took, 5*time.Second))
+	return f.fetch(f.shared.found.Snapshot(), min(10*f.took, 5*time.Second))
 }
 
 func (f *ladderPanel) resize(width, height int) tea.Cmd {

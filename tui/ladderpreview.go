@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -74,9 +75,9 @@ func (f *ladderPanel) showMessage(again bool) tea.Cmd {
 	}
 	p.of, p.width = a, f.window.width
 	p.ticket = f.shared.ticket()
-	ctx, stop := context.WithCancel(f.load.ctx)
+	ctx, stop := context.WithCancel(f.load.Context)
 	p.stop = stop
-	return f.load.until(ctx).arrow(p.ticket, a, max(f.content.ends, 1), max(p.width-1, 8))
+	return readArrow(f.load.Until(ctx), p.ticket, a, max(f.content.ends, 1), max(p.width-1, 8))
 }
 
 // setMessage takes the message that was read.
@@ -90,20 +91,20 @@ func (f *ladderPanel) setMessage(msg arrowRead) {
 	p.lines, p.err = msg.lines, msg.err
 }
 
-// arrow reads what passed at an arrow, after a pause.
-func (l *loader) arrow(ticket uint64, a Arrow, ends, width int) tea.Cmd {
+// readArrow reads what passed at an arrow, after a pause.
+func readArrow(l *load.Loader, ticket uint64, a Arrow, ends, width int) tea.Cmd {
 	return func() tea.Msg {
-		if l.pause(previewPause); l.ctx.Err() != nil {
+		if l.Pause(previewPause); l.Context.Err() != nil {
 			return nil // the cursor has moved on
 		}
 		answer := arrowRead{ticket: ticket}
-		x, err := l.ends(a.Exchange, ends)
+		x, err := l.Ends(a.Exchange, ends)
 		if err != nil {
 			answer.err = err
 			return answer
 		}
 		w := docWriter{docSource: docSource{
-			excerpt: excerpt{x: x}, ctx: l.ctx, load: l, view: viewJSON, width: width, limit: previewShown,
+			Excerpt: load.Excerpt{Exchange: x}, ctx: l.Context, load: l, view: viewJSON, width: width, limit: previewShown,
 		}}
 		w.arrow(&a)
 		answer.lines = w.lines
@@ -114,17 +115,17 @@ func (l *loader) arrow(ticket uint64, a Arrow, ends, width int) tea.Cmd {
 // arrow writes what passed at an arrow.
 func (w *docWriter) arrow(a *Arrow) {
 	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
-	res := w.x.Response
+	res := w.Exchange.Response
 	switch {
-	case a.Broken && w.x.Fault != nil:
-		w.put(at, style.Text(style.Error, "✗ "+w.x.Fault.Kind+" by "+w.x.Fault.Side).Add(style.Normal, ": "+w.x.Fault.Detail), 2)
+	case a.Broken && w.Exchange.Fault != nil:
+		w.put(at, style.Text(style.Error, "✗ "+w.Exchange.Fault.Kind+" by "+w.Exchange.Fault.Side).Add(style.Normal, ": "+w.Exchange.Fault.Detail), 2)
 	case !a.Response:
-		w.message(at, w.x.Request.Head, &w.x.Request.Body, "→ ", style.Request)
+		w.message(at, w.Exchange.Request.Head, &w.Exchange.Request.Body, "→ ", style.Request)
 	case res == nil:
 	case a.Event > 0:
 		w.arrowEvents(a, res.Events)
 	case res.Stream:
-		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(countEvents(res.Events), "event")), 0)
+		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(load.CountEvents(res.Events), "event")), 0)
 	default:
 		w.message(at, res.Head, &res.Body, "← ", style.Answer)
 	}
@@ -154,14 +155,14 @@ func (w *docWriter) arrowEvents(a *Arrow, events []capture.Event) {
 	var reading *reading.Reading
 	for i := range events {
 		e := &events[i]
-		place := eventAt(a.Exchange, e.K)
+		place := load.EventAt(a.Exchange, e.K)
 		switch {
 		case e.K < a.Event || e.K > max(a.Event, a.Last):
 		case a.Last <= a.Event:
 			w.event(place, e, none)
 		default:
 			if reading == nil {
-				reading = w.load.reader.Read(brief(w.x))
+				reading = w.load.Reader.Read(load.Brief(w.Exchange))
 			}
 			w.put(place, style.Text(style.Strong, text.Pad(fmt.Sprintf("·%d", e.K), 6)).
 				Add(style.Normal, text.Clip(summary(&reading.Call, e), 400)), 6)
@@ -184,7 +185,7 @@ func (f *ladderPanel) preview() []style.Line {
 			Add(style.Dim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
 	}
 	at := f.target()
-	for _, finding := range f.shared.found.of(a.Exchange) {
+	for _, finding := range f.shared.found.Of(a.Exchange) {
 		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
 		if here && slices.Contains(a.Findings, finding.Rule.ID) {
 			for _, l := range findingLines(&finding, f.window.width-2) {

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
 // A lane is an exchange in a waterfall: what of it happened when, as offsets from its start.
 type lane struct {
-	entry
+	load.Entry
 	answer  time.Duration    // the head of its answer was complete; capture.NotKnown if none was seen
 	until   time.Duration    // its end, or the last that is known of it
 	events  []time.Duration  // events of its stream, as far as they were read
@@ -24,9 +25,9 @@ type lane struct {
 }
 
 // newLane reads when the parts of an exchange came. Of a long stream only the events of x are known, ends of each end.
-func newLane(x *capture.Exchange, row entry, ends int) lane {
+func newLane(x *capture.Exchange, row load.Entry, ends int) lane {
 	l := lane{
-		entry: row, answer: capture.NotKnown, until: max(x.Ended, 0),
+		Entry: row, answer: capture.NotKnown, until: max(x.Ended, 0),
 		open: x.State == capture.StateOpen, cut: x.State == capture.StateInterrupted,
 	}
 	res := x.Response
@@ -41,9 +42,9 @@ func newLane(x *capture.Exchange, row entry, ends int) lane {
 			l.until = max(l.until, at)
 		}
 	}
-	l.count = countEvents(res.Events)
+	l.count = load.CountEvents(res.Events)
 	if n := len(res.Events); n > ends {
-		last, next := countEvents(res.Events[:ends]), firstEvent(res.Events[ends:])
+		last, next := load.CountEvents(res.Events[:ends]), load.FirstEvent(res.Events[ends:])
 		if next > last+1 {
 			l.skipped = [2]time.Duration{res.Events[ends-1].At, res.Events[ends].At}
 		}
@@ -51,19 +52,9 @@ func newLane(x *capture.Exchange, row entry, ends int) lane {
 	return l
 }
 
-// firstEvent returns the number of the first of some events; 0 if there are comments only.
-func firstEvent(events []capture.Event) int {
-	for i := range events {
-		if k := events[i].K; k > 0 {
-			return k
-		}
-	}
-	return 0
-}
-
 func sortLanes(lanes []lane) {
 	slices.SortStableFunc(lanes, func(a, b lane) int {
-		return cmp.Or(a.started.Compare(b.started), cmp.Compare(a.seq, b.seq))
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Seq, b.Seq))
 	})
 }
 
@@ -160,7 +151,7 @@ func (l *lane) bar(s scale, after time.Duration) style.Strip {
 	}
 	b.Put(first, style.Normal, "├")
 	switch {
-	case l.failed:
+	case l.Failed:
 		b.Put(last, style.Error, "✗")
 	case l.open:
 		b.Put(last, style.Warning, "▶")

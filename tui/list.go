@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/roster"
 	"a2atap/tui/text"
 )
@@ -22,7 +23,7 @@ type list struct {
 	shared     *shared
 	window     window // over positions; its height is that of the exchanges
 	height     int    // of the panel
-	cache      map[uint64]entry
+	cache      map[uint64]load.Entry
 	stale      map[uint64]bool // entries of cache that are out of date
 	loading    uint64          // ticket of the entries under way; 0 if none are
 	refreshing uint64          // the same for stale entries
@@ -39,7 +40,7 @@ type list struct {
 
 func newList(s *shared, hints []string) *list {
 	return &list{
-		shared: s, hints: hints, cache: make(map[uint64]entry), stale: make(map[uint64]bool),
+		shared: s, hints: hints, cache: make(map[uint64]load.Entry), stale: make(map[uint64]bool),
 		sorting: sorting{roster: &roster.Roster{}, stale: make(map[uint64]bool)},
 	}
 }
@@ -153,7 +154,7 @@ func (l *list) loadMissing() tea.Cmd {
 	}
 	slices.Sort(missing)
 	l.loading = l.shared.ticket()
-	return l.shared.load.entries(l.loading, missing)
+	return readEntries(l.shared.load, l.loading, missing)
 }
 
 // refresh returns the command that loads visible stale entries again. What is slow to read is read less often.
@@ -176,9 +177,9 @@ func (l *list) refresh() tea.Cmd {
 	}
 	l.refreshing = l.shared.ticket()
 	load, pause := l.shared.load, min(10*l.took, 2*time.Second)
-	read := load.entries(l.refreshing, seen)
+	read := readEntries(load, l.refreshing, seen)
 	return func() tea.Msg {
-		load.pause(pause)
+		load.Pause(pause)
 		return read()
 	}
 }
@@ -201,7 +202,7 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		return l.store(msg)
 	case typed:
 		return l.paused(msg)
-	case narrowed, scanned, retested:
+	case load.Narrowed, load.Scanned, load.Retested:
 		return l.searched(msg)
 	case hunted:
 		return l.hunted(msg)
@@ -254,7 +255,7 @@ func (l *list) act(a keys.Action) tea.Cmd {
 func (s *shared) noFurther(step int, behind bool) string {
 	const text = "no further finding in this direction"
 	switch {
-	case s.judged.behind:
+	case s.judged.Behind:
 		return text + " so far; " + s.running()
 	case behind && step > 0:
 		return text + "; N goes back to those before"
@@ -316,7 +317,7 @@ func (l *list) store(msg entries) tea.Cmd {
 		return showMessage(msg.err.Error())
 	}
 	for _, e := range msg.list {
-		l.cache[e.seq] = e
+		l.cache[e.Seq] = e
 	}
 	l.evict()
 	return tea.Batch(l.loadMissing(), l.refresh())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -91,68 +92,68 @@ func (c *columns) heading(when string) style.Line {
 }
 
 // add adds what the columns behind the time say of an exchange.
-func (c *columns) add(row style.Line, e *entry) style.Line {
-	row = row.Add(style.Normal, text.Pad(c.peers(e.client, e.agent), c.link)+" ").
-		Add(style.Strong, text.Pad(e.request, c.request)+" ").
-		Add(style.OfStatus(e.status), text.PadLeft(e.status, statusWidth)+" ")
+func (c *columns) add(row style.Line, e *load.Entry) style.Line {
+	row = row.Add(style.Normal, text.Pad(c.peers(e.Client, e.Agent), c.link)+" ").
+		Add(style.Strong, text.Pad(e.Request, c.request)+" ").
+		Add(style.OfStatus(e.Status), text.PadLeft(e.Status, statusWidth)+" ")
 	if c.took > 0 {
 		took := "–"
-		if e.took >= 0 {
-			took = text.Duration(e.took)
+		if e.Took >= 0 {
+			took = text.Duration(e.Took)
 		}
 		row = row.Add(style.Normal, text.PadLeft(took, c.took)+" ")
 	}
 	if c.size > 0 {
-		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), c.size)+" ")
+		row = row.Add(style.Dim, text.PadLeft(text.Size(e.Size), c.size)+" ")
 	}
 	if c.trace > 0 {
-		row = row.Add(style.Dim, text.Pad(e.trace[:min(len(e.trace), c.trace)], c.trace)+" ")
+		row = row.Add(style.Dim, text.Pad(e.Trace[:min(len(e.Trace), c.trace)], c.trace)+" ")
 	}
 	if c.outcome == 0 {
-		row = e.addComment(row)
+		row = addComment(e, row)
 		if c.last == 0 {
-			return row.Join(e.drawOutcome(0))
+			return row.Join(drawOutcome(e, 0))
 		}
-		return row.Join(e.drawOutcome(max(c.last-text.Width(text.Clean(e.comment)), 1)))
+		return row.Join(drawOutcome(e, max(c.last-text.Width(text.Clean(e.Comment)), 1)))
 	}
-	outcome := e.drawOutcome(c.outcome)
-	if e.failed && e.comment == "" && outcome.Columns() > c.outcome { // why matters more than what was asked
+	outcome := drawOutcome(e, c.outcome)
+	if e.Failed && e.Comment == "" && outcome.Columns() > c.outcome { // why matters more than what was asked
 		return row.Join(outcome)
 	}
 	outcome = outcome.Fit(c.outcome)
 	row = row.Join(outcome).Add(style.Normal, text.Blanks(c.outcome-outcome.Columns())+" ")
-	return e.addComment(row).Add(style.Normal, e.message)
+	return addComment(e, row).Add(style.Normal, e.Message)
 }
 
 // addComment adds what somebody said of the exchange.
-func (e *entry) addComment(row style.Line) style.Line {
-	if e.comment == "" {
+func addComment(e *load.Entry, row style.Line) style.Line {
+	if e.Comment == "" {
 		return row
 	}
-	return row.Add(style.Title, e.comment+" ")
+	return row.Add(style.Title, e.Comment+" ")
 }
 
 // drawOutcome draws what came of the exchange, with the sign of a failure or of a state before it. Where it does not fit
 // into so many columns, what matters more comes first; 0 is any room.
-func (e *entry) drawOutcome(columns int) style.Line {
-	mark, look := style.OfState(e.state.String())
+func drawOutcome(e *load.Entry, columns int) style.Line {
+	mark, look := style.OfState(e.State.String())
 	switch {
-	case e.failed:
+	case e.Failed:
 		mark, look = "✗", style.Warning
-	case !slices.ContainsFunc(e.outcome, func(w analyzer.Word) bool { return w.Look == analyzer.OfState }):
+	case !slices.ContainsFunc(e.Outcome, func(w analyzer.Word) bool { return w.Look == analyzer.OfState }):
 		mark = ""
 	}
 	sign := style.Line{}
 	switch {
 	case mark == "":
-	case len(e.outcome) == 0:
+	case len(e.Outcome) == 0:
 		sign = style.Text(look, mark)
 	default:
 		sign = style.Text(look, mark+" ")
 	}
-	drawn := drawWords(e.outcome)
+	drawn := drawWords(e.Outcome)
 	if columns > 0 && sign.Columns()+drawn.Columns() > columns {
-		drawn = drawWords(byWeight(e.outcome))
+		drawn = drawWords(byWeight(e.Outcome))
 	}
 	return sign.Join(drawn)
 }
@@ -216,9 +217,9 @@ func drawWords(words []analyzer.Word) style.Line {
 }
 
 // when returns the time column of an entry.
-func (l *list) when(i int, e *entry, columns int) string {
+func (l *list) when(i int, e *load.Entry, columns int) string {
 	if !l.shared.deltas {
-		return l.shared.clockIn(e.started, columns)
+		return l.shared.clockIn(e.Started, columns)
 	}
 	if i == 0 {
 		return "–"
@@ -228,10 +229,10 @@ func (l *list) when(i int, e *entry, columns int) string {
 		return "–"
 	}
 	before, there := l.cache[above]
-	if !there || before.absent {
+	if !there || before.Absent {
 		return "…"
 	}
-	return text.Duration(e.started.Sub(before.started))
+	return text.Duration(e.Started.Sub(before.Started))
 }
 
 // whenHeading names the time column.
@@ -241,7 +242,7 @@ func (l *list) whenHeading(columns int) string {
 	}
 	at := time.Time{}
 	if l.window.cursor < l.length() {
-		at = l.cache[l.selected()].started
+		at = l.cache[l.selected()].Started
 	}
 	return l.shared.clockName(at, columns)
 }

@@ -11,15 +11,16 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // The wider the list, the more it says; and what it says stands below its heading.
 func TestColumns(t *testing.T) {
-	e := entry{
-		seq: 7, client: "CLIENT", agent: "AGENT", request: "REQUEST", status: "200", took: time.Second,
-		outcome: []analyzer.Word{{Text: "OUTCOME"}}, size: 4711, trace: "TRACE", message: "MESSAGE",
+	e := load.Entry{
+		Seq: 7, Client: "CLIENT", Agent: "AGENT", Request: "REQUEST", Status: "200", Took: time.Second,
+		Outcome: []analyzer.Word{{Text: "OUTCOME"}}, Size: 4711, Trace: "TRACE", Message: "MESSAGE",
 	}
 	below := map[string]string{
 		"n": "7", "time": "TIME", "client → agent": "CLIENT", "→ agent": "→ AGENT", "request": "REQUEST", "st": "200",
@@ -78,35 +79,35 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 	}
 	task, blank, comma := analyzer.Word{Text: "t"}, analyzer.Word{Text: " "}, analyzer.Word{Text: ", "}
 	for _, c := range []struct {
-		e    entry
+		e    load.Entry
 		want []style.Span
 	}{
-		{entry{status: "200", outcome: state(a2a.Completed, task, blank), state: a2a.Completed}, []style.Span{
+		{load.Entry{Status: "200", Outcome: state(a2a.Completed, task, blank), State: a2a.Completed}, []style.Span{
 			{Text: "200 ", Style: style.Good},
 			{Text: "✓ ", Style: style.Good},
 			{Text: "t", Style: style.Normal},
 			{Text: " ", Style: style.Normal},
 			{Text: "completed", Style: style.Good},
 		}},
-		{entry{status: "200", outcome: state(a2a.Working), state: a2a.Working}, []style.Span{
+		{load.Entry{Status: "200", Outcome: state(a2a.Working), State: a2a.Working}, []style.Span{
 			{Text: "200 ", Style: style.Good}, {Text: "… ", Style: style.Note}, {Text: "working", Style: style.Note},
 		}},
-		{entry{status: "200", outcome: state(a2a.InputRequired), state: a2a.InputRequired}, []style.Span{
+		{load.Entry{Status: "200", Outcome: state(a2a.InputRequired), State: a2a.InputRequired}, []style.Span{
 			{Text: "200 ", Style: style.Good}, {Text: "? ", Style: style.Warning}, {Text: "input-required", Style: style.Warning},
 		}},
-		{entry{status: "200", outcome: state(a2a.Failed), state: a2a.Failed}, []style.Span{
+		{load.Entry{Status: "200", Outcome: state(a2a.Failed), State: a2a.Failed}, []style.Span{
 			{Text: "200 ", Style: style.Good}, {Text: "✗ ", Style: style.Error}, {Text: "failed", Style: style.Error},
 		}},
-		{entry{status: "200", outcome: state(a2a.Canceled), state: a2a.Canceled}, []style.Span{
+		{load.Entry{Status: "200", Outcome: state(a2a.Canceled), State: a2a.Canceled}, []style.Span{
 			{Text: "200 ", Style: style.Good}, {Text: "⊘ ", Style: style.Warning}, {Text: "canceled", Style: style.Warning},
 		}},
-		{entry{status: "404", outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, failed: true}, []style.Span{
+		{load.Entry{Status: "404", Outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, Failed: true}, []style.Span{
 			{Text: "404 ", Style: style.Warning},
 			{Text: "✗ ", Style: style.Warning},
 			{Text: "-32001 TaskNotFound", Style: style.Warning},
 		}},
-		{entry{status: "503", failed: true}, []style.Span{{Text: "503 ", Style: style.Error}, {Text: "✗", Style: style.Warning}}},
-		{entry{status: "–", outcome: []analyzer.Word{
+		{load.Entry{Status: "503", Failed: true}, []style.Span{{Text: "503 ", Style: style.Error}, {Text: "✗", Style: style.Warning}}},
+		{load.Entry{Status: "–", Outcome: []analyzer.Word{
 			{Text: "3 events", Look: analyzer.Dim}, comma, {Text: "open", Look: analyzer.Warn},
 		}}, []style.Span{
 			{Text: "  – ", Style: style.Dim},
@@ -125,35 +126,35 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 
 // Where there is little room, the state matters more than which task it is; what failed matters more than what was said.
 func TestOutcomesInLittleRoom(t *testing.T) {
-	e := entry{outcome: []analyzer.Word{
+	e := load.Entry{Outcome: []analyzer.Word{
 		{Text: "5f0c8a6e…"},
 		{Text: " "},
 		{Text: "completed", Look: analyzer.OfState, State: a2a.Completed},
 		{Text: ", "},
 		{Text: "7 events", Look: analyzer.Dim},
-	}, state: a2a.Completed}
+	}, State: a2a.Completed}
 	for room, want := range map[int]string{
 		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
 	} {
-		if got := e.drawOutcome(room).String(); got != want {
+		if got := drawOutcome(&e, room).String(); got != want {
 			t.Errorf("in %d columns %q, want %q", room, got, want)
 		}
 	}
-	open := entry{outcome: []analyzer.Word{
+	open := load.Entry{Outcome: []analyzer.Word{
 		{Text: "5f0c8a6e…"},
 		{Text: ", "},
 		{Text: "7 events", Look: analyzer.Dim},
 		{Text: ", "},
 		{Text: "open", Look: analyzer.Warn},
 	}}
-	if got, want := open.drawOutcome(15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
+	if got, want := drawOutcome(&open, 15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
 		t.Errorf("what is open: %q, want %q", got, want)
 	}
-	failed := entry{failed: true, message: "two seats", outcome: []analyzer.Word{
+	failed := load.Entry{Failed: true, Message: "two seats", Outcome: []analyzer.Word{
 		{Text: "-32001 TaskNotFound: there is no such task here", Look: analyzer.Bad},
 	}}
 	columns := listColumns(147, 8)
-	if got := columns.add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.outcome[0].Text) {
+	if got := columns.add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.Outcome[0].Text) {
 		t.Errorf("a failure in a wide list: %q", got)
 	}
 }
@@ -194,8 +195,8 @@ func TestMessagesInTheList(t *testing.T) {
 }
 
 func TestSizeOfAnAnswer(t *testing.T) {
-	load := newLoader(t.Context(), nil, nil)
-	long := make([]capture.Event, 2*entryEvents)
+	l := load.New(t.Context(), nil, nil)
+	long := make([]capture.Event, 2*load.EntryEvents)
 	for i := range long {
 		long[i] = capture.Event{K: 1000 * i, Raw: []byte("data: {}\n\n")}
 	}
@@ -216,7 +217,7 @@ func TestSizeOfAnAnswer(t *testing.T) {
 		if c.res != nil {
 			c.res.Head = []byte("HTTP/1.1 200 OK\r\n\r\n")
 		}
-		if got := load.entryOf(x).size; got != c.want {
+		if got := l.EntryOf(x).Size; got != c.want {
 			t.Errorf("the size of %+v is %d, want %d", c.res, got, c.want)
 		}
 	}

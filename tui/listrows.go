@@ -2,8 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -104,15 +102,15 @@ func (l *list) findingFrom(seq uint64, step int) uint64 {
 			}
 		}
 		for ; place >= 0 && place < now.Len(); place += step {
-			if _, marked := found.worst(now.At(place)); marked {
+			if _, marked := found.Worst(now.At(place)); marked {
 				return now.At(place)
 			}
 		}
 		return 0
 	case l.search != nil:
-		return found.nextOf(l.search.matches, seq, step)
+		return found.NextOf(l.search.matches, seq, step)
 	}
-	return found.next(seq, step)
+	return found.Next(seq, step)
 }
 
 // beside returns the exchange that follows one in the list, or that comes before it if step is -1; 0 if there is none.
@@ -195,8 +193,8 @@ func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) style.Line 
 func (l *list) nameOf(h *roster.Heading, room int) string {
 	if h.Key.Kind == roster.Workflow {
 		words := fmt.Sprint("workflow ", h.Workflow)
-		if e, there := l.cache[h.Workflow]; there && !e.absent {
-			words += ": " + e.request + ", " + e.client + " → " + e.agent
+		if e, there := l.cache[h.Workflow]; there && !e.Absent {
+			words += ": " + e.Request + ", " + e.Client + " → " + e.Agent
 		}
 		return words
 	}
@@ -237,5 +235,3 @@ func outcomeOf(h *roster.Heading) style.Line {
 	}
 	return words
 }
-
-func sortedKeys(set map[uint64]bool) []uint64 { return slices.Sorted(maps.Keys(set)) }

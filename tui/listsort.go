@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/roster"
 )
 
@@ -123,8 +124,8 @@ func (l *list) resort(msg tea.Msg) tea.Cmd {
 	case findingsChanged:
 		s.dirty = s.dirty || s.by == roster.ByWorst || s.under != roster.Flat
 	case linksChanged:
-		s.dirty = s.dirty || s.under == roster.ByWorkflow && s.told != l.shared.load.links.told.Load()
-	case scanned, retested:
+		s.dirty = s.dirty || s.under == roster.ByWorkflow && s.told != l.shared.load.Links.Told.Load()
+	case load.Scanned, load.Retested:
 		s.dirty = true
 	case rosterRead:
 		return l.rosterRead(msg)
@@ -149,17 +150,17 @@ func (l *list) arrange() tea.Cmd {
 	case unread && !(s.whole && s.dirty): // what is new waits until what was read is shown
 		s.busy = l.shared.ticket()
 		s.goal = l.shared.info.Exchanges
-		return load.readRoster(s.busy, s.roster, s.read, s.goal, s.takeStale())
+		return readRoster(load, s.busy, s.roster, s.read, s.goal, s.takeStale())
 	}
 	s.busy = l.shared.ticket()
-	s.whole, s.dirty, s.told = false, false, load.links.told.Load()
-	return load.arrange(s.busy, s.roster, l.plan())
+	s.whole, s.dirty, s.told = false, false, load.Links.Told.Load()
+	return arrangeRows(load, s.busy, s.roster, l.plan())
 }
 
 // takeStale returns the exchanges that have to be read again, in order, as many as one command reads.
 func (s *sorting) takeStale() []uint64 {
-	seqs := sortedKeys(s.stale)
-	seqs = seqs[:min(len(seqs), scanPage)]
+	seqs := load.SortedKeys(s.stale)
+	seqs = seqs[:min(len(seqs), load.ScanPage)]
 	for _, seq := range seqs {
 		delete(s.stale, seq)
 	}
@@ -211,10 +212,10 @@ func (l *list) arranged(msg arranged) tea.Cmd {
 	l.window.length = l.length()
 	l.window.top = max(l.anchored()-line, 0)
 	s.resume = l.shared.ticket()
-	load, ended := l.shared.load, sortingPaused{s.resume}
-	pause := max(batchPause, min(10*msg.took, 2*time.Second))
+	from, ended := l.shared.load, sortingPaused{s.resume}
+	pause := max(load.BatchPause, min(10*msg.took, 2*time.Second))
 	return tea.Batch(l.reposition(), l.refresh(), func() tea.Msg {
-		load.pause(pause)
+		from.Pause(pause)
 		return ended
 	})
 }

@@ -56,10 +56,10 @@ func (l *list) line(c columns, i int) style.Line {
 	seq := l.at(i)
 	mark, look := " ", style.Normal
 	e, there := l.cache[seq]
-	if worst, found := l.shared.found.worst(seq); found {
+	if worst, found := l.shared.found.Worst(seq); found {
 		mark, look = style.OfSeverity(worst)
-	} else if e.worst > 0 && l.shared.judged.behind {
-		mark, look = style.OfSeverity(analyzer.Severity(e.worst - 1))
+	} else if e.Worst > 0 && l.shared.judged.Behind {
+		mark, look = style.OfSeverity(analyzer.Severity(e.Worst - 1))
 	}
 	cursor := " "
 	if i == l.window.cursor {
@@ -70,11 +70,11 @@ func (l *list) line(c columns, i int) style.Line {
 	switch {
 	case !there:
 		return row.Add(style.Dim, " …")
-	case e.absent:
+	case e.Absent:
 		return row.Add(style.Dim, " not in the capture")
 	}
-	star, comment := l.shared.noteSign(seq, e.id)
-	e.comment = comment
+	star, comment := l.shared.noteSign(seq, e.ID)
+	e.Comment = comment
 	return c.add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(l.when(i, &e, c.time), c.time)+" "), &e)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/load"
 	"a2atap/tui/text"
 )
 
@@ -20,12 +21,12 @@ type noted struct {
 }
 
 // readNotes reads the notes on the capture.
-func (l *loader) readNotes() tea.Cmd {
+func readNotes(l *load.Loader) tea.Cmd {
 	return func() tea.Msg {
-		n, err := l.notes.Load()
+		n, err := l.Notes.Load()
 		msg := noted{err: err}
 		if bad := n.Bad(); len(bad) > 0 && err == nil {
-			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.notes.Path(), bad[0].Line, bad[0].Why)
+			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.Notes.Path(), bad[0].Line, bad[0].Why)
 			if len(bad) > 1 {
 				msg.said += fmt.Sprintf(", as %s like it", text.Plural(len(bad)-1, "line"))
 			}
@@ -34,14 +35,14 @@ func (l *loader) readNotes() tea.Cmd {
 	}
 }
 
-// note changes the note on an exchange. Said says what was done, of the note as it is then.
-func (l *loader) note(seq uint64, change func(notes.Note) notes.Note, said func(notes.Note) string) tea.Cmd {
+// changeNote changes the note on an exchange. Said says what was done, of the note as it is then.
+func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, said func(notes.Note) string) tea.Cmd {
 	return func() tea.Msg {
-		x, err := l.ends(seq, 1)
+		x, err := l.Ends(seq, 1)
 		if err != nil {
 			return showMessage(err.Error())()
 		}
-		n, err := l.notes.Change(seq, x.ID, change)
+		n, err := l.Notes.Change(seq, x.ID, change)
 		return noted{seqs: []uint64{seq}, said: said(n.Of(seq, x.ID)), err: err}
 	}
 }
@@ -49,7 +50,7 @@ func (l *loader) note(seq uint64, change func(notes.Note) notes.Note, said func(
 // noted shows other notes. What cannot be written is said once.
 func (m *inspector) noted(msg noted) tea.Cmd {
 	s := m.shared
-	s.notes = s.load.notes.Now()
+	s.notes = s.load.Notes.Now()
 	if msg.said != "" {
 		m.shared.message = msg.said
 	}
@@ -69,7 +70,7 @@ func (m *inspector) mark(at analyzer.Place) tea.Cmd {
 		n.Marked = !n.Marked
 		return n
 	}
-	return m.shared.load.note(at.Exchange, toggle, func(n notes.Note) string {
+	return changeNote(m.shared.load, at.Exchange, toggle, func(n notes.Note) string {
 		if n.Marked {
 			return fmt.Sprintf("%d is marked; the filter is:marked finds it", at.Exchange)
 		}
@@ -92,7 +93,7 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 		n.Comment = strings.TrimSpace(words)
 		return n
 	}
-	return m.shared.load.note(seq, change, func(n notes.Note) string {
+	return changeNote(m.shared.load, seq, change, func(n notes.Note) string {
 		if n.Comment == "" {
 			return fmt.Sprintf("%d has no comment", seq)
 		}
@@ -104,7 +105,7 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 func (m *inspector) noteOn(seq uint64) notes.Note {
 	n := m.shared.notes
 	if e, there := m.list.cache[seq]; there {
-		return n.Of(seq, e.id)
+		return n.Of(seq, e.ID)
 	}
 	return n.Numbered(seq)
 }

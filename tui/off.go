@@ -67,9 +67,9 @@ func (m *inspector) whyOnePane() string {
 // whyNoFindings says why no finding is listed.
 func (s *shared) whyNoFindings() string {
 	switch {
-	case s.found.total() > 0:
+	case s.found.Total() > 0:
 		return ""
-	case s.judged.behind:
+	case s.judged.Behind:
 		return "no finding so far; " + s.running()
 	}
 	return "there is no finding"
@@ -77,7 +77,7 @@ func (s *shared) whyNoFindings() string {
 
 // running says what goes on while there is more to judge.
 func (s *shared) running() string {
-	if s.judged.reading {
+	if s.judged.Reading {
 		return "what was found is still being read"
 	}
 	return "the rules are still running"

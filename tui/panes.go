@@ -216,7 +216,7 @@ func (m *inspector) followList() tea.Cmd {
 	p.ticket = m.shared.ticket()
 	load, rested := m.shared.load, settled{p.ticket}
 	return func() tea.Msg {
-		load.pause(settlePause)
+		load.Pause(settlePause)
 		return rested
 	}
 }
@@ -255,7 +255,7 @@ func (m *inspector) showThird() tea.Cmd {
 	if m.paneCount() < 3 || p.seq == 0 || p.third != nil && slices.Contains(m.stack, p.third) {
 		return nil
 	}
-	if len(m.shared.found.byExchange[p.seq]) > 0 {
+	if len(m.shared.found.ByExchange[p.seq]) > 0 {
 		f, is := p.third.(*findingsPanel)
 		if !is {
 			m.dropThird()

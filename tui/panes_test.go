@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 // begun notes the exchanges that somebody begins to read in pieces, as a detail does.
@@ -180,7 +181,7 @@ func TestLeftDetailIsReadNoFurther(t *testing.T) {
 		defer u.close()
 		u.press("k")
 		u.pass(300 * time.Millisecond)
-		if d := u.m.panes.detail; d.seq != 1 || !d.more {
+		if d := u.m.panes.detail; d.seq != 1 || !d.More {
 			t.Fatalf("the detail of exchange %d is not being read:\n%s", d.seq, u.screen())
 		}
 		u.press("j")
@@ -270,7 +271,7 @@ func TestDetailBecomesAPane(t *testing.T) {
 		u.send(sizeOf(120, 40))
 		u.pass(time.Second)
 		u.sees("┫ exchange 4 ┣")
-		if got, want := u.m.top().target(), eventAt(4, 7); got != want {
+		if got, want := u.m.top().target(), load.EventAt(4, 7); got != want {
 			t.Errorf("the detail is at %s, want %s", got, want)
 		}
 		u.press("esc")

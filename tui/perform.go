@@ -225,7 +225,7 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 	}
 	s := m.shared
 	seq := m.list.findingFrom(d.seq, step)
-	found := s.found.of(seq)
+	found := s.found.Of(seq)
 	if seq == 0 || len(found) == 0 {
 		m.shared.message = s.noFurther(step, m.list.findingFrom(d.seq, -step) != 0)
 		return nil

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -129,7 +130,7 @@ func (p *Printer) cut(l style.Line) style.Line {
 // events, findings below the lines where they stand, and at last how it ended.
 func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part Part) error {
 	w := docWriter{docSource: docSource{
-		excerpt: excerpt{x: x}, findings: findings, width: indentRoom, limit: math.MaxInt, reading: r, whole: true,
+		Excerpt: load.Excerpt{Exchange: x}, findings: findings, width: indentRoom, limit: math.MaxInt, reading: r, whole: true,
 	}}
 	w.doc.reading = r
 	if part.Event > 0 {
@@ -152,9 +153,9 @@ func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []a
 
 // stream prints an event at a time, since there may be a great many.
 func (p *Printer) stream(w *docWriter) error {
-	res := w.x.Response
+	res := w.Exchange.Response
 	w.say(analyzer.Place{}, style.Line{}, 0)
-	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
+	at := analyzer.Place{Exchange: w.Exchange.Seq, Response: true}
 	w.head(at, res.Head, style.Answer, "← ")
 	w.found(func(f analyzer.Place) bool { return f.Response && f.Part == "body" })
 	for i := range res.Events {
@@ -169,8 +170,8 @@ func (p *Printer) stream(w *docWriter) error {
 
 // event prints one event of an answer.
 func (p *Printer) event(w *docWriter, k int) error {
-	for i := 0; w.x.Response != nil && i < len(w.x.Response.Events); i++ {
-		if e := &w.x.Response.Events[i]; e.K == k {
+	for i := 0; w.Exchange.Response != nil && i < len(w.Exchange.Response.Events); i++ {
+		if e := &w.Exchange.Response.Events[i]; e.K == k {
 			w.printEvent(e)
 		}
 	}
@@ -178,7 +179,7 @@ func (p *Printer) event(w *docWriter, k int) error {
 }
 
 func (w *docWriter) printEvent(e *capture.Event) {
-	place := eventAt(w.x.Seq, e.K)
+	place := load.EventAt(w.Exchange.Seq, e.K)
 	w.put(place, eventHead(e), 0)
 	w.event(place, e, func(f analyzer.Place) bool { return f.Response && e.K > 0 && f.Part == place.Part })
 }

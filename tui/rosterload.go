@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/roster"
 )
 
@@ -38,23 +39,23 @@ type (
 
 // readRoster reads what sorting needs: of exchanges that have changed, and then of those after one, up to another one,
 // as far as it comes in a moment. What a reading tells is not read again.
-func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64, stale []uint64) tea.Cmd {
+func readRoster(l *load.Loader, ticket uint64, r *roster.Roster, after, goal uint64, stale []uint64) tea.Cmd {
 	return func() tea.Msg {
-		end := time.Now().Add(batchTime)
+		end := time.Now().Add(load.BatchTime)
 		answer := rosterRead{ticket: ticket, read: after, goal: goal}
-		if answer.left, answer.err = l.rosterOf(r, stale, end); answer.err != nil || after >= goal {
+		if answer.left, answer.err = rosterOf(l, r, stale, end); answer.err != nil || after >= goal {
 			return answer
 		}
-		if l.kept.reading() == nil {
-			answer.err = l.rosterFrom(r, &answer, end)
+		if l.Reading.Now() == nil {
+			answer.err = rosterFrom(l, r, &answer, end)
 			return answer
 		}
 		for answer.read < goal && !time.Now().After(end) {
 			var page []uint64
-			for seq := answer.read + 1; seq <= min(answer.read+scanPage, goal); seq++ {
+			for seq := answer.read + 1; seq <= min(answer.read+load.ScanPage, goal); seq++ {
 				page = append(page, seq)
 			}
-			left, err := l.rosterOf(r, page, end)
+			left, err := rosterOf(l, r, page, end)
 			if answer.err = err; err != nil {
 				return answer
 			}
@@ -67,44 +68,44 @@ func (l *loader) readRoster(ticket uint64, r *roster.Roster, after, goal uint64,
 }
 
 // rosterOf puts exchanges of a sorted list into a roster until the time end, and returns those that are left.
-func (l *loader) rosterOf(r *roster.Roster, seqs []uint64, end time.Time) (left []uint64, err error) {
+func rosterOf(l *load.Loader, r *roster.Roster, seqs []uint64, end time.Time) (left []uint64, err error) {
 	var unread []uint64
 	for _, seq := range seqs {
-		row := l.kept.row(l.ctx, seq)
+		row := l.Reading.Row(l.Context, seq)
 		switch {
 		case row != nil:
 			r.Put(seq, rosterExchange(&row.Summary))
-		case !l.kept.whole() || l.kept.behind(seq):
+		case !l.Reading.Whole() || l.Reading.Behind(seq):
 			unread = append(unread, seq)
 		}
 	}
 	if len(unread) == 0 {
 		return nil, nil
 	}
-	if err := l.needCards(); err != nil {
+	if err := l.NeedCards(); err != nil {
 		return nil, err
 	}
-	return l.each(unread, entryEvents, end, func(seq uint64, x *capture.Exchange) {
+	return l.Each(unread, load.EntryEvents, end, func(seq uint64, x *capture.Exchange) {
 		if x != nil {
-			s := l.summarise(x)
+			s := l.Summarise(x)
 			r.Put(seq, rosterExchange(&s))
 		}
 	})
 }
 
 // rosterFrom reads exchanges on into a roster until the time end.
-func (l *loader) rosterFrom(r *roster.Roster, answer *rosterRead, end time.Time) error {
-	if err := l.needCards(); err != nil {
+func rosterFrom(l *load.Loader, r *roster.Roster, answer *rosterRead, end time.Time) error {
+	if err := l.NeedCards(); err != nil {
 		return err
 	}
-	for x, err := range l.src.Ends(l.ctx, answer.read+1, entryEvents) {
+	for x, err := range l.Source.Ends(l.Context, answer.read+1, load.EntryEvents) {
 		if err != nil {
 			return err
 		}
 		if x.Seq > answer.goal {
 			break
 		}
-		s := l.summarise(x)
+		s := l.Summarise(x)
 		r.Put(x.Seq, rosterExchange(&s))
 		if answer.read = x.Seq; time.Now().After(end) {
 			return nil
@@ -146,9 +147,9 @@ func only(named string, seen []string) string {
 func (l *list) plan() arrangePlan {
 	s := &l.sorting
 	p := arrangePlan{of: l.search, Plan: roster.Plan{
-		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.found.marks),
+		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.found.Marks),
 		Folds:    s.folds.Clone(),
-		Workflow: func(n uint64) uint64 { return l.shared.load.links.index.Of(n).Workflow },
+		Workflow: func(n uint64) uint64 { return l.shared.load.Links.Index.Of(n).Workflow },
 	}}
 	if l.search != nil {
 		p.Chosen = append([]uint64{}, l.search.matches...)
@@ -162,15 +163,15 @@ type arrangePlan struct {
 	of *search
 }
 
-// arrange arranges what was read.
-func (l *loader) arrange(ticket uint64, r *roster.Roster, p arrangePlan) tea.Cmd {
+// arrangeRows arranges what was read.
+func arrangeRows(l *load.Loader, ticket uint64, r *roster.Roster, p arrangePlan) tea.Cmd {
 	return func() tea.Msg {
 		if p.Under == roster.ByWorkflow {
-			l.needLinks()
+			l.NeedLinks()
 		}
 		begin := time.Now()
 		answer := arranged{ticket: ticket, of: p.of, by: p.By, reversed: p.Reversed, under: p.Under}
-		answer.now, answer.err = r.Arrange(l.ctx, p.Plan)
+		answer.now, answer.err = r.Arrange(l.Context, p.Plan)
 		answer.took = time.Since(begin)
 		return answer
 	}

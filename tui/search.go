@@ -2,18 +2,13 @@ package tui
 
 import (
 	"slices"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/load"
 )
-
-// scanPage is how many exchanges one command tests.
-const scanPage = 256
 
 // A search is a filter and the exchanges that match it. It goes from the newest exchange to the oldest, since people
 // usually look for the newest, and is then kept up to date.
@@ -31,34 +26,9 @@ type search struct {
 	testing bool     // a command for them is under way
 	err     error
 
-	linked    linked // of a filter that asks for workflows
-	relinking bool   // a command looks whether there are other links
+	linked    load.Linked // of a filter that asks for workflows
+	relinking bool        // a command looks whether there are other links
 }
-
-// Messages of a search.
-type (
-	// narrowed says which exchanges can match at all, as far as the capture's index knows.
-	narrowed struct {
-		ticket uint64
-		pool   []uint64
-		all    bool
-		linked linked
-		err    error
-	}
-	// scanned says which of the exchanges from..below match.
-	scanned struct {
-		ticket      uint64
-		from, below uint64
-		matches     []uint64
-		err         error
-	}
-	// retested says which of some exchanges match.
-	retested struct {
-		ticket        uint64
-		seqs, matches []uint64
-		err           error
-	}
-)
 
 // newSearch returns a search, which starts with loader.narrow.
 func newSearch(expr string, f *filter.Filter, ticket, exchanges uint64) *search {
@@ -109,158 +79,62 @@ func (s *search) insert(found []uint64) {
 }
 
 // next returns the command that continues the search, or nil if nothing is left.
-func (s *search) next(l *loader, index *findingIndex) tea.Cmd {
+func (s *search) next(l *load.Loader, index *load.Findings) tea.Cmd {
 	if s.done() {
 		return nil
 	}
-	if l.kept.reading() != nil {
+	if l.Reading.Now() != nil {
 		below, list, all, f, ticket := s.bound, s.pool, s.all, s.filter, s.ticket
 		var found map[uint64][]analyzer.Finding
-		if !l.kept.whole() {
+		if !l.Reading.Whole() {
 			found = s.facts(index, 1, below-1)
 		}
-		return func() tea.Msg { return l.scanRows(ticket, f, list, all, below, found) }
+		return func() tea.Msg { return l.ScanRows(ticket, f, list, all, below, found) }
 	}
 	if s.all {
 		from := uint64(1)
-		if s.bound > scanPage {
-			from = s.bound - scanPage
+		if s.bound > load.ScanPage {
+			from = s.bound - load.ScanPage
 		}
-		return l.scan(s.ticket, s.filter, nil, from, s.bound, s.facts(index, from, s.bound-1))
+		return l.Scan(s.ticket, s.filter, nil, from, s.bound, s.facts(index, from, s.bound-1))
 	}
 	i, _ := slices.BinarySearch(s.pool, s.bound)
-	page := s.pool[max(i-scanPage, 0):i]
+	page := s.pool[max(i-load.ScanPage, 0):i]
 	if len(page) == 0 {
-		return l.scan(s.ticket, s.filter, nil, 1, 1, nil)
+		return l.Scan(s.ticket, s.filter, nil, 1, 1, nil)
 	}
 	from := page[0]
-	if i <= scanPage {
+	if i <= load.ScanPage {
 		from = 1
 	}
-	return l.scan(s.ticket, s.filter, page, from, s.bound, s.facts(index, page[0], page[len(page)-1]))
+	return l.Scan(s.ticket, s.filter, page, from, s.bound, s.facts(index, page[0], page[len(page)-1]))
 }
 
 // facts returns the findings that the filter may ask for.
-func (s *search) facts(found *findingIndex, from, to uint64) map[uint64][]analyzer.Finding {
+func (s *search) facts(found *load.Findings, from, to uint64) map[uint64][]analyzer.Finding {
 	if !s.judging() {
 		return nil
 	}
-	return found.within(from, to)
+	return found.Within(from, to)
 }
 
 // retestChanged adds exchanges to retest, and returns the command for it unless one is under way. Those that the search
 // has not reached yet wait until it has, since it may read them as they were before.
-func (s *search) retestChanged(l *loader, found *findingIndex, seqs []uint64) tea.Cmd {
+func (s *search) retestChanged(l *load.Loader, found *load.Findings, seqs []uint64) tea.Cmd {
 	s.retest = slices.Compact(slices.Sorted(slices.Values(append(s.retest, seqs...))))
 	first, _ := slices.BinarySearch(s.retest, s.bound)
 	if s.testing || first == len(s.retest) || s.err != nil {
 		return nil
 	}
-	last := min(first+4*scanPage, len(s.retest))
+	last := min(first+4*load.ScanPage, len(s.retest))
 	seqs = slices.Clone(s.retest[first:last])
 	s.retest = slices.Delete(s.retest, first, last)
 	s.testing = true
 	facts := s.facts(found, seqs[0], seqs[len(seqs)-1])
 	filter, ticket := s.filter, s.ticket
 	return func() tea.Msg {
-		answer := retested{ticket: ticket, seqs: seqs}
-		answer.matches, answer.err = l.matching(filter, seqs, facts)
+		answer := load.Retested{Ticket: ticket, Seqs: seqs}
+		answer.Matches, answer.Err = l.Matching(filter, seqs, facts)
 		return answer
 	}
-}
-
-// narrow asks the capture's index, if it has one, which exchanges can match.
-func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
-	return func() tea.Msg {
-		answer := narrowed{ticket: ticket, all: true}
-		if f.Asks("workflow") {
-			if answer.err = l.narrowToWorkflows(&answer, f); answer.err != nil {
-				return answer
-			}
-		}
-		index, ok := l.src.(capture.Index)
-		keys := f.Keys()
-		if r := l.kept.reading(); r != nil && answer.all && len(keys) == 0 {
-			pool, ok, err := withFindings(l.ctx, r, f)
-			switch {
-			case err != nil:
-				l.kept.letGo(l.ctx, err)
-			case ok:
-				answer.pool, answer.all = pool, false
-			}
-			return answer
-		}
-		if !ok || len(keys) == 0 || !answer.all {
-			return answer
-		}
-		answer.all = false
-		key := keys[0]
-		if key.Kind == "operation" {
-			key.Value = reading.Facts{Reading: &reading.Reading{}}.Normalise("op", key.Value)
-		}
-		for seq, err := range index.Find(l.ctx, key, 1) {
-			if err != nil {
-				answer.err = err
-				return answer
-			}
-			answer.pool = append(answer.pool, seq)
-		}
-		return answer
-	}
-}
-
-// scan tests the exchanges from up to below, or only those of a list among them.
-func (l *loader) scan(
-	ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding,
-) tea.Cmd {
-	return func() tea.Msg {
-		answer := scanned{ticket: ticket, from: from, below: below}
-		if list != nil {
-			answer.matches, answer.err = l.matching(f, list, found)
-			return answer
-		}
-		if from >= below {
-			return answer
-		}
-		if answer.err = l.needCards(); answer.err != nil {
-			return answer
-		}
-		for x, err := range l.src.Exchanges(l.ctx, from) {
-			if err != nil {
-				answer.err = err
-				break
-			}
-			if x.Seq >= below {
-				break
-			}
-			if l.matches(f, x, found) {
-				answer.matches = append(answer.matches, x.Seq)
-			}
-		}
-		return answer
-	}
-}
-
-// matching returns those exchanges of a sorted list that match a filter.
-func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
-	if l.kept.reading() != nil {
-		return l.deciding(f, seqs, found)
-	}
-	if err := l.needCards(); err != nil {
-		return nil, err
-	}
-	var chosen []uint64
-	_, err := l.each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
-		if x != nil && l.matches(f, x, found) {
-			chosen = append(chosen, seq)
-		}
-	})
-	return chosen, err
-}
-
-func (l *loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
-	return f.Match(x, reading.Facts{
-		Reading: l.reader.Read(x), Findings: found[x.Seq], Workflow: l.links.index.Of(x.Seq).Workflow,
-		Marked: l.notes.Now().Of(x.Seq, x.ID).Marked,
-	})
 }

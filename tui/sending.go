@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -46,11 +47,11 @@ type (
 func (m *inspector) resend(at analyzer.Place) tea.Cmd {
 	load, request := m.shared.load, m.options.Sender.Request
 	return m.prepare(at, func() (*Outgoing, error) {
-		x, err := load.src.Exchange(load.ctx, at.Exchange)
+		x, err := load.Source.Exchange(load.Context, at.Exchange)
 		if err != nil {
 			return nil, err
 		}
-		return request(load.ctx, x)
+		return request(load.Context, x)
 	})
 }
 
@@ -58,18 +59,18 @@ func (m *inspector) resend(at analyzer.Place) tea.Cmd {
 func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
 	load, task := m.shared.load, m.options.Sender.Task
 	return m.prepare(at, func() (*Outgoing, error) {
-		name, seqs, err := load.sameTask(load.ctx, at.Exchange)
+		name, seqs, err := load.SameTask(load.Context, at.Exchange)
 		if err != nil {
 			return nil, err
 		}
 		if name == "" {
 			return nil, fmt.Errorf("%d is about no task; r sends its request again", at.Exchange)
 		}
-		p, err := load.part(load.ctx, seqs, nil)
+		p, err := load.Part(load.Context, seqs, nil)
 		if err != nil {
 			return nil, err
 		}
-		return task(load.ctx, p, seqs)
+		return task(load.Context, p, seqs)
 	})
 }
 
@@ -139,7 +140,7 @@ func (o *Outgoing) question(remark string) []style.Line {
 
 // send sends, beside the event loop.
 func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
-	ctx, cancel := context.WithCancel(m.shared.load.ctx)
+	ctx, cancel := context.WithCancel(m.shared.load.Context)
 	ticket := m.shared.ticket()
 	m.doing.sending = &sending{ticket, cancel, out.What}
 	m.shared.message = "sending " + out.What
@@ -189,7 +190,7 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
 func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu {
 	x := s.Exchange
-	e := m.shared.load.entryOf(x)
+	e := m.shared.load.EntryOf(x)
 	where := "exchange " + fmt.Sprint(x.Seq)
 	if s.File != "" {
 		where += " in " + s.File
@@ -215,7 +216,7 @@ func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu
 		})
 	}
 	menu.above = []style.Line{
-		style.Text(style.Strong, e.request).Add(style.Normal, " "+e.status+" "+text.Duration(max(e.took, 0))+" ").Join(e.drawOutcome(0)),
+		style.Text(style.Strong, e.Request).Add(style.Normal, " "+e.Status+" "+text.Duration(max(e.Took, 0))+" ").Join(drawOutcome(&e, 0)),
 		style.Text(style.Normal, "  "+where),
 	}
 	if problem != nil {
@@ -225,8 +226,8 @@ func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu
 }
 
 // alone returns a capture of one exchange.
-func alone(x *capture.Exchange, name string) *part {
-	p := &part{chosen: map[uint64]bool{x.Seq: true}}
+func alone(x *capture.Exchange, name string) *load.Part {
+	p := &load.Part{Chosen: map[uint64]bool{x.Seq: true}}
 	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
 		yield(x, nil) // which cannot fail
 	})

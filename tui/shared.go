@@ -10,21 +10,22 @@ import (
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
 // shared is the state that all panels read: the capture as it is now, the findings, and how to show them. It is
 // changed only in Update.
 type shared struct {
-	load      *loader
+	load      *load.Loader
 	info      capture.Info
 	opened    bool   // info was read
 	wasLive   bool   // it was being recorded when it was opened
 	away      bool   // the server that it comes from does not answer
 	followErr string // why the capture cannot be followed for now
-	found     findingIndex
+	found     load.Findings
 	notes     *notes.Notes // nil until they were read
-	judged    judged
+	judged    load.Judged
 	pattern   *find.Pattern // that was searched for last; nil for nothing
 	deltas    bool          // times are shown since the previous exchange or event
 	times     times
@@ -34,7 +35,6 @@ type shared struct {
 	message   string // in the last line, until the next key
 	learning  bool   // cards are being learned
 	learnt    uint64 // those that exchanges up to this one have brought
-	spinner   int    // counts messages, for signs of progress
 	tickets   uint64
 }
 

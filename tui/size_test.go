@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -160,7 +161,7 @@ func TestListForgetsWhatIsFarAway(t *testing.T) {
 		defer u.close()
 		l := u.m.list
 		for seq := range uint64(maxCached) {
-			l.cache[seq+1000] = entry{seq: seq + 1000}
+			l.cache[seq+1000] = load.Entry{Seq: seq + 1000}
 		}
 		l.store(entries{ticket: l.loading})
 		if len(l.cache) > 100 {
@@ -196,7 +197,7 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	d := u.m.top().(*detail)
 	shown := func() bool { return d.ready && d.reading == 0 && d.building == 0 }
 	// Before that the end is where reading has come to, and each such end is a screen of its own.
-	u.until("the whole stream", func() bool { return shown() && !d.more })
+	u.until("the whole stream", func() bool { return shown() && !d.More })
 	u.strike("G")
 	u.until("the last events", func() bool { return shown() && strings.Contains(u.screen(), "·"+fmt.Sprint(events)) })
 	u.strike("ctrl+b")
@@ -218,7 +219,7 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 
 // Lines and what stands in them are each other's inverse, wherever events have lines below them.
 func TestSpotsAndLines(t *testing.T) {
-	d := &detail{excerpt: excerpt{events: stream{last: make([]int32, 50)}}}
+	d := &detail{Excerpt: load.Excerpt{Events: load.Stream{Last: make([]int32, 50)}}}
 	d.doc.before, d.doc.after = make([]docLine, 7), make([]docLine, 3)
 	d.doc.marks = map[int][]docLine{
 		0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4),
@@ -251,9 +252,9 @@ func BenchmarkFirstFrame(b *testing.B) {
 			b.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(b.Context())
-		m := newInspector(newLoader(ctx, r, nil), Options{Theme: style.Dark})
+		m := newInspector(load.New(ctx, r, nil), Options{Theme: style.Dark})
 		m.Update(sizeOf(80, 24))
-		m.Update(m.shared.load.open()())
+		m.Update(m.shared.load.Open()())
 		m.list.loading = 0
 		m.Update(m.list.loadMissing()())
 		if frame := m.View(); !strings.Contains(frame, "GetTask") {
@@ -268,14 +269,14 @@ func BenchmarkFirstFrame(b *testing.B) {
 
 // BenchmarkFrame draws the list of a large capture.
 func BenchmarkFrame(b *testing.B) {
-	m := newInspector(newLoader(b.Context(), nil, nil), Options{Theme: style.Dark})
+	m := newInspector(load.New(b.Context(), nil, nil), Options{Theme: style.Dark})
 	m.Update(sizeOf(120, 40))
 	m.shared.opened, m.shared.info.Exchanges = true, 1_000_000
 	for seq := range uint64(1_000_000) {
 		if seq > 999_900 {
-			m.list.cache[seq+1] = entry{
-				seq: seq + 1, started: dawn, client: "traveller", agent: "booker", request: "GetTask",
-				status: "200", took: time.Millisecond,
+			m.list.cache[seq+1] = load.Entry{
+				Seq: seq + 1, Started: dawn, Client: "traveller", Agent: "booker", Request: "GetTask",
+				Status: "200", Took: time.Millisecond,
 			}
 		}
 	}
@@ -288,7 +289,7 @@ func BenchmarkFrame(b *testing.B) {
 
 // BenchmarkLongStream opens a stream of 200,000 events to its first frame.
 func BenchmarkLongStream(b *testing.B) {
-	l := newLoader(b.Context(), long(b, 200_000), nil)
+	l := load.New(b.Context(), long(b, 200_000), nil)
 	for b.Loop() {
 		d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
 		d.resize(80, 22)

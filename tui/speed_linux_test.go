@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
@@ -132,9 +133,9 @@ func startHand(b *testing.B, src capture.Source, width, height int) *hand {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	h := &hand{ctx: ctx, cancel: cancel, msgs: make(chan tea.Msg)}
-	h.m = newInspector(newLoader(ctx, src, nil), Options{Theme: style.Dark, Location: time.UTC})
+	h.m = newInspector(load.New(ctx, src, nil), Options{Theme: style.Dark, Location: time.UTC})
 	h.m.Update(sizeOf(width, height))
-	h.send(h.m.shared.load.open()(), &h.others)
+	h.send(h.m.shared.load.Open()(), &h.others)
 	for deadline := time.After(20 * time.Second); !strings.Contains(h.m.View(), "GetTask"); {
 		select {
 		case msg := <-h.msgs:
@@ -211,14 +212,14 @@ func (h *hand) arrive(src *endless, n uint64) {
 	if n == 0 {
 		return
 	}
-	news := grown{next: 7*src.exchanges + 1}
+	news := load.Grown{Next: 7*src.exchanges + 1}
 	for range n {
 		src.exchanges++
-		news.seqs = append(news.seqs, src.exchanges)
+		news.Seqs = append(news.Seqs, src.exchanges)
 	}
-	news.info, _ = src.Info(h.ctx)
+	news.Info, _ = src.Info(h.ctx)
 	h.send(news, &h.others)
-	h.send(judged{next: news.next, behind: true, findings: []analyzer.Finding{{
+	h.send(load.Judged{Next: news.Next, Behind: true, Findings: []analyzer.Finding{{
 		Rule: rules.All[0], Severity: analyzer.Warning, Message: "what is wrong here",
 		Place: analyzer.Place{Exchange: src.exchanges},
 	}}}, &h.others)

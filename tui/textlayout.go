@@ -14,8 +14,8 @@ import (
 // layout lays out what was put together.
 func (s *textSource) layout(columns int) *textShown {
 	t := &textShown{
-		started: s.x.Started, stream: s.x.Response != nil && s.x.Response.Stream, width: columns,
-		events: slices.Clone(s.text.Events), count: s.excerpt.events.count(),
+		started: s.Exchange.Started, stream: s.Exchange.Response != nil && s.Exchange.Response.Stream, width: columns,
+		events: slices.Clone(s.text.Events), count: s.Excerpt.Events.Count(),
 	}
 	w := textWriter{flow: flow{columns: columns}, of: s.text}
 	for i := range s.text.Blocks {
@@ -174,28 +174,28 @@ func (w *textWriter) ending(s *textSource) {
 		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… the first %s lines are shown; a2atap show prints all of it",
 			text.Number(maxLines))), 2)
 	}
-	if left := s.excerpt.events.count() - len(s.text.Events); s.text.Full && left > 0 {
+	if left := s.Excerpt.Events.Count() - len(s.text.Events); s.text.Full && left > 0 {
 		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… not put together here: %s after ·%d; the detail has them",
 			text.Plural(left, "event"), s.lastTaken())), 2)
 	} else if s.text.Full {
 		w.putLine(noEvent, style.Text(style.Title, "… there is more text than is shown here; the detail has all of it"), 2)
 	}
 	w.end()
-	if f := s.x.Fault; f != nil {
+	if f := s.Exchange.Fault; f != nil {
 		w.putLine(noEvent, style.Text(style.Error, "✗ "+f.Kind+" by "+f.Side).Add(style.Normal, ": "+f.Detail), 2)
 	}
 	switch {
-	case s.more:
+	case s.More:
 		w.putLine(noEvent, style.Text(style.Dim, "… loading"), 0)
-	case s.x.State == capture.StateOpen:
+	case s.Exchange.State == capture.StateOpen:
 		w.putLine(noEvent, style.Text(style.Warning, "… still open"), 0)
-	case s.x.State == capture.StateInterrupted:
+	case s.Exchange.State == capture.StateInterrupted:
 		w.putLine(noEvent, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
-	case s.x.Ended >= 0:
-		w.putLine(noEvent, style.Text(style.Dim, "ended after "+text.Duration(s.x.Ended)), 0)
+	case s.Exchange.Ended >= 0:
+		w.putLine(noEvent, style.Text(style.Dim, "ended after "+text.Duration(s.Exchange.Ended)), 0)
 	}
-	if s.x.Lost > 0 {
-		w.putLine(noEvent, style.Text(style.Warning, "? "+text.Plural(s.x.Lost, "byte")+" were not recorded; text may be missing"), 2)
+	if s.Exchange.Lost > 0 {
+		w.putLine(noEvent, style.Text(style.Warning, "? "+text.Plural(s.Exchange.Lost, "byte")+" were not recorded; text may be missing"), 2)
 	}
 }
 
@@ -210,11 +210,11 @@ func (s *textSource) lastTaken() int {
 // nothingToRead says why there is no text.
 func nothingToRead(s *textSource) string {
 	switch {
-	case s.x.Response == nil:
+	case s.Exchange.Response == nil:
 		return "no response was recorded"
-	case s.x.Response.Stream:
+	case s.Exchange.Response.Stream:
 		return "no event so far"
-	case len(s.x.Response.Body.Data) == 0:
+	case len(s.Exchange.Response.Body.Data) == 0:
 		return "the answer has no body"
 	case s.unread != nil:
 		return "the answer cannot be read as JSON; the detail shows its body"

@@ -9,11 +9,12 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
+	"a2atap/tui/load"
 )
 
 // A textSource is what was read of an exchange to put its text together. It belongs to the command under way.
 type textSource struct {
-	excerpt
+	load.Excerpt
 	text   *assembly.Assembly
 	call   *a2a.Call // nil until the request was read
 	unread error     // why an answer that is no stream cannot be read
@@ -40,18 +41,18 @@ type textRead struct {
 	err    error
 }
 
-// text reads on in an exchange, after a pause, puts together what it brings, and lays that out for a width.
-func (l *loader) text(
+// readText reads on in an exchange, after a pause, puts together what it brings, and lays that out for a width.
+func readText(l *load.Loader,
 	ctx context.Context, ticket, seq uint64, s textSource, columns int, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
-		if l.until(ctx).pause(pause); ctx.Err() != nil {
+		if l.Until(ctx).Pause(pause); ctx.Err() != nil {
 			return nil // the panel was left
 		}
 		begin := time.Now()
 		answer := textRead{ticket: ticket}
 		answer.err = s.read(ctx, l, seq)
-		if n := len(s.text.Events); answer.err == nil && s.x != nil && (!s.more || n >= 2*s.laid) {
+		if n := len(s.text.Events); answer.err == nil && s.Exchange != nil && (!s.More || n >= 2*s.laid) {
 			s.laid = n
 			answer.shown = s.layout(columns)
 		}
@@ -61,31 +62,31 @@ func (l *loader) text(
 }
 
 // layText lays out what was read before for another width.
-func (l *loader) layText(ticket uint64, s textSource, columns int) tea.Cmd {
+func layText(l *load.Loader, ticket uint64, s textSource, columns int) tea.Cmd {
 	return func() tea.Msg { return textRead{ticket: ticket, source: s, shown: s.layout(columns)} }
 }
 
 // read reads on for a while.
-func (s *textSource) read(ctx context.Context, l *loader, seq uint64) (err error) {
+func (s *textSource) read(ctx context.Context, l *load.Loader, seq uint64) (err error) {
 	if s.text == nil {
 		s.text = &assembly.Assembly{}
 	}
-	s.excerpt, err = s.excerpt.read(ctx, l.src, seq, func(x *capture.Exchange, e capture.Event, at time.Duration) {
+	s.Excerpt, err = s.Excerpt.Read(ctx, l.Source, seq, func(x *capture.Exchange, e capture.Event, at time.Duration) {
 		if s.text.Full {
 			return
 		}
 		if s.call == nil {
-			s.call = &l.reader.Read(x).Call
+			s.call = &l.Reader.Read(x).Call
 		}
 		e.At = at
 		s.text.AddEvent(s.call, &e)
 	})
-	if err != nil || s.x == nil || s.x.Response != nil && s.x.Response.Stream {
+	if err != nil || s.Exchange == nil || s.Exchange.Response != nil && s.Exchange.Response.Stream {
 		return err
 	}
 	s.text = &assembly.Assembly{}
-	if !s.more {
-		s.whole(&l.reader.Read(s.x).Call)
+	if !s.More {
+		s.whole(&l.Reader.Read(s.Exchange).Call)
 	}
 	return nil
 }
@@ -93,16 +94,16 @@ func (s *textSource) read(ctx context.Context, l *loader, seq uint64) (err error
 // whole takes an exchange that is no stream: its answer or, if it is a notification to a webhook, its request.
 func (s *textSource) whole(call *a2a.Call) {
 	if call.Operation == a2a.Webhook {
-		head := capture.ParseRequestHead(s.x.Request.Head)
-		body, _ := s.x.Request.Body.Decode(&head)
+		head := capture.ParseRequestHead(s.Exchange.Request.Head)
+		body, _ := s.Exchange.Request.Body.Decode(&head)
 		s.text.AddAnswer(&a2a.Answer{Payload: a2a.DecodeWebhook(body)})
 		return
 	}
-	if s.x.Response == nil || len(s.x.Response.Body.Data) == 0 {
+	if s.Exchange.Response == nil || len(s.Exchange.Response.Body.Data) == 0 {
 		return
 	}
-	head := capture.ParseResponseHead(s.x.Response.Head)
-	body, _ := s.x.Response.Body.Decode(&head)
+	head := capture.ParseResponseHead(s.Exchange.Response.Head)
+	body, _ := s.Exchange.Response.Body.Decode(&head)
 	answer := a2a.DecodeAnswer(call, head.Status, head.Fields.MediaType(), body)
 	s.text.AddAnswer(&answer)
 	s.unread = answer.Doc.Err

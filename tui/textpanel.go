@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -13,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/text"
 )
 
@@ -42,7 +42,7 @@ type textPanel struct {
 
 func newTextPanel(s *shared, goal analyzer.Place) *textPanel {
 	p := &textPanel{shared: s, seq: goal.Exchange, goal: goal}
-	p.ctx, p.leave = context.WithCancel(s.load.ctx)
+	p.ctx, p.leave = context.WithCancel(s.load.Context)
 	p.mark()
 	return p
 }
@@ -56,7 +56,7 @@ func (p *textPanel) begin() tea.Cmd { return p.readOn(0) }
 
 func (p *textPanel) readOn(pause time.Duration) tea.Cmd {
 	p.loading, p.reloadAgain = p.shared.ticket(), false
-	return p.shared.load.text(p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
+	return readText(p.shared.load, p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
 }
 
 // target returns the selected event, or the exchange.
@@ -95,7 +95,7 @@ func (p *textPanel) layAgain() tea.Cmd {
 		return nil
 	}
 	p.loading = p.shared.ticket()
-	return p.shared.load.layText(p.loading, p.source, p.textColumns())
+	return layText(p.shared.load, p.loading, p.source, p.textColumns())
 }
 
 // fit divides the height between events and text.
@@ -154,18 +154,11 @@ func (p *textPanel) reload() tea.Cmd {
 // mark notes which events have findings.
 func (p *textPanel) mark() {
 	p.marks = make(map[int]analyzer.Severity)
-	for _, f := range p.shared.found.of(p.seq) {
-		if k, is := eventNumber(f.Place); is {
+	for _, f := range p.shared.found.Of(p.seq) {
+		if k, is := load.EventNumber(f.Place); is {
 			p.marks[k] = max(p.marks[k], f.Severity)
 		}
 	}
-}
-
-// eventNumber returns the number of the event that a place is in, and whether it is in one.
-func eventNumber(at analyzer.Place) (int, bool) {
-	digits, is := strings.CutPrefix(at.Part, "event[")
-	k, err := strconv.Atoi(strings.TrimSuffix(digits, "]"))
-	return k, is && at.Response && err == nil
 }
 
 func (p *textPanel) setText(msg textRead) tea.Cmd {
@@ -185,7 +178,7 @@ func (p *textPanel) setText(msg textRead) tea.Cmd {
 	}
 	switch {
 	case p.loading != 0: // laid out again
-	case msg.source.more:
+	case msg.source.More:
 		cmds = append(cmds, p.readOn(0))
 	case p.reloadAgain:
 		cmds = append(cmds, p.reload())
@@ -218,7 +211,7 @@ func (p *textPanel) show(shown *textShown) tea.Cmd {
 
 // seek moves to the event at which the cursor is to begin, once it was read.
 func (p *textPanel) seek() {
-	k, is := eventNumber(p.goal)
+	k, is := load.EventNumber(p.goal)
 	if !is {
 		p.goal = analyzer.Place{}
 		return

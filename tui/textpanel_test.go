@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/assembly"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
@@ -59,14 +60,14 @@ func TestTextOfAStream(t *testing.T) {
 			}
 			u.sees("▌   Car 7, seat 3A")
 			u.press("n")
-			if got := u.m.top().target(); got != eventAt(4, 7) {
+			if got := u.m.top().target(); got != load.EventAt(4, 7) {
 				t.Errorf("the next finding is at %v", got)
 			}
 			u.press("n")
 			u.sees("no further finding in the events of this exchange")
 			u.press("k", "enter")
 			d, is := u.m.top().(*detail)
-			if !is || d.target() != eventAt(4, 6) {
+			if !is || d.target() != load.EventAt(4, 6) {
 				t.Errorf("enter on event 6 opens\n%s", u.screen())
 			}
 		})
@@ -79,14 +80,14 @@ func TestTextAndDetail(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k", "k", "a")
-		if got := u.m.top().target(); got != eventAt(4, 5) {
+		if got := u.m.top().target(); got != load.EventAt(4, 5) {
 			t.Errorf("from event 5 the text begins at %v", got)
 		}
 		if got := u.litText(); got != "京都行き" {
 			t.Errorf("of event 5 is lit %q", got)
 		}
 		u.press("k", "enter")
-		if len(u.m.stack) != 2 || u.m.top().target() != eventAt(4, 4) {
+		if len(u.m.stack) != 2 || u.m.top().target() != load.EventAt(4, 4) {
 			t.Errorf("enter leads to %v, %d panels deep", u.m.top().target(), len(u.m.stack))
 		}
 		u.press("a", "a")
@@ -96,7 +97,7 @@ func TestTextAndDetail(t *testing.T) {
 		u.press("a", "tab")
 		u.sees("text of 4")
 		u.press("j", "G", "g", "tab", "j")
-		if got := u.m.top().target(); got != eventAt(4, 5) {
+		if got := u.m.top().target(); got != load.EventAt(4, 5) {
 			t.Errorf("the cursor moved with the text, to %v", got)
 		}
 	})
@@ -141,12 +142,12 @@ func TestClicksOnTextAndTree(t *testing.T) {
 		}
 		u.press("g", "n", "a")
 		click(4)
-		if got := u.m.top().target(); got != eventAt(4, 3) {
+		if got := u.m.top().target(); got != load.EventAt(4, 3) {
 			t.Errorf("a click on the third event selects %v", got)
 		}
 		click(15)
 		u.press("j")
-		if p := u.m.top().(*textPanel); !p.inText || p.target() != eventAt(4, 3) {
+		if p := u.m.top().(*textPanel); !p.inText || p.target() != load.EventAt(4, 3) {
 			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
 		}
 		u.press("esc", "W", "tab")
@@ -257,7 +258,7 @@ func TestKeysBeforeTheText(t *testing.T) {
 		u.strike("j")
 		u.strike("j")
 		u.pass(time.Second)
-		if got := u.m.top().target(); got != eventAt(4, 3) {
+		if got := u.m.top().target(); got != load.EventAt(4, 3) {
 			t.Errorf("two keys lead to %v", got)
 		}
 	})

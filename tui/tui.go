@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/terminal"
 )
@@ -23,7 +24,7 @@ type Options struct {
 	Rules    []*analyzer.Rule
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
-	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
+	Verdicts *load.Verdicts                          // on a recording of this process; nil: the inspector judges by itself
 	Theme    style.Theme                             // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning
 	Location *time.Location                          // of local times; nil is that of the machine
@@ -54,7 +55,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := terminal.NewOutput(o.Out)
-	m := newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o)
+	m := newInspector(load.New(ctx, src, o.Rules, o.Keys...), o)
 	m.out = out
 	options := []tea.ProgramOption{
 		tea.WithAltScreen(), tea.WithOutput(out), tea.WithContext(ctx), tea.WithoutSignalHandler(),

@@ -19,6 +19,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
@@ -62,7 +63,7 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 		o.Theme = style.Plain
 	}
 	u := &ui{
-		t: t, m: newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,
+		t: t, m: newInspector(load.New(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,
 		cancel: cancel,
 	}
 	u.run(u.m.Init())

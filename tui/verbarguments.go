@@ -77,7 +77,7 @@ func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) 
 
 // openRule opens a page about a rule.
 func (m *inspector) openRule(id string) (tea.Cmd, error) {
-	rules := m.shared.load.rules
+	rules := m.shared.load.Rules
 	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
 		return nil, unknown("rule", id, m.shared.ruleIDs(), "; tab after a few letters shows those that begin so")

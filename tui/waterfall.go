@@ -48,21 +48,21 @@ func (f *waterfall) set(lanes []lane) {
 }
 
 // after returns how long after the first lane one began.
-func (f *waterfall) after(i int) time.Duration { return f.lanes[i].started.Sub(f.lanes[0].started) }
+func (f *waterfall) after(i int) time.Duration { return f.lanes[i].Started.Sub(f.lanes[0].Started) }
 
 // selected returns the exchange under the cursor; 0 if there is none.
 func (f *waterfall) selected() uint64 {
 	if f.window.cursor >= len(f.lanes) {
 		return 0
 	}
-	return f.lanes[f.window.cursor].seq
+	return f.lanes[f.window.cursor].Seq
 }
 
 // choose moves the cursor to an exchange, if it is there.
 func (f *waterfall) choose(seq uint64) {
 	at := f.window.cursor
 	for i := range f.lanes {
-		if f.lanes[i].seq == seq {
+		if f.lanes[i].Seq == seq {
 			at = i
 		}
 	}
@@ -82,7 +82,7 @@ func (f *waterfall) act(a keys.Action) bool {
 		return true
 	}
 	for i := f.window.cursor + step; i >= 0 && i < len(f.lanes); i += step {
-		if _, found := f.shared.found.worst(f.lanes[i].seq); found {
+		if _, found := f.shared.found.Worst(f.lanes[i].Seq); found {
 			f.window.move(i)
 			return true
 		}
@@ -106,7 +106,7 @@ func (c fallColumns) ends(client, agent string) string {
 func (f *waterfall) columns() fallColumns {
 	c := fallColumns{number: 4, request: 20, status: 3, took: 8}
 	for i := range f.lanes {
-		c.number = max(c.number, len(fmt.Sprint(f.lanes[i].seq)))
+		c.number = max(c.number, len(fmt.Sprint(f.lanes[i].Seq)))
 	}
 	switch {
 	case f.window.width >= 150:
@@ -168,7 +168,7 @@ func (f *waterfall) view() []style.Line {
 func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
 	l := &f.lanes[i]
 	mark, look := " ", style.Normal
-	if worst, found := f.shared.found.worst(l.seq); found {
+	if worst, found := f.shared.found.Worst(l.Seq); found {
 		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
@@ -176,12 +176,12 @@ func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
 		cursor = ">"
 	}
 	status := style.Normal
-	if l.failed {
+	if l.Failed {
 		status = style.Error
 	}
 	took := "–"
-	if l.took >= 0 {
-		took = text.Duration(l.took)
+	if l.Took >= 0 {
+		took = text.Duration(l.Took)
 	}
 	bar := l.bar(s, f.after(i))
 	for _, column := range grid {
@@ -190,7 +190,7 @@ func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
 		}
 	}
 	row := style.Line{Selected: i == f.window.cursor}.Add(style.Strong, cursor).Add(look, mark)
-	return row.Join(c.head(fmt.Sprint(l.seq), c.ends(l.client, l.agent), l.request, l.status, took, status)).Join(bar.Line())
+	return row.Join(c.head(fmt.Sprint(l.Seq), c.ends(l.Client, l.Agent), l.Request, l.Status, took, status)).Join(bar.Line())
 }
 
 // preview describes the selected exchange, and says what the signs of the bars mean.
@@ -198,11 +198,11 @@ func (f *waterfall) preview() []style.Line {
 	l := &f.lanes[f.window.cursor]
 	lines := []style.Line{
 		style.Text(style.Dim, strings.Repeat("─", f.window.width)),
-		style.Text(style.Strong, fmt.Sprintf(" %d ", l.seq)).Add(style.Normal, l.client+" → "+l.agent+"  "+l.request).
-			Add(style.Dim, "  "+f.shared.clock(l.started)),
+		style.Text(style.Strong, fmt.Sprintf(" %d ", l.Seq)).Add(style.Normal, l.Client+" → "+l.Agent+"  "+l.Request).
+			Add(style.Dim, "  "+f.shared.clock(l.Started)),
 	}
-	if len(l.outcome) > 0 {
-		lines = append(lines, style.Text(style.Normal, " ").Join(l.drawOutcome(0)))
+	if len(l.Outcome) > 0 {
+		lines = append(lines, style.Text(style.Normal, " ").Join(drawOutcome(&l.Entry, 0)))
 	}
 	return append(lines,
 		style.Text(style.Dim, " "+l.times()),
@@ -215,7 +215,7 @@ func (l *lane) times() string {
 	switch {
 	case l.answer >= 0:
 		words = append(words, "answer after "+text.Duration(l.answer))
-	case l.status == "–":
+	case l.Status == "–":
 		words = append(words, "no answer")
 	}
 	if n := len(l.events); n > 0 {
@@ -230,8 +230,8 @@ func (l *lane) times() string {
 		words = append(words, "still open")
 	case l.cut:
 		words = append(words, "the recorder ended first")
-	case l.took >= 0:
-		words = append(words, "ended after "+text.Duration(l.took))
+	case l.Took >= 0:
+		words = append(words, "ended after "+text.Duration(l.Took))
 	}
 	return strings.Join(words, ", ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 func TestBars(t *testing.T) {
@@ -36,7 +37,7 @@ func TestBars(t *testing.T) {
 			"          ├○━━●━━━━━▶",
 		},
 		{"open without an answer", lane{answer: none, open: true}, 100 * ms, "          ├─────────▶"},
-		{"failed", lane{entry: entry{failed: true}, answer: none, until: 50 * ms}, 50 * ms, "     ├────✗          "},
+		{"failed", lane{Entry: load.Entry{Failed: true}, answer: none, until: 50 * ms}, 50 * ms, "     ├────✗          "},
 		{"cut", lane{answer: none, until: 0, cut: true}, 50 * ms, "     ?               "},
 		{"not all read", lane{
 			answer: 10 * ms, until: 200 * ms, skipped: [2]time.Duration{30 * ms, 150 * ms},
@@ -168,8 +169,8 @@ func TestWaterfallOfALongStream(t *testing.T) {
 	for k := range 100 {
 		x.Response.Events = append(x.Response.Events, capture.Event{K: k + 1, At: time.Duration(k) * time.Second})
 	}
-	short := shorten(x, 10)
-	l := newLane(short, newLoader(t.Context(), nil, nil).entryOf(short), 10)
+	short := load.Shorten(x, 10)
+	l := newLane(short, load.New(t.Context(), nil, nil).EntryOf(short), 10)
 	if len(l.events) != 20 || l.count != 100 || l.skipped != [2]time.Duration{9 * time.Second, 90 * time.Second} {
 		t.Errorf("got %d events of %d, without %v", len(l.events), l.count, l.skipped)
 	}

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 // Bounds of what is shown of a workflow.
@@ -20,51 +21,51 @@ const (
 
 // A branch is an exchange in the tree of its workflow.
 type branch struct {
-	entry
+	load.Entry
 	stem  string // the lines of the tree that lead to it
 	under uint64 // the exchange that caused it, 0 if none is shown
 	by    workflow.Evidence
 }
 
-// workflowContent loads the exchanges of the workflow to which an exchange belongs, as far as that is known: the first
+// readWorkflow loads the exchanges of the workflow to which an exchange belongs, as far as that is known: the first
 // maxWorkflowExchanges of them. If they are those that are known already, and nothing else than links has changed, it
 // loads nothing and says so.
-func (l *loader) workflowContent(
-	ticket, seq uint64, have []workflow.Link, found findings, pause time.Duration,
+func readWorkflow(l *load.Loader,
+	ticket, seq uint64, have []workflow.Link, found load.Snapshot, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
-		l.pause(pause)
+		l.Pause(pause)
 		begin := time.Now()
 		w := ladderContent{ticket: ticket, ends: maxWorkflowEvents}
 		all := 0
-		l.needLinks()
-		w.root = l.links.index.Of(seq).Workflow
-		w.seqs, all = l.links.index.Exchanges(w.root, maxWorkflowExchanges)
+		l.NeedLinks()
+		w.root = l.Links.Index.Of(seq).Workflow
+		w.seqs, all = l.Links.Index.Exchanges(w.root, maxWorkflowExchanges)
 		w.more = all - len(w.seqs)
 		for _, n := range w.seqs {
-			w.links = append(w.links, l.links.index.Of(n))
+			w.links = append(w.links, l.Links.Index.Of(n))
 		}
-		if w.err = l.needCards(); w.err != nil {
+		if w.err = l.NeedCards(); w.err != nil {
 			return w
 		}
 		w.same = have != nil && slices.Equal(w.links, have)
 		if !w.same {
-			w.err = l.drawWorkflow(&w, found.among(w.seqs))
+			w.err = drawWorkflow(l, &w, found.Among(w.seqs))
 		}
 		w.took = time.Since(begin)
 		return w
 	}
 }
 
-func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Finding) error {
-	rows := make(map[uint64]entry, len(w.seqs))
-	_, err := l.each(w.seqs, maxWorkflowEvents, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+func drawWorkflow(l *load.Loader, w *ladderContent, found map[uint64][]analyzer.Finding) error {
+	rows := make(map[uint64]load.Entry, len(w.seqs))
+	_, err := l.Each(w.seqs, maxWorkflowEvents, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x == nil {
-			rows[seq] = entry{seq: seq, absent: true, took: capture.NotKnown}
+			rows[seq] = load.Entry{Seq: seq, Absent: true, Took: capture.NotKnown}
 			return
 		}
-		s := l.shownSummary(x)
-		rows[seq] = newEntry(s)
+		s := l.ShownSummary(x)
+		rows[seq] = load.NewEntry(s)
 		w.draw(l, x, s, found[seq])
 	})
 	SortArrows(w.arrows)
@@ -83,7 +84,7 @@ func (b *branch) inferred() string {
 
 // tree puts the exchanges of a workflow in the order of its tree: each is followed by what it caused, earlier ones
 // first. What was caused by an exchange that is not among them stands for itself.
-func tree(list []workflow.Link, rows map[uint64]entry) []branch {
+func tree(list []workflow.Link, rows map[uint64]load.Entry) []branch {
 	under := make(map[uint64][]workflow.Link)
 	for _, l := range list {
 		if _, there := rows[l.Parent]; !there {

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 // sent returns the steps of a request to do something.
@@ -164,7 +165,7 @@ func TestWorkflowGrows(t *testing.T) {
 func TestWorkflowOfVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := trip(t)
-		v := NewVerdicts(0)
+		v := load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 120, 30, Options{Verdicts: v})
 		defer u.close()
 		u.press("g", "j", "W")
@@ -204,7 +205,7 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000
 		m := capture.NewMemory(capture.Info{Name: "many.a2atap"})
-		v := NewVerdicts(0)
+		v := load.NewVerdicts(0)
 		for n := uint64(1); n <= many; n++ {
 			record(t, m, call(n, "t-1", "TASK_STATE_WORKING"))
 			l := workflow.Link{Exchange: n, Workflow: 1, Parent: min(1, n-1)}
@@ -228,7 +229,7 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 
 // A tree has each exchange once, whatever the links: a card before its call, causes that are not shown, and chains.
 func TestTree(t *testing.T) {
-	rows := make(map[uint64]entry)
+	rows := make(map[uint64]load.Entry)
 	links := []workflow.Link{
 		{Exchange: 1, Parent: 2, By: workflow.Prelude},
 		{Exchange: 2},
@@ -237,11 +238,11 @@ func TestTree(t *testing.T) {
 		{Exchange: 5, Parent: 99, By: workflow.ByTrace},
 	}
 	for _, l := range links {
-		rows[l.Exchange] = entry{seq: l.Exchange}
+		rows[l.Exchange] = load.Entry{Seq: l.Exchange}
 	}
 	var got []string
 	for _, b := range tree(links, rows) {
-		got = append(got, strings.TrimRight(fmt.Sprint(b.stem, b.seq, " ", b.inferred()), " "))
+		got = append(got, strings.TrimRight(fmt.Sprint(b.stem, b.Seq, " ", b.inferred()), " "))
 	}
 	want := []string{
 		"2", "├─ 1 inferred: " + workflow.Prelude.String(), "└─ 3", "   └─ 4 inferred: " + workflow.Nested.String(), "5",

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/text"
 )
 
@@ -31,15 +32,15 @@ func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
 }
 
 // fetch returns the command that loads the workflow.
-func (w *workflowPanel) fetch(found findings, pause time.Duration) tea.Cmd {
+func (w *workflowPanel) fetch(found load.Snapshot, pause time.Duration) tea.Cmd {
 	f := w.ladder
-	w.told = w.shared.load.links.told.Load()
+	w.told = w.shared.load.Links.Told.Load()
 	have := f.content.links
 	if w.full || !f.ready {
 		have = nil
 	}
 	w.full = false
-	return f.load.workflowContent(f.loading, f.seq, have, found, pause)
+	return readWorkflow(f.load, f.loading, f.seq, have, found, pause)
 }
 
 func (w *workflowPanel) place() keys.Scope { return keys.InWorkflow }
@@ -53,7 +54,7 @@ func (w *workflowPanel) title() string {
 
 // unread reports whether the links have yet to be read up to the exchange from which the panel was opened.
 func (w *workflowPanel) unread() bool {
-	return w.shared.load.kept.reading() == nil && w.shared.load.links.last.Load() < w.ladder.seq && !w.shared.judged.ended
+	return w.shared.load.Reading.Now() == nil && w.shared.load.Links.Last.Load() < w.ladder.seq && !w.shared.judged.Ended
 }
 
 // begin loads the workflow, if the links were read that far.
@@ -108,7 +109,7 @@ func (w *workflowPanel) relink() tea.Cmd {
 		return nil
 	case !w.ladder.ready && w.ladder.loading == 0:
 		return w.begin()
-	case w.told == w.shared.load.links.told.Load():
+	case w.told == w.shared.load.Links.Told.Load():
 		return nil
 	}
 	return w.again()
@@ -154,7 +155,7 @@ func (w *workflowPanel) setContent(msg ladderContent) tea.Cmd {
 // branchOf returns the position of an exchange in the tree, or that of the cursor if it is not there.
 func (w *workflowPanel) branchOf(seq uint64) int {
 	for i := range w.ladder.content.tree {
-		if w.ladder.content.tree[i].seq == seq {
+		if w.ladder.content.tree[i].Seq == seq {
 			return i
 		}
 	}
@@ -199,7 +200,7 @@ func (w *workflowPanel) turn() {
 func (w *workflowPanel) jump(step int) tea.Cmd {
 	list := w.ladder.content.tree
 	for i := w.tree.cursor + step; i >= 0 && i < len(list); i += step {
-		if _, found := w.shared.found.worst(list[i].seq); found {
+		if _, found := w.shared.found.Worst(list[i].Seq); found {
 			w.tree.move(i)
 			return nil
 		}
@@ -209,7 +210,7 @@ func (w *workflowPanel) jump(step int) tea.Cmd {
 
 func (w *workflowPanel) target() analyzer.Place {
 	if list := w.ladder.content.tree; w.asTree && w.tree.cursor < len(list) {
-		return analyzer.Place{Exchange: list[w.tree.cursor].seq}
+		return analyzer.Place{Exchange: list[w.tree.cursor].Seq}
 	}
 	return w.ladder.target()
 }
@@ -227,7 +228,7 @@ func (w *workflowPanel) status() string {
 	case c.more > 0:
 		words = fmt.Sprintf("the first %s of %s", text.Number(len(c.seqs)), text.Plural(len(c.seqs)+c.more, "exchange"))
 	}
-	if w.shared.judged.behind {
+	if w.shared.judged.Behind {
 		words += " so far"
 	}
 	return words

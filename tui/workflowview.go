@@ -39,11 +39,11 @@ func (w *workflowPanel) waiting() string {
 	switch {
 	case w.ladder.loading != 0:
 		return "reading the exchanges of the workflow …"
-	case s.judged.err != nil:
+	case s.judged.Err != nil:
 		return "what caused this exchange was not read: judging has stopped"
-	case s.judged.behind:
+	case s.judged.Behind:
 		return fmt.Sprintf("what caused what is still being read, %d %% …",
-			min(100*s.judged.next/max(s.info.Arrivals, 1), 99))
+			min(100*s.judged.Next/max(s.info.Arrivals, 1), 99))
 	}
 	return "what caused this exchange is known when its request has been read …"
 }
@@ -62,7 +62,7 @@ func (w *workflowPanel) columns() columns {
 func (w *workflowPanel) branch(c columns, i int) style.Line {
 	b := &w.ladder.content.tree[i]
 	mark, look := " ", style.Normal
-	if worst, found := w.shared.found.worst(b.seq); found {
+	if worst, found := w.shared.found.Worst(b.Seq); found {
 		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
@@ -70,11 +70,11 @@ func (w *workflowPanel) branch(c columns, i int) style.Line {
 		cursor = ">"
 	}
 	row := style.Line{Selected: i == w.tree.cursor}.Add(style.Strong, cursor).Add(look, mark+" ").
-		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.seq), c.number), c.number)+" ")
-	if b.absent {
+		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.Seq), c.number), c.number)+" ")
+	if b.Absent {
 		return row.Add(style.Dim, "not in the capture")
 	}
-	row = c.add(row, &b.entry)
+	row = c.add(row, &b.Entry)
 	if words := b.inferred(); words != "" {
 		row = row.Add(style.Dim, " ("+words+")")
 	}
@@ -94,9 +94,9 @@ func (w *workflowPanel) preview() []style.Line {
 	b := &w.ladder.content.tree[w.tree.cursor]
 	lines := []style.Line{
 		style.Text(style.Dim, strings.Repeat("─", w.tree.width)),
-		style.Text(style.Strong, fmt.Sprintf(" %d ", b.seq)).Add(style.Normal, b.client+" → "+b.agent+"  "+b.request).
-			Add(style.Dim, "  "+w.shared.clock(b.started)),
-		style.Text(style.Normal, " ").Join(b.drawOutcome(0)),
+		style.Text(style.Strong, fmt.Sprintf(" %d ", b.Seq)).Add(style.Normal, b.Client+" → "+b.Agent+"  "+b.Request).
+			Add(style.Dim, "  "+w.shared.clock(b.Started)),
+		style.Text(style.Normal, " ").Join(drawOutcome(&b.Entry, 0)),
 	}
 	switch words := b.inferred(); {
 	case b.under == 0:

@@ -1,4 +1,4 @@
-package tui
+package load
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // links holds what caused what in a capture, as the engines that judge it tell: 16 bytes for each exchange. The zero
 // links are ready for use, by several goroutines at once.
 type links struct {
-	index workflow.Index
-	told  atomic.Uint64 // how often something was told
-	last  atomic.Uint64 // the last exchange of which something was told
+	Index workflow.Index
+	Told  atomic.Uint64 // how often something was told
+	Last  atomic.Uint64 // the last exchange of which something was told
 
 	mu      sync.Mutex // held while they are read from a reading
 	wanted  bool       // somebody has asked for them
@@ -28,21 +28,21 @@ type links struct {
 // linksPause is the least time between two times at which links are read anew from a reading that grows.
 const linksPause = 2 * time.Second
 
-// needLinks reads what caused what from the reading, if there is one and it was not done. What reads on its own account
+// NeedLinks reads what caused what from the reading, if there is one and it was not done. What reads on its own account
 // goes on without links where the reading turns out to be damaged: then an engine tells them.
-func (l *loader) needLinks() {
+func (l *Loader) NeedLinks() {
 	if err := l.readLinks(true); err != nil {
-		l.kept.letGo(l.ctx, err)
+		l.Reading.letGo(l.Context, err)
 	}
 }
 
 // readLinks reads what caused what from the reading, if that was asked for and is known better by now. What takes long is
 // done less often.
-func (l *loader) readLinks(asked bool) error {
-	k := l.links
+func (l *Loader) readLinks(asked bool) error {
+	k := l.Links
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	r := l.kept.reading()
+	r := l.Reading.Now()
 	if k.wanted = k.wanted || asked && r != nil; r == nil || !k.wanted {
 		return nil
 	}
@@ -52,11 +52,11 @@ func (l *loader) readLinks(asked bool) error {
 		!head.Ended && begin.Sub(k.read) < max(linksPause, 10*k.took)) {
 		return nil
 	}
-	info, err := l.src.Info(l.ctx)
+	info, err := l.Source.Info(l.Context)
 	if err != nil {
 		return err
 	}
-	for row, err := range r.Rows(l.ctx, 1) {
+	for row, err := range r.Rows(l.Context, 1) {
 		switch {
 		case err != nil:
 			return err
@@ -65,7 +65,7 @@ func (l *loader) readLinks(asked bool) error {
 		case row.Seq > info.Exchanges: // it came a moment ago
 			continue
 		}
-		if known := k.index.Of(row.Seq); known.Parent != row.Parent || known.By != row.By {
+		if known := k.Index.Of(row.Seq); known.Parent != row.Parent || known.By != row.By {
 			k.put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By})
 		}
 	}
@@ -75,15 +75,39 @@ func (l *loader) readLinks(asked bool) error {
 
 // put takes a link.
 func (l *links) put(link workflow.Link) {
-	l.index.Put(link)
-	for last := l.last.Load(); link.Exchange > last && !l.last.CompareAndSwap(last, link.Exchange); {
-		last = l.last.Load()
+	l.Index.Put(link)
+	for last := l.Last.Load(); link.Exchange > last && !l.Last.CompareAndSwap(last, link.Exchange); {
+		last = l.Last.Load()
 	}
-	l.told.Add(1)
+	l.Told.Add(1)
 }
 
 // newEngine returns a new engine over the capture, which tells the links as it judges.
-func (l *loader) newEngine() *analyzer.Engine {
-	options := append(workflow.Into(l.links.put), analyzer.From(l.ctx, l.src), analyzer.Watched(&l.observed.own))
-	return analyzer.NewEngine(l.rules, append(options, l.keys...)...)
+func (l *Loader) newEngine() *analyzer.Engine {
+	options := append(workflow.Into(l.Links.put), analyzer.From(l.Context, l.Source), analyzer.Watched(&l.Observed.own))
+	return analyzer.NewEngine(l.Rules, append(options, l.Keys...)...)
+}
+
+// Linked is which exchange began the workflow of each, by number less one, as it was known at a moment.
+type Linked struct {
+	Begins []uint64
+	Told   uint64 // how many links were told before
+}
+
+// Now returns the links as they are known now.
+func (l *links) Now(exchanges uint64) Linked {
+	answer := Linked{Told: l.Told.Load(), Begins: make([]uint64, exchanges)}
+	for i := range answer.Begins {
+		answer.Begins[i] = l.Index.Of(uint64(i) + 1).Workflow
+	}
+	return answer
+}
+
+// Began returns which exchange began the workflow of another one, by number less one; itself as long as nothing is
+// known.
+func (k *Linked) Began(i int) uint64 {
+	if i < len(k.Begins) {
+		return k.Begins[i]
+	}
+	return uint64(i) + 1
 }

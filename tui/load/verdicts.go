@@ -1,4 +1,4 @@
-package tui
+package load
 
 import (
 	"context"
@@ -15,53 +15,53 @@ import (
 type Verdicts struct {
 	after   uint64
 	changed chan struct{} // holds a value when there is something new
-	links   links
+	Links   links
 	watch   analyzer.Watch
 
 	mu   sync.Mutex
-	news judged // since it was last taken
+	news Judged // since it was last taken
 }
 
 // NewVerdicts returns the verdicts on the steps that come after an arrival number. The steps up to it are those of
 // earlier recordings in the same capture, which an inspector judges by itself.
 func NewVerdicts(after uint64) *Verdicts {
-	return &Verdicts{after: after, changed: make(chan struct{}, 1), news: judged{next: after + 1}}
+	return &Verdicts{after: after, changed: make(chan struct{}, 1), news: Judged{Next: after + 1}}
 }
 
 // Found takes a finding. The inspector gets it with the next call of Judged or Ended.
 func (v *Verdicts) Found(f analyzer.Finding) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.news.findings) < maxListed {
-		v.news.findings = append(v.news.findings, f)
+	if len(v.news.Findings) < maxListed {
+		v.news.Findings = append(v.news.Findings, f)
 	} else {
-		v.news.further.mark(&f)
+		v.news.Further.mark(&f)
 	}
 }
 
 // Linked takes what caused an exchange, or what is known better of that, as workflow.Into tells it. The inspector looks
 // at it after the next call of Judged or Ended.
-func (v *Verdicts) Linked(l workflow.Link) { v.links.put(l) }
+func (v *Verdicts) Linked(l workflow.Link) { v.Links.put(l) }
 
 // Watch returns what shows the inspector what was observed, for the engine that judges: see analyzer.Watched.
 func (v *Verdicts) Watch() *analyzer.Watch { return &v.watch }
 
 // Judged says that the steps up to an arrival number were judged, how much that was, and whether more wait to be.
 func (v *Verdicts) Judged(arrival uint64, counts analyzer.Counts, behind bool) {
-	v.change(func(news *judged) { news.next, news.counts, news.behind = arrival+1, counts, behind })
+	v.change(func(news *Judged) { news.Next, news.Counts, news.Behind = arrival+1, counts, behind })
 }
 
 // Notice shows a text in the last line, until the next key or until nothing waits to be judged.
 func (v *Verdicts) Notice(text string) {
-	v.change(func(news *judged) { news.notice = text })
+	v.change(func(news *Judged) { news.Notice = text })
 }
 
 // Ended says that nothing more will be judged: all was, or there is an error.
 func (v *Verdicts) Ended(counts analyzer.Counts, err error) {
-	v.change(func(news *judged) { news.counts, news.behind, news.ended, news.err = counts, false, true, err })
+	v.change(func(news *Judged) { news.Counts, news.Behind, news.Ended, news.Err = counts, false, true, err })
 }
 
-func (v *Verdicts) change(tell func(*judged)) {
+func (v *Verdicts) change(tell func(*Judged)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	tell(&v.news)
@@ -72,16 +72,16 @@ func (v *Verdicts) change(tell func(*judged)) {
 }
 
 // take waits until there is something new and returns it. It returns false when the context has ended.
-func (v *Verdicts) take(ctx context.Context) (judged, bool) {
+func (v *Verdicts) take(ctx context.Context) (Judged, bool) {
 	select {
 	case <-v.changed:
 	case <-ctx.Done():
-		return judged{}, false
+		return Judged{}, false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	news := v.news
-	v.news.findings, v.news.further, v.news.notice = nil, findingIndex{}, ""
+	v.news.Findings, v.news.Further, v.news.Notice = nil, Findings{}, ""
 	return news, true
 }
 
@@ -89,21 +89,21 @@ func (v *Verdicts) take(ctx context.Context) (judged, bool) {
 // true when their recording has ended, and false when the inspector has, or judging stopped with an error.
 func (j *judgeRun) relay(v *Verdicts) bool {
 	earlier, ok := j.earlier(v.after)
-	j.observed.byOthers(v)
+	j.Observed.byOthers(v)
 	for ok {
-		var news judged
-		if news, ok = v.take(j.ctx); !ok {
+		var news Judged
+		if news, ok = v.take(j.Context); !ok {
 			break
 		}
-		j.next = news.next
-		news.counts = sum(earlier, news.counts)
-		if !j.send(news) || news.err != nil {
+		j.next = news.Next
+		news.Counts = sum(earlier, news.Counts)
+		if !j.send(news) || news.Err != nil {
 			break
 		}
-		if news.ended {
+		if news.Ended {
 			return true
 		}
-		j.pause(batchPause / 4)
+		j.Pause(BatchPause / 4)
 	}
 	return false
 }
@@ -116,13 +116,13 @@ func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
 	}
 	j.engine = j.newEngine()
 	for err := j.run(last); err != nil; err = j.run(last) {
-		if !j.report(judged{err: err}) {
+		if !j.report(Judged{Err: err}) {
 			return analyzer.Counts{}, false
 		}
-		j.pause(retryPause)
+		j.Pause(retryPause)
 	}
 	counts := j.engine.Counts()
-	told := j.report(judged{behind: true}) // the first verdict says whether there is more to judge
+	told := j.report(Judged{Behind: true}) // the first verdict says whether there is more to judge
 	j.engine = nil
 	return counts, told
 }

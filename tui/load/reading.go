@@ -1,4 +1,4 @@
-package tui
+package load
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/filter"
 )
 
 const (
@@ -29,9 +28,9 @@ var (
 	errNotWhole    = errors.New("what judging came to was not written down to the end")
 )
 
-// A keptReading is the reading of the capture as long as it is believed, and which exchanges have gone on since it was
+// A Reading is the reading of the capture as long as it is believed, and which exchanges have gone on since it was
 // written. It may be asked by several goroutines at once.
-type keptReading struct {
+type Reading struct {
 	of   atomic.Pointer[kept.Reading] // nil if there is none
 	wake chan struct{}                // holds a value when there is something to look at
 
@@ -47,16 +46,16 @@ type change struct {
 	since   time.Time
 }
 
-func newKeptReading(r *kept.Reading) *keptReading {
-	k := &keptReading{wake: make(chan struct{}, 1), ahead: make(map[uint64]change)}
+func NewReading(r *kept.Reading) *Reading {
+	k := &Reading{wake: make(chan struct{}, 1), ahead: make(map[uint64]change)}
 	k.of.Store(r)
 	return k
 }
 
-func (k *keptReading) reading() *kept.Reading { return k.of.Load() }
+func (k *Reading) Now() *kept.Reading { return k.of.Load() }
 
 // letGo says that the reading is not to be used, unless that is because the inspector ends.
-func (k *keptReading) letGo(ctx context.Context, why error) {
+func (k *Reading) letGo(ctx context.Context, why error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -69,13 +68,13 @@ func (k *keptReading) letGo(ctx context.Context, why error) {
 	k.poke()
 }
 
-func (k *keptReading) why() error {
+func (k *Reading) Why() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.err
 }
 
-func (k *keptReading) poke() {
+func (k *Reading) poke() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
@@ -83,8 +82,8 @@ func (k *keptReading) poke() {
 }
 
 // changed says that exchanges have new steps.
-func (k *keptReading) changed(list map[uint64]change) {
-	if len(list) == 0 || k.reading() == nil {
+func (k *Reading) changed(list map[uint64]change) {
+	if len(list) == 0 || k.Now() == nil {
 		return
 	}
 	k.mu.Lock()
@@ -100,8 +99,8 @@ func (k *keptReading) changed(list map[uint64]change) {
 	k.poke()
 }
 
-// behind reports whether an exchange has steps that the reading may not know.
-func (k *keptReading) behind(seq uint64) bool {
+// Behind reports whether an exchange has steps that the reading may not know.
+func (k *Reading) Behind(seq uint64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, ahead := k.ahead[seq]
@@ -110,7 +109,7 @@ func (k *keptReading) behind(seq uint64) bool {
 
 // caughtUp returns the exchanges that the reading knows by now as they are, in order, and since when it has not known
 // the end of another one; zero if there is none.
-func (k *keptReading) caughtUp(arrival uint64) (seqs []uint64, since time.Time, left int) {
+func (k *Reading) caughtUp(arrival uint64) (seqs []uint64, since time.Time, left int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for seq, c := range k.ahead {
@@ -126,10 +125,10 @@ func (k *keptReading) caughtUp(arrival uint64) (seqs []uint64, since time.Time, 
 	return seqs, since, len(k.ahead)
 }
 
-// row returns the row of an exchange; nil if there is none, or none that says how the exchange is now.
-func (k *keptReading) row(ctx context.Context, seq uint64) *kept.Row {
-	r := k.reading()
-	if r == nil || k.behind(seq) {
+// Row returns the row of an exchange; nil if there is none, or none that says how the exchange is now.
+func (k *Reading) Row(ctx context.Context, seq uint64) *kept.Row {
+	r := k.Now()
+	if r == nil || k.Behind(seq) {
 		return nil
 	}
 	row, err := r.Row(ctx, seq)
@@ -143,15 +142,15 @@ func (k *keptReading) row(ctx context.Context, seq uint64) *kept.Row {
 	return row
 }
 
-// whole reports whether there is a reading that has a row of each exchange.
-func (k *keptReading) whole() bool {
-	r := k.reading()
+// Whole reports whether there is a reading that has a row of each exchange.
+func (k *Reading) Whole() bool {
+	r := k.Now()
 	return r != nil && r.Head().Ended
 }
 
-// findingsOf returns the findings of an exchange, as far as the reading knows them.
-func (k *keptReading) findingsOf(ctx context.Context, seq uint64) []analyzer.Finding {
-	r := k.reading()
+// FindingsOf returns the findings of an exchange, as far as the reading knows them.
+func (k *Reading) FindingsOf(ctx context.Context, seq uint64) []analyzer.Finding {
+	r := k.Now()
 	if r == nil {
 		return nil
 	}
@@ -171,13 +170,13 @@ func (k *keptReading) findingsOf(ctx context.Context, seq uint64) []analyzer.Fin
 func (j *judgeRun) relayKept() bool {
 	f := keptFollower{judgeRun: j}
 	err := f.follow()
-	if j.ctx.Err() != nil {
+	if j.Context.Err() != nil {
 		return false
 	}
-	j.kept.letGo(j.ctx, err)
-	j.observed.bySelf()
+	j.Reading.letGo(j.Context, err)
+	j.Observed.bySelf()
 	j.engine, j.next, j.found, j.restarted = j.newEngine(), 1, nil, false
-	return j.send(judged{restarted: true, behind: true, lost: fmt.Sprintf("%v; the capture is judged anew", err)})
+	return j.send(Judged{Restarted: true, Behind: true, Lost: fmt.Sprintf("%v; the capture is judged anew", err)})
 }
 
 // A keptFollower passes on what a reading says.
@@ -194,10 +193,10 @@ type keptFollower struct {
 // follow returns why the reading cannot be used any more.
 func (f *keptFollower) follow() error {
 	f.moved = time.Now()
-	for f.ctx.Err() == nil {
-		r := f.kept.reading()
+	for f.Context.Err() == nil {
+		r := f.Reading.Now()
 		if r == nil {
-			return f.kept.why()
+			return f.Reading.Why()
 		}
 		if err := f.tell(r); err != nil {
 			return err
@@ -206,35 +205,35 @@ func (f *keptFollower) follow() error {
 			return err
 		}
 	}
-	return f.ctx.Err()
+	return f.Context.Err()
 }
 
 // tell passes on what is new.
 func (f *keptFollower) tell(r *kept.Reading) error {
 	head := r.Head()
-	info, err := f.src.Info(f.ctx)
+	info, err := f.Source.Info(f.Context)
 	if err != nil {
 		return err
 	}
-	news := judged{next: head.Arrival + 1, behind: true, reading: true}
+	news := Judged{Next: head.Arrival + 1, Behind: true, Reading: true}
 	if head.Version < f.version || head.Ended && !f.ended { // what was found provisionally may be replaced
-		news.restarted, f.next = f.told, 0
+		news.Restarted, f.next = f.told, 0
 	}
 	f.told, f.version, f.ended = true, head.Version, head.Ended
-	result, err := r.Result(f.ctx)
+	result, err := r.Result(f.Context)
 	switch {
 	case err == nil:
-		news.counts = result.Counts
-		f.observed.fromReading(result, head.Ended)
+		news.Counts = result.Counts
+		f.Observed.fromReading(result, head.Ended)
 	case !errors.Is(err, kept.ErrNone) || head.Ended:
 		return err
 	}
-	for found, err := range r.Findings(f.ctx, f.next) {
+	for found, err := range r.Findings(f.Context, f.next) {
 		if err != nil {
 			return err
 		}
 		if found.Place.Exchange > info.Exchanges {
-			if info, err = f.src.Info(f.ctx); err != nil {
+			if info, err = f.Source.Info(f.Context); err != nil {
 				return err
 			}
 		}
@@ -242,25 +241,25 @@ func (f *keptFollower) tell(r *kept.Reading) error {
 			return fmt.Errorf("%w: a finding in exchange %d of %d", capture.ErrDamagedEntry, found.Place.Exchange, info.Exchanges)
 		}
 		f.next = found.Number + 1
-		if news.findings = append(news.findings, *found.Finding); len(news.findings) < keptPage {
+		if news.Findings = append(news.Findings, *found.Finding); len(news.Findings) < keptPage {
 			continue
 		}
 		if !f.send(news) {
-			return f.ctx.Err()
+			return f.Context.Err()
 		}
-		news.findings, news.restarted = nil, false
+		news.Findings, news.Restarted = nil, false
 	}
 	if err := f.readLinks(false); err != nil {
 		return err
 	}
 	if head.Ended && !info.Live {
-		news.next = info.Arrivals + 1
+		news.Next = info.Arrivals + 1
 	}
-	news.behind, news.reading, news.rows = result == nil, false, f.covered
-	news.ended = head.Ended
+	news.Behind, news.Reading, news.Rows = result == nil, false, f.covered
+	news.Ended = head.Ended
 	f.covered = nil
 	if !f.send(news) {
-		return f.ctx.Err()
+		return f.Context.Err()
 	}
 	return nil
 }
@@ -275,14 +274,14 @@ func (f *keptFollower) wait(r *kept.Reading) error {
 		}
 		select {
 		case <-pause:
-		case <-f.kept.wake:
-		case <-f.ctx.Done():
-			return f.ctx.Err()
+		case <-f.Reading.wake:
+		case <-f.Context.Done():
+			return f.Context.Err()
 		}
-		if f.kept.reading() == nil {
-			return f.kept.why()
+		if f.Reading.Now() == nil {
+			return f.Reading.Why()
 		}
-		grown, err := r.Refresh(f.ctx)
+		grown, err := r.Refresh(f.Context)
 		if err != nil {
 			return err
 		}
@@ -290,7 +289,7 @@ func (f *keptFollower) wait(r *kept.Reading) error {
 			f.moved = time.Now()
 		}
 		head := r.Head()
-		covered, since, left := f.kept.caughtUp(head.Arrival)
+		covered, since, left := f.Reading.caughtUp(head.Arrival)
 		f.covered, quiet = append(f.covered, covered...), left == 0
 		if grown || len(covered) > 0 {
 			return nil
@@ -315,115 +314,9 @@ func (f *keptFollower) standsStill(ended bool, since time.Time) error {
 	if ended || now.Sub(f.moved) < endPatience {
 		return nil
 	}
-	info, err := f.src.Info(f.ctx)
+	info, err := f.Source.Info(f.Context)
 	if err == nil && !info.Live {
 		return errNotWhole
 	}
 	return err
-}
-
-// deciding returns those exchanges of a sorted list that match a filter, as their rows tell. Those whose rows do not are
-// read.
-func (l *loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
-	var chosen, unsure []uint64
-	mine := make(map[uint64][]analyzer.Finding)
-	marks := l.notes.Now()
-	for _, seq := range seqs {
-		row := l.kept.row(l.ctx, seq)
-		if row == nil {
-			if !l.kept.whole() || l.kept.behind(seq) {
-				unsure, mine[seq] = append(unsure, seq), found[seq]
-			}
-			continue
-		}
-		facts := kept.Facts{
-			Row: row, Workflow: l.links.index.Of(seq).Workflow, Marked: marks.Of(seq, row.ID).Marked,
-		}
-		switch match, certain := facts.Decide(f); {
-		case !certain:
-			unsure = append(unsure, seq)
-			if len(row.Found) > 0 && f.Asks("rule", "severity", "side") {
-				mine[seq] = l.kept.findingsOf(l.ctx, seq)
-			}
-		case match:
-			chosen = append(chosen, seq)
-		}
-	}
-	if len(unsure) == 0 {
-		return chosen, nil
-	}
-	if err := l.needCards(); err != nil {
-		return nil, err
-	}
-	_, err := l.each(unsure, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
-		if x != nil && l.matches(f, x, mine) {
-			chosen = append(chosen, seq)
-		}
-	})
-	slices.Sort(chosen)
-	return chosen, err
-}
-
-// scanRows tests exchanges by their rows, from the newest of those before one to the oldest, for a while: all of them, or
-// those of a sorted list.
-func (l *loader) scanRows(
-	ticket uint64, f *filter.Filter, list []uint64, all bool, below uint64, found map[uint64][]analyzer.Finding,
-) scanned {
-	answer := scanned{ticket: ticket, from: below, below: below}
-	var pages [][]uint64 // of matches, the newest first
-	for end := time.Now().Add(batchTime / 2); answer.from > 1; {
-		page, from := pageBefore(list, all, answer.from)
-		matches, err := l.deciding(f, page, found)
-		if answer.err = err; err != nil {
-			break
-		}
-		pages = append(pages, matches)
-		answer.from = from
-		if time.Now().After(end) || l.ctx.Err() != nil {
-			break
-		}
-	}
-	slices.Reverse(pages)
-	answer.matches = slices.Concat(pages...)
-	return answer
-}
-
-// pageBefore returns the last exchanges before one, in order, and the number from which on nothing is left out: all, or
-// those of a sorted list.
-func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint64) {
-	if !all {
-		i, _ := slices.BinarySearch(list, below)
-		page = list[max(i-scanPage, 0):i]
-		if i <= scanPage {
-			return page, 1
-		}
-		return page, page[0]
-	}
-	from = (below-2)/scanPage*scanPage + 1 // rows stand together so
-	for seq := from; seq < below; seq++ {
-		page = append(page, seq)
-	}
-	return page, from
-}
-
-// withFindings returns the exchanges with findings that a filter needs; false if it can do without, or if there are too
-// many to begin with them.
-func withFindings(ctx context.Context, r *kept.Reading, f *filter.Filter) (pool []uint64, ok bool, err error) {
-	needs := f.Part("rule", "severity", "side")
-	if head := r.Head(); needs == nil || !head.Ended || head.Findings > poolFindings {
-		return nil, false, nil
-	}
-	seen := make(map[uint64]bool)
-	for found, err := range r.Findings(ctx, 0) {
-		if err != nil {
-			return nil, false, err
-		}
-		row := &kept.Row{Found: []kept.Found{{
-			Rule: found.Rule.ID, Also: found.Also, Severity: found.Severity, Side: found.Side,
-		}}}
-		if match, _ := (kept.Facts{Row: row}).Decide(needs); match {
-			seen[found.Place.Exchange] = true
-		}
-	}
-	return sortedKeys(seen), true, nil
 }

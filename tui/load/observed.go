@@ -1,13 +1,9 @@
-package tui
+package load
 
 import (
 	"sync"
-	"time"
-
-	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/report"
 )
 
 // observed is what was observed in the capture so far: by the loader's own engine or, where this process judges the
@@ -30,8 +26,8 @@ func (o *observed) fromReading(r *analyzer.Result, whole bool) {
 	o.kept, o.whole = r, whole
 }
 
-// foundAll reports whether the result counts all findings there are.
-func (o *observed) foundAll() bool {
+// FoundAll reports whether the result counts all findings there are.
+func (o *observed) FoundAll() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.kept != nil && o.whole
@@ -52,8 +48,8 @@ func (o *observed) bySelf() {
 	o.others, o.earlier, o.kept, o.whole = nil, nil, nil, false
 }
 
-// result returns what was observed so far.
-func (o *observed) result() *analyzer.Result {
+// Result returns what was observed so far.
+func (o *observed) Result() *analyzer.Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := &analyzer.Result{}
@@ -67,28 +63,4 @@ func (o *observed) result() *analyzer.Result {
 	all.Add(o.earlier)
 	all.Add(o.others.watch.Result())
 	return all
-}
-
-// coverage is the message of loader.coverage.
-type coverage struct {
-	ticket uint64
-	result *analyzer.Result
-	whole  bool // it counts all findings there are
-	on     []report.Observed
-	took   time.Duration
-	err    error
-}
-
-// coverage reads what was observed so far, after a pause.
-func (l *loader) coverage(ticket uint64, pause time.Duration) tea.Cmd {
-	return func() tea.Msg {
-		l.pause(pause)
-		begin := time.Now()
-		info, err := l.src.Info(l.ctx)
-		answer := coverage{ticket: ticket, whole: l.observed.foundAll(), result: l.observed.result(), err: err}
-		answer.result.Note(info)
-		answer.on = report.ObservedOn(answer.result, l.rules)
-		answer.took = time.Since(begin)
-		return answer
-	}
 }
