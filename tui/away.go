@@ -7,9 +7,9 @@ import (
 )
 
 func (m *inspector) reach(msg load.Reached) tea.Cmd {
-	m.shared.away = msg.Away
-	if m.shared.message = "the server is there again"; msg.Away {
-		m.shared.message = "the server is away; what it lacks comes later"
+	m.shared.Away = msg.Away
+	if m.shared.Message = "the server is there again"; msg.Away {
+		m.shared.Message = "the server is away; what it lacks comes later"
 	}
-	return m.shared.load.WatchServer(msg.Away)
+	return m.shared.Load.WatchServer(msg.Away)
 }

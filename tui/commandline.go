@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/spelling"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
-	"a2atap/tui/text"
 )
 
 // A commandLine is the prompt in which verbs are typed, and what completes them.
@@ -112,36 +112,7 @@ func (c *commandLine) above(columns int) []style.Line {
 	case n == 1 && err == nil && v != nil && strings.TrimSpace(c.offer.Words[0]) == v.name:
 		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
 	}
-	return []style.Line{choices(c.offer.Words, c.offer.Chosen(), columns)}
-}
-
-// choices draws words in one line, as many as there is room for, so that the chosen one is among them.
-func choices(words []string, chosen, columns int) style.Line {
-	first, used := 0, 0
-	for i := 0; i <= chosen; i++ {
-		w := text.Width(text.Clean(strings.TrimSpace(words[i]))) + 2
-		if used += w; used > columns-6 {
-			first, used = i, w
-		}
-	}
-	row := style.Line{}
-	if first > 0 {
-		row = row.Add(style.Dim, " …")
-	}
-	for i := first; i < len(words); i++ {
-		word := strings.TrimSpace(words[i])
-		if i > first && text.Width(row.String())+text.Width(text.Clean(word))+4 > columns {
-			return row.Add(style.Dim, " …")
-		}
-		row = row.Add(style.Normal, " ")
-		if i == chosen {
-			row = row.Add(style.Cursor, word)
-		} else {
-			row = row.Add(style.Normal, word)
-		}
-		row = row.Add(style.Normal, " ")
-	}
-	return row
+	return []style.Line{panel.Choices(c.offer.Words, c.offer.Chosen(), columns)}
 }
 
 // execute performs a line as it is typed in the command line: a verb with what it takes, or the number of an exchange.
@@ -169,9 +140,9 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
 	case argument != "" || v.do == keys.None:
 		return v.run(m, argument)
-	case v.ofList && keys.Of(v.do, m.top().place()) == nil:
+	case v.ofList && keys.Of(v.do, m.top().Scope()) == nil:
 		k := keys.Of(v.do, keys.InList)
-		if why := m.why(k); why != "" {
+		if why := m.Why(k); why != "" {
 			return nil, errors.New(why)
 		}
 		return tea.Batch(m.home(), m.perform(v.do)), nil
@@ -184,8 +155,8 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 
 // unable returns why an action has no effect in the top panel, or "".
 func (m *inspector) unable(a keys.Action) string {
-	if k := keys.Of(a, m.top().place()); k != nil {
-		return m.why(k)
+	if k := keys.Of(a, m.top().Scope()); k != nil {
+		return m.Why(k)
 	}
 	var in keys.Scope
 	for i := range keys.Table {

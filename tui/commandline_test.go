@@ -338,7 +338,7 @@ func FuzzExecute(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		m := newInspector(load.New(t.Context(), nil, nil), Options{Theme: style.Plain})
 		m.Update(sizeOf(80, 24))
-		m.shared.opened, m.shared.info.Exchanges = true, 8
+		m.shared.Opened, m.shared.Info.Exchanges = true, 8
 		for _, in := range []func(){
 			func() {},
 			func() { m.push(newDetail(m.shared, analyzer.Place{Exchange: 1})) },

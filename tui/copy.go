@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/terminal"
 	"a2atap/tui/text"
 )
@@ -69,7 +70,7 @@ func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r !=
 // copied gives a text to the terminal's clipboard, and shows it.
 func (m *inspector) copied(msg copied) tea.Cmd {
 	if msg.err != nil {
-		m.shared.message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
+		m.shared.Message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
 		return nil
 	}
 	cmd := m.push(newCopied(msg.name, msg.words))
@@ -79,7 +80,7 @@ func (m *inspector) copied(msg copied) tea.Cmd {
 	}
 	return tea.Batch(cmd, func() tea.Msg {
 		if err := terminal.Copy(out, msg.words); err != nil {
-			return statusMessage("y: " + err.Error() + "; it is shown here")
+			return panel.Status("y: " + err.Error() + "; it is shown here")
 		}
 		return nil
 	})

@@ -10,11 +10,12 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 )
 
 // copyChoices returns what can be copied where the cursor is.
 func (m *inspector) copyChoices() []choice {
-	at, load := m.top().target(), m.shared.load
+	at, load := m.top().Target(), m.shared.Load
 	var line docLine  // under the cursor
 	mark := uint64(0) // where to begin to look for the selected event
 	if d, is := m.top().(*detail); is {
@@ -32,17 +33,17 @@ func (m *inspector) copyChoices() []choice {
 	}
 	choices := []choice{
 		{
-			key: "v", words: "value under the cursor", off: unless(hasValue(line.place), "this line has no value"),
+			key: "v", words: "value under the cursor", off: panel.Unless(hasValue(line.place), "this line has no value"),
 			do: func() tea.Cmd {
 				return copyText(load, "value", func() (string, error) { return valueAt(load, within, mark) })
 			},
 		},
 		{
-			key: "n", words: "name of that value, or of the header", off: unless(nameOf(within) != "", "this line has no name"),
+			key: "n", words: "name of that value, or of the header", off: panel.Unless(nameOf(within) != "", "this line has no name"),
 			do: func() tea.Cmd { return give("name", nameOf(within)) },
 		},
 		{
-			key: "p", words: "pointer to that value, in JSON", off: unless(within.Pointer != "", "this line is not within JSON"),
+			key: "p", words: "pointer to that value, in JSON", off: panel.Unless(within.Pointer != "", "this line is not within JSON"),
 			do: func() tea.Cmd { return give("pointer", within.Pointer) },
 		},
 		{
@@ -60,7 +61,7 @@ func (m *inspector) copyChoices() []choice {
 			},
 		},
 		{
-			key: "e", words: "event of the stream", off: unless(isEvent(at), "no event is selected"),
+			key: "e", words: "event of the stream", off: panel.Unless(isEvent(at), "no event is selected"),
 			do: func() tea.Cmd {
 				return copyText(load, "event", func() (string, error) { return eventText(load, at, mark) })
 			},
@@ -82,13 +83,13 @@ func (m *inspector) copyChoices() []choice {
 		words = "findings of the exchange, with what to do about them"
 	}
 	return append(choices, choice{
-		key: "f", words: words, off: unless(len(findings) > 0, "there is no finding here"),
+		key: "f", words: words, off: panel.Unless(len(findings) > 0, "there is no finding here"),
 		do: func() tea.Cmd { return give("finding", findingsText(findings)) },
 	})
 }
 
 func (m *inspector) offCurl() string {
-	return unless(m.options.Curl != nil, "curl commands are not available here")
+	return panel.Unless(m.options.Curl != nil, "curl commands are not available here")
 }
 
 // copyNames are the names of the choices, in their order. Each begins with the key of its choice.
@@ -143,7 +144,7 @@ func (m *inspector) findingsHere(line *docLine) []analyzer.Finding {
 			return []analyzer.Finding{*line.found}
 		}
 	}
-	return m.shared.found.Of(m.top().target().Exchange)
+	return m.shared.Found.Of(m.top().Target().Exchange)
 }
 
 // findingsText writes findings as text.

@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -18,8 +19,8 @@ import (
 // A coveragePanel shows the verdict on the capture so far, and for each link which rules were observed and broken
 // there, and which never were: in the categories of reports.
 type coveragePanel struct {
-	shared  *shared
-	outline outline
+	shared  *panel.Shared
+	outline panel.Outline
 	lines   []coverageLine
 	verdict string
 	known   coverage
@@ -40,13 +41,13 @@ type coverageLine struct {
 	on     analyzer.Coverage
 }
 
-func newCoverage(s *shared) *coveragePanel { return &coveragePanel{shared: s} }
+func newCoverage(s *panel.Shared) *coveragePanel { return &coveragePanel{shared: s} }
 
-func (c *coveragePanel) place() keys.Scope { return keys.InCoverage }
+func (c *coveragePanel) Scope() keys.Scope { return keys.InCoverage }
 
-func (c *coveragePanel) title() string { return "coverage" }
+func (c *coveragePanel) Title() string { return "coverage" }
 
-func (c *coveragePanel) target() analyzer.Place { return analyzer.Place{} }
+func (c *coveragePanel) Target() analyzer.Place { return analyzer.Place{} }
 
 // begin returns the command that reads what was observed. What takes long is read less often.
 func (c *coveragePanel) begin() tea.Cmd {
@@ -54,30 +55,30 @@ func (c *coveragePanel) begin() tea.Cmd {
 	if c.ready {
 		pause = max(500*time.Millisecond, min(20*c.took, 5*time.Second))
 	}
-	c.loading, c.again = c.shared.ticket(), false
-	return readCoverage(c.shared.load, c.loading, pause)
+	c.loading, c.again = c.shared.Ticket(), false
+	return readCoverage(c.shared.Load, c.loading, pause)
 }
 
-func (c *coveragePanel) resize(width, height int) tea.Cmd {
+func (c *coveragePanel) Resize(width, height int) tea.Cmd {
 	c.width, c.height = width, height
-	c.outline.height = max(height-len(c.verdictLines()), 0)
-	c.outline.window.reveal()
+	c.outline.Height = max(height-len(c.verdictLines()), 0)
+	c.outline.Window.Reveal()
 	return nil
 }
 
-func (c *coveragePanel) update(msg tea.Msg) tea.Cmd {
+func (c *coveragePanel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case coverage:
 		return c.set(msg)
-	case linksChanged: // comes whenever more was judged
+	case panel.LinksChanged: // comes whenever more was judged
 		if c.again = true; c.loading == 0 {
 			return c.begin()
 		}
 	case keys.Action:
 		if msg == keys.FoldAll {
-			c.outline.foldAll()
+			c.outline.FoldAll()
 		} else {
-			c.outline.act(msg)
+			c.outline.Act(msg)
 		}
 	}
 	return nil
@@ -92,13 +93,13 @@ func (c *coveragePanel) set(msg coverage) tea.Cmd {
 		c.ready, c.known = true, msg
 		if !msg.whole {
 			var ledger analyzer.Ledger
-			for i := range c.shared.found.List {
-				ledger.Add(&c.shared.found.List[i])
+			for i := range c.shared.Found.List {
+				ledger.Add(&c.shared.Found.List[i])
 			}
-			msg.result.Found, msg.result.Critical = c.shared.found.Counts, ledger.Critical
+			msg.result.Found, msg.result.Critical = c.shared.Found.Counts, ledger.Critical
 		}
 		c.verdict = msg.result.Verdict(analyzer.Error).String()
-		c.resize(c.width, c.height) // what the verdict needs is known now
+		c.Resize(c.width, c.height) // what the verdict needs is known now
 		c.rebuild()
 	}
 	if c.again {
@@ -111,52 +112,52 @@ func (c *coveragePanel) set(msg coverage) tea.Cmd {
 func (c *coveragePanel) rebuild() {
 	key := ""
 	var rule *analyzer.Rule
-	if l := c.outline.at(c.outline.cursor); l != nil {
-		key = c.keyAbove(c.outline.shown[c.outline.cursor])
-		rule = c.lines[l.item].rule
+	if l := c.outline.At(c.outline.Cursor); l != nil {
+		key = c.keyAbove(c.outline.Shown[c.outline.Cursor])
+		rule = c.lines[l.Item].rule
 	}
 	c.lines = nil
-	var lines []outlineLine
+	var lines []panel.OutlineLine
 	at, heading := -1, ""
-	add := func(l outlineLine, what coverageLine) {
-		if l.key != "" {
-			heading = l.key
+	add := func(l panel.OutlineLine, what coverageLine) {
+		if l.Key != "" {
+			heading = l.Key
 		}
 		if heading == key && what.rule == rule {
 			at = len(lines)
 		}
-		l.item = len(c.lines)
+		l.Item = len(c.lines)
 		lines, c.lines = append(lines, l), append(c.lines, what)
 	}
 	seen := make(map[*analyzer.Rule]bool)
 	for i := range c.known.on {
 		on := &c.known.on[i]
 		link := on.Link.String()
-		add(outlineLine{key: link}, coverageLine{words: on.String(), broken: on.Broken > 0})
+		add(panel.OutlineLine{Key: link}, coverageLine{words: on.String(), broken: on.Broken > 0})
 		for rule := range on.Rules {
 			seen[rule] = true
 		}
-		c.addCategories(add, link, on.Rules, c.shared.load.Rules)
+		c.addCategories(add, link, on.Rules, c.shared.Load.Rules)
 	}
 	var never []*analyzer.Rule
-	for _, r := range c.shared.load.Rules {
+	for _, r := range c.shared.Load.Rules {
 		if !seen[r] {
 			never = append(never, r)
 		}
 	}
 	if len(never) > 0 {
-		add(outlineLine{key: "never"}, coverageLine{
-			words: fmt.Sprintf("never observed: %d of %d rules", len(never), len(c.shared.load.Rules)),
+		add(panel.OutlineLine{Key: "never"}, coverageLine{
+			words: fmt.Sprintf("never observed: %d of %d rules", len(never), len(c.shared.Load.Rules)),
 		})
 		c.addCategories(add, "never", nil, never)
 	}
-	c.outline.set(lines, at)
+	c.outline.Set(lines, at)
 }
 
 // keyAbove returns the key of a line, or of the heading right above it.
 func (c *coveragePanel) keyAbove(line int) string {
 	for ; line >= 0; line-- {
-		if key := c.outline.lines[line].key; key != "" {
+		if key := c.outline.Lines[line].Key; key != "" {
 			return key
 		}
 	}
@@ -165,7 +166,7 @@ func (c *coveragePanel) keyAbove(line int) string {
 
 // addCategories lists rules by category, broken ones first, then those that were observed.
 func (c *coveragePanel) addCategories(
-	add func(outlineLine, coverageLine), under string, on map[*analyzer.Rule]analyzer.Coverage, rules []*analyzer.Rule,
+	add func(panel.OutlineLine, coverageLine), under string, on map[*analyzer.Rule]analyzer.Coverage, rules []*analyzer.Rule,
 ) {
 	for _, category := range analyzer.Categories {
 		var list []*analyzer.Rule
@@ -190,10 +191,10 @@ func (c *coveragePanel) addCategories(
 		if on == nil {
 			words = fmt.Sprintf("%s: %d", report.Kebab(category), len(list))
 		}
-		add(outlineLine{key: under + " " + string(category), level: 1, closed: true},
+		add(panel.OutlineLine{Key: under + " " + string(category), Level: 1, Closed: true},
 			coverageLine{words: words, broken: broken > 0})
 		for _, r := range list {
-			add(outlineLine{level: 2}, coverageLine{rule: r, on: on[r]})
+			add(panel.OutlineLine{Level: 2}, coverageLine{rule: r, on: on[r]})
 		}
 	}
 }
@@ -209,24 +210,24 @@ func standing(c analyzer.Coverage) int {
 	return 2
 }
 
-func (c *coveragePanel) status() string {
+func (c *coveragePanel) Status() string {
 	if !c.ready {
 		return ""
 	}
 	words := text.Plural(len(c.known.on), "link")
-	if c.shared.judged.Behind || c.shared.info.Live {
+	if c.shared.Judged.Behind || c.shared.Info.Live {
 		words += " so far"
 	}
 	return words
 }
 
-// fold folds or unfolds the heading under the cursor. It returns false if none is there.
-func (c *coveragePanel) fold() (tea.Cmd, bool) { return nil, c.outline.fold() }
+// Fold folds or unfolds the heading under the cursor. It returns false if none is there.
+func (c *coveragePanel) Fold() (tea.Cmd, bool) { return nil, c.outline.Fold() }
 
 // rule returns the rule under the cursor, or nil.
 func (c *coveragePanel) rule() *analyzer.Rule {
-	if l := c.outline.at(c.outline.cursor); l != nil {
-		return c.lines[l.item].rule
+	if l := c.outline.At(c.outline.Cursor); l != nil {
+		return c.lines[l.Item].rule
 	}
 	return nil
 }
@@ -243,7 +244,7 @@ func (c *coveragePanel) verdictLines() []style.Line {
 	return append(lines[:min(len(lines), c.height/3)], style.Line{})
 }
 
-func (c *coveragePanel) view() []style.Line {
+func (c *coveragePanel) View() []style.Line {
 	switch {
 	case c.err != nil:
 		return []style.Line{style.Text(style.Error, "! "+c.err.Error())}
@@ -251,7 +252,7 @@ func (c *coveragePanel) view() []style.Line {
 		return []style.Line{style.Text(style.Dim, "  reading what was observed …")}
 	}
 	lines := c.verdictLines()
-	for i := c.outline.top; i < c.outline.bottom(); i++ {
+	for i := c.outline.Top; i < c.outline.Bottom(); i++ {
 		lines = append(lines, c.line(i))
 	}
 	return lines
@@ -259,21 +260,21 @@ func (c *coveragePanel) view() []style.Line {
 
 // line draws a row.
 func (c *coveragePanel) line(i int) style.Line {
-	l := c.outline.at(i)
-	what := &c.lines[l.item]
+	l := c.outline.At(i)
+	what := &c.lines[l.Item]
 	cursor := " "
-	if i == c.outline.cursor {
+	if i == c.outline.Cursor {
 		cursor = ">"
 	}
-	row := style.Line{Selected: i == c.outline.cursor}.Add(style.Strong, cursor)
-	indent := text.Blanks(2 * l.level)
+	row := style.Line{Selected: i == c.outline.Cursor}.Add(style.Strong, cursor)
+	indent := text.Blanks(2 * l.Level)
 	switch {
 	case what.rule == nil:
 		mark, look := " ", style.Title
 		if what.broken {
 			mark = "!"
 		}
-		return row.Add(style.Error, mark).Add(look, indent+c.outline.foldSign(l)+what.words)
+		return row.Add(style.Error, mark).Add(look, indent+c.outline.FoldSign(l)+what.words)
 	case what.on.Broken > 0:
 		mark, look := style.OfSeverity(what.rule.Severity())
 		return c.ruleLine(row.Add(look, mark+indent), what, fmt.Sprintf("broken %s of %s", text.Number(what.on.Broken),

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // What was observed is said in the words of check, and unfolds to the rules and what they are about.
@@ -53,7 +54,7 @@ func TestCoverage(t *testing.T) {
 		u.sees("stream goes on after the task has ended")
 		u.sees("Fix")
 		u.press("esc", "esc")
-		if u.m.top() != panel(u.m.list) {
+		if u.m.top() != panel.Panel(u.m.list) {
 			t.Errorf("back leads to\n%s", u.screen())
 		}
 	})

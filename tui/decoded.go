@@ -107,7 +107,7 @@ func answerFacts(a *a2a.Answer) facts {
 		u := a2a.StatusUpdate{Value: v}
 		f.add("task", u.TaskID())
 		f.add("context", u.ContextID())
-		f.status(u.Status())
+		f.Status(u.Status())
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: v}
 		f.add("task", u.TaskID())
@@ -130,7 +130,7 @@ func (f *facts) message(m a2a.Message) {
 func (f *facts) task(t a2a.Task) {
 	f.add("task", t.ID())
 	f.add("context", t.ContextID())
-	f.status(t.Status())
+	f.Status(t.Status())
 	for _, v := range t.Get("artifacts").Elems() {
 		f.artifact(a2a.Artifact{Value: v})
 	}
@@ -139,7 +139,7 @@ func (f *facts) task(t a2a.Task) {
 	}
 }
 
-func (f *facts) status(s a2a.Status) {
+func (f *facts) Status(s a2a.Status) {
 	f.add("state", s.State().String())
 	if !s.State().Known() {
 		f.add("state", s.StateText())

@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // maxOpen bounds the events whose content is shown at once, and maxRows the rows that are kept.
@@ -23,10 +24,10 @@ const (
 
 // A detail is the panel of one exchange: its request, its response, the events of its stream.
 type detail struct {
-	shared *shared
+	shared *panel.Shared
 	seq    uint64
 	width  int
-	window window
+	window panel.Window
 	mode   view
 	limit  int            // bytes of a body that are shown
 	goal   analyzer.Place // where to move when the document is ready
@@ -62,34 +63,34 @@ type loaded struct {
 	err    error
 }
 
-func newDetail(s *shared, goal analyzer.Place) *detail {
+func newDetail(s *panel.Shared, goal analyzer.Place) *detail {
 	d := &detail{
 		shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, rows: make(map[int]eventRow),
-		finder: finder{pattern: s.pattern, opened: -1},
+		finder: finder{pattern: s.Pattern, opened: -1},
 	}
 	d.finder.quiet = true
-	if s.pattern != nil {
+	if s.Pattern != nil {
 		d.limit = maxShown
 	}
-	if s.pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
+	if s.Pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
 		d.finder.step = 1
 	}
-	d.ctx, d.leave = context.WithCancel(s.load.Context)
+	d.ctx, d.leave = context.WithCancel(s.Load.Context)
 	return d
 }
 
-func (d *detail) place() keys.Scope { return keys.InDetail }
+func (d *detail) Scope() keys.Scope { return keys.InDetail }
 
 // begin returns the command that loads the exchange.
 func (d *detail) begin() tea.Cmd {
-	d.loading = d.shared.ticket()
+	d.loading = d.shared.Ticket()
 	d.reloadAgain = false
 	return d.readOn(0)
 }
 
 // readOn returns the command that reads on, after a pause.
 func (d *detail) readOn(pause time.Duration) tea.Cmd {
-	ctx, load, ticket, seq, sofar := d.ctx, d.shared.load, d.loading, d.seq, d.Excerpt
+	ctx, load, ticket, seq, sofar := d.ctx, d.shared.Load, d.loading, d.seq, d.Excerpt
 	return func() tea.Msg {
 		load.Pause(pause)
 		begin := time.Now()
@@ -105,7 +106,7 @@ func (d *detail) readOn(pause time.Duration) tea.Cmd {
 	}
 }
 
-func (d *detail) target() analyzer.Place {
+func (d *detail) Target() analyzer.Place {
 	at := analyzer.Place{Exchange: d.seq}
 	if i := d.eventAtCursor(); i >= 0 {
 		at.Response = true
@@ -114,9 +115,9 @@ func (d *detail) target() analyzer.Place {
 	return at
 }
 
-func (d *detail) resize(width, height int) tea.Cmd {
-	d.window.height = max(height, 0)
-	d.window.reveal()
+func (d *detail) Resize(width, height int) tea.Cmd {
+	d.window.Height = max(height, 0)
+	d.window.Reveal()
 	if d.width == width {
 		return d.summarise()
 	}
@@ -129,33 +130,33 @@ func (d *detail) build() tea.Cmd {
 	if d.Exchange == nil {
 		return nil
 	}
-	d.building = d.shared.ticket()
+	d.building = d.shared.Ticket()
 	open := slices.Sorted(maps.Keys(d.doc.open))
 	if n := d.finder.opened; n >= 0 && len(open) > maxOpen {
 		open = append(slices.DeleteFunc(open, func(i int) bool { return i == n })[:maxOpen-1], n)
 	}
 	source := d.source()
 	source.open = open[:min(len(open), maxOpen)]
-	return buildDocument(d.shared.load, d.building, source)
+	return buildDocument(d.shared.Load, d.building, source)
 }
 
 // source returns what the exchange is laid out from.
 func (d *detail) source() docSource {
 	return docSource{
 		ctx: d.ctx, Excerpt: d.Excerpt, findings: d.findings(), view: d.mode, width: max(d.width, 8),
-		limit: d.limit, folds: d.folds, note: d.shared.notes.Of(d.seq, d.Exchange.ID), pattern: d.finder.pattern,
+		limit: d.limit, folds: d.folds, note: d.shared.Notes.Of(d.seq, d.Exchange.ID), pattern: d.finder.pattern,
 	}
 }
 
 // findings returns the findings of the exchange, which a reading may have told before they were listed.
 func (d *detail) findings() []analyzer.Finding {
-	if found := d.shared.found.Of(d.seq); found != nil {
+	if found := d.shared.Found.Of(d.seq); found != nil {
 		return found
 	}
 	return d.kept
 }
 
-func (d *detail) update(msg tea.Msg) tea.Cmd {
+func (d *detail) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return d.act(msg)
@@ -167,18 +168,18 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		return d.setRows(msg)
 	case eventsSearched:
 		return d.searched(msg)
-	case exchangesChanged:
-		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
+	case panel.ExchangesChanged:
+		if _, mine := slices.BinarySearch(msg.Seqs, d.seq); mine {
 			return d.reload()
 		}
-	case findingsChanged:
-		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
+	case panel.FindingsChanged:
+		if _, mine := slices.BinarySearch(msg.Seqs, d.seq); mine {
 			return d.build()
 		}
-	case cardsLearned:
+	case panel.CardsLearned:
 		return d.build()
-	case notesChanged:
-		if msg.seqs == nil || slices.Contains(msg.seqs, d.seq) {
+	case panel.NotesChanged:
+		if msg.Seqs == nil || slices.Contains(msg.Seqs, d.seq) {
 			return d.build()
 		}
 	}
@@ -191,7 +192,7 @@ func (d *detail) reload() tea.Cmd {
 		d.reloadAgain = true
 		return nil
 	}
-	d.loading = d.shared.ticket()
+	d.loading = d.shared.Ticket()
 	d.reloadAgain = false
 	return d.readOn(min(10*d.took, 5*time.Second))
 }
@@ -217,7 +218,7 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	}
 	switch {
 	case d.More:
-		d.loading = d.shared.ticket()
+		d.loading = d.shared.Ticket()
 		cmds = append(cmds, d.readOn(0))
 	case d.reloadAgain:
 		cmds = append(cmds, d.reload())
@@ -228,13 +229,13 @@ func (d *detail) load(msg loaded) tea.Cmd {
 // grow takes events into account that were read, and keeps the cursor at the same content, or at the end if that was
 // asked for.
 func (d *detail) grow(at spot) {
-	d.window.length = d.length()
+	d.window.Length = d.length()
 	if d.toEnd {
-		d.window.move(d.window.length - 1)
+		d.window.Move(d.window.Length - 1)
 		d.toEnd = d.More
 		return
 	}
-	d.window.move(d.lineOf(at))
+	d.window.Move(d.lineOf(at))
 }
 
 // setRows takes rows that were read.
@@ -264,9 +265,9 @@ func (d *detail) setDocument(msg built) tea.Cmd {
 	if d.ready {
 		d.grow(at)
 	} else {
-		d.window.length = d.length()
+		d.window.Length = d.length()
 		d.ready = true
-		d.window.move(0)
+		d.window.Move(0)
 	}
 	d.seekNear()
 	return tea.Batch(d.seekGoal(), d.searchOn(), d.toMatch(), d.advance(), d.summarise())
@@ -307,7 +308,7 @@ func (d *detail) summarise() tea.Cmd {
 		return nil
 	}
 	first, last := -1, -1
-	for n := d.window.top; n < d.window.bottom(); n++ {
+	for n := d.window.Top; n < d.window.Bottom(); n++ {
 		s := d.spotAt(n)
 		if s.zone != zoneEvents {
 			continue
@@ -326,8 +327,8 @@ func (d *detail) summarise() tea.Cmd {
 	if len(d.rows) > maxRows {
 		clear(d.rows)
 	}
-	d.reading = d.shared.ticket()
-	return readRows(d.shared.load, d.ctx, d.reading, d.seq, d.Excerpt.Events, *d.call(), first, last)
+	d.reading = d.shared.Ticket()
+	return readRows(d.shared.Load, d.ctx, d.reading, d.seq, d.Excerpt.Events, *d.call(), first, last)
 }
 
 // turnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
@@ -372,7 +373,7 @@ func (d *detail) act(a keys.Action) tea.Cmd {
 	case keys.NextPane:
 		d.nextSection()
 	default:
-		d.window.act(a)
+		d.window.Act(a)
 	}
 	return d.summarise()
 }

@@ -26,13 +26,13 @@ func (d *detail) toggle() tea.Cmd {
 		d.doc.open = maps.Clone(d.doc.open)
 		delete(d.doc.open, i)
 	} else {
-		if row > d.window.top+d.window.height/2 { // make the content visible
-			d.window.top = row - d.window.height/3
+		if row > d.window.Top+d.window.Height/2 { // make the content visible
+			d.window.Top = row - d.window.Height/3
 		}
 		d.doc.open = maps.Clone(d.doc.open)
 		d.doc.open[i] = d.doc.marks[i]
 	}
-	d.window.cursor = row
+	d.window.Cursor = row
 	return d.build()
 }
 
@@ -40,24 +40,24 @@ func (d *detail) toggle() tea.Cmd {
 func (d *detail) nextSection() {
 	answer := max(slices.IndexFunc(d.doc.before, func(l docLine) bool { return l.place.Response }), 0)
 	switch {
-	case d.window.cursor < answer:
-		d.window.top = answer
-		d.window.move(answer)
-	case d.window.cursor < d.window.length-1:
-		d.window.move(d.window.length - 1)
+	case d.window.Cursor < answer:
+		d.window.Top = answer
+		d.window.Move(answer)
+	case d.window.Cursor < d.window.Length-1:
+		d.window.Move(d.window.Length - 1)
 	default:
-		d.window.move(0)
+		d.window.Move(0)
 	}
 }
 
 // jump moves to the next finding in a direction, and reports whether there is one. One that is folded is unfolded.
 func (d *detail) jump(step int) (tea.Cmd, bool) {
 	d.sought, d.toEnd = true, false
-	n := d.window.cursor
+	n := d.window.Cursor
 	if l := d.docLine(d.spot()); step < 0 || l == nil || len(l.hidden) == 0 { // what is folded stands behind its line
 		n += step
 	}
-	for n >= 0 && n < d.window.length {
+	for n >= 0 && n < d.window.Length {
 		s := d.spotAt(n)
 		switch l := d.docLine(s); {
 		case l == nil:
@@ -96,7 +96,7 @@ func (d *detail) skip(n, step int, s spot) int {
 
 // seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
 func (d *detail) seek(at analyzer.Place) tea.Cmd {
-	d.window.move(0)
+	d.window.Move(0)
 	if at.Part == "" && !at.Response {
 		return nil
 	}
@@ -133,10 +133,10 @@ func (d *detail) seek(at analyzer.Place) tea.Cmd {
 
 // show moves the cursor to a line, and scrolls so that the lines around it are visible.
 func (d *detail) show(n int) {
-	if n < d.window.top+3 || n > d.window.bottom()-5 {
-		d.window.top = max(n-d.window.height/2, 0)
+	if n < d.window.Top+3 || n > d.window.Bottom()-5 {
+		d.window.Top = max(n-d.window.Height/2, 0)
 	}
-	d.window.move(n)
+	d.window.Move(n)
 }
 
 // indexOf returns the index of the event that a place names, or -1.

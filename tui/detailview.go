@@ -47,7 +47,7 @@ func (d *detail) length() int {
 }
 
 // spot returns the spot under the cursor.
-func (d *detail) spot() spot { return d.spotAt(d.window.cursor) }
+func (d *detail) spot() spot { return d.spotAt(d.window.Cursor) }
 
 // spotAt returns the spot of a line.
 func (d *detail) spotAt(n int) spot {
@@ -130,9 +130,9 @@ func (d *detail) eventAtCursor() int {
 	return -1
 }
 
-func (d *detail) title() string { return strconv.FormatUint(d.seq, 10) }
+func (d *detail) Title() string { return strconv.FormatUint(d.seq, 10) }
 
-func (d *detail) status() string {
+func (d *detail) Status() string {
 	if d.Exchange == nil {
 		return ""
 	}
@@ -154,7 +154,7 @@ func (d *detail) status() string {
 	return words
 }
 
-func (d *detail) view() []style.Line {
+func (d *detail) View() []style.Line {
 	switch {
 	case d.err != nil:
 		return []style.Line{style.Text(style.Error, "! "+d.err.Error())}
@@ -162,10 +162,10 @@ func (d *detail) view() []style.Line {
 		return []style.Line{style.Text(style.Dim, "  loading …")}
 	}
 	var lines []style.Line
-	for n := d.window.top; n < d.window.bottom(); n++ {
+	for n := d.window.Top; n < d.window.Bottom(); n++ {
 		s := d.spotAt(n)
 		row := style.Text(style.Normal, " ")
-		if n == d.window.cursor {
+		if n == d.window.Cursor {
 			row = style.Text(style.Strong, ">")
 		}
 		if l := d.docLine(s); l != nil {
@@ -176,7 +176,7 @@ func (d *detail) view() []style.Line {
 		} else if s.zone == zoneEvents && s.index < d.events() {
 			row = row.Join(d.row(s.index))
 		}
-		row.Selected = n == d.window.cursor
+		row.Selected = n == d.window.Cursor
 		lines = append(lines, row)
 	}
 	return lines
@@ -246,10 +246,10 @@ func (d *detail) when(at time.Duration) string {
 	switch {
 	case at < 0:
 		return "–"
-	case d.shared.deltas:
+	case d.shared.Deltas:
 		return "+" + text.Duration(at)
 	}
-	return d.shared.clock(d.Exchange.Started.Add(at))
+	return d.shared.Clock(d.Exchange.Started.Add(at))
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.
@@ -278,5 +278,5 @@ func (e *eventRow) pauseStyle() style.Style {
 
 // percent returns how much of the capture behind the beginning of the exchange was read.
 func (d *detail) percent() uint64 {
-	return min(100*d.Excerpt.Events.Next/max(d.shared.info.Arrivals, 1), 99)
+	return min(100*d.Excerpt.Events.Next/max(d.shared.Info.Arrivals, 1), 99)
 }

@@ -13,6 +13,7 @@ import (
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 )
 
@@ -45,7 +46,7 @@ func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 	switch {
 	case was == nil:
 		var marked []uint64
-		for _, note := range m.shared.notes.All() {
+		for _, note := range m.shared.Notes.All() {
 			if note.Marked && note.Seq != now.seq {
 				marked = append(marked, note.Seq)
 			}
@@ -54,10 +55,10 @@ func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 			return m.openDiff(diffSide{seq: marked[0]}, now)
 		}
 		m.doing.chosen = &now
-		m.shared.message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.words(), now.seq)
+		m.shared.Message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.words(), now.seq)
 		return nil
 	case was.seq == now.seq:
-		m.shared.message = fmt.Sprintf("%s is not compared", was.words())
+		m.shared.Message = fmt.Sprintf("%s is not compared", was.words())
 		return nil
 	}
 	if !was.isTask || !now.isTask {
@@ -119,7 +120,7 @@ func readSide(l *load.Loader, ctx context.Context, s diffSide, found map[uint64]
 			return nil, "", err
 		}
 		if seqs = of; task != "" {
-			name = "task " + short(task)
+			name = "task " + panel.ShortID(task)
 		}
 	}
 	p, err := l.Part(ctx, seqs, found)

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -31,7 +32,7 @@ const diffAround = 3
 
 // A diffPanel compares two exchanges or two tasks.
 type diffPanel struct {
-	shared   *shared
+	shared   *panel.Shared
 	was, now diffSide
 	ctx      context.Context
 	leave    context.CancelFunc
@@ -41,23 +42,23 @@ type diffPanel struct {
 	mode     diffView
 	lines    []style.Line // in this mode, for this width
 	changes  []int        // of lines, those where differences begin
-	window   window
+	window   panel.Window
 	height   int
 }
 
-func newDiffPanel(s *shared, was, now diffSide) *diffPanel {
+func newDiffPanel(s *panel.Shared, was, now diffSide) *diffPanel {
 	d := &diffPanel{shared: s, was: was, now: now}
-	d.ctx, d.leave = context.WithCancel(s.load.Context)
+	d.ctx, d.leave = context.WithCancel(s.Load.Context)
 	return d
 }
 
-func (d *diffPanel) place() keys.Scope { return keys.InDiff }
+func (d *diffPanel) Scope() keys.Scope { return keys.InDiff }
 
-func (d *diffPanel) title() string { return "diff of " + d.was.words() + " and " + d.now.words() }
+func (d *diffPanel) Title() string { return "diff of " + d.was.words() + " and " + d.now.words() }
 
-func (d *diffPanel) target() analyzer.Place { return analyzer.Place{} }
+func (d *diffPanel) Target() analyzer.Place { return analyzer.Place{} }
 
-func (d *diffPanel) status() string {
+func (d *diffPanel) Status() string {
 	if !d.ready {
 		return ""
 	}
@@ -68,18 +69,18 @@ func (d *diffPanel) status() string {
 }
 
 func (d *diffPanel) begin() tea.Cmd {
-	d.loading = d.shared.ticket()
-	found := d.shared.found.Within(1, d.shared.info.Exchanges)
-	return compareSides(d.shared.load, d.ctx, d.loading, d.was, d.now, found)
+	d.loading = d.shared.Ticket()
+	found := d.shared.Found.Within(1, d.shared.Info.Exchanges)
+	return compareSides(d.shared.Load, d.ctx, d.loading, d.was, d.now, found)
 }
 
-func (d *diffPanel) resize(width, height int) tea.Cmd {
-	d.window.width, d.height = width, height
+func (d *diffPanel) Resize(width, height int) tea.Cmd {
+	d.window.Width, d.height = width, height
 	d.lay()
 	return nil
 }
 
-func (d *diffPanel) update(msg tea.Msg) tea.Cmd {
+func (d *diffPanel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case compared:
 		if msg.ticket == d.loading {
@@ -96,14 +97,14 @@ func (d *diffPanel) act(a keys.Action) {
 	switch a {
 	case keys.NextPane:
 		d.mode = (d.mode + 1) % diffViews
-		d.window.top = 0
+		d.window.Top = 0
 		d.lay()
 	case keys.NextFinding:
 		d.jump(1)
 	case keys.PreviousFinding:
 		d.jump(-1)
 	default:
-		d.window.scroll(a)
+		d.window.Scroll(a)
 	}
 }
 
@@ -114,12 +115,12 @@ func (d *diffPanel) jump(step int) {
 		if step < 0 {
 			at = d.changes[len(d.changes)-1-i]
 		}
-		if top := max(at-1, 0); (top-d.window.top)*step > 0 {
-			d.window.top = top
+		if top := max(at-1, 0); (top-d.window.Top)*step > 0 {
+			d.window.Top = top
 			break
 		}
 	}
-	d.window.scroll(keys.None)
+	d.window.Scroll(keys.None)
 }
 
 // lay makes the lines of the panel.
@@ -127,15 +128,15 @@ func (d *diffPanel) lay() {
 	d.lines, d.changes = nil, nil
 	if d.ready && d.mode == diffTold {
 		for _, l := range d.compared.told {
-			d.lines = append(d.lines, toldLine(l, d.window.width)...)
+			d.lines = append(d.lines, toldLine(l, d.window.Width)...)
 		}
 	} else if d.ready {
 		d.layRows()
 	}
-	d.window.height = max(d.height, 0)
-	d.window.height -= len(d.heading())
-	d.window.length = len(d.lines)
-	d.window.scroll(keys.None)
+	d.window.Height = max(d.height, 0)
+	d.window.Height -= len(d.heading())
+	d.window.Length = len(d.lines)
+	d.window.Scroll(keys.None)
 }
 
 // layRows makes lines of both sides.
@@ -177,7 +178,7 @@ func (d *diffPanel) leftOut(rows int) {
 
 // row draws a row: both sides beside each other if there is room, else one above the other.
 func (d *diffPanel) row(r *diffRow) {
-	if half := (d.window.width - 3) / 2; half >= 48 {
+	if half := (d.window.Width - 3) / 2; half >= 48 {
 		sign, look := " │ ", style.Dim
 		if !r.same {
 			sign, look = " ≠ ", style.Warning
@@ -202,8 +203,8 @@ func (d *diffPanel) row(r *diffRow) {
 
 // heading names the sides where they stand beside each other.
 func (d *diffPanel) heading() []style.Line {
-	half := (d.window.width - 3) / 2
-	if !d.ready || d.mode == diffTold || d.window.height < 4 {
+	half := (d.window.Width - 3) / 2
+	if !d.ready || d.mode == diffTold || d.window.Height < 4 {
 		return nil
 	}
 	if half < 48 {
@@ -212,12 +213,12 @@ func (d *diffPanel) heading() []style.Line {
 	return []style.Line{style.Text(style.Title, text.Pad(" "+d.was.words(), half)).Add(style.Dim, " │ ").Add(style.Title, d.now.words())}
 }
 
-func (d *diffPanel) view() []style.Line {
+func (d *diffPanel) View() []style.Line {
 	switch {
 	case d.compared.err != nil:
 		return []style.Line{style.Text(style.Error, "! "+d.compared.err.Error())}
 	case !d.ready:
 		return []style.Line{style.Text(style.Dim, "  comparing …")}
 	}
-	return append(d.heading(), d.lines[min(d.window.top, len(d.lines)):min(d.window.bottom(), len(d.lines))]...)
+	return append(d.heading(), d.lines[min(d.window.Top, len(d.lines)):min(d.window.Bottom(), len(d.lines))]...)
 }

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // An elsewhere shows an exchange of another capture. What concerns the capture that is looked at, such as its marks and
@@ -24,19 +25,19 @@ const furtherTickets = 1 << 40
 func (m *inspector) openElsewhere(src *load.Part, seq uint64, file string) tea.Cmd {
 	s := m.shared
 	m.doing.further++
-	other := &shared{
-		load: load.New(s.load.Context, src, s.load.Rules, s.load.Keys...), opened: true, theme: s.theme,
-		deltas: s.deltas, tickets: m.doing.further * furtherTickets,
+	other := &panel.Shared{
+		Load: load.New(s.Load.Context, src, s.Load.Rules, s.Load.Keys...), Opened: true, Theme: s.Theme,
+		Deltas: s.Deltas, Tickets: m.doing.further * furtherTickets,
 	}
 	e := &elsewhere{newDetail(other, analyzer.Place{Exchange: seq}), file}
 	return tea.Batch(m.push(e), e.begin())
 }
 
-func (e *elsewhere) place() keys.Scope { return keys.InElsewhere }
+func (e *elsewhere) Scope() keys.Scope { return keys.InElsewhere }
 
-func (e *elsewhere) title() string { return fmt.Sprintf("%d in %s", e.seq, e.file) }
+func (e *elsewhere) Title() string { return fmt.Sprintf("%d in %s", e.seq, e.file) }
 
-func (e *elsewhere) target() analyzer.Place { return analyzer.Place{} }
+func (e *elsewhere) Target() analyzer.Place { return analyzer.Place{} }
 
 // shownDetail returns the detail on top, also of another capture.
 func (m *inspector) shownDetail() (*detail, bool) {
@@ -49,11 +50,11 @@ func (m *inspector) shownDetail() (*detail, bool) {
 	return nil, false
 }
 
-// update keeps away what is said of the capture that is looked at.
-func (e *elsewhere) update(msg tea.Msg) tea.Cmd {
+// Update keeps away what is said of the capture that is looked at.
+func (e *elsewhere) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
-	case exchangesChanged, findingsChanged, notesChanged:
+	case panel.ExchangesChanged, panel.FindingsChanged, panel.NotesChanged:
 		return nil
 	}
-	return e.detail.update(msg)
+	return e.detail.Update(msg)
 }

@@ -43,7 +43,7 @@ type selection struct {
 
 // export asks what is to be exported, then in which form, then into which file.
 func (m *inspector) export(at analyzer.Place) tea.Cmd {
-	load, seq := m.shared.load, at.Exchange
+	load, seq := m.shared.Load, at.Exchange
 	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
 		return func(context.Context) ([]uint64, error) { return seqs, nil }
 	}
@@ -56,8 +56,8 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 		},
 	}
 	var list []uint64
-	for _, note := range m.shared.notes.All() {
-		if note.Marked && note.Seq <= m.shared.info.Exchanges {
+	for _, note := range m.shared.Notes.All() {
+		if note.Marked && note.Seq <= m.shared.Info.Exchanges {
 			list = append(list, note.Seq)
 		}
 	}
@@ -65,7 +65,7 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 		words: "the marked ones: " + text.Plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
 	}
 	shown := selection{
-		words: "all: " + text.Plural(m.shared.info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
+		words: "all: " + text.Plural(m.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
 	}
 	if s := m.list.search; s != nil {
 		found := append([]uint64{}, s.matches...)
@@ -104,7 +104,7 @@ func (m *inspector) exportAs(at analyzer.Place, s selection) tea.Cmd {
 
 // exportTo asks for the name of the file.
 func (m *inspector) exportTo(f ExportFormat, s selection) tea.Cmd {
-	name := strings.TrimSuffix(filepath.Base(m.shared.info.Name), filepath.Ext(m.shared.info.Name))
+	name := strings.TrimSuffix(filepath.Base(m.shared.Info.Name), filepath.Ext(m.shared.Info.Name))
 	if name == "" || name == "." || name == string(filepath.Separator) {
 		name = "export"
 	}
@@ -127,8 +127,8 @@ type exported struct {
 }
 
 func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
-	ctx, write := m.shared.load.Context, m.options.Exporter.Write
-	m.shared.message = "writing " + file + " …"
+	ctx, write := m.shared.Load.Context, m.options.Exporter.Write
+	m.shared.Message = "writing " + file + " …"
 	return func() tea.Msg {
 		seqs, err := s.seqs(ctx)
 		msg := exported{file: file, count: len(seqs), err: err}
@@ -145,19 +145,19 @@ func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bo
 
 // exported says what was written, or asks whether a file is to be overwritten.
 func (m *inspector) exported(msg exported) tea.Cmd {
-	m.shared.message = ""
+	m.shared.Message = ""
 	switch {
 	case errors.Is(msg.err, fs.ErrExist):
 		return m.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
 			map[string]func() tea.Cmd{"o": msg.again})
 	case msg.err != nil:
-		m.shared.message = msg.err.Error()
+		m.shared.Message = msg.err.Error()
 		return nil
 	}
 	what := "all exchanges"
 	if msg.count >= 0 {
 		what = text.Plural(msg.count, "exchange")
 	}
-	m.shared.message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, text.Size(msg.size))
+	m.shared.Message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, text.Size(msg.size))
 	return nil
 }

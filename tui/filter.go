@@ -13,6 +13,7 @@ import (
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -34,7 +35,7 @@ type typed struct{ ticket uint64 }
 
 // edit opens the line for the filter.
 func (l *list) edit() tea.Cmd {
-	l.bar = &bar{input: newInput()}
+	l.bar = &bar{input: panel.NewInput()}
 	if l.search != nil {
 		l.bar.before = l.search.expr
 		l.bar.input.SetValue(l.search.expr)
@@ -57,7 +58,7 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 		l.bar = nil
 		return tea.Batch(l.apply(before), l.reposition())
 	case "up", "down", "pgup", "pgdown":
-		l.window.act(keys.Lookup(msg.String(), keys.InList).Action)
+		l.window.Act(keys.Lookup(msg.String(), keys.InList).Action)
 		l.hold()
 		return l.loadMissing()
 	case "tab":
@@ -81,8 +82,8 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 
 // awaitPause returns the command that waits until typing pauses.
 func (l *list) awaitPause() tea.Cmd {
-	l.bar.ticket = l.shared.ticket()
-	load, pause := l.shared.load, typed{l.bar.ticket}
+	l.bar.ticket = l.shared.Ticket()
+	load, pause := l.shared.Load, typed{l.bar.ticket}
 	return func() tea.Msg {
 		load.Pause(typePause)
 		return pause
@@ -130,8 +131,8 @@ func (l *list) apply(expr string) tea.Cmd {
 	case l.search != nil && l.search.expr == expr:
 		return nil
 	}
-	l.search = newSearch(expr, f, l.shared.ticket(), l.shared.info.Exchanges)
-	return tea.Batch(l.refiltered(), l.reposition(), l.shared.load.Narrow(l.search.ticket, f))
+	l.search = newSearch(expr, f, l.shared.Ticket(), l.shared.Info.Exchanges)
+	return tea.Batch(l.refiltered(), l.reposition(), l.shared.Load.Narrow(l.search.ticket, f))
 }
 
 // searched handles a message of the search.
@@ -148,7 +149,7 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 		}
 		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
 		s.linked = msg.Linked
-		relink = s.relink(l.shared.load, l.shared.info.Exchanges, 0)
+		relink = s.relink(l.shared.Load, l.shared.Info.Exchanges, 0)
 	case load.Scanned:
 		if msg.Ticket != s.ticket {
 			return nil
@@ -161,9 +162,9 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 		}
 		s.testing, s.err = false, msg.Err
 		s.replace(msg.Seqs, msg.Matches)
-		return tea.Batch(l.reposition(), s.retestChanged(l.shared.load, &l.shared.found, nil))
+		return tea.Batch(l.reposition(), s.retestChanged(l.shared.Load, &l.shared.Found, nil))
 	}
-	load, found := l.shared.load, &l.shared.found
+	load, found := l.shared.Load, &l.shared.Found
 	return tea.Batch(l.reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
 }
 
@@ -174,16 +175,16 @@ func (l *list) filterLines() []style.Line {
 	switch {
 	case l.bar != nil:
 		if o := &l.bar.offer; o.Words != nil {
-			lines = append(lines, choices(o.Words, o.Chosen(), l.window.width))
+			lines = append(lines, panel.Choices(o.Words, o.Chosen(), l.window.Width))
 		}
-		lines = append(lines, l.bar.line(l.window.width, l.progress()))
+		lines = append(lines, l.bar.line(l.window.Width, l.progress()))
 		if l.bar.err != nil {
-			lines = append(lines, l.bar.wrong(l.window.width)...)
+			lines = append(lines, l.bar.wrong(l.window.Width)...)
 		}
 	case l.search != nil:
 		progress := l.progress()
 		lines = append(lines, style.Text(style.Title, " / ").Add(style.Normal,
-			text.Pad(l.search.expr, l.window.width-4-text.Width(progress))).Add(style.Dim, progress))
+			text.Pad(l.search.expr, l.window.Width-4-text.Width(progress))).Add(style.Dim, progress))
 	}
 	return lines[:min(len(lines), max(l.height-1, 0))]
 }
@@ -197,18 +198,18 @@ func (l *list) progress() string {
 		return "! " + s.err.Error()
 	case !s.done():
 		return fmt.Sprintf("searching, %d %%", s.percent())
-	case !l.shared.judged.Behind || l.shared.load.Reading.Whole(): // rows tell it
+	case !l.shared.Judged.Behind || l.shared.Load.Reading.Whole(): // rows tell it
 	case s.filter.Asks("workflow"):
 		return "what caused what is still being read"
 	case s.judging():
-		return l.shared.running()
+		return l.shared.Running()
 	}
 	return ""
 }
 
 // line draws the input, with a cursor.
 func (b *bar) line(columns int, progress string) style.Line {
-	return inputLine("/", b.input, columns, progress)
+	return panel.InputLine("/", b.input, columns, progress)
 }
 
 // wrong returns the error of the expression, with a mark below its column.

@@ -49,7 +49,7 @@ func (l *list) filterValues(name string) []string {
 	case "dialect":
 		return names(a2a.V0_1, dialectName)
 	case "rule":
-		return l.shared.ruleIDs()
+		return l.shared.RuleIDs()
 	case "severity":
 		return []string{analyzer.Error.String(), analyzer.Warning.String(), analyzer.Note.String()}
 	}
@@ -80,20 +80,4 @@ func (l *list) seen(of func(e *load.Entry) string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(values))
-}
-
-// ruleIDs returns the ids of the rules: those that were broken come first.
-func (s *shared) ruleIDs() []string {
-	var ids []string
-	for i := range s.found.List {
-		if id := s.found.List[i].Rule.ID; !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	for _, r := range s.load.Rules {
-		if !slices.Contains(ids, r.ID) {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids
 }

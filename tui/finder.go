@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/find"
+	"a2atap/tui/panel"
 	"a2atap/tui/text"
 )
 
@@ -149,9 +150,9 @@ func (f *finder) at(d *detail, position int) match {
 	return match{zoneEvents, index, position - passed}
 }
 
-// lookFor searches the exchange for a pattern, and goes to the first match at or behind the cursor; nil ends the
+// LookFor searches the exchange for a pattern, and goes to the first match at or behind the cursor; nil ends the
 // search.
-func (d *detail) lookFor(p *find.Pattern) tea.Cmd {
+func (d *detail) LookFor(p *find.Pattern) tea.Cmd {
 	d.finder = finder{pattern: p, opened: d.finder.opened}
 	if p != nil {
 		d.finder.step = 1
@@ -162,7 +163,7 @@ func (d *detail) lookFor(p *find.Pattern) tea.Cmd {
 
 // light is lookFor for a search that was begun in another panel.
 func (d *detail) light(p *find.Pattern) tea.Cmd {
-	cmd := d.lookFor(p)
+	cmd := d.LookFor(p)
 	d.finder.quiet = true
 	return cmd
 }
@@ -170,8 +171,8 @@ func (d *detail) light(p *find.Pattern) tea.Cmd {
 // goOn goes to the next match or the previous one, as soon as it is known.
 func (d *detail) goOn(step int) tea.Cmd {
 	f := &d.finder
-	if f.pattern != d.shared.pattern { // it was changed elsewhere since
-		cmd := d.lookFor(d.shared.pattern)
+	if f.pattern != d.shared.Pattern { // it was changed elsewhere since
+		cmd := d.LookFor(d.shared.Pattern)
 		f.step = step
 		return cmd
 	}
@@ -195,8 +196,8 @@ func (d *detail) searchOn() tea.Cmd {
 	if f.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= d.events() || !d.ready {
 		return nil
 	}
-	f.ticket = d.shared.ticket()
-	return searchEvents(d.shared.load, f.ticket, d.source(), f.next, f.arrival)
+	f.ticket = d.shared.Ticket()
+	return searchEvents(d.shared.Load, f.ticket, d.source(), f.next, f.arrival)
 }
 
 // searched takes events that were searched.
@@ -232,7 +233,7 @@ func (d *detail) advance() tea.Cmd {
 	case all == 0 && f.quiet:
 		return nil
 	case all == 0:
-		return showMessage("no match for " + f.pattern.String())
+		return panel.Say("no match for " + f.pattern.String())
 	case to < 0:
 		to = all - 1
 	case to >= all:
@@ -241,9 +242,9 @@ func (d *detail) advance() tea.Cmd {
 	m := f.at(d, to)
 	f.goal, f.tries = &m, 0
 	if wrapped && step > 0 {
-		d.shared.message = "no match further down; the search goes on at the top"
+		d.shared.Message = "no match further down; the search goes on at the top"
 	} else if wrapped {
-		d.shared.message = "no match further up; the search goes on at the end"
+		d.shared.Message = "no match further up; the search goes on at the end"
 	}
 	return d.toMatch()
 }
@@ -318,7 +319,7 @@ func (d *detail) openFor(index int) tea.Cmd {
 	open[index] = d.doc.marks[index]
 	d.doc.open, d.finder.opened = open, index
 	d.index()
-	d.window.length = d.length()
-	d.window.move(d.lineOf(at))
+	d.window.Length = d.length()
+	d.window.Move(d.lineOf(at))
 	return d.build()
 }

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/tui/find"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 )
 
@@ -282,11 +283,11 @@ func checkMatches(t *testing.T, lines []docLine, want int) {
 func BenchmarkSearchEvents(b *testing.B) {
 	m := long(b, 100_000)
 	l := load.New(b.Context(), m, nil)
-	d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
-	d.resize(80, 22)
-	d.update(d.begin()())
+	d := newDetail(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
+	d.Resize(80, 22)
+	d.Update(d.begin()())
 	for d.More {
-		d.update(d.readOn(0)())
+		d.Update(d.readOn(0)())
 	}
 	p, err := find.Parse("kyoto")
 	if err != nil {

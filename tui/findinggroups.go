@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -101,9 +102,9 @@ func groupFindings(list []analyzer.Finding, by findingGrouping) []findingGroup {
 
 // rebuild lists the findings as they are now. The cursor stays at its finding or heading.
 func (f *findingsPanel) rebuild() {
-	list := f.shared.found.List
+	list := f.shared.Found.List
 	groups := groupFindings(list, f.by)
-	var lines []outlineLine
+	var lines []panel.OutlineLine
 	at := -1
 	f.groups = groups
 	for n := range groups {
@@ -113,17 +114,17 @@ func (f *findingsPanel) rebuild() {
 			if f.held.key == key {
 				at = len(lines)
 			}
-			lines = append(lines, outlineLine{key: key, item: n})
+			lines = append(lines, panel.OutlineLine{Key: key, Item: n})
 			level = 1
 		}
 		for _, i := range groups[n].found {
 			if at < 0 && f.held.key == "" && f.held.finding != nil && sameFinding(&list[i], f.held.finding) {
 				at = len(lines)
 			}
-			lines = append(lines, outlineLine{level: level, item: i})
+			lines = append(lines, panel.OutlineLine{Level: level, Item: i})
 		}
 	}
-	f.list.set(lines, at)
+	f.list.Set(lines, at)
 }
 
 // heldFinding is what the cursor stays at: a heading, by its key, or a finding.
@@ -135,8 +136,8 @@ type heldFinding struct {
 // hold remembers what the cursor is at.
 func (f *findingsPanel) hold() {
 	f.held = heldFinding{}
-	if l := f.list.at(f.list.cursor); l != nil && l.key != "" {
-		f.held.key = l.key
+	if l := f.list.At(f.list.Cursor); l != nil && l.Key != "" {
+		f.held.key = l.Key
 	}
 	if found := f.selected(); found != nil {
 		copied := *found
@@ -165,11 +166,11 @@ func (f *findingsPanel) nameOf(found *analyzer.Finding) string {
 }
 
 // groupLine draws a heading.
-func (f *findingsPanel) groupLine(i int, l *outlineLine) style.Line {
-	g := &f.groups[l.item]
+func (f *findingsPanel) groupLine(i int, l *panel.OutlineLine) style.Line {
+	g := &f.groups[l.Item]
 	mark, look := style.OfSeverity(g.worst())
 	cursor := " "
-	if i == f.list.cursor {
+	if i == f.list.Cursor {
 		cursor = ">"
 	}
 	var counts []string
@@ -181,8 +182,8 @@ func (f *findingsPanel) groupLine(i int, l *outlineLine) style.Line {
 			break
 		}
 	}
-	return style.Line{Selected: i == f.list.cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
-		Add(style.Title, f.list.foldSign(l)+text.Pad(g.name, min(30, f.width/2))+" ").
+	return style.Line{Selected: i == f.list.Cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Title, f.list.FoldSign(l)+text.Pad(g.name, min(30, f.width/2))+" ").
 		Add(style.Normal, fmt.Sprintf("%s in %s", strings.Join(counts, ", "), text.Plural(g.exchanges, "exchange"))).
 		Add(style.Dim, "  "+g.title)
 }

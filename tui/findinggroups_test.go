@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // A user groups findings, folds a group, and goes through the others.
@@ -25,7 +26,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 		u.sees("stream-still-open: stream was open") // the rule of the note, which is the last
 		u.press("u")
 		u.sees("1 note; by rule")
-		if at := u.m.top().target().Exchange; at != 8 {
+		if at := u.m.top().Target().Exchange; at != 8 {
 			t.Errorf("grouping has moved the cursor to %d", at)
 		}
 		u.press("k")
@@ -38,11 +39,11 @@ func TestFindingsAreGrouped(t *testing.T) {
 			t.Errorf("the first group is %q, want one of errors", line)
 		}
 		u.press("n", "n", "n", "n")
-		if at := u.m.top().target().Exchange; at != 8 {
+		if at := u.m.top().Target().Exchange; at != 8 {
 			t.Errorf("four findings on is %d, want 8, unfolded", at)
 		}
 		u.press("_")
-		if n := u.m.top().(*findingsPanel).list.length; n != 4 {
+		if n := u.m.top().(*findingsPanel).list.Length; n != 4 {
 			t.Errorf("folded, there are %d lines, want 4 rules", n)
 		}
 		u.press("u")
@@ -77,7 +78,7 @@ func TestFindingGroupsGrow(t *testing.T) {
 		for n := uint64(6); n < 12; n++ {
 			find(n, analyzer.Error, 1)
 		}
-		if at := u.m.top().target().Exchange; at != 5 {
+		if at := u.m.top().Target().Exchange; at != 5 {
 			t.Errorf("worse findings have moved the cursor to %d", at)
 		}
 		u.press("u", "g")
@@ -95,46 +96,46 @@ func TestFindingGroupsGrow(t *testing.T) {
 }
 
 func TestOutline(t *testing.T) {
-	o := outline{window: window{height: 10}}
-	lines := []outlineLine{
-		{key: "a"},
-		{level: 1, item: 1},
-		{key: "b", level: 1, closed: true},
-		{level: 2, item: 2},
-		{level: 1, item: 3},
-		{key: "c"},
-		{level: 1, item: 4},
+	o := panel.Outline{Window: panel.Window{Height: 10}}
+	lines := []panel.OutlineLine{
+		{Key: "a"},
+		{Level: 1, Item: 1},
+		{Key: "b", Level: 1, Closed: true},
+		{Level: 2, Item: 2},
+		{Level: 1, Item: 3},
+		{Key: "c"},
+		{Level: 1, Item: 4},
 	}
 	sees := func(what string, want ...int) {
 		t.Helper()
-		if diff := cmp.Diff(want, o.shown); diff != "" {
+		if diff := cmp.Diff(want, o.Shown); diff != "" {
 			t.Errorf("%s, -want +got:\n%s", what, diff)
 		}
 	}
-	o.set(lines, 6)
+	o.Set(lines, 6)
 	sees("at first b is folded", 0, 1, 2, 4, 5, 6)
-	if o.cursor != 5 {
-		t.Errorf("the cursor is in row %d, want 5", o.cursor)
+	if o.Cursor != 5 {
+		t.Errorf("the cursor is in row %d, want 5", o.Cursor)
 	}
-	o.move(2)
-	o.fold()
+	o.Move(2)
+	o.Fold()
 	sees("b unfolded", 0, 1, 2, 3, 4, 5, 6)
-	o.foldAll()
+	o.FoldAll()
 	sees("all folded", 0, 5)
-	if o.cursor != 0 || o.under() != 1 {
-		t.Errorf("the cursor is in row %d above line %d, want 0 above 1", o.cursor, o.under())
+	if o.Cursor != 0 || o.Under() != 1 {
+		t.Errorf("the cursor is in row %d above line %d, want 0 above 1", o.Cursor, o.Under())
 	}
-	o.reveal(3)
+	o.Reveal(3)
 	sees("what is in b revealed", 0, 1, 2, 3, 4, 5)
-	if o.cursor != 3 {
-		t.Errorf("the cursor is in row %d, want 3", o.cursor)
+	if o.Cursor != 3 {
+		t.Errorf("the cursor is in row %d, want 3", o.Cursor)
 	}
-	o.foldAll()
-	o.foldAll()
+	o.FoldAll()
+	o.FoldAll()
 	sees("all folded and unfolded", 0, 1, 2, 3, 4, 5, 6)
-	o.set(nil, -1)
-	if o.fold() || o.under() != -1 || o.at(0) != nil {
+	o.Set(nil, -1)
+	if o.Fold() || o.Under() != -1 || o.At(0) != nil {
 		t.Error("an empty outline has lines")
 	}
-	o.foldAll()
+	o.FoldAll()
 }

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -15,28 +16,28 @@ import (
 // A findingsPanel lists the findings, worse ones first, in groups if the user wants, and explains the rule of the
 // selected one.
 type findingsPanel struct {
-	shared *shared
-	list   outline
+	shared *panel.Shared
+	list   panel.Outline
 	by     findingGrouping
 	groups []findingGroup
-	held   heldFinding // what the cursor stays at
-	rule   window      // over the lines that explain the rule
-	inRule bool        // keys move in the rule
+	held   heldFinding  // what the cursor stays at
+	rule   panel.Window // over the lines that explain the rule
+	inRule bool         // keys move in the rule
 	width  int
 	height int
 }
 
-func newFindings(s *shared) *findingsPanel {
+func newFindings(s *panel.Shared) *findingsPanel {
 	f := &findingsPanel{shared: s}
 	f.rebuild()
 	return f
 }
 
-func (f *findingsPanel) place() keys.Scope { return keys.InFindings }
+func (f *findingsPanel) Scope() keys.Scope { return keys.InFindings }
 
-func (f *findingsPanel) title() string { return "findings" }
+func (f *findingsPanel) Title() string { return "findings" }
 
-func (f *findingsPanel) resize(width, height int) tea.Cmd {
+func (f *findingsPanel) Resize(width, height int) tea.Cmd {
 	f.width, f.height = width, height
 	f.fitPanes()
 	return nil
@@ -44,23 +45,23 @@ func (f *findingsPanel) resize(width, height int) tea.Cmd {
 
 // fitPanes divides the height between the list and the rule, by half if both need that much.
 func (f *findingsPanel) fitPanes() {
-	f.list.height = f.height
+	f.list.Height = f.height
 	if f.height >= 8 {
-		f.list.height = min(max(f.list.length, 3), max(f.height*2/5, 3))
+		f.list.Height = min(max(f.list.Length, 3), max(f.height*2/5, 3))
 	}
-	f.list.move(f.list.cursor)
-	f.rule.length = len(f.explain())
-	f.rule.height = max(f.height-f.list.height-1, 0)
-	f.rule.move(f.rule.cursor)
+	f.list.Move(f.list.Cursor)
+	f.rule.Length = len(f.explain())
+	f.rule.Height = max(f.height-f.list.Height-1, 0)
+	f.rule.Move(f.rule.Cursor)
 }
 
 // first puts the cursor on the first finding of an exchange, if it has one.
 func (f *findingsPanel) first(seq uint64) {
 	f.rebuild()
-	for i := range f.list.lines {
-		l := &f.list.lines[i]
-		if l.key == "" && f.shared.found.List[l.item].Place.Exchange == seq {
-			f.list.reveal(i)
+	for i := range f.list.Lines {
+		l := &f.list.Lines[i]
+		if l.Key == "" && f.shared.Found.List[l.Item].Place.Exchange == seq {
+			f.list.Reveal(i)
 			break
 		}
 	}
@@ -69,23 +70,23 @@ func (f *findingsPanel) first(seq uint64) {
 
 // selected returns the finding under the cursor, the first one under a heading, or nil.
 func (f *findingsPanel) selected() *analyzer.Finding {
-	i := f.list.under()
-	if i < 0 || f.list.lines[i].item >= len(f.shared.found.List) {
+	i := f.list.Under()
+	if i < 0 || f.list.Lines[i].Item >= len(f.shared.Found.List) {
 		return nil
 	}
-	return &f.shared.found.List[f.list.lines[i].item]
+	return &f.shared.Found.List[f.list.Lines[i].Item]
 }
 
-func (f *findingsPanel) target() analyzer.Place {
+func (f *findingsPanel) Target() analyzer.Place {
 	if found := f.selected(); found != nil {
 		return found.Place
 	}
 	return analyzer.Place{}
 }
 
-func (f *findingsPanel) update(msg tea.Msg) tea.Cmd {
+func (f *findingsPanel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case findingsChanged:
+	case panel.FindingsChanged:
 		f.rebuild()
 		f.fitPanes()
 	case keys.Action:
@@ -97,20 +98,20 @@ func (f *findingsPanel) update(msg tea.Msg) tea.Cmd {
 func (f *findingsPanel) act(a keys.Action) {
 	switch {
 	case a == keys.NextPane:
-		f.inRule = !f.inRule && f.rule.height > 0
+		f.inRule = !f.inRule && f.rule.Height > 0
 	case a == keys.ChangeGrouping:
 		f.regroup()
 		f.fitPanes()
 	case a == keys.FoldAll:
-		f.list.foldAll()
+		f.list.FoldAll()
 		f.moved()
 	case f.inRule && a != keys.NextFinding && a != keys.PreviousFinding:
-		f.rule.scroll(a)
+		f.rule.Scroll(a)
 	case a == keys.NextFinding:
 		f.step(1)
 	case a == keys.PreviousFinding:
 		f.step(-1)
-	case f.list.act(a):
+	case f.list.Act(a):
 		f.moved()
 	}
 }
@@ -118,97 +119,86 @@ func (f *findingsPanel) act(a keys.Action) {
 // moved explains the rule of what is under the cursor now.
 func (f *findingsPanel) moved() {
 	f.hold()
-	f.rule = window{}
+	f.rule = panel.Window{}
 	f.fitPanes()
 }
 
 // step moves to the next finding in a direction, past headings, which it unfolds.
 func (f *findingsPanel) step(step int) {
-	if f.list.cursor >= len(f.list.shown) {
+	if f.list.Cursor >= len(f.list.Shown) {
 		return
 	}
-	for i := f.list.shown[f.list.cursor] + step; i >= 0 && i < len(f.list.lines); i += step {
-		if f.list.lines[i].key == "" {
-			f.list.reveal(i)
+	for i := f.list.Shown[f.list.Cursor] + step; i >= 0 && i < len(f.list.Lines); i += step {
+		if f.list.Lines[i].Key == "" {
+			f.list.Reveal(i)
 			f.moved()
 			return
 		}
 	}
 }
 
-// fold folds or unfolds the group under the cursor. It returns false if none is there.
-func (f *findingsPanel) fold() (tea.Cmd, bool) {
-	if f.inRule || !f.list.fold() {
+// Fold folds or unfolds the group under the cursor. It returns false if none is there.
+func (f *findingsPanel) Fold() (tea.Cmd, bool) {
+	if f.inRule || !f.list.Fold() {
 		return nil, false
 	}
 	f.moved()
 	return nil, true
 }
 
-// scroll moves a window over text, which has no cursor.
-func (w *window) scroll(a keys.Action) {
-	last := max(w.length-w.height, 0)
-	page := max(w.height-1, 1)
-	lines := map[keys.Action]int{
-		keys.Down: 1, keys.Up: -1, keys.PageDown: page, keys.PageUp: -page, keys.Top: -w.length, keys.Bottom: w.length,
-	}
-	w.top = min(max(w.top+lines[a], 0), last)
-	w.cursor = w.top
-}
-
-func (f *findingsPanel) status() string {
-	counts := &f.shared.found.Counts
+func (f *findingsPanel) Status() string {
+	counts := &f.shared.Found.Counts
 	words := fmt.Sprintf("%s, %s, %s", text.Plural(counts[analyzer.Error], "error"),
 		text.Plural(counts[analyzer.Warning], "warning"), text.Plural(counts[analyzer.Note], "note"))
-	if more := f.shared.found.Total() - len(f.shared.found.List); more > 0 {
-		words += fmt.Sprintf("; the first %s are listed", text.Number(len(f.shared.found.List)))
+	if more := f.shared.Found.Total() - len(f.shared.Found.List); more > 0 {
+		words += fmt.Sprintf("; the first %s are listed", text.Number(len(f.shared.Found.List)))
 	}
 	if f.by != findingsFlat {
 		words += "; " + f.by.words()
 	}
-	if c := &f.shared.judged.Counts; c.Failed > 0 {
+	if c := &f.shared.Judged.Counts; c.Failed > 0 {
 		words += fmt.Sprintf("; %d of %s failed", c.Failed, text.Plural(c.Calls, "call"))
 	}
 	return words
 }
 
-func (f *findingsPanel) view() []style.Line {
+func (f *findingsPanel) View() []style.Line {
 	var lines []style.Line
-	if f.list.length == 0 {
+	if f.list.Length == 0 {
 		lines = append(lines, style.Text(style.Dim, "  "+f.nothing()))
 	}
-	for i := f.list.top; i < f.list.bottom(); i++ {
+	for i := f.list.Top; i < f.list.Bottom(); i++ {
 		lines = append(lines, f.line(i))
 	}
-	for len(lines) < f.list.height {
+	for len(lines) < f.list.Height {
 		lines = append(lines, style.Line{})
 	}
-	if f.rule.height == 0 {
+	if f.rule.Height == 0 {
 		return lines
 	}
 	head := "── rule "
 	if f.inRule {
 		head = "── rule (tab: back to the findings) "
 	}
-	if f.rule.length > f.rule.height {
-		head += fmt.Sprintf("── %d–%d of %d ", f.rule.top+1, f.rule.bottom(), f.rule.length)
+	if f.rule.Length > f.rule.Height {
+		head += fmt.Sprintf("── %d–%d of %d ", f.rule.Top+1, f.rule.Bottom(), f.rule.Length)
 	}
 	lines = append(lines, style.Text(style.Title, head+strings.Repeat("─", max(f.width-text.Width(head), 0))))
 	explained := f.explain()
-	return append(lines, explained[min(f.rule.top, len(explained)):min(f.rule.bottom(), len(explained))]...)
+	return append(lines, explained[min(f.rule.Top, len(explained)):min(f.rule.Bottom(), len(explained))]...)
 }
 
 // nothing explains why there is no finding.
 func (f *findingsPanel) nothing() string {
-	counts := f.shared.judged.Counts
+	counts := f.shared.Judged.Counts
 	switch {
-	case f.shared.judged.Behind || !f.shared.opened:
-		return "no finding so far; " + f.shared.running()
+	case f.shared.Judged.Behind || !f.shared.Opened:
+		return "no finding so far; " + f.shared.Running()
 	case counts.Judged == 0:
 		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
 	}
 	words := fmt.Sprintf("no finding in %s judged", text.Plural(counts.Judged, "exchange"))
-	if f.shared.info.Live {
+	if f.shared.Info.Live {
 		words += " so far"
 	}
 	if counts.Failed > 0 {
@@ -221,18 +211,18 @@ func (f *findingsPanel) nothing() string {
 }
 
 func (f *findingsPanel) line(i int) style.Line {
-	l := f.list.at(i)
-	if l.key != "" {
+	l := f.list.At(i)
+	if l.Key != "" {
 		return f.groupLine(i, l)
 	}
-	found := &f.shared.found.List[l.item]
+	found := &f.shared.Found.List[l.Item]
 	mark, look := style.OfSeverity(found.Severity)
 	cursor := " "
-	if i == f.list.cursor {
+	if i == f.list.Cursor {
 		cursor = ">"
 	}
-	return style.Line{Selected: i == f.list.cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
-		Add(style.Dim, text.Blanks(2*l.level)+text.PadLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
+	return style.Line{Selected: i == f.list.Cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Dim, text.Blanks(2*l.Level)+text.PadLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
 		Add(style.Strong, text.Pad(f.nameOf(found), min(30, f.width/2))+" ").Add(style.Normal, found.Message)
 }
 

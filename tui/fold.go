@@ -186,7 +186,7 @@ func (d *detail) fold() tea.Cmd {
 	if i = nodeAround(lines, i); i < 0 {
 		return nil
 	}
-	d.window.move(first + i)
+	d.window.Move(first + i)
 	return d.toggleNode()
 }
 

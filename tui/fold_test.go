@@ -128,7 +128,7 @@ func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 		u := newUI(t, m.Reader(), 109, 50, Options{})
 		defer u.close()
 		u.press("g", "enter", "_", "n", "n")
-		if got := u.m.top().title(); got != "2" {
+		if got := u.m.top().Title(); got != "2" {
 			t.Fatalf("n leads to exchange %s", got)
 		}
 		if got := u.cursorLine(); !strings.HasPrefix(got, ">!") {

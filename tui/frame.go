@@ -43,12 +43,12 @@ func (m *inspector) body() []style.Line {
 	if m.split() {
 		return m.drawPanes()
 	}
-	return m.top().view()
+	return m.top().View()
 }
 
 // titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
 func (m *inspector) titleLine() style.Line {
-	where, status, _ := m.title()
+	where, status, _ := m.Title()
 	room := m.width - text.Width(status)
 	if room < 12 {
 		return style.Text(style.Title, where)
@@ -56,11 +56,11 @@ func (m *inspector) titleLine() style.Line {
 	return style.Text(style.Title, text.Pad(where, room)).Add(style.Normal, status)
 }
 
-// title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
-func (m *inspector) title() (where, status string, columns []int) {
-	status = m.top().status()
+// Title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
+func (m *inspector) Title() (where, status string, columns []int) {
+	status = m.top().Status()
 	if m.split() {
-		status = m.list.status()
+		status = m.list.Status()
 	}
 	status = text.Clean(status) + " "
 	for i, p := range m.stack {
@@ -68,11 +68,11 @@ func (m *inspector) title() (where, status string, columns []int) {
 			where += " ›"
 		}
 		columns = append(columns, text.Width(where)+1)
-		where += " " + text.Clean(p.title())
+		where += " " + text.Clean(p.Title())
 	}
 	name := ""
-	if m.shared.info.Name != "" {
-		name = " " + text.Clean(filepath.Base(m.shared.info.Name)) + " ›"
+	if m.shared.Info.Name != "" {
+		name = " " + text.Clean(filepath.Base(m.shared.Info.Name)) + " ›"
 	}
 	if m.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file's name
 		name = ""
@@ -85,9 +85,9 @@ func (m *inspector) title() (where, status string, columns []int) {
 
 // crumbAt returns the index of the panel whose name is at a column of the first line, or -1.
 func (m *inspector) crumbAt(x int) int {
-	_, _, columns := m.title()
+	_, _, columns := m.Title()
 	for i, p := range m.stack {
-		if x >= columns[i] && x < columns[i]+text.Width(text.Clean(p.title())) {
+		if x >= columns[i] && x < columns[i]+text.Width(text.Clean(p.Title())) {
 			return i
 		}
 	}
@@ -103,12 +103,12 @@ func (m *inspector) lastLine() style.Line {
 		return style.Text(style.Warning, text.Pad(" "+m.question.words, m.width))
 	case m.prompt != nil:
 		return m.prompt.line(m.width)
-	case m.shared.message != "":
-		return style.Text(style.Strong, text.Pad(" "+m.shared.message, room)).Add(look, " "+state)
-	case m.shared.followErr != "":
-		return style.Text(style.Error, text.Pad(" ! "+m.shared.followErr, room)).Add(look, " "+state)
-	case m.shared.judged.Err != nil:
-		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.judged.Err.Error(), room)).Add(look, " "+state)
+	case m.shared.Message != "":
+		return style.Text(style.Strong, text.Pad(" "+m.shared.Message, room)).Add(look, " "+state)
+	case m.shared.FollowErr != "":
+		return style.Text(style.Error, text.Pad(" ! "+m.shared.FollowErr, room)).Add(look, " "+state)
+	case m.shared.Judged.Err != nil:
+		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.Judged.Err.Error(), room)).Add(look, " "+state)
 	}
 	hints := style.Line{}
 	used := 0
@@ -132,7 +132,7 @@ func (m *inspector) hints() (hints [][2]string) {
 	}
 	var rows []*keys.Key
 	for i := range keys.Table {
-		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().place() != 0 && m.why(k) == "" {
+		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().Scope() != 0 && m.Why(k) == "" {
 			rows = append(rows, k)
 		}
 	}
@@ -164,33 +164,33 @@ func rank(k *keys.Key) int {
 func (m *inspector) state() (string, style.Style) {
 	s := m.shared
 	var words []string
-	worst, found := s.found.WorstOfAll()
+	worst, found := s.Found.WorstOfAll()
 	look := style.Dim
 	if found {
 		var mark string
 		mark, look = style.OfSeverity(worst)
-		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.found.Counts[worst], worst.String())))
-	} else if s.opened && !s.judged.Behind && s.judged.Counts.Judged > 0 {
+		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.Found.Counts[worst], worst.String())))
+	} else if s.Opened && !s.Judged.Behind && s.Judged.Counts.Judged > 0 {
 		words = append(words, "no finding")
-		if s.judged.Counts.Unproved > 0 { // which would else look like success
+		if s.Judged.Counts.Unproved > 0 { // which would else look like success
 			look = style.Warning
 		}
-	} else if s.opened && !s.judged.Behind {
+	} else if s.Opened && !s.Judged.Behind {
 		words = append(words, "nothing judged")
 	}
-	if c := &s.judged.Counts; c.Failed > 0 && !found { // the findings panel says it too
+	if c := &s.Judged.Counts; c.Failed > 0 && !found { // the findings panel says it too
 		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, text.Plural(c.Calls, "call")))
 	}
 	switch {
-	case s.judged.Reading:
+	case s.Judged.Reading:
 		words = append(words, "reading findings")
-	case s.judged.Behind:
-		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.Next/max(s.info.Arrivals, 1), 99)))
+	case s.Judged.Behind:
+		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99)))
 	}
-	if lost := max(s.info.LostExchanges, s.judged.Counts.Lost); lost > 0 {
+	if lost := max(s.Info.LostExchanges, s.Judged.Counts.Lost); lost > 0 {
 		words = append(words, text.Plural(lost, "exchange")+" lost")
 	}
-	if s.info.Crashes > 0 {
+	if s.Info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
 	if m.doing.sending != nil {
@@ -198,14 +198,14 @@ func (m *inspector) state() (string, style.Style) {
 		look = style.Warning
 	}
 	switch {
-	case s.away:
+	case s.Away:
 		words = append(words, "server away")
 		if look == style.Dim {
 			look = style.Warning
 		}
-	case s.info.Live:
+	case s.Info.Live:
 		words = append(words, "live")
-	case s.opened && s.wasLive:
+	case s.Opened && s.WasLive:
 		words = append(words, "ended")
 	}
 	return strings.Join(words, ", ") + " ", look

@@ -111,7 +111,7 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 			defer u.close()
 			u.follow(s.keys)
 			for _, theme := range style.Themes {
-				u.m.shared.theme = theme
+				u.m.shared.Theme = theme
 				frame := u.m.View()
 				if rest := sgr.ReplaceAllString(frame, ""); strings.Contains(rest, "\x1b") {
 					t.Errorf("%s, %s: there are sequences that are not SGR: %q", s.name, theme, rest)

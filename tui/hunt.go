@@ -11,6 +11,7 @@ import (
 
 	"a2atap/tui/find"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/roster"
 	"a2atap/tui/text"
 )
@@ -41,7 +42,7 @@ type hunt struct {
 	err     error
 }
 
-func newHunt(s *shared, p *find.Pattern, from uint64) *hunt {
+func newHunt(s *panel.Shared, p *find.Pattern, from uint64) *hunt {
 	from = max(from, 1)
 	h := &hunt{pattern: p, began: from, up: from, low: 1, changed: make(map[uint64]bool), stopped: true}
 	h.resume(s)
@@ -59,9 +60,9 @@ func (h *hunt) stop() {
 }
 
 // resume lets a hunt that was stopped go on.
-func (h *hunt) resume(s *shared) {
+func (h *hunt) resume(s *panel.Shared) {
 	if h.stopped {
-		h.ctx, h.end = context.WithCancel(s.load.Context)
+		h.ctx, h.end = context.WithCancel(s.Load.Context)
 		h.stopped = false
 	}
 }
@@ -91,20 +92,20 @@ func (h *hunt) has(seq uint64) bool {
 }
 
 // next returns the command that hunts on, or nil if there is nothing to do or it is being done.
-func (h *hunt) next(s *shared) tea.Cmd {
-	exchanges := s.info.Exchanges
+func (h *hunt) next(s *panel.Shared) tea.Cmd {
+	exchanges := s.Info.Exchanges
 	if h.ticket != 0 || !h.running(exchanges) {
 		return nil
 	}
-	h.ticket = s.ticket()
+	h.ticket = s.Ticket()
 	if h.up <= exchanges {
-		return searchExchanges(s.load, h.ctx, h.ticket, h.pattern, h.up, exchanges+1)
+		return searchExchanges(s.Load, h.ctx, h.ticket, h.pattern, h.up, exchanges+1)
 	}
-	return searchExchanges(s.load, h.ctx, h.ticket, h.pattern, h.low, h.began)
+	return searchExchanges(s.Load, h.ctx, h.ticket, h.pattern, h.low, h.began)
 }
 
 // grow notes exchanges that have changed, and returns the command that searches them again.
-func (h *hunt) grow(s *shared, seqs []uint64) tea.Cmd {
+func (h *hunt) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 	for _, seq := range seqs {
 		if !h.has(seq) { // what was recorded stays
 			h.changed[seq] = true
@@ -126,8 +127,8 @@ func (h *hunt) grow(s *shared, seqs []uint64) tea.Cmd {
 	if len(h.due) == 0 {
 		return nil
 	}
-	h.again = s.ticket()
-	return searchAgain(s.load, h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
+	h.again = s.Ticket()
+	return searchAgain(s.Load, h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
 }
 
 // take takes what was searched, and reports whether it was asked for.
@@ -182,9 +183,9 @@ type chosen struct {
 	matches int
 }
 
-// lookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil
+// LookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil
 // ends the search. The list stays whole.
-func (l *list) lookFor(p *find.Pattern) tea.Cmd {
+func (l *list) LookFor(p *find.Pattern) tea.Cmd {
 	l.endHunt()
 	if p == nil {
 		return nil
@@ -204,8 +205,8 @@ func (l *list) endHunt() {
 
 // goOn goes to the next exchange with a match or to the previous one, as soon as it is known.
 func (l *list) goOn(step int) tea.Cmd {
-	if l.hunt == nil || l.hunt.pattern != l.shared.pattern { // it was typed elsewhere
-		cmd := l.lookFor(l.shared.pattern)
+	if l.hunt == nil || l.hunt.pattern != l.shared.Pattern { // it was typed elsewhere
+		cmd := l.LookFor(l.shared.Pattern)
 		l.hunt.step, l.hunt.here = step, false
 		return cmd
 	}
@@ -230,21 +231,21 @@ func (l *list) advance() tea.Cmd {
 		return nil
 	}
 	seq, wrapped, sure := l.nextMatch()
-	if !sure && h.running(l.shared.info.Exchanges) {
+	if !sure && h.running(l.shared.Info.Exchanges) {
 		return nil
 	}
 	step := h.step
 	h.step = 0
 	if seq == 0 {
-		return showMessage("no match for " + h.pattern.String())
+		return panel.Say("no match for " + h.pattern.String())
 	}
 	l.reveal(seq)
 	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
 	switch {
 	case wrapped && step > 0:
-		l.shared.message = "no match further down; the search goes on at the top"
+		l.shared.Message = "no match further down; the search goes on at the top"
 	case wrapped:
-		l.shared.message = "no match further up; the search goes on at the end"
+		l.shared.Message = "no match further up; the search goes on at the end"
 	}
 	return l.reposition()
 }
@@ -281,7 +282,7 @@ func (l *list) nextMatch() (seq uint64, wrapped, sure bool) {
 func (l *list) nextSorted() (seq uint64, wrapped bool) {
 	h, now := l.hunt, l.sorting.now
 	from := now.Place(l.selected())
-	if _, row, is := l.headingAt(l.window.cursor); is {
+	if _, row, is := l.headingAt(l.window.Cursor); is {
 		from = now.PlaceOf(row)
 		if h.step > 0 {
 			from-- // what is under a heading is behind it
@@ -357,7 +358,7 @@ func (h *hunt) words(l *list) string {
 	} else if matches != 1 {
 		words += "es"
 	}
-	exchanges := l.shared.info.Exchanges
+	exchanges := l.shared.Info.Exchanges
 	switch left := h.left(exchanges); {
 	case h.err != nil:
 		words += ", ! " + h.err.Error()

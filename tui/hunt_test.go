@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/find"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // towns returns a capture of calls, one of each town.
@@ -124,7 +125,7 @@ func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 	}
 	m := growing(t, 0)
 	record(t, m, subscribed(1, "t-1"))
-	s := &shared{load: load.New(t.Context(), m.Reader(), nil), info: capture.Info{Exchanges: 1}}
+	s := &panel.Shared{Load: load.New(t.Context(), m.Reader(), nil), Info: capture.Info{Exchanges: 1}}
 	h := newHunt(s, p, 1)
 	defer func() { h.end() }()
 	take := func(cmd tea.Cmd) bool {
@@ -137,7 +138,7 @@ func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 	take(h.next(s))
 	record(t, m, []capture.Step{says(1, 1, "kyoto")})
 	record(t, m, call(2, "osaka", "TASK_STATE_COMPLETED"))
-	s.info.Exchanges = 2
+	s.Info.Exchanges = 2
 	late := h.grow(s, []uint64{1})
 	h.stop()
 	if take(late) || h.has(1) {
@@ -272,7 +273,7 @@ func TestHuntKnowsWhatItSearched(t *testing.T) {
 	}
 	const exchanges = 9
 	for began := uint64(1); began <= exchanges; began++ {
-		h := newHunt(&shared{load: load.New(t.Context(), nil, nil)}, p, began)
+		h := newHunt(&panel.Shared{Load: load.New(t.Context(), nil, nil)}, p, began)
 		searched := make([]bool, exchanges+1)
 		for range exchanges {
 			if left := h.left(exchanges); h.up <= exchanges {
@@ -339,7 +340,7 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	u.until("the match in the list", func() bool { return strings.Contains(u.screen(), "match 1 of 1") })
 	u.strike("enter")
 	u.until("the match in the detail", func() bool {
-		return strings.Contains(u.cursorLine(), `"note": "kyoto"`) && u.m.top().status() == "match 1 of 1"
+		return strings.Contains(u.cursorLine(), `"note": "kyoto"`) && u.m.top().Status() == "match 1 of 1"
 	})
 	if got := heap() - before; got > 16<<20 { // the events themselves are some 40 MiB
 		t.Errorf("searching it takes %d bytes", got)

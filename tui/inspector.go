@@ -11,16 +11,39 @@ import (
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
+
+// learned shows what is known better by now.
+func (m *inspector) learned(msg panel.CardsLearned) tea.Cmd {
+	s := m.shared
+	s.Learning, s.Learnt = false, msg.UpTo
+	if msg.Err != nil && s.Load.Context.Err() == nil {
+		s.Message = "agent cards cannot be read: " + msg.Err.Error()
+	}
+	if !msg.Any {
+		return s.LearnCards()
+	}
+	return tea.Batch(s.LearnCards(), m.broadcast(msg))
+}
+
+// knowFirst takes when the first exchange began.
+func (m *inspector) knowFirst(msg panel.FirstStarted) tea.Cmd {
+	if msg.Err != nil {
+		m.shared.Message = "T: " + msg.Err.Error()
+	}
+	m.shared.First = msg.At
+	return nil
+}
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
 // On a wide screen the first of them stand side by side, and the top one has the focus. It passes keys and messages to
 // panels and owns the state that they share, but not what they show.
 type inspector struct {
 	options  Options
-	shared   *shared
+	shared   *panel.Shared
 	list     *list
-	stack    []panel // from the list up
+	stack    []panel.Panel // from the list up
 	width    int
 	height   int
 	notice   string    // the last one that came with a verdict
@@ -36,12 +59,6 @@ type inspector struct {
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
-// A statusMessage is shown in the last line.
-type statusMessage string
-
-// showMessage returns a command that shows words in the last line.
-func showMessage(words string) tea.Cmd { return func() tea.Msg { return statusMessage(words) } }
-
 func newInspector(l *load.Loader, o Options) *inspector {
 	if l.Verdicts = o.Verdicts; l.Verdicts != nil {
 		l.Links = &o.Verdicts.Links
@@ -50,17 +67,17 @@ func newInspector(l *load.Loader, o Options) *inspector {
 	if o.Reading != nil && o.Verdicts == nil {
 		l.Reading = load.NewReading(o.Reading)
 	}
-	s := &shared{load: l, theme: o.Theme, location: o.Location}
+	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
-	m.stack = []panel{m.list}
+	m.stack = []panel.Panel{m.list}
 	return m
 }
 
-func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
+func (m *inspector) top() panel.Panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(readNotes(m.shared.load), m.shared.load.Open(), m.shared.load.WatchServer(false))
+	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false))
 	if m.mouse {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
@@ -92,12 +109,12 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.settle(msg)
 	case load.Reached:
 		return m.reach(msg)
-	case firstStarted:
+	case panel.FirstStarted:
 		return m.knowFirst(msg)
-	case cardsLearned:
+	case panel.CardsLearned:
 		return m.learned(msg)
-	case statusMessage:
-		m.shared.message = string(msg)
+	case panel.Status:
+		m.shared.Message = string(msg)
 		return nil
 	}
 	if cmd, was := m.done(msg); was {
@@ -110,7 +127,7 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.panels() {
-		cmds = append(cmds, p.update(msg))
+		cmds = append(cmds, p.Update(msg))
 	}
 	return tea.Batch(cmds...)
 }
@@ -122,30 +139,30 @@ func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 func (m *inspector) grow(msg load.Grown) tea.Cmd {
 	s := m.shared
 	if msg.Err != nil {
-		s.followErr = msg.Err.Error()
+		s.FollowErr = msg.Err.Error()
 		m.list.err = msg.Err
-		if !s.opened {
+		if !s.Opened {
 			return nil
 		}
 		return m.watch(msg.Next)
 	}
-	first, was := !s.opened, s.info.Live
-	s.followErr, m.list.err = "", nil
-	if !s.judged.Ended {
-		s.judged.Err = nil
+	first, was := !s.Opened, s.Info.Live
+	s.FollowErr, m.list.err = "", nil
+	if !s.Judged.Ended {
+		s.Judged.Err = nil
 	}
-	s.info, s.opened = msg.Info, true
-	s.info.Live = msg.Info.Live && !msg.Ended
-	s.wasLive = s.wasLive || s.info.Live
+	s.Info, s.Opened = msg.Info, true
+	s.Info.Live = msg.Info.Live && !msg.Ended
+	s.WasLive = s.WasLive || s.Info.Live
 	var cmds []tea.Cmd
 	if first {
 		m.list.newest()
 		cmds = append(cmds, m.list.apply(m.options.Filter))
-		s.judged.Behind = s.info.Arrivals > 0
-		cmds = append(cmds, s.load.Judge(), s.load.AwaitJudged())
+		s.Judged.Behind = s.Info.Arrivals > 0
+		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
 	}
 	m.liveChanged(first, was)
-	return tea.Batch(append(cmds, s.learnCards(), s.needFirst(), m.watch(msg.Next), m.broadcast(exchangesChanged{msg.Seqs}))...)
+	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), m.watch(msg.Next), m.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)
 }
 
 // judge adds new findings, and waits for the next.
@@ -155,48 +172,48 @@ func (m *inspector) judge(msg load.Judged) tea.Cmd {
 	msg.Findings, msg.Further = nil, load.Findings{}
 	touched := findings
 	if msg.Restarted {
-		touched = append(s.found.List, findings...) // those that were dropped have changed, too
-		s.found = load.Findings{}
+		touched = append(s.Found.List, findings...) // those that were dropped have changed, too
+		s.Found = load.Findings{}
 	}
-	s.found.Add(findings)
-	s.found.Merge(&further)
+	s.Found.Add(findings)
+	s.Found.Merge(&further)
 	m.noticed(&msg)
-	s.judged = msg
+	s.Judged = msg
 	var cmds []tea.Cmd
 	if msg.Lost != "" {
-		s.message = msg.Lost
-		cmds = append(cmds, s.learnCards())
+		s.Message = msg.Lost
+		cmds = append(cmds, s.LearnCards())
 	}
-	if !msg.Ended || s.load.Resumes() || s.load.Reading.Now() != nil {
-		cmds = append(cmds, s.load.AwaitJudged())
+	if !msg.Ended || s.Load.Resumes() || s.Load.Reading.Now() != nil {
+		cmds = append(cmds, s.Load.AwaitJudged())
 	}
 	if changed := exchangesOf(touched, further.Marks); len(changed) > 0 {
-		cmds = append(cmds, m.broadcast(findingsChanged{changed}))
+		cmds = append(cmds, m.broadcast(panel.FindingsChanged{Seqs: changed}))
 		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
 			cmds = append(cmds, m.showThird())
 		}
 	}
 	if len(msg.Rows) > 0 {
-		cmds = append(cmds, m.broadcast(rowsChanged{msg.Rows}))
+		cmds = append(cmds, m.broadcast(panel.RowsChanged{Seqs: msg.Rows}))
 	}
-	cmds = append(cmds, m.broadcast(linksChanged{}))
+	cmds = append(cmds, m.broadcast(panel.LinksChanged{}))
 	return tea.Batch(cmds...)
 }
 
 // noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
 func (m *inspector) noticed(msg *load.Judged) {
-	if !msg.Behind && m.shared.message == m.notice {
-		m.shared.message = ""
+	if !msg.Behind && m.shared.Message == m.notice {
+		m.shared.Message = ""
 	}
 	if msg.Notice != "" {
-		m.shared.message, m.notice = msg.Notice, msg.Notice
+		m.shared.Message, m.notice = msg.Notice, msg.Notice
 	}
 }
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.shared.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
-	if k := keys.Lookup(msg.String(), m.top().place()); k != nil {
+	m.shared.Message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
+	if k := keys.Lookup(msg.String(), m.top().Scope()); k != nil {
 		switch k.Action {
 		case keys.QuitNow:
 			return tea.Quit
@@ -235,13 +252,13 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			return m.choose(c)
 		}
 	}
-	k := keys.Lookup(msg.String(), m.top().place())
+	k := keys.Lookup(msg.String(), m.top().Scope())
 	if k == nil {
-		m.shared.message = m.nothing(msg.String())
+		m.shared.Message = m.nothing(msg.String())
 		return nil
 	}
-	if why := m.why(k); why != "" {
-		m.shared.message = k.Names[0] + ": " + why
+	if why := m.Why(k); why != "" {
+		m.shared.Message = k.Names[0] + ": " + why
 		return nil
 	}
 	return m.perform(k.Action)
@@ -278,7 +295,7 @@ func (m *inspector) View() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(l.Paint(m.shared.theme))
+		b.WriteString(l.Paint(m.shared.Theme))
 	}
 	return b.String()
 }

@@ -196,7 +196,7 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 	u.until("the newest exchange", newest)
 	u.strike("g")
 	u.until("the oldest", drawn(1))
-	u.until("the findings", func() bool { return u.m.shared.found.Total() == 100 })
+	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 })
 	u.strike("n")
 	u.until("the first finding", drawn(exchanges/100))
 	for _, c := range []struct {
@@ -357,8 +357,8 @@ func TestReadingGrows(t *testing.T) {
 		if n := own.Load(); n != 0 {
 			t.Errorf("%d engines judge what somebody else judges", n)
 		}
-		if u.m.shared.load.Reading.Now() == nil {
-			t.Errorf("the reading was let go: %v", u.m.shared.load.Reading.Why())
+		if u.m.shared.Load.Reading.Now() == nil {
+			t.Errorf("the reading was let go: %v", u.m.shared.Load.Reading.Why())
 		}
 	})
 }
@@ -469,7 +469,7 @@ func TestReadingIsDamaged(t *testing.T) {
 					w.follow(c.keys)
 					w.pass(10 * time.Second)
 				}
-				if why := u.m.shared.load.Reading.Why(); why == nil {
+				if why := u.m.shared.Load.Reading.Why(); why == nil {
 					t.Error("the reading is believed")
 				}
 				if c.keys == nil {
@@ -481,7 +481,7 @@ func TestReadingIsDamaged(t *testing.T) {
 				if diff := cmp.Diff(plain.screen(), u.screen()); diff != "" {
 					t.Errorf("-without +with a damaged reading:\n%s", diff)
 				}
-				if u.m.shared.found.Total() == 0 {
+				if u.m.shared.Found.Total() == 0 {
 					t.Error("nothing is found")
 				}
 			})

@@ -25,9 +25,6 @@ func Arrows(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary, findin
 // SortArrows puts the arrows of several exchanges in order of time.
 func SortArrows(arrows []Arrow) { sequence.Sort(arrows) }
 
-// short cuts an id to what tells it apart.
-func short(id string) string { return text.Clean(sequence.ShortID(id)) }
-
 const (
 	timeWidth   = 9  // "  12.345s"
 	numberWidth = 6  // " 1234 "

@@ -11,15 +11,16 @@ import (
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // A ladderPanel shows the exchanges of a task and its context: as arrows between client and agent, or as a waterfall.
 type ladderPanel struct {
-	shared      *shared
-	seq         uint64 // the exchange from which it was opened
-	window      window // over rows
+	shared      *panel.Shared
+	seq         uint64       // the exchange from which it was opened
+	window      panel.Window // over rows
 	height      int
 	content     ladderContent
 	rows        []ladderRow
@@ -46,19 +47,19 @@ type ladderRow struct {
 	finding int // index into the arrow's findings; -1 for the arrow itself
 }
 
-func newLadderPanel(s *shared, seq uint64) *ladderPanel {
+func newLadderPanel(s *panel.Shared, seq uint64) *ladderPanel {
 	f := &ladderPanel{shared: s, seq: seq, fall: waterfall{shared: s}}
-	ctx, leave := context.WithCancel(s.load.Context)
-	f.load, f.leave = s.load.Until(ctx), leave
+	ctx, leave := context.WithCancel(s.Load.Context)
+	f.load, f.leave = s.Load.Until(ctx), leave
 	f.fetch = func(found load.Snapshot, pause time.Duration) tea.Cmd {
 		return readLadder(f.load, f.loading, f.seq, found, pause)
 	}
 	return f
 }
 
-func (f *ladderPanel) place() keys.Scope { return keys.InLadder }
+func (f *ladderPanel) Scope() keys.Scope { return keys.InLadder }
 
-func (f *ladderPanel) title() string {
+func (f *ladderPanel) Title() string {
 	if f.falls {
 		return "waterfall of " + fmt.Sprint(f.seq)
 	}
@@ -66,21 +67,21 @@ func (f *ladderPanel) title() string {
 }
 
 func (f *ladderPanel) begin() tea.Cmd {
-	f.loading = f.shared.ticket()
+	f.loading = f.shared.Ticket()
 	f.reloadAgain = false
-	return f.fetch(f.shared.found.Snapshot(), min(10*f.took, 5*time.Second))
+	return f.fetch(f.shared.Found.Snapshot(), min(10*f.took, 5*time.Second))
 }
 
-func (f *ladderPanel) resize(width, height int) tea.Cmd {
-	f.window.width, f.height = width, height
+func (f *ladderPanel) Resize(width, height int) tea.Cmd {
+	f.window.Width, f.height = width, height
 	f.chart = newLadder(f.content.arrows, width-1)
-	f.window.height = max(height-1-f.previewHeight(), 0)
-	f.window.reveal()
-	f.fall.resize(width, height)
+	f.window.Height = max(height-1-f.previewHeight(), 0)
+	f.window.Reveal()
+	f.fall.Resize(width, height)
 	return f.showMessage(false)
 }
 
-func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
+func (f *ladderPanel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return f.act(msg)
@@ -88,10 +89,10 @@ func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
 		return f.setContent(msg)
 	case arrowRead:
 		f.setMessage(msg)
-	case exchangesChanged:
-		return f.reloadIfRelated(msg.seqs)
-	case findingsChanged:
-		return f.reloadIfRelated(msg.seqs)
+	case panel.ExchangesChanged:
+		return f.reloadIfRelated(msg.Seqs)
+	case panel.FindingsChanged:
+		return f.reloadIfRelated(msg.Seqs)
 	}
 	return nil
 }
@@ -104,26 +105,26 @@ func (f *ladderPanel) act(a keys.Action) tea.Cmd {
 		f.turn(!f.falls)
 	case f.falls:
 		if !f.fall.act(a) {
-			return showMessage("no further finding in this waterfall")
+			return panel.Say("no further finding in this waterfall")
 		}
 	case a == keys.NextFinding:
 		return f.jump(1)
 	case a == keys.PreviousFinding:
 		return f.jump(-1)
 	default:
-		f.window.act(a)
+		f.window.Act(a)
 	}
 	return f.showMessage(false)
 }
 
 // turn changes to the waterfall, or to the arrows. The same exchange stays selected.
 func (f *ladderPanel) turn(falls bool) {
-	seq := f.target().Exchange
+	seq := f.Target().Exchange
 	f.falls = falls
 	if falls {
 		f.fall.choose(seq)
-	} else if f.target().Exchange != seq {
-		f.window.move(f.first(seq))
+	} else if f.Target().Exchange != seq {
+		f.window.Move(f.first(seq))
 	}
 }
 
@@ -156,7 +157,7 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 		return nil
 	}
 	f.content = msg
-	f.chart = newLadder(msg.arrows, f.window.width-1)
+	f.chart = newLadder(msg.arrows, f.window.Width-1)
 	f.rows = f.rows[:0]
 	for i := range msg.arrows {
 		f.rows = append(f.rows, ladderRow{i, -1})
@@ -164,8 +165,8 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 			f.rows = append(f.rows, ladderRow{i, k})
 		}
 	}
-	f.window.length = len(f.rows)
-	f.window.move(f.find(selected, was))
+	f.window.Length = len(f.rows)
+	f.window.Move(f.find(selected, was))
 	f.fall.set(msg.lanes)
 	f.ready = true
 	cmds := []tea.Cmd{f.showMessage(true)}
@@ -189,7 +190,7 @@ func (f *ladderPanel) turnTo(seq uint64) bool {
 		return false
 	}
 	f.seq = seq
-	f.window.move(f.first(seq))
+	f.window.Move(f.first(seq))
 	f.fall.choose(seq)
 	return true
 }
@@ -203,7 +204,7 @@ func (f *ladderPanel) find(selected Arrow, was bool) int {
 			return i
 		}
 	}
-	return f.window.cursor
+	return f.window.Cursor
 }
 
 // first returns the first row of an exchange, or that of the cursor if it has none.
@@ -213,20 +214,20 @@ func (f *ladderPanel) first(seq uint64) int {
 			return i
 		}
 	}
-	return f.window.cursor
+	return f.window.Cursor
 }
 
 // selected returns the arrow under the cursor, if there is one.
 func (f *ladderPanel) selected() (Arrow, bool) {
-	if f.window.cursor >= len(f.rows) {
+	if f.window.Cursor >= len(f.rows) {
 		return Arrow{}, false
 	}
-	return f.content.arrows[f.rows[f.window.cursor].arrow], true
+	return f.content.arrows[f.rows[f.window.Cursor].arrow], true
 }
 
-func (f *ladderPanel) target() analyzer.Place {
+func (f *ladderPanel) Target() analyzer.Place {
 	if f.falls && f.fall.selected() > 0 {
-		return f.fall.target()
+		return f.fall.Target()
 	}
 	a, ok := f.selected()
 	if !ok {
@@ -241,16 +242,16 @@ func (f *ladderPanel) target() analyzer.Place {
 
 // jump moves to the next finding in a direction.
 func (f *ladderPanel) jump(step int) tea.Cmd {
-	for i := f.window.cursor + step; i >= 0 && i < len(f.rows); i += step {
+	for i := f.window.Cursor + step; i >= 0 && i < len(f.rows); i += step {
 		if f.rows[i].finding >= 0 {
-			f.window.move(i)
+			f.window.Move(i)
 			return f.showMessage(false)
 		}
 	}
-	return showMessage("no further finding in this ladder")
+	return panel.Say("no further finding in this ladder")
 }
 
-func (f *ladderPanel) status() string {
+func (f *ladderPanel) Status() string {
 	if !f.ready {
 		return ""
 	}
@@ -262,22 +263,22 @@ func (f *ladderPanel) status() string {
 		words += " of " + text.Number(len(f.content.seqs)+f.content.more)
 	}
 	for _, id := range f.content.tasks[:min(len(f.content.tasks), 1)] {
-		words += ", task " + short(id)
+		words += ", task " + panel.ShortID(id)
 	}
 	return words
 }
 
-func (f *ladderPanel) view() []style.Line {
+func (f *ladderPanel) View() []style.Line {
 	switch {
 	case f.err != nil:
 		return []style.Line{style.Text(style.Error, "! "+f.err.Error())}
 	case !f.ready:
 		return []style.Line{style.Text(style.Dim, "  searching for exchanges of the same task and context …")}
 	case f.falls:
-		return f.fall.view()
+		return f.fall.View()
 	}
 	lines := []style.Line{style.Text(style.Strong, " "+f.chart.header())}
-	for i := f.window.top; i < f.window.bottom(); i++ {
+	for i := f.window.Top; i < f.window.Bottom(); i++ {
 		lines = append(lines, f.line(i))
 	}
 	if f.previewHeight() == 0 {
@@ -293,16 +294,16 @@ func (f *ladderPanel) line(i int) style.Line {
 	r := f.rows[i]
 	a := f.content.arrows[r.arrow]
 	cursor := " "
-	if i == f.window.cursor {
+	if i == f.window.Cursor {
 		cursor = ">"
 	}
-	row := style.Line{Selected: i == f.window.cursor}.Add(style.Strong, cursor)
+	row := style.Line{Selected: i == f.window.Cursor}.Add(style.Strong, cursor)
 	if r.finding >= 0 {
 		mark, look := markOf(&a, r.finding)
 		return row.Add(look, text.Blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
 	}
 	from := f.content.arrows[0].At
-	if f.shared.deltas && r.arrow > 0 {
+	if f.shared.Deltas && r.arrow > 0 {
 		from = f.content.arrows[r.arrow-1].At
 	}
 	look := style.Normal

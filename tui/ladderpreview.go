@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
@@ -59,7 +60,7 @@ func sameMessage(a, b *Arrow) bool {
 func (f *ladderPanel) showMessage(again bool) tea.Cmd {
 	a, ok := f.selected()
 	p := &f.message
-	if ok && !again && sameMessage(&a, &p.of) && p.width == f.window.width {
+	if ok && !again && sameMessage(&a, &p.of) && p.width == f.window.Width {
 		return nil
 	}
 	if p.stop != nil {
@@ -73,8 +74,8 @@ func (f *ladderPanel) showMessage(again bool) tea.Cmd {
 	if !sameMessage(&a, &p.of) {
 		p.lines, p.err = nil, nil
 	}
-	p.of, p.width = a, f.window.width
-	p.ticket = f.shared.ticket()
+	p.of, p.width = a, f.window.Width
+	p.ticket = f.shared.Ticket()
 	ctx, stop := context.WithCancel(f.load.Context)
 	p.stop = stop
 	return readArrow(f.load.Until(ctx), p.ticket, a, max(f.content.ends, 1), max(p.width-1, 8))
@@ -103,17 +104,23 @@ func readArrow(l *load.Loader, ticket uint64, a Arrow, ends, width int) tea.Cmd 
 			answer.err = err
 			return answer
 		}
-		w := docWriter{docSource: docSource{
+		source := docSource{
 			Excerpt: load.Excerpt{Exchange: x}, ctx: l.Context, load: l, view: viewJSON, width: width, limit: previewShown,
-		}}
-		w.arrow(&a)
-		answer.lines = w.lines
+		}
+		answer.lines = source.arrow(&a)
 		return answer
 	}
 }
 
+// arrow lays out what passed at an arrow.
+func (s docSource) arrow(a *sequence.Arrow) []docLine {
+	w := docWriter{docSource: s}
+	w.arrow(a)
+	return w.lines
+}
+
 // arrow writes what passed at an arrow.
-func (w *docWriter) arrow(a *Arrow) {
+func (w *docWriter) arrow(a *sequence.Arrow) {
 	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
 	res := w.Exchange.Response
 	switch {
@@ -150,7 +157,7 @@ func (w *docWriter) message(at analyzer.Place, raw []byte, body *capture.Body, m
 }
 
 // arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
-func (w *docWriter) arrowEvents(a *Arrow, events []capture.Event) {
+func (w *docWriter) arrowEvents(a *sequence.Arrow, events []capture.Event) {
 	none := func(analyzer.Place) bool { return false }
 	var reading *reading.Reading
 	for i := range events {
@@ -180,15 +187,15 @@ func (f *ladderPanel) preview() []style.Line {
 		return nil
 	}
 	lines := []style.Line{
-		style.Text(style.Dim, strings.Repeat("─", f.window.width)),
+		style.Text(style.Dim, strings.Repeat("─", f.window.Width)),
 		style.Text(style.Strong, " "+text.Clean(a.From)+" → "+text.Clean(a.To)).Add(style.Normal, "  "+a.Label).
-			Add(style.Dim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
+			Add(style.Dim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.Clock(a.At)),
 	}
-	at := f.target()
-	for _, finding := range f.shared.found.Of(a.Exchange) {
+	at := f.Target()
+	for _, finding := range f.shared.Found.Of(a.Exchange) {
 		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
 		if here && slices.Contains(a.Findings, finding.Rule.ID) {
-			for _, l := range findingLines(&finding, f.window.width-2) {
+			for _, l := range findingLines(&finding, f.window.Width-2) {
 				lines = append(lines, style.Text(style.Normal, " ").Join(l.Line))
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/roster"
 	"a2atap/tui/text"
 )
@@ -20,9 +21,9 @@ const maxCached = 4096
 // A list is the panel of all exchanges, or of those that match a filter. It reads only the visible exchanges and a page
 // around them.
 type list struct {
-	shared     *shared
-	window     window // over positions; its height is that of the exchanges
-	height     int    // of the panel
+	shared     *panel.Shared
+	window     panel.Window // over positions; its height is that of the exchanges
+	height     int          // of the panel
 	cache      map[uint64]load.Entry
 	stale      map[uint64]bool // entries of cache that are out of date
 	loading    uint64          // ticket of the entries under way; 0 if none are
@@ -38,16 +39,16 @@ type list struct {
 	err        error
 }
 
-func newList(s *shared, hints []string) *list {
+func newList(s *panel.Shared, hints []string) *list {
 	return &list{
 		shared: s, hints: hints, cache: make(map[uint64]load.Entry), stale: make(map[uint64]bool),
 		sorting: sorting{roster: &roster.Roster{}, stale: make(map[uint64]bool)},
 	}
 }
 
-func (l *list) place() keys.Scope { return keys.InList }
+func (l *list) Scope() keys.Scope { return keys.InList }
 
-func (l *list) title() string { return "exchanges" }
+func (l *list) Title() string { return "exchanges" }
 
 // length returns the number of lines of the list.
 func (l *list) length() int {
@@ -57,7 +58,7 @@ func (l *list) length() int {
 	if l.search != nil {
 		return len(l.search.matches)
 	}
-	return int(l.shared.info.Exchanges)
+	return int(l.shared.Info.Exchanges)
 }
 
 // at returns the exchange at a position, 0 if a heading is there.
@@ -78,7 +79,7 @@ func (l *list) position(seq uint64) int {
 		if row, there := l.sorting.now.RowOf(seq); there {
 			return row
 		}
-		return l.window.cursor
+		return l.window.Cursor
 	}
 	if l.search != nil {
 		i, _ := slices.BinarySearch(l.search.matches, seq)
@@ -89,44 +90,44 @@ func (l *list) position(seq uint64) int {
 
 // selected returns the exchange under the cursor, the first one under a heading, or 0.
 func (l *list) selected() uint64 {
-	if l.window.cursor >= l.length() {
+	if l.window.Cursor >= l.length() {
 		return 0
 	}
-	if h, _, is := l.headingAt(l.window.cursor); is {
+	if h, _, is := l.headingAt(l.window.Cursor); is {
 		return l.standIn(&h)
 	}
-	return l.at(l.window.cursor)
+	return l.at(l.window.Cursor)
 }
 
-func (l *list) target() analyzer.Place { return analyzer.Place{Exchange: l.selected()} }
+func (l *list) Target() analyzer.Place { return analyzer.Place{Exchange: l.selected()} }
 
-func (l *list) resize(width, height int) tea.Cmd {
-	l.window.width, l.height = width, height
+func (l *list) Resize(width, height int) tea.Cmd {
+	l.window.Width, l.height = width, height
 	return l.reposition()
 }
 
 // reposition keeps the cursor at its exchange when the list has changed, and loads what is then visible.
 func (l *list) reposition() tea.Cmd {
-	l.window.length = l.length()
-	l.window.height = max(l.height-1-len(l.filterLines()), 0)
+	l.window.Length = l.length()
+	l.window.Height = max(l.height-1-len(l.filterLines()), 0)
 	switch {
 	case l.follow && l.sorting.now != nil:
 		l.anchor, l.sorting.key = l.sorting.now.Newest(), roster.Key{}
-		l.window.move(l.position(l.anchor))
+		l.window.Move(l.position(l.anchor))
 	case l.follow:
-		l.window.move(l.window.length - 1)
+		l.window.Move(l.window.Length - 1)
 		l.anchor = l.selected()
 	case l.anchor > 0:
-		l.window.move(l.anchored())
+		l.window.Move(l.anchored())
 	default:
-		l.window.move(l.window.cursor)
+		l.window.Move(l.window.Cursor)
 	}
 	return l.loadMissing()
 }
 
 // newest puts the cursor on the newest exchange.
 func (l *list) newest() {
-	l.anchor = l.shared.info.Exchanges
+	l.anchor = l.shared.Info.Exchanges
 }
 
 // loadMissing returns the command that loads missing entries in and around the window.
@@ -135,14 +136,14 @@ func (l *list) loadMissing() tea.Cmd {
 		return nil
 	}
 	var missing, seen []uint64
-	margin := max(l.window.height, 1)
-	for i := max(l.window.top-margin, 0); i < min(l.window.bottom()+margin, l.length()); i++ {
+	margin := max(l.window.Height, 1)
+	for i := max(l.window.Top-margin, 0); i < min(l.window.Bottom()+margin, l.length()); i++ {
 		seq := l.described(i)
 		if _, there := l.cache[seq]; seq == 0 || there {
 			continue
 		}
 		missing = append(missing, seq)
-		if i >= l.window.top && i < l.window.bottom() {
+		if i >= l.window.Top && i < l.window.Bottom() {
 			seen = append(seen, seq)
 		}
 	}
@@ -153,8 +154,8 @@ func (l *list) loadMissing() tea.Cmd {
 		missing = seen
 	}
 	slices.Sort(missing)
-	l.loading = l.shared.ticket()
-	return readEntries(l.shared.load, l.loading, missing)
+	l.loading = l.shared.Ticket()
+	return readEntries(l.shared.Load, l.loading, missing)
 }
 
 // refresh returns the command that loads visible stale entries again. What is slow to read is read less often.
@@ -163,7 +164,7 @@ func (l *list) refresh() tea.Cmd {
 		return nil
 	}
 	var seen []uint64
-	for i := l.window.top; i < min(l.window.bottom(), l.length()); i++ {
+	for i := l.window.Top; i < min(l.window.Bottom(), l.length()); i++ {
 		if seq := l.described(i); l.stale[seq] {
 			seen = append(seen, seq)
 		}
@@ -175,8 +176,8 @@ func (l *list) refresh() tea.Cmd {
 	for _, seq := range seen {
 		delete(l.stale, seq)
 	}
-	l.refreshing = l.shared.ticket()
-	load, pause := l.shared.load, min(10*l.took, 2*time.Second)
+	l.refreshing = l.shared.Ticket()
+	load, pause := l.shared.Load, min(10*l.took, 2*time.Second)
 	read := readEntries(load, l.refreshing, seen)
 	return func() tea.Msg {
 		load.Pause(pause)
@@ -184,20 +185,20 @@ func (l *list) refresh() tea.Cmd {
 	}
 }
 
-func (l *list) update(msg tea.Msg) tea.Cmd { return tea.Batch(l.handle(msg), l.resort(msg)) }
+func (l *list) Update(msg tea.Msg) tea.Cmd { return tea.Batch(l.handle(msg), l.resort(msg)) }
 
 func (l *list) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return l.act(msg)
-	case exchangesChanged:
-		return l.grow(msg.seqs)
-	case findingsChanged:
+	case panel.ExchangesChanged:
+		return l.grow(msg.Seqs)
+	case panel.FindingsChanged:
 		if l.search != nil && l.search.judging() {
-			return l.search.retestChanged(l.shared.load, &l.shared.found, msg.seqs)
+			return l.search.retestChanged(l.shared.Load, &l.shared.Found, msg.Seqs)
 		}
-	case notesChanged:
-		return l.retestMarks(msg.seqs)
+	case panel.NotesChanged:
+		return l.retestMarks(msg.Seqs)
 	case entries:
 		return l.store(msg)
 	case typed:
@@ -206,11 +207,11 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		return l.searched(msg)
 	case hunted:
 		return l.hunted(msg)
-	case linksChanged, relinked:
+	case panel.LinksChanged, relinked:
 		return l.relinked(msg)
-	case rowsChanged:
-		return l.changed(msg.seqs)
-	case cardsLearned:
+	case panel.RowsChanged:
+		return l.changed(msg.Seqs)
+	case panel.CardsLearned:
 		for seq := range l.cache {
 			l.stale[seq] = true
 		}
@@ -220,7 +221,7 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 }
 
 func (l *list) act(a keys.Action) tea.Cmd {
-	before := l.window.cursor
+	before := l.window.Cursor
 	switch {
 	case a == keys.ToggleFollow:
 		l.follow = !l.follow
@@ -241,35 +242,21 @@ func (l *list) act(a keys.Action) tea.Cmd {
 		return l.foldAll()
 	case a == keys.Back && l.search != nil:
 		return l.apply("")
-	case !l.window.act(a):
+	case !l.window.Act(a):
 		return nil
 	}
-	if l.window.cursor < before {
+	if l.window.Cursor < before {
 		l.follow = false
 	}
 	l.hold()
 	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
-// noFurther says that there is no finding in a direction, and which key leads to those in the other, if there are any.
-func (s *shared) noFurther(step int, behind bool) string {
-	const text = "no further finding in this direction"
-	switch {
-	case s.judged.Behind:
-		return text + " so far; " + s.running()
-	case behind && step > 0:
-		return text + "; N goes back to those before"
-	case behind:
-		return text + "; n goes on to those after"
-	}
-	return text
-}
-
 // jump moves to the next exchange with a finding, in a direction.
 func (l *list) jump(step int) tea.Cmd {
 	seq := l.findingFrom(l.selected(), step)
 	if seq == 0 {
-		return showMessage(l.shared.noFurther(step, l.findingFrom(l.selected(), -step) != 0))
+		return panel.Say(l.shared.NoFurther(step, l.findingFrom(l.selected(), -step) != 0))
 	}
 	l.reveal(seq)
 	l.follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
@@ -285,7 +272,7 @@ func (l *list) changed(seqs []uint64) tea.Cmd {
 	}
 	var test tea.Cmd
 	if l.search != nil {
-		test = l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
+		test = l.search.retestChanged(l.shared.Load, &l.shared.Found, seqs)
 	}
 	return tea.Batch(l.reposition(), l.refresh(), test)
 }
@@ -314,7 +301,7 @@ func (l *list) store(msg entries) tea.Cmd {
 		return nil
 	}
 	if l.err = msg.err; msg.err != nil {
-		return showMessage(msg.err.Error())
+		return panel.Say(msg.err.Error())
 	}
 	for _, e := range msg.list {
 		l.cache[e.Seq] = e
@@ -329,25 +316,25 @@ func (l *list) evict() {
 		return
 	}
 	for seq := range l.cache {
-		if i := l.position(seq); i < l.window.top-2*l.window.height || i > l.window.bottom()+2*l.window.height {
+		if i := l.position(seq); i < l.window.Top-2*l.window.Height || i > l.window.Bottom()+2*l.window.Height {
 			delete(l.cache, seq)
 			delete(l.stale, seq)
 		}
 	}
 }
 
-func (l *list) status() string {
-	count := text.Plural(l.shared.info.Exchanges, "exchange")
+func (l *list) Status() string {
+	count := text.Plural(l.shared.Info.Exchanges, "exchange")
 	if l.search != nil {
 		count = text.Number(len(l.search.matches)) + " of " + count
 	}
 	if words := l.progressOfSorting(); words != "" {
 		count += ", " + words
 	}
-	switch below := l.window.below(); {
+	switch below := l.window.Below(); {
 	case l.follow:
 		count += ", following"
-	case below > 0 && l.shared.info.Live:
+	case below > 0 && l.shared.Info.Live:
 		count += fmt.Sprintf(", %s newer below", text.Number(below))
 	}
 	if l.hunt != nil {

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -39,10 +40,10 @@ func TestColumns(t *testing.T) {
 		{147, []string{"n", "time", "client → agent", "request", "st", "took", "size", "outcome", "message"}},
 		{200, []string{"n", "time", "client → agent", "request", "st", "took", "size", "trace", "outcome", "message"}},
 	} {
-		columns := listColumns(c.width, 8)
-		heading := columns.heading("time").Fit(c.width).String()
-		row := style.Text(style.Normal, "  "+text.PadLeft("7", columns.number)+" "+text.Pad("TIME", columns.time)+" ")
-		cells := columns.add(row, &e).Fit(c.width).String()
+		columns := panel.ColumnsOf(c.width, 8)
+		heading := columns.Heading("time").Fit(c.width).String()
+		row := style.Text(style.Normal, "  "+text.PadLeft("7", columns.Number)+" "+text.Pad("TIME", columns.Time)+" ")
+		cells := columns.Add(row, &e).Fit(c.width).String()
 		at := 0
 		for _, name := range c.names {
 			i := strings.Index(heading[at:], name)
@@ -65,8 +66,8 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	for columns := range 300 {
-		c := listColumns(columns, 1_000_000)
-		if used := text.Width(c.add(style.Line{}, &e).String()); c.outcome > 0 && used > columns {
+		c := panel.ColumnsOf(columns, 1_000_000)
+		if used := text.Width(c.Add(style.Line{}, &e).String()); c.Outcome > 0 && used > columns {
 			t.Errorf("at %d columns a row takes %d", columns, used)
 		}
 	}
@@ -116,8 +117,8 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 			{Text: "open", Style: style.Note},
 		}},
 	} {
-		columns := listColumns(70, 8)
-		got := columns.add(style.Line{}, &c.e).Spans[2:]
+		columns := panel.ColumnsOf(70, 8)
+		got := columns.Add(style.Line{}, &c.e).Spans[2:]
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(style.Span{})); diff != "" {
 			t.Errorf("%+v, -want +got:\n%s", c.e, diff)
 		}
@@ -136,7 +137,7 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 	for room, want := range map[int]string{
 		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
 	} {
-		if got := drawOutcome(&e, room).String(); got != want {
+		if got := panel.Outcome(&e, room).String(); got != want {
 			t.Errorf("in %d columns %q, want %q", room, got, want)
 		}
 	}
@@ -147,14 +148,14 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 		{Text: ", "},
 		{Text: "open", Look: analyzer.Warn},
 	}}
-	if got, want := drawOutcome(&open, 15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
+	if got, want := panel.Outcome(&open, 15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
 		t.Errorf("what is open: %q, want %q", got, want)
 	}
 	failed := load.Entry{Failed: true, Message: "two seats", Outcome: []analyzer.Word{
 		{Text: "-32001 TaskNotFound: there is no such task here", Look: analyzer.Bad},
 	}}
-	columns := listColumns(147, 8)
-	if got := columns.add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.Outcome[0].Text) {
+	columns := panel.ColumnsOf(147, 8)
+	if got := columns.Add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.Outcome[0].Text) {
 		t.Errorf("a failure in a wide list: %q", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/panel"
 	"a2atap/tui/roster"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -35,7 +36,7 @@ func (l *list) standIn(h *roster.Heading) uint64 {
 // hold remembers what is under the cursor: the cursor stays at it.
 func (l *list) hold() {
 	s := &l.sorting
-	h, row, is := l.headingAt(l.window.cursor)
+	h, row, is := l.headingAt(l.window.Cursor)
 	s.key = roster.Key{}
 	if is {
 		s.key, s.keyNear = h.Key, row.Heading
@@ -55,9 +56,9 @@ func (l *list) anchored() int {
 	return l.position(l.anchor)
 }
 
-// fold folds or unfolds the heading under the cursor. It returns false if none is there.
-func (l *list) fold() (tea.Cmd, bool) {
-	h, row, is := l.headingAt(l.window.cursor)
+// Fold folds or unfolds the heading under the cursor. It returns false if none is there.
+func (l *list) Fold() (tea.Cmd, bool) {
+	h, row, is := l.headingAt(l.window.Cursor)
 	if !is {
 		return nil, false
 	}
@@ -92,11 +93,11 @@ func (l *list) reveal(seq uint64) {
 // findingFrom returns the first exchange with a finding behind an exchange of the list, or before it if step is -1; 0
 // if there is none.
 func (l *list) findingFrom(seq uint64, step int) uint64 {
-	found, now := &l.shared.found, l.sorting.now
+	found, now := &l.shared.Found, l.sorting.now
 	switch {
 	case now != nil:
 		place := now.Place(seq) + step
-		if h, row, is := l.headingAt(l.window.cursor); is && l.standIn(&h) == seq {
+		if h, row, is := l.headingAt(l.window.Cursor); is && l.standIn(&h) == seq {
 			if place = now.PlaceOf(row); step < 0 {
 				place--
 			}
@@ -153,12 +154,12 @@ func (l *list) indent() int {
 }
 
 // indented writes the number of an exchange under its headings.
-func (l *list) indented(c columns, i int, seq uint64) string {
+func (l *list) indented(c panel.Columns, i int, seq uint64) string {
 	level := 0
 	if now := l.sorting.now; now != nil && i < now.Rows() {
 		level = now.Row(i).Level
 	}
-	return text.Pad(text.Blanks(2*level)+text.PadLeft(fmt.Sprint(seq), c.number-l.indent()), c.number)
+	return text.Pad(text.Blanks(2*level)+text.PadLeft(fmt.Sprint(seq), c.Number-l.indent()), c.Number)
 }
 
 // headingLine draws a heading: what it stands for, how many exchanges, their span of time, and how the tasks came out.
@@ -168,24 +169,24 @@ func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) style.Line 
 		mark, look = style.OfSeverity(analyzer.Severity(h.Worst - 1))
 	}
 	cursor, fold := " ", "▾ "
-	if i == l.window.cursor {
+	if i == l.window.Cursor {
 		cursor = ">"
 	}
 	if l.sorting.folds.Folded(h.Key) {
 		fold = "▸ "
 	}
-	wide, count := max(l.window.width*2/5, 20), text.PadLeft(text.Plural(h.Exchanges, "exchange"), 15)
-	if l.window.width < 72 {
+	wide, count := max(l.window.Width*2/5, 20), text.PadLeft(text.Plural(h.Exchanges, "exchange"), 15)
+	if l.window.Width < 72 {
 		count = text.PadLeft("("+text.Number(h.Exchanges)+")", 8)
 	}
 	took := "–"
 	if h.Took > 0 {
 		took = text.Duration(h.Took)
 	}
-	return style.Line{Selected: i == l.window.cursor}.Add(style.Strong, cursor).Add(look, mark).
+	return style.Line{Selected: i == l.window.Cursor}.Add(style.Strong, cursor).Add(look, mark).
 		Add(style.Title, text.Pad(text.Blanks(2*row.Level)+fold+l.nameOf(h, wide-2*row.Level-2), wide)).
 		Add(style.Normal, count).
-		Add(style.Dim, " "+text.PadLeft(l.shared.clockIn(h.Began, 8), 8)+" ").Add(style.Normal, text.PadLeft(took, 8)+"  ").
+		Add(style.Dim, " "+text.PadLeft(l.shared.ClockIn(h.Began, 8), 8)+" ").Add(style.Normal, text.PadLeft(took, 8)+"  ").
 		Join(outcomeOf(h))
 }
 
@@ -214,7 +215,7 @@ func (l *list) nameOf(h *roster.Heading, room int) string {
 	if long := join(h.Context, h.Task); text.Width(text.Clean(long)) <= room {
 		return long
 	}
-	return join(short(h.Context), short(h.Task))
+	return join(panel.ShortID(h.Context), panel.ShortID(h.Task))
 }
 
 // outcomeOf says how the tasks under a heading came out.

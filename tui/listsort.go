@@ -8,6 +8,7 @@ import (
 
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/roster"
 )
 
@@ -94,7 +95,7 @@ func (l *list) sortingChanged() tea.Cmd {
 		said = "exchanges by number"
 	}
 	s.dirty, s.resume = true, 0
-	l.shared.message = said // now, so that it does not hide why it cannot be sorted
+	l.shared.Message = said // now, so that it does not hide why it cannot be sorted
 	return tea.Batch(l.arrange(), l.reposition())
 }
 
@@ -117,14 +118,14 @@ func (s *sorting) outdate(seqs []uint64) {
 func (l *list) resort(msg tea.Msg) tea.Cmd {
 	s := &l.sorting
 	switch msg := msg.(type) {
-	case exchangesChanged:
-		s.outdate(msg.seqs)
-	case rowsChanged:
-		s.outdate(msg.seqs)
-	case findingsChanged:
+	case panel.ExchangesChanged:
+		s.outdate(msg.Seqs)
+	case panel.RowsChanged:
+		s.outdate(msg.Seqs)
+	case panel.FindingsChanged:
 		s.dirty = s.dirty || s.by == roster.ByWorst || s.under != roster.Flat
-	case linksChanged:
-		s.dirty = s.dirty || s.under == roster.ByWorkflow && s.told != l.shared.load.Links.Told.Load()
+	case panel.LinksChanged:
+		s.dirty = s.dirty || s.under == roster.ByWorkflow && s.told != l.shared.Load.Links.Told.Load()
 	case load.Scanned, load.Retested:
 		s.dirty = true
 	case rosterRead:
@@ -142,17 +143,17 @@ func (l *list) resort(msg tea.Msg) tea.Cmd {
 
 // arrange returns the command that reads on, or else the one that arranges what was read, unless one is under way.
 func (l *list) arrange() tea.Cmd {
-	s, load := &l.sorting, l.shared.load
-	unread := s.read < l.shared.info.Exchanges || len(s.stale) > 0
+	s, load := &l.sorting, l.shared.Load
+	unread := s.read < l.shared.Info.Exchanges || len(s.stale) > 0
 	switch {
-	case !s.wanted() || s.busy != 0 || s.resume != 0 || !l.shared.opened || !unread && !s.dirty:
+	case !s.wanted() || s.busy != 0 || s.resume != 0 || !l.shared.Opened || !unread && !s.dirty:
 		return nil
 	case unread && !(s.whole && s.dirty): // what is new waits until what was read is shown
-		s.busy = l.shared.ticket()
-		s.goal = l.shared.info.Exchanges
+		s.busy = l.shared.Ticket()
+		s.goal = l.shared.Info.Exchanges
 		return readRoster(load, s.busy, s.roster, s.read, s.goal, s.takeStale())
 	}
-	s.busy = l.shared.ticket()
+	s.busy = l.shared.Ticket()
 	s.whole, s.dirty, s.told = false, false, load.Links.Told.Load()
 	return arrangeRows(load, s.busy, s.roster, l.plan())
 }
@@ -188,7 +189,7 @@ func (l *list) rosterRead(msg rosterRead) tea.Cmd {
 func (l *list) unsorted(err error) tea.Cmd {
 	s := &l.sorting
 	s.by, s.reversed, s.under, s.now = roster.ByNumber, false, roster.Flat, nil
-	l.shared.message = "the list cannot be sorted: " + err.Error()
+	l.shared.Message = "the list cannot be sorted: " + err.Error()
 	return l.reposition()
 }
 
@@ -206,13 +207,13 @@ func (l *list) arranged(msg arranged) tea.Cmd {
 		s.dirty = true // the user has changed it since
 		return l.arrange()
 	}
-	line := l.window.cursor - l.window.top
+	line := l.window.Cursor - l.window.Top
 	s.now = msg.now
 	s.now.Lay(&s.folds)
-	l.window.length = l.length()
-	l.window.top = max(l.anchored()-line, 0)
-	s.resume = l.shared.ticket()
-	from, ended := l.shared.load, sortingPaused{s.resume}
+	l.window.Length = l.length()
+	l.window.Top = max(l.anchored()-line, 0)
+	s.resume = l.shared.Ticket()
+	from, ended := l.shared.Load, sortingPaused{s.resume}
 	pause := max(load.BatchPause, min(10*msg.took, 2*time.Second))
 	return tea.Batch(l.reposition(), l.refresh(), func() tea.Msg {
 		from.Pause(pause)
@@ -223,7 +224,7 @@ func (l *list) arranged(msg arranged) tea.Cmd {
 // progressOfSorting says what the list waits for before it can be sorted, "" if it does not wait.
 func (l *list) progressOfSorting() string {
 	s := &l.sorting
-	switch all := l.shared.info.Exchanges; {
+	switch all := l.shared.Info.Exchanges; {
 	case !s.wanted() || s.now != nil:
 		return s.words()
 	case s.read < all:

@@ -55,7 +55,7 @@ func TestGroupsAreWalked(t *testing.T) {
 		u.press("n")
 		u.sees("no further finding")
 		u.press("N", "enter", "[")
-		if got := u.m.top().target().Exchange; got != 6 {
+		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("before 8 of the list is %d, want 6", got)
 		}
 		u.press("]", "]", "esc")
@@ -121,7 +121,7 @@ func TestGroupsGrow(t *testing.T) {
 		u := newUI(t, m.Reader(), 100, 20, Options{})
 		defer u.close()
 		u.press("u", "G", "k", "k")
-		seq, line := u.m.list.selected(), u.m.list.window.cursor-u.m.list.window.top
+		seq, line := u.m.list.selected(), u.m.list.window.Cursor-u.m.list.window.Top
 		if seq == 0 {
 			t.Fatalf("nothing is selected:\n%s", u.screen())
 		}
@@ -131,8 +131,8 @@ func TestGroupsGrow(t *testing.T) {
 		}
 		u.pass(3 * time.Second)
 		w := u.m.list.window
-		if got := u.m.list.selected(); got != seq || w.cursor-w.top != line {
-			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, w.cursor-w.top)
+		if got := u.m.list.selected(); got != seq || w.Cursor-w.Top != line {
+			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, w.Cursor-w.Top)
 		}
 		if got := u.m.list.length(); got != 60+4+1 {
 			t.Errorf("there are %d lines, want 60 exchanges, 4 tasks and 1 context", got)

@@ -2,23 +2,24 @@ package tui
 
 import (
 	"a2atap/analyzer"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
-func (l *list) columns() columns {
-	c := listColumns(l.window.width-l.indent(), l.shared.info.Exchanges)
-	c.number += l.indent()
+func (l *list) columns() panel.Columns {
+	c := panel.ColumnsOf(l.window.Width-l.indent(), l.shared.Info.Exchanges)
+	c.Number += l.indent()
 	return c
 }
 
-func (l *list) view() []style.Line {
+func (l *list) View() []style.Line {
 	c := l.columns()
-	lines := []style.Line{c.heading(l.whenHeading(c.time))}
-	for i := l.window.top; i < l.window.bottom(); i++ {
+	lines := []style.Line{c.Heading(l.whenHeading(c.Time))}
+	for i := l.window.Top; i < l.window.Bottom(); i++ {
 		lines = append(lines, l.line(c, i))
 	}
-	if l.window.length == 0 {
+	if l.window.Length == 0 {
 		lines = append(lines, l.empty()...)
 	}
 	bar := l.filterLines()
@@ -33,13 +34,13 @@ func (l *list) empty() []style.Line {
 	switch {
 	case l.err != nil:
 		return []style.Line{style.Text(style.Error, "! "+l.err.Error())}
-	case !l.shared.opened:
+	case !l.shared.Opened:
 		return []style.Line{style.Text(style.Dim, "  opening …")}
 	case l.search != nil && !l.search.done():
 		return []style.Line{style.Text(style.Dim, "  searching …")}
 	case l.search != nil:
 		return []style.Line{style.Text(style.Dim, "  no exchange matches; esc clears the filter")}
-	case l.shared.info.Live:
+	case l.shared.Info.Live:
 		lines := []style.Line{style.Text(style.Dim, "  nothing recorded yet; new exchanges appear here"), {}}
 		for _, hint := range l.hints {
 			lines = append(lines, style.Text(style.Normal, "  "+hint))
@@ -49,23 +50,23 @@ func (l *list) empty() []style.Line {
 	return []style.Line{style.Text(style.Dim, "  nothing recorded")}
 }
 
-func (l *list) line(c columns, i int) style.Line {
+func (l *list) line(c panel.Columns, i int) style.Line {
 	if h, row, is := l.headingAt(i); is {
 		return l.headingLine(i, &h, row)
 	}
 	seq := l.at(i)
 	mark, look := " ", style.Normal
 	e, there := l.cache[seq]
-	if worst, found := l.shared.found.Worst(seq); found {
+	if worst, found := l.shared.Found.Worst(seq); found {
 		mark, look = style.OfSeverity(worst)
-	} else if e.Worst > 0 && l.shared.judged.Behind {
+	} else if e.Worst > 0 && l.shared.Judged.Behind {
 		mark, look = style.OfSeverity(analyzer.Severity(e.Worst - 1))
 	}
 	cursor := " "
-	if i == l.window.cursor {
+	if i == l.window.Cursor {
 		cursor = ">"
 	}
-	row := style.Line{Selected: i == l.window.cursor}.Add(style.Strong, cursor).Add(look, mark).
+	row := style.Line{Selected: i == l.window.Cursor}.Add(style.Strong, cursor).Add(look, mark).
 		Add(l.numberStyle(seq), l.indented(c, i, seq))
 	switch {
 	case !there:
@@ -73,9 +74,9 @@ func (l *list) line(c columns, i int) style.Line {
 	case e.Absent:
 		return row.Add(style.Dim, " not in the capture")
 	}
-	star, comment := l.shared.noteSign(seq, e.ID)
+	star, comment := l.shared.NoteSign(seq, e.ID)
 	e.Comment = comment
-	return c.add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(l.when(i, &e, c.time), c.time)+" "), &e)
+	return c.Add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(l.when(i, &e, c.Time), c.Time)+" "), &e)
 }
 
 // numberStyle highlights the numbers of exchanges that have what is searched for.

@@ -92,7 +92,7 @@ func TestOpenExchangeGrows(t *testing.T) {
 		u.press("enter", "G")
 		u.sees("still open")
 		u.press("k", "k")
-		if got := u.m.top().target().String(); got != "1.response.event[5]" {
+		if got := u.m.top().Target().String(); got != "1.response.event[5]" {
 			t.Fatalf("the cursor is at %s, want event 5", got)
 		}
 		record(t, m, []capture.Step{
@@ -101,7 +101,7 @@ func TestOpenExchangeGrows(t *testing.T) {
 			{Seq: 1, Offset: time.Second, What: capture.Closed{}},
 		})
 		u.pass(3 * time.Second)
-		if got := u.m.top().target().String(); got != "1.response.event[5]" {
+		if got := u.m.top().Target().String(); got != "1.response.event[5]" {
 			t.Errorf("the cursor moved to %s when events came, want event 5 still", got)
 		}
 		u.sees("! ·7")
@@ -119,14 +119,14 @@ func TestLadderGrows(t *testing.T) {
 		u := newUI(t, m.Reader(), 120, 40, Options{})
 		defer u.close()
 		u.press("l", "j")
-		if got := u.m.top().target().String(); got != "4.response" {
+		if got := u.m.top().Target().String(); got != "4.response" {
 			t.Errorf("the ladder's cursor is at %s", got)
 		}
 		record(t, m, call(5, "t-9", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
 		u.sees("GetTask t-9")
 		u.sees("200 t-9 working")
-		if got := u.m.top().target().String(); got != "4.response" {
+		if got := u.m.top().Target().String(); got != "4.response" {
 			t.Errorf("the ladder grew, and its cursor went to %s", got)
 		}
 	})

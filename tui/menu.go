@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -17,7 +18,7 @@ type menu struct {
 	of      analyzer.Place // what the choices are about
 	above   []style.Line   // what the choices are about, in words
 	choices []choice
-	window  window
+	window  panel.Window
 	height  int
 }
 
@@ -33,21 +34,21 @@ type choice struct {
 }
 
 func newMenu(name string, of analyzer.Place, choices []choice) *menu {
-	return &menu{name: name, of: of, choices: choices, window: window{length: len(choices)}}
+	return &menu{name: name, of: of, choices: choices, window: panel.Window{Length: len(choices)}}
 }
 
-func (m *menu) place() keys.Scope { return keys.InMenu }
+func (m *menu) Scope() keys.Scope { return keys.InMenu }
 
-func (m *menu) title() string { return m.name }
+func (m *menu) Title() string { return m.name }
 
-func (m *menu) status() string { return "" }
+func (m *menu) Status() string { return "" }
 
-func (m *menu) target() analyzer.Place { return m.of }
+func (m *menu) Target() analyzer.Place { return m.of }
 
-func (m *menu) resize(width, height int) tea.Cmd {
-	m.window.width, m.height = width, max(height, 0)
-	m.window.height = max(m.height-len(m.heading()), min(len(m.choices), m.height))
-	m.window.reveal()
+func (m *menu) Resize(width, height int) tea.Cmd {
+	m.window.Width, m.height = width, max(height, 0)
+	m.window.Height = max(m.height-len(m.heading()), min(len(m.choices), m.height))
+	m.window.Reveal()
 	return nil
 }
 
@@ -55,7 +56,7 @@ func (m *menu) resize(width, height int) tea.Cmd {
 func (m *menu) heading() []style.Line {
 	var lines []style.Line
 	for _, l := range m.above {
-		lines = append(lines, style.Text(style.Normal, " ").Join(l).Wrap(max(m.window.width, 8), 3)...)
+		lines = append(lines, style.Text(style.Normal, " ").Join(l).Wrap(max(m.window.Width, 8), 3)...)
 	}
 	if len(lines) > 0 {
 		lines = append(lines, style.Line{})
@@ -63,17 +64,17 @@ func (m *menu) heading() []style.Line {
 	return lines
 }
 
-func (m *menu) update(msg tea.Msg) tea.Cmd {
+func (m *menu) Update(msg tea.Msg) tea.Cmd {
 	if a, ok := msg.(keys.Action); ok {
-		m.window.act(a)
+		m.window.Act(a)
 	}
 	return nil
 }
 
 // chosen returns the choice that a key makes, or nil.
 func (m *menu) chosen(key string) *choice {
-	if key == "enter" && m.window.cursor < len(m.choices) {
-		return &m.choices[m.window.cursor]
+	if key == "enter" && m.window.Cursor < len(m.choices) {
+		return &m.choices[m.window.Cursor]
 	}
 	if i := slices.IndexFunc(m.choices, func(c choice) bool {
 		return c.key != "" && c.key == key || c.also != "" && c.also == key
@@ -83,19 +84,19 @@ func (m *menu) chosen(key string) *choice {
 	return nil
 }
 
-func (m *menu) view() []style.Line {
+func (m *menu) View() []style.Line {
 	lines := m.heading()
-	lines = lines[:max(min(len(lines), m.height-m.window.height), 0)]
-	for i := m.window.top; i < m.window.bottom(); i++ {
+	lines = lines[:max(min(len(lines), m.height-m.window.Height), 0)]
+	for i := m.window.Top; i < m.window.Bottom(); i++ {
 		c := &m.choices[i]
 		look, cursor := style.Normal, " "
 		if c.off != "" {
 			look = style.Dim
 		}
-		if i == m.window.cursor {
+		if i == m.window.Cursor {
 			cursor = ">"
 		}
-		row := style.Line{Selected: i == m.window.cursor}.Add(style.Strong, cursor+" "+text.Pad(c.key, 3)).Add(look, c.words)
+		row := style.Line{Selected: i == m.window.Cursor}.Add(style.Strong, cursor+" "+text.Pad(c.key, 3)).Add(look, c.words)
 		if c.off != "" {
 			row = row.Add(style.Dim, " ("+c.off+")")
 		}
@@ -105,17 +106,17 @@ func (m *menu) view() []style.Line {
 }
 
 // cut reports whether there is no room for what is above the choices.
-func (m *menu) cut() bool { return len(m.heading()) > m.height-m.window.height+1 }
+func (m *menu) cut() bool { return len(m.heading()) > m.height-m.window.Height+1 }
 
 // choose makes a choice of the menu on top, and takes the menu away. One that needs what is above it to have been read
 // is not made where there is no room for that.
 func (m *inspector) choose(c *choice) tea.Cmd {
 	if c.off != "" {
-		m.shared.message = c.off
+		m.shared.Message = c.off
 		return nil
 	}
 	if menu, is := m.top().(*menu); is && c.informed && menu.cut() {
-		m.shared.message = "there is no room to say what this does; make the window larger"
+		m.shared.Message = "there is no room to say what this does; make the window larger"
 		return nil
 	}
 	m.stack = m.stack[:len(m.stack)-1]

@@ -7,25 +7,23 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 )
 
 func (m *inspector) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		m.shared.message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
+		m.shared.Message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
 		return tea.EnableMouseCellMotion
 	}
-	m.shared.message = "mouse off: the terminal selects text"
+	m.shared.Message = "mouse off: the terminal selects text"
 	return tea.DisableMouse
 }
-
-// A clickable panel selects what is at a line of it.
-type clickable interface{ click(y int) tea.Cmd }
 
 // A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
 // came between.
 type clickedAt struct {
-	panel panel
+	panel panel.Panel
 	y     int
 }
 
@@ -43,7 +41,7 @@ func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	wheel := map[tea.MouseButton]keys.Action{tea.MouseButtonWheelUp: keys.Up, tea.MouseButtonWheelDown: keys.Down}
 	if a := wheel[msg.Button]; a != keys.None {
 		m.clicked = clickedAt{}
-		return p.update(a)
+		return p.Update(a)
 	}
 	if msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress {
 		return nil
@@ -51,21 +49,21 @@ func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	if msg.Y == 0 && m.prompt == nil && !m.typing() {
 		return m.backTo(m.crumbAt(msg.X))
 	}
-	return m.click(p, y)
+	return m.Click(p, y)
 }
 
-// click handles a click on a line of a panel.
-func (m *inspector) click(p panel, y int) tea.Cmd {
+// Click handles a click on a line of a panel.
+func (m *inspector) Click(p panel.Panel, y int) tea.Cmd {
 	var cmd tea.Cmd
 	if m.split() && p != m.top() && !m.typing() {
 		cmd = m.focus(p)
 		p = m.top()
 	}
-	c, is := p.(clickable)
+	c, is := p.(panel.Clickable)
 	if !is || y < 0 {
 		return cmd
 	}
-	cmd = tea.Batch(cmd, c.click(y))
+	cmd = tea.Batch(cmd, c.Click(y))
 	before := m.clicked
 	m.clicked = clickedAt{p, y}
 	if before != m.clicked || m.typing() || !cursorAt(p, y) {
@@ -75,8 +73,8 @@ func (m *inspector) click(p panel, y int) tea.Cmd {
 }
 
 // cursorAt reports whether the cursor of a panel is at one of its lines: there is nothing at all below the last one.
-func cursorAt(p panel, y int) bool {
-	lines := p.view()
+func cursorAt(p panel.Panel, y int) bool {
+	lines := p.View()
 	return y < len(lines) && strings.HasPrefix(lines[y].String(), ">")
 }
 
@@ -93,7 +91,7 @@ func (m *inspector) backTo(i int) tea.Cmd {
 
 // under returns the panel under a position of the screen, and the line of the panel; -1 is its title. A panel that has
 // the whole screen is under all of it.
-func (m *inspector) under(x, y int) (panel, int) {
+func (m *inspector) under(x, y int) (panel.Panel, int) {
 	y-- // the title of the screen
 	if !m.split() {
 		return m.top(), y
@@ -106,70 +104,61 @@ func (m *inspector) under(x, y int) (panel, int) {
 	return nil, 0
 }
 
-// clicked moves the cursor to a line of the window, if there is something at it.
-func (w *window) clicked(y int) bool {
-	if y < 0 || w.top+y >= w.bottom() {
-		return false
-	}
-	w.move(w.top + y)
-	return true
-}
-
-func (l *list) click(y int) tea.Cmd {
-	if l.window.clicked(y - 1) { // below the heading
+func (l *list) Click(y int) tea.Cmd {
+	if l.window.Click(y - 1) { // below the heading
 		l.hold()
 	}
 	return nil
 }
 
-func (d *detail) click(y int) tea.Cmd {
-	d.sought = d.window.clicked(y) || d.sought
+func (d *detail) Click(y int) tea.Cmd {
+	d.sought = d.window.Click(y) || d.sought
 	return nil
 }
 
-func (f *ladderPanel) click(y int) tea.Cmd {
+func (f *ladderPanel) Click(y int) tea.Cmd {
 	if f.falls {
-		f.fall.window.clicked(y - 1) // below the heading
+		f.fall.window.Click(y - 1) // below the heading
 		return nil
 	}
-	f.window.clicked(y - 1) // below the names
+	f.window.Click(y - 1) // below the names
 	return f.showMessage(false)
 }
 
-func (p *textPanel) click(y int) tea.Cmd {
+func (p *textPanel) Click(y int) tea.Cmd {
 	switch {
 	case p.shown == nil || !p.shown.stream:
-	case y <= p.rows.height && p.rows.clicked(y-1): // below the heading
+	case y <= p.rows.Height && p.rows.Click(y-1): // below the heading
 		p.inText, p.follow, p.goal = false, false, analyzer.Place{}
 		p.reveal()
-	case !p.beside() && y > p.rows.height:
+	case !p.beside() && y > p.rows.Height:
 		p.inText = true
 	}
 	return nil
 }
 
-func (f *findingsPanel) click(y int) tea.Cmd {
-	if f.list.clicked(y) {
+func (f *findingsPanel) Click(y int) tea.Cmd {
+	if f.list.Click(y) {
 		f.inRule = false
 		f.moved()
 	}
 	return nil
 }
 
-func (m *menu) click(y int) tea.Cmd {
-	m.window.clicked(y)
+func (m *menu) Click(y int) tea.Cmd {
+	m.window.Click(y)
 	return nil
 }
 
-func (p *palette) click(y int) tea.Cmd {
-	p.window.clicked(y)
+func (p *palette) Click(y int) tea.Cmd {
+	p.window.Click(y)
 	return nil
 }
 
-func (w *workflowPanel) click(y int) tea.Cmd {
+func (w *workflowPanel) Click(y int) tea.Cmd {
 	if !w.asTree {
-		return w.ladder.click(y)
+		return w.ladder.Click(y)
 	}
-	w.tree.clicked(y - 1) // below the heading
+	w.tree.Click(y - 1) // below the heading
 	return nil
 }

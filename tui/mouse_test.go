@@ -56,7 +56,7 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		u.press("l", "e", "?")
 		u.sees("exchanges › 4 › ladder of 4 › findings › help")
 		click(at("ladder"), 0)
-		if got := u.m.top().title(); got != "ladder of 4" {
+		if got := u.m.top().Title(); got != "ladder of 4" {
 			t.Errorf("a click on its name leads to %q, want the ladder", got)
 		}
 		click(at("›"), 0)
@@ -101,7 +101,7 @@ func TestMouseInPanes(t *testing.T) {
 		}
 		click(150, 7)
 		u.sees("┫ exchange 4 ┣")
-		if got := u.m.panes.detail.window.cursor; got != 5 {
+		if got := u.m.panes.detail.window.Cursor; got != 5 {
 			t.Errorf("the cursor of the detail is at %d, want 5", got)
 		}
 		click(10, 33)

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/google/uuid"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/text"
 )
 
@@ -40,7 +40,7 @@ func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, 
 	return func() tea.Msg {
 		x, err := l.Ends(seq, 1)
 		if err != nil {
-			return showMessage(err.Error())()
+			return panel.Say(err.Error())()
 		}
 		n, err := l.Notes.Change(seq, x.ID, change)
 		return noted{seqs: []uint64{seq}, said: said(n.Of(seq, x.ID)), err: err}
@@ -50,18 +50,18 @@ func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, 
 // noted shows other notes. What cannot be written is said once.
 func (m *inspector) noted(msg noted) tea.Cmd {
 	s := m.shared
-	s.notes = s.load.Notes.Now()
+	s.Notes = s.Load.Notes.Now()
 	if msg.said != "" {
-		m.shared.message = msg.said
+		m.shared.Message = msg.said
 	}
 	if msg.err != nil && !m.doing.notesFailed {
 		m.doing.notesFailed = true
-		m.shared.message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
+		m.shared.Message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
 		if msg.seqs != nil {
-			m.shared.message = msg.said + ", until you quit: " + msg.err.Error()
+			m.shared.Message = msg.said + ", until you quit: " + msg.err.Error()
 		}
 	}
-	return m.broadcast(notesChanged{msg.seqs})
+	return m.broadcast(panel.NotesChanged{Seqs: msg.seqs})
 }
 
 // mark marks an exchange, or takes its mark away.
@@ -70,7 +70,7 @@ func (m *inspector) mark(at analyzer.Place) tea.Cmd {
 		n.Marked = !n.Marked
 		return n
 	}
-	return changeNote(m.shared.load, at.Exchange, toggle, func(n notes.Note) string {
+	return changeNote(m.shared.Load, at.Exchange, toggle, func(n notes.Note) string {
 		if n.Marked {
 			return fmt.Sprintf("%d is marked; the filter is:marked finds it", at.Exchange)
 		}
@@ -93,7 +93,7 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 		n.Comment = strings.TrimSpace(words)
 		return n
 	}
-	return changeNote(m.shared.load, seq, change, func(n notes.Note) string {
+	return changeNote(m.shared.Load, seq, change, func(n notes.Note) string {
 		if n.Comment == "" {
 			return fmt.Sprintf("%d has no comment", seq)
 		}
@@ -103,24 +103,11 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 
 // noteOn returns the note on an exchange, by its id if that was read already.
 func (m *inspector) noteOn(seq uint64) notes.Note {
-	n := m.shared.notes
+	n := m.shared.Notes
 	if e, there := m.list.cache[seq]; there {
 		return n.Of(seq, e.ID)
 	}
 	return n.Numbered(seq)
-}
-
-// noteSign returns the sign of a marked exchange, one column wide, and its comment as the list shows it.
-func (s *shared) noteSign(seq uint64, id uuid.UUID) (mark, comment string) {
-	note := s.notes.Of(seq, id)
-	mark = " "
-	if note.Marked {
-		mark = "*"
-	}
-	if note.Comment != "" {
-		comment = "# " + note.Comment
-	}
-	return mark, comment
 }
 
 // retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
@@ -129,11 +116,11 @@ func (l *list) retestMarks(seqs []uint64) tea.Cmd {
 		return nil
 	}
 	if seqs == nil {
-		for _, note := range l.shared.notes.All() {
-			if note.Seq <= l.shared.info.Exchanges {
+		for _, note := range l.shared.Notes.All() {
+			if note.Seq <= l.shared.Info.Exchanges {
 				seqs = append(seqs, note.Seq)
 			}
 		}
 	}
-	return l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
+	return l.search.retestChanged(l.shared.Load, &l.shared.Found, seqs)
 }

@@ -1,27 +1,25 @@
 package tui
 
-import "a2atap/tui/keys"
+import (
+	"a2atap/tui/keys"
+	"a2atap/tui/panel"
+)
 
-// An explainer is a panel of which some keys do nothing now and then.
-type explainer interface {
-	why(a keys.Action) string // why an action has no effect now, or ""
-}
-
-// why returns why a key does nothing now, or "": in the top panel or, if it is not one of that, in the list.
-func (m *inspector) why(k *keys.Key) string {
+// Why returns why a key does nothing now, or "": in the top panel or, if it is not one of that, in the list.
+func (m *inspector) Why(k *keys.Key) string {
 	in := m.top()
-	if in.place()&k.In == 0 {
+	if in.Scope()&k.In == 0 {
 		in = m.list
 	}
 	switch k.Needs {
 	case keys.AskPanel:
-		if e, ok := in.(explainer); ok {
-			return e.why(k.Action)
+		if e, ok := in.(panel.Explainer); ok {
+			return e.Why(k.Action)
 		}
 	case keys.NeedFindings:
-		return m.shared.whyNoFindings()
+		return m.shared.WhyNoFindings()
 	case keys.NeedPattern:
-		return unless(m.shared.pattern != nil, "nothing is searched for; s searches")
+		return panel.Unless(m.shared.Pattern != nil, "nothing is searched for; s searches")
 	case keys.NeedPanes:
 		return m.whyOnePane()
 	case keys.NeedRoom:
@@ -48,7 +46,7 @@ func (m *inspector) why(k *keys.Key) string {
 }
 
 func (m *inspector) whyNoSelection() string {
-	return unless(m.top().target().Exchange > 0, "nothing is selected")
+	return panel.Unless(m.top().Target().Exchange > 0, "nothing is selected")
 }
 
 // whyOnePane says why there are not several panes.
@@ -64,58 +62,37 @@ func (m *inspector) whyOnePane() string {
 	return ""
 }
 
-// whyNoFindings says why no finding is listed.
-func (s *shared) whyNoFindings() string {
-	switch {
-	case s.found.Total() > 0:
-		return ""
-	case s.judged.Behind:
-		return "no finding so far; " + s.running()
-	}
-	return "there is no finding"
-}
-
-// running says what goes on while there is more to judge.
-func (s *shared) running() string {
-	if s.judged.Reading {
-		return "what was found is still being read"
-	}
-	return "the rules are still running"
-}
-
-const nothingGrouped = "nothing is grouped; u groups"
-
-func (l *list) why(a keys.Action) string {
+func (l *list) Why(a keys.Action) string {
 	switch a {
 	case keys.Back:
-		return unless(l.search != nil || l.hunt != nil, "there is no filter; Q quits")
+		return panel.Unless(l.search != nil || l.hunt != nil, "there is no filter; Q quits")
 	case keys.FoldAll:
-		return unless(l.sorting.now != nil && l.sorting.now.Grouped(), nothingGrouped)
+		return panel.Unless(l.sorting.now != nil && l.sorting.now.Grouped(), panel.NothingGrouped)
 	case keys.ToggleFollow:
-		return unless(l.shared.info.Live, "the recording has ended; there is nothing to follow")
+		return panel.Unless(l.shared.Info.Live, "the recording has ended; there is nothing to follow")
 	}
 	return ""
 }
 
-func (f *findingsPanel) why(a keys.Action) string {
-	return unless(a != keys.FoldAll || f.by != findingsFlat, nothingGrouped)
+func (f *findingsPanel) Why(a keys.Action) string {
+	return panel.Unless(a != keys.FoldAll || f.by != findingsFlat, panel.NothingGrouped)
 }
 
-func (w *workflowPanel) why(a keys.Action) string {
-	return unless(a != keys.ShowWorkflow, "this is the workflow of the exchange")
+func (w *workflowPanel) Why(a keys.Action) string {
+	return panel.Unless(a != keys.ShowWorkflow, "this is the workflow of the exchange")
 }
 
-func (p *textPanel) why(a keys.Action) string {
-	return unless(a != keys.NextPane || p.shown == nil || p.shown.stream,
+func (p *textPanel) Why(a keys.Action) string {
+	return panel.Unless(a != keys.NextPane || p.shown == nil || p.shown.stream,
 		"the answer is no stream: there are no events beside the text")
 }
 
-func (d *detail) why(a keys.Action) string {
+func (d *detail) Why(a keys.Action) string {
 	switch a {
 	case keys.FoldNode, keys.UnfoldNode, keys.FoldAll:
 		return d.whyNotFolding(a)
 	case keys.Open:
-		return unless(!d.ready || d.eventAtCursor() >= 0 || d.nodeUnderCursor() != noNode,
+		return panel.Unless(!d.ready || d.eventAtCursor() >= 0 || d.nodeUnderCursor() != noNode,
 			"the selected line is neither an event nor an object or array")
 	case keys.LoadMore:
 		switch {
@@ -138,12 +115,4 @@ func (d *detail) whyNotFolding(a keys.Action) string {
 		return "the selected line is not folded"
 	}
 	return ""
-}
-
-// unless returns why something cannot be done, unless it can.
-func unless(can bool, why string) string {
-	if can {
-		return ""
-	}
-	return why
 }

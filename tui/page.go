@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -16,32 +17,32 @@ type page struct {
 	name   string
 	write  func(width int) []style.Line
 	lines  []style.Line
-	window window
+	window panel.Window
 }
 
-func (p *page) place() keys.Scope { return keys.InPage }
+func (p *page) Scope() keys.Scope { return keys.InPage }
 
-func (p *page) title() string { return p.name }
+func (p *page) Title() string { return p.name }
 
-func (p *page) status() string { return "" }
+func (p *page) Status() string { return "" }
 
-func (p *page) target() analyzer.Place { return analyzer.Place{} }
+func (p *page) Target() analyzer.Place { return analyzer.Place{} }
 
-func (p *page) resize(width, height int) tea.Cmd {
+func (p *page) Resize(width, height int) tea.Cmd {
 	p.lines = p.write(width)
-	p.window.length, p.window.height = len(p.lines), max(height, 0)
-	p.window.scroll(keys.None)
+	p.window.Length, p.window.Height = len(p.lines), max(height, 0)
+	p.window.Scroll(keys.None)
 	return nil
 }
 
-func (p *page) update(msg tea.Msg) tea.Cmd {
+func (p *page) Update(msg tea.Msg) tea.Cmd {
 	if a, ok := msg.(keys.Action); ok {
-		p.window.scroll(a)
+		p.window.Scroll(a)
 	}
 	return nil
 }
 
-func (p *page) view() []style.Line { return p.lines[min(p.window.top, len(p.lines)):p.window.bottom()] }
+func (p *page) View() []style.Line { return p.lines[min(p.window.Top, len(p.lines)):p.window.Bottom()] }
 
 // definition returns a name and what it means, in as many lines as that takes.
 func definition(name string, column int, words string, columns int) []style.Line {

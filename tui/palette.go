@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -19,7 +20,7 @@ type palette struct {
 	of     analyzer.Place // what was selected before
 	all    []deed
 	shown  []int // of all
-	window window
+	window panel.Window
 }
 
 // A deed is a row of the palette.
@@ -32,7 +33,7 @@ type deed struct {
 
 // openPalette opens the palette, and a prompt for its words.
 func (m *inspector) openPalette() tea.Cmd {
-	p := &palette{of: m.top().target(), all: m.deeds()}
+	p := &palette{of: m.top().Target(), all: m.deeds()}
 	p.narrow("")
 	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return m.doSelected(p) })
 	prompt.changed = func(words string) tea.Cmd {
@@ -45,7 +46,7 @@ func (m *inspector) openPalette() tea.Cmd {
 			"down": keys.Down, "up": keys.Up, "ctrl+n": keys.Down, "ctrl+p": keys.Up, "tab": keys.Down, "shift+tab": keys.Up,
 			"pgdown": keys.PageDown, "pgup": keys.PageUp,
 		}
-		return nil, p.window.act(moves[name])
+		return nil, p.window.Act(moves[name])
 	}
 	m.prompt = prompt
 	return m.push(p)
@@ -54,7 +55,7 @@ func (m *inspector) openPalette() tea.Cmd {
 // deeds returns what can be done in the top panel and then what cannot, with the reasons.
 func (m *inspector) deeds() []deed {
 	var can, cannot []deed
-	in := m.top().place()
+	in := m.top().Scope()
 	for _, v := range verbs() {
 		if v.do == keys.ShowPalette {
 			continue
@@ -66,7 +67,7 @@ func (m *inspector) deeds() []deed {
 				where = keys.InList
 			}
 			if k := keys.Of(v.do, where); k != nil {
-				d.key, d.words, d.off = k.Label, k.Words, m.why(k)
+				d.key, d.words, d.off = k.Label, k.Words, m.Why(k)
 			} else {
 				d.off = m.unable(v.do)
 			}
@@ -82,10 +83,10 @@ func (m *inspector) deeds() []deed {
 
 // doSelected does what is selected in the palette, which goes. What needs an argument goes on in the command line.
 func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
-	if p.window.cursor >= len(p.shown) {
+	if p.window.Cursor >= len(p.shown) {
 		return nil, errors.New("nothing has these words; esc goes back")
 	}
-	d := &p.all[p.shown[p.window.cursor]]
+	d := &p.all[p.shown[p.window.Cursor]]
 	if d.off != "" {
 		return nil, errors.New(d.off)
 	}
@@ -95,7 +96,7 @@ func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
 	}
 	done, err := m.performVerb(&d.verb, "")
 	if err != nil {
-		m.shared.message = d.verb.name + ": " + err.Error()
+		m.shared.Message = d.verb.name + ": " + err.Error()
 	}
 	return tea.Batch(cmd, done), nil
 }
@@ -119,49 +120,49 @@ func (p *palette) narrow(words string) {
 		}
 	}
 	p.shown = slices.Concat(tiers[:]...)
-	p.window.length = len(p.shown)
-	p.window.move(0)
+	p.window.Length = len(p.shown)
+	p.window.Move(0)
 }
 
-func (p *palette) place() keys.Scope { return keys.InMenu }
+func (p *palette) Scope() keys.Scope { return keys.InMenu }
 
-func (p *palette) title() string { return "actions" }
+func (p *palette) Title() string { return "actions" }
 
-func (p *palette) status() string {
+func (p *palette) Status() string {
 	return text.Number(len(p.shown)) + " of " + text.Number(len(p.all))
 }
 
-func (p *palette) target() analyzer.Place { return p.of }
+func (p *palette) Target() analyzer.Place { return p.of }
 
-func (p *palette) resize(width, height int) tea.Cmd {
-	p.window.width, p.window.height = width, max(height, 0)
-	p.window.reveal()
+func (p *palette) Resize(width, height int) tea.Cmd {
+	p.window.Width, p.window.Height = width, max(height, 0)
+	p.window.Reveal()
 	return nil
 }
 
-func (p *palette) update(msg tea.Msg) tea.Cmd {
+func (p *palette) Update(msg tea.Msg) tea.Cmd {
 	if a, ok := msg.(keys.Action); ok {
-		p.window.act(a)
+		p.window.Act(a)
 	}
 	return nil
 }
 
-func (p *palette) view() []style.Line {
+func (p *palette) View() []style.Line {
 	if len(p.shown) == 0 {
 		return []style.Line{style.Text(style.Dim, "  nothing has these words")}
 	}
 	var lines []style.Line
-	for i := p.window.top; i < p.window.bottom(); i++ {
+	for i := p.window.Top; i < p.window.Bottom(); i++ {
 		d := &p.all[p.shown[i]]
 		cursor, look := " ", style.Normal
-		if i == p.window.cursor {
+		if i == p.window.Cursor {
 			cursor = ">"
 		}
 		if d.off != "" {
 			look = style.Dim
 		}
-		row := style.Line{Selected: i == p.window.cursor}.Add(style.Strong, cursor+" "+text.Pad(d.key, 13))
-		if p.window.width >= 70 {
+		row := style.Line{Selected: i == p.window.Cursor}.Add(style.Strong, cursor+" "+text.Pad(d.key, 13))
+		if p.window.Width >= 70 {
 			row = row.Add(style.Name, text.Pad(":"+d.verb.name, 19))
 		}
 		if d.off != "" {

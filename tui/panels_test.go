@@ -135,11 +135,11 @@ func TestResizeKeepsPlaceInDetail(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k")
-		want := u.m.top().target()
+		want := u.m.top().Target()
 		for _, size := range []tea.Msg{sizeOf(40, 12), sizeOf(120, 40), sizeOf(20, 5), sizeOf(80, 24)} {
 			u.send(size)
 			u.pass(time.Second)
-			if got := u.m.top().target(); got != want {
+			if got := u.m.top().Target(); got != want {
 				t.Errorf("at %v the cursor is at %s, want %s", size, got, want)
 			}
 		}
@@ -209,14 +209,14 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 		u.press("g", "enter")
 		for range 5 { // a finding about a whole request is below its first line
 			u.press("n")
-			detail = append(detail, u.m.top().title()+" "+u.cursorLine()[:10])
+			detail = append(detail, u.m.top().Title()+" "+u.cursorLine()[:10])
 		}
 		if diff := cmp.Diff([]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"},
 			detail); diff != "" {
 			t.Errorf("n in the detail, -want +got:\n%s", diff)
 		}
 		u.press("N", "N", "N")
-		if got := u.m.top().title(); got != "4" {
+		if got := u.m.top().Title(); got != "4" {
 			t.Errorf("N three times leads to exchange %s, want 4", got)
 		}
 		u.press("e", "enter")
@@ -231,11 +231,11 @@ func TestNeighbours(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.press("/").typed("agent:booker").press("enter", "g", "enter")
-		if got := u.m.top().title(); got != "4" {
+		if got := u.m.top().Title(); got != "4" {
 			t.Fatalf("the first of booker's is %s, want 4", got)
 		}
 		u.press("]", "]", "[", "v", "]")
-		if got := u.m.top().title(); got != "6" {
+		if got := u.m.top().Title(); got != "6" {
 			t.Errorf("]][] leads to %s, want 6", got)
 		}
 		u.sees("decoded")
@@ -258,7 +258,7 @@ func TestNeighboursTypedAhead(t *testing.T) {
 			u.strike(k)
 		}
 		u.pass(time.Second)
-		if got := u.m.top().title(); got != "4" {
+		if got := u.m.top().Title(); got != "4" {
 			t.Errorf("]]v][] from exchange 1 leads to %s, want 4", got)
 		}
 		u.sees("decoded")
@@ -311,11 +311,11 @@ func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("enter")
-		short := u.m.top().(*detail).window.length
+		short := u.m.top().(*detail).window.Length
 		u.press("G", "k", "k")
 		u.sees("… 65.5 kB of 240.0 kB; + shows more")
 		u.press("+")
-		if long := u.m.top().(*detail).window.length; long < 3*short {
+		if long := u.m.top().(*detail).window.Length; long < 3*short {
 			t.Errorf("+ makes %d lines of %d", long, short)
 		}
 		u.press("+")

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 )
 
@@ -25,13 +26,13 @@ const (
 // panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
 // one that has the focus is on the stack as well, above the list.
 type panes struct {
-	detail *detail   // nil on a narrow screen, and while nothing is selected
-	third  panel     // the ladder of the exchange, or the findings; nil if there is no room
-	before panel     // a third one that had the focus when it lost its place: it fills the screen now
-	alone  bool      // one panel alone was asked for, however wide the screen is
-	seq    uint64    // the exchange that they show, or will after the pause
-	since  time.Time // when the selection left what is shown; zero if it has not
-	ticket uint64    // of the pause under way
+	detail *detail     // nil on a narrow screen, and while nothing is selected
+	third  panel.Panel // the ladder of the exchange, or the findings; nil if there is no room
+	before panel.Panel // a third one that had the focus when it lost its place: it fills the screen now
+	alone  bool        // one panel alone was asked for, however wide the screen is
+	seq    uint64      // the exchange that they show, or will after the pause
+	since  time.Time   // when the selection left what is shown; zero if it has not
+	ticket uint64      // of the pause under way
 }
 
 // settled says that the selection in the list has rested.
@@ -39,7 +40,7 @@ type settled struct{ ticket uint64 }
 
 // A pane is where a panel stands on the screen. Its first line is its title.
 type pane struct {
-	panel         panel
+	panel         panel.Panel
 	x, y          int // y from below the title of the screen
 	width, height int
 }
@@ -91,15 +92,15 @@ func (m *inspector) split() bool {
 	return m.paneCount() > 1 && (len(m.stack) == 1 || len(m.stack) == 2 && m.isPane(m.stack[1]))
 }
 
-func (m *inspector) isPane(p panel) bool {
-	return p == panel(m.list) || m.panes.detail != nil && p == panel(m.panes.detail) ||
+func (m *inspector) isPane(p panel.Panel) bool {
+	return p == panel.Panel(m.list) || m.panes.detail != nil && p == panel.Panel(m.panes.detail) ||
 		m.panes.third != nil && p == m.panes.third
 }
 
 // panels returns all that are open: the stack, and the panes that are not on it.
-func (m *inspector) panels() []panel {
+func (m *inspector) panels() []panel.Panel {
 	all := slices.Clone(m.stack)
-	if d := m.panes.detail; d != nil && !slices.Contains(all, panel(d)) {
+	if d := m.panes.detail; d != nil && !slices.Contains(all, panel.Panel(d)) {
 		all = append(all, d)
 	}
 	if p := m.panes.third; p != nil && !slices.Contains(all, p) {
@@ -109,13 +110,13 @@ func (m *inspector) panels() []panel {
 }
 
 // fit gives a panel the room that it has: its pane, or the whole screen.
-func (m *inspector) fit(p panel) tea.Cmd {
+func (m *inspector) fit(p panel.Panel) tea.Cmd {
 	for _, at := range m.layout() {
 		if at.panel == p {
-			return p.resize(at.width, at.height-1)
+			return p.Resize(at.width, at.height-1)
 		}
 	}
-	return p.resize(m.width, m.panelHeight())
+	return p.Resize(m.width, m.panelHeight())
 }
 
 // arrange adapts the panes to the size of the screen. A detail that was opened alone becomes one of them, and a pane
@@ -142,7 +143,7 @@ func (m *inspector) arrange() tea.Cmd {
 }
 
 // adopt makes a pane of what was opened from the list.
-func (m *inspector) adopt(opened panel) {
+func (m *inspector) adopt(opened panel.Panel) {
 	p := &m.panes
 	if d, is := opened.(*detail); is && p.detail == nil {
 		p.detail, p.seq = d, d.seq
@@ -154,7 +155,7 @@ func (m *inspector) adopt(opened panel) {
 
 // dropPanes ends what the panes have under way, but for one that has the focus.
 func (m *inspector) dropPanes() {
-	if d := m.panes.detail; d != nil && !slices.Contains(m.stack, panel(d)) {
+	if d := m.panes.detail; d != nil && !slices.Contains(m.stack, panel.Panel(d)) {
 		d.leave()
 	}
 	m.dropThird()
@@ -174,7 +175,7 @@ func (m *inspector) dropThird() {
 }
 
 // endWork ends what a panel has under way, since it goes.
-func endWork(p panel) {
+func endWork(p panel.Panel) {
 	switch p := p.(type) {
 	case *detail:
 		p.leave()
@@ -196,7 +197,7 @@ func endWork(p panel) {
 func (m *inspector) followList() tea.Cmd {
 	p, seq := &m.panes, m.list.selected()
 	switch {
-	case m.paneCount() == 1 || seq == p.seq || p.detail != nil && slices.Contains(m.stack, panel(p.detail)):
+	case m.paneCount() == 1 || seq == p.seq || p.detail != nil && slices.Contains(m.stack, panel.Panel(p.detail)):
 		return nil
 	case seq == 0:
 		if len(m.stack) == 1 {
@@ -213,8 +214,8 @@ func (m *inspector) followList() tea.Cmd {
 	if time.Since(p.since) > settleAtTheMost {
 		return m.showBeside(analyzer.Place{Exchange: seq})
 	}
-	p.ticket = m.shared.ticket()
-	load, rested := m.shared.load, settled{p.ticket}
+	p.ticket = m.shared.Ticket()
+	load, rested := m.shared.Load, settled{p.ticket}
 	return func() tea.Msg {
 		load.Pause(settlePause)
 		return rested
@@ -240,7 +241,7 @@ func (m *inspector) showBeside(at analyzer.Place) tea.Cmd {
 	if old := p.detail; old != nil {
 		next.mode, next.folds.all = old.mode, old.folds.all
 		old.leave()
-		if i := slices.Index(m.stack, panel(old)); i >= 0 {
+		if i := slices.Index(m.stack, panel.Panel(old)); i >= 0 {
 			m.stack[i] = next
 		}
 	}
@@ -255,7 +256,7 @@ func (m *inspector) showThird() tea.Cmd {
 	if m.paneCount() < 3 || p.seq == 0 || p.third != nil && slices.Contains(m.stack, p.third) {
 		return nil
 	}
-	if len(m.shared.found.ByExchange[p.seq]) > 0 {
+	if len(m.shared.Found.ByExchange[p.seq]) > 0 {
 		f, is := p.third.(*findingsPanel)
 		if !is {
 			m.dropThird()
@@ -284,16 +285,16 @@ func (m *inspector) focusNext(step int) tea.Cmd {
 }
 
 // focus gives a pane the focus.
-func (m *inspector) focus(p panel) tea.Cmd {
+func (m *inspector) focus(p panel.Panel) tea.Cmd {
 	m.stack = m.stack[:1]
 	var cmd tea.Cmd
 	if p != m.panes.third {
 		cmd = m.showThird()
 	}
-	if p == panel(m.list) || !m.isPane(p) {
+	if p == panel.Panel(m.list) || !m.isPane(p) {
 		return cmd
 	}
-	if p == panel(m.panes.detail) && m.panes.seq != m.panes.detail.seq { // the list has moved on a moment ago
+	if p == panel.Panel(m.panes.detail) && m.panes.seq != m.panes.detail.seq { // the list has moved on a moment ago
 		cmd = tea.Batch(cmd, m.showBeside(analyzer.Place{Exchange: m.panes.seq}))
 		p = m.panes.detail
 	}
@@ -323,18 +324,18 @@ func (m *inspector) onePane() tea.Cmd {
 // nothing is what stands in a pane that has nothing to show.
 type nothing struct{}
 
-func (nothing) resize(int, int) tea.Cmd { return nil }
+func (nothing) Resize(int, int) tea.Cmd { return nil }
 
-func (nothing) update(tea.Msg) tea.Cmd { return nil }
+func (nothing) Update(tea.Msg) tea.Cmd { return nil }
 
-func (nothing) view() []style.Line {
+func (nothing) View() []style.Line {
 	return []style.Line{style.Text(style.Dim, "  nothing is selected")}
 }
 
-func (nothing) place() keys.Scope { return keys.InPage }
+func (nothing) Scope() keys.Scope { return keys.InPage }
 
-func (nothing) title() string { return "" }
+func (nothing) Title() string { return "" }
 
-func (nothing) status() string { return "" }
+func (nothing) Status() string { return "" }
 
-func (nothing) target() analyzer.Place { return analyzer.Place{} }
+func (nothing) Target() analyzer.Place { return analyzer.Place{} }

@@ -15,6 +15,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // begun notes the exchanges that somebody begins to read in pieces, as a detail does.
@@ -37,10 +38,10 @@ func (b *begun) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture
 func (u *ui) beside() string {
 	words := fmt.Sprint(u.m.list.selected())
 	if d := u.m.panes.detail; d != nil {
-		words += " " + d.title()
+		words += " " + d.Title()
 	}
 	if p := u.m.panes.third; p != nil {
-		words += " " + p.title()
+		words += " " + p.Title()
 	}
 	return words
 }
@@ -98,8 +99,8 @@ func TestFocusMoves(t *testing.T) {
 			u.press(strings.Fields(c.keys)...)
 			u.sees(c.want)
 			crumbs := []string{"exchanges"}
-			if top := u.m.top(); top != panel(u.m.list) {
-				crumbs = append(crumbs, top.title())
+			if top := u.m.top(); top != panel.Panel(u.m.list) {
+				crumbs = append(crumbs, top.Title())
 			}
 			u.sees("journey.txtar › " + strings.Join(crumbs, " › ") + " ")
 			if n := strings.Count(u.screen(), "┫"); n != 1 {
@@ -210,7 +211,7 @@ func TestOnePaneAlone(t *testing.T) {
 			u.press("z")
 			u.sees("┬")
 			if u.m.top() != top || len(u.m.layout()) != 3 {
-				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().title())
+				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().Title())
 			}
 			if got := u.beside(); got != "8 8 findings" {
 				t.Errorf("after %q, z twice shows %s, want 8 8 findings", keys, got)
@@ -271,7 +272,7 @@ func TestDetailBecomesAPane(t *testing.T) {
 		u.send(sizeOf(120, 40))
 		u.pass(time.Second)
 		u.sees("┫ exchange 4 ┣")
-		if got, want := u.m.top().target(), load.EventAt(4, 7); got != want {
+		if got, want := u.m.top().Target(), load.EventAt(4, 7); got != want {
 			t.Errorf("the detail is at %s, want %s", got, want)
 		}
 		u.press("esc")

@@ -38,7 +38,7 @@ func (m *inspector) drawPanes() []style.Line {
 // drawPane adds the lines of a pane to rows of the screen.
 func (m *inspector) drawPane(rows []style.Line, at pane) {
 	focused := at.panel == m.top()
-	lines := append([]style.Line{m.paneTitle(at, focused)}, at.panel.view()...)
+	lines := append([]style.Line{m.paneTitle(at, focused)}, at.panel.View()...)
 	for y := range at.height {
 		l := style.Line{}
 		if y < len(lines) {
@@ -50,12 +50,12 @@ func (m *inspector) drawPane(rows []style.Line, at pane) {
 
 // paneTitle draws the title of a pane. The counts of the list are in the title of the screen.
 func (m *inspector) paneTitle(at pane, focused bool) style.Line {
-	name, status := at.panel.title(), at.panel.status()
+	name, status := at.panel.Title(), at.panel.Status()
 	switch p := at.panel.(type) {
 	case *list:
 		status = ""
 	case *detail:
-		name = "exchange " + p.title()
+		name = "exchange " + p.Title()
 	}
 	rule, look := "─", style.Dim
 	title := " " + text.Clip(name, at.width-6) + " "

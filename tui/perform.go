@@ -5,12 +5,13 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 )
 
 // perform performs the actions that concern the whole screen, and passes all others to the top panel.
 func (m *inspector) perform(a keys.Action) tea.Cmd {
 	top := m.top()
-	at := top.target()
+	at := top.Target()
 	switch a {
 	case keys.Quit:
 		return m.quit()
@@ -28,12 +29,12 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 		if _, there := top.(*page); there {
 			return nil
 		}
-		return m.push(newHelp(top.place()))
+		return m.push(newHelp(top.Scope()))
 	case keys.ShowDetail:
 		return m.openDetail(at)
 	case keys.Open:
-		if f, is := top.(folder); is {
-			if cmd, folded := f.fold(); folded {
+		if f, is := top.(panel.Folder); is {
+			if cmd, folded := f.Fold(); folded {
 				return cmd
 			}
 		}
@@ -46,7 +47,7 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 		if _, is := top.(*textPanel); is {
 			return m.openFromText(at)
 		}
-		if top.place()&(keys.InDetail|keys.InElsewhere) == 0 {
+		if top.Scope()&(keys.InDetail|keys.InElsewhere) == 0 {
 			return m.openDetail(at)
 		}
 	case keys.ShowText:
@@ -65,13 +66,13 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 		if m.split() {
 			return m.focusNext(1)
 		}
-		if top == panel(m.list) {
+		if top == panel.Panel(m.list) {
 			return m.openFindings(0)
 		}
 	case keys.PreviousPane:
 		return m.focusNext(-1)
 	case keys.NextPart:
-		return top.update(keys.NextPane)
+		return top.Update(keys.NextPane)
 	case keys.OnePane:
 		return m.onePane()
 	case keys.NextFinding, keys.PreviousFinding, keys.NextExchange, keys.PreviousExchange:
@@ -88,7 +89,7 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	if cmd, was := m.do(a, at); was {
 		return cmd
 	}
-	return top.update(a)
+	return top.Update(a)
 }
 
 // performPending performs the keys that were pressed while the detail was loading, now that its document is there. One
@@ -111,13 +112,13 @@ func (m *inspector) performPending() tea.Cmd {
 func (m *inspector) changeDisplay(a keys.Action) tea.Cmd {
 	switch a {
 	case keys.ChangeClock:
-		m.shared.deltas = !m.shared.deltas
+		m.shared.Deltas = !m.shared.Deltas
 	case keys.ChangeTimes:
-		m.shared.message = m.shared.nextTimes()
-		return m.shared.needFirst()
+		m.shared.Message = m.shared.NextTimes()
+		return m.shared.NeedFirst()
 	case keys.ChangeTheme:
-		m.shared.theme = m.shared.theme.Next()
-		m.shared.message = "theme: " + string(m.shared.theme)
+		m.shared.Theme = m.shared.Theme.Next()
+		m.shared.Message = "theme: " + string(m.shared.Theme)
 	case keys.ToggleMouse:
 		return m.toggleMouse()
 	}
@@ -137,7 +138,7 @@ func (m *inspector) step(d *detail, a keys.Action) tea.Cmd {
 	return m.showNeighbour(d, keys.Up)
 }
 
-func (m *inspector) push(p panel) tea.Cmd {
+func (m *inspector) push(p panel.Panel) tea.Cmd {
 	m.stack = append(m.stack, p)
 	return m.fit(p)
 }
@@ -145,7 +146,7 @@ func (m *inspector) push(p panel) tea.Cmd {
 // back goes one step back. On the list, esc takes the filter off, and q quits.
 func (m *inspector) back(a keys.Action) tea.Cmd {
 	if d, is := m.top().(*detail); is && a == keys.Back && d.cancelSearch() {
-		m.shared.message = "the search was stopped; . goes on with it"
+		m.shared.Message = "the search was stopped; . goes on with it"
 		return nil
 	}
 	switch {
@@ -156,13 +157,13 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 	case a == keys.Leave:
 		return m.quit()
 	}
-	if h := m.list.hunt; h != nil && h.running(m.shared.info.Exchanges) {
+	if h := m.list.hunt; h != nil && h.running(m.shared.Info.Exchanges) {
 		h.stop()
 		return nil
 	} else if h != nil {
 		return m.searchFor(m.list, nil)
 	}
-	return m.list.update(a)
+	return m.list.Update(a)
 }
 
 // leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
@@ -225,9 +226,9 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 	}
 	s := m.shared
 	seq := m.list.findingFrom(d.seq, step)
-	found := s.found.Of(seq)
+	found := s.Found.Of(seq)
 	if seq == 0 || len(found) == 0 {
-		m.shared.message = s.noFurther(step, m.list.findingFrom(d.seq, -step) != 0)
+		m.shared.Message = s.NoFurther(step, m.list.findingFrom(d.seq, -step) != 0)
 		return nil
 	}
 	at := found[0].Place
@@ -248,7 +249,7 @@ func (m *inspector) showNeighbour(d *detail, a keys.Action) tea.Cmd {
 		m.list.reveal(seq)
 		return m.replace(d, analyzer.Place{Exchange: seq})
 	}
-	m.shared.message = "no further exchange in the list"
+	m.shared.Message = "no further exchange in the list"
 	m.list.anchor = d.seq
 	return m.list.reposition()
 }

@@ -3,33 +3,15 @@ package tui
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
-	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
-
-// A Side is a part of an exchange.
-type Side uint8
-
-// The sides.
-const (
-	BothSides Side = iota
-	RequestSide
-	ResponseSide
-)
-
-// A Part says which part of an exchange is meant.
-type Part struct {
-	Side  Side
-	Event int // of the answer, by its number; 0 for all of the side
-}
 
 // A Printer prints what the panels show as text that stays, for commands. It is for one goroutine.
 type Printer struct {
@@ -57,10 +39,7 @@ func (p *Printer) print(l style.Line) error {
 	return err
 }
 
-const (
-	pipeWidth  = 100 // of a ladder that is not on a terminal
-	indentRoom = 120 // columns by which the depth of JSON is bounded, see docWriter.json
-)
+const pipeWidth = 100 // of a ladder that is not on a terminal
 
 // Arrows draws arrows in the order given, each between the lifelines of its ends, with findings below it. Arrows of an
 // earlier call stand above, and times count from the first of all; where somebody takes part who did not before, the
@@ -126,90 +105,9 @@ func (p *Printer) cut(l style.Line) style.Line {
 	return l.Fit(p.width-1).Add(style.Dim, "…")
 }
 
-// Exchange prints a part of an exchange: heads, bodies with their content codings taken off and JSON laid out,
-// events, findings below the lines where they stand, and at last how it ended.
+// Exchange prints a part of an exchange; see printExchange.
 func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part Part) error {
-	w := docWriter{docSource: docSource{
-		Excerpt: load.Excerpt{Exchange: x}, findings: findings, width: indentRoom, limit: math.MaxInt, reading: r, whole: true,
-	}}
-	w.doc.reading = r
-	if part.Event > 0 {
-		return p.event(&w, part.Event)
-	}
-	if part.Side != ResponseSide {
-		w.request()
-	}
-	if part.Side == RequestSide {
-		return p.flush(&w)
-	}
-	if x.Response == nil || !x.Response.Stream {
-		w.answer()
-	} else if err := p.stream(&w); err != nil {
-		return err
-	}
-	w.ending()
-	return p.flush(&w)
-}
-
-// stream prints an event at a time, since there may be a great many.
-func (p *Printer) stream(w *docWriter) error {
-	res := w.Exchange.Response
-	w.say(analyzer.Place{}, style.Line{}, 0)
-	at := analyzer.Place{Exchange: w.Exchange.Seq, Response: true}
-	w.head(at, res.Head, style.Answer, "← ")
-	w.found(func(f analyzer.Place) bool { return f.Response && f.Part == "body" })
-	for i := range res.Events {
-		w.say(analyzer.Place{}, style.Line{}, 0)
-		w.printEvent(&res.Events[i])
-		if err := p.flush(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// event prints one event of an answer.
-func (p *Printer) event(w *docWriter, k int) error {
-	for i := 0; w.Exchange.Response != nil && i < len(w.Exchange.Response.Events); i++ {
-		if e := &w.Exchange.Response.Events[i]; e.K == k {
-			w.printEvent(e)
-		}
-	}
-	return p.flush(w)
-}
-
-func (w *docWriter) printEvent(e *capture.Event) {
-	place := load.EventAt(w.Exchange.Seq, e.K)
-	w.put(place, eventHead(e), 0)
-	w.event(place, e, func(f analyzer.Place) bool { return f.Response && e.K > 0 && f.Part == place.Part })
-}
-
-// eventHead returns the line above an event: its number and when it came, from the beginning of the exchange.
-func eventHead(e *capture.Event) style.Line {
-	l := style.Text(style.Answer, "← comment")
-	if e.K > 0 {
-		l = style.Text(style.Answer, fmt.Sprintf("← event %d", e.K))
-	}
-	if e.At >= 0 {
-		l = l.Add(style.Dim, "  +"+text.Duration(e.At))
-	}
-	if e.Unterminated {
-		l = l.Add(style.Warning, "  unterminated")
-	}
-	if e.Dropped > 0 {
-		l = l.Add(style.Warning, "  cut: "+text.Plural(e.Dropped, "more byte")+" were not recorded")
-	}
-	return l
-}
-
-func (p *Printer) flush(w *docWriter) error {
-	for _, l := range w.lines {
-		if err := p.print(l.Line); err != nil {
-			return err
-		}
-	}
-	w.lines = w.lines[:0]
-	return nil
+	return printExchange(x, r, findings, part, p.print)
 }
 
 // Width returns how many columns a text takes on a terminal that is cleaned by Clip.

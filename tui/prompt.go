@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -24,20 +24,10 @@ type prompt struct {
 
 // newPrompt returns a prompt that begins with a text.
 func newPrompt(label, value string, done func(value string) (tea.Cmd, error)) *prompt {
-	p := &prompt{label: label, input: newInput(), done: done}
+	p := &prompt{label: label, input: panel.NewInput(), done: done}
 	p.input.SetValue(value)
 	p.input.CursorEnd()
 	return p
-}
-
-// newInput returns the input of a line that is typed. It is drawn by inputLine.
-func newInput() textinput.Model {
-	input := textinput.New()
-	input.CharLimit = 4096
-	input.Cursor.SetMode(cursor.CursorHide) // it is drawn here, and does not blink
-	input.KeyMap.Paste.SetEnabled(false)    // what the terminal pastes comes as keys
-	input.Focus()
-	return input
 }
 
 // key handles a key. It reports whether typing is over.
@@ -78,7 +68,7 @@ func (p *prompt) line(columns int) style.Line {
 	if p.wrong != "" && p.above == nil {
 		remark = " ! " + p.wrong
 	}
-	return inputLine(p.label, p.input, columns, text.Clip(remark, columns*2/3))
+	return panel.InputLine(p.label, p.input, columns, text.Clip(remark, columns*2/3))
 }
 
 // over returns the lines that cover those above the prompt.
@@ -103,28 +93,6 @@ func (p *prompt) set(value string) {
 	p.input.SetValue(value)
 	p.input.CursorEnd()
 	p.wrong = ""
-}
-
-// inputLine draws a line that is typed, with a cursor, between a label and a remark.
-func inputLine(label string, input textinput.Model, columns int, remark string) style.Line {
-	value := []rune(input.Value())
-	at := min(input.Position(), len(value))
-	before, after := text.Clean(string(value[:at])), text.Clean(string(value[at:]))
-	room := max(columns-3-text.Width(label)-1-text.Width(remark), 1)
-	for text.Width(before) > room {
-		for cell := range text.Cells(before) {
-			before = before[len(cell):]
-			break
-		}
-	}
-	under := " "
-	for cell := range text.Cells(after) {
-		under, after = cell, after[len(cell):]
-		break
-	}
-	after = text.Pad(after, room-text.Width(before))
-	return style.Text(style.Title, " "+label+" ").Add(style.Normal, before).Add(style.Cursor, under).Add(style.Normal, after).
-		Add(style.Dim, remark)
 }
 
 // A question waits in the last line for one key. Any key that is no answer takes the question back.

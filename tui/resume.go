@@ -6,20 +6,20 @@ import tea "github.com/charmbracelet/bubbletea"
 func (m *inspector) liveChanged(first, was bool) {
 	switch s := m.shared; {
 	case first:
-	case was && !s.info.Live:
-		m.shared.message = "the recording has ended"
+	case was && !s.Info.Live:
+		m.shared.Message = "the recording has ended"
 		m.followed, m.list.follow = m.list.follow, false
-	case !was && s.info.Live:
-		m.shared.message = "the recording was resumed"
-		m.list.follow = m.followed && m.list.window.cursor >= m.list.window.length-1
+	case !was && s.Info.Live:
+		m.shared.Message = "the recording was resumed"
+		m.list.follow = m.followed && m.list.window.Cursor >= m.list.window.Length-1
 	}
 }
 
 // watch returns the command that waits for new steps, if any can come.
 func (m *inspector) watch(next uint64) tea.Cmd {
 	s := m.shared
-	if !s.info.Live && !s.load.Resumes() {
+	if !s.Info.Live && !s.Load.Resumes() {
 		return nil
 	}
-	return s.load.Watch(next, !s.info.Live)
+	return s.Load.Watch(next, !s.Info.Live)
 }

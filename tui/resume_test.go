@@ -75,7 +75,7 @@ func TestEndedGoesOn(t *testing.T) {
 	sees("the recording was resumed", "! 1 error, live")
 	end(t, third)
 	sees("the recording has ended", "! 1 error, ended")
-	if got := u.m.shared.found.Total(); got != 2 {
+	if got := u.m.shared.Found.Total(); got != 2 {
 		t.Errorf("%d findings after three recordings, want 2", got)
 	}
 }

@@ -147,9 +147,9 @@ func only(named string, seen []string) string {
 func (l *list) plan() arrangePlan {
 	s := &l.sorting
 	p := arrangePlan{of: l.search, Plan: roster.Plan{
-		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.found.Marks),
+		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.Found.Marks),
 		Folds:    s.folds.Clone(),
-		Workflow: func(n uint64) uint64 { return l.shared.load.Links.Index.Of(n).Workflow },
+		Workflow: func(n uint64) uint64 { return l.shared.Load.Links.Index.Of(n).Workflow },
 	}}
 	if l.search != nil {
 		p.Chosen = append([]uint64{}, l.search.matches...)

@@ -4,23 +4,18 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/find"
+	"a2atap/tui/panel"
 )
-
-// A searcher is a panel in which a text can be searched for.
-type searcher interface {
-	panel
-	lookFor(p *find.Pattern) tea.Cmd // nil ends the search
-}
 
 // editSearch asks what to search for in the top panel.
 func (m *inspector) editSearch() tea.Cmd {
-	in, ok := m.top().(searcher)
+	in, ok := m.top().(panel.Searcher)
 	if !ok {
 		return nil
 	}
 	before := ""
-	if m.shared.pattern != nil {
-		before = m.shared.pattern.String()
+	if m.shared.Pattern != nil {
+		before = m.shared.Pattern.String()
 	}
 	m.prompt = newPrompt("search", before, func(value string) (tea.Cmd, error) {
 		if value == "" {
@@ -41,17 +36,17 @@ func (m *inspector) searchWords(words string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in, ok := m.top().(searcher); ok {
+	if in, ok := m.top().(panel.Searcher); ok {
 		return m.searchFor(in, p), nil
 	}
 	return tea.Batch(m.home(), m.searchFor(m.list, p)), nil
 }
 
 // searchFor searches a panel, and has the detail beside it show the matches, too; nil ends the search.
-func (m *inspector) searchFor(in searcher, p *find.Pattern) tea.Cmd {
-	m.shared.pattern = p
-	cmd := in.lookFor(p)
-	if d := m.panes.detail; d != nil && in != searcher(d) {
+func (m *inspector) searchFor(in panel.Searcher, p *find.Pattern) tea.Cmd {
+	m.shared.Pattern = p
+	cmd := in.LookFor(p)
+	if d := m.panes.detail; d != nil && in != panel.Searcher(d) {
 		return tea.Batch(cmd, d.light(p))
 	}
 	return cmd

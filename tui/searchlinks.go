@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // relinked says of which exchanges it is known by now that another one began their workflow, as far as the filter asks.
@@ -22,17 +23,17 @@ func (l *list) relinked(msg tea.Msg) tea.Cmd {
 	if s == nil || !s.filter.Asks("workflow") {
 		return nil
 	}
-	load := l.shared.load
+	load := l.shared.Load
 	switch msg := msg.(type) {
 	case relinked:
 		if msg.ticket != s.ticket {
 			return nil
 		}
 		s.linked, s.relinking = msg.linked, false
-		again := s.retestChanged(load, &l.shared.found, msg.changed)
-		return tea.Batch(again, s.relink(load, l.shared.info.Exchanges, msg.took))
-	case linksChanged:
-		return s.relink(load, l.shared.info.Exchanges, 0)
+		again := s.retestChanged(load, &l.shared.Found, msg.changed)
+		return tea.Batch(again, s.relink(load, l.shared.Info.Exchanges, msg.took))
+	case panel.LinksChanged:
+		return s.relink(load, l.shared.Info.Exchanges, 0)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -45,7 +46,7 @@ type (
 
 // resend asks whether the request of an exchange is to be sent again.
 func (m *inspector) resend(at analyzer.Place) tea.Cmd {
-	load, request := m.shared.load, m.options.Sender.Request
+	load, request := m.shared.Load, m.options.Sender.Request
 	return m.prepare(at, func() (*Outgoing, error) {
 		x, err := load.Source.Exchange(load.Context, at.Exchange)
 		if err != nil {
@@ -57,7 +58,7 @@ func (m *inspector) resend(at analyzer.Place) tea.Cmd {
 
 // replayTask asks whether all requests of the task of an exchange are to be sent again.
 func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
-	load, task := m.shared.load, m.options.Sender.Task
+	load, task := m.shared.Load, m.options.Sender.Task
 	return m.prepare(at, func() (*Outgoing, error) {
 		name, seqs, err := load.SameTask(load.Context, at.Exchange)
 		if err != nil {
@@ -77,7 +78,7 @@ func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
 // prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
 // back, so that nobody answers a question that he has not read.
 func (m *inspector) prepare(at analyzer.Place, find func() (*Outgoing, error)) tea.Cmd {
-	m.doing.preparing = m.shared.ticket()
+	m.doing.preparing = m.shared.Ticket()
 	ticket := m.doing.preparing
 	return func() tea.Msg {
 		out, err := find()
@@ -92,12 +93,12 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 	}
 	m.doing.preparing = 0
 	if msg.err != nil && msg.out == nil {
-		m.shared.message = msg.err.Error()
+		m.shared.Message = msg.err.Error()
 		return nil
 	}
 	out := msg.out
 	ask := newMenu("send again?", msg.of, []choice{
-		{key: "n", words: "do not send it", do: func() tea.Cmd { return showMessage("nothing was sent") }},
+		{key: "n", words: "do not send it", do: func() tea.Cmd { return panel.Say("nothing was sent") }},
 		{key: "y", words: "send it", off: msg.remark, informed: true, do: func() tea.Cmd { return m.send(msg.of, out) }},
 	})
 	ask.above = out.question(msg.remark)
@@ -107,7 +108,7 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 			c.off = "there is no editor: set VISUAL or EDITOR"
 		}
 		ask.choices = append(ask.choices, c)
-		ask.window.length++
+		ask.window.Length++
 	}
 	return m.push(ask)
 }
@@ -140,10 +141,10 @@ func (o *Outgoing) question(remark string) []style.Line {
 
 // send sends, beside the event loop.
 func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
-	ctx, cancel := context.WithCancel(m.shared.load.Context)
-	ticket := m.shared.ticket()
+	ctx, cancel := context.WithCancel(m.shared.Load.Context)
+	ticket := m.shared.Ticket()
 	m.doing.sending = &sending{ticket, cancel, out.What}
-	m.shared.message = "sending " + out.What
+	m.shared.Message = "sending " + out.What
 	return func() tea.Msg {
 		defer cancel()
 		s, err := out.Send(ctx)
@@ -160,7 +161,7 @@ func (m *inspector) stopSending() bool {
 		return false
 	}
 	m.doing.sending.cancel()
-	m.shared.message = "stopping what is being sent"
+	m.shared.Message = "stopping what is being sent"
 	return true
 }
 
@@ -169,19 +170,19 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 	if m.doing.sending == nil || msg.ticket != m.doing.sending.ticket {
 		return nil
 	}
-	m.doing.sending, m.shared.message = nil, ""
+	m.doing.sending, m.shared.Message = nil, ""
 	s := msg.sent
 	switch {
 	case s == nil && errors.Is(msg.err, context.Canceled):
-		m.shared.message = "stopped; nothing came of it"
+		m.shared.Message = "stopped; nothing came of it"
 		return nil
 	case s == nil:
-		m.shared.message = msg.err.Error()
+		m.shared.Message = msg.err.Error()
 		return nil
 	case s.Report != nil:
 		return m.push(newReportPage(s, msg.err))
 	case s.Exchange == nil:
-		m.shared.message = "sent; the answer is not in the recording yet"
+		m.shared.Message = "sent; the answer is not in the recording yet"
 		return nil
 	}
 	return m.push(m.newAnswered(msg.of, s, msg.err))
@@ -190,7 +191,7 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
 func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu {
 	x := s.Exchange
-	e := m.shared.load.EntryOf(x)
+	e := m.shared.Load.EntryOf(x)
 	where := "exchange " + fmt.Sprint(x.Seq)
 	if s.File != "" {
 		where += " in " + s.File
@@ -216,7 +217,7 @@ func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu
 		})
 	}
 	menu.above = []style.Line{
-		style.Text(style.Strong, e.Request).Add(style.Normal, " "+e.Status+" "+text.Duration(max(e.Took, 0))+" ").Join(drawOutcome(&e, 0)),
+		style.Text(style.Strong, e.Request).Add(style.Normal, " "+e.Status+" "+text.Duration(max(e.Took, 0))+" ").Join(panel.Outcome(&e, 0)),
 		style.Text(style.Normal, "  "+where),
 	}
 	if problem != nil {
@@ -261,7 +262,7 @@ type editable struct {
 
 // edit writes what is to be sent into a file, for the user's editor.
 func (m *inspector) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
-	m.doing.preparing = m.shared.ticket()
+	m.doing.preparing = m.shared.Ticket()
 	ticket := m.doing.preparing
 	return func() tea.Msg {
 		file, err := writeTemporary(out.Text)

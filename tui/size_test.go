@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -205,7 +206,7 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	if got := len(d.rows); got > 4*24 {
 		t.Errorf("three screens of events took %d of them to be read", got)
 	}
-	if got := d.window.length; got < events {
+	if got := d.window.Length; got < events {
 		t.Errorf("the detail has %d lines for %d events", got, events)
 	}
 	u.strike("l")
@@ -254,7 +255,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
 		m := newInspector(load.New(ctx, r, nil), Options{Theme: style.Dark})
 		m.Update(sizeOf(80, 24))
-		m.Update(m.shared.load.Open()())
+		m.Update(m.shared.Load.Open()())
 		m.list.loading = 0
 		m.Update(m.list.loadMissing()())
 		if frame := m.View(); !strings.Contains(frame, "GetTask") {
@@ -271,7 +272,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 func BenchmarkFrame(b *testing.B) {
 	m := newInspector(load.New(b.Context(), nil, nil), Options{Theme: style.Dark})
 	m.Update(sizeOf(120, 40))
-	m.shared.opened, m.shared.info.Exchanges = true, 1_000_000
+	m.shared.Opened, m.shared.Info.Exchanges = true, 1_000_000
 	for seq := range uint64(1_000_000) {
 		if seq > 999_900 {
 			m.list.cache[seq+1] = load.Entry{
@@ -291,11 +292,11 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkLongStream(b *testing.B) {
 	l := load.New(b.Context(), long(b, 200_000), nil)
 	for b.Loop() {
-		d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
-		d.resize(80, 22)
-		d.update(d.begin()())
-		d.update(d.build()())
-		if lines := d.view(); len(lines) != 22 {
+		d := newDetail(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
+		d.Resize(80, 22)
+		d.Update(d.begin()())
+		d.Update(d.build()())
+		if lines := d.View(); len(lines) != 22 {
 			b.Fatalf("%d lines", len(lines))
 		}
 	}

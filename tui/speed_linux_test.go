@@ -135,7 +135,7 @@ func startHand(b *testing.B, src capture.Source, width, height int) *hand {
 	h := &hand{ctx: ctx, cancel: cancel, msgs: make(chan tea.Msg)}
 	h.m = newInspector(load.New(ctx, src, nil), Options{Theme: style.Dark, Location: time.UTC})
 	h.m.Update(sizeOf(width, height))
-	h.send(h.m.shared.load.Open()(), &h.others)
+	h.send(h.m.shared.Load.Open()(), &h.others)
 	for deadline := time.After(20 * time.Second); !strings.Contains(h.m.View(), "GetTask"); {
 		select {
 		case msg := <-h.msgs:

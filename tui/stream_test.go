@@ -126,8 +126,8 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 		u.sees("loading ")
 		u.sees("·1 ")
 		u.press("j", "j")
-		if d := u.m.top().(*detail); d.window.cursor != 2 || !d.More {
-			t.Errorf("two keys while it loads: line %d, loading %v", d.window.cursor, d.More)
+		if d := u.m.top().(*detail); d.window.Cursor != 2 || !d.More {
+			t.Errorf("two keys while it loads: line %d, loading %v", d.window.Cursor, d.More)
 		}
 		u.press("G")
 		u.sees(">… loading")
@@ -147,11 +147,11 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 
 		u.run(u.m.openDetail(load.EventAt(1, 2_900)))
 		u.pass(300 * time.Millisecond)
-		if d := u.m.top().(*detail); d.window.cursor != 0 {
-			t.Errorf("before the goal was read the cursor is at line %d", d.window.cursor)
+		if d := u.m.top().(*detail); d.window.Cursor != 0 {
+			t.Errorf("before the goal was read the cursor is at line %d", d.window.Cursor)
 		}
 		u.pass(10 * time.Second)
-		if got, want := u.m.top().target(), load.EventAt(1, 2_900); got != want {
+		if got, want := u.m.top().Target(), load.EventAt(1, 2_900); got != want {
 			t.Errorf("the cursor is at %v, want %v", got, want)
 		}
 		if line := u.cursorLine(); !strings.Contains(line, "·2900 ") || !strings.Contains(line, "status working") {

@@ -13,21 +13,22 @@ import (
 	"a2atap/tui/assembly"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/text"
 )
 
 // A textPanel shows what an exchange brings as something to read: artifacts put together from their chunks, and what
 // was said between them, beside the events that brought it.
 type textPanel struct {
-	shared      *shared
+	shared      *panel.Shared
 	seq         uint64
 	goal        analyzer.Place // the event at which the cursor begins
 	width       int
 	height      int
-	rows        window // over the events
-	text        window // over the lines of text, which has no cursor
-	inText      bool   // keys move in the text
-	follow      bool   // the cursor stays on the newest event
+	rows        panel.Window // over the events
+	text        panel.Window // over the lines of text, which has no cursor
+	inText      bool         // keys move in the text
+	follow      bool         // the cursor stays on the newest event
 	shown       *textShown
 	source      textSource                // what was read, while no command has it
 	marks       map[int]analyzer.Severity // by number of the event: the worst finding
@@ -40,33 +41,33 @@ type textPanel struct {
 	err         error
 }
 
-func newTextPanel(s *shared, goal analyzer.Place) *textPanel {
+func newTextPanel(s *panel.Shared, goal analyzer.Place) *textPanel {
 	p := &textPanel{shared: s, seq: goal.Exchange, goal: goal}
-	p.ctx, p.leave = context.WithCancel(s.load.Context)
+	p.ctx, p.leave = context.WithCancel(s.Load.Context)
 	p.mark()
 	return p
 }
 
-func (p *textPanel) place() keys.Scope { return keys.InText }
+func (p *textPanel) Scope() keys.Scope { return keys.InText }
 
-func (p *textPanel) title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
+func (p *textPanel) Title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
 
 // begin returns the command that reads the exchange.
 func (p *textPanel) begin() tea.Cmd { return p.readOn(0) }
 
 func (p *textPanel) readOn(pause time.Duration) tea.Cmd {
-	p.loading, p.reloadAgain = p.shared.ticket(), false
-	return readText(p.shared.load, p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
+	p.loading, p.reloadAgain = p.shared.Ticket(), false
+	return readText(p.shared.Load, p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
 }
 
-// target returns the selected event, or the exchange.
-func (p *textPanel) target() analyzer.Place {
+// Target returns the selected event, or the exchange.
+func (p *textPanel) Target() analyzer.Place {
 	at := analyzer.Place{Exchange: p.seq}
-	if p.shown == nil || p.rows.cursor >= len(p.shown.events) {
+	if p.shown == nil || p.rows.Cursor >= len(p.shown.events) {
 		return at
 	}
 	at.Response = true
-	return at.Event(p.shown.events[p.rows.cursor].Number)
+	return at.Event(p.shown.events[p.rows.Cursor].Number)
 }
 
 // beside reports whether events and text stand side by side.
@@ -83,7 +84,7 @@ func (p *textPanel) textColumns() int {
 	return max(p.width-2, 2)
 }
 
-func (p *textPanel) resize(width, height int) tea.Cmd {
+func (p *textPanel) Resize(width, height int) tea.Cmd {
 	p.width, p.height = width, max(height, 0)
 	p.fit()
 	return p.layAgain()
@@ -94,48 +95,48 @@ func (p *textPanel) layAgain() tea.Cmd {
 	if p.shown == nil || p.loading != 0 || p.shown.width == p.textColumns() {
 		return nil
 	}
-	p.loading = p.shared.ticket()
-	return layText(p.shared.load, p.loading, p.source, p.textColumns())
+	p.loading = p.shared.Ticket()
+	return layText(p.shared.Load, p.loading, p.source, p.textColumns())
 }
 
 // fit divides the height between events and text.
 func (p *textPanel) fit() {
-	p.rows.length, p.text.length = 0, 0
-	p.rows.height, p.text.height = 0, p.height
+	p.rows.Length, p.text.Length = 0, 0
+	p.rows.Height, p.text.Height = 0, p.height
 	if p.shown == nil {
 		return
 	}
-	p.text.length = len(p.shown.lines)
+	p.text.Length = len(p.shown.lines)
 	if !p.shown.stream {
 		p.inText = true
-		p.text.scroll(keys.None)
+		p.text.Scroll(keys.None)
 		return
 	}
-	p.rows.length = len(p.shown.events)
+	p.rows.Length = len(p.shown.events)
 	switch {
 	case p.beside():
-		p.rows.height = max(p.height-1, 0)
-		p.text.height = p.rows.height
+		p.rows.Height = max(p.height-1, 0)
+		p.text.Height = p.rows.Height
 	case p.height >= 8:
-		p.rows.height = min(max(p.rows.length, 1), (p.height-2)*2/5)
-		p.text.height = p.height - 2 - p.rows.height
+		p.rows.Height = min(max(p.rows.Length, 1), (p.height-2)*2/5)
+		p.text.Height = p.height - 2 - p.rows.Height
 	}
-	p.rows.reveal()
-	p.text.scroll(keys.None)
+	p.rows.Reveal()
+	p.text.Scroll(keys.None)
 }
 
-func (p *textPanel) update(msg tea.Msg) tea.Cmd {
+func (p *textPanel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return p.act(msg)
 	case textRead:
 		return p.setText(msg)
-	case exchangesChanged:
-		if _, mine := slices.BinarySearch(msg.seqs, p.seq); mine {
+	case panel.ExchangesChanged:
+		if _, mine := slices.BinarySearch(msg.Seqs, p.seq); mine {
 			return p.reload()
 		}
-	case findingsChanged:
-		if _, mine := slices.BinarySearch(msg.seqs, p.seq); mine {
+	case panel.FindingsChanged:
+		if _, mine := slices.BinarySearch(msg.Seqs, p.seq); mine {
 			p.mark()
 		}
 	}
@@ -154,7 +155,7 @@ func (p *textPanel) reload() tea.Cmd {
 // mark notes which events have findings.
 func (p *textPanel) mark() {
 	p.marks = make(map[int]analyzer.Severity)
-	for _, f := range p.shared.found.Of(p.seq) {
+	for _, f := range p.shared.Found.Of(p.seq) {
 		if k, is := load.EventNumber(f.Place); is {
 			p.marks[k] = max(p.marks[k], f.Severity)
 		}
@@ -195,8 +196,8 @@ func (p *textPanel) show(shown *textShown) tea.Cmd {
 		p.seek()
 	}
 	if p.follow {
-		p.rows.move(p.rows.length - 1)
-		p.text.scroll(keys.Bottom)
+		p.rows.Move(p.rows.Length - 1)
+		p.text.Scroll(keys.Bottom)
 	}
 	var cmds []tea.Cmd
 	if first {
@@ -219,7 +220,7 @@ func (p *textPanel) seek() {
 	i, there := slices.BinarySearchFunc(p.shown.events, k, func(e assembly.Event, k int) int { return e.Number - k })
 	if there {
 		p.goal = analyzer.Place{}
-		p.rows.move(i)
+		p.rows.Move(i)
 		p.reveal()
 	}
 }
@@ -236,9 +237,9 @@ func (p *textPanel) act(a keys.Action) tea.Cmd {
 	case a == keys.NextFinding, a == keys.PreviousFinding:
 		return p.jump(a)
 	case p.inText:
-		p.text.scroll(a)
+		p.text.Scroll(a)
 		p.follow = a == keys.Bottom || p.follow && a != keys.Up && a != keys.PageUp && a != keys.Top
-	case p.rows.act(a):
+	case p.rows.Act(a):
 		p.follow = a == keys.Bottom
 		p.reveal()
 	}
@@ -247,15 +248,15 @@ func (p *textPanel) act(a keys.Action) tea.Cmd {
 
 // reveal scrolls the text to what the selected event has brought.
 func (p *textPanel) reveal() {
-	if p.rows.cursor >= len(p.shown.first) {
+	if p.rows.Cursor >= len(p.shown.first) {
 		return
 	}
-	n := p.shown.first[p.rows.cursor]
-	if n < 0 || n >= p.text.top && n < p.text.bottom() {
+	n := p.shown.first[p.rows.Cursor]
+	if n < 0 || n >= p.text.Top && n < p.text.Bottom() {
 		return
 	}
-	p.text.top = n - p.text.height/3
-	p.text.scroll(keys.None)
+	p.text.Top = n - p.text.Height/3
+	p.text.Scroll(keys.None)
 }
 
 // jump moves to the next event with a finding.
@@ -264,15 +265,15 @@ func (p *textPanel) jump(a keys.Action) tea.Cmd {
 	if a == keys.PreviousFinding {
 		step = -1
 	}
-	for i := p.rows.cursor + step; i >= 0 && i < len(p.shown.events); i += step {
+	for i := p.rows.Cursor + step; i >= 0 && i < len(p.shown.events); i += step {
 		if _, found := p.marks[p.shown.events[i].Number]; found {
 			p.follow = false
-			p.rows.move(i)
+			p.rows.Move(i)
 			p.reveal()
 			return nil
 		}
 	}
-	return showMessage("no further finding in the events of this exchange")
+	return panel.Say("no further finding in the events of this exchange")
 }
 
 // when returns the time of an event: of the clock, or since the exchange began.
@@ -280,8 +281,8 @@ func (p *textPanel) when(at time.Duration) string {
 	switch {
 	case at == capture.NotKnown:
 		return "–"
-	case p.shared.deltas:
+	case p.shared.Deltas:
 		return "+" + text.Duration(at)
 	}
-	return p.shared.clock(p.shown.started.Add(at))
+	return p.shared.Clock(p.shown.started.Add(at))
 }

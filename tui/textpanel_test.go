@@ -60,14 +60,14 @@ func TestTextOfAStream(t *testing.T) {
 			}
 			u.sees("▌   Car 7, seat 3A")
 			u.press("n")
-			if got := u.m.top().target(); got != load.EventAt(4, 7) {
+			if got := u.m.top().Target(); got != load.EventAt(4, 7) {
 				t.Errorf("the next finding is at %v", got)
 			}
 			u.press("n")
 			u.sees("no further finding in the events of this exchange")
 			u.press("k", "enter")
 			d, is := u.m.top().(*detail)
-			if !is || d.target() != load.EventAt(4, 6) {
+			if !is || d.Target() != load.EventAt(4, 6) {
 				t.Errorf("enter on event 6 opens\n%s", u.screen())
 			}
 		})
@@ -80,15 +80,15 @@ func TestTextAndDetail(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k", "k", "a")
-		if got := u.m.top().target(); got != load.EventAt(4, 5) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 5) {
 			t.Errorf("from event 5 the text begins at %v", got)
 		}
 		if got := u.litText(); got != "京都行き" {
 			t.Errorf("of event 5 is lit %q", got)
 		}
 		u.press("k", "enter")
-		if len(u.m.stack) != 2 || u.m.top().target() != load.EventAt(4, 4) {
-			t.Errorf("enter leads to %v, %d panels deep", u.m.top().target(), len(u.m.stack))
+		if len(u.m.stack) != 2 || u.m.top().Target() != load.EventAt(4, 4) {
+			t.Errorf("enter leads to %v, %d panels deep", u.m.top().Target(), len(u.m.stack))
 		}
 		u.press("a", "a")
 		if _, is := u.m.top().(*detail); !is {
@@ -97,7 +97,7 @@ func TestTextAndDetail(t *testing.T) {
 		u.press("a", "tab")
 		u.sees("text of 4")
 		u.press("j", "G", "g", "tab", "j")
-		if got := u.m.top().target(); got != load.EventAt(4, 5) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 5) {
 			t.Errorf("the cursor moved with the text, to %v", got)
 		}
 	})
@@ -142,17 +142,17 @@ func TestClicksOnTextAndTree(t *testing.T) {
 		}
 		u.press("g", "n", "a")
 		click(4)
-		if got := u.m.top().target(); got != load.EventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("a click on the third event selects %v", got)
 		}
 		click(15)
 		u.press("j")
-		if p := u.m.top().(*textPanel); !p.inText || p.target() != load.EventAt(4, 3) {
+		if p := u.m.top().(*textPanel); !p.inText || p.Target() != load.EventAt(4, 3) {
 			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
 		}
 		u.press("esc", "W", "tab")
 		click(2)
-		if got := u.m.top().target().Exchange; got != 4 {
+		if got := u.m.top().Target().Exchange; got != 4 {
 			t.Errorf("a click on the tree selects exchange %d", got)
 		}
 	})
@@ -258,7 +258,7 @@ func TestKeysBeforeTheText(t *testing.T) {
 		u.strike("j")
 		u.strike("j")
 		u.pass(time.Second)
-		if got := u.m.top().target(); got != load.EventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("two keys lead to %v", got)
 		}
 	})

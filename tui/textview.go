@@ -9,12 +9,12 @@ import (
 	"a2atap/tui/text"
 )
 
-func (p *textPanel) status() string {
+func (p *textPanel) Status() string {
 	switch {
 	case p.shown == nil:
 		return ""
 	case !p.shown.stream:
-		return text.Plural(p.text.length, "line")
+		return text.Plural(p.text.Length, "line")
 	case p.shown.count > len(p.shown.events):
 		return fmt.Sprintf("the first %s of %s", text.Number(len(p.shown.events)), text.Plural(p.shown.count, "event"))
 	}
@@ -25,7 +25,7 @@ func (p *textPanel) status() string {
 	return words
 }
 
-func (p *textPanel) view() []style.Line {
+func (p *textPanel) View() []style.Line {
 	switch {
 	case p.err != nil:
 		return []style.Line{style.Text(style.Error, "! "+p.err.Error())}
@@ -37,9 +37,9 @@ func (p *textPanel) view() []style.Line {
 		return p.viewBeside()
 	}
 	var lines []style.Line
-	if p.rows.height > 0 {
+	if p.rows.Height > 0 {
 		lines = append(lines, p.rowHeading(p.width))
-		for i := p.rows.top; i < p.rows.bottom(); i++ {
+		for i := p.rows.Top; i < p.rows.Bottom(); i++ {
 			lines = append(lines, p.row(i, p.width))
 		}
 		head := "── " + p.textHeading() + " "
@@ -62,9 +62,9 @@ func (p *textPanel) viewBeside() []style.Line {
 	lines := []style.Line{p.rowHeading(columns).InPane(columns, false).Add(style.Dim, " │").
 		Add(look, " "+p.textHeading())}
 	right := p.textLines()
-	for n := range p.rows.height {
+	for n := range p.rows.Height {
 		row := style.Line{}
-		if i := p.rows.top + n; i < p.rows.bottom() {
+		if i := p.rows.Top + n; i < p.rows.Bottom() {
 			row = p.row(i, columns)
 		}
 		row = row.InPane(columns, !p.inText).Add(style.Dim, " │")
@@ -78,20 +78,20 @@ func (p *textPanel) viewBeside() []style.Line {
 
 // textHeading says which part of the text is seen.
 func (p *textPanel) textHeading() string {
-	if p.text.length <= p.text.height {
+	if p.text.Length <= p.text.Height {
 		return "text"
 	}
-	return fmt.Sprintf("text, lines %d–%d of %s", p.text.top+1, p.text.bottom(), text.Number(p.text.length))
+	return fmt.Sprintf("text, lines %d–%d of %s", p.text.Top+1, p.text.Bottom(), text.Number(p.text.Length))
 }
 
 // textLines draws the visible lines of the text. What the selected event has brought is lit, and its lines are marked.
 func (p *textPanel) textLines() []style.Line {
-	event := p.rows.cursor
+	event := p.rows.Cursor
 	if !p.shown.stream {
 		event = -1
 	}
 	var lines []style.Line
-	for n := p.text.top; n < p.text.bottom(); n++ {
+	for n := p.text.Top; n < p.text.Bottom(); n++ {
 		l := &p.shown.lines[n]
 		mark := "  "
 		if l.has(event) {
@@ -108,8 +108,8 @@ func (p *textPanel) rowHeading(columns int) style.Line {
 	if p.inText {
 		look = style.Dim
 	}
-	when := p.shared.clockName(p.shown.started, 12)
-	if p.shared.deltas {
+	when := p.shared.ClockName(p.shown.started, 12)
+	if p.shared.Deltas {
 		when = "since"
 	}
 	return style.Text(look, "   "+text.Pad("n", p.numberColumns())+" "+text.PadLeft(when, 12)+" "+text.PadLeft("size", 8)+"  brings")
@@ -125,14 +125,14 @@ func (p *textPanel) row(i, columns int) style.Line {
 		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
-	if i == p.rows.cursor {
+	if i == p.rows.Cursor {
 		cursor = ">"
 	}
 	words := e.Words
 	if e.Replaced >= 0 && p.shown.first[i] < 0 {
 		words = fmt.Sprintf("replaced by ·%d", p.shown.events[e.Replaced].Number)
 	}
-	row := style.Line{Selected: i == p.rows.cursor && !p.inText}.Add(style.Strong, cursor).Add(look, mark+" ").
+	row := style.Line{Selected: i == p.rows.Cursor && !p.inText}.Add(style.Strong, cursor).Add(look, mark+" ").
 		Add(style.Strong, text.Pad("·"+strconv.Itoa(e.Number), p.numberColumns())+" ").
 		Add(style.Dim, text.PadLeft(p.when(e.At), 12)+" "+text.PadLeft(text.Size(e.Size), 8)+"  ")
 	return row.Add(style.Normal, text.Clip(words, columns-row.Columns()))

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/roster"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -26,7 +27,7 @@ func (m *inspector) readPlace(argument string) (analyzer.Place, error) {
 			return at, err
 		}
 	}
-	if last := m.shared.info.Exchanges; at.Exchange == 0 || at.Exchange > last {
+	if last := m.shared.Info.Exchanges; at.Exchange == 0 || at.Exchange > last {
 		return at, fmt.Errorf("there is no exchange %d; the capture has %s", at.Exchange, text.Plural(last, "exchange"))
 	}
 	return at, nil
@@ -77,10 +78,10 @@ func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) 
 
 // openRule opens a page about a rule.
 func (m *inspector) openRule(id string) (tea.Cmd, error) {
-	rules := m.shared.load.Rules
+	rules := m.shared.Load.Rules
 	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
-		return nil, unknown("rule", id, m.shared.ruleIDs(), "; tab after a few letters shows those that begin so")
+		return nil, unknown("rule", id, m.shared.RuleIDs(), "; tab after a few letters shows those that begin so")
 	}
 	return m.push(newRulePage(rules[i])), nil
 }
@@ -102,7 +103,7 @@ func (m *inspector) setTime(name string) (tea.Cmd, error) {
 	if name != "clock" && name != "elapsed" {
 		return nil, fmt.Errorf("times are clock or elapsed, not %q", name)
 	}
-	m.shared.deltas = name == "elapsed"
+	m.shared.Deltas = name == "elapsed"
 	return nil, nil
 }
 
@@ -114,16 +115,16 @@ func (m *inspector) setClock(name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("the clock is %s, not %q", orList(clockNames), name)
 	}
-	m.shared.times = times(i)
-	return m.shared.needFirst(), nil
+	m.shared.Times = panel.Times(i)
+	return m.shared.NeedFirst(), nil
 }
 
 func (m *inspector) setTheme(name string) (tea.Cmd, error) {
 	if !slices.Contains(style.Themes, style.Theme(name)) {
 		return nil, unknown("theme", name, strings.Split(style.ThemeNames(), ", "), "; there are "+style.ThemeNames())
 	}
-	m.shared.theme = style.Theme(name)
-	m.shared.message = "theme: " + name
+	m.shared.Theme = style.Theme(name)
+	m.shared.Message = "theme: " + name
 	return nil, nil
 }
 
@@ -145,7 +146,7 @@ func (m *inspector) setMouse(word string) (tea.Cmd, error) {
 
 func (m *inspector) setFollow(word string) (tea.Cmd, error) {
 	on, err := readSwitch(word)
-	if why := m.list.why(keys.ToggleFollow); err == nil && on && why != "" {
+	if why := m.list.Why(keys.ToggleFollow); err == nil && on && why != "" {
 		err = errors.New(why)
 	}
 	if err != nil {
@@ -189,13 +190,13 @@ func (m *inspector) commentWith(words string) (tea.Cmd, error) {
 	if why := m.unable(keys.Comment); why != "" {
 		return nil, errors.New(why)
 	}
-	return m.setComment(m.top().target().Exchange, words), nil
+	return m.setComment(m.top().Target().Exchange, words), nil
 }
 
 // diffWith compares an exchange with the selected one.
 func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
 	at, err := m.readPlace(argument)
-	now := m.top().target().Exchange
+	now := m.top().Target().Exchange
 	switch why := m.unable(keys.Diff); {
 	case err != nil:
 		return nil, err

@@ -95,7 +95,7 @@ func lookingVerbs() []verb {
 		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: keys.ShowCoverage},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
-			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.ruleIDs() },
+			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.RuleIDs() },
 		},
 		{
 			name: "view", argument: "[json|decoded|raw]", group: toLook, do: keys.ChangeView,

@@ -113,7 +113,7 @@ func TestVerdictsOnAnAddition(t *testing.T) {
 		v.Judged(28, analyzer.Counts{Exchanges: 1, Judged: 1}, false)
 		u.pass(time.Second)
 		u.sees("! 1 error, live")
-		if c := u.m.shared.judged.Counts; c.Exchanges != 4 || c.Judged != 4 {
+		if c := u.m.shared.Judged.Counts; c.Exchanges != 4 || c.Judged != 4 {
 			t.Errorf("%d exchanges, %d judged; want those of the earlier recording too, 4", c.Exchanges, c.Judged)
 		}
 		if n := own.Load(); n != 1 {

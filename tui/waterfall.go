@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -14,9 +15,9 @@ import (
 // A waterfall shows when the exchanges of a task or a workflow went on: a row for each, with a bar from its start to
 // its end on one axis of time.
 type waterfall struct {
-	shared *shared
+	shared *panel.Shared
 	lanes  []lane
-	window window // over lanes
+	window panel.Window // over lanes
 	height int
 	total  time.Duration // from the first start to the last end
 }
@@ -24,13 +25,13 @@ type waterfall struct {
 // waterfallPreview is the number of lines at the bottom that describe the selected exchange.
 const waterfallPreview = 5
 
-func (f *waterfall) resize(width, height int) {
-	f.window.width, f.height = width, max(height, 0)
-	f.window.height = max(height-1, 0)
+func (f *waterfall) Resize(width, height int) {
+	f.window.Width, f.height = width, max(height, 0)
+	f.window.Height = max(height-1, 0)
 	if height >= 14 {
-		f.window.height = height - 1 - waterfallPreview
+		f.window.Height = height - 1 - waterfallPreview
 	}
-	f.window.reveal()
+	f.window.Reveal()
 }
 
 // set replaces the lanes. The same exchange stays selected.
@@ -43,7 +44,7 @@ func (f *waterfall) set(lanes []lane) {
 	if f.total == 0 {
 		f.total = time.Millisecond
 	}
-	f.window.length = len(lanes)
+	f.window.Length = len(lanes)
 	f.choose(selected)
 }
 
@@ -52,21 +53,21 @@ func (f *waterfall) after(i int) time.Duration { return f.lanes[i].Started.Sub(f
 
 // selected returns the exchange under the cursor; 0 if there is none.
 func (f *waterfall) selected() uint64 {
-	if f.window.cursor >= len(f.lanes) {
+	if f.window.Cursor >= len(f.lanes) {
 		return 0
 	}
-	return f.lanes[f.window.cursor].Seq
+	return f.lanes[f.window.Cursor].Seq
 }
 
 // choose moves the cursor to an exchange, if it is there.
 func (f *waterfall) choose(seq uint64) {
-	at := f.window.cursor
+	at := f.window.Cursor
 	for i := range f.lanes {
 		if f.lanes[i].Seq == seq {
 			at = i
 		}
 	}
-	f.window.move(at)
+	f.window.Move(at)
 }
 
 // act performs an action, and reports whether it could; moving to findings cannot where there is none.
@@ -78,19 +79,19 @@ func (f *waterfall) act(a keys.Action) bool {
 	case keys.PreviousFinding:
 		step = -1
 	default:
-		f.window.act(a)
+		f.window.Act(a)
 		return true
 	}
-	for i := f.window.cursor + step; i >= 0 && i < len(f.lanes); i += step {
-		if _, found := f.shared.found.Worst(f.lanes[i].Seq); found {
-			f.window.move(i)
+	for i := f.window.Cursor + step; i >= 0 && i < len(f.lanes); i += step {
+		if _, found := f.shared.Found.Worst(f.lanes[i].Seq); found {
+			f.window.Move(i)
 			return true
 		}
 	}
 	return false
 }
 
-func (f *waterfall) target() analyzer.Place { return analyzer.Place{Exchange: f.selected()} }
+func (f *waterfall) Target() analyzer.Place { return analyzer.Place{Exchange: f.selected()} }
 
 // fallColumns are the widths of the columns before the bars.
 type fallColumns struct{ number, link, request, status, took int }
@@ -109,12 +110,12 @@ func (f *waterfall) columns() fallColumns {
 		c.number = max(c.number, len(fmt.Sprint(f.lanes[i].Seq)))
 	}
 	switch {
-	case f.window.width >= 150:
+	case f.window.Width >= 150:
 		c.link, c.request = 28, 24
-	case f.window.width >= 110:
+	case f.window.Width >= 110:
 		c.link = 14
-	case f.window.width < 60:
-		c.request, c.took, c.status = max(min(f.window.width/3, 12), 1), 0, 0
+	case f.window.Width < 60:
+		c.request, c.took, c.status = max(min(f.window.Width/3, 12), 1), 0, 0
 	}
 	return c
 }
@@ -137,10 +138,10 @@ func (c fallColumns) head(number, link, request, status, took string, look style
 
 // scale returns the scale of the bars, in what room the columns leave.
 func (f *waterfall) scale(c fallColumns) scale {
-	return scale{f.total, f.window.width - 2 - c.head("", "", "", "", "", style.Normal).Columns()}
+	return scale{f.total, f.window.Width - 2 - c.head("", "", "", "", "", style.Normal).Columns()}
 }
 
-func (f *waterfall) view() []style.Line {
+func (f *waterfall) View() []style.Line {
 	if len(f.lanes) == 0 {
 		return []style.Line{style.Text(style.Dim, "  there is no exchange to draw")}
 	}
@@ -152,7 +153,7 @@ func (f *waterfall) view() []style.Line {
 		heading.Spans[i].Style = style.Dim
 	}
 	lines := []style.Line{style.Text(style.Dim, "  ").Join(heading).Join(labels.Line())}
-	for i := f.window.top; i < f.window.bottom(); i++ {
+	for i := f.window.Top; i < f.window.Bottom(); i++ {
 		lines = append(lines, f.row(i, c, s, grid))
 	}
 	if f.height < 14 {
@@ -168,11 +169,11 @@ func (f *waterfall) view() []style.Line {
 func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
 	l := &f.lanes[i]
 	mark, look := " ", style.Normal
-	if worst, found := f.shared.found.Worst(l.Seq); found {
+	if worst, found := f.shared.Found.Worst(l.Seq); found {
 		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
-	if i == f.window.cursor {
+	if i == f.window.Cursor {
 		cursor = ">"
 	}
 	status := style.Normal
@@ -189,20 +190,20 @@ func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
 			bar.Put(column, style.Dim, "┊")
 		}
 	}
-	row := style.Line{Selected: i == f.window.cursor}.Add(style.Strong, cursor).Add(look, mark)
+	row := style.Line{Selected: i == f.window.Cursor}.Add(style.Strong, cursor).Add(look, mark)
 	return row.Join(c.head(fmt.Sprint(l.Seq), c.ends(l.Client, l.Agent), l.Request, l.Status, took, status)).Join(bar.Line())
 }
 
 // preview describes the selected exchange, and says what the signs of the bars mean.
 func (f *waterfall) preview() []style.Line {
-	l := &f.lanes[f.window.cursor]
+	l := &f.lanes[f.window.Cursor]
 	lines := []style.Line{
-		style.Text(style.Dim, strings.Repeat("─", f.window.width)),
+		style.Text(style.Dim, strings.Repeat("─", f.window.Width)),
 		style.Text(style.Strong, fmt.Sprintf(" %d ", l.Seq)).Add(style.Normal, l.Client+" → "+l.Agent+"  "+l.Request).
-			Add(style.Dim, "  "+f.shared.clock(l.Started)),
+			Add(style.Dim, "  "+f.shared.Clock(l.Started)),
 	}
 	if len(l.Outcome) > 0 {
-		lines = append(lines, style.Text(style.Normal, " ").Join(drawOutcome(&l.Entry, 0)))
+		lines = append(lines, style.Text(style.Normal, " ").Join(panel.Outcome(&l.Entry, 0)))
 	}
 	return append(lines,
 		style.Text(style.Dim, " "+l.times()),

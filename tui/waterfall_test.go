@@ -104,7 +104,7 @@ func TestWaterfallOfATask(t *testing.T) {
 		u.sees("answer after 12.0ms, 7 events from 12.0ms to 2.600s, ended after 2.611s")
 		u.sees("0s            2s             4s             6s")
 		u.press("n")
-		if got := u.m.top().target().Exchange; got != 6 {
+		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("the next finding is in exchange %d, want 6", got)
 		}
 		if line := u.cursorLine(); !strings.HasSuffix(strings.TrimRight(line, " ┊"), "✗") {
@@ -113,7 +113,7 @@ func TestWaterfallOfATask(t *testing.T) {
 		u.press("n", "n")
 		u.sees("no further finding in this waterfall")
 		u.press("N", "tab")
-		if got := u.m.top().target().Exchange; got != 6 {
+		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("back in the ladder exchange %d is selected", got)
 		}
 		u.press("tab", "j", "enter")
@@ -131,7 +131,7 @@ func TestWaterfallOfAWorkflow(t *testing.T) {
 		u.press("g", "j", "j", "W", "tab", "tab")
 		u.sees("├ request ─ waits")
 		for _, name := range []string{"a waterfall", "a ladder", "a tree"} {
-			if got := u.m.top().target().Exchange; got != 3 {
+			if got := u.m.top().Target().Exchange; got != 3 {
 				t.Errorf("as %s, exchange %d is selected", name, got)
 			}
 			u.press("tab")

@@ -92,14 +92,14 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 			u := newUI(t, trip(t).Reader(), 120, 30, Options{})
 			defer u.close()
 			u.press("g", "j", "j").press(strings.Fields(way)...)
-			before := u.m.top().place()
+			before := u.m.top().Scope()
 			u.press("W")
 			u.sees("› workflow of 1")
 			u.sees("4 exchanges")
 			if seqs := u.m.top().(*workflowPanel).ladder.content.seqs; !cmp.Equal(seqs, []uint64{1, 2, 3, 5}) {
 				t.Errorf("the workflow has %d, want 1 2 3 5", seqs)
 			}
-			if got := u.m.top().target().Exchange; got != 3 {
+			if got := u.m.top().Target().Exchange; got != 3 {
 				t.Errorf("from exchange 3 the cursor is at %d", got)
 			}
 			u.press("W")
@@ -111,7 +111,7 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 				t.Errorf("enter on 3 opens\n%s", u.screen())
 			}
 			u.press("esc", "esc")
-			if after := u.m.top().place(); after != before {
+			if after := u.m.top().Scope(); after != before {
 				t.Errorf("back leads to panel %b, want %b", after, before)
 			}
 		})
@@ -128,7 +128,7 @@ func TestWorkflowKeysInAdvance(t *testing.T) {
 			u.strike(k)
 		}
 		u.pass(time.Second)
-		if got := u.m.top().target().Exchange; got != 3 || !u.m.top().(*workflowPanel).asTree {
+		if got := u.m.top().Target().Exchange; got != 3 || !u.m.top().(*workflowPanel).asTree {
 			t.Errorf("the cursor is at %d, want 3, of the tree:\n%s", got, u.screen())
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/text"
 )
 
@@ -17,15 +18,15 @@ import (
 // lifeline for each client and agent, as the tree of what caused what, or as a waterfall.
 type workflowPanel struct {
 	ladder *ladderPanel
-	shared *shared
+	shared *panel.Shared
 	asTree bool
-	tree   window        // over the branches
+	tree   panel.Window  // over the branches
 	told   uint64        // how many links were told when it was last loaded
 	full   bool          // it has to be loaded even if no link has changed
 	keys   []keys.Action // that were pressed before it was loaded
 }
 
-func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
+func newWorkflowPanel(s *panel.Shared, seq uint64) *workflowPanel {
 	w := &workflowPanel{shared: s, ladder: newLadderPanel(s, seq)}
 	w.ladder.fetch = w.fetch
 	return w
@@ -34,7 +35,7 @@ func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
 // fetch returns the command that loads the workflow.
 func (w *workflowPanel) fetch(found load.Snapshot, pause time.Duration) tea.Cmd {
 	f := w.ladder
-	w.told = w.shared.load.Links.Told.Load()
+	w.told = w.shared.Load.Links.Told.Load()
 	have := f.content.links
 	if w.full || !f.ready {
 		have = nil
@@ -43,9 +44,9 @@ func (w *workflowPanel) fetch(found load.Snapshot, pause time.Duration) tea.Cmd 
 	return readWorkflow(f.load, f.loading, f.seq, have, found, pause)
 }
 
-func (w *workflowPanel) place() keys.Scope { return keys.InWorkflow }
+func (w *workflowPanel) Scope() keys.Scope { return keys.InWorkflow }
 
-func (w *workflowPanel) title() string {
+func (w *workflowPanel) Title() string {
 	if w.ladder.ready {
 		return "workflow of " + fmt.Sprint(w.ladder.content.root)
 	}
@@ -54,7 +55,7 @@ func (w *workflowPanel) title() string {
 
 // unread reports whether the links have yet to be read up to the exchange from which the panel was opened.
 func (w *workflowPanel) unread() bool {
-	return w.shared.load.Reading.Now() == nil && w.shared.load.Links.Last.Load() < w.ladder.seq && !w.shared.judged.Ended
+	return w.shared.Load.Reading.Now() == nil && w.shared.Load.Links.Last.Load() < w.ladder.seq && !w.shared.Judged.Ended
 }
 
 // begin loads the workflow, if the links were read that far.
@@ -65,26 +66,26 @@ func (w *workflowPanel) begin() tea.Cmd {
 	return w.ladder.begin()
 }
 
-func (w *workflowPanel) resize(width, height int) tea.Cmd {
-	cmd := w.ladder.resize(width, height)
-	w.tree.width, w.tree.height = width, max(height-1-w.treePreviewHeight(), 0)
-	w.tree.reveal()
+func (w *workflowPanel) Resize(width, height int) tea.Cmd {
+	cmd := w.ladder.Resize(width, height)
+	w.tree.Width, w.tree.Height = width, max(height-1-w.treePreviewHeight(), 0)
+	w.tree.Reveal()
 	return cmd
 }
 
-func (w *workflowPanel) update(msg tea.Msg) tea.Cmd {
+func (w *workflowPanel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return w.act(msg)
 	case ladderContent:
 		return w.setContent(msg)
 	case arrowRead:
-		return w.ladder.update(msg)
-	case exchangesChanged:
-		return w.changed(msg.seqs)
-	case findingsChanged:
-		return w.changed(msg.seqs)
-	case linksChanged:
+		return w.ladder.Update(msg)
+	case panel.ExchangesChanged:
+		return w.changed(msg.Seqs)
+	case panel.FindingsChanged:
+		return w.changed(msg.Seqs)
+	case panel.LinksChanged:
 		return w.relink()
 	}
 	return nil
@@ -109,7 +110,7 @@ func (w *workflowPanel) relink() tea.Cmd {
 		return nil
 	case !w.ladder.ready && w.ladder.loading == 0:
 		return w.begin()
-	case w.told == w.shared.load.Links.Told.Load():
+	case w.told == w.shared.Load.Links.Told.Load():
 		return nil
 	}
 	return w.again()
@@ -137,11 +138,11 @@ func (w *workflowPanel) setContent(msg ladderContent) tea.Cmd {
 		}
 		return nil
 	}
-	selected := w.target().Exchange
+	selected := w.Target().Exchange
 	cmds := []tea.Cmd{f.setContent(msg)}
 	w.full = w.full || msg.err != nil
-	w.tree.length = len(f.content.tree)
-	w.tree.move(w.branchOf(selected))
+	w.tree.Length = len(f.content.tree)
+	w.tree.Move(w.branchOf(selected))
 	if f.ready {
 		keys := w.keys
 		w.keys = nil
@@ -159,7 +160,7 @@ func (w *workflowPanel) branchOf(seq uint64) int {
 			return i
 		}
 	}
-	return w.tree.cursor
+	return w.tree.Cursor
 }
 
 func (w *workflowPanel) act(a keys.Action) tea.Cmd {
@@ -170,20 +171,20 @@ func (w *workflowPanel) act(a keys.Action) tea.Cmd {
 		w.turn()
 		return w.ladder.showMessage(false)
 	case !w.asTree:
-		return w.ladder.update(a)
+		return w.ladder.Update(a)
 	case a == keys.NextFinding:
 		return w.jump(1)
 	case a == keys.PreviousFinding:
 		return w.jump(-1)
 	default:
-		w.tree.act(a)
+		w.tree.Act(a)
 	}
 	return nil
 }
 
 // turn changes from the ladder to the tree, to the waterfall, and back. The same exchange stays selected.
 func (w *workflowPanel) turn() {
-	f, seq := w.ladder, w.target().Exchange
+	f, seq := w.ladder, w.Target().Exchange
 	switch {
 	case w.asTree:
 		w.asTree, f.falls = false, true
@@ -192,30 +193,30 @@ func (w *workflowPanel) turn() {
 		f.turn(false)
 	default:
 		w.asTree = true
-		w.tree.move(w.branchOf(seq))
+		w.tree.Move(w.branchOf(seq))
 	}
 }
 
 // jump moves to the next exchange of the tree that has a finding.
 func (w *workflowPanel) jump(step int) tea.Cmd {
 	list := w.ladder.content.tree
-	for i := w.tree.cursor + step; i >= 0 && i < len(list); i += step {
-		if _, found := w.shared.found.Worst(list[i].Seq); found {
-			w.tree.move(i)
+	for i := w.tree.Cursor + step; i >= 0 && i < len(list); i += step {
+		if _, found := w.shared.Found.Worst(list[i].Seq); found {
+			w.tree.Move(i)
 			return nil
 		}
 	}
-	return showMessage("no further finding in this workflow")
+	return panel.Say("no further finding in this workflow")
 }
 
-func (w *workflowPanel) target() analyzer.Place {
-	if list := w.ladder.content.tree; w.asTree && w.tree.cursor < len(list) {
-		return analyzer.Place{Exchange: list[w.tree.cursor].Seq}
+func (w *workflowPanel) Target() analyzer.Place {
+	if list := w.ladder.content.tree; w.asTree && w.tree.Cursor < len(list) {
+		return analyzer.Place{Exchange: list[w.tree.Cursor].Seq}
 	}
-	return w.ladder.target()
+	return w.ladder.Target()
 }
 
-func (w *workflowPanel) status() string {
+func (w *workflowPanel) Status() string {
 	c := &w.ladder.content
 	if !w.ladder.ready {
 		return ""
@@ -228,7 +229,7 @@ func (w *workflowPanel) status() string {
 	case c.more > 0:
 		words = fmt.Sprintf("the first %s of %s", text.Number(len(c.seqs)), text.Plural(len(c.seqs)+c.more, "exchange"))
 	}
-	if w.shared.judged.Behind {
+	if w.shared.Judged.Behind {
 		words += " so far"
 	}
 	return words

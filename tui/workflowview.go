@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
-func (w *workflowPanel) view() []style.Line {
+func (w *workflowPanel) View() []style.Line {
 	f := w.ladder
 	switch {
 	case f.err != nil:
@@ -16,18 +17,18 @@ func (w *workflowPanel) view() []style.Line {
 	case !f.ready:
 		return []style.Line{style.Text(style.Dim, "  "+w.waiting())}
 	case !w.asTree:
-		return f.view()
+		return f.View()
 	}
 	c := w.columns()
-	lines := []style.Line{style.Text(style.Dim, "   "+text.Pad("n", c.number)+" "+text.Pad("client → agent", c.link)+" "+
-		text.Pad("request", c.request)+" "+text.PadLeft("st", 3)+" "+text.PadLeft("took", c.took)+" outcome")}
-	for i := w.tree.top; i < w.tree.bottom(); i++ {
+	lines := []style.Line{style.Text(style.Dim, "   "+text.Pad("n", c.Number)+" "+text.Pad("client → agent", c.Link)+" "+
+		text.Pad("request", c.Request)+" "+text.PadLeft("st", 3)+" "+text.PadLeft("took", c.Took)+" outcome")}
+	for i := w.tree.Top; i < w.tree.Bottom(); i++ {
 		lines = append(lines, w.branch(c, i))
 	}
-	if w.treePreviewHeight() == 0 || w.tree.length == 0 {
+	if w.treePreviewHeight() == 0 || w.tree.Length == 0 {
 		return lines
 	}
-	for len(lines) <= w.tree.height {
+	for len(lines) <= w.tree.Height {
 		lines = append(lines, style.Line{})
 	}
 	return append(lines, w.preview()...)
@@ -39,42 +40,42 @@ func (w *workflowPanel) waiting() string {
 	switch {
 	case w.ladder.loading != 0:
 		return "reading the exchanges of the workflow …"
-	case s.judged.Err != nil:
+	case s.Judged.Err != nil:
 		return "what caused this exchange was not read: judging has stopped"
-	case s.judged.Behind:
+	case s.Judged.Behind:
 		return fmt.Sprintf("what caused what is still being read, %d %% …",
-			min(100*s.judged.Next/max(s.info.Arrivals, 1), 99))
+			min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99))
 	}
 	return "what caused this exchange is known when its request has been read …"
 }
 
 // columns are those of the list, with room for the tree.
-func (w *workflowPanel) columns() columns {
-	c := columns{number: 12, link: 20, request: 18, took: 8}
-	if w.tree.width >= 100 {
-		c = columns{number: 20, link: 28, request: 24, took: 8}
+func (w *workflowPanel) columns() panel.Columns {
+	c := panel.Columns{Number: 12, Link: 20, Request: 18, Took: 8}
+	if w.tree.Width >= 100 {
+		c = panel.Columns{Number: 20, Link: 28, Request: 24, Took: 8}
 	}
-	c.last = max(w.tree.width-3-c.number-1-c.link-1-c.request-1-statusWidth-1-c.took-1, 1)
+	c.Last = max(w.tree.Width-3-c.Number-1-c.Link-1-c.Request-1-panel.StatusWidth-1-c.Took-1, 1)
 	return c
 }
 
 // branch draws a row of the tree.
-func (w *workflowPanel) branch(c columns, i int) style.Line {
+func (w *workflowPanel) branch(c panel.Columns, i int) style.Line {
 	b := &w.ladder.content.tree[i]
 	mark, look := " ", style.Normal
-	if worst, found := w.shared.found.Worst(b.Seq); found {
+	if worst, found := w.shared.Found.Worst(b.Seq); found {
 		mark, look = style.OfSeverity(worst)
 	}
 	cursor := " "
-	if i == w.tree.cursor {
+	if i == w.tree.Cursor {
 		cursor = ">"
 	}
-	row := style.Line{Selected: i == w.tree.cursor}.Add(style.Strong, cursor).Add(look, mark+" ").
-		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.Seq), c.number), c.number)+" ")
+	row := style.Line{Selected: i == w.tree.Cursor}.Add(style.Strong, cursor).Add(look, mark+" ").
+		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.Seq), c.Number), c.Number)+" ")
 	if b.Absent {
 		return row.Add(style.Dim, "not in the capture")
 	}
-	row = c.add(row, &b.Entry)
+	row = c.Add(row, &b.Entry)
 	if words := b.inferred(); words != "" {
 		row = row.Add(style.Dim, " ("+words+")")
 	}
@@ -91,12 +92,12 @@ func (w *workflowPanel) treePreviewHeight() int {
 
 // preview describes the selected exchange of the tree, and says how it is known what caused it.
 func (w *workflowPanel) preview() []style.Line {
-	b := &w.ladder.content.tree[w.tree.cursor]
+	b := &w.ladder.content.tree[w.tree.Cursor]
 	lines := []style.Line{
-		style.Text(style.Dim, strings.Repeat("─", w.tree.width)),
+		style.Text(style.Dim, strings.Repeat("─", w.tree.Width)),
 		style.Text(style.Strong, fmt.Sprintf(" %d ", b.Seq)).Add(style.Normal, b.Client+" → "+b.Agent+"  "+b.Request).
-			Add(style.Dim, "  "+w.shared.clock(b.Started)),
-		style.Text(style.Normal, " ").Join(drawOutcome(&b.Entry, 0)),
+			Add(style.Dim, "  "+w.shared.Clock(b.Started)),
+		style.Text(style.Normal, " ").Join(panel.Outcome(&b.Entry, 0)),
 	}
 	switch words := b.inferred(); {
 	case b.under == 0:
