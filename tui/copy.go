@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/document"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/terminal"
@@ -101,7 +102,7 @@ func valueAt(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
 		return "", err
 	}
 	head, body := parseSide(x, at.Response)
-	if name, is := headerOf(at.Part); is {
+	if name, is := document.HeaderOf(at.Part); is {
 		return strings.Join(head.Fields.Values(name), ", "), nil
 	}
 	if at.Part == "line" {

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 )
@@ -16,10 +17,10 @@ import (
 // copyChoices returns what can be copied where the cursor is.
 func (m *inspector) copyChoices() []choice {
 	at, load := m.top().Target(), m.shared.Load
-	var line docLine  // under the cursor
-	mark := uint64(0) // where to begin to look for the selected event
+	var line document.Line // under the cursor
+	mark := uint64(0)      // where to begin to look for the selected event
 	if d, is := m.top().(*detail); is {
-		if l := d.docLine(d.spot()); l != nil {
+		if l := d.lineAt(d.spot()); l != nil {
 			line = *l
 		}
 		if i := d.eventAtCursor(); i >= 0 {
@@ -27,13 +28,13 @@ func (m *inspector) copyChoices() []choice {
 		}
 	}
 	request, answer := analyzer.Place{Exchange: at.Exchange}, analyzer.Place{Exchange: at.Exchange, Response: true}
-	within := line.place
+	within := line.Place
 	if within.Exchange == 0 { // a line of our own
 		within = at
 	}
 	choices := []choice{
 		{
-			key: "v", words: "value under the cursor", off: panel.Unless(hasValue(line.place), "this line has no value"),
+			key: "v", words: "value under the cursor", off: panel.Unless(hasValue(line.Place), "this line has no value"),
 			do: func() tea.Cmd {
 				return copyText(load, "value", func() (string, error) { return valueAt(load, within, mark) })
 			},
@@ -117,13 +118,13 @@ func isEvent(at analyzer.Place) bool { return strings.HasPrefix(at.Part, "event[
 
 // hasValue reports whether a place is one of a value: in a head, or in JSON.
 func hasValue(at analyzer.Place) bool {
-	_, header := headerOf(at.Part)
+	_, header := document.HeaderOf(at.Part)
 	return at.HasPointer || header || at.Part == "line"
 }
 
 // nameOf returns the last name of a pointer, or that of a header.
 func nameOf(at analyzer.Place) string {
-	if name, header := headerOf(at.Part); header {
+	if name, header := document.HeaderOf(at.Part); header {
 		return name
 	}
 	name := at.Pointer[strings.LastIndexByte(at.Pointer, '/')+1:]
@@ -132,7 +133,7 @@ func nameOf(at analyzer.Place) string {
 
 // findingsHere returns the findings that are selected: that of a line in the detail or in the list of findings,
 // elsewhere all of the exchange.
-func (m *inspector) findingsHere(line *docLine) []analyzer.Finding {
+func (m *inspector) findingsHere(line *document.Line) []analyzer.Finding {
 	switch top := m.top().(type) {
 	case *findingsPanel:
 		if f := top.selected(); f != nil {
@@ -140,8 +141,8 @@ func (m *inspector) findingsHere(line *docLine) []analyzer.Finding {
 		}
 		return nil
 	case *detail:
-		if line.found != nil {
-			return []analyzer.Finding{*line.found}
+		if line.Found != nil {
+			return []analyzer.Finding{*line.Found}
 		}
 	}
 	return m.shared.Found.Of(m.top().Target().Exchange)

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -28,13 +29,13 @@ type detail struct {
 	seq    uint64
 	width  int
 	window panel.Window
-	mode   view
+	mode   document.View
 	limit  int            // bytes of a body that are shown
 	goal   analyzer.Place // where to move when the document is ready
 	load.Excerpt
 	ctx         context.Context // ends when the view is left
 	leave       context.CancelFunc
-	doc         document
+	doc         document.Document
 	ready       bool             // doc is there
 	loading     uint64           // ticket of the exchange under way
 	building    uint64           // ticket of the document under way
@@ -45,7 +46,7 @@ type detail struct {
 	rows        map[int]eventRow // by index of the event
 	toEnd       bool             // the end was asked for before it was there
 	sought      bool             // the cursor is at the goal, or the user has moved it
-	folds       folding
+	folds       document.Folding
 	near        spot           // where the cursor was when all was folded
 	nearTo      analyzer.Place // what it was at; none otherwise
 	finder      finder
@@ -65,12 +66,12 @@ type loaded struct {
 
 func newDetail(s *panel.Shared, goal analyzer.Place) *detail {
 	d := &detail{
-		shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, rows: make(map[int]eventRow),
+		shared: s, seq: goal.Exchange, goal: goal, limit: document.FirstShown, rows: make(map[int]eventRow),
 		finder: finder{pattern: s.Pattern, opened: -1},
 	}
 	d.finder.quiet = true
 	if s.Pattern != nil {
-		d.limit = maxShown
+		d.limit = document.MaxShown
 	}
 	if s.Pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
 		d.finder.step = 1
@@ -131,20 +132,20 @@ func (d *detail) build() tea.Cmd {
 		return nil
 	}
 	d.building = d.shared.Ticket()
-	open := slices.Sorted(maps.Keys(d.doc.open))
+	open := slices.Sorted(maps.Keys(d.doc.Open))
 	if n := d.finder.opened; n >= 0 && len(open) > maxOpen {
 		open = append(slices.DeleteFunc(open, func(i int) bool { return i == n })[:maxOpen-1], n)
 	}
 	source := d.source()
-	source.open = open[:min(len(open), maxOpen)]
-	return buildDocument(d.shared.Load, d.building, source)
+	source.Open = open[:min(len(open), maxOpen)]
+	return document.Build(d.shared.Load, d.building, source)
 }
 
 // source returns what the exchange is laid out from.
-func (d *detail) source() docSource {
-	return docSource{
-		ctx: d.ctx, Excerpt: d.Excerpt, findings: d.findings(), view: d.mode, width: max(d.width, 8),
-		limit: d.limit, folds: d.folds, note: d.shared.Notes.Of(d.seq, d.Exchange.ID), pattern: d.finder.pattern,
+func (d *detail) source() document.Source {
+	return document.Source{
+		Context: d.ctx, Excerpt: d.Excerpt, Findings: d.findings(), View: d.mode, Width: max(d.width, 8),
+		Limit: d.limit, Folds: d.folds, Note: d.shared.Notes.Of(d.seq, d.Exchange.ID), Pattern: d.finder.pattern,
 	}
 }
 
@@ -162,7 +163,7 @@ func (d *detail) Update(msg tea.Msg) tea.Cmd {
 		return d.act(msg)
 	case loaded:
 		return d.load(msg)
-	case built:
+	case document.Built:
 		return d.setDocument(msg)
 	case rowsRead:
 		return d.setRows(msg)
@@ -255,12 +256,12 @@ func (d *detail) setRows(msg rowsRead) tea.Cmd {
 }
 
 // setDocument replaces the document, and keeps the cursor at the same content.
-func (d *detail) setDocument(msg built) tea.Cmd {
-	if msg.ticket != d.building {
+func (d *detail) setDocument(msg document.Built) tea.Cmd {
+	if msg.Ticket != d.building {
 		return nil
 	}
 	at := d.spot()
-	d.building, d.doc = 0, msg.doc
+	d.building, d.doc = 0, msg.Doc
 	d.index()
 	if d.ready {
 		d.grow(at)
@@ -276,10 +277,10 @@ func (d *detail) setDocument(msg built) tea.Cmd {
 // index notes which events have lines below their rows.
 func (d *detail) index() {
 	keys := make(map[int]bool)
-	for i := range d.doc.marks {
+	for i := range d.doc.Marks {
 		keys[i] = true
 	}
-	for i := range d.doc.open {
+	for i := range d.doc.Open {
 		keys[i] = true
 	}
 	d.extra = slices.Sorted(maps.Keys(keys))
@@ -296,10 +297,10 @@ func (d *detail) seekGoal() tea.Cmd {
 
 // call returns the decoded request.
 func (d *detail) call() *a2a.Call {
-	if d.doc.reading == nil {
+	if d.doc.Reading == nil {
 		return &a2a.Call{}
 	}
-	return &d.doc.reading.Call
+	return &d.doc.Reading.Call
 }
 
 // summarise returns the command that reads the visible rows of events.
@@ -364,11 +365,11 @@ func (d *detail) act(a keys.Action) tea.Cmd {
 	case keys.PreviousMatch:
 		return d.goOn(-1)
 	case keys.ChangeView:
-		d.mode = (d.mode + 1) % viewCount
+		d.mode = (d.mode + 1) % document.Views
 		d.finder.restart()
 		return d.build()
 	case keys.LoadMore:
-		d.limit = min(4*d.limit, maxShown)
+		d.limit = min(4*d.limit, document.MaxShown)
 		return d.build()
 	case keys.NextPane:
 		d.nextSection()

@@ -7,11 +7,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/document"
 )
 
 // toggle folds or unfolds the object or array, or opens or closes the event, under the cursor.
 func (d *detail) toggle() tea.Cmd {
-	if d.nodeUnderCursor() != noNode {
+	if d.nodeUnderCursor() != document.NoNode {
 		return d.toggleNode()
 	}
 	i := d.eventAtCursor()
@@ -22,15 +23,15 @@ func (d *detail) toggle() tea.Cmd {
 		d.finder.opened = -1
 	}
 	row := d.lineOf(spot{zoneEvents, i, -1})
-	if _, open := d.doc.open[i]; open {
-		d.doc.open = maps.Clone(d.doc.open)
-		delete(d.doc.open, i)
+	if _, open := d.doc.Open[i]; open {
+		d.doc.Open = maps.Clone(d.doc.Open)
+		delete(d.doc.Open, i)
 	} else {
 		if row > d.window.Top+d.window.Height/2 { // make the content visible
 			d.window.Top = row - d.window.Height/3
 		}
-		d.doc.open = maps.Clone(d.doc.open)
-		d.doc.open[i] = d.doc.marks[i]
+		d.doc.Open = maps.Clone(d.doc.Open)
+		d.doc.Open[i] = d.doc.Marks[i]
 	}
 	d.window.Cursor = row
 	return d.build()
@@ -38,7 +39,7 @@ func (d *detail) toggle() tea.Cmd {
 
 // nextSection moves to the response, to the end, and back to the request.
 func (d *detail) nextSection() {
-	answer := max(slices.IndexFunc(d.doc.before, func(l docLine) bool { return l.place.Response }), 0)
+	answer := max(slices.IndexFunc(d.doc.Before, func(l document.Line) bool { return l.Place.Response }), 0)
 	switch {
 	case d.window.Cursor < answer:
 		d.window.Top = answer
@@ -54,18 +55,18 @@ func (d *detail) nextSection() {
 func (d *detail) jump(step int) (tea.Cmd, bool) {
 	d.sought, d.toEnd = true, false
 	n := d.window.Cursor
-	if l := d.docLine(d.spot()); step < 0 || l == nil || len(l.hidden) == 0 { // what is folded stands behind its line
+	if l := d.lineAt(d.spot()); step < 0 || l == nil || len(l.Hidden) == 0 { // what is folded stands behind its line
 		n += step
 	}
 	for n >= 0 && n < d.window.Length {
 		s := d.spotAt(n)
-		switch l := d.docLine(s); {
+		switch l := d.lineAt(s); {
 		case l == nil:
-		case len(l.hidden) > 0 && step > 0:
-			return d.reveal(l.hidden[0]), true
-		case len(l.hidden) > 0:
-			return d.reveal(l.hidden[len(l.hidden)-1]), true
-		case l.finding:
+		case len(l.Hidden) > 0 && step > 0:
+			return d.reveal(l.Hidden[0]), true
+		case len(l.Hidden) > 0:
+			return d.reveal(l.Hidden[len(l.Hidden)-1]), true
+		case l.Finding:
 			d.show(n)
 			return d.summarise(), true
 		}
@@ -91,7 +92,7 @@ func (d *detail) skip(n, step int, s spot) int {
 		before := d.extra[i-1]
 		return d.lineOf(spot{zoneEvents, before, len(d.below(before)) - 1})
 	}
-	return len(d.doc.before) - 1
+	return len(d.doc.Before) - 1
 }
 
 // seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
@@ -101,17 +102,17 @@ func (d *detail) seek(at analyzer.Place) tea.Cmd {
 		return nil
 	}
 	exact, near, hidden := -1, -1, false
-	consider := func(n int, l *docLine) {
-		hidden = hidden || slices.Contains(l.hidden, at)
+	consider := func(n int, l *document.Line) {
+		hidden = hidden || slices.Contains(l.Hidden, at)
 		switch {
-		case l.finding && l.place == at && exact < 0:
+		case l.Finding && l.Place == at && exact < 0:
 			exact = n
-		case l.place.Response == at.Response && l.place.Part == at.Part && near < 0:
+		case l.Place.Response == at.Response && l.Place.Part == at.Part && near < 0:
 			near = n
 		}
 	}
-	for i := range d.doc.before {
-		consider(i, &d.doc.before[i])
+	for i := range d.doc.Before {
+		consider(i, &d.doc.Before[i])
 	}
 	if i := d.indexOf(at); i >= 0 {
 		near = d.lineOf(spot{zoneEvents, i, -1})

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/document"
 	"a2atap/tui/load"
 	"a2atap/tui/text"
 )
@@ -38,7 +39,7 @@ func readRows(l *load.Loader, ctx context.Context, ticket, seq uint64, s load.St
 			if i >= first {
 				answer.rows = append(answer.rows, eventRow{
 					at: e.At, before: before, size: int64(len(e.Raw)) + e.Dropped, unterminated: e.Unterminated,
-					dropped: e.Dropped > 0, words: text.Clip(summary(&call, e), 400),
+					dropped: e.Dropped > 0, words: text.Clip(document.EventSummary(&call, e), 400),
 				})
 			}
 			before = e.At

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/chart"
+	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -30,16 +32,16 @@ type spot struct {
 func (d *detail) events() int { return d.Excerpt.Events.Length() }
 
 // below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
-func (d *detail) below(i int) []docLine {
-	if lines, open := d.doc.open[i]; open {
+func (d *detail) below(i int) []document.Line {
+	if lines, open := d.doc.Open[i]; open {
 		return lines
 	}
-	return d.doc.marks[i]
+	return d.doc.Marks[i]
 }
 
 // length returns how many lines there are.
 func (d *detail) length() int {
-	n := len(d.doc.before) + d.events() + len(d.doc.after)
+	n := len(d.doc.Before) + d.events() + len(d.doc.After)
 	for _, i := range d.extra {
 		n += len(d.below(i))
 	}
@@ -51,10 +53,10 @@ func (d *detail) spot() spot { return d.spotAt(d.window.Cursor) }
 
 // spotAt returns the spot of a line.
 func (d *detail) spotAt(n int) spot {
-	if n < len(d.doc.before) {
+	if n < len(d.doc.Before) {
 		return spot{zoneBefore, n, -1}
 	}
-	n -= len(d.doc.before)
+	n -= len(d.doc.Before)
 	lines := 0 // below the rows that were passed
 	for _, i := range d.extra {
 		if n <= i+lines {
@@ -74,9 +76,9 @@ func (d *detail) spotAt(n int) spot {
 // lineOf is the inverse of spotAt.
 func (d *detail) lineOf(s spot) int {
 	if s.zone == zoneBefore {
-		return min(s.index, len(d.doc.before))
+		return min(s.index, len(d.doc.Before))
 	}
-	n := len(d.doc.before) + s.index
+	n := len(d.doc.Before) + s.index
 	if s.zone == zoneAfter {
 		n += d.events()
 	}
@@ -92,15 +94,15 @@ func (d *detail) lineOf(s spot) int {
 	return n
 }
 
-// docLine returns the line at a spot, or nil if it is the row of an event.
-func (d *detail) docLine(s spot) *docLine {
-	var lines []docLine
+// lineAt returns the line at a spot, or nil if it is the row of an event.
+func (d *detail) lineAt(s spot) *document.Line {
+	var lines []document.Line
 	i := s.index
 	switch s.zone {
 	case zoneBefore:
-		lines = d.doc.before
+		lines = d.doc.Before
 	case zoneAfter:
-		lines = d.doc.after
+		lines = d.doc.After
 	default:
 		lines, i = d.below(s.index), s.sub
 	}
@@ -112,12 +114,12 @@ func (d *detail) docLine(s spot) *docLine {
 
 // part returns the lines of the part of the detail that a spot is in, the line of the detail that is the first of them,
 // and the spot's index among them: -1 for the row of an event, which stands above its part.
-func (d *detail) part(s spot) (lines []docLine, first, index int) {
+func (d *detail) part(s spot) (lines []document.Line, first, index int) {
 	switch s.zone {
 	case zoneBefore:
-		return d.doc.before, 0, s.index
+		return d.doc.Before, 0, s.index
 	case zoneAfter:
-		return d.doc.after, d.lineOf(spot{zoneAfter, 0, -1}), s.index
+		return d.doc.After, d.lineOf(spot{zoneAfter, 0, -1}), s.index
 	}
 	return d.below(s.index), d.lineOf(spot{zoneEvents, s.index, -1}) + 1, s.sub
 }
@@ -168,11 +170,11 @@ func (d *detail) View() []style.Line {
 		if n == d.window.Cursor {
 			row = style.Text(style.Strong, ">")
 		}
-		if l := d.docLine(s); l != nil {
+		if l := d.lineAt(s); l != nil {
 			if s.zone == zoneEvents {
-				row = row.Add(style.Dim, text.Pad("│", eventIndent))
+				row = row.Add(style.Dim, text.Pad("│", document.EventIndent))
 			}
-			row = row.Join(l.shown(d.finder.numberIn(s)))
+			row = row.Join(l.Highlighted(d.finder.numberIn(s)))
 		} else if s.zone == zoneEvents && s.index < d.events() {
 			row = row.Join(d.row(s.index))
 		}
@@ -190,11 +192,11 @@ func (d *detail) row(i int) style.Line {
 		number += strconv.Itoa(k)
 	}
 	sign, look := "▸", style.Dim
-	if _, open := d.doc.open[i]; open {
+	if _, open := d.doc.Open[i]; open {
 		sign = "▾"
 	}
-	if len(d.doc.marks[i]) > 0 {
-		mark := d.doc.marks[i][0].Spans[0]
+	if len(d.doc.Marks[i]) > 0 {
+		mark := d.doc.Marks[i][0].Spans[0]
 		sign, look = string([]rune(mark.Text)[:1]), mark.Style
 	}
 	row := style.Text(look, sign+" ").Add(style.Strong, text.Pad(number, max(len(strconv.Itoa(d.events())), 4)+2))
@@ -216,22 +218,22 @@ func (d *detail) row(i int) style.Line {
 	if d.width >= 100 {
 		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), 8)+"  ")
 	}
-	if d.doc.total > 0 {
-		row = row.Join(e.bar(scale{d.doc.total, min(max(d.width/6, 16), 40)}, d.Excerpt.Events.Number(i) > 0).Line()).
+	if d.doc.Total > 0 {
+		row = row.Join(e.bar(chart.Scale{Total: d.doc.Total, Columns: min(max(d.width/6, 16), 40)}, d.Excerpt.Events.Number(i) > 0).Line()).
 			Add(style.Normal, "  ")
 	}
 	return row.Add(style.Normal, words)
 }
 
 // bar draws the wait before an event, or before a block of comments, and when it came.
-func (e *eventRow) bar(s scale, event bool) style.Strip {
-	b := style.NewStrip(s.columns)
+func (e *eventRow) bar(s chart.Scale, event bool) style.Strip {
+	b := style.NewStrip(s.Columns)
 	if e.at < 0 {
 		return b
 	}
-	to := s.column(e.at)
+	to := s.Column(e.at)
 	if e.before >= 0 {
-		b.Fill(s.column(e.before), to-1, e.pauseStyle(), "─")
+		b.Fill(s.Column(e.before), to-1, e.pauseStyle(), "─")
 	}
 	mark := "●"
 	if !event {

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/tui/align"
+	"a2atap/tui/document"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -187,21 +188,21 @@ func (o *laidOut) message(fields capture.Fields, b *capture.Body, head *capture.
 func (o *laidOut) content(data []byte) {
 	switch {
 	case len(data) == 0:
-	case looksJSON(data):
-		for _, l := range layoutJSON(compare.RewriteJSON(data, o.call, o.rename)) {
+	case document.LooksJSON(data):
+		for _, l := range document.LayJSON(compare.RewriteJSON(data, o.call, o.rename)) {
 			for i := range l.Spans {
 				if isTime.MatchString(l.Spans[i].Text) {
 					l.Spans[i].Text = `"` + someTime + `"`
 				}
 			}
-			o.put(style.Text(style.Normal, text.Blanks(2*min(l.depth, 40))).Join(l.Line))
+			o.put(style.Text(style.Normal, text.Blanks(2*min(l.Depth, 40))).Join(l.Line))
 		}
 	case utf8.Valid(data):
 		for row := range strings.Lines(string(data)) {
 			o.put(style.Text(style.Normal, strings.TrimRight(row, "\r\n")))
 		}
 	default:
-		for _, row := range hexLines(data) {
+		for _, row := range document.HexLines(data) {
 			o.put(style.Text(style.Normal, row))
 		}
 	}

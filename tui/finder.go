@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/tui/document"
 	"a2atap/tui/find"
 	"a2atap/tui/panel"
 	"a2atap/tui/text"
@@ -75,14 +76,7 @@ func (f *finder) counts(d *detail) (before, in, after int) {
 	if n := len(f.events); n > 0 {
 		in = f.events[n-1].upto
 	}
-	return matchesIn(d.doc.before), in, matchesIn(d.doc.after)
-}
-
-func matchesIn(lines []docLine) int {
-	if len(lines) == 0 {
-		return 0
-	}
-	return lines[len(lines)-1].upto
+	return document.MatchesIn(d.doc.Before), in, document.MatchesIn(d.doc.After)
 }
 
 // done reports whether everything was searched that is there.
@@ -95,7 +89,7 @@ func (f *finder) running(d *detail) bool { return f.pattern != nil && d.Exchange
 
 // words describes the state of the search.
 func (f *finder) words(d *detail) string {
-	if f.pattern == nil || d.doc.pattern != f.pattern {
+	if f.pattern == nil || d.doc.Pattern != f.pattern {
 		return ""
 	}
 	before, in, after := f.counts(d)
@@ -156,7 +150,7 @@ func (d *detail) LookFor(p *find.Pattern) tea.Cmd {
 	d.finder = finder{pattern: p, opened: d.finder.opened}
 	if p != nil {
 		d.finder.step = 1
-		d.limit = maxShown
+		d.limit = document.MaxShown
 	}
 	return d.build()
 }
@@ -218,7 +212,7 @@ func (d *detail) searched(msg eventsSearched) tea.Cmd {
 // advance goes to the match that was asked for, if it is known by now.
 func (d *detail) advance() tea.Cmd {
 	f := &d.finder
-	if f.step == 0 || !d.ready || d.building != 0 || d.doc.pattern != f.pattern {
+	if f.step == 0 || !d.ready || d.building != 0 || d.doc.Pattern != f.pattern {
 		return nil
 	}
 	before, in, after := f.counts(d)
@@ -256,9 +250,9 @@ func (d *detail) nextMatch(step int) (position int, sure bool) {
 	lines, _, i := d.part(s)
 	n := 0 // matches of the part before the cursor
 	if i > 0 {
-		n = lines[min(i, len(lines))-1].upto
+		n = lines[min(i, len(lines))-1].Upto
 	}
-	if here := f.numberIn(s); here >= 0 && i >= 0 && i < len(lines) && lines[i].has(here) {
+	if here := f.numberIn(s); here >= 0 && i >= 0 && i < len(lines) && lines[i].Has(here) {
 		n = here
 		if step > 0 {
 			n++
@@ -273,11 +267,6 @@ func (d *detail) nextMatch(step int) (position int, sure bool) {
 	return to, to < before+in
 }
 
-// has reports whether a match begins in the line.
-func (l *docLine) has(n int) bool {
-	return slices.ContainsFunc(l.lit, func(m lit) bool { return m.begins && m.n == n })
-}
-
 // toMatch goes to the match that is the goal. If its event is closed or it is folded, that is opened first.
 func (d *detail) toMatch() tea.Cmd {
 	f := &d.finder
@@ -285,21 +274,21 @@ func (d *detail) toMatch() tea.Cmd {
 		return nil
 	}
 	m := *f.goal
-	if f.tries++; f.tries > maxPointed+2 { // the exchange has changed
+	if f.tries++; f.tries > document.MaxPointed+2 { // the exchange has changed
 		f.goal = nil
 		return nil
 	}
-	if _, open := d.doc.open[m.index]; m.zone == zoneEvents && !open {
+	if _, open := d.doc.Open[m.index]; m.zone == zoneEvents && !open {
 		return d.openFor(m.index)
 	}
 	lines, first, _ := d.part(spot{m.zone, m.index, 0})
-	i := slices.IndexFunc(lines, func(l docLine) bool { return l.upto > m.n })
+	i := slices.IndexFunc(lines, func(l document.Line) bool { return l.Upto > m.n })
 	switch {
 	case i < 0:
 		f.goal = nil
 		return nil
-	case !lines[i].has(m.n):
-		d.folds.toggle(lines[i].place)
+	case !lines[i].Has(m.n):
+		d.folds.Toggle(lines[i].Place)
 		return d.build()
 	}
 	f.goal, f.here, f.there = nil, m, true
@@ -310,14 +299,14 @@ func (d *detail) toMatch() tea.Cmd {
 // openFor opens an event to show a match in it, and closes the one that was opened for the match before.
 func (d *detail) openFor(index int) tea.Cmd {
 	at := d.spot()
-	open := make(map[int][]docLine, len(d.doc.open)+1)
-	for i, lines := range d.doc.open {
+	open := make(map[int][]document.Line, len(d.doc.Open)+1)
+	for i, lines := range d.doc.Open {
 		if i != d.finder.opened {
 			open[i] = lines
 		}
 	}
-	open[index] = d.doc.marks[index]
-	d.doc.open, d.finder.opened = open, index
+	open[index] = d.doc.Marks[index]
+	d.doc.Open, d.finder.opened = open, index
 	d.index()
 	d.window.Length = d.length()
 	d.window.Move(d.lineOf(at))

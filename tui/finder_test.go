@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,8 +67,8 @@ func TestSearchInAStream(t *testing.T) {
 		if got := u.cursorLine(); !strings.Contains(got, `"note": "K\u0079oto"`) {
 			t.Errorf("what an escape means is on %q", got)
 		}
-		if d := u.m.top().(*detail); len(d.doc.open) != 1 {
-			t.Errorf("%d events are open; those of earlier matches should be closed", len(d.doc.open))
+		if d := u.m.top().(*detail); len(d.doc.Open) != 1 {
+			t.Errorf("%d events are open; those of earlier matches should be closed", len(d.doc.Open))
 		}
 		u.press(".")
 		u.sees("match 1 of 3")
@@ -225,58 +224,6 @@ func TestMatchesAreLit(t *testing.T) {
 			t.Errorf("the third match is not lit as the one that was gone to:\n%q", got)
 		}
 	})
-}
-
-// However a text is laid out and folded, its matches have the same numbers, and each is lit or inside what is folded.
-func FuzzMatches(f *testing.F) {
-	f.Add(`{"a":["kyoto",{"b":"k\u0079oto kyoto"}],"kyoto":1}`, "kyoto", uint8(20), false)
-	f.Add(`[[[1]],{"":{"x":[]}}] kyoto {`, "/[k1x]/", uint8(9), true)
-	f.Add("plain kyoto\ntext\x1b\xff", "o", uint8(0), true)
-	f.Add(`{"a":{"b":{}},`, `"`, uint8(255), true)
-	f.Fuzz(func(t *testing.T, body, words string, width uint8, all bool) {
-		p, err := find.Parse(words)
-		if err != nil || looksJSON([]byte(body)) && !json.Valid([]byte(body)) { // of JSON that breaks off, some count twice
-			return
-		}
-		x := &capture.Exchange{Seq: 1, Request: capture.Request{
-			Head: []byte("POST /kyoto HTTP/1.1\r\n\r\n"), Body: capture.Body{Data: []byte(body), Complete: true},
-		}}
-		s := docSource{Excerpt: load.Excerpt{Exchange: x}, width: max(int(width), 8), limit: maxShown, pattern: p}
-		w := s.counter()
-		w.request()
-		for _, flip := range []analyzer.Place{{}, analyzer.Place{Exchange: 1}.Body().At("/a")} {
-			s.folds = folding{all: all, flip: map[analyzer.Place]bool{flip: true}}
-			lines := docWriter{docSource: s}
-			lines.request()
-			checkMatches(t, lines.part(), w.matched)
-		}
-	})
-}
-
-func checkMatches(t *testing.T, lines []docLine, want int) {
-	t.Helper()
-	next := 0
-	for i := range lines {
-		l := &lines[i]
-		for _, m := range l.lit {
-			if m.from < 0 || m.from >= m.to || m.to > len(l.String()) || m.begins && m.n != next {
-				t.Fatalf("line %d, %q, has a match at %+v after %d", i, l, m, next)
-			}
-			if m.begins {
-				next++
-			}
-		}
-		if l.node != nodeFolded && l.upto != next || l.upto < next {
-			t.Fatalf("line %d, %q, counts %d matches, and %d are lit", i, l, l.upto, next)
-		}
-		next = l.upto
-		if got := l.shown(0).String(); got != l.String() {
-			t.Fatalf("lit, %q is %q", l, got)
-		}
-	}
-	if next != want {
-		t.Fatalf("%d matches are lit or folded, and %d counted", next, want)
-	}
 }
 
 // BenchmarkSearchEvents searches a stream of 100,000 events.

@@ -3,13 +3,12 @@ package tui
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/document"
 	"a2atap/tui/find"
 	"a2atap/tui/load"
 )
@@ -24,15 +23,15 @@ type eventsSearched struct {
 }
 
 // searchEvents searches the events of a stream from one on, which is looked for from an arrival number on, for a while.
-func searchEvents(l *load.Loader, ticket uint64, s docSource, from int, arrival uint64) tea.Cmd {
+func searchEvents(l *load.Loader, ticket uint64, s document.Source, from int, arrival uint64) tea.Cmd {
 	return func() tea.Msg {
 		end := time.Now().Add(load.PieceTime)
 		answer := eventsSearched{ticket: ticket, next: from, arrival: arrival}
-		s.load = l
-		if s.view == viewDecoded {
-			s.reading = l.Reader.Read(s.Exchange)
+		s.Load = l
+		if s.View == document.Decoded {
+			s.Reading = l.Reader.Read(s.Exchange)
 		}
-		for step, err := range l.Source.StepsOf(s.ctx, s.Exchange.Seq, arrival) {
+		for step, err := range l.Source.StepsOf(s.Context, s.Exchange.Seq, arrival) {
 			if err != nil {
 				answer.err = err
 				return answer
@@ -41,7 +40,7 @@ func searchEvents(l *load.Loader, ticket uint64, s docSource, from int, arrival 
 			if !event {
 				continue
 			}
-			if n := s.matchesInEvent(&what.Event); n > 0 {
+			if n := s.MatchesInEvent(&what.Event); n > 0 {
 				answer.found = append(answer.found, eventMatches{answer.next, n})
 			}
 			answer.next++
@@ -50,26 +49,12 @@ func searchEvents(l *load.Loader, ticket uint64, s docSource, from int, arrival 
 				return answer
 			}
 		}
-		if answer.err = s.ctx.Err(); answer.err == nil {
+		if answer.err = s.Context.Err(); answer.err == nil {
 			answer.err = fmt.Errorf("event %d of exchange %d is not in the capture any more",
 				s.Events.Number(answer.next), s.Exchange.Seq)
 		}
 		return answer
 	}
-}
-
-// counter returns a writer that only counts matches.
-func (s *docSource) counter() docWriter {
-	w := docWriter{docSource: *s, counting: true}
-	w.doc.reading = s.reading
-	return w
-}
-
-// matchesInEvent counts the matches in what the detail shows of an event.
-func (s *docSource) matchesInEvent(e *capture.Event) int {
-	w := s.counter()
-	w.event(load.EventAt(s.Exchange.Seq, e.K), e, func(analyzer.Place) bool { return false })
-	return w.matched
 }
 
 // hunted is the message of loader.hunt and loader.huntAgain.
@@ -137,47 +122,10 @@ func searchAgain(l *load.Loader,
 
 // test notes an exchange in which the pattern occurs.
 func (h *hunted) test(ctx context.Context, l *load.Loader, p *find.Pattern, x *capture.Exchange) error {
-	s := docSource{ctx: ctx, Excerpt: load.Excerpt{Exchange: x}, load: l, width: unwrapped, limit: maxShown, pattern: p}
-	yes, err := s.occurs()
+	s := document.Source{Context: ctx, Excerpt: load.Excerpt{Exchange: x}, Load: l, Width: document.Unwrapped, Limit: document.MaxShown, Pattern: p}
+	yes, err := s.Occurs()
 	if yes {
 		h.matches = append(h.matches, x.Seq)
 	}
 	return err
-}
-
-// unwrapped is a width at which hardly a line is wrapped.
-const unwrapped = 1 << 20
-
-// occurs reports whether there is a match in what the detail shows of an exchange of which only the ends may be there.
-// The events of a long stream are read one by one.
-func (s *docSource) occurs() (bool, error) {
-	res := s.Exchange.Response
-	if res == nil || len(res.Events) < 2*load.EntryEvents {
-		return s.matchesAround() || res != nil && slices.ContainsFunc(res.Events, s.inEvent), nil
-	}
-	var x *capture.Exchange
-	for step, err := range s.load.Source.StepsOf(s.ctx, s.Exchange.Seq, 0) {
-		if err != nil {
-			return false, err
-		}
-		if what, event := step.What.(capture.ResponseEvent); !event {
-			x = capture.Assemble(x, step)
-		} else if s.inEvent(what.Event) {
-			return true, nil
-		}
-	}
-	whole := *s
-	whole.Exchange = x
-	return whole.matchesAround(), s.ctx.Err()
-}
-
-func (s *docSource) inEvent(e capture.Event) bool { return s.matchesInEvent(&e) > 0 }
-
-// matchesAround reports whether there is a match in what is not an event.
-func (s *docSource) matchesAround() bool {
-	w := s.counter()
-	w.request()
-	w.answer()
-	w.ending()
-	return w.matched > 0
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -144,7 +145,7 @@ func (f *flow) wrap() {
 
 // end ends the line.
 func (f *flow) end() {
-	if len(f.lines) >= maxLines {
+	if len(f.lines) >= document.MaxLines {
 		f.more = true
 	} else {
 		f.lines = append(f.lines, flowLine{f.indent, merged(f.line)})

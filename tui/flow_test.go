@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -65,8 +66,8 @@ func TestFlow(t *testing.T) {
 // A text of very many lines ends somewhere.
 func TestFlowIsBounded(t *testing.T) {
 	f := flow{columns: 10}
-	f.write(oneEvent(0), style.Normal, strings.Repeat("\n", 2*maxLines))
-	if len(f.lines) != maxLines || !f.more {
+	f.write(oneEvent(0), style.Normal, strings.Repeat("\n", 2*document.MaxLines))
+	if len(f.lines) != document.MaxLines || !f.more {
 		t.Errorf("there are %d lines, more %v", len(f.lines), f.more)
 	}
 }

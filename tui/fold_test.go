@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -136,49 +135,4 @@ func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 		}
 		u.sees(`"params": {… 1 member}`)
 	})
-}
-
-// Every value that is laid out ends where its bracket is, or with the text, and is counted by its parts.
-func checkNodes(t *testing.T, lines []jsonLine) {
-	t.Helper()
-	for i, l := range lines {
-		if !l.opens {
-			continue
-		}
-		if l.end < i || l.end >= len(lines) || l.closed && !lines[l.end].closes {
-			t.Fatalf("line %d, %q, opens a value that ends in line %d", i, l, l.end)
-		}
-		parts := 0
-		for _, in := range lines[i+1 : l.end+1] {
-			if in.depth < l.depth {
-				t.Fatalf("%q is in the value of %q", in, l)
-			}
-			if in.begins && in.depth == l.depth+1 {
-				parts++
-			}
-		}
-		if l.foldable() && l.depth+1 <= maxPointed && parts != l.inside {
-			t.Fatalf("line %d, %q, has %d parts below, and counts %d", i, l, parts, l.inside)
-		}
-	}
-}
-
-func TestUnfoldAround(t *testing.T) {
-	at := analyzer.Place{Exchange: 1}.Body()
-	for _, all := range []bool{false, true} {
-		f := folding{all: all}
-		if !all {
-			f.toggle(at.At(""))
-			f.toggle(at.At("/a~1b"))
-			f.toggle(at.At("/a~1b/0/c"))
-		}
-		f.unfoldAround(at.At("/a~1b/0/c"))
-		var got []string
-		for depth, pointer := range []string{"", "/a~1b", "/a~1b/0", "/a~1b/0/c"} {
-			got = append(got, fmt.Sprint(f.folded(at.At(pointer), depth)))
-		}
-		if got := strings.Join(got, " "); got != "false false false true" {
-			t.Errorf("with all %v, %s are folded", all, got)
-		}
-	}
 }

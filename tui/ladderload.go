@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
@@ -22,7 +23,7 @@ const (
 // ladderContent is the message of loader.ladderContent: what a ladder shows.
 type ladderContent struct {
 	ticket   uint64
-	arrows   []Arrow
+	arrows   []sequence.Arrow
 	lanes    []lane
 	seqs     []uint64 // exchanges, in order
 	tasks    []string
@@ -57,7 +58,7 @@ func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause t
 				}
 			})
 		}
-		SortArrows(w.arrows)
+		sequence.Sort(w.arrows)
 		sortLanes(w.lanes)
 		w.took = time.Since(begin)
 		return w
@@ -68,7 +69,7 @@ func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause t
 func (w *ladderContent) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
 	short := load.Shorten(x, w.ends)
 	reading := l.Reader.Read(short)
-	w.arrows = append(w.arrows, Arrows(short, reading, s, found)...)
+	w.arrows = append(w.arrows, sequence.Of(short, reading, s, found)...)
 	w.lanes = append(w.lanes, newLane(short, load.NewEntry(s), w.ends))
 	if x.Response == nil || len(short.Response.Events) <= w.ends {
 		return
@@ -78,7 +79,7 @@ func (w *ladderContent) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Su
 	if next <= last {
 		return
 	}
-	w.arrows = append(w.arrows, Arrow{
+	w.arrows = append(w.arrows, sequence.Arrow{
 		At: x.Started.Add(max(head[len(head)-1].At, 0)), Exchange: x.Seq, Response: true,
 		From: x.Agent.Name, To: x.Client.Name, Event: last + 1,
 		Label: fmt.Sprintf("·%d–%d not drawn", last+1, next),

@@ -9,6 +9,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
+	"a2atap/tui/chart"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -27,7 +29,7 @@ type ladderPanel struct {
 	message     arrowMessage // of the selected arrow
 	load        *load.Loader // until the panel is left
 	leave       context.CancelFunc
-	chart       *ladder
+	chart       *chart.Ladder
 	fall        waterfall
 	falls       bool // the waterfall is shown
 	ready       bool
@@ -74,7 +76,7 @@ func (f *ladderPanel) begin() tea.Cmd {
 
 func (f *ladderPanel) Resize(width, height int) tea.Cmd {
 	f.window.Width, f.height = width, height
-	f.chart = newLadder(f.content.arrows, width-1)
+	f.chart = chart.NewLadder(f.content.arrows, width-1)
 	f.window.Height = max(height-1-f.previewHeight(), 0)
 	f.window.Reveal()
 	f.fall.Resize(width, height)
@@ -157,7 +159,7 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 		return nil
 	}
 	f.content = msg
-	f.chart = newLadder(msg.arrows, f.window.Width-1)
+	f.chart = chart.NewLadder(msg.arrows, f.window.Width-1)
 	f.rows = f.rows[:0]
 	for i := range msg.arrows {
 		f.rows = append(f.rows, ladderRow{i, -1})
@@ -196,7 +198,7 @@ func (f *ladderPanel) turnTo(seq uint64) bool {
 }
 
 // find returns the row of an arrow that was selected before, or the first one of the exchange that the user came from.
-func (f *ladderPanel) find(selected Arrow, was bool) int {
+func (f *ladderPanel) find(selected sequence.Arrow, was bool) int {
 	for i, r := range f.rows {
 		a := &f.content.arrows[r.arrow]
 		if was && a.Exchange == selected.Exchange && a.Event == selected.Event && a.Response == selected.Response ||
@@ -218,9 +220,9 @@ func (f *ladderPanel) first(seq uint64) int {
 }
 
 // selected returns the arrow under the cursor, if there is one.
-func (f *ladderPanel) selected() (Arrow, bool) {
+func (f *ladderPanel) selected() (sequence.Arrow, bool) {
 	if f.window.Cursor >= len(f.rows) {
-		return Arrow{}, false
+		return sequence.Arrow{}, false
 	}
 	return f.content.arrows[f.rows[f.window.Cursor].arrow], true
 }
@@ -277,7 +279,7 @@ func (f *ladderPanel) View() []style.Line {
 	case f.falls:
 		return f.fall.View()
 	}
-	lines := []style.Line{style.Text(style.Strong, " "+f.chart.header())}
+	lines := []style.Line{style.Text(style.Strong, " "+f.chart.Header())}
 	for i := f.window.Top; i < f.window.Bottom(); i++ {
 		lines = append(lines, f.line(i))
 	}
@@ -299,8 +301,8 @@ func (f *ladderPanel) line(i int) style.Line {
 	}
 	row := style.Line{Selected: i == f.window.Cursor}.Add(style.Strong, cursor)
 	if r.finding >= 0 {
-		mark, look := markOf(&a, r.finding)
-		return row.Add(look, text.Blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
+		mark, look := chart.MarkOf(&a, r.finding)
+		return row.Add(look, text.Blanks(chart.Margin-1)+mark+" "+a.Findings[r.finding])
 	}
 	from := f.content.arrows[0].At
 	if f.shared.Deltas && r.arrow > 0 {
@@ -313,5 +315,5 @@ func (f *ladderPanel) line(i int) style.Line {
 	case a.Exchange == f.seq:
 		look = style.Strong
 	}
-	return row.Add(look, f.chart.arrow(a, a.At.Sub(from)))
+	return row.Add(look, f.chart.Arrow(a, a.At.Sub(from)))
 }

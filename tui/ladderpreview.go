@@ -9,10 +9,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
-	"a2atap/proxy/capture"
+	"a2atap/tui/document"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -26,9 +24,9 @@ const (
 
 // An arrowMessage is what passed at the selected arrow of a ladder, laid out for the lower part of the panel.
 type arrowMessage struct {
-	of     Arrow
+	of     sequence.Arrow
 	width  int
-	lines  []docLine
+	lines  []document.Line
 	err    error
 	ticket uint64             // of what is under way; 0 if nothing is
 	stop   context.CancelFunc // ends it; nil if nothing is
@@ -37,7 +35,7 @@ type arrowMessage struct {
 // arrowRead is the message of loader.arrow.
 type arrowRead struct {
 	ticket uint64
-	lines  []docLine
+	lines  []document.Line
 	err    error
 }
 
@@ -50,7 +48,7 @@ func (f *ladderPanel) previewHeight() int {
 }
 
 // sameMessage reports whether two arrows are of the same message.
-func sameMessage(a, b *Arrow) bool {
+func sameMessage(a, b *sequence.Arrow) bool {
 	return a.Exchange == b.Exchange && a.Response == b.Response && a.Event == b.Event && a.Last == b.Last &&
 		a.Broken == b.Broken
 }
@@ -68,7 +66,7 @@ func (f *ladderPanel) showMessage(again bool) tea.Cmd {
 		p.stop, p.ticket = nil, 0
 	}
 	if !ok || f.previewHeight() == 0 {
-		p.of, p.lines = Arrow{}, nil
+		p.of, p.lines = sequence.Arrow{}, nil
 		return nil
 	}
 	if !sameMessage(&a, &p.of) {
@@ -93,7 +91,7 @@ func (f *ladderPanel) setMessage(msg arrowRead) {
 }
 
 // readArrow reads what passed at an arrow, after a pause.
-func readArrow(l *load.Loader, ticket uint64, a Arrow, ends, width int) tea.Cmd {
+func readArrow(l *load.Loader, ticket uint64, a sequence.Arrow, ends, width int) tea.Cmd {
 	return func() tea.Msg {
 		if l.Pause(previewPause); l.Context.Err() != nil {
 			return nil // the cursor has moved on
@@ -104,79 +102,11 @@ func readArrow(l *load.Loader, ticket uint64, a Arrow, ends, width int) tea.Cmd 
 			answer.err = err
 			return answer
 		}
-		source := docSource{
-			Excerpt: load.Excerpt{Exchange: x}, ctx: l.Context, load: l, view: viewJSON, width: width, limit: previewShown,
+		source := document.Source{
+			Excerpt: load.Excerpt{Exchange: x}, Context: l.Context, Load: l, View: document.JSON, Width: width, Limit: previewShown,
 		}
-		answer.lines = source.arrow(&a)
+		answer.lines = source.Arrow(&a)
 		return answer
-	}
-}
-
-// arrow lays out what passed at an arrow.
-func (s docSource) arrow(a *sequence.Arrow) []docLine {
-	w := docWriter{docSource: s}
-	w.arrow(a)
-	return w.lines
-}
-
-// arrow writes what passed at an arrow.
-func (w *docWriter) arrow(a *sequence.Arrow) {
-	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
-	res := w.Exchange.Response
-	switch {
-	case a.Broken && w.Exchange.Fault != nil:
-		w.put(at, style.Text(style.Error, "✗ "+w.Exchange.Fault.Kind+" by "+w.Exchange.Fault.Side).Add(style.Normal, ": "+w.Exchange.Fault.Detail), 2)
-	case !a.Response:
-		w.message(at, w.Exchange.Request.Head, &w.Exchange.Request.Body, "→ ", style.Request)
-	case res == nil:
-	case a.Event > 0:
-		w.arrowEvents(a, res.Events)
-	case res.Stream:
-		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(load.CountEvents(res.Events), "event")), 0)
-	default:
-		w.message(at, res.Head, &res.Body, "← ", style.Answer)
-	}
-}
-
-// message writes the first line of a head, and the body, or the other lines if there is none.
-func (w *docWriter) message(at analyzer.Place, raw []byte, body *capture.Body, mark string, look style.Style) {
-	first, fields, _ := strings.Cut(string(raw), "\n")
-	w.put(at, style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
-	if len(body.Data) == 0 {
-		for field := range strings.Lines(fields) {
-			w.field(at, strings.TrimRight(field, "\r\n"))
-		}
-	}
-	var head capture.Head
-	if at.Response {
-		head = capture.ParseResponseHead(raw)
-	} else {
-		head = capture.ParseRequestHead(raw)
-	}
-	w.body(at.Body(), body, &head)
-}
-
-// arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
-func (w *docWriter) arrowEvents(a *sequence.Arrow, events []capture.Event) {
-	none := func(analyzer.Place) bool { return false }
-	var reading *reading.Reading
-	for i := range events {
-		e := &events[i]
-		place := load.EventAt(a.Exchange, e.K)
-		switch {
-		case e.K < a.Event || e.K > max(a.Event, a.Last):
-		case a.Last <= a.Event:
-			w.event(place, e, none)
-		default:
-			if reading == nil {
-				reading = w.load.Reader.Read(load.Brief(w.Exchange))
-			}
-			w.put(place, style.Text(style.Strong, text.Pad(fmt.Sprintf("·%d", e.K), 6)).
-				Add(style.Normal, text.Clip(summary(&reading.Call, e), 400)), 6)
-		}
-	}
-	if len(w.lines) == 0 {
-		w.put(analyzer.Place{}, style.Text(style.Dim, "not read here; enter opens the exchange at this place"), 0)
 	}
 }
 
@@ -195,7 +125,7 @@ func (f *ladderPanel) preview() []style.Line {
 	for _, finding := range f.shared.Found.Of(a.Exchange) {
 		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
 		if here && slices.Contains(a.Findings, finding.Rule.ID) {
-			for _, l := range findingLines(&finding, f.window.Width-2) {
+			for _, l := range document.FindingLines(&finding, f.window.Width-2) {
 				lines = append(lines, style.Text(style.Normal, " ").Join(l.Line))
 			}
 		}

@@ -2,12 +2,11 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/chart"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
@@ -58,83 +57,13 @@ func sortLanes(lanes []lane) {
 	})
 }
 
-// A scale says which column of a strip stands for which time.
-type scale struct {
-	total   time.Duration // that the columns stand for
-	columns int
-}
-
-// column returns the column of a time since the beginning.
-func (s scale) column(at time.Duration) int {
-	if s.total <= 0 || s.columns <= 1 {
-		return 0
-	}
-	at = min(max(at, 0), s.total)
-	return int(float64(at) / float64(s.total) * float64(s.columns-1))
-}
-
-// labelRoom is the least number of columns between two labels.
-const labelRoom = 10
-
-// step returns the time between two labels of the axis.
-func (s scale) step() time.Duration {
-	least := time.Duration(float64(s.total) / float64(max(s.columns, 1)) * labelRoom)
-	for unit := time.Microsecond; unit < time.Second; unit *= 10 {
-		for _, n := range []time.Duration{1, 2, 5} {
-			if n*unit >= least {
-				return n * unit
-			}
-		}
-	}
-	for _, n := range []time.Duration{
-		1, 2, 5, 10, 20, 30, 60, 2 * 60, 5 * 60, 10 * 60, 20 * 60, 30 * 60, 3600, 2 * 3600, 6 * 3600, 12 * 3600,
-	} {
-		if n*time.Second >= least {
-			return n * time.Second
-		}
-	}
-	day := 24 * time.Hour
-	return max((least+day-1)/day, 1) * day
-}
-
-// axis returns the labels of the axis, and the columns where they are.
-func (s scale) axis() (labels style.Strip, at []int) {
-	labels = style.NewStrip(s.columns)
-	step := s.step()
-	for t := time.Duration(0); t <= s.total && len(at) <= s.columns; t += step {
-		column := s.column(t)
-		if name := axisLabel(t); column+len(name) <= s.columns {
-			for i, r := range name {
-				labels.Put(column+i, style.Dim, string(r))
-			}
-		}
-		at = append(at, column)
-	}
-	return labels, at
-}
-
-// axisLabel writes a time without what is zero in it.
-func axisLabel(t time.Duration) string {
-	if t < time.Millisecond && t > 0 {
-		return fmt.Sprintf("%gms", float64(t)/float64(time.Millisecond))
-	}
-	name := t.String()
-	if strings.HasSuffix(name, "m0s") {
-		name = strings.TrimSuffix(name, "0s")
-	}
-	if strings.HasSuffix(name, "h0m") {
-		name = strings.TrimSuffix(name, "0m")
-	}
-	return name
-}
-
 // bar draws a lane, which began so long after the first one.
-func (l *lane) bar(s scale, after time.Duration) style.Strip {
-	b := style.NewStrip(s.columns)
-	at := func(offset time.Duration) int { return s.column(after + offset) }
+func (l *lane) bar(s chart.Scale, after time.Duration) style.Strip {
+	b := style.NewStrip(s.Columns)
+	at := func(offset time.Duration) int { return s.Column(after + offset) }
 	first, last := at(0), at(l.until)
 	if l.open {
-		last = s.columns - 1
+		last = s.Columns - 1
 	}
 	b.Fill(first, last, style.Dim, "─")
 	if l.answer >= 0 {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 )
@@ -92,13 +93,13 @@ func (d *detail) Why(a keys.Action) string {
 	case keys.FoldNode, keys.UnfoldNode, keys.FoldAll:
 		return d.whyNotFolding(a)
 	case keys.Open:
-		return panel.Unless(!d.ready || d.eventAtCursor() >= 0 || d.nodeUnderCursor() != noNode,
+		return panel.Unless(!d.ready || d.eventAtCursor() >= 0 || d.nodeUnderCursor() != document.NoNode,
 			"the selected line is neither an event nor an object or array")
 	case keys.LoadMore:
 		switch {
-		case !d.doc.cut:
+		case !d.doc.Cut:
 			return "all of the exchange is shown"
-		case d.limit >= maxShown:
+		case d.limit >= document.MaxShown:
 			return "no more is shown here; a2atap show prints all of it"
 		}
 	}
@@ -107,11 +108,11 @@ func (d *detail) Why(a keys.Action) string {
 
 func (d *detail) whyNotFolding(a keys.Action) string {
 	switch {
-	case d.mode != viewJSON:
+	case d.mode != document.JSON:
 		return "only JSON can be folded; v changes the view"
 	case a == keys.FoldNode && d.ready && !d.canFold():
 		return "the selected line is in no object or array"
-	case a == keys.UnfoldNode && d.ready && d.nodeUnderCursor() != nodeFolded:
+	case a == keys.UnfoldNode && d.ready && d.nodeUnderCursor() != document.NodeFolded:
 		return "the selected line is not folded"
 	}
 	return ""

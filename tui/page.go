@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
@@ -61,7 +62,7 @@ func newCopied(name, words string) *page {
 		lines := []style.Line{
 			style.Text(style.Dim, " The terminal was asked to copy this. If it did not, select it here:"), {},
 		}
-		for paragraph := range strings.SplitSeq(words[:min(len(words), maxShown)], "\n") {
+		for paragraph := range strings.SplitSeq(words[:min(len(words), document.MaxShown)], "\n") {
 			for _, piece := range text.Fold(paragraph, columns) {
 				lines = append(lines, style.Text(style.Normal, piece))
 			}

@@ -239,7 +239,7 @@ func (m *inspector) showBeside(at analyzer.Place) tea.Cmd {
 	}
 	next := newDetail(m.shared, at)
 	if old := p.detail; old != nil {
-		next.mode, next.folds.all = old.mode, old.folds.all
+		next.mode, next.folds.All = old.mode, old.folds.All
 		old.leave()
 		if i := slices.Index(m.stack, panel.Panel(old)); i >= 0 {
 			m.stack[i] = next

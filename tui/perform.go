@@ -263,6 +263,6 @@ func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
 	next := newDetail(m.shared, at)
-	next.mode, next.folds.all = d.mode, d.folds.all
+	next.mode, next.folds.All = d.mode, d.folds.All
 	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
 }

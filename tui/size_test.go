@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/document"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
@@ -221,12 +222,12 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 // Lines and what stands in them are each other's inverse, wherever events have lines below them.
 func TestSpotsAndLines(t *testing.T) {
 	d := &detail{Excerpt: load.Excerpt{Events: load.Stream{Last: make([]int32, 50)}}}
-	d.doc.before, d.doc.after = make([]docLine, 7), make([]docLine, 3)
-	d.doc.marks = map[int][]docLine{
-		0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4),
-		49: make([]docLine, 2),
+	d.doc.Before, d.doc.After = make([]document.Line, 7), make([]document.Line, 3)
+	d.doc.Marks = map[int][]document.Line{
+		0: make([]document.Line, 2), 8: make([]document.Line, 1), 9: make([]document.Line, 4),
+		49: make([]document.Line, 2),
 	}
-	d.doc.open = map[int][]docLine{9: make([]docLine, 5), 20: make([]docLine, 6)}
+	d.doc.Open = map[int][]document.Line{9: make([]document.Line, 5), 20: make([]document.Line, 6)}
 	d.extra = []int{0, 8, 9, 20, 49}
 	if got, want := d.length(), 7+50+3+2+1+5+6+2; got != want {
 		t.Fatalf("there are %d lines, want %d", got, want)

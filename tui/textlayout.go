@@ -7,6 +7,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
+	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -154,11 +155,11 @@ func (w *textWriter) run(b *assembly.Block, r assembly.Run) {
 	default:
 		w.putLine(oneEvent(r.Event), style.Text(style.Name, "part of no known kind"), 0)
 	}
-	for _, l := range layoutJSON([]byte(r.Text)) {
+	for _, l := range document.LayJSON([]byte(r.Text)) {
 		if w.more {
 			return
 		}
-		indent := min(2*l.depth, w.columns/3)
+		indent := min(2*l.Depth, w.columns/3)
 		w.putLine(oneEvent(r.Event), style.Text(style.Normal, text.Blanks(indent)).Join(l.Line), indent+4)
 	}
 }
@@ -170,9 +171,9 @@ func (w *textWriter) ending(s *textSource) {
 	}
 	if w.more {
 		w.more = false
-		w.lines = w.lines[:maxLines-4]
+		w.lines = w.lines[:document.MaxLines-4]
 		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… the first %s lines are shown; a2atap show prints all of it",
-			text.Number(maxLines))), 2)
+			text.Number(document.MaxLines))), 2)
 	}
 	if left := s.Excerpt.Events.Count() - len(s.text.Events); s.text.Full && left > 0 {
 		w.putLine(noEvent, style.Text(style.Title, fmt.Sprintf("… not put together here: %s after ·%d; the detail has them",

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 	"a2atap/tui/roster"
@@ -95,7 +96,7 @@ func (m *inspector) setView(name string) (tea.Cmd, error) {
 	case i < 0:
 		return nil, fmt.Errorf("a view is json, decoded or raw, not %q", name)
 	}
-	d.mode = view(i)
+	d.mode = document.View(i)
 	return d.build(), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/tui/chart"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
@@ -137,8 +138,8 @@ func (c fallColumns) head(number, link, request, status, took string, look style
 }
 
 // scale returns the scale of the bars, in what room the columns leave.
-func (f *waterfall) scale(c fallColumns) scale {
-	return scale{f.total, f.window.Width - 2 - c.head("", "", "", "", "", style.Normal).Columns()}
+func (f *waterfall) scale(c fallColumns) chart.Scale {
+	return chart.Scale{Total: f.total, Columns: f.window.Width - 2 - c.head("", "", "", "", "", style.Normal).Columns()}
 }
 
 func (f *waterfall) View() []style.Line {
@@ -147,7 +148,7 @@ func (f *waterfall) View() []style.Line {
 	}
 	c := f.columns()
 	s := f.scale(c)
-	labels, grid := s.axis()
+	labels, grid := s.Axis()
 	heading := c.head("n", c.ends("client", "agent"), "request", "st", "took", style.Dim)
 	for i := range heading.Spans {
 		heading.Spans[i].Style = style.Dim
@@ -166,7 +167,7 @@ func (f *waterfall) View() []style.Line {
 }
 
 // row draws an exchange.
-func (f *waterfall) row(i int, c fallColumns, s scale, grid []int) style.Line {
+func (f *waterfall) row(i int, c fallColumns, s chart.Scale, grid []int) style.Line {
 	l := &f.lanes[i]
 	mark, look := " ", style.Normal
 	if worst, found := f.shared.Found.Worst(l.Seq); found {

@@ -7,9 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/tui/chart"
 	"a2atap/tui/load"
 )
 
@@ -45,49 +44,10 @@ func TestBars(t *testing.T) {
 		}, 0, "├○●●╌╌╌╌╌╌╌╌╌╌╌●━━━━●"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.lane.bar(scale{200 * ms, 21}, c.after).Line().String(); got != c.want {
+			if got := c.lane.bar(chart.Scale{Total: 200 * ms, Columns: 21}, c.after).Line().String(); got != c.want {
 				t.Errorf("got\n%q, want\n%q", got, c.want)
 			}
 		})
-	}
-}
-
-func TestAxis(t *testing.T) {
-	for _, c := range []struct {
-		total   time.Duration
-		columns int
-		want    string
-	}{
-		{6 * time.Second, 61, "0s        1s        2s        3s        4s        5s"},
-		{200 * time.Microsecond, 30, "0s            0.1ms"},
-		{2 * time.Minute, 60, "0s       20s       40s       1m        1m20s     1m40s"},
-		{50 * time.Hour, 30, "0s           24h           48h"},
-		{time.Millisecond, 1, ""},
-	} {
-		labels, _ := scale{c.total, c.columns}.axis()
-		got := strings.TrimRight(labels.Line().String(), " ")
-		if c.columns > 1 && !strings.HasPrefix(got, "0s") || len(got) > c.columns {
-			t.Errorf("the axis of %v is %q", c.total, got)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("the axis of %v, -want +got:\n%s", c.total, diff)
-		}
-	}
-}
-
-// Labels never touch, and there are not many of them, whatever the time.
-func TestAxisOfAnyTime(t *testing.T) {
-	for total := time.Nanosecond; total < 10*365*24*time.Hour; total = total*3 + 7 {
-		for _, columns := range []int{-1, 0, 1, 2, 9, 40, 150} {
-			labels, at := scale{total, columns}.axis()
-			words := labels.Line().String()
-			if strings.Contains(words, "s0") || len(strings.Fields(words)) > columns/labelRoom+1 {
-				t.Errorf("the axis of %v in %d columns is %q", total, columns, words)
-			}
-			if len(at) > max(columns, 0)/labelRoom+2 {
-				t.Errorf("the axis of %v in %d columns has %d marks", total, columns, len(at))
-			}
-		}
 	}
 }
 

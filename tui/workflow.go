@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
@@ -68,7 +69,7 @@ func drawWorkflow(l *load.Loader, w *ladderContent, found map[uint64][]analyzer.
 		rows[seq] = load.NewEntry(s)
 		w.draw(l, x, s, found[seq])
 	})
-	SortArrows(w.arrows)
+	sequence.Sort(w.arrows)
 	sortLanes(w.lanes)
 	w.tree = tree(w.links, rows)
 	return err

@@ -1,4 +1,4 @@
-package tui
+package document
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"a2atap/tui/style"
 )
 
-// A jsonLine is one line of a JSON text that was laid out for people.
-type jsonLine struct {
+// A JSONLine is one line of a JSON text that was laid out for people.
+type JSONLine struct {
 	style.Line
-	depth   int
+	Depth   int
 	pointer string // RFC 6901, of the value that begins here, or of the one that a bracket closes here
 	begins  bool   // a value begins here; if not, it is a closing bracket
 	closes  bool   // it begins with the closing bracket of the value at pointer
@@ -24,16 +24,16 @@ type jsonLine struct {
 	inside  int    // how many members or elements there are below
 }
 
-// looksJSON reports whether a text is meant as JSON.
-func looksJSON(data []byte) bool {
+// LooksJSON reports whether a text is meant as JSON.
+func LooksJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// layoutJSON lays out a JSON text: one member or element per line. Everything but the blanks between tokens stays as it
+// LayJSON lays out a JSON text: one member or element per line. Everything but the blanks between tokens stays as it
 // was sent: names that stand twice, digits of numbers, escapes. It takes any bytes, so that a text that was cut, or
 // that is wrong, is shown as far as it goes.
-func layoutJSON(data []byte) []jsonLine {
+func LayJSON(data []byte) []JSONLine {
 	w := jsonWriter{data: data}
 	for w.next() {
 	}
@@ -46,8 +46,8 @@ func layoutJSON(data []byte) []jsonLine {
 
 type jsonWriter struct {
 	data  []byte
-	lines []jsonLine
-	line  jsonLine
+	lines []JSONLine
+	line  JSONLine
 	stack []jsonFrame
 	named bool // the next value of an object has its name already
 }
@@ -100,12 +100,12 @@ func (w *jsonWriter) token(s style.Style, n int) {
 	w.data = w.data[n:]
 }
 
-// maxPointed bounds the depth to which values get a JSON Pointer, since pointers grow with the depth.
-const maxPointed = 64
+// MaxPointed bounds the depth to which values get a JSON Pointer, since pointers grow with the depth.
+const MaxPointed = 64
 
 // begin records where a value begins, if it is the first of its line.
 func (w *jsonWriter) begin() {
-	if w.line.begins || len(w.stack) > maxPointed {
+	if w.line.begins || len(w.stack) > MaxPointed {
 		return
 	}
 	w.line.begins = true
@@ -158,7 +158,7 @@ func (w *jsonWriter) open(c byte) {
 	w.line.opens, w.line.array = true, c == '['
 	w.flush()
 	w.stack = append(w.stack, jsonFrame{line: len(w.lines) - 1, array: c == '['})
-	w.line.depth, w.named = len(w.stack), false
+	w.line.Depth, w.named = len(w.stack), false
 }
 
 func (w *jsonWriter) close() {
@@ -169,7 +169,7 @@ func (w *jsonWriter) close() {
 		w.line.pointer, w.line.closes = opened.pointer, true
 		w.stack = w.stack[:n]
 	}
-	w.line.depth, w.named = len(w.stack), true
+	w.line.Depth, w.named = len(w.stack), true
 	w.token(style.Normal, 1)
 }
 
@@ -178,7 +178,7 @@ func (w *jsonWriter) flush() {
 	if len(w.line.Spans) > 0 {
 		w.lines = append(w.lines, w.line)
 	}
-	w.line = jsonLine{depth: len(w.stack)}
+	w.line = JSONLine{Depth: len(w.stack)}
 }
 
 // stringLength returns how many bytes the string at the beginning of data has, quotes included.

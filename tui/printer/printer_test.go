@@ -1,8 +1,9 @@
-package tui
+package printer
 
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,16 +11,22 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
+func step(ms int, from, to, label string) sequence.Arrow {
+	return sequence.Arrow{At: time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond), Exchange: 1, From: from, To: to, Label: label}
+}
+
 func printed(t *testing.T, width int, theme style.Theme, print func(*Printer) error) string {
 	t.Helper()
 	var out strings.Builder
-	if err := print(NewPrinter(&out, width, theme)); err != nil {
+	if err := print(New(&out, width, theme)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -27,11 +34,11 @@ func printed(t *testing.T, width int, theme style.Theme, print func(*Printer) er
 
 // Arrows that come one after another stand in one ladder, until somebody takes part who did not before.
 func TestPrintedArrows(t *testing.T) {
-	failed := at(20, "b", "a", "-32001 TaskNotFound")
+	failed := step(20, "b", "a", "-32001 TaskNotFound")
 	failed.Failed, failed.Findings, failed.Severities = true, []string{"one"}, []analyzer.Severity{analyzer.Warning}
 	got := printed(t, 0, "", func(p *Printer) error {
-		for _, arrows := range [][]Arrow{
-			{at(0, "a", "b", "x"), failed}, nil, {at(30, "a", "b", "y")}, {at(40, "b", "c", "z")},
+		for _, arrows := range [][]sequence.Arrow{
+			{step(0, "a", "b", "x"), failed}, nil, {step(30, "a", "b", "y")}, {step(40, "b", "c", "z")},
 		} {
 			if err := p.Arrows(arrows); err != nil {
 				return err
@@ -55,7 +62,7 @@ func TestPrintedArrows(t *testing.T) {
 
 // No line of a ladder is wider than the terminal, however many take part.
 func TestPrintedArrowsFit(t *testing.T) {
-	arrows := []Arrow{at(0, "京都", "b", "x"), at(1, "b", "c", "y"), at(2, "c", "d", "z"), at(3, "d", "京都", "w")}
+	arrows := []sequence.Arrow{step(0, "京都", "b", "x"), step(1, "b", "c", "y"), step(2, "c", "d", "z"), step(3, "d", "京都", "w")}
 	arrows[1].Findings = []string{strings.Repeat("long-", 40)}
 	for columns := 1; columns < 120; columns++ {
 		got := printed(t, columns, "", func(p *Printer) error { return p.Arrows(arrows) })
@@ -71,7 +78,7 @@ func TestPrintedArrowsFit(t *testing.T) {
 }
 
 func TestPrintedExchange(t *testing.T) {
-	script, err := transcript.ReadFile("testdata/journey.txtar")
+	script, err := transcript.ReadFile("../testdata/journey.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +89,7 @@ func TestPrintedExchange(t *testing.T) {
 		Place: analyzer.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
 	}}
 	got := printed(t, 40, "", func(p *Printer) error {
-		return p.Exchange(x, reading.Read(x), found, Part{Side: ResponseSide})
+		return p.Exchange(x, reading.Read(x), found, document.Part{Side: document.ResponseSide})
 	})
 	want := `
 ← HTTP/1.1 200 OK
@@ -110,7 +117,7 @@ ended after 100.0ms
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	painted := printed(t, 0, style.Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, Part{}) })
+	painted := printed(t, 0, style.Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Part{}) })
 	if !strings.Contains(painted, "\x1b[33m-32001\x1b[0m") || !strings.Contains(painted, "→ POST") {
 		t.Errorf("on a terminal it is not coloured:\n%s", painted)
 	}
@@ -129,7 +136,7 @@ func TestPrintedStream(t *testing.T) {
 			},
 		},
 	}
-	all := printed(t, 0, "", func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, Part{}) })
+	all := printed(t, 0, "", func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Part{}) })
 	acts := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }
 	if !utf8.ValidString(all) || strings.ContainsFunc(all, acts) {
 		t.Errorf("it acts on a terminal: %q", all)
@@ -143,7 +150,7 @@ func TestPrintedStream(t *testing.T) {
 		}
 	}
 	one := printed(t, 0, "", func(p *Printer) error {
-		return p.Exchange(x, reading.Read(x), nil, Part{Side: ResponseSide, Event: 2})
+		return p.Exchange(x, reading.Read(x), nil, document.Part{Side: document.ResponseSide, Event: 2})
 	})
 	if one != "← event 2  unterminated\nend\n" {
 		t.Errorf("of event 2 it prints %q", one)

@@ -1,19 +1,21 @@
-package tui
+package document
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/tui/text"
 )
 
 func laid(data string) string {
 	var b strings.Builder
-	for _, l := range layoutJSON([]byte(data)) {
-		b.WriteString(text.Blanks(2*l.depth) + l.String() + "\n")
+	for _, l := range LayJSON([]byte(data)) {
+		b.WriteString(text.Blanks(2*l.Depth) + l.String() + "\n")
 	}
 	return b.String()
 }
@@ -34,7 +36,7 @@ func TestLayJSON(t *testing.T) {
 		{"control character", "{\"a\":\"\x1b\"}", "{\n  \"a\": \"␛\"\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkNodes(t, layoutJSON([]byte(c.in)))
+			checkNodes(t, LayJSON([]byte(c.in)))
 			if diff := cmp.Diff(c.want, laid(c.in)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -44,20 +46,20 @@ func TestLayJSON(t *testing.T) {
 
 // Brackets are the cheapest way to ask for much memory.
 func TestLayJSONBrackets(t *testing.T) {
-	const brackets = firstShown
-	lines := layoutJSON([]byte(strings.Repeat("[", brackets)))
+	const brackets = FirstShown
+	lines := LayJSON([]byte(strings.Repeat("[", brackets)))
 	longest := 0
 	for _, l := range lines {
 		longest = max(longest, len(l.pointer))
 	}
-	if len(lines) != brackets || longest > 2*maxPointed {
+	if len(lines) != brackets || longest > 2*MaxPointed {
 		t.Errorf("%d brackets are %d lines with pointers of up to %d bytes", brackets, len(lines), longest)
 	}
 }
 
 func TestLayJSONPointers(t *testing.T) {
 	var got []string
-	for _, l := range layoutJSON([]byte(`{"a/b":[{"x~":1},2],"\u0063":{}}`)) {
+	for _, l := range LayJSON([]byte(`{"a/b":[{"x~":1},2],"\u0063":{}}`)) {
 		if l.begins {
 			got = append(got, l.pointer)
 		}
@@ -78,7 +80,7 @@ func FuzzLayJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data string) {
 		var tokens strings.Builder
-		lines := layoutJSON([]byte(data))
+		lines := LayJSON([]byte(data))
 		for _, l := range lines {
 			tokens.WriteString(l.String())
 		}
@@ -101,3 +103,48 @@ func FuzzLayJSON(f *testing.F) {
 }
 
 func unblank(s string) string { return strings.ReplaceAll(s, " ", "") }
+
+// Every value that is laid out ends where its bracket is, or with the text, and is counted by its parts.
+func checkNodes(t *testing.T, lines []JSONLine) {
+	t.Helper()
+	for i, l := range lines {
+		if !l.opens {
+			continue
+		}
+		if l.end < i || l.end >= len(lines) || l.closed && !lines[l.end].closes {
+			t.Fatalf("line %d, %q, opens a value that ends in line %d", i, l, l.end)
+		}
+		parts := 0
+		for _, in := range lines[i+1 : l.end+1] {
+			if in.Depth < l.Depth {
+				t.Fatalf("%q is in the value of %q", in, l)
+			}
+			if in.begins && in.Depth == l.Depth+1 {
+				parts++
+			}
+		}
+		if l.foldable() && l.Depth+1 <= MaxPointed && parts != l.inside {
+			t.Fatalf("line %d, %q, has %d parts below, and counts %d", i, l, parts, l.inside)
+		}
+	}
+}
+
+func TestUnfoldAround(t *testing.T) {
+	at := analyzer.Place{Exchange: 1}.Body()
+	for _, all := range []bool{false, true} {
+		f := Folding{All: all}
+		if !all {
+			f.Toggle(at.At(""))
+			f.Toggle(at.At("/a~1b"))
+			f.Toggle(at.At("/a~1b/0/c"))
+		}
+		f.UnfoldAround(at.At("/a~1b/0/c"))
+		var got []string
+		for depth, pointer := range []string{"", "/a~1b", "/a~1b/0", "/a~1b/0/c"} {
+			got = append(got, fmt.Sprint(f.folded(at.At(pointer), depth)))
+		}
+		if got := strings.Join(got, " "); got != "false false false true" {
+			t.Errorf("with all %v, %s are folded", all, got)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package tui
+package document
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 // body writes a body, and how much of it is missing.
-func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
+func (w *writer) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
 	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
 	if len(b.Data) == 0 {
 		if b.Size != 0 {
@@ -24,10 +24,10 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 	}
 	w.say(analyzer.Place{}, style.Line{}, 0)
 	data, err := b.Data, error(nil)
-	if w.view != viewRaw {
+	if w.View != Raw {
 		data, err = b.Decode(head)
 	}
-	if w.view == viewDecoded {
+	if w.View == Decoded {
 		w.decoded(at)
 		w.found(mine)
 	} else {
@@ -54,34 +54,34 @@ func absent(b *capture.Body) string {
 }
 
 // content writes bytes as the view requires, cut to the limit, with findings below their lines.
-func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
+func (w *writer) content(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
 	whole := len(data)
-	if whole > w.limit {
-		data = data[:w.limit]
-		w.doc.cut = true
+	if whole > w.Limit {
+		data = data[:w.Limit]
+		w.doc.Cut = true
 	}
 	switch {
-	case w.counting && w.pattern.Absent(data):
-	case w.view == viewRaw:
+	case w.counting && w.Pattern.Absent(data):
+	case w.View == Raw:
 		w.found(mine)
 		w.plain(at, rawLines(data))
-	case looksJSON(data):
+	case LooksJSON(data):
 		w.json(at, data, mine)
 	case utf8.Valid(data):
 		w.found(mine)
 		w.plain(at, strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"))
 	default:
 		w.found(mine)
-		w.plain(at, hexLines(data))
+		w.plain(at, HexLines(data))
 	}
 	if len(data) < whole {
 		w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s; + shows more", text.Size(int64(len(data))), text.Size(int64(whole)))), 0)
 	}
 }
 
-func (w *docWriter) plain(at analyzer.Place, pieces []string) {
+func (w *writer) plain(at analyzer.Place, pieces []string) {
 	for i, piece := range pieces {
-		if i == maxLines && !w.whole {
+		if i == MaxLines && !w.whole {
 			w.tooManyLines(at, len(pieces))
 			return
 		}
@@ -89,15 +89,15 @@ func (w *docWriter) plain(at analyzer.Place, pieces []string) {
 	}
 }
 
-func (w *docWriter) tooManyLines(at analyzer.Place, lines int) {
-	w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s lines; a2atap show prints all", text.Number(maxLines),
+func (w *writer) tooManyLines(at analyzer.Place, lines int) {
+	w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s lines; a2atap show prints all", text.Number(MaxLines),
 		text.Number(lines))), 0)
 }
 
 // json writes a JSON text. A finding is written below the line where its value begins or, if the value is absent, where
 // the nearest enclosing value begins.
-func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
-	lines := layoutJSON(data)
+func (w *writer) json(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
+	lines := LayJSON(data)
 	where := make(map[string]int, len(lines))
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].begins {
@@ -105,15 +105,15 @@ func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Plac
 		}
 	}
 	below := make(map[int][]*analyzer.Finding)
-	for i := range w.findings {
-		if f := &w.findings[i]; mine(f.Place) {
+	for i := range w.Findings {
+		if f := &w.Findings[i]; mine(f.Place) {
 			n := nearest(where, f.Place.Pointer)
 			below[n] = append(below[n], f)
 		}
 	}
 	shown := len(lines)
 	if !w.whole {
-		shown = min(shown, maxLines)
+		shown = min(shown, MaxLines)
 	}
 	for i := 0; i < shown; i++ {
 		i = w.jsonLine(at, lines[:shown], i, below)
@@ -140,7 +140,7 @@ func nearest(where map[string]int, pointer string) int {
 // rawLines cuts bytes after each LF, which stays visible; bytes that are not text become a hex table.
 func rawLines(data []byte) []string {
 	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 {
-		return hexLines(data)
+		return HexLines(data)
 	}
 	var pieces []string
 	for piece := range strings.Lines(string(data)) {
@@ -149,8 +149,8 @@ func rawLines(data []byte) []string {
 	return pieces
 }
 
-// hexLines writes bytes as a table: offset, sixteen bytes, and what of them is ASCII.
-func hexLines(data []byte) []string {
+// HexLines writes bytes as a table: offset, sixteen bytes, and what of them is ASCII.
+func HexLines(data []byte) []string {
 	var pieces []string
 	for at := 0; at < len(data); at += 16 {
 		row := data[at:min(at+16, len(data))]

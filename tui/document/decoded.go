@@ -1,4 +1,4 @@
-package tui
+package document
 
 import (
 	"fmt"
@@ -24,10 +24,10 @@ func (f *facts) add(name, value string) {
 }
 
 // decoded writes the decoded request or response.
-func (w *docWriter) decoded(at analyzer.Place) {
-	call := &w.doc.reading.Call
+func (w *writer) decoded(at analyzer.Place) {
+	call := &w.doc.Reading.Call
 	if !at.Response {
-		w.facts(at, callFacts(call, w.doc.reading.Dialects))
+		w.facts(at, callFacts(call, w.doc.Reading.Dialects))
 		return
 	}
 	res := w.Exchange.Response
@@ -37,12 +37,12 @@ func (w *docWriter) decoded(at analyzer.Place) {
 	w.facts(at, answerFacts(&a))
 }
 
-func (w *docWriter) decodedEvent(at analyzer.Place, data []byte) {
-	a := a2a.DecodeEvent(&w.doc.reading.Call, data)
+func (w *writer) decodedEvent(at analyzer.Place, data []byte) {
+	a := a2a.DecodeEvent(&w.doc.Reading.Call, data)
 	w.facts(at, answerFacts(&a))
 }
 
-func (w *docWriter) facts(at analyzer.Place, list facts) {
+func (w *writer) facts(at analyzer.Place, list facts) {
 	if len(list) == 0 {
 		w.say(at, style.Text(style.Dim, "nothing of A2A"), 0)
 	}
@@ -180,8 +180,8 @@ func (f *facts) card(c a2a.Card) {
 	}
 }
 
-// summary describes an event of a stream in one line.
-func summary(call *a2a.Call, e *capture.Event) string {
+// EventSummary describes an event of a stream in one line.
+func EventSummary(call *a2a.Call, e *capture.Event) string {
 	fields := e.Fields()
 	if e.K == 0 || !fields.HasData {
 		if len(fields.Comments) > 0 {

@@ -1,4 +1,6 @@
-package tui
+// Package chart draws what happened when: a Ladder, in which arrows go between the lifelines of clients and agents, and
+// the Scale of a waterfall, which says in which column a time stands. What is drawn is clean text of a known width.
+package chart
 
 import (
 	"fmt"
@@ -7,64 +9,36 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
-	"a2atap/proxy/capture"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
-
-// An Arrow is one line of a ladder: a request, a response or an event between client and agent.
-type Arrow = sequence.Arrow
-
-// Arrows returns the arrows of one exchange, of which s says what came of it, findings marked where they stand.
-func Arrows(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary, findings []analyzer.Finding) []Arrow {
-	return sequence.Of(x, r, s, findings)
-}
-
-// SortArrows puts the arrows of several exchanges in order of time.
-func SortArrows(arrows []Arrow) { sequence.Sort(arrows) }
 
 const (
 	timeWidth   = 9  // "  12.345s"
 	numberWidth = 6  // " 1234 "
 	minColumn   = 14 // between two lifelines
+
+	Margin = timeWidth + numberWidth // before the lifelines
 )
 
-// Ladder draws arrows between the lifelines of all clients and agents, in the order given, at most width columns wide
-// if they fit. Times are relative to the first arrow.
-func Ladder(arrows []Arrow, width int) []string {
-	if len(arrows) == 0 {
-		return nil
-	}
-	l := newLadder(arrows, width)
-	lines := []string{l.header()}
-	start := arrows[0].At
-	for _, a := range arrows {
-		lines = append(lines, l.arrow(a, a.At.Sub(start)))
-		for i := range a.Findings {
-			mark, _ := markOf(&a, i)
-			lines = append(lines, text.Blanks(timeWidth+numberWidth)+mark+" "+a.Findings[i])
-		}
-	}
-	return lines
-}
-
-// markOf returns the sign of a finding of an arrow, and its style.
-func markOf(a *Arrow, i int) (string, style.Style) {
+// MarkOf returns the sign of a finding of an arrow, and its style.
+func MarkOf(a *sequence.Arrow, i int) (string, style.Style) {
 	if i >= len(a.Severities) {
 		return style.OfSeverity(analyzer.Error)
 	}
 	return style.OfSeverity(a.Severities[i])
 }
 
-type ladder struct {
+// A Ladder draws arrows between the lifelines of all clients and agents, in the order in which they first take part, at
+// most width columns wide if they fit.
+type Ladder struct {
 	ends   []string
 	column int // from one lifeline to the next
 }
 
-func newLadder(arrows []Arrow, width int) *ladder {
-	l := &ladder{}
+func NewLadder(arrows []sequence.Arrow, width int) *Ladder {
+	l := &Ladder{}
 	for _, a := range arrows {
 		for _, end := range []string{a.From, a.To} {
 			if !slices.Contains(l.ends, end) {
@@ -73,13 +47,14 @@ func newLadder(arrows []Arrow, width int) *ladder {
 		}
 	}
 	gaps := max(len(l.ends)-1, 1)
-	l.column = max((width-timeWidth-numberWidth-8)/gaps, minColumn)
+	l.column = max((width-Margin-8)/gaps, minColumn)
 	l.column = min(l.column, 48)
 	return l
 }
 
-func (l *ladder) header() string {
-	row := newRow(timeWidth + numberWidth + l.column*(len(l.ends)-1) + 24)
+// Header names the lifelines.
+func (l *Ladder) Header() string {
+	row := newRow(Margin + l.column*(len(l.ends)-1) + 24)
 	for i, end := range l.ends {
 		name := text.Clip(end, l.column-2)
 		row.put(max(l.at(i)-text.Width(name)/2, 0), name)
@@ -87,10 +62,14 @@ func (l *ladder) header() string {
 	return row.String()
 }
 
-// at returns the column of a lifeline.
-func (l *ladder) at(i int) int { return timeWidth + numberWidth + 4 + i*l.column }
+// Has reports whether somebody has a lifeline.
+func (l *Ladder) Has(name string) bool { return slices.Contains(l.ends, name) }
 
-func (l *ladder) arrow(a Arrow, since time.Duration) string {
+// at returns the column of a lifeline.
+func (l *Ladder) at(i int) int { return Margin + 4 + i*l.column }
+
+// Arrow draws an arrow, which stands so long after the first one.
+func (l *Ladder) Arrow(a sequence.Arrow, since time.Duration) string {
 	row := newRow(l.at(len(l.ends)-1) + 2)
 	row.put(0, fmt.Sprintf("%*s", timeWidth-1, fmt.Sprintf("%.3fs", since.Seconds())))
 	row.put(timeWidth, fmt.Sprintf("%*d", numberWidth-2, a.Exchange))

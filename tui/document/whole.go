@@ -1,4 +1,4 @@
-package tui
+package document
 
 import (
 	"fmt"
@@ -31,17 +31,17 @@ type Part struct {
 // indentRoom is how many columns bound the depth to which JSON is indented.
 const indentRoom = 120
 
-// printExchange lays out a part of an exchange for somebody who takes its lines: heads, bodies with their content codings
+// Print lays out a part of an exchange for somebody who takes its lines: heads, bodies with their content codings
 // taken off and JSON laid out, events, findings below the lines where they stand, and at last how it ended. No line is
 // wrapped, and none is left out. It stops at an error of take, and returns it.
-func printExchange(
+func Print(
 	x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part Part, take func(style.Line) error,
 ) error {
-	p := printing{take: take, docWriter: docWriter{docSource: docSource{
-		Excerpt: load.Excerpt{Exchange: x}, findings: findings, width: indentRoom, limit: math.MaxInt, reading: r,
+	p := printing{take: take, writer: writer{Source: Source{
+		Excerpt: load.Excerpt{Exchange: x}, Findings: findings, Width: indentRoom, Limit: math.MaxInt, Reading: r,
 		whole: true,
 	}}}
-	p.doc.reading = r
+	p.doc.Reading = r
 	if part.Event > 0 {
 		return p.oneEvent(part.Event)
 	}
@@ -62,7 +62,7 @@ func printExchange(
 
 // A printing is an exchange that is being printed.
 type printing struct {
-	docWriter
+	writer
 	take func(style.Line) error
 }
 

@@ -1,4 +1,4 @@
-package tui
+package chart
 
 import (
 	"strings"
@@ -9,11 +9,30 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/text"
 )
 
-func at(ms int, from, to, label string) Arrow {
-	return Arrow{At: dawn.Add(time.Duration(ms) * time.Millisecond), Exchange: 1, From: from, To: to, Label: label}
+func at(ms int, from, to, label string) sequence.Arrow {
+	return sequence.Arrow{At: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond), Exchange: 1, From: from, To: to, Label: label}
+}
+
+// drawnLadder draws arrows, with their findings below them; times count from the first.
+func drawnLadder(arrows []sequence.Arrow, width int) []string {
+	if len(arrows) == 0 {
+		return nil
+	}
+	l := NewLadder(arrows, width)
+	lines := []string{l.Header()}
+	for _, a := range arrows {
+		lines = append(lines, l.Arrow(a, a.At.Sub(arrows[0].At)))
+		for i := range a.Findings {
+			mark, _ := MarkOf(&a, i)
+			lines = append(lines, text.Blanks(Margin)+mark+" "+a.Findings[i])
+		}
+	}
+	return lines
 }
 
 func TestLadder(t *testing.T) {
@@ -26,13 +45,13 @@ func TestLadder(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		width  int
-		arrows []Arrow
+		arrows []sequence.Arrow
 		want   string
 	}{
 		{"nothing", 80, nil, ""},
 		{
 			"both ways", 60,
-			[]Arrow{
+			[]sequence.Arrow{
 				at(0, "traveller", "booker", "SendMessage"), warned, at(22, "traveller", "traveller", "itself"), unknown,
 				broken,
 			},
@@ -48,11 +67,11 @@ func TestLadder(t *testing.T) {
   0.030s    1      │✗────────────────────reset by agent─│
 `,
 		},
-		{"hostile and wide", 50, []Arrow{at(0, "\x1b[31m", "京都", "a very long label indeed, 京都行きの切符")}, `
+		{"hostile and wide", 50, []sequence.Arrow{at(0, "\x1b[31m", "京都", "a very long label indeed, 京都行きの切符")}, `
                  ␛[31m                      京都
   0.000s    1      │─a very long label ind…──▶│
 `},
-		{"many ends", 50, []Arrow{at(0, "a", "b", "x"), at(1, "b", "c", "y"), at(2, "c", "d", "z")}, `
+		{"many ends", 50, []sequence.Arrow{at(0, "a", "b", "x"), at(1, "b", "c", "y"), at(2, "c", "d", "z")}, `
                    a             b             c             d
   0.000s    1      │─x──────────▶│             │             │
   0.001s    1      │             │─y──────────▶│             │
@@ -60,7 +79,7 @@ func TestLadder(t *testing.T) {
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := strings.Join(Ladder(c.arrows, c.width), "\n")
+			got := strings.Join(drawnLadder(c.arrows, c.width), "\n")
 			if diff := cmp.Diff(strings.Trim(c.want, "\n"), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -71,7 +90,7 @@ func TestLadder(t *testing.T) {
 // Whatever the width, labels and ends, a ladder is drawn.
 func TestLadderOfAnyWidth(t *testing.T) {
 	for width := -5; width < 60; width++ {
-		lines := Ladder([]Arrow{
+		lines := drawnLadder([]sequence.Arrow{
 			at(0, "traveller", "booker", "SendMessage 京都"), at(1, "booker", "booker", ""),
 			at(2, "", "traveller", "x"),
 		}, width)
@@ -82,14 +101,14 @@ func TestLadderOfAnyWidth(t *testing.T) {
 }
 
 func TestArrows(t *testing.T) {
-	script, err := transcript.ReadFile("testdata/journey.txtar")
+	script, err := transcript.ReadFile("../testdata/journey.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, seq := range []int{4, 5, 6, 8} {
 		x := script.Exchanges[seq-1]
-		for _, a := range Arrows(x, reading.Read(x), new(analyzer.Summarise(x)), nil) {
+		for _, a := range sequence.Of(x, reading.Read(x), new(analyzer.Summarise(x)), nil) {
 			line := a.From + " " + a.Label
 			if a.Broken {
 				line += " (broken)"

@@ -1,4 +1,12 @@
-package tui
+// Package document lays an exchange out as lines for people: heads, bodies and events, with findings below the lines
+// where they stand, and how it all ended. JSON is laid out one member or element a line, whatever is wrong with it, and
+// its objects and arrays fold; what is searched for is highlighted. Control characters are spelt out, and bytes that are
+// not text become a table.
+//
+// A Source says what is laid out, and how. Build lays out what the detail shows, of whose stream the events are laid out
+// only where they are open; Print gives all of an exchange to a printer, piece by piece; Source.Arrow lays out what
+// passed at one arrow of a ladder; Source.Occurs searches without laying anything out for the screen.
+package document
 
 import (
 	"context"
@@ -17,95 +25,95 @@ import (
 	"a2atap/tui/text"
 )
 
-// A view is how the detail shows bodies and events.
-type view uint8
+// A View is how the detail shows bodies and events.
+type View uint8
 
 const (
-	viewJSON    view = iota // content codings taken off, JSON laid out
-	viewDecoded             // the A2A objects
-	viewRaw                 // the bytes as they were recorded
-	viewCount
+	JSON    View = iota // content codings taken off, JSON laid out
+	Decoded             // the A2A objects
+	Raw                 // the bytes as they were recorded
+	Views
 )
 
-func (v view) String() string { return [...]string{"as JSON", "decoded", "raw"}[v] }
+func (v View) String() string { return [...]string{"as JSON", "decoded", "raw"}[v] }
 
 // Bounds of what is shown of a body.
 const (
-	firstShown = 64 << 10
-	maxShown   = 1 << 20
-	maxLines   = 50_000 // of one body, however short they are
+	FirstShown = 64 << 10
+	MaxShown   = 1 << 20
+	MaxLines   = 50_000 // of one body, however short they are
 )
 
-// A docLine is a line of the detail.
-type docLine struct {
+// A Line is a line of the detail.
+type Line struct {
 	style.Line
-	place   analyzer.Place
-	finding bool              // it is a finding at place
-	found   *analyzer.Finding // which, if it is one
-	lit     []lit             // where it matches what is searched for, in order
-	upto    int               // matches of its part of the detail that begin up to the end of this line
-	node    node              // the object or array that begins in it
-	depth   int               // of a JSON text: how many objects and arrays it is in
-	hidden  []analyzer.Place  // findings inside, if node is folded
+	Place      analyzer.Place
+	Finding    bool              // it is a finding at place
+	Found      *analyzer.Finding // which, if it is one
+	highlights []Highlight       // where it matches what is searched for, in order
+	Upto       int               // matches of its part of the detail that begin up to the end of this line
+	Node       Node              // the object or array that begins in it
+	depth      int               // of a JSON text: how many objects and arrays it is in
+	Hidden     []analyzer.Place  // findings inside, if node is folded
 }
 
-// A document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
+// A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
 // some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
 // a great many.
-type document struct {
-	before, after []docLine
-	marks         map[int][]docLine // by index of the event: its findings
-	open          map[int][]docLine // by index of the event: its content and its findings
-	cut           bool              // a body is longer than what is shown
-	total         time.Duration     // that the bars of the events stand for; 0 if there are none
-	reading       *reading.Reading
-	pattern       *find.Pattern // that was searched for
+type Document struct {
+	Before, After []Line
+	Marks         map[int][]Line // by index of the event: its findings
+	Open          map[int][]Line // by index of the event: its content and its findings
+	Cut           bool           // a body is longer than what is shown
+	Total         time.Duration  // that the bars of the events stand for; 0 if there are none
+	Reading       *reading.Reading
+	Pattern       *find.Pattern // that was searched for
 }
 
-// A docSource holds what a document is built from.
-type docSource struct {
+// A Source holds what a document is built from.
+type Source struct {
 	load.Excerpt
-	ctx      context.Context
-	load     *load.Loader
-	findings []analyzer.Finding
-	view     view
-	width    int
-	limit    int   // bytes of a body
-	open     []int // events whose content is shown
+	Context  context.Context
+	Load     *load.Loader
+	Findings []analyzer.Finding
+	View     View
+	Width    int
+	Limit    int   // bytes of a body
+	Open     []int // events whose content is shown
 	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
-	reading  *reading.Reading
-	folds    folding
-	pattern  *find.Pattern // that is searched for; nil if none is
-	note     notes.Note
+	Reading  *reading.Reading
+	Folds    Folding
+	Pattern  *find.Pattern // that is searched for; nil if none is
+	Note     notes.Note
 }
 
-// built is the message of loader.build.
-type built struct {
-	ticket uint64
-	doc    document
+// Built is the message of loader.build.
+type Built struct {
+	Ticket uint64
+	Doc    Document
 }
 
-// buildDocument lays an exchange out.
-func buildDocument(l *load.Loader, ticket uint64, s docSource) tea.Cmd {
+// Build lays an exchange out.
+func Build(l *load.Loader, ticket uint64, s Source) tea.Cmd {
 	return func() tea.Msg {
-		s.load, s.reading = l, l.Reader.Read(s.Exchange)
-		return built{ticket, s.layout()}
+		s.Load, s.Reading = l, l.Reader.Read(s.Exchange)
+		return Built{ticket, s.layout()}
 	}
 }
 
-func (s docSource) layout() document {
-	w := docWriter{docSource: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
-	w.doc.reading, w.doc.pattern = s.reading, s.pattern
+func (s Source) layout() Document {
+	w := writer{Source: s, doc: Document{Marks: make(map[int][]Line), Open: make(map[int][]Line)}}
+	w.doc.Reading, w.doc.Pattern = s.Reading, s.Pattern
 	w.request()
 	w.answer()
-	w.doc.before = w.part()
+	w.doc.Before = w.part()
 	w.contents()
 	w.ending()
-	w.doc.after = w.part()
+	w.doc.After = w.part()
 	return w.doc
 }
 
-func (w *docWriter) request() {
+func (w *writer) request() {
 	at := analyzer.Place{Exchange: w.Exchange.Seq}
 	w.noted()
 	if how := w.Exchange.Client.How; how != "" && how != "user-agent" && how != "default" {
@@ -118,20 +126,20 @@ func (w *docWriter) request() {
 }
 
 // noted writes the mark and the comment, if there are any.
-func (w *docWriter) noted() {
+func (w *writer) noted() {
 	words := ""
-	if w.note.Marked {
+	if w.Note.Marked {
 		words = "* marked "
 	}
-	if w.note.Comment != "" {
-		words += "# " + w.note.Comment
+	if w.Note.Comment != "" {
+		words += "# " + w.Note.Comment
 	}
 	if words != "" {
 		w.say(analyzer.Place{}, style.Text(style.Title, strings.TrimSpace(words)), 2)
 	}
 }
 
-func (w *docWriter) answer() {
+func (w *writer) answer() {
 	w.say(analyzer.Place{}, style.Line{}, 0)
 	at := analyzer.Place{Exchange: w.Exchange.Seq, Response: true}
 	res := w.Exchange.Response
@@ -156,11 +164,11 @@ func (w *docWriter) answer() {
 }
 
 // head writes a head, with its findings below each line.
-func (w *docWriter) head(at analyzer.Place, raw []byte, look style.Style, mark string) {
-	if w.counting && w.pattern.Absent(raw) {
+func (w *writer) head(at analyzer.Place, raw []byte, look style.Style, mark string) {
+	if w.counting && w.Pattern.Absent(raw) {
 		return
 	}
-	if w.view == viewRaw {
+	if w.View == Raw {
 		for _, piece := range rawLines(raw) {
 			w.put(at.Line(), style.Text(look, mark).Add(style.Normal, piece), 2)
 			mark = ""
@@ -174,7 +182,7 @@ func (w *docWriter) head(at analyzer.Place, raw []byte, look style.Style, mark s
 		}
 	}
 	w.found(func(p analyzer.Place) bool {
-		return p.Response == at.Response && at.Exchange > 0 && (w.view == viewRaw && isFirst(p.Part) ||
+		return p.Response == at.Response && at.Exchange > 0 && (w.View == Raw && isFirst(p.Part) ||
 			w.headerAbsent(p, raw))
 	})
 }
@@ -182,59 +190,59 @@ func (w *docWriter) head(at analyzer.Place, raw []byte, look style.Style, mark s
 func isFirst(part string) bool { return part == "" || part == "line" || part == "status" }
 
 // headerAbsent reports whether a place is a header that the head, as it is shown, does not have.
-func (w *docWriter) headerAbsent(p analyzer.Place, raw []byte) bool {
-	name, ok := headerOf(p.Part)
+func (w *writer) headerAbsent(p analyzer.Place, raw []byte) bool {
+	name, ok := HeaderOf(p.Part)
 	if !ok {
 		return false
 	}
 	fields, _ := capture.ParseFields(raw)
-	return w.view == viewRaw || !fields.Has(name)
+	return w.View == Raw || !fields.Has(name)
 }
 
-func headerOf(part string) (string, bool) {
+func HeaderOf(part string) (string, bool) {
 	name, ok := strings.CutPrefix(part, "header[")
 	return strings.TrimSuffix(name, "]"), ok
 }
 
-func (w *docWriter) field(at analyzer.Place, field string) {
+func (w *writer) field(at analyzer.Place, field string) {
 	if field == "" {
 		return
 	}
 	name, value, _ := strings.Cut(field, ":")
 	w.put(at.Header(name), style.Text(style.Name, name).Add(style.Dim, ":").Add(style.Normal, value), 4)
 	w.found(func(p analyzer.Place) bool {
-		broken, ok := headerOf(p.Part)
+		broken, ok := HeaderOf(p.Part)
 		return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
 	})
 }
 
-func (w *docWriter) trailer(at analyzer.Place, raw []byte) {
+func (w *writer) trailer(at analyzer.Place, raw []byte) {
 	for field := range strings.Lines(string(raw)) {
 		w.field(at, "trailer "+strings.TrimRight(field, "\r\n"))
 	}
 }
 
-// eventIndent is how far what belongs to an event stands to the right of its row.
-const eventIndent = 2
+// EventIndent is how far what belongs to an event stands to the right of its row.
+const EventIndent = 2
 
 // contents lays out the findings of a stream's events, and the contents of those that are open.
-func (w *docWriter) contents() {
+func (w *writer) contents() {
 	if w.Exchange.Response == nil || !w.Exchange.Response.Stream {
 		return
 	}
-	w.width -= eventIndent
-	defer func() { w.width += eventIndent }()
-	for i := range w.findings {
-		f := &w.findings[i]
+	w.Width -= EventIndent
+	defer func() { w.Width += EventIndent }()
+	for i := range w.Findings {
+		f := &w.Findings[i]
 		if !f.Place.Response {
 			continue
 		}
 		if at := w.Excerpt.Events.IndexOf(f.Place.Part); at >= 0 {
-			w.doc.marks[at] = append(w.doc.marks[at], findingLines(f, w.width-1)...)
+			w.doc.Marks[at] = append(w.doc.Marks[at], FindingLines(f, w.Width-1)...)
 		}
 	}
-	for _, i := range w.open {
-		err := w.load.Events(w.ctx, w.Exchange.Seq, w.Excerpt.Events, i, i, func(at int, e *capture.Event) {
+	for _, i := range w.Open {
+		err := w.Load.Events(w.Context, w.Exchange.Seq, w.Excerpt.Events, i, i, func(at int, e *capture.Event) {
 			if at == i {
 				place := load.EventAt(w.Exchange.Seq, e.K)
 				w.event(place, e, func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part })
@@ -243,7 +251,7 @@ func (w *docWriter) contents() {
 		if err != nil {
 			w.say(analyzer.Place{}, style.Text(style.Error, "! "+err.Error()), 2)
 		}
-		w.doc.open[i] = w.part()
+		w.doc.Open[i] = w.part()
 	}
 }
 
@@ -251,16 +259,16 @@ func (w *docWriter) contents() {
 const barsFrom = 90
 
 // bars decides what the bars of the events stand for, and says it.
-func (w *docWriter) bars() string {
-	if w.width < barsFrom || w.More || w.Excerpt.Events.At <= 0 {
+func (w *writer) bars() string {
+	if w.Width < barsFrom || w.More || w.Excerpt.Events.At <= 0 {
 		return ""
 	}
-	w.doc.total = w.Excerpt.Events.At
-	return "; bars are the waits before the events, on a scale from 0 to " + text.Duration(w.doc.total)
+	w.doc.Total = w.Excerpt.Events.At
+	return "; bars are the waits before the events, on a scale from 0 to " + text.Duration(w.doc.Total)
 }
 
 // howMany says how many events there are, once all were read.
-func (w *docWriter) howMany() string {
+func (w *writer) howMany() string {
 	if w.More {
 		return "events"
 	}
@@ -268,12 +276,12 @@ func (w *docWriter) howMany() string {
 }
 
 // event writes the content of one event.
-func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
-	if w.counting && w.view != viewDecoded && w.pattern.Absent(e.Raw) {
+func (w *writer) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
+	if w.counting && w.View != Decoded && w.Pattern.Absent(e.Raw) {
 		return
 	}
 	fields := e.Fields()
-	if w.view == viewRaw || !fields.HasData {
+	if w.View == Raw || !fields.HasData {
 		w.found(mine)
 		w.plain(at, rawLines(e.Raw))
 		return
@@ -283,7 +291,7 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 			w.put(at, style.Text(style.Name, field.name).Add(style.Dim, ": ").Add(style.Normal, field.value), 2)
 		}
 	}
-	if w.view == viewDecoded {
+	if w.View == Decoded {
 		w.found(mine)
 		w.decodedEvent(at, fields.Data)
 		return
@@ -292,7 +300,7 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 }
 
 // ending writes how the exchange ended, and what the recorder noted about it.
-func (w *docWriter) ending() {
+func (w *writer) ending() {
 	w.say(analyzer.Place{}, style.Line{}, 0)
 	if res := w.Exchange.Response; res != nil && res.Stream {
 		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
