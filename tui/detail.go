@@ -82,6 +82,26 @@ func newDetail(s *panel.Shared, goal analyzer.Place) *detail {
 
 func (d *detail) Scope() keys.Scope { return keys.InDetail }
 
+// showAs takes over how another detail shows its exchange.
+func (d *detail) showAs(other *detail) { d.mode, d.folds.All = other.mode, other.folds.All }
+
+// setMode changes how bodies and events are shown.
+func (d *detail) setMode(v document.View) tea.Cmd {
+	d.mode = v
+	return d.build()
+}
+
+// takeKeys returns the keys that were pressed before there was something to show, once there is.
+func (d *detail) takeKeys() (pressed []keys.Action) {
+	if d.ready {
+		pressed, d.pendingKeys = d.pendingKeys, nil
+	}
+	return pressed
+}
+
+// Leave ends what is under way, since the panel goes.
+func (d *detail) Leave() { d.leave() }
+
 // begin returns the command that loads the exchange.
 func (d *detail) begin() tea.Cmd {
 	d.loading = d.shared.Ticket()
@@ -285,6 +305,9 @@ func (d *detail) index() {
 	}
 	d.extra = slices.Sorted(maps.Keys(keys))
 }
+
+// isAtRest reports whether all is shown that was read, and nothing is being read but the exchange itself.
+func (d *detail) isAtRest() bool { return d.ready && d.reading == 0 && d.building == 0 }
 
 // seekGoal moves to the goal, once what it names was read.
 func (d *detail) seekGoal() tea.Cmd {

@@ -68,6 +68,9 @@ func (d *diffPanel) Status() string {
 	return d.mode.String()
 }
 
+// Leave ends what is under way, since the panel goes.
+func (d *diffPanel) Leave() { d.leave() }
+
 func (d *diffPanel) begin() tea.Cmd {
 	d.loading = d.shared.Ticket()
 	found := d.shared.Found.Within(1, d.shared.Info.Exchanges)

@@ -67,8 +67,8 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 	shown := selection{
 		words: "all: " + text.Plural(m.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
 	}
-	if s := m.list.search; s != nil {
-		found := append([]uint64{}, s.matches...)
+	if matches, filtered := m.list.matches(); filtered {
+		found := append([]uint64{}, matches...)
 		shown = selection{
 			words: "what the filter shows: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
 			seqs: these(found),

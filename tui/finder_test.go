@@ -67,8 +67,8 @@ func TestSearchInAStream(t *testing.T) {
 		if got := u.cursorLine(); !strings.Contains(got, `"note": "K\u0079oto"`) {
 			t.Errorf("what an escape means is on %q", got)
 		}
-		if d := u.m.top().(*detail); len(d.doc.Open) != 1 {
-			t.Errorf("%d events are open; those of earlier matches should be closed", len(d.doc.Open))
+		if n := strings.Count(u.screen(), "▾ ·"); n > 1 {
+			t.Errorf("%d events are open; those of earlier matches should be closed", n)
 		}
 		u.press(".")
 		u.sees("match 1 of 3")

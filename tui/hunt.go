@@ -195,6 +195,26 @@ func (l *list) LookFor(p *find.Pattern) tea.Cmd {
 	return l.hunt.next(l.shared)
 }
 
+// found returns the exchanges with a match that are in the list, as far as they are known.
+func (l *list) found() []uint64 {
+	if l.hunt == nil {
+		return nil
+	}
+	return l.hunt.among(l.search)
+}
+
+// isSearching reports whether something is searched for.
+func (l *list) isSearching() bool { return l.hunt != nil }
+
+// stopSearch stops a search that is under way, and reports whether one was. What was found stays.
+func (l *list) stopSearch() bool {
+	if l.hunt == nil || !l.hunt.running(l.shared.Info.Exchanges) {
+		return false
+	}
+	l.hunt.stop()
+	return true
+}
+
 // endHunt ends the search.
 func (l *list) endHunt() {
 	if l.hunt != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -108,8 +109,8 @@ func TestSearchOnAWideScreen(t *testing.T) {
 		u.press(".")
 		u.pass(time.Second)
 		u.sees("3 exchanges, match 2 of 2")
-		if d := u.m.panes.detail; d.seq != 3 || !d.finder.there {
-			t.Errorf("beside it is exchange %d, at a match: %v", d.seq, d.finder.there)
+		if d := u.m.panes.detail; d.seq != 3 || !strings.Contains(d.Status(), "match 1 of 2") {
+			t.Errorf("beside it is exchange %d: %s", d.seq, d.Status())
 		}
 		u.press("tab", ".")
 		u.sees("━ match 2 of 2 ━")
@@ -161,16 +162,16 @@ func TestSearchWithAFilter(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.press("g").search("task")
-		all := len(u.m.list.hunt.matches)
+		all := len(u.m.list.found())
 		u.press("/").typed("agent:booker").press("enter", "g", ".")
-		kept := u.m.list.hunt.among(u.m.list.search)
+		kept := u.m.list.found()
 		if len(kept) == 0 || len(kept) >= all {
 			t.Fatalf("%d of %d matches are in the list", len(kept), all)
 		}
 		u.sees(fmt.Sprintf(" of %d", len(kept)))
 		for range all {
 			u.press(".")
-			if got := u.m.list.selected(); !u.m.list.hunt.has(got) {
+			if got := u.m.list.selected(); !slices.Contains(u.m.list.found(), got) {
 				t.Errorf("exchange %d has no match", got)
 			}
 		}
@@ -193,7 +194,7 @@ func TestSearchWhenTheFilterLetsOthersThrough(t *testing.T) {
 			status(1, 2, "kyoto", "TASK_STATE_COMPLETED"), status(2, 1, "kyoto", "TASK_STATE_WORKING"),
 		})
 		u.pass(30 * time.Second)
-		if diff := cmp.Diff([]uint64{2}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{2}, u.matches()); diff != "" {
 			t.Fatalf("the filter lets through, -want +got:\n%s", diff)
 		}
 		u.press("g", ".")
@@ -240,9 +241,9 @@ func TestSearchInALargeList(t *testing.T) {
 	src := count(r, 3_000)
 	u := startUI(t, src, 80, 24, Options{Rules: []*analyzer.Rule{}})
 	defer u.cancel()
-	u.until("the list", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
+	u.until("the list", func() bool { return u.m.list.selected() == calls && !u.m.list.isLoading() })
 	u.strike("g")
-	u.until("the top", func() bool { return u.m.list.selected() == 1 && u.m.list.loading == 0 })
+	u.until("the top", func() bool { return u.m.list.selected() == 1 && !u.m.list.isLoading() })
 	u.strike("s")
 	for _, c := range `/t-25"|t-1249"/` {
 		u.strike(string(c))
@@ -251,7 +252,7 @@ func TestSearchInALargeList(t *testing.T) {
 	u.until("the first match", func() bool { return u.m.list.selected() == 101 })
 	u.strike("esc")
 	u.until("the end of the search", func() bool {
-		return u.m.list.hunt.stopped && strings.Contains(u.screen(), "match 1 of ")
+		return strings.Contains(u.screen(), "match 1 of ") && !strings.Contains(u.screen(), "searching ")
 	})
 	close(src.permits)
 	for u.m.list.selected() != 4_997 {
@@ -259,8 +260,8 @@ func TestSearchInALargeList(t *testing.T) {
 		u.strike(".")
 		u.until("the next match", func() bool { return u.m.list.selected() != before })
 	}
-	u.until("all matches", func() bool { return len(u.m.list.hunt.among(nil)) >= 8 })
-	if got := u.m.list.hunt.among(nil); len(got) != 8 {
+	u.until("all matches", func() bool { return len(u.m.list.found()) >= 8 })
+	if got := u.m.list.found(); len(got) != 8 {
 		t.Errorf("the matches are %v", got)
 	}
 }

@@ -286,7 +286,7 @@ func (m *inspector) nothing(name string) string {
 }
 
 // typing reports whether keys go to the filter line.
-func (m *inspector) typing() bool { return m.list.bar != nil && len(m.stack) == 1 }
+func (m *inspector) typing() bool { return m.list.isTyping() && len(m.stack) == 1 }
 
 // View implements tea.Model.
 func (m *inspector) View() string {

@@ -210,14 +210,14 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 		{"workflow:7", 1},
 	} {
 		u.run(u.m.list.apply(c.filter))
-		u.until(c.filter, func() bool { return u.m.list.search.done() && len(u.m.list.search.matches) == c.matches })
+		u.until(c.filter, func() bool { return u.m.list.filterDone() && len(u.matches()) == c.matches })
 	}
 	u.run(u.m.list.apply(""))
 	for range 2 { // by workflow
 		u.strike("u")
 	}
 	u.strike("o")
-	u.until("the list in groups", func() bool { return u.m.list.sorting.now != nil })
+	u.until("the list in groups", func() bool { return u.m.list.isArranged() })
 	if n := src.read.Load(); n > 0 {
 		t.Errorf("%d exchanges were read for a list", n)
 	}
@@ -248,10 +248,10 @@ func TestFiltersOnRows(t *testing.T) {
 					o.Filter = expr
 					u := newUI(t, journey(t), 80, 24, o)
 					defer u.close()
-					if s := u.m.list.search; s == nil || !s.done() || s.err != nil {
+					if _, filtered := u.m.list.matches(); !filtered || !u.m.list.filterDone() {
 						t.Fatalf("the filter has not come to its end:\n%s", u.screen())
 					}
-					return append([]uint64{}, u.m.list.search.matches...)
+					return append([]uint64{}, u.matches()...)
 				}
 				want := matches(Options{})
 				if diff := cmp.Diff(want, matches(Options{Reading: readingOf(t, journey(t))})); diff != "" {

@@ -68,6 +68,9 @@ func (f *ladderPanel) Title() string {
 	return "ladder of " + fmt.Sprint(f.seq)
 }
 
+// Leave ends what is under way, since the panel goes.
+func (f *ladderPanel) Leave() { f.leave() }
+
 func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.Ticket()
 	f.reloadAgain = false

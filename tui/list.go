@@ -99,6 +99,41 @@ func (l *list) selected() uint64 {
 	return l.at(l.window.Cursor)
 }
 
+// matches returns the exchanges that the filter lets through, as far as they are known, and whether there is a filter.
+func (l *list) matches() (seqs []uint64, is bool) {
+	if l.search == nil {
+		return nil, false
+	}
+	return l.search.matches, true
+}
+
+// filterDone reports whether the filter, if there is one, was tried on all exchanges.
+func (l *list) filterDone() bool { return l.search == nil || l.search.done() && l.search.err == nil }
+
+// arranged reports whether the list is shown sorted or grouped.
+func (l *list) isArranged() bool { return l.sorting.now != nil }
+
+// isLoading reports whether rows are being read.
+func (l *list) isLoading() bool { return l.loading != 0 }
+
+// isTyping reports whether a filter is being typed.
+func (l *list) isTyping() bool { return l.bar != nil }
+
+// atEnd reports whether the last exchange of the list is selected.
+func (l *list) atEnd() bool { return l.window.Cursor >= l.window.Length-1 }
+
+// entry returns the row of an exchange, if it was read.
+func (l *list) entry(seq uint64) (load.Entry, bool) {
+	e, there := l.cache[seq]
+	return e, there
+}
+
+// choose puts the cursor on an exchange, or near it if it is not in the list.
+func (l *list) choose(seq uint64) tea.Cmd {
+	l.anchor = seq
+	return l.reposition()
+}
+
 func (l *list) Target() analyzer.Place { return analyzer.Place{Exchange: l.selected()} }
 
 func (l *list) Resize(width, height int) tea.Cmd {

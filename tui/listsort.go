@@ -86,6 +86,18 @@ func (l *list) changeSorting(a keys.Action) tea.Cmd {
 	return l.sortingChanged()
 }
 
+// sortBy sorts the list.
+func (l *list) sortBy(by roster.Order) tea.Cmd {
+	l.sorting.by, l.sorting.reversed = by, false
+	return l.sortingChanged()
+}
+
+// groupBy groups the list.
+func (l *list) groupBy(under roster.Grouping) tea.Cmd {
+	l.sorting.under = under
+	return l.sortingChanged()
+}
+
 // sortingChanged shows the list as it is to be sorted and grouped now.
 func (l *list) sortingChanged() tea.Cmd {
 	s := &l.sorting

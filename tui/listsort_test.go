@@ -121,7 +121,7 @@ func TestGroupsGrow(t *testing.T) {
 		u := newUI(t, m.Reader(), 100, 20, Options{})
 		defer u.close()
 		u.press("u", "G", "k", "k")
-		seq, line := u.m.list.selected(), u.m.list.window.Cursor-u.m.list.window.Top
+		seq, line := u.m.list.selected(), u.cursorRow()
 		if seq == 0 {
 			t.Fatalf("nothing is selected:\n%s", u.screen())
 		}
@@ -130,9 +130,8 @@ func TestGroupsGrow(t *testing.T) {
 			u.pass(50 * time.Millisecond)
 		}
 		u.pass(3 * time.Second)
-		w := u.m.list.window
-		if got := u.m.list.selected(); got != seq || w.Cursor-w.Top != line {
-			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, w.Cursor-w.Top)
+		if got := u.m.list.selected(); got != seq || u.cursorRow() != line {
+			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, u.cursorRow())
 		}
 		if got := u.m.list.length(); got != 60+4+1 {
 			t.Errorf("there are %d lines, want 60 exchanges, 4 tasks and 1 context", got)
@@ -164,7 +163,7 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	src := count(r, 21+42+1500)
 	u := startUI(t, src, 100, 24, Options{})
 	defer u.cancel()
-	u.until("the newest exchange", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
+	u.until("the newest exchange", func() bool { return u.m.list.selected() == calls && !u.m.list.isLoading() })
 	u.strike("o")
 	u.until("progress", func() bool { return strings.Contains(u.screen(), "earliest first: reading, ") })
 	u.strike("k")
@@ -176,12 +175,12 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	u.until("the list by duration", func() bool { return strings.Contains(u.screen(), "longest first ") })
 	u.strike("O")
 	u.until("its reverse", func() bool {
-		return u.m.list.sorting.now != nil && strings.Contains(u.screen(), "shortest first")
+		return u.m.list.isArranged() && strings.Contains(u.screen(), "shortest first")
 	})
 	read := src.exchanges.Load()
 	u.strike("u")
 	u.until("groups", func() bool {
-		return u.m.list.sorting.now != nil && u.m.list.sorting.now.Grouped() && u.m.list.loading == 0
+		return u.m.list.isArranged() && strings.Contains(u.screen(), "by context and task") && !u.m.list.isLoading()
 	})
 	if got := src.exchanges.Load() - read; got > 3*24 {
 		t.Errorf("what sorting needs was read already, and grouping has read %d exchanges", got)
@@ -211,7 +210,7 @@ func TestSortingFails(t *testing.T) {
 		u.press("u")
 		u.sees("the list cannot be sorted: ")
 		u.sees("8 exchanges")
-		if u.m.list.sorting.wanted() {
+		if strings.Contains(u.m.list.Status(), "by context and task") {
 			t.Error("it is still to be grouped")
 		}
 	})

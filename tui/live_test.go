@@ -144,14 +144,14 @@ func TestFilterKeepsUpWithTheCapture(t *testing.T) {
 		record(t, m, call(6, "t-6", "TASK_STATE_COMPLETED"))
 		record(t, m, []capture.Step{task(4, 1, "t-4", "TASK_STATE_FAILED")})
 		u.pass(3 * time.Second)
-		if diff := cmp.Diff([]uint64{4, 5}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{4, 5}, u.matches()); diff != "" {
 			t.Errorf("matches, -want +got:\n%s", diff)
 		}
 		u.press("/", "ctrl+u").typed("severity:error").press("enter")
 		u.sees("0 of 6 exchanges")
 		record(t, m, call(7, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		u.pass(3 * time.Second)
-		if diff := cmp.Diff([]uint64{7}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{7}, u.matches()); diff != "" {
 			t.Errorf("matches, -want +got:\n%s\n%s", diff, u.screen())
 		}
 	})

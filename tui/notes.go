@@ -104,7 +104,7 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 // noteOn returns the note on an exchange, by its id if that was read already.
 func (m *inspector) noteOn(seq uint64) notes.Note {
 	n := m.shared.Notes
-	if e, there := m.list.cache[seq]; there {
+	if e, there := m.list.entry(seq); there {
 		return n.Of(seq, e.ID)
 	}
 	return n.Numbered(seq)

@@ -152,7 +152,7 @@ func TestFilterAsYouType(t *testing.T) {
 		defer u.close()
 		u.press("g", "j") // exchange 2
 		u.press("/").typed("task:plan-7f3a")
-		if diff := cmp.Diff([]uint64{2, 3}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{2, 3}, u.matches()); diff != "" {
 			t.Errorf("matches while typing, -want +got:\n%s", diff)
 		}
 		if got := u.m.list.selected(); got != 2 {
@@ -161,7 +161,7 @@ func TestFilterAsYouType(t *testing.T) {
 		u.typed(" state:")
 		u.sees("^ column 22: state has no value")
 		u.typed("working")
-		if diff := cmp.Diff([]uint64{2}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{2}, u.matches()); diff != "" {
 			t.Errorf("matches after more was typed, -want +got:\n%s", diff)
 		}
 	})
@@ -178,12 +178,12 @@ func TestFilterErrorsKeepTheList(t *testing.T) {
 		u.sees("2 of 8 exchanges")
 		u.press("esc")
 		u.sees(" / is:error")
-		if u.m.list.bar != nil {
+		if u.m.list.isTyping() {
 			t.Error("esc does not close the line")
 		}
 		u.press("esc")
 		u.sees("8 exchanges")
-		if u.m.list.search != nil {
+		if _, filtered := u.m.list.matches(); filtered {
 			t.Error("esc does not take the filter off")
 		}
 		u.press("esc")
@@ -311,11 +311,11 @@ func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("enter")
-		short := u.m.top().(*detail).window.Length
+		short := u.m.top().(*detail).length()
 		u.press("G", "k", "k")
 		u.sees("… 65.5 kB of 240.0 kB; + shows more")
 		u.press("+")
-		if long := u.m.top().(*detail).window.Length; long < 3*short {
+		if long := u.m.top().(*detail).length(); long < 3*short {
 			t.Errorf("+ makes %d lines of %d", long, short)
 		}
 		u.press("+")

@@ -156,7 +156,7 @@ func (m *inspector) adopt(opened panel.Panel) {
 // dropPanes ends what the panes have under way, but for one that has the focus.
 func (m *inspector) dropPanes() {
 	if d := m.panes.detail; d != nil && !slices.Contains(m.stack, panel.Panel(d)) {
-		d.leave()
+		d.Leave()
 	}
 	m.dropThird()
 	m.panes = panes{alone: m.panes.alone, before: m.panes.before}
@@ -169,27 +169,9 @@ func (m *inspector) dropThird() {
 	case slices.Contains(m.stack, p):
 		m.panes.before = p
 	default:
-		endWork(p)
+		leavePanel(p)
 	}
 	m.panes.third = nil
-}
-
-// endWork ends what a panel has under way, since it goes.
-func endWork(p panel.Panel) {
-	switch p := p.(type) {
-	case *detail:
-		p.leave()
-	case *elsewhere:
-		p.leave()
-	case *diffPanel:
-		p.leave()
-	case *ladderPanel:
-		p.leave()
-	case *workflowPanel:
-		p.ladder.leave()
-	case *textPanel:
-		p.leave()
-	}
 }
 
 // followList has the panes show the exchange that is selected in the list, when the selection has rested for a moment
@@ -239,8 +221,8 @@ func (m *inspector) showBeside(at analyzer.Place) tea.Cmd {
 	}
 	next := newDetail(m.shared, at)
 	if old := p.detail; old != nil {
-		next.mode, next.folds.All = old.mode, old.folds.All
-		old.leave()
+		next.showAs(old)
+		old.Leave()
 		if i := slices.Index(m.stack, panel.Panel(old)); i >= 0 {
 			m.stack[i] = next
 		}
@@ -307,8 +289,7 @@ func (m *inspector) openBeside(at analyzer.Place) tea.Cmd {
 	var cmd tea.Cmd
 	if at.Exchange != m.list.selected() {
 		m.list.reveal(at.Exchange)
-		m.list.anchor = at.Exchange
-		cmd = m.list.reposition()
+		cmd = m.list.choose(at.Exchange)
 	}
 	cmd = tea.Batch(cmd, m.showBeside(at))
 	m.stack = append(m.stack[:1], m.panes.detail)

@@ -96,13 +96,11 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 // of them may lead to another exchange, where those after it wait in turn.
 func (m *inspector) performPending() tea.Cmd {
 	d, is := m.shownDetail()
-	if !is || !d.ready || len(d.pendingKeys) == 0 {
+	if !is {
 		return nil
 	}
-	keys := d.pendingKeys
-	d.pendingKeys = nil
 	var cmds []tea.Cmd
-	for _, a := range keys {
+	for _, a := range d.takeKeys() {
 		cmds = append(cmds, m.perform(a))
 	}
 	return tea.Batch(cmds...)
@@ -157,10 +155,10 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 	case a == keys.Leave:
 		return m.quit()
 	}
-	if h := m.list.hunt; h != nil && h.running(m.shared.Info.Exchanges) {
-		h.stop()
+	if m.list.stopSearch() {
 		return nil
-	} else if h != nil {
+	}
+	if m.list.isSearching() {
 		return m.searchFor(m.list, nil)
 	}
 	return m.list.Update(a)
@@ -169,7 +167,13 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 // leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
 func (m *inspector) leaveTop() {
 	if top := m.top(); !m.isPane(top) {
-		endWork(top)
+		leavePanel(top)
+	}
+}
+
+func leavePanel(p panel.Panel) {
+	if l, is := p.(panel.Leaver); is {
+		l.Leave()
 	}
 }
 
@@ -250,19 +254,18 @@ func (m *inspector) showNeighbour(d *detail, a keys.Action) tea.Cmd {
 		return m.replace(d, analyzer.Place{Exchange: seq})
 	}
 	m.shared.Message = "no further exchange in the list"
-	m.list.anchor = d.seq
-	return m.list.reposition()
+	return m.list.choose(d.seq)
 }
 
 // replace shows another exchange in place of the detail.
 func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
-	m.list.anchor = at.Exchange
+	chosen := m.list.choose(at.Exchange)
 	if d == m.panes.detail {
-		return tea.Batch(m.list.reposition(), m.showBeside(at))
+		return tea.Batch(chosen, m.showBeside(at))
 	}
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
 	next := newDetail(m.shared, at)
-	next.mode, next.folds.All = d.mode, d.folds.All
-	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
+	next.showAs(d)
+	return tea.Batch(chosen, m.push(next), next.begin())
 }

@@ -11,7 +11,7 @@ func (m *inspector) liveChanged(first, was bool) {
 		m.followed, m.list.follow = m.list.follow, false
 	case !was && s.Info.Live:
 		m.shared.Message = "the recording was resumed"
-		m.list.follow = m.followed && m.list.window.Cursor >= m.list.window.Length-1
+		m.list.follow = m.followed && m.list.atEnd()
 	}
 }
 

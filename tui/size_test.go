@@ -8,8 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
@@ -110,7 +111,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
 	})
 	close(src.permits)
-	u.until("what is around it", func() bool { return u.m.list.loading == 0 })
+	u.until("what is around it", func() bool { return !u.m.list.isLoading() })
 	src.exchanges.Store(0)
 	u.strike("g")
 	u.until("the first exchange", func() bool { return strings.Contains(u.cursorLine(), " 1 09:30:01") })
@@ -123,9 +124,8 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		u.strike(string(c))
 	}
 	u.until("the filter's result", func() bool {
-		s := u.m.list.search
-		return s != nil && s.done() &&
-			len(s.matches) == 4
+		matches, filtered := u.m.list.matches()
+		return filtered && u.m.list.filterDone() && len(matches) == 4
 	})
 	if got := src.exchanges.Load(); got > 3*21 {
 		t.Errorf("the index knows the task, and finding it took %d exchanges", got)
@@ -152,24 +152,20 @@ func TestScrollingReadsWhatIsSeen(t *testing.T) {
 	if got := src.exchanges.Load(); got > 22*21+3*21 {
 		t.Errorf("21 pages of 21 rows took %d exchanges", got)
 	}
-	if len(u.m.list.cache) > maxCached {
-		t.Errorf("the list keeps %d entries", len(u.m.list.cache))
-	}
 }
 
 func TestListForgetsWhatIsFarAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, growing(t, 10).Reader(), 80, 24, Options{})
-		defer u.close()
-		l := u.m.list
-		for seq := range uint64(maxCached) {
-			l.cache[seq+1000] = load.Entry{Seq: seq + 1000}
-		}
-		l.store(entries{ticket: l.loading})
-		if len(l.cache) > 100 {
-			t.Errorf("%d entries are kept for a list of 10", len(l.cache))
-		}
-	})
+	l := newList(&panel.Shared{
+		Load: load.New(t.Context(), growing(t, 10).Reader(), nil), Opened: true, Info: capture.Info{Exchanges: 10},
+	}, nil)
+	l.Resize(80, 22)
+	for seq := range uint64(maxCached) + 1 {
+		l.cache[seq+1000] = load.Entry{Seq: seq + 1000}
+	}
+	l.store(entries{ticket: l.loading})
+	if len(l.cache) > 100 {
+		t.Errorf("%d entries are kept for a list of 10", len(l.cache))
+	}
 }
 
 // long returns a capture with one stream of very many events.
@@ -186,37 +182,50 @@ func long(tb testing.TB, events int) *capture.Memory {
 	return m
 }
 
+// A stepCounter counts the steps of exchanges that are read.
+type stepCounter struct {
+	capture.Source
+	steps atomic.Int64
+}
+
+func (c *stepCounter) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for step, err := range c.Source.StepsOf(ctx, seq, from) {
+			if c.steps.Add(1); !yield(step, err) {
+				return
+			}
+		}
+	}
+}
+
 func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	const events = 30_000
 	m := long(t, events)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	u := startUI(t, m.Reader(), 80, 24, Options{})
+	src := &stepCounter{Source: m.Reader()}
+	u := startUI(t, src, 80, 24, Options{})
 	defer u.cancel()
 	u.until("the list", func() bool { return u.m.list.selected() == 1 })
 	u.strike("enter")
 	d := u.m.top().(*detail)
-	shown := func() bool { return d.ready && d.reading == 0 && d.building == 0 }
+	shown := func() bool { return d.isAtRest() && !strings.Contains(u.screen(), "…\n") }
 	// Before that the end is where reading has come to, and each such end is a screen of its own.
 	u.until("the whole stream", func() bool { return shown() && !d.More })
+	src.steps.Store(0)
 	u.strike("G")
 	u.until("the last events", func() bool { return shown() && strings.Contains(u.screen(), "·"+fmt.Sprint(events)) })
 	u.strike("ctrl+b")
 	u.until("a page before", shown)
-	if got := len(d.rows); got > 4*24 {
-		t.Errorf("three screens of events took %d of them to be read", got)
+	if got := src.steps.Load(); got > 4*512 { // from the mark before each screen on
+		t.Errorf("two screens of events took %d steps to be read", got)
 	}
-	if got := d.window.Length; got < events {
+	if got := d.length(); got < events {
 		t.Errorf("the detail has %d lines for %d events", got, events)
 	}
 	u.strike("l")
-	f := u.m.top().(*ladderPanel)
-	u.until("the ladder", func() bool { return f.ready })
-	if got := len(f.rows); got > 3*maxLadderEvents {
-		t.Errorf("the ladder has %d rows", got)
-	}
-	u.sees("SubscribeToTask")
+	u.until("the ladder", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 }
 
 // Lines and what stands in them are each other's inverse, wherever events have lines below them.
@@ -256,11 +265,27 @@ func BenchmarkFirstFrame(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
 		m := newInspector(load.New(ctx, r, nil), Options{Theme: style.Dark})
 		m.Update(sizeOf(80, 24))
-		m.Update(m.shared.Load.Open()())
-		m.list.loading = 0
-		m.Update(m.list.loadMissing()())
-		if frame := m.View(); !strings.Contains(frame, "GetTask") {
-			b.Fatal(frame)
+		msgs := make(chan tea.Msg)
+		var run func(cmd tea.Cmd)
+		run = func(cmd tea.Cmd) {
+			go func() {
+				msg := cmd()
+				if batch, is := msg.(tea.BatchMsg); is {
+					for _, c := range batch {
+						run(c)
+					}
+					return
+				}
+				select {
+				case msgs <- msg:
+				case <-ctx.Done():
+				}
+			}()
+		}
+		for run(m.shared.Load.Open()); !strings.Contains(m.View(), "GetTask"); {
+			if _, cmd := m.Update(<-msgs); cmd != nil {
+				run(cmd)
+			}
 		}
 		cancel()
 		if err := r.Close(); err != nil {
@@ -271,21 +296,21 @@ func BenchmarkFirstFrame(b *testing.B) {
 
 // BenchmarkFrame draws the list of a large capture.
 func BenchmarkFrame(b *testing.B) {
-	m := newInspector(load.New(b.Context(), nil, nil), Options{Theme: style.Dark})
-	m.Update(sizeOf(120, 40))
-	m.shared.Opened, m.shared.Info.Exchanges = true, 1_000_000
-	for seq := range uint64(1_000_000) {
-		if seq > 999_900 {
-			m.list.cache[seq+1] = load.Entry{
-				Seq: seq + 1, Started: dawn, Client: "traveller", Agent: "booker", Request: "GetTask",
-				Status: "200", Took: time.Millisecond,
-			}
+	l := newList(&panel.Shared{
+		Load: load.New(b.Context(), nil, nil), Opened: true, Info: capture.Info{Exchanges: 1_000_000},
+	}, nil)
+	for seq := uint64(999_900); seq <= 1_000_000; seq++ {
+		l.cache[seq] = load.Entry{
+			Seq: seq, Started: dawn, Client: "traveller", Agent: "booker", Request: "GetTask", Status: "200",
+			Took: time.Millisecond,
 		}
 	}
-	m.list.newest()
-	m.list.reposition()
+	l.newest()
+	l.Resize(120, 38)
 	for b.Loop() {
-		m.View()
+		for _, line := range l.View() {
+			line.Paint(style.Dark)
+		}
 	}
 }
 

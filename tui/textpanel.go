@@ -52,6 +52,9 @@ func (p *textPanel) Scope() keys.Scope { return keys.InText }
 
 func (p *textPanel) Title() string { return "text of " + strconv.FormatUint(p.seq, 10) }
 
+// Leave ends what is under way, since the panel goes.
+func (p *textPanel) Leave() { p.leave() }
+
 // begin returns the command that reads the exchange.
 func (p *textPanel) begin() tea.Cmd { return p.readOn(0) }
 

@@ -147,7 +147,7 @@ func TestClicksOnTextAndTree(t *testing.T) {
 		}
 		click(15)
 		u.press("j")
-		if p := u.m.top().(*textPanel); !p.inText || p.Target() != load.EventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
 		}
 		u.press("esc", "W", "tab")

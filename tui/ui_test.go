@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -202,6 +203,17 @@ func (u *ui) sees(words string) {
 	if !strings.Contains(u.screen(), words) {
 		u.t.Errorf("the screen does not say %q:\n%s", words, u.screen())
 	}
+}
+
+// matches returns the exchanges that the filter lets through.
+func (u *ui) matches() []uint64 {
+	seqs, _ := u.m.list.matches()
+	return seqs
+}
+
+// cursorRow returns which line of the screen the cursor is in.
+func (u *ui) cursorRow() int {
+	return slices.IndexFunc(u.m.frame(), func(l style.Line) bool { return strings.HasPrefix(l.String(), ">") })
 }
 
 // cursorLine returns the line of the screen where the cursor is.

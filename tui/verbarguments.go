@@ -46,13 +46,13 @@ func (m *inspector) gotoPlace(argument string) (tea.Cmd, error) {
 	if at != (analyzer.Place{Exchange: at.Exchange}) {
 		return m.openDetail(at), nil
 	}
-	if s := m.list.search; s != nil && !slices.Contains(s.matches, at.Exchange) {
+	if shown, filtered := m.list.matches(); filtered && !slices.Contains(shown, at.Exchange) {
 		return nil, fmt.Errorf("the filter hides exchange %d; open %d shows it, unfilter shows all", at.Exchange,
 			at.Exchange)
 	}
 	cmd := m.home()
-	m.list.follow, m.list.anchor = false, at.Exchange
-	return tea.Batch(cmd, m.list.reposition()), nil
+	m.list.follow = false
+	return tea.Batch(cmd, m.list.choose(at.Exchange)), nil
 }
 
 func (m *inspector) openPlace(argument string) (tea.Cmd, error) {
@@ -96,8 +96,7 @@ func (m *inspector) setView(name string) (tea.Cmd, error) {
 	case i < 0:
 		return nil, fmt.Errorf("a view is json, decoded or raw, not %q", name)
 	}
-	d.mode = document.View(i)
-	return d.build(), nil
+	return d.setMode(document.View(i)), nil
 }
 
 func (m *inspector) setTime(name string) (tea.Cmd, error) {
@@ -174,8 +173,7 @@ func (m *inspector) setOrder(name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
 	}
-	m.list.sorting.by, m.list.sorting.reversed = roster.Order(i), false
-	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+	return tea.Batch(m.home(), m.list.sortBy(roster.Order(i))), nil
 }
 
 func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
@@ -183,8 +181,7 @@ func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
 	}
-	m.list.sorting.under = roster.Grouping(i)
-	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+	return tea.Batch(m.home(), m.list.groupBy(roster.Grouping(i))), nil
 }
 
 func (m *inspector) commentWith(words string) (tea.Cmd, error) {

@@ -58,6 +58,9 @@ func (w *workflowPanel) unread() bool {
 	return w.shared.Load.Reading.Now() == nil && w.shared.Load.Links.Last.Load() < w.ladder.seq && !w.shared.Judged.Ended
 }
 
+// Leave ends what is under way, since the panel goes.
+func (w *workflowPanel) Leave() { w.ladder.leave() }
+
 // begin loads the workflow, if the links were read that far.
 func (w *workflowPanel) begin() tea.Cmd {
 	if w.unread() {

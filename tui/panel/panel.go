@@ -34,6 +34,9 @@ type Folder interface {
 	Fold() (tea.Cmd, bool) // folds or unfolds the heading under the cursor; false if there is none
 }
 
+// A Leaver is a panel that has something under way, which ends when the panel goes.
+type Leaver interface{ Leave() }
+
 // A Clickable panel selects what is at a line of it.
 type Clickable interface{ Click(y int) tea.Cmd }
 
