@@ -8,6 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/detail"
+	"a2atap/tui/findings"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
@@ -313,7 +315,7 @@ func TestRulePageIsWhatFindingsSay(t *testing.T) {
 		u := newUI(t, journey(t), 100, 200, Options{})
 		defer u.close()
 		u.press("e")
-		id := u.m.top().(*findingsPanel).selected().Rule.ID
+		id := u.m.top().(*findings.Panel).Selected().Rule.ID
 		panel := u.screen()
 		u.press("esc").command("rule " + id)
 		page := u.screen()
@@ -341,8 +343,8 @@ func FuzzExecute(f *testing.F) {
 		m.shared.Opened, m.shared.Info.Exchanges = true, 8
 		for _, in := range []func(){
 			func() {},
-			func() { m.push(newDetail(m.shared, analyzer.Place{Exchange: 1})) },
-			func() { m.push(newFindings(m.shared)) },
+			func() { m.push(detail.New(m.shared, analyzer.Place{Exchange: 1})) },
+			func() { m.push(findings.New(m.shared)) },
 			func() { m.push(newHelp(keys.InList)) },
 		} {
 			in()

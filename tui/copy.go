@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/document"
 	"a2atap/tui/load"
+	"a2atap/tui/page"
 	"a2atap/tui/panel"
 	"a2atap/tui/terminal"
 	"a2atap/tui/text"
@@ -74,7 +75,7 @@ func (m *inspector) copied(msg copied) tea.Cmd {
 		m.shared.Message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
 		return nil
 	}
-	cmd := m.push(newCopied(msg.name, msg.words))
+	cmd := m.push(page.NewCopied(msg.name, msg.words))
 	out := m.out
 	if out == nil {
 		return cmd

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/tuitest"
 )
 
 // clipboard returns what the terminal was last asked to put on its clipboard.
@@ -137,8 +138,8 @@ func TestCopyRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := growing(t, 0)
-				record(t, m, append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), answered(1, c.body)...))
+				m := tuitest.Growing(t, 0)
+				tuitest.Record(t, m, append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), tuitest.Answered(1, c.body)...))
 				u := newUI(t, m.Reader(), 100, 24, Options{Rules: []*analyzer.Rule{}})
 				defer u.close()
 				var terminal bytes.Buffer
@@ -160,7 +161,7 @@ func TestCopyRefuses(t *testing.T) {
 // Of a long stream the transcript is not even made.
 func TestCopyOfALongTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analyzer.Rule{}})
+		u := newUI(t, tuitest.Long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analyzer.Rule{}})
 		defer u.close()
 		u.press("y", "t")
 		u.sees("y: transcript: it is too long for a clipboard (65.5 kB); a2atap show prints it")

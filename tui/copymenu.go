@@ -9,21 +9,24 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/tui/detail"
 	"a2atap/tui/document"
+	"a2atap/tui/findings"
 	"a2atap/tui/keys"
+	"a2atap/tui/menu"
 	"a2atap/tui/panel"
 )
 
 // copyChoices returns what can be copied where the cursor is.
-func (m *inspector) copyChoices() []choice {
+func (m *inspector) copyChoices() []menu.Choice {
 	at, load := m.top().Target(), m.shared.Load
 	var line document.Line // under the cursor
 	mark := uint64(0)      // where to begin to look for the selected event
-	if d, is := m.top().(*detail); is {
-		if l := d.lineAt(d.spot()); l != nil {
+	if d, is := m.top().(*detail.Panel); is {
+		if l := d.LineAt(d.Spot()); l != nil {
 			line = *l
 		}
-		if i := d.eventAtCursor(); i >= 0 {
+		if i := d.EventAtCursor(); i >= 0 {
 			mark = d.Excerpt.Events.Page(i).Arrival
 		}
 	}
@@ -32,48 +35,48 @@ func (m *inspector) copyChoices() []choice {
 	if within.Exchange == 0 { // a line of our own
 		within = at
 	}
-	choices := []choice{
+	choices := []menu.Choice{
 		{
-			key: "v", words: "value under the cursor", off: panel.Unless(hasValue(line.Place), "this line has no value"),
-			do: func() tea.Cmd {
+			Key: "v", Words: "value under the cursor", Off: panel.Unless(hasValue(line.Place), "this line has no value"),
+			Do: func() tea.Cmd {
 				return copyText(load, "value", func() (string, error) { return valueAt(load, within, mark) })
 			},
 		},
 		{
-			key: "n", words: "name of that value, or of the header", off: panel.Unless(nameOf(within) != "", "this line has no name"),
-			do: func() tea.Cmd { return give("name", nameOf(within)) },
+			Key: "n", Words: "name of that value, or of the header", Off: panel.Unless(nameOf(within) != "", "this line has no name"),
+			Do: func() tea.Cmd { return give("name", nameOf(within)) },
 		},
 		{
-			key: "p", words: "pointer to that value, in JSON", off: panel.Unless(within.Pointer != "", "this line is not within JSON"),
-			do: func() tea.Cmd { return give("pointer", within.Pointer) },
+			Key: "p", Words: "pointer to that value, in JSON", Off: panel.Unless(within.Pointer != "", "this line is not within JSON"),
+			Do: func() tea.Cmd { return give("pointer", within.Pointer) },
 		},
 		{
-			key: "w", words: "where it is, as findings write it: " + within.String(),
-			do: func() tea.Cmd { return give("where", within.String()) },
+			Key: "w", Words: "where it is, as findings write it: " + within.String(),
+			Do: func() tea.Cmd { return give("where", within.String()) },
 		},
 		{
-			key: "b", words: "body of the request",
-			do: func() tea.Cmd { return copyText(load, "body", func() (string, error) { return bodyOf(load, request) }) },
+			Key: "b", Words: "body of the request",
+			Do: func() tea.Cmd { return copyText(load, "body", func() (string, error) { return bodyOf(load, request) }) },
 		},
 		{
-			key: "a", words: "answer: its body",
-			do: func() tea.Cmd {
+			Key: "a", Words: "answer: its body",
+			Do: func() tea.Cmd {
 				return copyText(load, "answer", func() (string, error) { return bodyOf(load, answer) })
 			},
 		},
 		{
-			key: "e", words: "event of the stream", off: panel.Unless(isEvent(at), "no event is selected"),
-			do: func() tea.Cmd {
+			Key: "e", Words: "event of the stream", Off: panel.Unless(isEvent(at), "no event is selected"),
+			Do: func() tea.Cmd {
 				return copyText(load, "event", func() (string, error) { return eventText(load, at, mark) })
 			},
 		},
 		{
-			key: "c", also: "y", words: "curl command that sends the request", off: m.offCurl(),
-			do: func() tea.Cmd { return copyCurl(load, at.Exchange, m.options.Curl) },
+			Key: "c", Also: "y", Words: "curl command that sends the request", Off: m.offCurl(),
+			Do: func() tea.Cmd { return copyCurl(load, at.Exchange, m.options.Curl) },
 		},
 		{
-			key: "t", words: "transcript of the exchange",
-			do: func() tea.Cmd {
+			Key: "t", Words: "transcript of the exchange",
+			Do: func() tea.Cmd {
 				return copyText(load, "transcript", func() (string, error) { return transcriptOf(load, at.Exchange) })
 			},
 		},
@@ -83,9 +86,9 @@ func (m *inspector) copyChoices() []choice {
 	if len(findings) > 1 {
 		words = "findings of the exchange, with what to do about them"
 	}
-	return append(choices, choice{
-		key: "f", words: words, off: panel.Unless(len(findings) > 0, "there is no finding here"),
-		do: func() tea.Cmd { return give("finding", findingsText(findings)) },
+	return append(choices, menu.Choice{
+		Key: "f", Words: words, Off: panel.Unless(len(findings) > 0, "there is no finding here"),
+		Do: func() tea.Cmd { return give("finding", findingsText(findings)) },
 	})
 }
 
@@ -108,10 +111,10 @@ func (m *inspector) copyWhat(name string) (tea.Cmd, error) {
 		return nil, unknown("thing to copy", name, copyNames, "; there are "+strings.Join(copyNames, ", "))
 	}
 	c := m.copyChoices()[i]
-	if c.off != "" {
-		return nil, errors.New(c.off)
+	if c.Off != "" {
+		return nil, errors.New(c.Off)
 	}
-	return c.do(), nil
+	return c.Do(), nil
 }
 
 func isEvent(at analyzer.Place) bool { return strings.HasPrefix(at.Part, "event[") }
@@ -135,12 +138,12 @@ func nameOf(at analyzer.Place) string {
 // elsewhere all of the exchange.
 func (m *inspector) findingsHere(line *document.Line) []analyzer.Finding {
 	switch top := m.top().(type) {
-	case *findingsPanel:
-		if f := top.selected(); f != nil {
+	case *findings.Panel:
+		if f := top.Selected(); f != nil {
 			return []analyzer.Finding{*f}
 		}
 		return nil
-	case *detail:
+	case *detail.Panel:
 		if line.Found != nil {
 			return []analyzer.Finding{*line.Found}
 		}

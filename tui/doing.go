@@ -6,16 +6,17 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/diff"
 	"a2atap/tui/keys"
 )
 
 // doing is what was begun with the keys that do something with an exchange, instead of showing it.
 type doing struct {
-	notesFailed bool      // it was said that notes cannot be written
-	chosen      *diffSide // what is to be compared with another one; nil if nothing is
-	sending     *sending  // nil if nothing is being sent
-	preparing   uint64    // ticket of the question about what is sent; 0 if none is to come
-	further     uint64    // how many panels of other captures were opened
+	notesFailed bool       // it was said that notes cannot be written
+	chosen      *diff.Side // what is to be compared with another one; nil if nothing is
+	sending     *sending   // nil if nothing is being sent
+	preparing   uint64     // ticket of the question about what is sent; 0 if none is to come
+	further     uint64     // how many panels of other captures were opened
 	exec        func(*exec.Cmd, tea.ExecCallback) tea.Cmd
 }
 

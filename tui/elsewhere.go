@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/detail"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -14,7 +15,7 @@ import (
 // An elsewhere shows an exchange of another capture. What concerns the capture that is looked at, such as its marks and
 // its findings, has no place here.
 type elsewhere struct {
-	*detail
+	*detail.Panel
 	file string
 }
 
@@ -29,23 +30,23 @@ func (m *inspector) openElsewhere(src *load.Part, seq uint64, file string) tea.C
 		Load: load.New(s.Load.Context, src, s.Load.Rules, s.Load.Keys...), Opened: true, Theme: s.Theme,
 		Deltas: s.Deltas, Tickets: m.doing.further * furtherTickets,
 	}
-	e := &elsewhere{newDetail(other, analyzer.Place{Exchange: seq}), file}
-	return tea.Batch(m.push(e), e.begin())
+	e := &elsewhere{detail.New(other, analyzer.Place{Exchange: seq}), file}
+	return tea.Batch(m.push(e), e.Begin())
 }
 
 func (e *elsewhere) Scope() keys.Scope { return keys.InElsewhere }
 
-func (e *elsewhere) Title() string { return fmt.Sprintf("%d in %s", e.seq, e.file) }
+func (e *elsewhere) Title() string { return fmt.Sprintf("%d in %s", e.Seq, e.file) }
 
 func (e *elsewhere) Target() analyzer.Place { return analyzer.Place{} }
 
 // shownDetail returns the detail on top, also of another capture.
-func (m *inspector) shownDetail() (*detail, bool) {
+func (m *inspector) shownDetail() (*detail.Panel, bool) {
 	switch p := m.top().(type) {
-	case *detail:
+	case *detail.Panel:
 		return p, true
 	case *elsewhere:
-		return p.detail, true
+		return p.Panel, true
 	}
 	return nil, false
 }
@@ -56,5 +57,5 @@ func (e *elsewhere) Update(msg tea.Msg) tea.Cmd {
 	case panel.ExchangesChanged, panel.FindingsChanged, panel.NotesChanged:
 		return nil
 	}
-	return e.detail.Update(msg)
+	return e.Panel.Update(msg)
 }

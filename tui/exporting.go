@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/menu"
 	"a2atap/tui/text"
 )
 
@@ -67,15 +68,15 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 	shown := selection{
 		words: "all: " + text.Plural(m.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
 	}
-	if matches, filtered := m.list.matches(); filtered {
+	if matches, filtered := m.list.Matches(); filtered {
 		found := append([]uint64{}, matches...)
 		shown = selection{
 			words: "what the filter shows: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
 			seqs: these(found),
 		}
 	}
-	choose := func(key string, s selection, off string) choice {
-		return choice{key: key, words: s.words, off: off, do: func() tea.Cmd { return m.exportAs(at, s) }}
+	choose := func(key string, s selection, off string) menu.Choice {
+		return menu.Choice{Key: key, Words: s.words, Off: off, Do: func() tea.Cmd { return m.exportAs(at, s) }}
 	}
 	noneMarked, noneFound := "", ""
 	if len(list) == 0 {
@@ -84,22 +85,22 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 	if shown.count == 0 {
 		noneFound = "nothing matches"
 	}
-	return m.push(newMenu("export", at, []choice{
+	return m.push(menu.New("export", at, []menu.Choice{
 		choose("e", one, ""), choose("t", task, ""), choose("m", marked, noneMarked), choose("f", shown, noneFound),
 	}))
 }
 
 // exportAs asks in which form.
 func (m *inspector) exportAs(at analyzer.Place, s selection) tea.Cmd {
-	var choices []choice
+	var choices []menu.Choice
 	for _, f := range m.options.Exporter.Formats {
-		c := choice{key: f.Key, words: f.Words, do: func() tea.Cmd { return m.exportTo(f, s) }}
+		c := menu.Choice{Key: f.Key, Words: f.Words, Do: func() tea.Cmd { return m.exportTo(f, s) }}
 		if f.Single && s.count != 1 {
-			c.off = "of one exchange alone"
+			c.Off = "of one exchange alone"
 		}
 		choices = append(choices, c)
 	}
-	return m.push(newMenu("as", at, choices))
+	return m.push(menu.New("as", at, choices))
 }
 
 // exportTo asks for the name of the file.

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // A user looks at one workflow in the list, alone and together with other words.
@@ -67,7 +68,7 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 		v.Linked(workflow.Link{Exchange: 2, Workflow: 2})
 		v.Judged(6, analyzer.Counts{}, false)
 		sees("when 2 and what it has caused is another workflow", 1)
-		record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
+		tuitest.Record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
 		v.Linked(workflow.Link{Exchange: 6, Workflow: 1, Parent: 1, By: workflow.ByTrace})
 		v.Judged(9, analyzer.Counts{}, false)
 		sees("of a new one", 1, 6)
@@ -80,7 +81,7 @@ func TestFilterByWorkflowReadsLittle(t *testing.T) {
 		const many = 5_000
 		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), load.NewVerdicts(0)
 		for n := uint64(1); n <= many; n++ {
-			record(t, m, call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
 			link := workflow.Link{Exchange: n, Workflow: n}
 			if n%1000 == 0 {
 				link.Workflow, link.Parent, link.By = 7, 7, workflow.ByTrace

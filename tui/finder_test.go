@@ -1,18 +1,14 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
-	"a2atap/tui/find"
-	"a2atap/tui/load"
-	"a2atap/tui/panel"
 	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 // search types what to search for.
@@ -21,35 +17,10 @@ func (u *ui) search(words string) *ui {
 	return u.typed(words).press("enter")
 }
 
-// says is a status event with a text in it.
-func says(seq uint64, k int, words string) capture.Step {
-	step := status(seq, k, "t-1", "TASK_STATE_WORKING")
-	what := step.What.(capture.ResponseEvent)
-	what.Event.Raw = fmt.Appendf(nil, "data: {\"result\":{\"statusUpdate\":{\"note\":\"%s\"}}}\n\n", words)
-	step.What = what
-	return step
-}
-
-// talk returns a stream of so many events, of which some say something.
-func talk(t *testing.T, events int, words map[int]string) *capture.Memory {
-	t.Helper()
-	m := capture.NewMemory(capture.Info{Name: "talk.a2atap"})
-	steps := subscribed(1, "t-1")
-	for k := 1; k <= events; k++ {
-		if said, does := words[k]; does {
-			steps = append(steps, says(1, k, said))
-		} else {
-			steps = append(steps, status(1, k, "t-1", "TASK_STATE_WORKING"))
-		}
-	}
-	record(t, m, steps)
-	return m
-}
-
 // From match to match through events that are closed, round the end of the exchange, and back.
 func TestSearchInAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3_000, map[int]string{1_500: "to Kyoto, then Kyoto again", 2_900: "K\\u0079oto"})
+		m := tuitest.Talk(t, 3_000, map[int]string{1_500: "to Kyoto, then Kyoto again", 2_900: "K\\u0079oto"})
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -92,12 +63,12 @@ func TestSearchInAStream(t *testing.T) {
 // The search goes on while a stream is recorded.
 func TestSearchFollowsAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3, map[int]string{2: "kyoto"})
+		m := tuitest.Talk(t, 3, map[int]string{2: "kyoto"})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("enter").search("kyoto")
 		u.sees("match 1 of 1")
-		record(t, m, []capture.Step{says(1, 4, "kyoto"), says(1, 5, "osaka")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Says(1, 4, "kyoto"), tuitest.Says(1, 5, "osaka")})
 		u.pass(10 * time.Second)
 		u.sees("match 1 of 2")
 		u.press(".")
@@ -109,7 +80,7 @@ func TestSearchFollowsAStream(t *testing.T) {
 // A search that takes long says how far it is, and esc or leaving ends it.
 func TestSearchIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3_000, map[int]string{2_900: "kyoto", 10: "kyoto"})
+		m := tuitest.Talk(t, 3_000, map[int]string{2_900: "kyoto", 10: "kyoto"})
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -170,13 +141,13 @@ func TestSearchInBodies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := growing(t, 0)
-				steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
-					answered(1, gzipped(t, c.body))...)
+				m := tuitest.Growing(t, 0)
+				steps := append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+					tuitest.Answered(1, gzipped(t, c.body))...)
 				steps[3].What = capture.ResponseHead{
 					Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/json\r\nContent-Encoding: gzip\r\n\r\n"),
 				}
-				record(t, m, steps)
+				tuitest.Record(t, m, steps)
 				u := newUI(t, m.Reader(), 80, 24, Options{})
 				defer u.close()
 				u.press("enter").search(c.look)
@@ -204,9 +175,9 @@ func TestSearchErrors(t *testing.T) {
 // Matches are lit, the one that was gone to more than the others, and without colour, too.
 func TestMatchesAreLit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, append(asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
-			answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, append(tuitest.Asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
+			tuitest.Answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
 		u := newUI(t, m.Reader(), 80, 24, Options{Theme: style.Plain})
 		defer u.close()
 		u.press("enter").search("kyoto")
@@ -224,34 +195,6 @@ func TestMatchesAreLit(t *testing.T) {
 			t.Errorf("the third match is not lit as the one that was gone to:\n%q", got)
 		}
 	})
-}
-
-// BenchmarkSearchEvents searches a stream of 100,000 events.
-func BenchmarkSearchEvents(b *testing.B) {
-	m := long(b, 100_000)
-	l := load.New(b.Context(), m, nil)
-	d := newDetail(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
-	d.Resize(80, 22)
-	d.Update(d.begin()())
-	for d.More {
-		d.Update(d.readOn(0)())
-	}
-	p, err := find.Parse("kyoto")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		d.finder = finder{pattern: p, opened: -1}
-		for d.finder.next < d.events() {
-			d.finder.ticket = 1
-			msg := searchEvents(l, 1, d.source(), d.finder.next, d.finder.arrival)().(eventsSearched)
-			if msg.err != nil {
-				b.Fatal(msg.err)
-			}
-			d.finder.next, d.finder.arrival = msg.next, msg.arrival
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/event")
 }
 
 // The commands do what the keys do.

@@ -7,12 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
+	"a2atap/tui/detail"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
+	"a2atap/tui/tuitest"
 )
 
 // A user groups findings, folds a group, and goes through the others.
@@ -53,7 +52,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 		u.sees("▾ error")
 		u.sees("3 errors in 3 exchanges")
 		u.press("g", "j", "enter")
-		if d, is := u.m.top().(*detail); !is || d.seq != 4 {
+		if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 4 {
 			t.Errorf("enter on a finding opens\n%s", u.screen())
 		}
 	})
@@ -62,7 +61,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 // New findings, also worse ones, do not move the cursor, and a heading that is selected stays selected.
 func TestFindingGroupsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := growing(t, 30), load.NewVerdicts(0)
+		m, v := tuitest.Growing(t, 30), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v})
 		defer u.close()
 		find := func(seq uint64, s analyzer.Severity, rule int) {
@@ -93,49 +92,4 @@ func TestFindingGroupsGrow(t *testing.T) {
 		}
 		u.sees("8 errors, 1 warning, 0 notes; by rule")
 	})
-}
-
-func TestOutline(t *testing.T) {
-	o := panel.Outline{Window: panel.Window{Height: 10}}
-	lines := []panel.OutlineLine{
-		{Key: "a"},
-		{Level: 1, Item: 1},
-		{Key: "b", Level: 1, Closed: true},
-		{Level: 2, Item: 2},
-		{Level: 1, Item: 3},
-		{Key: "c"},
-		{Level: 1, Item: 4},
-	}
-	sees := func(what string, want ...int) {
-		t.Helper()
-		if diff := cmp.Diff(want, o.Shown); diff != "" {
-			t.Errorf("%s, -want +got:\n%s", what, diff)
-		}
-	}
-	o.Set(lines, 6)
-	sees("at first b is folded", 0, 1, 2, 4, 5, 6)
-	if o.Cursor != 5 {
-		t.Errorf("the cursor is in row %d, want 5", o.Cursor)
-	}
-	o.Move(2)
-	o.Fold()
-	sees("b unfolded", 0, 1, 2, 3, 4, 5, 6)
-	o.FoldAll()
-	sees("all folded", 0, 5)
-	if o.Cursor != 0 || o.Under() != 1 {
-		t.Errorf("the cursor is in row %d above line %d, want 0 above 1", o.Cursor, o.Under())
-	}
-	o.Reveal(3)
-	sees("what is in b revealed", 0, 1, 2, 3, 4, 5)
-	if o.Cursor != 3 {
-		t.Errorf("the cursor is in row %d, want 3", o.Cursor)
-	}
-	o.FoldAll()
-	o.FoldAll()
-	sees("all folded and unfolded", 0, 1, 2, 3, 4, 5, 6)
-	o.Set(nil, -1)
-	if o.Fold() || o.Under() != -1 || o.At(0) != nil {
-		t.Error("an empty outline has lines")
-	}
-	o.FoldAll()
 }

@@ -8,16 +8,17 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/tuitest"
 )
 
 // nested returns a capture of one call with an answer in which something is nested, and with a finding in it.
 func nested(t *testing.T) *capture.Memory {
 	t.Helper()
-	m := growing(t, 0)
-	record(t, m, append(
-		asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+	m := tuitest.Growing(t, 0)
+	tuitest.Record(t, m, append(
+		tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
 			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}`),
-		answered(1, `{"jsonrpc":"2.0","id":1,"result":{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"},`+
+		tuitest.Answered(1, `{"jsonrpc":"2.0","id":1,"result":{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"},`+
 			`"history":[{"messageId":"m-1","role":"ROLE_PILOT","parts":[{"text":"to Kyoto"}]}]}}`)...))
 	return m
 }
@@ -64,7 +65,7 @@ func TestFolding(t *testing.T) {
 // What is folded stays so at another width, when findings come, and in the events that are opened later.
 func TestFoldsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3, nil)
+		m := tuitest.Talk(t, 3, nil)
 		u := newUI(t, m.Reader(), 80, 40, Options{})
 		defer u.close()
 		u.press("enter").search("statusUpdate").press("-")
@@ -72,7 +73,7 @@ func TestFoldsStay(t *testing.T) {
 		u.send(sizeOf(40, 40))
 		u.pass(time.Second)
 		u.sees(`"statusUpdate": {… 3 members}`)
-		record(t, m, []capture.Step{status(1, 4, "t-2", "TASK_STATE_WORKING")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 4, "t-2", "TASK_STATE_WORKING")})
 		u.pass(10 * time.Second)
 		u.sees("·4 ")
 		u.sees(`"statusUpdate": {… 3 members}`)
@@ -123,7 +124,7 @@ func TestFoldedFindingsAndMatches(t *testing.T) {
 func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := nested(t)
-		record(t, m, call(2, "t-2", "TASK_STATE_PILOT"))
+		tuitest.Record(t, m, tuitest.Call(2, "t-2", "TASK_STATE_PILOT"))
 		u := newUI(t, m.Reader(), 109, 50, Options{})
 		defer u.close()
 		u.press("g", "enter", "_", "n", "n")

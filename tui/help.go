@@ -9,13 +9,14 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/keys"
+	"a2atap/tui/page"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // newHelp returns the help of a panel: its keys and those that work everywhere, the signs, and the keys of the filter.
-func newHelp(in keys.Scope) *page {
-	return &page{name: "help", write: func(columns int) []style.Line {
+func newHelp(in keys.Scope) *page.Page {
+	return &page.Page{Name: "help", Write: func(columns int) []style.Line {
 		lines := []style.Line{style.Text(style.Dim, " ctrl-p finds an action by a word; : takes commands, tab completes them"), {}}
 		lines = append(lines, keyLines(in, columns)...)
 		lines = append(lines, signLines()...)
@@ -54,7 +55,7 @@ func topicNames() []string {
 func (m *inspector) openTopic(name string) (tea.Cmd, error) {
 	name = strings.TrimPrefix(name, ":")
 	if slices.Contains(topics, name) {
-		return m.push(&page{name: "help on " + name, write: func(columns int) []style.Line {
+		return m.push(&page.Page{Name: "help on " + name, Write: func(columns int) []style.Line {
 			return topicLines(name, columns)
 		}}), nil
 	}
@@ -62,7 +63,7 @@ func (m *inspector) openTopic(name string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, unknown("topic", name, topicNames(), "; tab shows them all")
 	}
-	return m.push(&page{name: "help on " + v.name, write: func(columns int) []style.Line { return v.lines(m, columns) }}), nil
+	return m.push(&page.Page{Name: "help on " + v.name, Write: func(columns int) []style.Line { return v.lines(m, columns) }}), nil
 }
 
 // lines describe a verb: what it takes, the keys that do the same, and what may stand behind it.
@@ -73,7 +74,7 @@ func (v *verb) lines(m *inspector, columns int) []style.Line {
 	}
 	lines = append(lines, style.Line{})
 	if len(v.also) > 0 {
-		lines = append(lines, definition("also", 14, strings.Join(v.also, ", "), columns)...)
+		lines = append(lines, page.Definition("also", 14, strings.Join(v.also, ", "), columns)...)
 	}
 	for i := range keys.Table {
 		if k := &keys.Table[i]; v.do != keys.None && k.Action == v.do {
@@ -81,7 +82,7 @@ func (v *verb) lines(m *inspector, columns int) []style.Line {
 			if k.In != keys.Anywhere {
 				where = k.In.String()
 			}
-			lines = append(lines, definition(k.Label, 14, where+": "+k.Words, columns)...)
+			lines = append(lines, page.Definition(k.Label, 14, where+": "+k.Words, columns)...)
 		}
 	}
 	if v.offer != nil {
@@ -121,7 +122,7 @@ func keyLines(in keys.Scope, columns int) []style.Line {
 // keyDescription describe a key and its verb, in as many lines as that takes.
 func keyDescription(k *keys.Key, verb string, columns int) []style.Line {
 	if columns < 60 {
-		return definition(k.Label, 10, k.Words+" (:"+verb+")", columns)
+		return page.Definition(k.Label, 10, k.Words+" (:"+verb+")", columns)
 	}
 	const room = 33 // for key and verb
 	var lines []style.Line
@@ -156,7 +157,7 @@ func verbLines(columns int) []style.Line {
 		lines = append(lines, style.Text(style.Title, " "+g.String()))
 		for _, v := range verbs() {
 			if v.group == g {
-				lines = append(lines, definition(v.usage(), 26, v.words, columns)...)
+				lines = append(lines, page.Definition(v.usage(), 26, v.words, columns)...)
 			}
 		}
 		lines = append(lines, style.Line{})
@@ -178,40 +179,10 @@ func signLines() []style.Line {
 
 func filterKeyLines(columns int) []style.Line {
 	lines := []style.Line{style.Text(style.Title, " Filter")}
-	lines = append(lines, definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
+	lines = append(lines, page.Definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
 		"a word without a key searches URLs and bodies", columns)...)
 	for _, k := range filter.Keys() {
-		lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
+		lines = append(lines, page.Definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
 	}
 	return lines
-}
-
-// A chapter is a part of the text on a rule.
-type chapter struct{ name, words string }
-
-// ruleChapters returns what a rule is about, apart from its title.
-func ruleChapters(r *analyzer.Rule) []chapter {
-	return []chapter{{"Why", r.Doc}, {"Fix", r.Fix}, {"Not reported", r.Silent}}
-}
-
-// newRulePage returns a page about a rule.
-func newRulePage(r *analyzer.Rule) *page {
-	return &page{name: "rule " + r.ID, write: func(columns int) []style.Line {
-		var lines []style.Line
-		paragraph := func(look style.Style, words string) {
-			for _, piece := range text.Prose(words, max(columns-2, 8)) {
-				lines = append(lines, style.Text(look, " "+piece))
-			}
-		}
-		mark, look := style.OfSeverity(r.Severity())
-		paragraph(look, mark+" "+r.ID+": "+r.Title)
-		paragraph(style.Normal, r.Level.String()+", "+r.Severity().String()+"; "+strings.Join(r.Sections(r.Dialects()), ", "))
-		for _, c := range ruleChapters(r) {
-			if c.words != "" {
-				lines = append(lines, style.Line{}, style.Text(style.Name, " "+c.name))
-				paragraph(style.Normal, c.words)
-			}
-		}
-		return lines
-	}}
 }

@@ -15,6 +15,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -60,7 +61,7 @@ func hostile(t *testing.T) capture.Source {
 	const evil = "\x1b]0;owned\a\x1b[2J\u009b31m\u202e\x9b\x00\u200b\r\n"
 	line := strings.NewReplacer("\r\n", "").Replace(evil)
 	m := capture.NewMemory(capture.Info{Name: evil})
-	steps := subscribed(1, "t"+line)
+	steps := tuitest.Subscribed(1, "t"+line)
 	opened := steps[0].What.(capture.Opened)
 	opened.Client.Name, opened.Agent.Name = evil, "booker"+evil
 	opened.Head = append([]byte("POST /"+line+" HTTP/1.1\r\nX-"+line+": "+line+"\r\n"), opened.Head...)
@@ -69,7 +70,7 @@ func hostile(t *testing.T) capture.Source {
 		K:   1,
 		Raw: []byte("event: " + line + "\ndata: {\"a\":\"" + line + "\"}\n\n"),
 	}}})
-	steps = append(steps, status(1, 2, "t", "TASK_STATE_"+line), capture.Step{
+	steps = append(steps, tuitest.Status(1, 2, "t", "TASK_STATE_"+line), capture.Step{
 		Seq: 1, Offset: 2,
 		What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}},
 	},
@@ -77,7 +78,7 @@ func hostile(t *testing.T) capture.Source {
 			Kind: "reset" + evil, Side: "agent",
 			Detail: evil,
 		}}})
-	record(t, m, steps)
+	tuitest.Record(t, m, steps)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}

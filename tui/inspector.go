@@ -10,7 +10,9 @@ import (
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
+	"a2atap/tui/list"
 	"a2atap/tui/load"
+	"a2atap/tui/menu"
 	"a2atap/tui/panel"
 )
 
@@ -42,7 +44,7 @@ func (m *inspector) knowFirst(msg panel.FirstStarted) tea.Cmd {
 type inspector struct {
 	options  Options
 	shared   *panel.Shared
-	list     *list
+	list     *list.Panel
 	stack    []panel.Panel // from the list up
 	width    int
 	height   int
@@ -68,7 +70,7 @@ func newInspector(l *load.Loader, o Options) *inspector {
 		l.Reading = load.NewReading(o.Reading)
 	}
 	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
+	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
 	m.stack = []panel.Panel{m.list}
 	return m
 }
@@ -140,14 +142,14 @@ func (m *inspector) grow(msg load.Grown) tea.Cmd {
 	s := m.shared
 	if msg.Err != nil {
 		s.FollowErr = msg.Err.Error()
-		m.list.err = msg.Err
+		m.list.Err = msg.Err
 		if !s.Opened {
 			return nil
 		}
 		return m.watch(msg.Next)
 	}
 	first, was := !s.Opened, s.Info.Live
-	s.FollowErr, m.list.err = "", nil
+	s.FollowErr, m.list.Err = "", nil
 	if !s.Judged.Ended {
 		s.Judged.Err = nil
 	}
@@ -156,8 +158,8 @@ func (m *inspector) grow(msg load.Grown) tea.Cmd {
 	s.WasLive = s.WasLive || s.Info.Live
 	var cmds []tea.Cmd
 	if first {
-		m.list.newest()
-		cmds = append(cmds, m.list.apply(m.options.Filter))
+		m.list.Newest()
+		cmds = append(cmds, m.list.Apply(m.options.Filter))
 		s.Judged.Behind = s.Info.Arrivals > 0
 		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
 	}
@@ -239,7 +241,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if m.typing() {
-		return m.list.typing(msg)
+		return m.list.Type(msg)
 	}
 	if msg.Paste {
 		return nil
@@ -247,8 +249,8 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	if msg.String() == "esc" && m.stopSending() {
 		return nil
 	}
-	if menu, is := m.top().(*menu); is {
-		if c := menu.chosen(msg.String()); c != nil {
+	if menu, is := m.top().(*menu.Menu); is {
+		if c := menu.Chosen(msg.String()); c != nil {
 			return m.choose(c)
 		}
 	}
@@ -286,7 +288,7 @@ func (m *inspector) nothing(name string) string {
 }
 
 // typing reports whether keys go to the filter line.
-func (m *inspector) typing() bool { return m.list.isTyping() && len(m.stack) == 1 }
+func (m *inspector) typing() bool { return m.list.Typing() && len(m.stack) == 1 }
 
 // View implements tea.Model.
 func (m *inspector) View() string {

@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/tui/detail"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 )
@@ -35,7 +35,7 @@ func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	if m.question != nil || m.prompt != nil && !choosing || p == nil {
 		return nil
 	}
-	if d, is := p.(*detail); is && !d.ready {
+	if d, is := p.(*detail.Panel); is && !d.Ready {
 		return nil
 	}
 	wheel := map[tea.MouseButton]keys.Action{tea.MouseButtonWheelUp: keys.Up, tea.MouseButtonWheelDown: keys.Down}
@@ -102,63 +102,4 @@ func (m *inspector) under(x, y int) (panel.Panel, int) {
 		}
 	}
 	return nil, 0
-}
-
-func (l *list) Click(y int) tea.Cmd {
-	if l.window.Click(y - 1) { // below the heading
-		l.hold()
-	}
-	return nil
-}
-
-func (d *detail) Click(y int) tea.Cmd {
-	d.sought = d.window.Click(y) || d.sought
-	return nil
-}
-
-func (f *ladderPanel) Click(y int) tea.Cmd {
-	if f.falls {
-		f.fall.window.Click(y - 1) // below the heading
-		return nil
-	}
-	f.window.Click(y - 1) // below the names
-	return f.showMessage(false)
-}
-
-func (p *textPanel) Click(y int) tea.Cmd {
-	switch {
-	case p.shown == nil || !p.shown.stream:
-	case y <= p.rows.Height && p.rows.Click(y-1): // below the heading
-		p.inText, p.follow, p.goal = false, false, analyzer.Place{}
-		p.reveal()
-	case !p.beside() && y > p.rows.Height:
-		p.inText = true
-	}
-	return nil
-}
-
-func (f *findingsPanel) Click(y int) tea.Cmd {
-	if f.list.Click(y) {
-		f.inRule = false
-		f.moved()
-	}
-	return nil
-}
-
-func (m *menu) Click(y int) tea.Cmd {
-	m.window.Click(y)
-	return nil
-}
-
-func (p *palette) Click(y int) tea.Cmd {
-	p.window.Click(y)
-	return nil
-}
-
-func (w *workflowPanel) Click(y int) tea.Cmd {
-	if !w.asTree {
-		return w.ladder.Click(y)
-	}
-	w.tree.Click(y - 1) // below the heading
-	return nil
 }

@@ -104,23 +104,8 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 // noteOn returns the note on an exchange, by its id if that was read already.
 func (m *inspector) noteOn(seq uint64) notes.Note {
 	n := m.shared.Notes
-	if e, there := m.list.entry(seq); there {
+	if e, there := m.list.Entry(seq); there {
 		return n.Of(seq, e.ID)
 	}
 	return n.Numbered(seq)
-}
-
-// retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
-func (l *list) retestMarks(seqs []uint64) tea.Cmd {
-	if l.search == nil || !l.search.filter.Asks("is") {
-		return nil
-	}
-	if seqs == nil {
-		for _, note := range l.shared.Notes.All() {
-			if note.Seq <= l.shared.Info.Exchanges {
-				seqs = append(seqs, note.Seq)
-			}
-		}
-	}
-	return l.search.retestChanged(l.shared.Load, &l.shared.Found, seqs)
 }

@@ -172,3 +172,8 @@ func (p *palette) View() []style.Line {
 	}
 	return lines
 }
+
+func (p *palette) Click(y int) tea.Cmd {
+	p.window.Click(y)
+	return nil
+}

@@ -7,7 +7,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/detail"
+	"a2atap/tui/findings"
 	"a2atap/tui/keys"
+	"a2atap/tui/ladder"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
 )
@@ -26,13 +29,13 @@ const (
 // panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
 // one that has the focus is on the stack as well, above the list.
 type panes struct {
-	detail *detail     // nil on a narrow screen, and while nothing is selected
-	third  panel.Panel // the ladder of the exchange, or the findings; nil if there is no room
-	before panel.Panel // a third one that had the focus when it lost its place: it fills the screen now
-	alone  bool        // one panel alone was asked for, however wide the screen is
-	seq    uint64      // the exchange that they show, or will after the pause
-	since  time.Time   // when the selection left what is shown; zero if it has not
-	ticket uint64      // of the pause under way
+	detail *detail.Panel // nil on a narrow screen, and while nothing is selected
+	third  panel.Panel   // the ladder of the exchange, or the findings; nil if there is no room
+	before panel.Panel   // a third one that had the focus when it lost its place: it fills the screen now
+	alone  bool          // one panel alone was asked for, however wide the screen is
+	seq    uint64        // the exchange that they show, or will after the pause
+	since  time.Time     // when the selection left what is shown; zero if it has not
+	ticket uint64        // of the pause under way
 }
 
 // settled says that the selection in the list has rested.
@@ -145,8 +148,8 @@ func (m *inspector) arrange() tea.Cmd {
 // adopt makes a pane of what was opened from the list.
 func (m *inspector) adopt(opened panel.Panel) {
 	p := &m.panes
-	if d, is := opened.(*detail); is && p.detail == nil {
-		p.detail, p.seq = d, d.seq
+	if d, is := opened.(*detail.Panel); is && p.detail == nil {
+		p.detail, p.seq = d, d.Seq
 	}
 	if opened == p.before && p.third == nil && m.paneCount() == 3 {
 		p.third = opened
@@ -177,7 +180,7 @@ func (m *inspector) dropThird() {
 // followList has the panes show the exchange that is selected in the list, when the selection has rested for a moment
 // or a second has passed. While the detail is being read it stays.
 func (m *inspector) followList() tea.Cmd {
-	p, seq := &m.panes, m.list.selected()
+	p, seq := &m.panes, m.list.Selected()
 	switch {
 	case m.paneCount() == 1 || seq == p.seq || p.detail != nil && slices.Contains(m.stack, panel.Panel(p.detail)):
 		return nil
@@ -216,19 +219,19 @@ func (m *inspector) settle(msg settled) tea.Cmd {
 func (m *inspector) showBeside(at analyzer.Place) tea.Cmd {
 	p := &m.panes
 	p.seq, p.since, p.ticket = at.Exchange, time.Time{}, 0
-	if d := p.detail; d != nil && d.seq == at.Exchange && d.err == nil {
-		return tea.Batch(d.turnTo(at), m.showThird())
+	if d := p.detail; d != nil && d.Seq == at.Exchange && d.Err == nil {
+		return tea.Batch(d.TurnTo(at), m.showThird())
 	}
-	next := newDetail(m.shared, at)
+	next := detail.New(m.shared, at)
 	if old := p.detail; old != nil {
-		next.showAs(old)
+		next.ShowAs(old)
 		old.Leave()
 		if i := slices.Index(m.stack, panel.Panel(old)); i >= 0 {
 			m.stack[i] = next
 		}
 	}
 	p.detail = next
-	return tea.Batch(m.fit(next), next.begin(), m.showThird())
+	return tea.Batch(m.fit(next), next.Begin(), m.showThird())
 }
 
 // showThird fills the third pane: with the findings if the exchange has some, else with its ladder. While it has the
@@ -239,24 +242,24 @@ func (m *inspector) showThird() tea.Cmd {
 		return nil
 	}
 	if len(m.shared.Found.ByExchange[p.seq]) > 0 {
-		f, is := p.third.(*findingsPanel)
+		f, is := p.third.(*findings.Panel)
 		if !is {
 			m.dropThird()
-			f = newFindings(m.shared)
+			f = findings.New(m.shared)
 			p.third = f
 		}
 		cmd := m.fit(f)
-		f.first(p.seq)
-		f.fitPanes()
+		f.First(p.seq)
+		f.FitPanes()
 		return cmd
 	}
-	if f, is := p.third.(*ladderPanel); is && f.turnTo(p.seq) {
-		return f.showMessage(false)
+	if f, is := p.third.(*ladder.Panel); is && f.TurnTo(p.seq) {
+		return f.ShowMessage(false)
 	}
 	m.dropThird()
-	f := newLadderPanel(m.shared, p.seq)
+	f := ladder.New(m.shared, p.seq)
 	p.third = f
-	return tea.Batch(m.fit(f), f.begin())
+	return tea.Batch(m.fit(f), f.Begin())
 }
 
 // focusNext moves the focus from pane to pane, in a direction.
@@ -276,7 +279,7 @@ func (m *inspector) focus(p panel.Panel) tea.Cmd {
 	if p == panel.Panel(m.list) || !m.isPane(p) {
 		return cmd
 	}
-	if p == panel.Panel(m.panes.detail) && m.panes.seq != m.panes.detail.seq { // the list has moved on a moment ago
+	if p == panel.Panel(m.panes.detail) && m.panes.seq != m.panes.detail.Seq { // the list has moved on a moment ago
 		cmd = tea.Batch(cmd, m.showBeside(analyzer.Place{Exchange: m.panes.seq}))
 		p = m.panes.detail
 	}
@@ -287,9 +290,9 @@ func (m *inspector) focus(p panel.Panel) tea.Cmd {
 // openBeside shows a place in the detail beside the list, and gives it the focus.
 func (m *inspector) openBeside(at analyzer.Place) tea.Cmd {
 	var cmd tea.Cmd
-	if at.Exchange != m.list.selected() {
-		m.list.reveal(at.Exchange)
-		cmd = m.list.choose(at.Exchange)
+	if at.Exchange != m.list.Selected() {
+		m.list.Reveal(at.Exchange)
+		cmd = m.list.Choose(at.Exchange)
 	}
 	cmd = tea.Batch(cmd, m.showBeside(at))
 	m.stack = append(m.stack[:1], m.panes.detail)

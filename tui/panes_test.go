@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
+	"a2atap/tui/tuitest"
 )
 
 // begun notes the exchanges that somebody begins to read in pieces, as a detail does.
@@ -36,7 +37,7 @@ func (b *begun) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture
 
 // beside returns what the panes show: the selected exchange, that of the detail, and the title of the third one.
 func (u *ui) beside() string {
-	words := fmt.Sprint(u.m.list.selected())
+	words := fmt.Sprint(u.m.list.Selected())
 	if d := u.m.panes.detail; d != nil {
 		words += " " + d.Title()
 	}
@@ -144,7 +145,7 @@ func TestKeysOfTheFocusedPane(t *testing.T) {
 // While a key is held the exchanges that it passes are not read.
 func TestPassingByReadsNoDetails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 200)
+		m := tuitest.Growing(t, 200)
 		src := &begun{Source: m.Reader()}
 		u := newUI(t, src, 120, 40, Options{})
 		defer u.close()
@@ -175,15 +176,15 @@ func TestPassingByReadsNoDetails(t *testing.T) {
 // A stream that is left for another exchange is not read any further.
 func TestLeftDetailIsReadNoFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := long(t, 3_000)
-		record(t, m, call(2, "t-2", "TASK_STATE_WORKING"))
+		m := tuitest.Long(t, 3_000)
+		tuitest.Record(t, m, tuitest.Call(2, "t-2", "TASK_STATE_WORKING"))
 		src := &steady{Source: m.Reader()}
 		u := newUI(t, src, 120, 40, Options{})
 		defer u.close()
 		u.press("k")
 		u.pass(300 * time.Millisecond)
-		if d := u.m.panes.detail; d.seq != 1 || !d.More {
-			t.Fatalf("the detail of exchange %d is not being read:\n%s", d.seq, u.screen())
+		if d := u.m.panes.detail; d.Seq != 1 || !d.More {
+			t.Fatalf("the detail of exchange %d is not being read:\n%s", d.Seq, u.screen())
 		}
 		u.press("j")
 		u.pass(100 * time.Millisecond)
@@ -296,7 +297,7 @@ func TestThirdPane(t *testing.T) {
 		}
 		u.press("shift+tab", "k", "enter")
 		u.sees("┫ exchange 2 ┣")
-		if got := u.m.list.selected(); got != 2 {
+		if got := u.m.list.Selected(); got != 2 {
 			t.Errorf("an arrow of exchange 2 was opened, and the list is at %d", got)
 		}
 		u.press("esc", "n")
@@ -318,12 +319,12 @@ func TestThirdPane(t *testing.T) {
 // A finding that is made while the exchange is selected takes the place of its ladder, but not under a reader's hands.
 func TestThirdPaneGetsFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, subscribed(1, "t-1"))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 200, 60, Options{})
 		defer u.close()
 		u.press("shift+tab")
-		record(t, m, []capture.Step{status(1, 1, "t-1", "TASK_STATE_COMPLETED"), status(1, 2, "t-1", "TASK_STATE_WORKING")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 1, "t-1", "TASK_STATE_COMPLETED"), tuitest.Status(1, 2, "t-1", "TASK_STATE_WORKING")})
 		u.pass(3 * time.Second)
 		u.sees("┫ ladder of 1 ┣")
 		u.press("esc")
@@ -334,15 +335,15 @@ func TestThirdPaneGetsFindings(t *testing.T) {
 // A growing list that is followed takes the panes along, but not a detail that is being read.
 func TestPanesFollowTheRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
+		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 120, 40, Options{})
 		defer u.close()
 		u.press("F")
 		for i := range uint64(30) {
-			record(t, m, call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
 			u.pass(50 * time.Millisecond)
 		}
-		if got := u.m.panes.detail.seq; got < 10 {
+		if got := u.m.panes.detail.Seq; got < 10 {
 			t.Errorf("after a second and a half of traffic the detail is still of %d", got)
 		}
 		u.pass(time.Second)
@@ -350,7 +351,7 @@ func TestPanesFollowTheRecording(t *testing.T) {
 			t.Errorf("the panes are at %s, want 33 33", got)
 		}
 		u.press("tab")
-		record(t, m, call(34, "v", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(34, "v", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
 		if got := u.beside(); got != "34 33" {
 			t.Errorf("the panes are at %s, want 34 33", got)

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 
+	"a2atap/tui/detail"
+	"a2atap/tui/list"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -52,9 +54,9 @@ func (m *inspector) drawPane(rows []style.Line, at pane) {
 func (m *inspector) paneTitle(at pane, focused bool) style.Line {
 	name, status := at.panel.Title(), at.panel.Status()
 	switch p := at.panel.(type) {
-	case *list:
+	case *list.Panel:
 		status = ""
-	case *detail:
+	case *detail.Panel:
 		name = "exchange " + p.Title()
 	}
 	rule, look := "─", style.Dim

@@ -1,11 +1,21 @@
 package tui
 
 import (
+	"fmt"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/coverage"
+	"a2atap/tui/detail"
+	"a2atap/tui/diff"
+	"a2atap/tui/findings"
 	"a2atap/tui/keys"
+	"a2atap/tui/ladder"
+	"a2atap/tui/menu"
+	"a2atap/tui/page"
 	"a2atap/tui/panel"
+	"a2atap/tui/textview"
 )
 
 // perform performs the actions that concern the whole screen, and passes all others to the top panel.
@@ -26,7 +36,7 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	case keys.Leave, keys.Back:
 		return m.back(a)
 	case keys.ShowHelp:
-		if _, there := top.(*page); there {
+		if _, there := top.(*page.Page); there {
 			return nil
 		}
 		return m.push(newHelp(top.Scope()))
@@ -38,28 +48,28 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 				return cmd
 			}
 		}
-		if c, is := top.(*coveragePanel); is {
-			if rule := c.rule(); rule != nil {
-				return m.push(newRulePage(rule))
+		if c, is := top.(*coverage.Panel); is {
+			if rule := c.Rule(); rule != nil {
+				return m.push(page.NewRule(rule))
 			}
 			return nil
 		}
-		if _, is := top.(*textPanel); is {
+		if _, is := top.(*textview.Panel); is {
 			return m.openFromText(at)
 		}
 		if top.Scope()&(keys.InDetail|keys.InElsewhere) == 0 {
 			return m.openDetail(at)
 		}
 	case keys.ShowText:
-		p := newTextPanel(m.shared, at)
-		return tea.Batch(m.push(p), p.begin())
+		p := textview.New(m.shared, at)
+		return tea.Batch(m.push(p), p.Begin())
 	case keys.ShowLadder:
 		return m.openLadder(at.Exchange)
 	case keys.ShowWorkflow:
 		return m.openWorkflow(at.Exchange)
 	case keys.ShowCoverage:
-		c := newCoverage(m.shared)
-		return tea.Batch(m.push(c), c.begin())
+		c := coverage.New(m.shared)
+		return tea.Batch(m.push(c), c.Begin())
 	case keys.ShowFindings:
 		return m.openFindings(at.Exchange)
 	case keys.NextPane:
@@ -76,13 +86,13 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	case keys.OnePane:
 		return m.onePane()
 	case keys.NextFinding, keys.PreviousFinding, keys.NextExchange, keys.PreviousExchange:
-		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
+		if d, ok := top.(*detail.Panel); ok && (d.Ready || d.Err != nil) {
 			return m.step(d, a)
 		}
 	case keys.SearchText:
 		return m.editSearch()
 	case keys.CopyMenu:
-		return m.push(newMenu("copy", at, m.copyChoices()))
+		return m.push(menu.New("copy", at, m.copyChoices()))
 	case keys.ChangeClock, keys.ChangeTimes, keys.ChangeTheme, keys.ToggleMouse:
 		return m.changeDisplay(a)
 	}
@@ -100,7 +110,7 @@ func (m *inspector) performPending() tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for _, a := range d.takeKeys() {
+	for _, a := range d.TakeKeys() {
 		cmds = append(cmds, m.perform(a))
 	}
 	return tea.Batch(cmds...)
@@ -124,7 +134,7 @@ func (m *inspector) changeDisplay(a keys.Action) tea.Cmd {
 }
 
 // step moves the detail to the next or previous finding or exchange.
-func (m *inspector) step(d *detail, a keys.Action) tea.Cmd {
+func (m *inspector) step(d *detail.Panel, a keys.Action) tea.Cmd {
 	switch a {
 	case keys.NextFinding:
 		return m.showFinding(d, 1)
@@ -143,7 +153,7 @@ func (m *inspector) push(p panel.Panel) tea.Cmd {
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
 func (m *inspector) back(a keys.Action) tea.Cmd {
-	if d, is := m.top().(*detail); is && a == keys.Back && d.cancelSearch() {
+	if d, is := m.top().(*detail.Panel); is && a == keys.Back && d.CancelSearch() {
 		m.shared.Message = "the search was stopped; . goes on with it"
 		return nil
 	}
@@ -155,10 +165,10 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 	case a == keys.Leave:
 		return m.quit()
 	}
-	if m.list.stopSearch() {
+	if m.list.StopSearch() {
 		return nil
 	}
-	if m.list.isSearching() {
+	if m.list.Searching() {
 		return m.searchFor(m.list, nil)
 	}
 	return m.list.Update(a)
@@ -180,8 +190,8 @@ func leavePanel(p panel.Panel) {
 // openFromText opens an event in the detail from which the text was opened, or in a new one.
 func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
 	cmd := m.back(keys.Back)
-	if d, is := m.top().(*detail); is && d.seq == at.Exchange {
-		return tea.Batch(cmd, d.turnTo(at))
+	if d, is := m.top().(*detail.Panel); is && d.Seq == at.Exchange {
+		return tea.Batch(cmd, d.TurnTo(at))
 	}
 	return tea.Batch(cmd, m.openDetail(at))
 }
@@ -201,38 +211,38 @@ func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
 	if m.split() {
 		return m.openBeside(at)
 	}
-	d := newDetail(m.shared, at)
-	return tea.Batch(m.push(d), d.begin())
+	d := detail.New(m.shared, at)
+	return tea.Batch(m.push(d), d.Begin())
 }
 
 func (m *inspector) openLadder(seq uint64) tea.Cmd {
-	f := newLadderPanel(m.shared, seq)
-	return tea.Batch(m.push(f), f.begin())
+	f := ladder.New(m.shared, seq)
+	return tea.Batch(m.push(f), f.Begin())
 }
 
 func (m *inspector) openWorkflow(seq uint64) tea.Cmd {
-	w := newWorkflowPanel(m.shared, seq)
-	return tea.Batch(m.push(w), w.begin())
+	w := ladder.NewWorkflow(m.shared, seq)
+	return tea.Batch(m.push(w), w.Begin())
 }
 
 func (m *inspector) openFindings(seq uint64) tea.Cmd {
-	f := newFindings(m.shared)
+	f := findings.New(m.shared)
 	cmd := m.push(f)
-	f.first(seq)
-	f.fitPanes()
+	f.First(seq)
+	f.FitPanes()
 	return cmd
 }
 
 // showFinding moves to the next finding in the detail, or to the next exchange that has one.
-func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
-	if cmd, there := d.jump(step); there {
+func (m *inspector) showFinding(d *detail.Panel, step int) tea.Cmd {
+	if cmd, there := d.Jump(step); there {
 		return cmd
 	}
 	s := m.shared
-	seq := m.list.findingFrom(d.seq, step)
+	seq := m.list.FindingFrom(d.Seq, step)
 	found := s.Found.Of(seq)
 	if seq == 0 || len(found) == 0 {
-		m.shared.Message = s.NoFurther(step, m.list.findingFrom(d.seq, -step) != 0)
+		m.shared.Message = s.NoFurther(step, m.list.FindingFrom(d.Seq, -step) != 0)
 		return nil
 	}
 	at := found[0].Place
@@ -243,29 +253,80 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 }
 
 // showNeighbour shows the next or previous exchange of the list in the detail.
-func (m *inspector) showNeighbour(d *detail, a keys.Action) tea.Cmd {
+func (m *inspector) showNeighbour(d *detail.Panel, a keys.Action) tea.Cmd {
 	step := 1
 	if a == keys.Up {
 		step = -1
 	}
-	if seq := m.list.beside(d.seq, step); seq != 0 {
-		m.list.follow = m.list.follow && step > 0
-		m.list.reveal(seq)
+	if seq := m.list.Beside(d.Seq, step); seq != 0 {
+		m.list.Follow = m.list.Follow && step > 0
+		m.list.Reveal(seq)
 		return m.replace(d, analyzer.Place{Exchange: seq})
 	}
 	m.shared.Message = "no further exchange in the list"
-	return m.list.choose(d.seq)
+	return m.list.Choose(d.Seq)
 }
 
 // replace shows another exchange in place of the detail.
-func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
-	chosen := m.list.choose(at.Exchange)
+func (m *inspector) replace(d *detail.Panel, at analyzer.Place) tea.Cmd {
+	chosen := m.list.Choose(at.Exchange)
 	if d == m.panes.detail {
 		return tea.Batch(chosen, m.showBeside(at))
 	}
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
-	next := newDetail(m.shared, at)
-	next.showAs(d)
-	return tea.Batch(chosen, m.push(next), next.begin())
+	next := detail.New(m.shared, at)
+	next.ShowAs(d)
+	return tea.Batch(chosen, m.push(next), next.Begin())
+}
+
+// diff compares the selected exchange, in a ladder its task, with the one that was chosen before: with this key, or by
+// the only mark on another one. If there is none it is chosen itself.
+func (m *inspector) diff(at analyzer.Place) tea.Cmd {
+	_, inOneLadder := m.top().(*ladder.Panel)
+	now := diff.Side{Seq: at.Exchange, IsTask: inOneLadder}
+	was := m.doing.chosen
+	m.doing.chosen = nil
+	switch {
+	case was == nil:
+		var marked []uint64
+		for _, note := range m.shared.Notes.All() {
+			if note.Marked && note.Seq != now.Seq {
+				marked = append(marked, note.Seq)
+			}
+		}
+		if len(marked) == 1 && !now.IsTask {
+			return m.openDiff(diff.Side{Seq: marked[0]}, now)
+		}
+		m.doing.chosen = &now
+		m.shared.Message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.Words(), now.Seq)
+		return nil
+	case was.Seq == now.Seq:
+		m.shared.Message = fmt.Sprintf("%s is not compared", was.Words())
+		return nil
+	}
+	if !was.IsTask || !now.IsTask {
+		was.IsTask, now.IsTask = false, false
+	}
+	return m.openDiff(*was, now)
+}
+
+func (m *inspector) openDiff(was, now diff.Side) tea.Cmd {
+	d := diff.New(m.shared, was, now)
+	return tea.Batch(m.push(d), d.Begin())
+}
+
+// choose makes a choice of the menu on top, and takes the menu away. One that needs what is above it to have been read
+// is not made where there is no room for that.
+func (m *inspector) choose(c *menu.Choice) tea.Cmd {
+	if c.Off != "" {
+		m.shared.Message = c.Off
+		return nil
+	}
+	if menu, is := m.top().(*menu.Menu); is && c.Informed && menu.Cut() {
+		m.shared.Message = "there is no room to say what this does; make the window larger"
+		return nil
+	}
+	m.stack = m.stack[:len(m.stack)-1]
+	return tea.Batch(m.fit(m.top()), c.Do())
 }

@@ -8,10 +8,10 @@ func (m *inspector) liveChanged(first, was bool) {
 	case first:
 	case was && !s.Info.Live:
 		m.shared.Message = "the recording has ended"
-		m.followed, m.list.follow = m.list.follow, false
+		m.followed, m.list.Follow = m.list.Follow, false
 	case !was && s.Info.Live:
 		m.shared.Message = "the recording was resumed"
-		m.list.follow = m.followed && m.list.atEnd()
+		m.list.Follow = m.followed && m.list.AtEnd()
 	}
 }
 

@@ -47,7 +47,7 @@ func (m *inspector) searchFor(in panel.Searcher, p *find.Pattern) tea.Cmd {
 	m.shared.Pattern = p
 	cmd := in.LookFor(p)
 	if d := m.panes.detail; d != nil && in != panel.Searcher(d) {
-		return tea.Batch(cmd, d.light(p))
+		return tea.Batch(cmd, d.Light(p))
 	}
 	return cmd
 }

@@ -12,7 +12,10 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/diff"
 	"a2atap/tui/load"
+	"a2atap/tui/menu"
+	"a2atap/tui/page"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -97,18 +100,18 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 		return nil
 	}
 	out := msg.out
-	ask := newMenu("send again?", msg.of, []choice{
-		{key: "n", words: "do not send it", do: func() tea.Cmd { return panel.Say("nothing was sent") }},
-		{key: "y", words: "send it", off: msg.remark, informed: true, do: func() tea.Cmd { return m.send(msg.of, out) }},
+	ask := menu.New("send again?", msg.of, []menu.Choice{
+		{Key: "n", Words: "do not send it", Do: func() tea.Cmd { return panel.Say("nothing was sent") }},
+		{Key: "y", Words: "send it", Off: msg.remark, Informed: true, Do: func() tea.Cmd { return m.send(msg.of, out) }},
 	})
-	ask.above = out.question(msg.remark)
+	ask.Above = out.question(msg.remark)
 	if out.Edited != nil {
-		c := choice{key: "e", words: "edit it first", do: func() tea.Cmd { return m.edit(msg.of, out) }}
+		c := menu.Choice{Key: "e", Words: "edit it first", Do: func() tea.Cmd { return m.edit(msg.of, out) }}
 		if m.options.Sender.Editor == nil {
-			c.off = "there is no editor: set VISUAL or EDITOR"
+			c.Off = "there is no editor: set VISUAL or EDITOR"
 		}
-		ask.choices = append(ask.choices, c)
-		ask.window.Length++
+		ask.Choices = append(ask.Choices, c)
+		ask.Window.Length++
 	}
 	return m.push(ask)
 }
@@ -189,41 +192,41 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 }
 
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
-func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu {
+func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Menu {
 	x := s.Exchange
 	e := m.shared.Load.EntryOf(x)
 	where := "exchange " + fmt.Sprint(x.Seq)
 	if s.File != "" {
 		where += " in " + s.File
 	}
-	var menu *menu
+	var ask *menu.Menu
 	back := func() tea.Cmd { return nil }
 	if s.File == "" {
-		menu = newMenu("sent again", analyzer.Place{Exchange: x.Seq}, []choice{
-			{key: "d", words: fmt.Sprintf("what differs from %d", at.Exchange), do: func() tea.Cmd {
-				return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: x.Seq})
+		ask = menu.New("sent again", analyzer.Place{Exchange: x.Seq}, []menu.Choice{
+			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
+				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq})
 			}},
-			{key: "o", words: "open it", do: func() tea.Cmd { return m.openDetail(analyzer.Place{Exchange: x.Seq}) }},
-			{key: "b", words: "back", do: back},
+			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openDetail(analyzer.Place{Exchange: x.Seq}) }},
+			{Key: "b", Words: "back", Do: back},
 		})
 	} else {
 		one := alone(x, s.File)
-		menu = newMenu("sent again", analyzer.Place{}, []choice{
-			{key: "d", words: fmt.Sprintf("what differs from %d", at.Exchange), do: func() tea.Cmd {
-				return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: x.Seq, other: one, name: where})
+		ask = menu.New("sent again", analyzer.Place{}, []menu.Choice{
+			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
+				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq, Other: one, Name: where})
 			}},
-			{key: "o", words: "open it", do: func() tea.Cmd { return m.openElsewhere(one, x.Seq, filepath.Base(s.File)) }},
-			{key: "b", words: "back", do: back},
+			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openElsewhere(one, x.Seq, filepath.Base(s.File)) }},
+			{Key: "b", Words: "back", Do: back},
 		})
 	}
-	menu.above = []style.Line{
+	ask.Above = []style.Line{
 		style.Text(style.Strong, e.Request).Add(style.Normal, " "+e.Status+" "+text.Duration(max(e.Took, 0))+" ").Join(panel.Outcome(&e, 0)),
 		style.Text(style.Normal, "  "+where),
 	}
 	if problem != nil {
-		menu.above = append(menu.above, style.Text(style.Error, "! "+problem.Error()))
+		ask.Above = append(ask.Above, style.Text(style.Error, "! "+problem.Error()))
 	}
-	return menu
+	return ask
 }
 
 // alone returns a capture of one exchange.
@@ -236,8 +239,8 @@ func alone(x *capture.Exchange, name string) *load.Part {
 }
 
 // newReportPage returns the page of how a task differs that was replayed.
-func newReportPage(s *Sent, problem error) *page {
-	return &page{name: "replay", write: func(columns int) []style.Line {
+func newReportPage(s *Sent, problem error) *page.Page {
+	return &page.Page{Name: "replay", Write: func(columns int) []style.Line {
 		var lines []style.Line
 		if problem != nil {
 			lines = append(lines, style.Text(style.Error, "! "+problem.Error()), style.Line{})
@@ -245,8 +248,8 @@ func newReportPage(s *Sent, problem error) *page {
 		if s.File != "" {
 			lines = append(lines, style.Text(style.Dim, " kept in "+s.File))
 		}
-		for _, l := range reportLines(s.Report) {
-			lines = append(lines, toldLine(l, columns)...)
+		for _, l := range diff.ReportLines(s.Report) {
+			lines = append(lines, diff.WrapReport(l, columns)...)
 		}
 		return lines
 	}}

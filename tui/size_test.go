@@ -8,18 +8,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/document"
+	"a2atap/tui/detail"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
+	"a2atap/tui/tuitest"
 )
 
 // store writes a capture of so many calls into a file.
@@ -32,7 +30,7 @@ func store(tb testing.TB, calls int) string {
 	}
 	for seq := range uint64(calls) {
 		task := fmt.Sprintf("t-%d", seq/4)
-		steps := call(seq+1, task, "TASK_STATE_WORKING")
+		steps := tuitest.Call(seq+1, task, "TASK_STATE_WORKING")
 		steps[2].Keys = []capture.Key{{Kind: "task", Value: task}}
 		if err := s.Append(steps...); err != nil {
 			tb.Fatal(err)
@@ -111,7 +109,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
 	})
 	close(src.permits)
-	u.until("what is around it", func() bool { return !u.m.list.isLoading() })
+	u.until("what is around it", func() bool { return !u.m.list.Loading() })
 	src.exchanges.Store(0)
 	u.strike("g")
 	u.until("the first exchange", func() bool { return strings.Contains(u.cursorLine(), " 1 09:30:01") })
@@ -124,8 +122,8 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		u.strike(string(c))
 	}
 	u.until("the filter's result", func() bool {
-		matches, filtered := u.m.list.matches()
-		return filtered && u.m.list.filterDone() && len(matches) == 4
+		matches, filtered := u.m.list.Matches()
+		return filtered && u.m.list.FilterDone() && len(matches) == 4
 	})
 	if got := src.exchanges.Load(); got > 3*21 {
 		t.Errorf("the index knows the task, and finding it took %d exchanges", got)
@@ -154,34 +152,6 @@ func TestScrollingReadsWhatIsSeen(t *testing.T) {
 	}
 }
 
-func TestListForgetsWhatIsFarAway(t *testing.T) {
-	l := newList(&panel.Shared{
-		Load: load.New(t.Context(), growing(t, 10).Reader(), nil), Opened: true, Info: capture.Info{Exchanges: 10},
-	}, nil)
-	l.Resize(80, 22)
-	for seq := range uint64(maxCached) + 1 {
-		l.cache[seq+1000] = load.Entry{Seq: seq + 1000}
-	}
-	l.store(entries{ticket: l.loading})
-	if len(l.cache) > 100 {
-		t.Errorf("%d entries are kept for a list of 10", len(l.cache))
-	}
-}
-
-// long returns a capture with one stream of very many events.
-func long(tb testing.TB, events int) *capture.Memory {
-	tb.Helper()
-	m := capture.NewMemory(capture.Info{Name: "long.a2atap"})
-	steps := subscribed(1, "t-1")
-	for k := range events {
-		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
-	}
-	if err := m.Append(steps...); err != nil {
-		tb.Fatal(err)
-	}
-	return m
-}
-
 // A stepCounter counts the steps of exchanges that are read.
 type stepCounter struct {
 	capture.Source
@@ -200,17 +170,17 @@ func (c *stepCounter) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[c
 
 func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	const events = 30_000
-	m := long(t, events)
+	m := tuitest.Long(t, events)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
 	src := &stepCounter{Source: m.Reader()}
 	u := startUI(t, src, 80, 24, Options{})
 	defer u.cancel()
-	u.until("the list", func() bool { return u.m.list.selected() == 1 })
+	u.until("the list", func() bool { return u.m.list.Selected() == 1 })
 	u.strike("enter")
-	d := u.m.top().(*detail)
-	shown := func() bool { return d.isAtRest() && !strings.Contains(u.screen(), "…\n") }
+	d := u.m.top().(*detail.Panel)
+	shown := func() bool { return d.AtRest() && !strings.Contains(u.screen(), "…\n") }
 	// Before that the end is where reading has come to, and each such end is a screen of its own.
 	u.until("the whole stream", func() bool { return shown() && !d.More })
 	src.steps.Store(0)
@@ -221,37 +191,11 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	if got := src.steps.Load(); got > 4*512 { // from the mark before each screen on
 		t.Errorf("two screens of events took %d steps to be read", got)
 	}
-	if got := d.length(); got < events {
+	if got := d.Length(); got < events {
 		t.Errorf("the detail has %d lines for %d events", got, events)
 	}
 	u.strike("l")
 	u.until("the ladder", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
-}
-
-// Lines and what stands in them are each other's inverse, wherever events have lines below them.
-func TestSpotsAndLines(t *testing.T) {
-	d := &detail{Excerpt: load.Excerpt{Events: load.Stream{Last: make([]int32, 50)}}}
-	d.doc.Before, d.doc.After = make([]document.Line, 7), make([]document.Line, 3)
-	d.doc.Marks = map[int][]document.Line{
-		0: make([]document.Line, 2), 8: make([]document.Line, 1), 9: make([]document.Line, 4),
-		49: make([]document.Line, 2),
-	}
-	d.doc.Open = map[int][]document.Line{9: make([]document.Line, 5), 20: make([]document.Line, 6)}
-	d.extra = []int{0, 8, 9, 20, 49}
-	if got, want := d.length(), 7+50+3+2+1+5+6+2; got != want {
-		t.Fatalf("there are %d lines, want %d", got, want)
-	}
-	seen := make(map[spot]bool)
-	for n := range d.length() {
-		s := d.spotAt(n)
-		if seen[s] {
-			t.Fatalf("line %d is %+v, which was there before", n, s)
-		}
-		seen[s] = true
-		if got := d.lineOf(s); got != n {
-			t.Errorf("line %d is %+v, which is line %d", n, s, got)
-		}
-	}
 }
 
 // BenchmarkFirstFrame opens a capture of 100,000 exchanges to its first frame.
@@ -290,40 +234,6 @@ func BenchmarkFirstFrame(b *testing.B) {
 		cancel()
 		if err := r.Close(); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkFrame draws the list of a large capture.
-func BenchmarkFrame(b *testing.B) {
-	l := newList(&panel.Shared{
-		Load: load.New(b.Context(), nil, nil), Opened: true, Info: capture.Info{Exchanges: 1_000_000},
-	}, nil)
-	for seq := uint64(999_900); seq <= 1_000_000; seq++ {
-		l.cache[seq] = load.Entry{
-			Seq: seq, Started: dawn, Client: "traveller", Agent: "booker", Request: "GetTask", Status: "200",
-			Took: time.Millisecond,
-		}
-	}
-	l.newest()
-	l.Resize(120, 38)
-	for b.Loop() {
-		for _, line := range l.View() {
-			line.Paint(style.Dark)
-		}
-	}
-}
-
-// BenchmarkLongStream opens a stream of 200,000 events to its first frame.
-func BenchmarkLongStream(b *testing.B) {
-	l := load.New(b.Context(), long(b, 200_000), nil)
-	for b.Loop() {
-		d := newDetail(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
-		d.Resize(80, 22)
-		d.Update(d.begin()())
-		d.Update(d.build()())
-		if lines := d.View(); len(lines) != 22 {
-			b.Fatalf("%d lines", len(lines))
 		}
 	}
 }

@@ -19,13 +19,14 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 // endless is a recording of any number of calls, which are made when they are read.
 type endless struct{ exchanges uint64 }
 
 func (e *endless) steps(seq uint64) []capture.Step {
-	return call(seq, fmt.Sprintf("t-%d", seq/4), "TASK_STATE_WORKING")
+	return tuitest.Call(seq, fmt.Sprintf("t-%d", seq/4), "TASK_STATE_WORKING")
 }
 
 func (e *endless) Info(context.Context) (capture.Info, error) {

@@ -15,7 +15,9 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/detail"
 	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // inParts fails when an exchange is read as a whole.
@@ -42,10 +44,10 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := subscribed(1, "t-1")
+	steps := tuitest.Subscribed(1, "t-1")
 	steps[2].Keys = []capture.Key{{Kind: "task", Value: "t-1"}}
 	for k := range events {
-		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+		steps = append(steps, tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING"))
 	}
 	if err := s.Append(steps...); err != nil {
 		t.Fatal(err)
@@ -64,9 +66,9 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 	defer u.cancel()
 	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 	u.strike("enter")
-	d := u.m.top().(*detail)
+	d := u.m.top().(*detail.Panel)
 	u.strike("G")
-	u.until("the last events", func() bool { return !d.More && d.ready && strings.Contains(u.screen(), "·200000 ") })
+	u.until("the last events", func() bool { return !d.More && d.Ready && strings.Contains(u.screen(), "·200000 ") })
 	u.strike("k")
 	u.strike("k")
 	u.strike("enter")
@@ -113,7 +115,7 @@ func (s *steady) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[captur
 
 func TestKeysWhileAStreamLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := long(t, 3_000)
+		m := tuitest.Long(t, 3_000)
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +126,8 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 		u.sees("loading ")
 		u.sees("·1 ")
 		u.press("j", "j")
-		if d := u.m.top().(*detail); d.window.Cursor != 2 || !d.More {
-			t.Errorf("two keys while it loads: line %d, loading %v", d.window.Cursor, d.More)
+		if d := u.m.top().(*detail.Panel); d.Window.Cursor != 2 || !d.More {
+			t.Errorf("two keys while it loads: line %d, loading %v", d.Window.Cursor, d.More)
 		}
 		u.press("G")
 		u.sees(">… loading")
@@ -145,8 +147,8 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 
 		u.run(u.m.openDetail(load.EventAt(1, 2_900)))
 		u.pass(300 * time.Millisecond)
-		if d := u.m.top().(*detail); d.window.Cursor != 0 {
-			t.Errorf("before the goal was read the cursor is at line %d", d.window.Cursor)
+		if d := u.m.top().(*detail.Panel); d.Window.Cursor != 0 {
+			t.Errorf("before the goal was read the cursor is at line %d", d.Window.Cursor)
 		}
 		u.pass(10 * time.Second)
 		if got, want := u.m.top().Target(), load.EventAt(1, 2_900); got != want {

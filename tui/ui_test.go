@@ -207,7 +207,7 @@ func (u *ui) sees(words string) {
 
 // matches returns the exchanges that the filter lets through.
 func (u *ui) matches() []uint64 {
-	seqs, _ := u.m.list.matches()
+	seqs, _ := u.m.list.Matches()
 	return seqs
 }
 

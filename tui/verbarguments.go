@@ -11,8 +11,11 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/detail"
+	"a2atap/tui/diff"
 	"a2atap/tui/document"
 	"a2atap/tui/keys"
+	"a2atap/tui/page"
 	"a2atap/tui/panel"
 	"a2atap/tui/roster"
 	"a2atap/tui/style"
@@ -40,19 +43,19 @@ func (m *inspector) gotoPlace(argument string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, is := m.top().(*detail); is {
+	if d, is := m.top().(*detail.Panel); is {
 		return m.replace(d, at), nil
 	}
 	if at != (analyzer.Place{Exchange: at.Exchange}) {
 		return m.openDetail(at), nil
 	}
-	if shown, filtered := m.list.matches(); filtered && !slices.Contains(shown, at.Exchange) {
+	if shown, filtered := m.list.Matches(); filtered && !slices.Contains(shown, at.Exchange) {
 		return nil, fmt.Errorf("the filter hides exchange %d; open %d shows it, unfilter shows all", at.Exchange,
 			at.Exchange)
 	}
 	cmd := m.home()
-	m.list.follow = false
-	return tea.Batch(cmd, m.list.choose(at.Exchange)), nil
+	m.list.Follow = false
+	return tea.Batch(cmd, m.list.Choose(at.Exchange)), nil
 }
 
 func (m *inspector) openPlace(argument string) (tea.Cmd, error) {
@@ -60,7 +63,7 @@ func (m *inspector) openPlace(argument string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, is := m.top().(*detail); is {
+	if d, is := m.top().(*detail.Panel); is {
 		return m.replace(d, at), nil
 	}
 	return m.openDetail(at), nil
@@ -84,7 +87,7 @@ func (m *inspector) openRule(id string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("rule", id, m.shared.RuleIDs(), "; tab after a few letters shows those that begin so")
 	}
-	return m.push(newRulePage(rules[i])), nil
+	return m.push(page.NewRule(rules[i])), nil
 }
 
 func (m *inspector) setView(name string) (tea.Cmd, error) {
@@ -96,7 +99,7 @@ func (m *inspector) setView(name string) (tea.Cmd, error) {
 	case i < 0:
 		return nil, fmt.Errorf("a view is json, decoded or raw, not %q", name)
 	}
-	return d.setMode(document.View(i)), nil
+	return d.SetMode(document.View(i)), nil
 }
 
 func (m *inspector) setTime(name string) (tea.Cmd, error) {
@@ -153,8 +156,8 @@ func (m *inspector) setFollow(word string) (tea.Cmd, error) {
 		return nil, err
 	}
 	cmd := m.home()
-	m.list.follow = on
-	return tea.Batch(cmd, m.list.reposition()), nil
+	m.list.Follow = on
+	return tea.Batch(cmd, m.list.Reposition()), nil
 }
 
 // How orders and groupings are typed.
@@ -173,7 +176,7 @@ func (m *inspector) setOrder(name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
 	}
-	return tea.Batch(m.home(), m.list.sortBy(roster.Order(i))), nil
+	return tea.Batch(m.home(), m.list.SortBy(roster.Order(i))), nil
 }
 
 func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
@@ -181,7 +184,7 @@ func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
 	}
-	return tea.Batch(m.home(), m.list.groupBy(roster.Grouping(i))), nil
+	return tea.Batch(m.home(), m.list.GroupBy(roster.Grouping(i))), nil
 }
 
 func (m *inspector) commentWith(words string) (tea.Cmd, error) {
@@ -203,7 +206,7 @@ func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
 	case at.Exchange == now:
 		return nil, fmt.Errorf("%d is selected itself; select the other one", now)
 	}
-	return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: now}), nil
+	return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: now}), nil
 }
 
 // setFilter shows the exchanges that match an expression.
@@ -211,7 +214,7 @@ func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
 	if _, err := filter.Parse(expr); err != nil {
 		return nil, err
 	}
-	return tea.Batch(m.home(), m.list.apply(expr)), nil
+	return tea.Batch(m.home(), m.list.Apply(expr)), nil
 }
 
 // settings are the verbs that set something, for people who are used to say so.

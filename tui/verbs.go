@@ -130,7 +130,7 @@ func findingVerbs() []verb {
 		{
 			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: keys.EditFilter, ofList: true,
 			words: "show only exchanges that match", run: (*inspector).setFilter,
-			offer: func(m *inspector, argument string) []string { return m.list.filterWords(argument) },
+			offer: func(m *inspector, argument string) []string { return m.list.FilterWords(argument) },
 		},
 		{
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // engines counts the engines that are made with the option.
@@ -35,12 +36,12 @@ func found(t *testing.T, src capture.Source) *analyzer.Result {
 // With verdicts the inspector shows what they tell, and judges nothing.
 func TestVerdictsAreShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
+		m := tuitest.Growing(t, 3)
 		v := load.NewVerdicts(0)
 		var own atomic.Int64
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []analyzer.EngineOption{engines(&own)}})
 		defer u.close()
-		record(t, m, call(4, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		tuitest.Record(t, m, tuitest.Call(4, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		u.pass(3 * time.Second)
 		u.sees("4 exchanges")
 		if strings.Contains(u.screen(), "error") {
@@ -69,7 +70,7 @@ func TestJudgingBehindIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const notice = "judging is 1000 exchanges behind"
 		v := load.NewVerdicts(0)
-		u := newUI(t, growing(t, 3).Reader(), 100, 24, Options{Verdicts: v})
+		u := newUI(t, tuitest.Growing(t, 3).Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
 		hidden := func(why string) {
 			t.Helper()
@@ -102,10 +103,10 @@ func TestJudgingBehindIsShown(t *testing.T) {
 // What earlier recordings left in the capture is judged by the inspector, once, and nothing of what comes after.
 func TestVerdictsOnAnAddition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 2)
-		record(t, m, call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		m := tuitest.Growing(t, 2)
+		tuitest.Record(t, m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		v := load.NewVerdicts(21)
-		record(t, m, call(4, "t-2", "TASK_STATE_WORKING")) // t-2 was completed, but before this recording
+		tuitest.Record(t, m, tuitest.Call(4, "t-2", "TASK_STATE_WORKING")) // t-2 was completed, but before this recording
 		var own atomic.Int64
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []analyzer.EngineOption{engines(&own)}})
 		defer u.close()
@@ -126,8 +127,8 @@ func TestVerdictsOnAnAddition(t *testing.T) {
 func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	first, store := recorder(t, path)
-	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
-	store(call(2, "t-1", "TASK_STATE_WORKING"))
+	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
+	store(tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 	first.Flush()
 	attached, err := bolt.Read(path)
 	if err != nil {
@@ -151,7 +152,7 @@ func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 	v.Ended(result.Counts, nil)
 	shows("! 1 error, ended")
 	second, store := recorder(t, path)
-	store(call(3, "t-1", "TASK_STATE_WORKING"))
+	store(tuitest.Call(3, "t-1", "TASK_STATE_WORKING"))
 	shows("! 2 errors, live")
 	end(t, second)
 	shows("! 2 errors, ended")
@@ -160,8 +161,8 @@ func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 // An inspector that takes nothing costs bounded memory, and shows all of it later.
 func TestVerdictsThatWaitAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 2)
-		record(t, m, call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		m := tuitest.Growing(t, 2)
+		tuitest.Record(t, m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		broken := found(t, m.Reader()).Findings[0]
 		v := load.NewVerdicts(0)
 		for range 20_000 {
@@ -185,7 +186,7 @@ func TestVerdictsThatWaitAreBounded(t *testing.T) {
 // A judge that cannot go on is not taken for one that found nothing.
 func TestVerdictsThatFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 1)
+		m := tuitest.Growing(t, 1)
 		v := load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
@@ -193,7 +194,7 @@ func TestVerdictsThatFail(t *testing.T) {
 		u.pass(time.Second)
 		u.sees("! judging has stopped: the disk is on fire")
 		for i := range uint64(3) {
-			record(t, m, call(i+2, fmt.Sprint("t-", i+2), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(i+2, fmt.Sprint("t-", i+2), "TASK_STATE_WORKING"))
 		}
 		u.pass(time.Second)
 		u.sees("4 exchanges")
