@@ -122,7 +122,7 @@ func (m *inspector) execute(line string) (tea.Cmd, error) {
 	case name == "":
 		return nil, nil
 	case name[0] >= '0' && name[0] <= '9' && argument == "":
-		return m.gotoPlace(name)
+		return gotoPlace(m, name)
 	}
 	v, err := findVerb(name)
 	if err != nil {

@@ -102,7 +102,7 @@ var copyNames = []string{
 }
 
 // copyWhat makes a choice of the menu by its name.
-func (m *inspector) copyWhat(name string) (tea.Cmd, error) {
+func copyWhat(m *inspector, name string) (tea.Cmd, error) {
 	if why := m.unable(keys.CopyMenu); why != "" {
 		return nil, errors.New(why)
 	}

@@ -12,47 +12,47 @@ import (
 	"a2atap/tui/panel"
 )
 
-// An elsewhere shows an exchange of another capture. What concerns the capture that is looked at, such as its marks and
+// An otherCapture shows an exchange of another capture. What concerns the capture that is looked at, such as its marks and
 // its findings, has no place here.
-type elsewhere struct {
+type otherCapture struct {
 	*detail.Panel
 	file string
 }
 
-// furtherTickets is where the tickets of another capture's panels begin, so that none is taken for one of ours.
-const furtherTickets = 1 << 40
+// otherTickets is where the tickets of another capture's panels begin, so that none is taken for one of ours.
+const otherTickets = 1 << 40
 
-// openElsewhere opens an exchange of another capture.
-func (m *inspector) openElsewhere(src *load.Part, seq uint64, file string) tea.Cmd {
+// openOther opens an exchange of another capture.
+func (m *inspector) openOther(src *load.Part, seq uint64, file string) tea.Cmd {
 	s := m.shared
 	m.doing.further++
 	other := &panel.Shared{
 		Load: load.New(s.Load.Context, src, s.Load.Rules, s.Load.Keys...), Opened: true, Theme: s.Theme,
-		Deltas: s.Deltas, Tickets: m.doing.further * furtherTickets,
+		Deltas: s.Deltas, Tickets: m.doing.further * otherTickets,
 	}
-	e := &elsewhere{detail.New(other, analyzer.Place{Exchange: seq}), file}
+	e := &otherCapture{detail.New(other, analyzer.Place{Exchange: seq}), file}
 	return tea.Batch(m.push(e), e.Begin())
 }
 
-func (e *elsewhere) Scope() keys.Scope { return keys.InElsewhere }
+func (e *otherCapture) Scope() keys.Scope { return keys.InElsewhere }
 
-func (e *elsewhere) Title() string { return fmt.Sprintf("%d in %s", e.Seq, e.file) }
+func (e *otherCapture) Title() string { return fmt.Sprintf("%d in %s", e.Seq, e.file) }
 
-func (e *elsewhere) Target() analyzer.Place { return analyzer.Place{} }
+func (e *otherCapture) Target() analyzer.Place { return analyzer.Place{} }
 
 // shownDetail returns the detail on top, also of another capture.
 func (m *inspector) shownDetail() (*detail.Panel, bool) {
 	switch p := m.top().(type) {
 	case *detail.Panel:
 		return p, true
-	case *elsewhere:
+	case *otherCapture:
 		return p.Panel, true
 	}
 	return nil, false
 }
 
 // Update keeps away what is said of the capture that is looked at.
-func (e *elsewhere) Update(msg tea.Msg) tea.Cmd {
+func (e *otherCapture) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
 	case panel.ExchangesChanged, panel.FindingsChanged, panel.NotesChanged:
 		return nil

@@ -52,7 +52,7 @@ func topicNames() []string {
 }
 
 // openTopic opens the help on a topic or on a verb.
-func (m *inspector) openTopic(name string) (tea.Cmd, error) {
+func openTopic(m *inspector, name string) (tea.Cmd, error) {
 	name = strings.TrimPrefix(name, ":")
 	if slices.Contains(topics, name) {
 		return m.push(&page.Page{Name: "help on " + name, Write: func(columns int) []style.Line {

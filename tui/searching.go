@@ -31,7 +31,7 @@ func (m *inspector) editSearch() tea.Cmd {
 }
 
 // searchWords searches the top panel or, if that has nothing to search, the list.
-func (m *inspector) searchWords(words string) (tea.Cmd, error) {
+func searchWords(m *inspector, words string) (tea.Cmd, error) {
 	p, err := find.Parse(words)
 	if err != nil {
 		return nil, err

@@ -215,7 +215,7 @@ func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu
 			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
 				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq, Other: one, Name: where})
 			}},
-			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openElsewhere(one, x.Seq, filepath.Base(s.File)) }},
+			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openOther(one, x.Seq, filepath.Base(s.File)) }},
 			{Key: "b", Words: "back", Do: back},
 		})
 	}

@@ -17,13 +17,13 @@ import (
 	"a2atap/tui/keys"
 	"a2atap/tui/page"
 	"a2atap/tui/panel"
-	"a2atap/tui/roster"
+	"a2atap/tui/sorting"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // readPlace reads the number of an exchange, or a place as findings name it.
-func (m *inspector) readPlace(argument string) (analyzer.Place, error) {
+func readPlace(m *inspector, argument string) (analyzer.Place, error) {
 	seq, err := strconv.ParseUint(argument, 10, 64)
 	at := analyzer.Place{Exchange: seq}
 	if err != nil {
@@ -38,8 +38,8 @@ func (m *inspector) readPlace(argument string) (analyzer.Place, error) {
 }
 
 // gotoPlace selects an exchange: in the list or, in the detail and for what is within an exchange, in the detail.
-func (m *inspector) gotoPlace(argument string) (tea.Cmd, error) {
-	at, err := m.readPlace(argument)
+func gotoPlace(m *inspector, argument string) (tea.Cmd, error) {
+	at, err := readPlace(m, argument)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func (m *inspector) gotoPlace(argument string) (tea.Cmd, error) {
 	return tea.Batch(cmd, m.list.Choose(at.Exchange)), nil
 }
 
-func (m *inspector) openPlace(argument string) (tea.Cmd, error) {
-	at, err := m.readPlace(argument)
+func openPlace(m *inspector, argument string) (tea.Cmd, error) {
+	at, err := readPlace(m, argument)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (m *inspector) openPlace(argument string) (tea.Cmd, error) {
 // ofExchange makes of what opens a panel about an exchange the performance of a verb that takes its number.
 func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) (tea.Cmd, error) {
 	return func(m *inspector, argument string) (tea.Cmd, error) {
-		at, err := m.readPlace(argument)
+		at, err := readPlace(m, argument)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) 
 }
 
 // openRule opens a page about a rule.
-func (m *inspector) openRule(id string) (tea.Cmd, error) {
+func openRule(m *inspector, id string) (tea.Cmd, error) {
 	rules := m.shared.Load.Rules
 	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
@@ -90,7 +90,7 @@ func (m *inspector) openRule(id string) (tea.Cmd, error) {
 	return m.push(page.NewRule(rules[i])), nil
 }
 
-func (m *inspector) setView(name string) (tea.Cmd, error) {
+func setView(m *inspector, name string) (tea.Cmd, error) {
 	d, is := m.shownDetail()
 	i := slices.Index([]string{"json", "decoded", "raw"}, name)
 	switch {
@@ -102,7 +102,7 @@ func (m *inspector) setView(name string) (tea.Cmd, error) {
 	return d.SetMode(document.View(i)), nil
 }
 
-func (m *inspector) setTime(name string) (tea.Cmd, error) {
+func setTime(m *inspector, name string) (tea.Cmd, error) {
 	if name != "clock" && name != "elapsed" {
 		return nil, fmt.Errorf("times are clock or elapsed, not %q", name)
 	}
@@ -113,7 +113,7 @@ func (m *inspector) setTime(name string) (tea.Cmd, error) {
 // clockNames are the ways to show instants, in their order.
 var clockNames = []string{"local", "utc", "relative"}
 
-func (m *inspector) setClock(name string) (tea.Cmd, error) {
+func setClock(m *inspector, name string) (tea.Cmd, error) {
 	i := slices.Index(clockNames, name)
 	if i < 0 {
 		return nil, fmt.Errorf("the clock is %s, not %q", orList(clockNames), name)
@@ -122,7 +122,7 @@ func (m *inspector) setClock(name string) (tea.Cmd, error) {
 	return m.shared.NeedFirst(), nil
 }
 
-func (m *inspector) setTheme(name string) (tea.Cmd, error) {
+func setTheme(m *inspector, name string) (tea.Cmd, error) {
 	if !slices.Contains(style.Themes, style.Theme(name)) {
 		return nil, unknown("theme", name, strings.Split(style.ThemeNames(), ", "), "; there are "+style.ThemeNames())
 	}
@@ -139,7 +139,7 @@ func readSwitch(word string) (bool, error) {
 	return word == "on", nil
 }
 
-func (m *inspector) setMouse(word string) (tea.Cmd, error) {
+func setMouse(m *inspector, word string) (tea.Cmd, error) {
 	on, err := readSwitch(word)
 	if err != nil || on == m.mouse {
 		return nil, err
@@ -147,7 +147,7 @@ func (m *inspector) setMouse(word string) (tea.Cmd, error) {
 	return m.toggleMouse(), nil
 }
 
-func (m *inspector) setFollow(word string) (tea.Cmd, error) {
+func setFollow(m *inspector, word string) (tea.Cmd, error) {
 	on, err := readSwitch(word)
 	if why := m.list.Why(keys.ToggleFollow); err == nil && on && why != "" {
 		err = errors.New(why)
@@ -162,32 +162,32 @@ func (m *inspector) setFollow(word string) (tea.Cmd, error) {
 
 // How orders and groupings are typed.
 var (
-	orderNames = [roster.Orders]string{
-		roster.ByNumber: "number", roster.ByTime: "time", roster.ByDuration: "duration", roster.BySize: "size",
-		roster.ByWorst: "worst",
+	orderNames = [sorting.Orders]string{
+		sorting.ByNumber: "number", sorting.ByTime: "time", sorting.ByDuration: "duration", sorting.BySize: "size",
+		sorting.ByWorst: "worst",
 	}
-	groupingNames = [roster.Groupings]string{
-		roster.Flat: "off", roster.ByTask: "task", roster.ByWorkflow: "workflow",
+	groupingNames = [sorting.Groupings]string{
+		sorting.Flat: "off", sorting.ByTask: "task", sorting.ByWorkflow: "workflow",
 	}
 )
 
-func (m *inspector) setOrder(name string) (tea.Cmd, error) {
+func setOrder(m *inspector, name string) (tea.Cmd, error) {
 	i := slices.Index(orderNames[:], name)
 	if i < 0 {
 		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
 	}
-	return tea.Batch(m.home(), m.list.SortBy(roster.Order(i))), nil
+	return tea.Batch(m.home(), m.list.SortBy(sorting.Order(i))), nil
 }
 
-func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
+func setGrouping(m *inspector, name string) (tea.Cmd, error) {
 	i := slices.Index(groupingNames[:], name)
 	if i < 0 {
 		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
 	}
-	return tea.Batch(m.home(), m.list.GroupBy(roster.Grouping(i))), nil
+	return tea.Batch(m.home(), m.list.GroupBy(sorting.Grouping(i))), nil
 }
 
-func (m *inspector) commentWith(words string) (tea.Cmd, error) {
+func commentWith(m *inspector, words string) (tea.Cmd, error) {
 	if why := m.unable(keys.Comment); why != "" {
 		return nil, errors.New(why)
 	}
@@ -195,8 +195,8 @@ func (m *inspector) commentWith(words string) (tea.Cmd, error) {
 }
 
 // diffWith compares an exchange with the selected one.
-func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
-	at, err := m.readPlace(argument)
+func diffWith(m *inspector, argument string) (tea.Cmd, error) {
+	at, err := readPlace(m, argument)
 	now := m.top().Target().Exchange
 	switch why := m.unable(keys.Diff); {
 	case err != nil:
@@ -210,7 +210,7 @@ func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
 }
 
 // setFilter shows the exchanges that match an expression.
-func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
+func setFilter(m *inspector, expr string) (tea.Cmd, error) {
 	if _, err := filter.Parse(expr); err != nil {
 		return nil, err
 	}
@@ -220,8 +220,8 @@ func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
 // settings are the verbs that set something, for people who are used to say so.
 var settings = []string{"theme", "mouse", "time", "clock", "view", "follow", "sort", "group"}
 
-// set performs the verb that sets something.
-func (m *inspector) set(argument string) (tea.Cmd, error) {
+// setOne performs the verb that sets something.
+func setOne(m *inspector, argument string) (tea.Cmd, error) {
 	name, value, _ := strings.Cut(strings.Replace(argument, "=", " ", 1), " ")
 	if !slices.Contains(settings, name) {
 		return nil, unknown("setting", name, settings, "; there are "+strings.Join(settings, ", "))
@@ -232,7 +232,7 @@ func (m *inspector) set(argument string) (tea.Cmd, error) {
 	return m.execute(name + " " + value)
 }
 
-func (m *inspector) setWords(argument string) []string {
+func setWords(m *inspector, argument string) []string {
 	name, _, there := strings.Cut(argument, " ")
 	if !there {
 		return settings

@@ -52,7 +52,7 @@ func movingVerbs() []verb {
 		{
 			name: "goto", also: []string{"go"}, argument: "PLACE",
 			words: "to an exchange by its number, or to a place as findings name it: 12 or 12.response.event[3]",
-			run:   (*inspector).gotoPlace,
+			run:   gotoPlace,
 		},
 		{name: "down", words: "to the next line", do: keys.Down},
 		{name: "up", words: "to the line before", do: keys.Up},
@@ -74,11 +74,11 @@ func lookingVerbs() []verb {
 	return []verb{
 		{
 			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: keys.Open,
-			words: "open what is selected, or another exchange", run: (*inspector).openPlace,
+			words: "open what is selected, or another exchange", run: openPlace,
 		},
 		{
 			name: "detail", argument: "[PLACE]", group: toLook, do: keys.ShowDetail,
-			words: "request and response of what is selected, or of another exchange", run: (*inspector).openPlace,
+			words: "request and response of what is selected, or of another exchange", run: openPlace,
 		},
 		{
 			name: "ladder", argument: "[N]", group: toLook, do: keys.ShowLadder,
@@ -95,31 +95,31 @@ func lookingVerbs() []verb {
 		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: keys.ShowCoverage},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
-			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.RuleIDs() },
+			run: openRule, offer: func(m *inspector, _ string) []string { return m.shared.RuleIDs() },
 		},
 		{
 			name: "view", argument: "[json|decoded|raw]", group: toLook, do: keys.ChangeView,
-			words: "how bodies are shown", run: (*inspector).setView, offer: fixed("json", "decoded", "raw"),
+			words: "how bodies are shown", run: setView, offer: fixed("json", "decoded", "raw"),
 		},
 		{
 			name: "time", argument: "[clock|elapsed]", group: toLook, do: keys.ChangeClock,
-			words: "how times are shown", run: (*inspector).setTime, offer: fixed("clock", "elapsed"),
+			words: "how times are shown", run: setTime, offer: fixed("clock", "elapsed"),
 		},
 		{
 			name: "clock", argument: "[local|utc|relative]", group: toLook, do: keys.ChangeTimes,
-			words: "which clock times are of", run: (*inspector).setClock, offer: fixed(clockNames...),
+			words: "which clock times are of", run: setClock, offer: fixed(clockNames...),
 		},
 		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: keys.OnePane},
 		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: keys.LoadMore},
 		{
 			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: keys.ChangeTheme,
-			words: "the colours: " + style.ThemeNames(), run: (*inspector).setTheme,
+			words: "the colours: " + style.ThemeNames(), run: setTheme,
 			offer: fixed(strings.Split(style.ThemeNames(), ", ")...),
 		},
 		{
 			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: keys.ShowHelp,
 			words: "the keys of this panel, or a topic: keys, commands, filter, signs, or a command",
-			run:   (*inspector).openTopic,
+			run:   openTopic,
 			offer: func(*inspector, string) []string { return topicNames() },
 		},
 	}
@@ -129,25 +129,25 @@ func findingVerbs() []verb {
 	return []verb{
 		{
 			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: keys.EditFilter, ofList: true,
-			words: "show only exchanges that match", run: (*inspector).setFilter,
+			words: "show only exchanges that match", run: setFilter,
 			offer: func(m *inspector, argument string) []string { return m.list.FilterWords(argument) },
 		},
 		{
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",
-			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.setFilter("") },
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return setFilter(m, "") },
 		},
 		{
 			name: "group", argument: "[task|workflow|off]", group: toFind, do: keys.ChangeGrouping, ofList: true,
-			words: "what exchanges stand under", run: (*inspector).setGrouping, offer: fixed(groupingNames[:]...),
+			words: "what exchanges stand under", run: setGrouping, offer: fixed(groupingNames[:]...),
 		},
 		{
 			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: keys.ChangeOrder, ofList: true,
-			words: "the order of exchanges", run: (*inspector).setOrder, offer: fixed(orderNames[:]...),
+			words: "the order of exchanges", run: setOrder, offer: fixed(orderNames[:]...),
 		},
 		{name: "reverse", group: toFind, words: "the same order from its other end", do: keys.ReverseOrder, ofList: true},
 		{
 			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: keys.SearchText,
-			words: "search what is shown, or all exchanges: a text, or /an expression/", run: (*inspector).searchWords,
+			words: "search what is shown, or all exchanges: a text, or /an expression/", run: searchWords,
 		},
 		{name: "next-match", group: toFind, words: "to the next match of the search", do: keys.NextMatch},
 		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: keys.PreviousMatch},
@@ -161,7 +161,7 @@ func findingVerbs() []verb {
 		{name: "previous-finding", group: toFind, words: "to the previous finding", do: keys.PreviousFinding},
 		{
 			name: "follow", argument: "[on|off]", group: toFind, do: keys.ToggleFollow, ofList: true,
-			words: "stay at the newest exchange", run: (*inspector).setFollow, offer: fixed("on", "off"),
+			words: "stay at the newest exchange", run: setFollow, offer: fixed("on", "off"),
 		},
 	}
 }
@@ -171,11 +171,11 @@ func doingVerbs() []verb {
 		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: keys.Mark},
 		{
 			name: "comment", argument: "[WORDS]", group: toDo, do: keys.Comment, words: "comment on the exchange",
-			run: (*inspector).commentWith,
+			run: commentWith,
 		},
 		{
 			name: "diff", argument: "[N]", group: toDo, do: keys.Diff, words: "what differs from exchange N, or from the marked one",
-			run: (*inspector).diffWith,
+			run: diffWith,
 		},
 		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: keys.Resend},
 		{name: "replay", group: toDo, words: "replay the task, after a question", do: keys.Replay},
@@ -186,20 +186,20 @@ func doingVerbs() []verb {
 		{
 			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: keys.CopyMenu,
 			words: "copy a value, its place, a body, an event, a transcript, a finding",
-			run:   (*inspector).copyWhat, offer: fixed(copyNames...),
+			run:   copyWhat, offer: fixed(copyNames...),
 		},
 		{
 			name: "curl", group: toDo, words: "copy the request as a curl command",
-			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.copyWhat("curl") },
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return copyWhat(m, "curl") },
 		},
 		{
 			name: "mouse", argument: "[on|off]", group: toDo, do: keys.ToggleMouse,
 			words: "whether the mouse is ours; while it is off, the terminal selects text",
-			run:   (*inspector).setMouse, offer: fixed("on", "off"),
+			run:   setMouse, offer: fixed("on", "off"),
 		},
 		{
 			name: "set", argument: "NAME VALUE", group: toDo, words: "one of " + strings.Join(settings, ", "),
-			run: (*inspector).set, offer: (*inspector).setWords,
+			run: setOne, offer: setWords,
 		},
 		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: keys.ShowPalette},
 		{name: "commands", group: toDo, words: "the command line", do: keys.OpenCommand},

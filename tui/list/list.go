@@ -18,7 +18,7 @@ import (
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
-	"a2atap/tui/roster"
+	"a2atap/tui/sorting"
 	"a2atap/tui/text"
 )
 
@@ -49,7 +49,7 @@ type Panel struct {
 func New(s *panel.Shared, hints []string) *Panel {
 	return &Panel{
 		shared: s, hints: hints, cache: make(map[uint64]load.Entry), stale: make(map[uint64]bool),
-		sorting: order{roster: &roster.Roster{}, stale: make(map[uint64]bool)},
+		sorting: order{table: &sorting.Table{}, stale: make(map[uint64]bool)},
 	}
 }
 
@@ -156,7 +156,7 @@ func (l *Panel) Reposition() tea.Cmd {
 	l.window.Height = max(l.height-1-len(l.filterLines()), 0)
 	switch {
 	case l.Follow && l.sorting.now != nil:
-		l.anchor, l.sorting.key = l.sorting.now.Newest(), roster.Key{}
+		l.anchor, l.sorting.key = l.sorting.now.Newest(), sorting.Key{}
 		l.window.Move(l.position(l.anchor))
 	case l.Follow:
 		l.window.Move(l.window.Length - 1)
@@ -303,7 +303,7 @@ func (l *Panel) jump(step int) tea.Cmd {
 		return panel.Say(l.shared.NoFurther(step, l.FindingFrom(l.Selected(), -step) != 0))
 	}
 	l.Reveal(seq)
-	l.Follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
+	l.Follow, l.anchor, l.sorting.key = false, seq, sorting.Key{}
 	return l.Reposition()
 }
 

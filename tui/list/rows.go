@@ -8,13 +8,13 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/panel"
-	"a2atap/tui/roster"
+	"a2atap/tui/sorting"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // headingAt returns the heading at a position of the list, or false if an exchange is there.
-func (l *Panel) headingAt(i int) (h roster.Heading, row roster.Row, is bool) {
+func (l *Panel) headingAt(i int) (h sorting.Heading, row sorting.Row, is bool) {
 	now := l.sorting.now
 	if now == nil || i < 0 || i >= now.Rows() {
 		return h, row, false
@@ -26,7 +26,7 @@ func (l *Panel) headingAt(i int) (h roster.Heading, row roster.Row, is bool) {
 }
 
 // standIn returns the exchange for which a heading is taken: the one that began the workflow, or the first.
-func (l *Panel) standIn(h *roster.Heading) uint64 {
+func (l *Panel) standIn(h *sorting.Heading) uint64 {
 	if l.sorting.now.Place(h.Workflow) >= 0 {
 		return h.Workflow
 	}
@@ -37,7 +37,7 @@ func (l *Panel) standIn(h *roster.Heading) uint64 {
 func (l *Panel) hold() {
 	s := &l.sorting
 	h, row, is := l.headingAt(l.window.Cursor)
-	s.key = roster.Key{}
+	s.key = sorting.Key{}
 	if is {
 		s.key, s.keyNear = h.Key, row.Heading
 	}
@@ -48,7 +48,7 @@ func (l *Panel) hold() {
 // anchored returns the position of what the cursor stays at.
 func (l *Panel) anchored() int {
 	s := &l.sorting
-	if s.now != nil && s.key.Kind != roster.None && s.keyOf == l.anchor {
+	if s.now != nil && s.key.Kind != sorting.None && s.keyOf == l.anchor {
 		if row, there := s.now.RowOfHeading(s.key, s.keyNear); there {
 			return row
 		}
@@ -145,9 +145,9 @@ func (l *Panel) indent() int {
 	switch now := l.sorting.now; {
 	case now == nil:
 		return 0
-	case l.sorting.under == roster.ByTask:
+	case l.sorting.under == sorting.ByTask:
 		return 4
-	case l.sorting.under == roster.ByWorkflow:
+	case l.sorting.under == sorting.ByWorkflow:
 		return 2
 	}
 	return 0
@@ -163,7 +163,7 @@ func (l *Panel) indented(c panel.Columns, i int, seq uint64) string {
 }
 
 // headingLine draws a heading: what it stands for, how many exchanges, their span of time, and how the tasks came out.
-func (l *Panel) headingLine(i int, h *roster.Heading, row roster.Row) style.Line {
+func (l *Panel) headingLine(i int, h *sorting.Heading, row sorting.Row) style.Line {
 	mark, look := " ", style.Normal
 	if h.Worst > 0 {
 		mark, look = style.OfSeverity(analyzer.Severity(h.Worst - 1))
@@ -191,8 +191,8 @@ func (l *Panel) headingLine(i int, h *roster.Heading, row roster.Row) style.Line
 }
 
 // nameOf says what a heading stands for, with short ids where there is no room.
-func (l *Panel) nameOf(h *roster.Heading, room int) string {
-	if h.Key.Kind == roster.Workflow {
+func (l *Panel) nameOf(h *sorting.Heading, room int) string {
+	if h.Key.Kind == sorting.Workflow {
 		words := fmt.Sprint("workflow ", h.Workflow)
 		if e, there := l.cache[h.Workflow]; there && !e.Absent {
 			words += ": " + e.Request + ", " + e.Client + " → " + e.Agent
@@ -201,13 +201,13 @@ func (l *Panel) nameOf(h *roster.Heading, room int) string {
 	}
 	join := func(context, task string) string {
 		switch {
-		case context == "" && task == "" && h.Key.Kind == roster.Context:
+		case context == "" && task == "" && h.Key.Kind == sorting.Context:
 			return "no context"
 		case context == "" && task == "":
 			return "no task"
 		case task == "":
 			return "context " + context
-		case h.Key.Kind == roster.Task:
+		case h.Key.Kind == sorting.Task:
 			return "task " + task
 		}
 		return "context " + context + " › task " + task
@@ -219,7 +219,7 @@ func (l *Panel) nameOf(h *roster.Heading, room int) string {
 }
 
 // outcomeOf says how the tasks under a heading came out.
-func outcomeOf(h *roster.Heading) style.Line {
+func outcomeOf(h *sorting.Heading) style.Line {
 	words := style.Line{}
 	between := ""
 	for _, s := range h.States {

@@ -14,7 +14,7 @@ import (
 	"a2atap/tui/find"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
-	"a2atap/tui/roster"
+	"a2atap/tui/sorting"
 	"a2atap/tui/text"
 )
 
@@ -262,7 +262,7 @@ func (l *Panel) advance() tea.Cmd {
 		return panel.Say("no match for " + h.pattern.String())
 	}
 	l.Reveal(seq)
-	l.Follow, l.anchor, l.sorting.key = false, seq, roster.Key{}
+	l.Follow, l.anchor, l.sorting.key = false, seq, sorting.Key{}
 	switch {
 	case wrapped && step > 0:
 		l.shared.Message = "no match further down; the search goes on at the top"
@@ -366,7 +366,7 @@ func (l *Panel) tally() (number, matches int) {
 
 // tallied tells when the matches of a sorted list were counted.
 type tallied struct {
-	now      *roster.Arrangement
+	now      *sorting.Arrangement
 	matches  int
 	selected uint64
 }

@@ -9,50 +9,50 @@ import (
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
-	"a2atap/tui/roster"
+	"a2atap/tui/sorting"
 )
 
 // A order is how the list is sorted and grouped. What that needs of each exchange is read once, by commands of which
 // only one runs at a time, and then kept up to date. Until it was read, the list stays as it was.
 type order struct {
-	by       roster.Order
+	by       sorting.Order
 	reversed bool
-	under    roster.Grouping
+	under    sorting.Grouping
 
-	now   *roster.Arrangement // what is shown; nil: exchanges by number, or the matches of the filter
-	folds roster.Folds
-	key   roster.Key // of the heading under the cursor; its Kind is None if that is at an exchange
-	keyOf uint64     // the anchor that stands for it
+	now   *sorting.Arrangement // what is shown; nil: exchanges by number, or the matches of the filter
+	folds sorting.Folds
+	key   sorting.Key // of the heading under the cursor; its Kind is None if that is at an exchange
+	keyOf uint64      // the anchor that stands for it
 
 	keyNear int // the number that the heading had
 
-	roster *roster.Roster  // for the command that busy names
-	read   uint64          // exchanges up to this one are in the roster
+	table  *sorting.Table  // for the command that busy names
+	read   uint64          // exchanges up to this one are in the table
 	goal   uint64          // up to this one when the command is done
 	stale  map[uint64]bool // of these, which have changed since
 	whole  bool            // all was read a moment ago
 	dirty  bool            // there is something new to arrange
-	busy   uint64          // ticket of the command that uses the roster; 0 if none does
+	busy   uint64          // ticket of the command that uses the table; 0 if none does
 	resume uint64          // ticket of the pause before it goes on by itself; 0 if there is none
 	told   uint64          // how many links were told when it was last arranged
 }
 
 // wanted reports whether the list is to be other than by number.
 func (s *order) wanted() bool {
-	return s.by != roster.ByNumber || s.reversed || s.under != roster.Flat
+	return s.by != sorting.ByNumber || s.reversed || s.under != sorting.Flat
 }
 
 // How orders are called, and their reverse; and groupings.
 var (
-	orderWords = [roster.Orders][2]string{
-		roster.ByNumber:   {"", "newest first"},
-		roster.ByTime:     {"earliest first", "latest first"},
-		roster.ByDuration: {"longest first", "shortest first"},
-		roster.BySize:     {"biggest first", "smallest first"},
-		roster.ByWorst:    {"worst findings first", "mildest findings first"},
+	orderWords = [sorting.Orders][2]string{
+		sorting.ByNumber:   {"", "newest first"},
+		sorting.ByTime:     {"earliest first", "latest first"},
+		sorting.ByDuration: {"longest first", "shortest first"},
+		sorting.BySize:     {"biggest first", "smallest first"},
+		sorting.ByWorst:    {"worst findings first", "mildest findings first"},
 	}
-	groupingWords = [roster.Groupings]string{
-		roster.Flat: "", roster.ByTask: "by context and task", roster.ByWorkflow: "by workflow",
+	groupingWords = [sorting.Groupings]string{
+		sorting.Flat: "", sorting.ByTask: "by context and task", sorting.ByWorkflow: "by workflow",
 	}
 )
 
@@ -77,9 +77,9 @@ func (l *Panel) changeSorting(a keys.Action) tea.Cmd {
 	s := &l.sorting
 	switch a {
 	case keys.ChangeGrouping:
-		s.under = (s.under + 1) % roster.Groupings
+		s.under = (s.under + 1) % sorting.Groupings
 	case keys.ChangeOrder:
-		s.by, s.reversed = (s.by+1)%roster.Orders, false
+		s.by, s.reversed = (s.by+1)%sorting.Orders, false
 	case keys.ReverseOrder:
 		s.reversed = !s.reversed
 	}
@@ -87,13 +87,13 @@ func (l *Panel) changeSorting(a keys.Action) tea.Cmd {
 }
 
 // SortBy sorts the list.
-func (l *Panel) SortBy(by roster.Order) tea.Cmd {
+func (l *Panel) SortBy(by sorting.Order) tea.Cmd {
 	l.sorting.by, l.sorting.reversed = by, false
 	return l.sortingChanged()
 }
 
 // GroupBy groups the list.
-func (l *Panel) GroupBy(under roster.Grouping) tea.Cmd {
+func (l *Panel) GroupBy(under sorting.Grouping) tea.Cmd {
 	l.sorting.under = under
 	return l.sortingChanged()
 }
@@ -135,13 +135,13 @@ func (l *Panel) resort(msg tea.Msg) tea.Cmd {
 	case panel.RowsChanged:
 		s.outdate(msg.Seqs)
 	case panel.FindingsChanged:
-		s.dirty = s.dirty || s.by == roster.ByWorst || s.under != roster.Flat
+		s.dirty = s.dirty || s.by == sorting.ByWorst || s.under != sorting.Flat
 	case panel.LinksChanged:
-		s.dirty = s.dirty || s.under == roster.ByWorkflow && s.told != l.shared.Load.Links.Told.Load()
+		s.dirty = s.dirty || s.under == sorting.ByWorkflow && s.told != l.shared.Load.Links.Told.Load()
 	case load.Scanned, load.Retested:
 		s.dirty = true
-	case rosterRead:
-		return l.rosterRead(msg)
+	case tableRead:
+		return l.tableRead(msg)
 	case arranged:
 		return l.arranged(msg)
 	case sortingPaused:
@@ -163,11 +163,11 @@ func (l *Panel) arrange() tea.Cmd {
 	case unread && !(s.whole && s.dirty): // what is new waits until what was read is shown
 		s.busy = l.shared.Ticket()
 		s.goal = l.shared.Info.Exchanges
-		return readRoster(load, s.busy, s.roster, s.read, s.goal, s.takeStale())
+		return readTable(load, s.busy, s.table, s.read, s.goal, s.takeStale())
 	}
 	s.busy = l.shared.Ticket()
 	s.whole, s.dirty, s.told = false, false, load.Links.Told.Load()
-	return arrangeRows(load, s.busy, s.roster, l.plan())
+	return arrangeRows(load, s.busy, s.table, l.plan())
 }
 
 // takeStale returns the exchanges that have to be read again, in order, as many as one command reads.
@@ -180,8 +180,8 @@ func (s *order) takeStale() []uint64 {
 	return seqs
 }
 
-// rosterRead takes note of what was read.
-func (l *Panel) rosterRead(msg rosterRead) tea.Cmd {
+// tableRead takes note of what was read.
+func (l *Panel) tableRead(msg tableRead) tea.Cmd {
 	s := &l.sorting
 	if msg.ticket != s.busy {
 		return nil
@@ -200,7 +200,7 @@ func (l *Panel) rosterRead(msg rosterRead) tea.Cmd {
 // unsorted shows the list by number, since it cannot be sorted.
 func (l *Panel) unsorted(err error) tea.Cmd {
 	s := &l.sorting
-	s.by, s.reversed, s.under, s.now = roster.ByNumber, false, roster.Flat, nil
+	s.by, s.reversed, s.under, s.now = sorting.ByNumber, false, sorting.Flat, nil
 	l.shared.Message = "the list cannot be sorted: " + err.Error()
 	return l.Reposition()
 }

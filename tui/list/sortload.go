@@ -10,13 +10,13 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
-	"a2atap/tui/roster"
+	"a2atap/tui/sorting"
 )
 
 // Messages of the commands with which the list is sorted.
 type (
-	// rosterRead says how far what sorting needs was read.
-	rosterRead struct {
+	// tableRead says how far what sorting needs was read.
+	tableRead struct {
 		ticket     uint64
 		read, goal uint64   // exchanges up to read are there; all were wanted up to goal
 		left       []uint64 // to be read again, and were not yet
@@ -25,11 +25,11 @@ type (
 	// arranged brings a list that is sorted.
 	arranged struct {
 		ticket   uint64
-		now      *roster.Arrangement
+		now      *sorting.Arrangement
 		of       *filtering // whose matches they are; nil for all
-		by       roster.Order
+		by       sorting.Order
 		reversed bool
-		under    roster.Grouping
+		under    sorting.Grouping
 		took     time.Duration
 		err      error
 	}
@@ -37,17 +37,17 @@ type (
 	sortingPaused struct{ ticket uint64 }
 )
 
-// readRoster reads what sorting needs: of exchanges that have changed, and then of those after one, up to another one,
+// readTable reads what sorting needs: of exchanges that have changed, and then of those after one, up to another one,
 // as far as it comes in a moment. What a reading tells is not read again.
-func readRoster(l *load.Loader, ticket uint64, r *roster.Roster, after, goal uint64, stale []uint64) tea.Cmd {
+func readTable(l *load.Loader, ticket uint64, r *sorting.Table, after, goal uint64, stale []uint64) tea.Cmd {
 	return func() tea.Msg {
 		end := time.Now().Add(load.BatchTime)
-		answer := rosterRead{ticket: ticket, read: after, goal: goal}
-		if answer.left, answer.err = rosterOf(l, r, stale, end); answer.err != nil || after >= goal {
+		answer := tableRead{ticket: ticket, read: after, goal: goal}
+		if answer.left, answer.err = tableOf(l, r, stale, end); answer.err != nil || after >= goal {
 			return answer
 		}
 		if l.Reading.Now() == nil {
-			answer.err = rosterFrom(l, r, &answer, end)
+			answer.err = tableFrom(l, r, &answer, end)
 			return answer
 		}
 		for answer.read < goal && !time.Now().After(end) {
@@ -55,7 +55,7 @@ func readRoster(l *load.Loader, ticket uint64, r *roster.Roster, after, goal uin
 			for seq := answer.read + 1; seq <= min(answer.read+load.ScanPage, goal); seq++ {
 				page = append(page, seq)
 			}
-			left, err := rosterOf(l, r, page, end)
+			left, err := tableOf(l, r, page, end)
 			if answer.err = err; err != nil {
 				return answer
 			}
@@ -67,14 +67,14 @@ func readRoster(l *load.Loader, ticket uint64, r *roster.Roster, after, goal uin
 	}
 }
 
-// rosterOf puts exchanges of a sorted list into a roster until the time end, and returns those that are left.
-func rosterOf(l *load.Loader, r *roster.Roster, seqs []uint64, end time.Time) (left []uint64, err error) {
+// tableOf puts exchanges of a sorted list into a table until the time end, and returns those that are left.
+func tableOf(l *load.Loader, r *sorting.Table, seqs []uint64, end time.Time) (left []uint64, err error) {
 	var unread []uint64
 	for _, seq := range seqs {
 		row := l.Reading.Row(l.Context, seq)
 		switch {
 		case row != nil:
-			r.Put(seq, rosterExchange(&row.Summary))
+			r.Put(seq, sortedExchange(&row.Summary))
 		case !l.Reading.Whole() || l.Reading.Behind(seq):
 			unread = append(unread, seq)
 		}
@@ -88,13 +88,13 @@ func rosterOf(l *load.Loader, r *roster.Roster, seqs []uint64, end time.Time) (l
 	return l.Each(unread, load.EntryEvents, end, func(seq uint64, x *capture.Exchange) {
 		if x != nil {
 			s := l.Summarise(x)
-			r.Put(seq, rosterExchange(&s))
+			r.Put(seq, sortedExchange(&s))
 		}
 	})
 }
 
-// rosterFrom reads exchanges on into a roster until the time end.
-func rosterFrom(l *load.Loader, r *roster.Roster, answer *rosterRead, end time.Time) error {
+// tableFrom reads exchanges on into a table until the time end.
+func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Time) error {
 	if err := l.NeedCards(); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func rosterFrom(l *load.Loader, r *roster.Roster, answer *rosterRead, end time.T
 			break
 		}
 		s := l.Summarise(x)
-		r.Put(x.Seq, rosterExchange(&s))
+		r.Put(x.Seq, sortedExchange(&s))
 		if answer.read = x.Seq; time.Now().After(end) {
 			return nil
 		}
@@ -115,9 +115,9 @@ func rosterFrom(l *load.Loader, r *roster.Roster, answer *rosterRead, end time.T
 	return nil
 }
 
-// rosterExchange returns what sorting needs of an exchange.
-func rosterExchange(s *analyzer.Summary) roster.Exchange {
-	e := roster.Exchange{
+// sortedExchange returns what sorting needs of an exchange.
+func sortedExchange(s *analyzer.Summary) sorting.Exchange {
+	e := sorting.Exchange{
 		Started: s.Started, Took: s.Took, Size: max(s.RequestSize, 0) + max(s.ResponseSize, 0), State: s.State,
 		Task: only(s.Task, s.Tasks), Context: only("", s.Contexts), Failed: s.Failed(),
 	}
@@ -146,7 +146,7 @@ func only(named string, seen []string) string {
 // plan says how the list is to be arranged now.
 func (l *Panel) plan() arrangePlan {
 	s := &l.sorting
-	p := arrangePlan{of: l.filtering, Plan: roster.Plan{
+	p := arrangePlan{of: l.filtering, Plan: sorting.Plan{
 		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.Found.Marks),
 		Folds:    s.folds.Clone(),
 		Workflow: func(n uint64) uint64 { return l.shared.Load.Links.Index.Of(n).Workflow },
@@ -159,14 +159,14 @@ func (l *Panel) plan() arrangePlan {
 
 // An arrangePlan is a plan for the exchanges of a search, or for all.
 type arrangePlan struct {
-	roster.Plan
+	sorting.Plan
 	of *filtering
 }
 
 // arrangeRows arranges what was read.
-func arrangeRows(l *load.Loader, ticket uint64, r *roster.Roster, p arrangePlan) tea.Cmd {
+func arrangeRows(l *load.Loader, ticket uint64, r *sorting.Table, p arrangePlan) tea.Cmd {
 	return func() tea.Msg {
-		if p.Under == roster.ByWorkflow {
+		if p.Under == sorting.ByWorkflow {
 			l.NeedLinks()
 		}
 		begin := time.Now()

@@ -1,4 +1,4 @@
-package roster
+package sorting
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 // A builder makes an arrangement of items that are sorted: those of an outer group stand together, and in it those of
 // an inner one.
 type builder struct {
-	roster *Roster
-	plan   *Plan
-	a      *Arrangement
+	table *Table
+	plan  *Plan
+	a     *Arrangement
 }
 
 // A span is a group on its way to its place.
@@ -80,7 +80,7 @@ func sortSpans(list []span, unnamed int) {
 
 // total sums exchanges up.
 func (b *builder) total(items []item) total {
-	r := b.roster
+	r := b.table
 	t := total{lowest: items[0].seq}
 	for i := range items {
 		seq := items[i].seq
@@ -211,7 +211,7 @@ func (s seen) with(state a2a.State, by uint32) seen {
 
 // tallyOf counts the states of the tasks that exchanges are about. Most groups have one task.
 func (b *builder) tallyOf(items []item) []uint32 {
-	r := b.roster
+	r := b.table
 	var first uint32
 	var ofFirst seen
 	var others map[uint32]seen

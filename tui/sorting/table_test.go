@@ -1,4 +1,4 @@
-package roster
+package sorting
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 
 // sample has two contexts, one with two tasks, a task of which nobody says the context, and an exchange about nothing.
-func sample() *Roster {
-	r := &Roster{}
+func sample() *Table {
+	r := &Table{}
 	put := func(seq uint64, start, took time.Duration, size int64, context, task string, s a2a.State) {
 		r.Put(seq, Exchange{
 			Started: dawn.Add(start), Took: took, Size: size, Context: context, Task: task, State: s,
@@ -38,7 +38,7 @@ func sample() *Roster {
 	return r
 }
 
-func arranged(t testing.TB, r *Roster, p Plan) *Arrangement {
+func arranged(t testing.TB, r *Table, p Plan) *Arrangement {
 	t.Helper()
 	if p.Exchanges == 0 {
 		p.Exchanges = r.Len()
@@ -201,7 +201,7 @@ func TestFolding(t *testing.T) {
 func TestRowsAndExchanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		r := &Roster{}
+		r := &Table{}
 		n := 1 + random.IntN(60)
 		for seq := range n {
 			x := Exchange{Started: dawn.Add(time.Duration(random.IntN(1000))), Took: time.Duration(random.IntN(9) - 1)}
@@ -298,8 +298,8 @@ func TestSizes(t *testing.T) {
 }
 
 // million returns what is known of a million exchanges: four a task, two tasks a context.
-func million() *Roster {
-	r := &Roster{}
+func million() *Table {
+	r := &Table{}
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range uint64(1_000_000) {
 		r.Put(n+1, Exchange{

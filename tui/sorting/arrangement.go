@@ -1,4 +1,4 @@
-package roster
+package sorting
 
 import (
 	"maps"
@@ -48,7 +48,7 @@ const (
 	Workflow
 )
 
-// A Key tells headings of the arrangements of one Roster apart, also when there are more later.
+// A Key tells headings of the arrangements of one Table apart, also when there are more later.
 type Key struct {
 	Kind         Kind
 	Outer, Inner uint32

@@ -1,4 +1,4 @@
-package roster
+package sorting
 
 import (
 	"cmp"
@@ -58,7 +58,7 @@ type item struct {
 const last = math.MaxUint64
 
 // Arrange arranges exchanges. It costs a sort of them, and ends early with the error of the context.
-func (r *Roster) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
+func (r *Table) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
 	if p.Exchanges >= math.MaxUint32 {
 		return nil, errTooMany
 	}
@@ -78,14 +78,14 @@ func (r *Roster) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
 		under: p.Under, seqs: make([]uint32, 0, len(items)), rank: make([]uint32, p.Exchanges+1),
 		tasks: r.tasks.names, contexts: r.contexts.names,
 	}
-	b := builder{roster: r, plan: &p, a: a}
+	b := builder{table: r, plan: &p, a: a}
 	b.build(items)
 	a.Lay(p.Folds)
 	return a, nil
 }
 
 // items returns the exchanges of a plan, with what they are sorted by.
-func (r *Roster) items(p *Plan) []item {
+func (r *Table) items(p *Plan) []item {
 	var items []item
 	add := func(seq uint32) {
 		it := item{seq: seq, key: r.key(p, seq)}
@@ -114,7 +114,7 @@ func (r *Roster) items(p *Plan) []item {
 }
 
 // key returns what an exchange is sorted by.
-func (r *Roster) key(p *Plan, seq uint32) uint64 {
+func (r *Table) key(p *Plan, seq uint32) uint64 {
 	switch i := seq - 1; p.By {
 	case ByTime:
 		return p.ascending(uint64(r.started[i]), r.started[i] > 0)

@@ -1,4 +1,4 @@
-package roster
+package sorting
 
 import (
 	"crypto/sha256"

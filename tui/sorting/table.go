@@ -1,10 +1,10 @@
-// Package roster keeps the little that is needed of each exchange of a capture to sort and to group all of them, and
+// Package sorting keeps the little that is needed of each exchange of a capture to sort and to group all of them, and
 // arranges them: in an order, and under headings that fold.
 //
-// A Roster takes 25 bytes for each exchange, and for each different id of a task or a context its text and up to 19
+// A Table takes 25 bytes for each exchange, and for each different id of a task or a context its text and up to 19
 // bytes. An Arrangement takes 8 bytes for each exchange of the capture and 72 for each heading. It answers at once which
 // exchange is at a position and the other way round, however many there are and whatever is folded.
-package roster
+package sorting
 
 import (
 	"time"
@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Exchange is what a Roster keeps of an exchange.
+// An Exchange is what a Table keeps of an exchange.
 type Exchange struct {
 	Started time.Time     // zero if not known
 	Took    time.Duration // capture.NotKnown if it has not ended
@@ -24,9 +24,9 @@ type Exchange struct {
 	Failed  bool          // with a fault, an error of the protocol or of HTTP
 }
 
-// A Roster holds what is known of the exchanges of a capture, in columns. The zero Roster is empty. It is for one
+// A Table holds what is known of the exchanges of a capture, in columns. The zero Table is empty. It is for one
 // goroutine at a time; what Arrange returns does not refer to it.
-type Roster struct {
+type Table struct {
 	started   []int64   // nanoseconds since 1970
 	took      []float32 // nanoseconds; negative if not known
 	size      []float32
@@ -42,10 +42,10 @@ type Roster struct {
 const failed = 0x80
 
 // Len returns the highest number of an exchange that was put.
-func (r *Roster) Len() uint64 { return uint64(len(r.state)) }
+func (r *Table) Len() uint64 { return uint64(len(r.state)) }
 
 // Put keeps an exchange, in place of what was kept of it before. Numbers count from 1.
-func (r *Roster) Put(seq uint64, x Exchange) {
+func (r *Table) Put(seq uint64, x Exchange) {
 	if seq == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (r *Roster) Put(seq uint64, x Exchange) {
 }
 
 // reach makes room for so many exchanges. Nothing is known of those that are not put.
-func (r *Roster) reach(n int) {
+func (r *Table) reach(n int) {
 	for len(r.state) < n {
 		r.started = append(r.started, 0)
 		r.took = append(r.took, float32(capture.NotKnown))
@@ -83,7 +83,7 @@ func (r *Roster) reach(n int) {
 }
 
 // group returns the context and the task of an exchange. What only says its task is in that task's context.
-func (r *Roster) group(seq uint32) (context, task uint32) {
+func (r *Table) group(seq uint32) (context, task uint32) {
 	task, context = r.task[seq-1], r.context[seq-1]
 	if context == 0 && int(task) < len(r.contextOf) {
 		context = r.contextOf[task]
@@ -92,12 +92,12 @@ func (r *Roster) group(seq uint32) (context, task uint32) {
 }
 
 // stateOf returns the state that an exchange shows, and whether the exchange has failed.
-func (r *Roster) stateOf(seq uint32) (a2a.State, bool) {
+func (r *Table) stateOf(seq uint32) (a2a.State, bool) {
 	v := r.state[seq-1]
 	return a2a.State(v &^ failed), v&failed != 0
 }
 
 // ended returns when an exchange was over, in nanoseconds since 1970; when it began if that is not known.
-func (r *Roster) ended(seq uint32) int64 {
+func (r *Table) ended(seq uint32) int64 {
 	return r.started[seq-1] + int64(max(r.took[seq-1], 0))
 }
