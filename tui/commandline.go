@@ -14,6 +14,12 @@ import (
 	"a2atap/tui/style"
 )
 
+// commands performs what is typed as a command, or chosen among all actions.
+type commands struct {
+	inspector *inspector
+	history   command.History
+}
+
 // A commandLine is the prompt in which verbs are typed, and what completes them.
 type commandLine struct {
 	m      *inspector
@@ -21,26 +27,27 @@ type commandLine struct {
 	offer  command.Completion
 }
 
-// openCommand opens the command line. It begins with a text.
-func (m *inspector) openCommand(begin string) tea.Cmd {
-	c := &commandLine{m: m}
-	c.prompt = newPrompt(":", begin, c.done)
-	c.prompt.changed = func(string) tea.Cmd {
-		m.history.Rest()
-		c.complete()
+// open opens the command line. It begins with a text.
+func (c *commands) open(begin string) tea.Cmd {
+	m := c.inspector
+	line := &commandLine{m: m}
+	line.prompt = newPrompt(":", begin, line.done)
+	line.prompt.changed = func(string) tea.Cmd {
+		c.history.Rest()
+		line.complete()
 		return nil
 	}
-	c.prompt.other, c.prompt.above = c.key, c.above
-	m.history.Rest()
-	c.complete()
-	m.prompt = c.prompt
+	line.prompt.other, line.prompt.above = line.key, line.above
+	c.history.Rest()
+	line.complete()
+	m.prompt = line.prompt
 	return nil
 }
 
 // done performs what was typed.
 func (c *commandLine) done(line string) (tea.Cmd, error) {
-	c.m.history.Add(line)
-	return c.m.execute(line)
+	c.m.commands.history.Add(line)
+	return c.m.commands.execute(line)
 }
 
 // key handles the keys that do not edit.
@@ -51,9 +58,9 @@ func (c *commandLine) key(name string) (tea.Cmd, bool) {
 	case "shift+tab":
 		c.turn(-1)
 	case "up", "ctrl+p":
-		c.recall(c.m.history.Older(c.prompt.input.Value()))
+		c.recall(c.m.commands.history.Older(c.prompt.input.Value()))
 	case "down", "ctrl+n":
-		c.recall(c.m.history.Newer())
+		c.recall(c.m.commands.history.Newer())
 	case "backspace":
 		if c.prompt.input.Value() != "" {
 			return nil, false
@@ -116,7 +123,8 @@ func (c *commandLine) above(columns int) []style.Line {
 }
 
 // execute performs a line as it is typed in the command line: a verb with what it takes, or the number of an exchange.
-func (m *inspector) execute(line string) (tea.Cmd, error) {
+func (c *commands) execute(line string) (tea.Cmd, error) {
+	m := c.inspector
 	name, argument := command.Split(line)
 	switch {
 	case name == "":
@@ -128,11 +136,12 @@ func (m *inspector) execute(line string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.performVerb(v, argument)
+	return c.perform(v, argument)
 }
 
-// performVerb performs a verb with what was typed behind it.
-func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
+// perform performs a verb with what was typed behind it.
+func (c *commands) perform(v *verb, argument string) (tea.Cmd, error) {
+	m := c.inspector
 	switch {
 	case argument != "" && v.run == nil:
 		return nil, fmt.Errorf("%s takes nothing, not %q", v.name, argument)
@@ -142,21 +151,22 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 		return v.run(m, argument)
 	case v.ofList && keys.Of(v.do, m.top().Scope()) == nil:
 		k := keys.Of(v.do, keys.InList)
-		if why := m.Why(k); why != "" {
+		if why := m.why(k); why != "" {
 			return nil, errors.New(why)
 		}
 		return tea.Batch(m.home(), m.perform(v.do)), nil
 	}
-	if why := m.unable(v.do); why != "" {
+	if why := c.unable(v.do); why != "" {
 		return nil, errors.New(why)
 	}
 	return m.perform(v.do), nil
 }
 
 // unable returns why an action has no effect in the top panel, or "".
-func (m *inspector) unable(a keys.Action) string {
+func (c *commands) unable(a keys.Action) string {
+	m := c.inspector
 	if k := keys.Of(a, m.top().Scope()); k != nil {
-		return m.Why(k)
+		return m.why(k)
 	}
 	var in keys.Scope
 	for i := range keys.Table {

@@ -348,11 +348,11 @@ func FuzzExecute(f *testing.F) {
 			func() { m.push(newHelp(keys.InList)) },
 		} {
 			in()
-			m.openCommand(line)
+			m.commands.open(line)
 			m.prompt.other("tab")
 			m.View()
 			m.prompt.other("shift+tab")
-			m.execute(line) //nolint:errcheck // most are wrong
+			m.commands.execute(line) //nolint:errcheck // most are wrong
 			m.View()
 		}
 	})

@@ -6,20 +6,23 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/tui/keys"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
+// A screen draws the inspector.
+type screen struct{ inspector *inspector }
+
 // frame draws the screen: as many lines as it is high, none wider than it is.
-func (m *inspector) frame() []style.Line {
-	lines := append([]style.Line{m.titleLine()}, m.body()...)
+func (v *screen) frame() []style.Line {
+	m := v.inspector
+	lines := append([]style.Line{v.titleLine()}, v.body()...)
 	for len(lines) < m.height-1 {
 		lines = append(lines, style.Line{})
 	}
-	lines = append(lines[:max(min(len(lines), m.height-1), 0)], m.lastLine())
-	lines = m.overlay(lines[:max(min(len(lines), m.height), 0)])
+	lines = append(lines[:max(min(len(lines), m.height-1), 0)], v.lastLine())
+	lines = v.overlay(lines[:max(min(len(lines), m.height), 0)])
 	for i := range lines {
 		lines[i] = lines[i].Fit(max(m.width, 0))
 	}
@@ -27,7 +30,8 @@ func (m *inspector) frame() []style.Line {
 }
 
 // overlay puts what belongs to the prompt over the lines above it. The title stays.
-func (m *inspector) overlay(lines []style.Line) []style.Line {
+func (v *screen) overlay(lines []style.Line) []style.Line {
+	m := v.inspector
 	if m.prompt == nil || m.question != nil {
 		return lines
 	}
@@ -39,16 +43,18 @@ func (m *inspector) overlay(lines []style.Line) []style.Line {
 }
 
 // body draws what is between the title and the last line.
-func (m *inspector) body() []style.Line {
-	if m.split() {
-		return m.drawPanes()
+func (v *screen) body() []style.Line {
+	m := v.inspector
+	if m.panes.split() {
+		return m.panes.draw()
 	}
 	return m.top().View()
 }
 
 // titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
-func (m *inspector) titleLine() style.Line {
-	where, status, _ := m.Title()
+func (v *screen) titleLine() style.Line {
+	m := v.inspector
+	where, status, _ := v.title()
 	room := m.width - text.Width(status)
 	if room < 12 {
 		return style.Text(style.Title, where)
@@ -56,10 +62,11 @@ func (m *inspector) titleLine() style.Line {
 	return style.Text(style.Title, text.Pad(where, room)).Add(style.Normal, status)
 }
 
-// Title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
-func (m *inspector) Title() (where, status string, columns []int) {
+// title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
+func (v *screen) title() (where, status string, columns []int) {
+	m := v.inspector
 	status = m.top().Status()
-	if m.split() {
+	if m.panes.split() {
 		status = m.list.Status()
 	}
 	status = text.Clean(status) + " "
@@ -84,8 +91,9 @@ func (m *inspector) Title() (where, status string, columns []int) {
 }
 
 // crumbAt returns the index of the panel whose name is at a column of the first line, or -1.
-func (m *inspector) crumbAt(x int) int {
-	_, _, columns := m.Title()
+func (v *screen) crumbAt(x int) int {
+	m := v.inspector
+	_, _, columns := v.title()
 	for i, p := range m.stack {
 		if x >= columns[i] && x < columns[i]+text.Width(text.Clean(p.Title())) {
 			return i
@@ -95,8 +103,9 @@ func (m *inspector) crumbAt(x int) int {
 }
 
 // lastLine shows the last message or the available keys, and at its end the state of the findings.
-func (m *inspector) lastLine() style.Line {
-	state, look := m.state()
+func (v *screen) lastLine() style.Line {
+	m := v.inspector
+	state, look := v.state()
 	room := max(m.width-text.Width(state)-2, 0)
 	switch {
 	case m.question != nil:
@@ -112,7 +121,7 @@ func (m *inspector) lastLine() style.Line {
 	}
 	hints := style.Line{}
 	used := 0
-	for _, h := range m.hints() {
+	for _, h := range v.hints() {
 		if used+text.Width(h[0])+text.Width(h[1])+3 > room {
 			break
 		}
@@ -124,7 +133,8 @@ func (m *inspector) lastLine() style.Line {
 
 // hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have
 // an effect now.
-func (m *inspector) hints() (hints [][2]string) {
+func (v *screen) hints() (hints [][2]string) {
+	m := v.inspector
 	if m.typing() {
 		return [][2]string{
 			{"enter", "keep"}, {"esc", "cancel"}, {"tab", "complete"}, {"↑↓", "move"}, {"ctrl-u", "clear"},
@@ -132,19 +142,19 @@ func (m *inspector) hints() (hints [][2]string) {
 	}
 	var rows []*keys.Key
 	for i := range keys.Table {
-		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().Scope() != 0 && m.Why(k) == "" {
+		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().Scope() != 0 && m.why(k) == "" {
 			rows = append(rows, k)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *keys.Key) int { return rank(a) - rank(b) })
 	for _, k := range rows {
-		if m.split() && k.Action == keys.NextPane {
+		if m.panes.split() && k.Action == keys.NextPane {
 			continue // among panes tab does something else
 		}
 		label, _, _ := strings.Cut(k.Label, " ")
 		hints = append(hints, [2]string{label, k.Short})
 	}
-	if m.split() {
+	if m.panes.split() {
 		hints = slices.Insert(hints, min(1, len(hints)), [2]string{"tab", "pane"})
 	}
 	return hints
@@ -161,7 +171,8 @@ func rank(k *keys.Key) int {
 }
 
 // state returns the worst findings, the progress of judging, what was lost, and whether the capture is live.
-func (m *inspector) state() (string, style.Style) {
+func (v *screen) state() (string, style.Style) {
+	m := v.inspector
 	s := m.shared
 	var words []string
 	worst, found := s.Found.WorstOfAll()
@@ -193,7 +204,7 @@ func (m *inspector) state() (string, style.Style) {
 	if s.Info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
-	if m.doing.sending != nil {
+	if m.outbox.sending != nil {
 		words = append([]string{"sending, esc ends it"}, words...)
 		look = style.Warning
 	}
@@ -209,19 +220,4 @@ func (m *inspector) state() (string, style.Style) {
 		words = append(words, "ended")
 	}
 	return strings.Join(words, ", ") + " ", look
-}
-
-// exchangesOf returns the exchanges that have some findings or a mark, in order.
-func exchangesOf(findings []analyzer.Finding, marks []uint8) []uint64 {
-	var seqs []uint64
-	for i := range findings {
-		seqs = append(seqs, findings[i].Place.Exchange)
-	}
-	for seq, mark := range marks {
-		if mark > 0 {
-			seqs = append(seqs, uint64(seq))
-		}
-	}
-	slices.Sort(seqs)
-	return slices.Compact(seqs)
 }

@@ -2,41 +2,18 @@ package tui
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/proxy/capture/notes"
-	"a2atap/tui/command"
+	"a2atap/tui/diff"
 	"a2atap/tui/keys"
 	"a2atap/tui/list"
 	"a2atap/tui/load"
 	"a2atap/tui/menu"
 	"a2atap/tui/panel"
 )
-
-// learned shows what is known better by now.
-func (m *inspector) learned(msg panel.CardsLearned) tea.Cmd {
-	s := m.shared
-	s.Learning, s.Learnt = false, msg.UpTo
-	if msg.Err != nil && s.Load.Context.Err() == nil {
-		s.Message = "agent cards cannot be read: " + msg.Err.Error()
-	}
-	if !msg.Any {
-		return s.LearnCards()
-	}
-	return tea.Batch(s.LearnCards(), m.broadcast(msg))
-}
-
-// knowFirst takes when the first exchange began.
-func (m *inspector) knowFirst(msg panel.FirstStarted) tea.Cmd {
-	if msg.Err != nil {
-		m.shared.Message = "T: " + msg.Err.Error()
-	}
-	m.shared.First = msg.At
-	return nil
-}
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
 // On a wide screen the first of them stand side by side, and the top one has the focus. It passes keys and messages to
@@ -48,17 +25,23 @@ type inspector struct {
 	stack    []panel.Panel // from the list up
 	width    int
 	height   int
-	notice   string    // the last one that came with a verdict
-	question *question // that waits for a key; nil if none does
-	prompt   *prompt   // in which something is typed; nil if nothing is
-	history  command.History
-	unknown  bool // a key that is none was explained
-	clicked  clickedAt
-	followed bool  // the list was following when the recording ended
-	panes    panes // that stand beside the list on a wide screen
-	mouse    bool
-	doing    doing     // what was begun with the keys that do something
-	out      io.Writer // the terminal, for what is not drawn; nil if there is none
+	question *question  // that waits for a key; nil if none does
+	prompt   *prompt    // in which something is typed; nil if nothing is
+	unknown  bool       // a key that is none was explained
+	chosen   *diff.Side // what is to be compared with another one; nil if nothing is
+	others   uint64     // how many panels of other captures were opened
+	out      io.Writer  // the terminal, for what is not drawn; nil if there is none
+
+	// Its parts, each with what it remembers.
+	panes     panes
+	screen    screen
+	follower  follower
+	mouse     mouse
+	commands  commands
+	notebook  notebook
+	outbox    outbox
+	exporting exporting
+	clipboard clipboard
 }
 
 func newInspector(l *load.Loader, o Options) *inspector {
@@ -70,8 +53,12 @@ func newInspector(l *load.Loader, o Options) *inspector {
 		l.Reading = load.NewReading(o.Reading)
 	}
 	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
-	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
+	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints)}
 	m.stack = []panel.Panel{m.list}
+	m.panes.inspector, m.screen.inspector, m.follower.inspector = m, m, m
+	m.commands.inspector, m.notebook.inspector, m.exporting.inspector, m.clipboard.inspector = m, m, m, m
+	m.mouse = mouse{inspector: m, on: o.Mouse}
+	m.outbox = outbox{inspector: m, exec: tea.ExecProcess}
 	return m
 }
 
@@ -80,7 +67,7 @@ func (m *inspector) top() panel.Panel { return m.stack[len(m.stack)-1] }
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
 	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false))
-	if m.mouse {
+	if m.mouse.on {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
 	return begin
@@ -89,38 +76,45 @@ func (m *inspector) Init() tea.Cmd {
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.followList())
+	return m, tea.Batch(cmd, m.panes.followList())
 }
 
 func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		return m.arrange()
+		return m.panes.arrange()
 	case tea.KeyMsg:
 		return m.key(msg)
 	case tea.MouseMsg:
-		return m.mouseEvent(msg)
+		return m.mouse.event(msg)
 	case load.Grown:
-		return m.grow(msg)
+		return m.follower.grow(msg)
 	case load.Judged:
-		return m.judge(msg)
+		return m.follower.judge(msg)
 	case copied:
-		return m.copied(msg)
+		return m.clipboard.copied(msg)
 	case settled:
-		return m.settle(msg)
+		return m.panes.settle(msg)
 	case load.Reached:
-		return m.reach(msg)
+		return m.follower.reached(msg)
 	case panel.FirstStarted:
-		return m.knowFirst(msg)
+		return m.follower.knowFirst(msg)
 	case panel.CardsLearned:
-		return m.learned(msg)
+		return m.follower.learned(msg)
 	case panel.Status:
 		m.shared.Message = string(msg)
 		return nil
-	}
-	if cmd, was := m.done(msg); was {
-		return cmd
+	case noted:
+		return m.notebook.noted(msg)
+	case prepared:
+		return m.outbox.prepared(msg)
+	case editable:
+		return m.outbox.openEditor(msg)
+	case cameBack:
+		return m.outbox.cameBack(msg)
+	case exported:
+		return m.exporting.exported(msg)
 	}
 	return tea.Batch(m.broadcast(msg), m.performPending())
 }
@@ -128,7 +122,7 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 // broadcast passes a message to all panels, since those below the top one may be loading, too.
 func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
-	for _, p := range m.panels() {
+	for _, p := range m.panes.panels() {
 		cmds = append(cmds, p.Update(msg))
 	}
 	return tea.Batch(cmds...)
@@ -137,84 +131,9 @@ func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 // panelHeight is the height of a panel that has the whole screen, in lines.
 func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
-// grow updates the state of the capture, and continues to watch it if it is growing.
-func (m *inspector) grow(msg load.Grown) tea.Cmd {
-	s := m.shared
-	if msg.Err != nil {
-		s.FollowErr = msg.Err.Error()
-		m.list.Err = msg.Err
-		if !s.Opened {
-			return nil
-		}
-		return m.watch(msg.Next)
-	}
-	first, was := !s.Opened, s.Info.Live
-	s.FollowErr, m.list.Err = "", nil
-	if !s.Judged.Ended {
-		s.Judged.Err = nil
-	}
-	s.Info, s.Opened = msg.Info, true
-	s.Info.Live = msg.Info.Live && !msg.Ended
-	s.WasLive = s.WasLive || s.Info.Live
-	var cmds []tea.Cmd
-	if first {
-		m.list.Newest()
-		cmds = append(cmds, m.list.Apply(m.options.Filter))
-		s.Judged.Behind = s.Info.Arrivals > 0
-		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
-	}
-	m.liveChanged(first, was)
-	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), m.watch(msg.Next), m.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)
-}
-
-// judge adds new findings, and waits for the next.
-func (m *inspector) judge(msg load.Judged) tea.Cmd {
-	s := m.shared
-	findings, further := msg.Findings, msg.Further
-	msg.Findings, msg.Further = nil, load.Findings{}
-	touched := findings
-	if msg.Restarted {
-		touched = append(s.Found.List, findings...) // those that were dropped have changed, too
-		s.Found = load.Findings{}
-	}
-	s.Found.Add(findings)
-	s.Found.Merge(&further)
-	m.noticed(&msg)
-	s.Judged = msg
-	var cmds []tea.Cmd
-	if msg.Lost != "" {
-		s.Message = msg.Lost
-		cmds = append(cmds, s.LearnCards())
-	}
-	if !msg.Ended || s.Load.Resumes() || s.Load.Reading.Now() != nil {
-		cmds = append(cmds, s.Load.AwaitJudged())
-	}
-	if changed := exchangesOf(touched, further.Marks); len(changed) > 0 {
-		cmds = append(cmds, m.broadcast(panel.FindingsChanged{Seqs: changed}))
-		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
-			cmds = append(cmds, m.showThird())
-		}
-	}
-	if len(msg.Rows) > 0 {
-		cmds = append(cmds, m.broadcast(panel.RowsChanged{Seqs: msg.Rows}))
-	}
-	cmds = append(cmds, m.broadcast(panel.LinksChanged{}))
-	return tea.Batch(cmds...)
-}
-
-// noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
-func (m *inspector) noticed(msg *load.Judged) {
-	if !msg.Behind && m.shared.Message == m.notice {
-		m.shared.Message = ""
-	}
-	if msg.Notice != "" {
-		m.shared.Message, m.notice = msg.Notice, msg.Notice
-	}
-}
-
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.shared.Message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
+	m.shared.Message, m.outbox.preparing, m.mouse.clicked = "", 0, clickedAt{}
 	if k := keys.Lookup(msg.String(), m.top().Scope()); k != nil {
 		switch k.Action {
 		case keys.QuitNow:
@@ -246,7 +165,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	if msg.Paste {
 		return nil
 	}
-	if msg.String() == "esc" && m.stopSending() {
+	if msg.String() == "esc" && m.outbox.stopSending() {
 		return nil
 	}
 	if menu, is := m.top().(*menu.Menu); is {
@@ -259,7 +178,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		m.shared.Message = m.nothing(msg.String())
 		return nil
 	}
-	if why := m.Why(k); why != "" {
+	if why := m.why(k); why != "" {
 		m.shared.Message = k.Names[0] + ": " + why
 		return nil
 	}
@@ -293,7 +212,7 @@ func (m *inspector) typing() bool { return m.list.Typing() && len(m.stack) == 1 
 // View implements tea.Model.
 func (m *inspector) View() string {
 	var b strings.Builder
-	for i, l := range m.frame() {
+	for i, l := range m.screen.frame() {
 		if i > 0 {
 			b.WriteByte('\n')
 		}

@@ -10,14 +10,22 @@ import (
 	"a2atap/tui/panel"
 )
 
-func (m *inspector) toggleMouse() tea.Cmd {
-	m.mouse = !m.mouse
-	if m.mouse {
+func (ms *mouse) toggle() tea.Cmd {
+	m := ms.inspector
+	ms.on = !ms.on
+	if ms.on {
 		m.shared.Message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
 		return tea.EnableMouseCellMotion
 	}
 	m.shared.Message = "mouse off: the terminal selects text"
 	return tea.DisableMouse
+}
+
+// The mouse moves and opens what is under it.
+type mouse struct {
+	inspector *inspector
+	on        bool
+	clicked   clickedAt
 }
 
 // A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
@@ -27,10 +35,11 @@ type clickedAt struct {
 	y     int
 }
 
-// mouseEvent handles the mouse: the wheel moves in the panel under the pointer; a click gives a pane the focus and
+// event handles the mouse: the wheel moves in the panel under the pointer; a click gives a pane the focus and
 // selects, a second one opens, and a click on a name in the first line goes back to that panel.
-func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
-	p, y := m.under(msg.X, msg.Y)
+func (ms *mouse) event(msg tea.MouseMsg) tea.Cmd {
+	m := ms.inspector
+	p, y := ms.under(msg.X, msg.Y)
 	_, choosing := m.top().(*palette)
 	if m.question != nil || m.prompt != nil && !choosing || p == nil {
 		return nil
@@ -40,14 +49,14 @@ func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	}
 	wheel := map[tea.MouseButton]keys.Action{tea.MouseButtonWheelUp: keys.Up, tea.MouseButtonWheelDown: keys.Down}
 	if a := wheel[msg.Button]; a != keys.None {
-		m.clicked = clickedAt{}
+		ms.clicked = clickedAt{}
 		return p.Update(a)
 	}
 	if msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress {
 		return nil
 	}
 	if msg.Y == 0 && m.prompt == nil && !m.typing() {
-		return m.backTo(m.crumbAt(msg.X))
+		return ms.backTo(m.screen.crumbAt(msg.X))
 	}
 	return m.Click(p, y)
 }
@@ -55,8 +64,8 @@ func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 // Click handles a click on a line of a panel.
 func (m *inspector) Click(p panel.Panel, y int) tea.Cmd {
 	var cmd tea.Cmd
-	if m.split() && p != m.top() && !m.typing() {
-		cmd = m.focus(p)
+	if m.panes.split() && p != m.top() && !m.typing() {
+		cmd = m.panes.focus(p)
 		p = m.top()
 	}
 	c, is := p.(panel.Clickable)
@@ -64,9 +73,9 @@ func (m *inspector) Click(p panel.Panel, y int) tea.Cmd {
 		return cmd
 	}
 	cmd = tea.Batch(cmd, c.Click(y))
-	before := m.clicked
-	m.clicked = clickedAt{p, y}
-	if before != m.clicked || m.typing() || !cursorAt(p, y) {
+	before := m.mouse.clicked
+	m.mouse.clicked = clickedAt{p, y}
+	if before != m.mouse.clicked || m.typing() || !cursorAt(p, y) {
 		return cmd
 	}
 	return tea.Batch(cmd, m.key(tea.KeyMsg{Type: tea.KeyEnter}))
@@ -79,7 +88,8 @@ func cursorAt(p panel.Panel, y int) bool {
 }
 
 // backTo goes back to a panel of the stack; -1 is none.
-func (m *inspector) backTo(i int) tea.Cmd {
+func (ms *mouse) backTo(i int) tea.Cmd {
+	m := ms.inspector
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
 		if i >= 0 && i < len(m.stack)-1 {
@@ -91,12 +101,13 @@ func (m *inspector) backTo(i int) tea.Cmd {
 
 // under returns the panel under a position of the screen, and the line of the panel; -1 is its title. A panel that has
 // the whole screen is under all of it.
-func (m *inspector) under(x, y int) (panel.Panel, int) {
+func (ms *mouse) under(x, y int) (panel.Panel, int) {
+	m := ms.inspector
 	y-- // the title of the screen
-	if !m.split() {
+	if !m.panes.split() {
 		return m.top(), y
 	}
-	for _, at := range m.layout() {
+	for _, at := range m.panes.layout() {
 		if x >= at.x && x < at.x+at.width && y >= at.y && y < at.y+at.height {
 			return at.panel, y - at.y - 1
 		}

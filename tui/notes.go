@@ -13,6 +13,12 @@ import (
 	"a2atap/tui/text"
 )
 
+// A notebook keeps marks and comments.
+type notebook struct {
+	inspector *inspector
+	failed    bool // it was said that they cannot be written
+}
+
 // noted is the message of loader.readNotes and loader.note: there are other notes now.
 type noted struct {
 	seqs []uint64 // exchanges whose notes have changed; nil if all may have
@@ -48,14 +54,15 @@ func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, 
 }
 
 // noted shows other notes. What cannot be written is said once.
-func (m *inspector) noted(msg noted) tea.Cmd {
+func (nb *notebook) noted(msg noted) tea.Cmd {
+	m := nb.inspector
 	s := m.shared
 	s.Notes = s.Load.Notes.Now()
 	if msg.said != "" {
 		m.shared.Message = msg.said
 	}
-	if msg.err != nil && !m.doing.notesFailed {
-		m.doing.notesFailed = true
+	if msg.err != nil && !nb.failed {
+		nb.failed = true
 		m.shared.Message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
 		if msg.seqs != nil {
 			m.shared.Message = msg.said + ", until you quit: " + msg.err.Error()
@@ -65,7 +72,8 @@ func (m *inspector) noted(msg noted) tea.Cmd {
 }
 
 // mark marks an exchange, or takes its mark away.
-func (m *inspector) mark(at analyzer.Place) tea.Cmd {
+func (nb *notebook) mark(at analyzer.Place) tea.Cmd {
+	m := nb.inspector
 	toggle := func(n notes.Note) notes.Note {
 		n.Marked = !n.Marked
 		return n
@@ -79,16 +87,18 @@ func (m *inspector) mark(at analyzer.Place) tea.Cmd {
 }
 
 // comment opens a prompt for the comment on an exchange.
-func (m *inspector) comment(at analyzer.Place) tea.Cmd {
+func (nb *notebook) comment(at analyzer.Place) tea.Cmd {
+	m := nb.inspector
 	seq := at.Exchange
-	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), m.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
-		return m.setComment(seq, words), nil
+	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), nb.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
+		return nb.setComment(seq, words), nil
 	})
 	return nil
 }
 
 // setComment returns the command that comments on an exchange; without words the comment goes.
-func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
+func (nb *notebook) setComment(seq uint64, words string) tea.Cmd {
+	m := nb.inspector
 	change := func(n notes.Note) notes.Note {
 		n.Comment = strings.TrimSpace(words)
 		return n
@@ -102,7 +112,8 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 }
 
 // noteOn returns the note on an exchange, by its id if that was read already.
-func (m *inspector) noteOn(seq uint64) notes.Note {
+func (nb *notebook) noteOn(seq uint64) notes.Note {
+	m := nb.inspector
 	n := m.shared.Notes
 	if e, there := m.list.Entry(seq); there {
 		return n.Of(seq, e.ID)

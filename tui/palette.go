@@ -32,10 +32,11 @@ type deed struct {
 }
 
 // openPalette opens the palette, and a prompt for its words.
-func (m *inspector) openPalette() tea.Cmd {
-	p := &palette{of: m.top().Target(), all: m.deeds()}
+func (c *commands) openPalette() tea.Cmd {
+	m := c.inspector
+	p := &palette{of: m.top().Target(), all: c.deeds()}
 	p.narrow("")
-	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return m.doSelected(p) })
+	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return c.doSelected(p) })
 	prompt.changed = func(words string) tea.Cmd {
 		p.narrow(words)
 		return nil
@@ -53,7 +54,8 @@ func (m *inspector) openPalette() tea.Cmd {
 }
 
 // deeds returns what can be done in the top panel and then what cannot, with the reasons.
-func (m *inspector) deeds() []deed {
+func (c *commands) deeds() []deed {
+	m := c.inspector
 	var can, cannot []deed
 	in := m.top().Scope()
 	for _, v := range verbs() {
@@ -67,9 +69,9 @@ func (m *inspector) deeds() []deed {
 				where = keys.InList
 			}
 			if k := keys.Of(v.do, where); k != nil {
-				d.key, d.words, d.off = k.Label, k.Words, m.Why(k)
+				d.key, d.words, d.off = k.Label, k.Words, m.why(k)
 			} else {
-				d.off = m.unable(v.do)
+				d.off = c.unable(v.do)
 			}
 		}
 		if d.off == "" {
@@ -82,7 +84,8 @@ func (m *inspector) deeds() []deed {
 }
 
 // doSelected does what is selected in the palette, which goes. What needs an argument goes on in the command line.
-func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
+func (c *commands) doSelected(p *palette) (tea.Cmd, error) {
+	m := c.inspector
 	if p.window.Cursor >= len(p.shown) {
 		return nil, errors.New("nothing has these words; esc goes back")
 	}
@@ -92,9 +95,9 @@ func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
 	}
 	cmd := m.back(keys.Back)
 	if d.verb.do == keys.None && d.verb.argument != "" {
-		return tea.Batch(cmd, m.openCommand(d.verb.name+" ")), nil
+		return tea.Batch(cmd, c.open(d.verb.name+" ")), nil
 	}
-	done, err := m.performVerb(&d.verb, "")
+	done, err := c.perform(&d.verb, "")
 	if err != nil {
 		m.shared.Message = d.verb.name + ": " + err.Error()
 	}

@@ -211,7 +211,7 @@ func TestOnePaneAlone(t *testing.T) {
 			}
 			u.press("z")
 			u.sees("┬")
-			if u.m.top() != top || len(u.m.layout()) != 3 {
+			if u.m.top() != top || len(u.m.panes.layout()) != 3 {
 				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().Title())
 			}
 			if got := u.beside(); got != "8 8 findings" {

@@ -9,9 +9,11 @@ import (
 	"a2atap/tui/coverage"
 	"a2atap/tui/detail"
 	"a2atap/tui/diff"
+	"a2atap/tui/find"
 	"a2atap/tui/findings"
 	"a2atap/tui/keys"
 	"a2atap/tui/ladder"
+	"a2atap/tui/load"
 	"a2atap/tui/menu"
 	"a2atap/tui/page"
 	"a2atap/tui/panel"
@@ -30,9 +32,9 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	case keys.Suspend:
 		return tea.Suspend
 	case keys.OpenCommand:
-		return m.openCommand("")
+		return m.commands.open("")
 	case keys.ShowPalette:
-		return m.openPalette()
+		return m.commands.openPalette()
 	case keys.Leave, keys.Back:
 		return m.back(a)
 	case keys.ShowHelp:
@@ -73,18 +75,18 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	case keys.ShowFindings:
 		return m.openFindings(at.Exchange)
 	case keys.NextPane:
-		if m.split() {
-			return m.focusNext(1)
+		if m.panes.split() {
+			return m.panes.focusNext(1)
 		}
 		if top == panel.Panel(m.list) {
 			return m.openFindings(0)
 		}
 	case keys.PreviousPane:
-		return m.focusNext(-1)
+		return m.panes.focusNext(-1)
 	case keys.NextPart:
 		return top.Update(keys.NextPane)
 	case keys.OnePane:
-		return m.onePane()
+		return m.panes.onePane()
 	case keys.NextFinding, keys.PreviousFinding, keys.NextExchange, keys.PreviousExchange:
 		if d, ok := top.(*detail.Panel); ok && (d.Ready || d.Err != nil) {
 			return m.step(d, a)
@@ -92,12 +94,23 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 	case keys.SearchText:
 		return m.editSearch()
 	case keys.CopyMenu:
-		return m.push(menu.New("copy", at, m.copyChoices()))
+		return m.push(menu.New("copy", at, m.clipboard.choices()))
 	case keys.ChangeClock, keys.ChangeTimes, keys.ChangeTheme, keys.ToggleMouse:
 		return m.changeDisplay(a)
 	}
-	if cmd, was := m.do(a, at); was {
-		return cmd
+	switch a {
+	case keys.Mark:
+		return m.notebook.mark(at)
+	case keys.Comment:
+		return m.notebook.comment(at)
+	case keys.Diff:
+		return m.diff(at)
+	case keys.Resend:
+		return m.outbox.resend(at)
+	case keys.Replay:
+		return m.outbox.replayTask(at)
+	case keys.Export:
+		return m.exporting.begin(at)
 	}
 	return top.Update(a)
 }
@@ -128,7 +141,7 @@ func (m *inspector) changeDisplay(a keys.Action) tea.Cmd {
 		m.shared.Theme = m.shared.Theme.Next()
 		m.shared.Message = "theme: " + string(m.shared.Theme)
 	case keys.ToggleMouse:
-		return m.toggleMouse()
+		return m.mouse.toggle()
 	}
 	return nil
 }
@@ -148,7 +161,7 @@ func (m *inspector) step(d *detail.Panel, a keys.Action) tea.Cmd {
 
 func (m *inspector) push(p panel.Panel) tea.Cmd {
 	m.stack = append(m.stack, p)
-	return m.fit(p)
+	return m.panes.fit(p)
 }
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
@@ -161,7 +174,7 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 	case len(m.stack) > 1:
 		m.leaveTop()
 		m.stack = m.stack[:len(m.stack)-1]
-		return tea.Batch(m.fit(m.top()), m.showThird())
+		return tea.Batch(m.panes.fit(m.top()), m.panes.showThird())
 	case a == keys.Leave:
 		return m.quit()
 	}
@@ -176,7 +189,7 @@ func (m *inspector) back(a keys.Action) tea.Cmd {
 
 // leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
 func (m *inspector) leaveTop() {
-	if top := m.top(); !m.isPane(top) {
+	if top := m.top(); !m.panes.isPane(top) {
 		leavePanel(top)
 	}
 }
@@ -208,8 +221,8 @@ func (m *inspector) quit() tea.Cmd {
 }
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
-	if m.split() {
-		return m.openBeside(at)
+	if m.panes.split() {
+		return m.panes.openBeside(at)
 	}
 	d := detail.New(m.shared, at)
 	return tea.Batch(m.push(d), d.Begin())
@@ -271,7 +284,7 @@ func (m *inspector) showNeighbour(d *detail.Panel, a keys.Action) tea.Cmd {
 func (m *inspector) replace(d *detail.Panel, at analyzer.Place) tea.Cmd {
 	chosen := m.list.Choose(at.Exchange)
 	if d == m.panes.detail {
-		return tea.Batch(chosen, m.showBeside(at))
+		return tea.Batch(chosen, m.panes.showBeside(at))
 	}
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
@@ -285,8 +298,8 @@ func (m *inspector) replace(d *detail.Panel, at analyzer.Place) tea.Cmd {
 func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 	_, inOneLadder := m.top().(*ladder.Panel)
 	now := diff.Side{Seq: at.Exchange, IsTask: inOneLadder}
-	was := m.doing.chosen
-	m.doing.chosen = nil
+	was := m.chosen
+	m.chosen = nil
 	switch {
 	case was == nil:
 		var marked []uint64
@@ -298,7 +311,7 @@ func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 		if len(marked) == 1 && !now.IsTask {
 			return m.openDiff(diff.Side{Seq: marked[0]}, now)
 		}
-		m.doing.chosen = &now
+		m.chosen = &now
 		m.shared.Message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.Words(), now.Seq)
 		return nil
 	case was.Seq == now.Seq:
@@ -328,5 +341,120 @@ func (m *inspector) choose(c *menu.Choice) tea.Cmd {
 		return nil
 	}
 	m.stack = m.stack[:len(m.stack)-1]
-	return tea.Batch(m.fit(m.top()), c.Do())
+	return tea.Batch(m.panes.fit(m.top()), c.Do())
+}
+
+// why returns why a key does nothing now, or "": in the top panel or, if it is not one of that, in the list.
+func (m *inspector) why(k *keys.Key) string {
+	in := m.top()
+	if in.Scope()&k.In == 0 {
+		in = m.list
+	}
+	switch k.Needs {
+	case keys.AskPanel:
+		if e, ok := in.(panel.Explainer); ok {
+			return e.Why(k.Action)
+		}
+	case keys.NeedFindings:
+		return m.shared.WhyNoFindings()
+	case keys.NeedPattern:
+		return panel.Unless(m.shared.Pattern != nil, "nothing is searched for; s searches")
+	case keys.NeedPanes:
+		return m.panes.whyOnePane()
+	case keys.NeedRoom:
+		if !m.panes.alone {
+			return m.panes.whyOnePane()
+		}
+	case keys.NeedSender:
+		switch {
+		case m.options.Sender == nil:
+			return "nothing can be sent from here"
+		case m.outbox.sending != nil:
+			return "something is being sent; esc ends it"
+		}
+		return m.whyNoSelection()
+	case keys.NeedExporter:
+		if m.options.Exporter == nil {
+			return "export is not available here"
+		}
+		return m.whyNoSelection()
+	case keys.NeedSelection:
+		return m.whyNoSelection()
+	}
+	return ""
+}
+
+func (m *inspector) whyNoSelection() string {
+	return panel.Unless(m.top().Target().Exchange > 0, "nothing is selected")
+}
+
+// otherTickets is where the tickets of another capture's panels begin, so that none is taken for one of ours.
+const otherTickets = 1 << 40
+
+// openOther opens an exchange of another capture.
+func (m *inspector) openOther(src *load.Part, seq uint64, file string) tea.Cmd {
+	s := m.shared
+	m.others++
+	other := &panel.Shared{
+		Load: load.New(s.Load.Context, src, s.Load.Rules, s.Load.Keys...), Opened: true, Theme: s.Theme,
+		Deltas: s.Deltas, Tickets: m.others * otherTickets,
+	}
+	e := detail.NewOther(other, seq, file)
+	return tea.Batch(m.push(e), e.Begin())
+}
+
+// shownDetail returns the detail on top, also of another capture.
+func (m *inspector) shownDetail() (*detail.Panel, bool) {
+	switch p := m.top().(type) {
+	case *detail.Panel:
+		return p, true
+	case *detail.Other:
+		return p.Panel, true
+	}
+	return nil, false
+}
+
+// editSearch asks what to search for in the top panel.
+func (m *inspector) editSearch() tea.Cmd {
+	in, ok := m.top().(panel.Searcher)
+	if !ok {
+		return nil
+	}
+	before := ""
+	if m.shared.Pattern != nil {
+		before = m.shared.Pattern.String()
+	}
+	m.prompt = newPrompt("search", before, func(value string) (tea.Cmd, error) {
+		if value == "" {
+			return m.searchFor(in, nil), nil
+		}
+		p, err := find.Parse(value)
+		if err != nil {
+			return nil, err
+		}
+		return m.searchFor(in, p), nil
+	})
+	return nil
+}
+
+// searchWords searches the top panel or, if that has nothing to search, the list.
+func searchWords(m *inspector, words string) (tea.Cmd, error) {
+	p, err := find.Parse(words)
+	if err != nil {
+		return nil, err
+	}
+	if in, ok := m.top().(panel.Searcher); ok {
+		return m.searchFor(in, p), nil
+	}
+	return tea.Batch(m.home(), m.searchFor(m.list, p)), nil
+}
+
+// searchFor searches a panel, and has the detail beside it show the matches, too; nil ends the search.
+func (m *inspector) searchFor(in panel.Searcher, p *find.Pattern) tea.Cmd {
+	m.shared.Pattern = p
+	cmd := in.LookFor(p)
+	if d := m.panes.detail; d != nil && in != panel.Searcher(d) {
+		return tea.Batch(cmd, d.Light(p))
+	}
+	return cmd
 }

@@ -18,7 +18,7 @@ func TestPicture(t *testing.T) {
 		u := newUI(t, journey(t), 164, 38, Options{Theme: style.Dark})
 		defer u.close()
 		u.press("g", "n", "enter", "n")
-		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.frame(), 164))
+		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.screen.frame(), 164))
 	})
 }
 

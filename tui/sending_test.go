@@ -164,7 +164,7 @@ func TestEditBeforeSending(t *testing.T) {
 		defer u.close()
 		var seen []string
 		edit := func(words string) {
-			u.m.doing.exec = func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
+			u.m.outbox.exec = func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
 				return func() tea.Msg {
 					path := c.Args[len(c.Args)-1]
 					text, err := os.ReadFile(path)
@@ -206,7 +206,7 @@ func TestEditBeforeSending(t *testing.T) {
 			t.Errorf("the editor got %q", got)
 		}
 		u.press("b")
-		u.m.doing.exec = func(_ *exec.Cmd, done tea.ExecCallback) tea.Cmd {
+		u.m.outbox.exec = func(_ *exec.Cmd, done tea.ExecCallback) tea.Cmd {
 			return func() tea.Msg { return done(errors.New("exit status 1")) }
 		}
 		u.press("r", "e")

@@ -33,7 +33,7 @@ func chunk(seq uint64, k int, words, flags string) capture.Step {
 
 // litText returns what is lit on the screen.
 func (u *ui) litText() (words string) {
-	for _, l := range u.m.frame() {
+	for _, l := range u.m.screen.frame() {
 		for _, s := range l.Spans {
 			if s.Style == style.Cursor {
 				words += s.Text

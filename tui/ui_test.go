@@ -191,7 +191,7 @@ func (u *ui) typed(words string) *ui {
 // screen returns what is seen, as text without trailing blanks.
 func (u *ui) screen() string {
 	var b strings.Builder
-	for _, l := range u.m.frame() {
+	for _, l := range u.m.screen.frame() {
 		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
 	return b.String()
@@ -213,12 +213,12 @@ func (u *ui) matches() []uint64 {
 
 // cursorRow returns which line of the screen the cursor is in.
 func (u *ui) cursorRow() int {
-	return slices.IndexFunc(u.m.frame(), func(l style.Line) bool { return strings.HasPrefix(l.String(), ">") })
+	return slices.IndexFunc(u.m.screen.frame(), func(l style.Line) bool { return strings.HasPrefix(l.String(), ">") })
 }
 
 // cursorLine returns the line of the screen where the cursor is.
 func (u *ui) cursorLine() string {
-	for _, l := range u.m.frame() {
+	for _, l := range u.m.screen.frame() {
 		if words := l.String(); strings.HasPrefix(words, ">") {
 			return strings.TrimRight(words, " ")
 		}

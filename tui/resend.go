@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/replay/report"
 	"a2atap/tui/diff"
 	"a2atap/tui/load"
 	"a2atap/tui/menu"
@@ -20,6 +22,14 @@ import (
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
+
+// An outbox sends recorded requests again, when the user has agreed.
+type outbox struct {
+	inspector *inspector
+	sending   *sending // nil if nothing is being sent
+	preparing uint64   // ticket of the question about what is sent; 0 if none is to come
+	exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd
+}
 
 // A sending is under way; esc ends it.
 type sending struct {
@@ -48,9 +58,10 @@ type (
 )
 
 // resend asks whether the request of an exchange is to be sent again.
-func (m *inspector) resend(at analyzer.Place) tea.Cmd {
+func (o *outbox) resend(at analyzer.Place) tea.Cmd {
+	m := o.inspector
 	load, request := m.shared.Load, m.options.Sender.Request
-	return m.prepare(at, func() (*Outgoing, error) {
+	return o.prepare(at, func() (*Outgoing, error) {
 		x, err := load.Source.Exchange(load.Context, at.Exchange)
 		if err != nil {
 			return nil, err
@@ -60,9 +71,10 @@ func (m *inspector) resend(at analyzer.Place) tea.Cmd {
 }
 
 // replayTask asks whether all requests of the task of an exchange are to be sent again.
-func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
+func (o *outbox) replayTask(at analyzer.Place) tea.Cmd {
+	m := o.inspector
 	load, task := m.shared.Load, m.options.Sender.Task
-	return m.prepare(at, func() (*Outgoing, error) {
+	return o.prepare(at, func() (*Outgoing, error) {
 		name, seqs, err := load.SameTask(load.Context, at.Exchange)
 		if err != nil {
 			return nil, err
@@ -80,9 +92,10 @@ func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
 
 // prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
 // back, so that nobody answers a question that he has not read.
-func (m *inspector) prepare(at analyzer.Place, find func() (*Outgoing, error)) tea.Cmd {
-	m.doing.preparing = m.shared.Ticket()
-	ticket := m.doing.preparing
+func (o *outbox) prepare(at analyzer.Place, find func() (*Outgoing, error)) tea.Cmd {
+	m := o.inspector
+	o.preparing = m.shared.Ticket()
+	ticket := o.preparing
 	return func() tea.Msg {
 		out, err := find()
 		return prepared{ticket: ticket, of: at, out: out, err: err}
@@ -90,11 +103,12 @@ func (m *inspector) prepare(at analyzer.Place, find func() (*Outgoing, error)) t
 }
 
 // prepared asks for the user's word.
-func (m *inspector) prepared(msg prepared) tea.Cmd {
-	if msg.ticket != m.doing.preparing {
+func (o *outbox) prepared(msg prepared) tea.Cmd {
+	m := o.inspector
+	if msg.ticket != o.preparing {
 		return nil
 	}
-	m.doing.preparing = 0
+	o.preparing = 0
 	if msg.err != nil && msg.out == nil {
 		m.shared.Message = msg.err.Error()
 		return nil
@@ -102,11 +116,11 @@ func (m *inspector) prepared(msg prepared) tea.Cmd {
 	out := msg.out
 	ask := menu.New("send again?", msg.of, []menu.Choice{
 		{Key: "n", Words: "do not send it", Do: func() tea.Cmd { return panel.Say("nothing was sent") }},
-		{Key: "y", Words: "send it", Off: msg.remark, Informed: true, Do: func() tea.Cmd { return m.send(msg.of, out) }},
+		{Key: "y", Words: "send it", Off: msg.remark, Informed: true, Do: func() tea.Cmd { return o.send(msg.of, out) }},
 	})
 	ask.Above = out.question(msg.remark)
 	if out.Edited != nil {
-		c := menu.Choice{Key: "e", Words: "edit it first", Do: func() tea.Cmd { return m.edit(msg.of, out) }}
+		c := menu.Choice{Key: "e", Words: "edit it first", Do: func() tea.Cmd { return o.edit(msg.of, out) }}
 		if m.options.Sender.Editor == nil {
 			c.Off = "there is no editor: set VISUAL or EDITOR"
 		}
@@ -143,10 +157,11 @@ func (o *Outgoing) question(remark string) []style.Line {
 }
 
 // send sends, beside the event loop.
-func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
+func (o *outbox) send(at analyzer.Place, out *Outgoing) tea.Cmd {
+	m := o.inspector
 	ctx, cancel := context.WithCancel(m.shared.Load.Context)
 	ticket := m.shared.Ticket()
-	m.doing.sending = &sending{ticket, cancel, out.What}
+	o.sending = &sending{ticket, cancel, out.What}
 	m.shared.Message = "sending " + out.What
 	return func() tea.Msg {
 		defer cancel()
@@ -159,21 +174,23 @@ func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
 }
 
 // stopSending ends what is being sent, and reports whether there was something.
-func (m *inspector) stopSending() bool {
-	if m.doing.sending == nil {
+func (o *outbox) stopSending() bool {
+	m := o.inspector
+	if o.sending == nil {
 		return false
 	}
-	m.doing.sending.cancel()
+	o.sending.cancel()
 	m.shared.Message = "stopping what is being sent"
 	return true
 }
 
 // cameBack shows what came of it.
-func (m *inspector) cameBack(msg cameBack) tea.Cmd {
-	if m.doing.sending == nil || msg.ticket != m.doing.sending.ticket {
+func (o *outbox) cameBack(msg cameBack) tea.Cmd {
+	m := o.inspector
+	if o.sending == nil || msg.ticket != o.sending.ticket {
 		return nil
 	}
-	m.doing.sending, m.shared.Message = nil, ""
+	o.sending, m.shared.Message = nil, ""
 	s := msg.sent
 	switch {
 	case s == nil && errors.Is(msg.err, context.Canceled):
@@ -188,11 +205,12 @@ func (m *inspector) cameBack(msg cameBack) tea.Cmd {
 		m.shared.Message = "sent; the answer is not in the recording yet"
 		return nil
 	}
-	return m.push(m.newAnswered(msg.of, s, msg.err))
+	return m.push(o.newAnswered(msg.of, s, msg.err))
 }
 
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
-func (m *inspector) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Menu {
+func (o *outbox) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Menu {
+	m := o.inspector
 	x := s.Exchange
 	e := m.shared.Load.EntryOf(x)
 	where := "exchange " + fmt.Sprint(x.Seq)
@@ -264,9 +282,10 @@ type editable struct {
 }
 
 // edit writes what is to be sent into a file, for the user's editor.
-func (m *inspector) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
-	m.doing.preparing = m.shared.Ticket()
-	ticket := m.doing.preparing
+func (o *outbox) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
+	m := o.inspector
+	o.preparing = m.shared.Ticket()
+	ticket := o.preparing
 	return func() tea.Msg {
 		file, err := writeTemporary(out.Text)
 		if err != nil {
@@ -277,8 +296,9 @@ func (m *inspector) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
 }
 
 // openEditor opens the editor, which has the screen until it ends, and then asks again.
-func (m *inspector) openEditor(msg editable) tea.Cmd {
-	m.doing.preparing = msg.ticket // no key can have come between that was meant for anything else
+func (o *outbox) openEditor(msg editable) tea.Cmd {
+	m := o.inspector
+	o.preparing = msg.ticket // no key can have come between that was meant for anything else
 	cmd, err := m.options.Sender.Editor(msg.file)
 	if err != nil {
 		return func() tea.Msg {
@@ -286,7 +306,7 @@ func (m *inspector) openEditor(msg editable) tea.Cmd {
 			return prepared{ticket: msg.ticket, err: err}
 		}
 	}
-	return m.doing.exec(cmd, func(err error) tea.Msg {
+	return o.exec(cmd, func(err error) tea.Msg {
 		defer os.Remove(msg.file) //nolint:errcheck // it is a temporary file
 		if err != nil {
 			err = fmt.Errorf("the editor %s failed: %w; nothing was sent", cmd.Path, err)
@@ -328,4 +348,37 @@ func writeTemporary(text []byte) (string, error) {
 		return "", err
 	}
 	return f.Name(), nil
+}
+
+// A Sender sends recorded requests again. Its functions run outside the event loop, and end when their context does.
+type Sender struct {
+	// Request says what would be sent for the request of an exchange. Nothing is sent yet.
+	Request func(ctx context.Context, x *capture.Exchange) (*Outgoing, error)
+	// Task says the same for all requests of a task, as a2atap replay sends them: the source has the exchanges of the task
+	// and what else is about it, and seqs are their numbers.
+	Task func(ctx context.Context, src capture.Source, seqs []uint64) (*Outgoing, error)
+	// Editor returns the command that opens a file in the user's editor; nil if there is none.
+	Editor func(path string) (*exec.Cmd, error)
+}
+
+// An Outgoing is what waits for the user's word to be sent.
+type Outgoing struct {
+	What    string   // in words, such as "POST http://127.0.0.1:9001/spec"
+	Remote  []string // hosts that it goes to and that are not this machine
+	Remarks []string // what the user should know: what is not sent, and why
+	File    string   // the capture in which it will be kept; empty if that is the one that is looked at
+
+	Send func(context.Context) (*Sent, error)
+
+	// Text is the request for an editor, a transcript, and Edited what is sent instead when it was changed; an error says
+	// in which line it is wrong. Nil if there is nothing to edit.
+	Text   []byte
+	Edited func(text []byte) (*Outgoing, error)
+}
+
+// A Sent is what came of an Outgoing.
+type Sent struct {
+	Exchange *capture.Exchange // of a single request; its number is that in the file, or 0 if it was not found there
+	File     string            // where it is kept; empty if that is the capture that is looked at
+	Report   *report.Report    // of a task: how the answers differ from the recorded ones
 }

@@ -34,6 +34,9 @@ type ExportFormat struct {
 	Single bool   // it holds one exchange alone
 }
 
+// exporting asks what is written where, and writes it.
+type exporting struct{ inspector *inspector }
+
 // A selection is what is exported.
 type selection struct {
 	words string
@@ -42,8 +45,9 @@ type selection struct {
 	seqs  func(context.Context) ([]uint64, error)
 }
 
-// export asks what is to be exported, then in which form, then into which file.
-func (m *inspector) export(at analyzer.Place) tea.Cmd {
+// begin asks what is to be exported, then in which form, then into which file.
+func (e *exporting) begin(at analyzer.Place) tea.Cmd {
+	m := e.inspector
 	load, seq := m.shared.Load, at.Exchange
 	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
 		return func(context.Context) ([]uint64, error) { return seqs, nil }
@@ -76,7 +80,7 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 		}
 	}
 	choose := func(key string, s selection, off string) menu.Choice {
-		return menu.Choice{Key: key, Words: s.words, Off: off, Do: func() tea.Cmd { return m.exportAs(at, s) }}
+		return menu.Choice{Key: key, Words: s.words, Off: off, Do: func() tea.Cmd { return e.chooseFormat(at, s) }}
 	}
 	noneMarked, noneFound := "", ""
 	if len(list) == 0 {
@@ -90,11 +94,12 @@ func (m *inspector) export(at analyzer.Place) tea.Cmd {
 	}))
 }
 
-// exportAs asks in which form.
-func (m *inspector) exportAs(at analyzer.Place, s selection) tea.Cmd {
+// chooseFormat asks in which form.
+func (e *exporting) chooseFormat(at analyzer.Place, s selection) tea.Cmd {
+	m := e.inspector
 	var choices []menu.Choice
 	for _, f := range m.options.Exporter.Formats {
-		c := menu.Choice{Key: f.Key, Words: f.Words, Do: func() tea.Cmd { return m.exportTo(f, s) }}
+		c := menu.Choice{Key: f.Key, Words: f.Words, Do: func() tea.Cmd { return e.exportTo(f, s) }}
 		if f.Single && s.count != 1 {
 			c.Off = "of one exchange alone"
 		}
@@ -104,7 +109,8 @@ func (m *inspector) exportAs(at analyzer.Place, s selection) tea.Cmd {
 }
 
 // exportTo asks for the name of the file.
-func (m *inspector) exportTo(f ExportFormat, s selection) tea.Cmd {
+func (e *exporting) exportTo(f ExportFormat, s selection) tea.Cmd {
+	m := e.inspector
 	name := strings.TrimSuffix(filepath.Base(m.shared.Info.Name), filepath.Ext(m.shared.Info.Name))
 	if name == "" || name == "." || name == string(filepath.Separator) {
 		name = "export"
@@ -113,7 +119,7 @@ func (m *inspector) exportTo(f ExportFormat, s selection) tea.Cmd {
 		if strings.TrimSpace(file) == "" {
 			return nil, errors.New("a name is needed")
 		}
-		return m.write(strings.TrimSpace(file), f, s, false), nil
+		return e.write(strings.TrimSpace(file), f, s, false), nil
 	})
 	return nil
 }
@@ -127,7 +133,8 @@ type exported struct {
 	again func() tea.Cmd // writes over the file that is there
 }
 
-func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
+func (e *exporting) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
+	m := e.inspector
 	ctx, write := m.shared.Load.Context, m.options.Exporter.Write
 	m.shared.Message = "writing " + file + " …"
 	return func() tea.Msg {
@@ -139,13 +146,14 @@ func (m *inspector) write(file string, f ExportFormat, s selection, overwrite bo
 		if err == nil {
 			msg.size, msg.err = write(ctx, file, f, seqs, overwrite)
 		}
-		msg.again = func() tea.Cmd { return m.write(file, f, s, true) }
+		msg.again = func() tea.Cmd { return e.write(file, f, s, true) }
 		return msg
 	}
 }
 
 // exported says what was written, or asks whether a file is to be overwritten.
-func (m *inspector) exported(msg exported) tea.Cmd {
+func (e *exporting) exported(msg exported) tea.Cmd {
+	m := e.inspector
 	m.shared.Message = ""
 	switch {
 	case errors.Is(msg.err, fs.ErrExist):

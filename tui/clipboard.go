@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,11 +13,16 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/detail"
 	"a2atap/tui/document"
+	"a2atap/tui/findings"
+	"a2atap/tui/keys"
 	"a2atap/tui/load"
+	"a2atap/tui/menu"
 	"a2atap/tui/page"
 	"a2atap/tui/panel"
 	"a2atap/tui/terminal"
@@ -70,7 +76,8 @@ func copyCurl(l *load.Loader, seq uint64, write func(*capture.Exchange) (string,
 func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // copied gives a text to the terminal's clipboard, and shows it.
-func (m *inspector) copied(msg copied) tea.Cmd {
+func (c *clipboard) copied(msg copied) tea.Cmd {
+	m := c.inspector
 	if msg.err != nil {
 		m.shared.Message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
 		return nil
@@ -209,4 +216,165 @@ func transcriptOf(l *load.Loader, seq uint64) (string, error) {
 		return "", fmt.Errorf("exchange %d: %w", seq, capture.ErrNotFound)
 	}
 	return string(transcript.Format(&transcript.Transcript{Exchanges: []*capture.Exchange{x}})), nil
+}
+
+// A clipboard copies what is selected.
+type clipboard struct{ inspector *inspector }
+
+// choices returns what can be copied where the cursor is.
+func (c *clipboard) choices() []menu.Choice {
+	m := c.inspector
+	at, load := m.top().Target(), m.shared.Load
+	var line document.Line // under the cursor
+	mark := uint64(0)      // where to begin to look for the selected event
+	if d, is := m.top().(*detail.Panel); is {
+		if l := d.LineAt(d.Spot()); l != nil {
+			line = *l
+		}
+		if i := d.EventAtCursor(); i >= 0 {
+			mark = d.Excerpt.Events.Page(i).Arrival
+		}
+	}
+	request, answer := analyzer.Place{Exchange: at.Exchange}, analyzer.Place{Exchange: at.Exchange, Response: true}
+	within := line.Place
+	if within.Exchange == 0 { // a line of our own
+		within = at
+	}
+	choices := []menu.Choice{
+		{
+			Key: "v", Words: "value under the cursor", Off: panel.Unless(hasValue(line.Place), "this line has no value"),
+			Do: func() tea.Cmd {
+				return copyText(load, "value", func() (string, error) { return valueAt(load, within, mark) })
+			},
+		},
+		{
+			Key: "n", Words: "name of that value, or of the header", Off: panel.Unless(nameOf(within) != "", "this line has no name"),
+			Do: func() tea.Cmd { return give("name", nameOf(within)) },
+		},
+		{
+			Key: "p", Words: "pointer to that value, in JSON", Off: panel.Unless(within.Pointer != "", "this line is not within JSON"),
+			Do: func() tea.Cmd { return give("pointer", within.Pointer) },
+		},
+		{
+			Key: "w", Words: "where it is, as findings write it: " + within.String(),
+			Do: func() tea.Cmd { return give("where", within.String()) },
+		},
+		{
+			Key: "b", Words: "body of the request",
+			Do: func() tea.Cmd { return copyText(load, "body", func() (string, error) { return bodyOf(load, request) }) },
+		},
+		{
+			Key: "a", Words: "answer: its body",
+			Do: func() tea.Cmd {
+				return copyText(load, "answer", func() (string, error) { return bodyOf(load, answer) })
+			},
+		},
+		{
+			Key: "e", Words: "event of the stream", Off: panel.Unless(isEvent(at), "no event is selected"),
+			Do: func() tea.Cmd {
+				return copyText(load, "event", func() (string, error) { return eventText(load, at, mark) })
+			},
+		},
+		{
+			Key: "c", Also: "y", Words: "curl command that sends the request", Off: c.whyNoCurl(),
+			Do: func() tea.Cmd { return copyCurl(load, at.Exchange, m.options.Curl) },
+		},
+		{
+			Key: "t", Words: "transcript of the exchange",
+			Do: func() tea.Cmd {
+				return copyText(load, "transcript", func() (string, error) { return transcriptOf(load, at.Exchange) })
+			},
+		},
+	}
+	findings := c.findingsHere(&line)
+	words := "finding, with what to do about it"
+	if len(findings) > 1 {
+		words = "findings of the exchange, with what to do about them"
+	}
+	return append(choices, menu.Choice{
+		Key: "f", Words: words, Off: panel.Unless(len(findings) > 0, "there is no finding here"),
+		Do: func() tea.Cmd { return give("finding", findingsText(findings)) },
+	})
+}
+
+func (c *clipboard) whyNoCurl() string {
+	m := c.inspector
+	return panel.Unless(m.options.Curl != nil, "curl commands are not available here")
+}
+
+// copyNames are the names of the choices, in their order. Each begins with the key of its choice.
+var copyNames = []string{
+	"value", "name", "pointer", "where", "body", "answer", "event", "curl", "transcript", "finding",
+}
+
+// copyWhat makes a choice of the menu by its name.
+func copyWhat(m *inspector, name string) (tea.Cmd, error) {
+	if why := m.commands.unable(keys.CopyMenu); why != "" {
+		return nil, errors.New(why)
+	}
+	i := slices.Index(copyNames, name)
+	if i < 0 {
+		return nil, unknown("thing to copy", name, copyNames, "; there are "+strings.Join(copyNames, ", "))
+	}
+	c := m.clipboard.choices()[i]
+	if c.Off != "" {
+		return nil, errors.New(c.Off)
+	}
+	return c.Do(), nil
+}
+
+func isEvent(at analyzer.Place) bool { return strings.HasPrefix(at.Part, "event[") }
+
+// hasValue reports whether a place is one of a value: in a head, or in JSON.
+func hasValue(at analyzer.Place) bool {
+	_, header := document.HeaderOf(at.Part)
+	return at.HasPointer || header || at.Part == "line"
+}
+
+// nameOf returns the last name of a pointer, or that of a header.
+func nameOf(at analyzer.Place) string {
+	if name, header := document.HeaderOf(at.Part); header {
+		return name
+	}
+	name := at.Pointer[strings.LastIndexByte(at.Pointer, '/')+1:]
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+}
+
+// findingsHere returns the findings that are selected: that of a line in the detail or in the list of findings,
+// elsewhere all of the exchange.
+func (c *clipboard) findingsHere(line *document.Line) []analyzer.Finding {
+	m := c.inspector
+	switch top := m.top().(type) {
+	case *findings.Panel:
+		if f := top.Selected(); f != nil {
+			return []analyzer.Finding{*f}
+		}
+		return nil
+	case *detail.Panel:
+		if line.Found != nil {
+			return []analyzer.Finding{*line.Found}
+		}
+	}
+	return m.shared.Found.Of(m.top().Target().Exchange)
+}
+
+// findingsText writes findings as text.
+func findingsText(findings []analyzer.Finding) string {
+	var b strings.Builder
+	for i := range findings {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		f := &findings[i]
+		b.WriteString(report.Line(f))
+		if f.Rule.Fix != "" {
+			b.WriteString("\nFix: " + f.Rule.Fix)
+		}
+	}
+	return b.String()
+}
+
+// give returns the command that copies a text.
+func give(name, words string) tea.Cmd {
+	return func() tea.Msg { return toCopy(name, words, nil) }
 }
