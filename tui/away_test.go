@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/tuitest"
 )
 
 // A remoteReader is a capture whose server is away as the channel says.
@@ -28,7 +29,7 @@ func (r remoteReader) Away(ctx context.Context, _ bool) (bool, error) {
 func TestServerAway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	store, add := recorder(t, path)
-	add(call(1, "t-1", "TASK_STATE_COMPLETED"))
+	add(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 	defer end(t, store)
 	attached, err := bolt.Read(path)
 	if err != nil {

@@ -9,7 +9,16 @@ import (
 
 	"a2atap/proxy/spelling"
 	"a2atap/tui/command"
+	"a2atap/tui/keys"
+	"a2atap/tui/panel"
+	"a2atap/tui/style"
 )
+
+// commands performs what is typed as a command, or chosen among all actions.
+type commands struct {
+	inspector *inspector
+	history   command.History
+}
 
 // A commandLine is the prompt in which verbs are typed, and what completes them.
 type commandLine struct {
@@ -18,26 +27,27 @@ type commandLine struct {
 	offer  command.Completion
 }
 
-// openCommand opens the command line. It begins with a text.
-func (m *inspector) openCommand(begin string) tea.Cmd {
-	c := &commandLine{m: m}
-	c.prompt = newPrompt(":", begin, c.done)
-	c.prompt.changed = func(string) tea.Cmd {
-		m.history.Rest()
-		c.complete()
+// open opens the command line. It begins with a text.
+func (c *commands) open(begin string) tea.Cmd {
+	m := c.inspector
+	line := &commandLine{m: m}
+	line.prompt = newPrompt(":", begin, line.done)
+	line.prompt.changed = func(string) tea.Cmd {
+		c.history.Rest()
+		line.complete()
 		return nil
 	}
-	c.prompt.other, c.prompt.above = c.key, c.above
-	m.history.Rest()
-	c.complete()
-	m.prompt = c.prompt
+	line.prompt.other, line.prompt.above = line.key, line.above
+	c.history.Rest()
+	line.complete()
+	m.prompt = line.prompt
 	return nil
 }
 
 // done performs what was typed.
 func (c *commandLine) done(line string) (tea.Cmd, error) {
-	c.m.history.Add(line)
-	return c.m.execute(line)
+	c.m.commands.history.Add(line)
+	return c.m.commands.execute(line)
 }
 
 // key handles the keys that do not edit.
@@ -48,9 +58,9 @@ func (c *commandLine) key(name string) (tea.Cmd, bool) {
 	case "shift+tab":
 		c.turn(-1)
 	case "up", "ctrl+p":
-		c.recall(c.m.history.Older(c.prompt.input.Value()))
+		c.recall(c.m.commands.history.Older(c.prompt.input.Value()))
 	case "down", "ctrl+n":
-		c.recall(c.m.history.Newer())
+		c.recall(c.m.commands.history.Newer())
 	case "backspace":
 		if c.prompt.input.Value() != "" {
 			return nil, false
@@ -98,96 +108,70 @@ func (c *commandLine) complete() {
 }
 
 // above shows what tab puts into the line or, where there is nothing to choose from, what the verb takes.
-func (c *commandLine) above(columns int) []line {
+func (c *commandLine) above(columns int) []style.Line {
 	name, _ := command.Split(c.prompt.input.Value())
 	v, err := findVerb(name)
 	switch n := len(c.offer.Words); {
 	case n == 0 && (err != nil || v == nil):
 		return nil
 	case n == 0:
-		return []line{text(styleStrong, " "+v.usage()).add(styleDim, "  "+v.words)}
+		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
 	case n == 1 && err == nil && v != nil && strings.TrimSpace(c.offer.Words[0]) == v.name:
-		return []line{text(styleStrong, " "+v.usage()).add(styleDim, "  "+v.words)}
+		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
 	}
-	return []line{choices(c.offer.Words, c.offer.Chosen(), columns)}
-}
-
-// choices draws words in one line, as many as there is room for, so that the chosen one is among them.
-func choices(words []string, chosen, columns int) line {
-	first, used := 0, 0
-	for i := 0; i <= chosen; i++ {
-		w := width(clean(strings.TrimSpace(words[i]))) + 2
-		if used += w; used > columns-6 {
-			first, used = i, w
-		}
-	}
-	row := line{}
-	if first > 0 {
-		row = row.add(styleDim, " …")
-	}
-	for i := first; i < len(words); i++ {
-		word := strings.TrimSpace(words[i])
-		if i > first && width(row.String())+width(clean(word))+4 > columns {
-			return row.add(styleDim, " …")
-		}
-		row = row.add(styleText, " ")
-		if i == chosen {
-			row = row.add(styleCursor, word)
-		} else {
-			row = row.add(styleText, word)
-		}
-		row = row.add(styleText, " ")
-	}
-	return row
+	return []style.Line{panel.Choices(c.offer.Words, c.offer.Chosen(), columns)}
 }
 
 // execute performs a line as it is typed in the command line: a verb with what it takes, or the number of an exchange.
-func (m *inspector) execute(line string) (tea.Cmd, error) {
+func (c *commands) execute(line string) (tea.Cmd, error) {
+	m := c.inspector
 	name, argument := command.Split(line)
 	switch {
 	case name == "":
 		return nil, nil
 	case name[0] >= '0' && name[0] <= '9' && argument == "":
-		return m.gotoPlace(name)
+		return gotoPlace(m, name)
 	}
 	v, err := findVerb(name)
 	if err != nil {
 		return nil, err
 	}
-	return m.performVerb(v, argument)
+	return c.perform(v, argument)
 }
 
-// performVerb performs a verb with what was typed behind it.
-func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
+// perform performs a verb with what was typed behind it.
+func (c *commands) perform(v *verb, argument string) (tea.Cmd, error) {
+	m := c.inspector
 	switch {
 	case argument != "" && v.run == nil:
 		return nil, fmt.Errorf("%s takes nothing, not %q", v.name, argument)
-	case argument == "" && v.do == noAction && v.argument != "":
+	case argument == "" && v.do == keys.None && v.argument != "":
 		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
-	case argument != "" || v.do == noAction:
+	case argument != "" || v.do == keys.None:
 		return v.run(m, argument)
-	case v.ofList && keyOf(v.do, m.top().place()) == nil:
-		k := keyOf(v.do, inList)
-		if why := k.why(m); why != "" {
+	case v.ofList && keys.Of(v.do, m.top().Scope()) == nil:
+		k := keys.Of(v.do, keys.InList)
+		if why := m.why(k); why != "" {
 			return nil, errors.New(why)
 		}
 		return tea.Batch(m.home(), m.perform(v.do)), nil
 	}
-	if why := m.unable(v.do); why != "" {
+	if why := c.unable(v.do); why != "" {
 		return nil, errors.New(why)
 	}
 	return m.perform(v.do), nil
 }
 
 // unable returns why an action has no effect in the top panel, or "".
-func (m *inspector) unable(a action) string {
-	if k := keyOf(a, m.top().place()); k != nil {
-		return k.why(m)
+func (c *commands) unable(a keys.Action) string {
+	m := c.inspector
+	if k := keys.Of(a, m.top().Scope()); k != nil {
+		return m.why(k)
 	}
-	var in place
-	for i := range keys {
-		if keys[i].do == a {
-			in |= keys[i].in
+	var in keys.Scope
+	for i := range keys.Table {
+		if keys.Table[i].Action == a {
+			in |= keys.Table[i].In
 		}
 	}
 	return "not here; in " + in.String()
@@ -197,7 +181,7 @@ func (m *inspector) unable(a action) string {
 func (m *inspector) home() tea.Cmd {
 	var cmds []tea.Cmd
 	for range len(m.stack) - 1 {
-		cmds = append(cmds, m.back(leave))
+		cmds = append(cmds, m.back(keys.Leave))
 	}
 	return tea.Batch(cmds...)
 }

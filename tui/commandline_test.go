@@ -8,20 +8,25 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/detail"
+	"a2atap/tui/findings"
+	"a2atap/tui/keys"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
 )
 
 // Whoever adds an action adds a verb for it, so that the command line, the palette and the help have it too.
 func TestEveryActionHasAVerb(t *testing.T) {
-	for i := range keys {
-		if _, err := verbOf(keys[i].do); err != nil {
-			t.Errorf("%s (%s): %v; add a row to tui/verbs.go", keys[i].label, keys[i].words, err)
+	for i := range keys.Table {
+		if _, err := verbOf(keys.Table[i].Action); err != nil {
+			t.Errorf("%s (%s): %v; add a row to tui/verbs.go", keys.Table[i].Label, keys.Table[i].Words, err)
 		}
 	}
 }
 
 func TestVerbsAreOneTable(t *testing.T) {
 	names := make(map[string]string)
-	does := make(map[action]string)
+	does := make(map[keys.Action]string)
 	for _, v := range verbs() {
 		for _, name := range append([]string{v.name}, v.also...) {
 			if other, twice := names[name]; twice {
@@ -32,20 +37,20 @@ func TestVerbsAreOneTable(t *testing.T) {
 				t.Errorf("%q cannot be typed", name)
 			}
 		}
-		if other := does[v.do]; other != "" && v.do != noAction {
+		if other := does[v.do]; other != "" && v.do != keys.None {
 			t.Errorf("%s does the same as %s", v.name, other)
 		}
 		does[v.do] = v.name
-		if v.words == "" || v.do == noAction && v.run == nil {
+		if v.words == "" || v.do == keys.None && v.run == nil {
 			t.Errorf("the row of %s lacks something", v.name)
 		}
 		if v.argument != "" && v.run == nil {
 			t.Errorf("%s takes %s and does nothing with it", v.name, v.argument)
 		}
-		if optional := strings.HasPrefix(v.argument, "["); v.argument != "" && optional != (v.do != noAction) {
+		if optional := strings.HasPrefix(v.argument, "["); v.argument != "" && optional != (v.do != keys.None) {
 			t.Errorf("%s takes %s, but with nothing behind it does action %d", v.name, v.argument, v.do)
 		}
-		if v.do != noAction && keyOf(v.do, anywhere) == nil {
+		if v.do != keys.None && keys.Of(v.do, keys.Anywhere) == nil {
 			t.Errorf("no key does what %s does", v.name)
 		}
 	}
@@ -96,7 +101,7 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
+				u := newUI(t, journey(t), 80, 24, Options{Theme: style.Dark})
 				defer u.close()
 				u.press(strings.Fields(c.from)...).command(c.line)
 				u.sees(c.sees)
@@ -310,7 +315,7 @@ func TestRulePageIsWhatFindingsSay(t *testing.T) {
 		u := newUI(t, journey(t), 100, 200, Options{})
 		defer u.close()
 		u.press("e")
-		id := u.m.top().(*findingsPanel).selected().Rule.ID
+		id := u.m.top().(*findings.Panel).Selected().Rule.ID
 		panel := u.screen()
 		u.press("esc").command("rule " + id)
 		page := u.screen()
@@ -333,21 +338,21 @@ func FuzzExecute(f *testing.F) {
 	f.Add("4.response.event[3]#/result")
 	f.Add("filter (agent:\"")
 	f.Fuzz(func(t *testing.T, line string) {
-		m := newInspector(newLoader(t.Context(), nil, nil), Options{Theme: Plain})
+		m := newInspector(load.New(t.Context(), nil, nil), Options{Theme: style.Plain})
 		m.Update(sizeOf(80, 24))
-		m.shared.opened, m.shared.info.Exchanges = true, 8
+		m.shared.Opened, m.shared.Info.Exchanges = true, 8
 		for _, in := range []func(){
 			func() {},
-			func() { m.push(newDetail(m.shared, analyzer.Place{Exchange: 1})) },
-			func() { m.push(newFindings(m.shared)) },
-			func() { m.push(newHelp(inList)) },
+			func() { m.push(detail.New(m.shared, analyzer.Place{Exchange: 1})) },
+			func() { m.push(findings.New(m.shared)) },
+			func() { m.push(newHelp(keys.InList)) },
 		} {
 			in()
-			m.openCommand(line)
+			m.commands.open(line)
 			m.prompt.other("tab")
 			m.View()
 			m.prompt.other("shift+tab")
-			m.execute(line) //nolint:errcheck // most are wrong
+			m.commands.execute(line) //nolint:errcheck // most are wrong
 			m.View()
 		}
 	})

@@ -10,10 +10,11 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/tuitest"
 )
 
-// clipboard returns what the terminal was last asked to put on its clipboard.
-func clipboard(t *testing.T, terminal *bytes.Buffer) string {
+// copiedText returns what the terminal was last asked to put on its clipboard.
+func copiedText(t *testing.T, terminal *bytes.Buffer) string {
 	t.Helper()
 	sequence, asked := strings.CutPrefix(terminal.String(), "\x1b]52;c;")
 	if !asked {
@@ -51,26 +52,26 @@ func TestCopyMenu(t *testing.T) {
 			u.press("g").search(c.look).press("y")
 			u.sees("› copy")
 			u.press(c.key)
-			if got := clipboard(t, &terminal); got != c.want {
+			if got := copiedText(t, &terminal); got != c.want {
 				t.Errorf("at %s, %s copies %q, want %q", c.look, c.key, got, c.want)
 			}
 			u.sees("The terminal was asked to copy this.")
 			u.press("esc")
 		}
 		u.press("y", "b")
-		if got := clipboard(t, &terminal); !strings.HasPrefix(got, `{"message":{"messageId":"m-1",`) {
+		if got := copiedText(t, &terminal); !strings.HasPrefix(got, `{"message":{"messageId":"m-1",`) {
 			t.Errorf("the body of the request is %q", got)
 		}
 		u.press("esc", "y", "a")
-		if got := clipboard(t, &terminal); !strings.HasPrefix(got, `{"task":`) {
+		if got := copiedText(t, &terminal); !strings.HasPrefix(got, `{"task":`) {
 			t.Errorf("the answer is %q", got)
 		}
 		u.press("esc", "y", "c")
-		if got := clipboard(t, &terminal); !strings.HasPrefix(got, "curl -X POST ") {
+		if got := copiedText(t, &terminal); !strings.HasPrefix(got, "curl -X POST ") {
 			t.Errorf("c copies %q", got)
 		}
 		u.press("esc", "y", "t")
-		parsed, err := transcript.Parse("copied", []byte(clipboard(t, &terminal)))
+		parsed, err := transcript.Parse("copied", []byte(copiedText(t, &terminal)))
 		if err != nil || len(parsed.Exchanges) != 1 || parsed.Exchanges[0].Seq != 2 {
 			t.Errorf("the transcript cannot be read: %v", err)
 		}
@@ -84,23 +85,23 @@ func TestCopyOfAStream(t *testing.T) {
 		var terminal bytes.Buffer
 		u.m.out = &terminal
 		u.press("g", "n", "enter", "n", "y", "f")
-		finding := clipboard(t, &terminal)
+		finding := copiedText(t, &terminal)
 		if !strings.HasPrefix(finding, "4.response.event[7]#/result/statusUpdate/status/state: ") ||
 			!strings.Contains(finding, "\nFix: ") {
 			t.Errorf("the finding is %q", finding)
 		}
 		u.press("esc", "k", "y", "e")
-		if got := clipboard(t, &terminal); !strings.HasPrefix(got, `data: {"jsonrpc":`) || strings.HasSuffix(got, "\n") {
+		if got := copiedText(t, &terminal); !strings.HasPrefix(got, `data: {"jsonrpc":`) || strings.HasSuffix(got, "\n") {
 			t.Errorf("the event is %q", got)
 		}
 		u.press("esc", "y", "w")
-		if got := clipboard(t, &terminal); got != "4.response.event[7]" {
+		if got := copiedText(t, &terminal); got != "4.response.event[7]" {
 			t.Errorf("the event is at %q", got)
 		}
 		u.press("esc", "y", "v")
 		u.sees("this line has no value")
 		u.press("esc", "enter").search("/state/").press("y", "v")
-		if got := clipboard(t, &terminal); !strings.HasPrefix(got, "TASK_STATE_") {
+		if got := copiedText(t, &terminal); !strings.HasPrefix(got, "TASK_STATE_") {
 			t.Errorf("the state is %q", got)
 		}
 		u.press("esc", "y", "a")
@@ -108,11 +109,11 @@ func TestCopyOfAStream(t *testing.T) {
 		u.press("y", "y")
 		u.sees("curl commands are not available here")
 		u.press("esc", "esc", "g", "n", "l", "n", "y", "e")
-		if got := clipboard(t, &terminal); !strings.HasPrefix(got, `data: {"jsonrpc":`) {
+		if got := copiedText(t, &terminal); !strings.HasPrefix(got, `data: {"jsonrpc":`) {
 			t.Errorf("from the ladder, the event is %q", got)
 		}
 		u.press("esc", "esc", "e", "y", "f")
-		if got := clipboard(t, &terminal); got != finding {
+		if got := copiedText(t, &terminal); got != finding {
 			t.Errorf("from the findings, the finding is %q, want %q", got, finding)
 		}
 	})
@@ -137,8 +138,8 @@ func TestCopyRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := growing(t, 0)
-				record(t, m, append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), answered(1, c.body)...))
+				m := tuitest.Growing(t, 0)
+				tuitest.Record(t, m, append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), tuitest.Answered(1, c.body)...))
 				u := newUI(t, m.Reader(), 100, 24, Options{Rules: []*analyzer.Rule{}})
 				defer u.close()
 				var terminal bytes.Buffer
@@ -149,7 +150,7 @@ func TestCopyRefuses(t *testing.T) {
 				}
 				u.press("y", c.key)
 				u.sees(c.said)
-				if got := clipboard(t, &terminal); got != "" {
+				if got := copiedText(t, &terminal); got != "" {
 					t.Errorf("%q was copied", got)
 				}
 			})
@@ -160,7 +161,7 @@ func TestCopyRefuses(t *testing.T) {
 // Of a long stream the transcript is not even made.
 func TestCopyOfALongTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analyzer.Rule{}})
+		u := newUI(t, tuitest.Long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analyzer.Rule{}})
 		defer u.close()
 		u.press("y", "t")
 		u.sees("y: transcript: it is too long for a clipboard (65.5 kB); a2atap show prints it")

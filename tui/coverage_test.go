@@ -12,6 +12,9 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+	"a2atap/tui/tuitest"
 )
 
 // What was observed is said in the words of check, and unfolds to the rules and what they are about.
@@ -52,7 +55,7 @@ func TestCoverage(t *testing.T) {
 		u.sees("stream goes on after the task has ended")
 		u.sees("Fix")
 		u.press("esc", "esc")
-		if u.m.top() != panel(u.m.list) {
+		if u.m.top() != panel.Panel(u.m.list) {
 			t.Errorf("back leads to\n%s", u.screen())
 		}
 	})
@@ -61,7 +64,7 @@ func TestCoverage(t *testing.T) {
 // The panel follows a recording, and its cursor stays at its line.
 func TestCoverageGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
+		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 160, 30, Options{})
 		defer u.close()
 		u.press("c")
@@ -70,10 +73,10 @@ func TestCoverageGrows(t *testing.T) {
 		u.press("G")
 		at := u.cursorLine()
 		for n := uint64(4); n < 8; n++ {
-			record(t, m, call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
 		}
-		record(t, m, sent(8, "planner", "hotel", parent(1, 1)))
-		record(t, m, done(8, "room"))
+		tuitest.Record(t, m, sent(8, "planner", "hotel", parent(1, 1)))
+		tuitest.Record(t, m, done(8, "room"))
 		u.pass(10 * time.Second)
 		u.sees("7 of 7 calls succeeded")
 		u.sees("planner → hotel: ")
@@ -88,19 +91,19 @@ func TestCoverageGrows(t *testing.T) {
 // in earlier recordings of the same capture.
 func TestCoverageOfVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
+		m := tuitest.Growing(t, 3)
 		info, err := m.Reader().Info(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewVerdicts(info.Arrivals)
+		v := load.NewVerdicts(info.Arrivals)
 		u := newUI(t, m.Reader(), 160, 30, Options{Verdicts: v})
 		defer u.close()
 		u.press("c")
 		u.sees("3 of 3 calls succeeded")
 		later := capture.NewMemory(capture.Info{Name: "live.a2atap"})
 		for n := uint64(1); n <= 3; n++ {
-			record(t, later, call(n, fmt.Sprint("u-", n), "TASK_STATE_COMPLETED"))
+			tuitest.Record(t, later, tuitest.Call(n, fmt.Sprint("u-", n), "TASK_STATE_COMPLETED"))
 		}
 		result, err := analyzer.Run(t.Context(), rules.All, later.Reader(), nil, analyzer.Watched(v.Watch()))
 		if err != nil {

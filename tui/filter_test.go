@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // A user looks at one workflow in the list, alone and together with other words.
@@ -29,7 +33,7 @@ func TestFilterByWorkflow(t *testing.T) {
 			{"workflow:>3 or agent:payer", []uint64{3, 4}},
 		} {
 			u.press("/", "ctrl+u").typed(c.expr).press("enter")
-			if diff := cmp.Diff(c.want, append([]uint64(nil), u.m.list.search.matches...)); diff != "" {
+			if diff := cmp.Diff(c.want, append([]uint64(nil), u.matches()...)); diff != "" {
 				t.Errorf("%s, -want +got:\n%s", c.expr, diff)
 			}
 		}
@@ -39,13 +43,13 @@ func TestFilterByWorkflow(t *testing.T) {
 // The filter chooses more as more is known of what caused what, and less where something else shows to have caused it.
 func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := trip(t), NewVerdicts(0)
+		m, v := trip(t), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:1"})
 		defer u.close()
 		sees := func(when string, want ...uint64) {
 			t.Helper()
 			u.pass(5 * time.Second)
-			if diff := cmp.Diff(want, u.m.list.search.matches); diff != "" {
+			if diff := cmp.Diff(want, u.matches()); diff != "" {
 				t.Errorf("%s, -want +got:\n%s", when, diff)
 			}
 		}
@@ -64,7 +68,7 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 		v.Linked(workflow.Link{Exchange: 2, Workflow: 2})
 		v.Judged(6, analyzer.Counts{}, false)
 		sees("when 2 and what it has caused is another workflow", 1)
-		record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
+		tuitest.Record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
 		v.Linked(workflow.Link{Exchange: 6, Workflow: 1, Parent: 1, By: workflow.ByTrace})
 		v.Judged(9, analyzer.Counts{}, false)
 		sees("of a new one", 1, 6)
@@ -75,9 +79,9 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 func TestFilterByWorkflowReadsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 5_000
-		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), NewVerdicts(0)
+		m, v := capture.NewMemory(capture.Info{Name: "many.a2atap"}), load.NewVerdicts(0)
 		for n := uint64(1); n <= many; n++ {
-			record(t, m, call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n), "TASK_STATE_WORKING"))
 			link := workflow.Link{Exchange: n, Workflow: n}
 			if n%1000 == 0 {
 				link.Workflow, link.Parent, link.By = 7, 7, workflow.ByTrace
@@ -85,13 +89,25 @@ func TestFilterByWorkflowReadsLittle(t *testing.T) {
 			v.Linked(link)
 		}
 		v.Judged(7*many, analyzer.Counts{Exchanges: many}, false)
-		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
+		src := &readOnce{Source: m.Reader()}
+		u := newUI(t, src, 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
 		defer u.close()
-		if diff := cmp.Diff([]uint64{7, 1000, 2000, 3000, 4000, 5000}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{7, 1000, 2000, 3000, 4000, 5000}, u.matches()); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if n := len(u.m.list.search.pool); n != 6 || u.m.list.search.all {
-			t.Errorf("%d exchanges are read", n)
+		if n := src.whole.Load(); n != 6 {
+			t.Errorf("%d exchanges are read for six matches", n)
 		}
 	})
+}
+
+// A readOnce counts the exchanges that are read as a whole, one by one.
+type readOnce struct {
+	capture.Source
+	whole atomic.Int64
+}
+
+func (r *readOnce) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	r.whole.Add(1)
+	return r.Source.Exchange(ctx, seq)
 }

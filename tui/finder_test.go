@@ -1,16 +1,14 @@
 package tui
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
-	"a2atap/tui/find"
+	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 // search types what to search for.
@@ -19,35 +17,10 @@ func (u *ui) search(words string) *ui {
 	return u.typed(words).press("enter")
 }
 
-// says is a status event with a text in it.
-func says(seq uint64, k int, words string) capture.Step {
-	step := status(seq, k, "t-1", "TASK_STATE_WORKING")
-	what := step.What.(capture.ResponseEvent)
-	what.Event.Raw = fmt.Appendf(nil, "data: {\"result\":{\"statusUpdate\":{\"note\":\"%s\"}}}\n\n", words)
-	step.What = what
-	return step
-}
-
-// talk returns a stream of so many events, of which some say something.
-func talk(t *testing.T, events int, words map[int]string) *capture.Memory {
-	t.Helper()
-	m := capture.NewMemory(capture.Info{Name: "talk.a2atap"})
-	steps := subscribed(1, "t-1")
-	for k := 1; k <= events; k++ {
-		if said, does := words[k]; does {
-			steps = append(steps, says(1, k, said))
-		} else {
-			steps = append(steps, status(1, k, "t-1", "TASK_STATE_WORKING"))
-		}
-	}
-	record(t, m, steps)
-	return m
-}
-
 // From match to match through events that are closed, round the end of the exchange, and back.
 func TestSearchInAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3_000, map[int]string{1_500: "to Kyoto, then Kyoto again", 2_900: "K\\u0079oto"})
+		m := tuitest.Talk(t, 3_000, map[int]string{1_500: "to Kyoto, then Kyoto again", 2_900: "K\\u0079oto"})
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -65,8 +38,8 @@ func TestSearchInAStream(t *testing.T) {
 		if got := u.cursorLine(); !strings.Contains(got, `"note": "K\u0079oto"`) {
 			t.Errorf("what an escape means is on %q", got)
 		}
-		if d := u.m.top().(*detail); len(d.doc.open) != 1 {
-			t.Errorf("%d events are open; those of earlier matches should be closed", len(d.doc.open))
+		if n := strings.Count(u.screen(), "▾ ·"); n > 1 {
+			t.Errorf("%d events are open; those of earlier matches should be closed", n)
 		}
 		u.press(".")
 		u.sees("match 1 of 3")
@@ -90,12 +63,12 @@ func TestSearchInAStream(t *testing.T) {
 // The search goes on while a stream is recorded.
 func TestSearchFollowsAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3, map[int]string{2: "kyoto"})
+		m := tuitest.Talk(t, 3, map[int]string{2: "kyoto"})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("enter").search("kyoto")
 		u.sees("match 1 of 1")
-		record(t, m, []capture.Step{says(1, 4, "kyoto"), says(1, 5, "osaka")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Says(1, 4, "kyoto"), tuitest.Says(1, 5, "osaka")})
 		u.pass(10 * time.Second)
 		u.sees("match 1 of 2")
 		u.press(".")
@@ -107,7 +80,7 @@ func TestSearchFollowsAStream(t *testing.T) {
 // A search that takes long says how far it is, and esc or leaving ends it.
 func TestSearchIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3_000, map[int]string{2_900: "kyoto", 10: "kyoto"})
+		m := tuitest.Talk(t, 3_000, map[int]string{2_900: "kyoto", 10: "kyoto"})
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -168,13 +141,13 @@ func TestSearchInBodies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := growing(t, 0)
-				steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
-					answered(1, gzipped(t, c.body))...)
+				m := tuitest.Growing(t, 0)
+				steps := append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+					tuitest.Answered(1, gzipped(t, c.body))...)
 				steps[3].What = capture.ResponseHead{
 					Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/json\r\nContent-Encoding: gzip\r\n\r\n"),
 				}
-				record(t, m, steps)
+				tuitest.Record(t, m, steps)
 				u := newUI(t, m.Reader(), 80, 24, Options{})
 				defer u.close()
 				u.press("enter").search(c.look)
@@ -202,10 +175,10 @@ func TestSearchErrors(t *testing.T) {
 // Matches are lit, the one that was gone to more than the others, and without colour, too.
 func TestMatchesAreLit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, append(asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
-			answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
-		u := newUI(t, m.Reader(), 80, 24, Options{Theme: Plain})
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, append(tuitest.Asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
+			tuitest.Answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
+		u := newUI(t, m.Reader(), 80, 24, Options{Theme: style.Plain})
 		defer u.close()
 		u.press("enter").search("kyoto")
 		for _, want := range []string{
@@ -222,86 +195,6 @@ func TestMatchesAreLit(t *testing.T) {
 			t.Errorf("the third match is not lit as the one that was gone to:\n%q", got)
 		}
 	})
-}
-
-// However a text is laid out and folded, its matches have the same numbers, and each is lit or inside what is folded.
-func FuzzMatches(f *testing.F) {
-	f.Add(`{"a":["kyoto",{"b":"k\u0079oto kyoto"}],"kyoto":1}`, "kyoto", uint8(20), false)
-	f.Add(`[[[1]],{"":{"x":[]}}] kyoto {`, "/[k1x]/", uint8(9), true)
-	f.Add("plain kyoto\ntext\x1b\xff", "o", uint8(0), true)
-	f.Add(`{"a":{"b":{}},`, `"`, uint8(255), true)
-	f.Fuzz(func(t *testing.T, body, words string, width uint8, all bool) {
-		p, err := find.Parse(words)
-		if err != nil || looksJSON([]byte(body)) && !json.Valid([]byte(body)) { // of JSON that breaks off, some count twice
-			return
-		}
-		x := &capture.Exchange{Seq: 1, Request: capture.Request{
-			Head: []byte("POST /kyoto HTTP/1.1\r\n\r\n"), Body: capture.Body{Data: []byte(body), Complete: true},
-		}}
-		s := docSource{excerpt: excerpt{x: x}, width: max(int(width), 8), limit: maxShown, pattern: p}
-		w := s.counter()
-		w.request()
-		for _, flip := range []analyzer.Place{{}, analyzer.Place{Exchange: 1}.Body().At("/a")} {
-			s.folds = folding{all: all, flip: map[analyzer.Place]bool{flip: true}}
-			lines := docWriter{docSource: s}
-			lines.request()
-			checkMatches(t, lines.part(), w.matched)
-		}
-	})
-}
-
-func checkMatches(t *testing.T, lines []docLine, want int) {
-	t.Helper()
-	next := 0
-	for i := range lines {
-		l := &lines[i]
-		for _, m := range l.lit {
-			if m.from < 0 || m.from >= m.to || m.to > len(l.String()) || m.begins && m.n != next {
-				t.Fatalf("line %d, %q, has a match at %+v after %d", i, l, m, next)
-			}
-			if m.begins {
-				next++
-			}
-		}
-		if l.node != nodeFolded && l.upto != next || l.upto < next {
-			t.Fatalf("line %d, %q, counts %d matches, and %d are lit", i, l, l.upto, next)
-		}
-		next = l.upto
-		if got := l.shown(0).String(); got != l.String() {
-			t.Fatalf("lit, %q is %q", l, got)
-		}
-	}
-	if next != want {
-		t.Fatalf("%d matches are lit or folded, and %d counted", next, want)
-	}
-}
-
-// BenchmarkSearchEvents searches a stream of 100,000 events.
-func BenchmarkSearchEvents(b *testing.B) {
-	m := long(b, 100_000)
-	l := newLoader(b.Context(), m, nil)
-	d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
-	d.resize(80, 22)
-	d.update(d.begin()())
-	for d.more {
-		d.update(d.readOn(0)())
-	}
-	p, err := find.Parse("kyoto")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		d.finder = finder{pattern: p, opened: -1}
-		for d.finder.next < d.events() {
-			d.finder.ticket = 1
-			msg := l.searchEvents(1, d.source(), d.finder.next, d.finder.arrival)().(eventsSearched)
-			if msg.err != nil {
-				b.Fatal(msg.err)
-			}
-			d.finder.next, d.finder.arrival = msg.next, msg.arrival
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/event")
 }
 
 // The commands do what the keys do.

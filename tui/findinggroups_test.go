@@ -7,10 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
+	"a2atap/tui/detail"
+	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // A user groups findings, folds a group, and goes through the others.
@@ -24,7 +25,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 		u.sees("stream-still-open: stream was open") // the rule of the note, which is the last
 		u.press("u")
 		u.sees("1 note; by rule")
-		if at := u.m.top().target().Exchange; at != 8 {
+		if at := u.m.top().Target().Exchange; at != 8 {
 			t.Errorf("grouping has moved the cursor to %d", at)
 		}
 		u.press("k")
@@ -37,11 +38,11 @@ func TestFindingsAreGrouped(t *testing.T) {
 			t.Errorf("the first group is %q, want one of errors", line)
 		}
 		u.press("n", "n", "n", "n")
-		if at := u.m.top().target().Exchange; at != 8 {
+		if at := u.m.top().Target().Exchange; at != 8 {
 			t.Errorf("four findings on is %d, want 8, unfolded", at)
 		}
 		u.press("_")
-		if n := u.m.top().(*findingsPanel).list.length; n != 4 {
+		if n := strings.Count(u.screen(), "▸ "); n != 4 {
 			t.Errorf("folded, there are %d lines, want 4 rules", n)
 		}
 		u.press("u")
@@ -51,7 +52,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 		u.sees("▾ error")
 		u.sees("3 errors in 3 exchanges")
 		u.press("g", "j", "enter")
-		if d, is := u.m.top().(*detail); !is || d.seq != 4 {
+		if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 4 {
 			t.Errorf("enter on a finding opens\n%s", u.screen())
 		}
 	})
@@ -60,7 +61,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 // New findings, also worse ones, do not move the cursor, and a heading that is selected stays selected.
 func TestFindingGroupsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, v := growing(t, 30), NewVerdicts(0)
+		m, v := tuitest.Growing(t, 30), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v})
 		defer u.close()
 		find := func(seq uint64, s analyzer.Severity, rule int) {
@@ -76,7 +77,7 @@ func TestFindingGroupsGrow(t *testing.T) {
 		for n := uint64(6); n < 12; n++ {
 			find(n, analyzer.Error, 1)
 		}
-		if at := u.m.top().target().Exchange; at != 5 {
+		if at := u.m.top().Target().Exchange; at != 5 {
 			t.Errorf("worse findings have moved the cursor to %d", at)
 		}
 		u.press("u", "g")
@@ -91,49 +92,4 @@ func TestFindingGroupsGrow(t *testing.T) {
 		}
 		u.sees("8 errors, 1 warning, 0 notes; by rule")
 	})
-}
-
-func TestOutline(t *testing.T) {
-	o := outline{window: window{height: 10}}
-	lines := []outlineLine{
-		{key: "a"},
-		{level: 1, item: 1},
-		{key: "b", level: 1, closed: true},
-		{level: 2, item: 2},
-		{level: 1, item: 3},
-		{key: "c"},
-		{level: 1, item: 4},
-	}
-	sees := func(what string, want ...int) {
-		t.Helper()
-		if diff := cmp.Diff(want, o.shown); diff != "" {
-			t.Errorf("%s, -want +got:\n%s", what, diff)
-		}
-	}
-	o.set(lines, 6)
-	sees("at first b is folded", 0, 1, 2, 4, 5, 6)
-	if o.cursor != 5 {
-		t.Errorf("the cursor is in row %d, want 5", o.cursor)
-	}
-	o.move(2)
-	o.fold()
-	sees("b unfolded", 0, 1, 2, 3, 4, 5, 6)
-	o.foldAll()
-	sees("all folded", 0, 5)
-	if o.cursor != 0 || o.under() != 1 {
-		t.Errorf("the cursor is in row %d above line %d, want 0 above 1", o.cursor, o.under())
-	}
-	o.reveal(3)
-	sees("what is in b revealed", 0, 1, 2, 3, 4, 5)
-	if o.cursor != 3 {
-		t.Errorf("the cursor is in row %d, want 3", o.cursor)
-	}
-	o.foldAll()
-	o.foldAll()
-	sees("all folded and unfolded", 0, 1, 2, 3, 4, 5, 6)
-	o.set(nil, -1)
-	if o.fold() || o.under() != -1 || o.at(0) != nil {
-		t.Error("an empty outline has lines")
-	}
-	o.foldAll()
 }

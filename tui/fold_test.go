@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,16 +8,17 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/tuitest"
 )
 
 // nested returns a capture of one call with an answer in which something is nested, and with a finding in it.
 func nested(t *testing.T) *capture.Memory {
 	t.Helper()
-	m := growing(t, 0)
-	record(t, m, append(
-		asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+	m := tuitest.Growing(t, 0)
+	tuitest.Record(t, m, append(
+		tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
 			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}`),
-		answered(1, `{"jsonrpc":"2.0","id":1,"result":{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"},`+
+		tuitest.Answered(1, `{"jsonrpc":"2.0","id":1,"result":{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"},`+
 			`"history":[{"messageId":"m-1","role":"ROLE_PILOT","parts":[{"text":"to Kyoto"}]}]}}`)...))
 	return m
 }
@@ -65,7 +65,7 @@ func TestFolding(t *testing.T) {
 // What is folded stays so at another width, when findings come, and in the events that are opened later.
 func TestFoldsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := talk(t, 3, nil)
+		m := tuitest.Talk(t, 3, nil)
 		u := newUI(t, m.Reader(), 80, 40, Options{})
 		defer u.close()
 		u.press("enter").search("statusUpdate").press("-")
@@ -73,7 +73,7 @@ func TestFoldsStay(t *testing.T) {
 		u.send(sizeOf(40, 40))
 		u.pass(time.Second)
 		u.sees(`"statusUpdate": {… 3 members}`)
-		record(t, m, []capture.Step{status(1, 4, "t-2", "TASK_STATE_WORKING")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 4, "t-2", "TASK_STATE_WORKING")})
 		u.pass(10 * time.Second)
 		u.sees("·4 ")
 		u.sees(`"statusUpdate": {… 3 members}`)
@@ -124,11 +124,11 @@ func TestFoldedFindingsAndMatches(t *testing.T) {
 func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := nested(t)
-		record(t, m, call(2, "t-2", "TASK_STATE_PILOT"))
+		tuitest.Record(t, m, tuitest.Call(2, "t-2", "TASK_STATE_PILOT"))
 		u := newUI(t, m.Reader(), 109, 50, Options{})
 		defer u.close()
 		u.press("g", "enter", "_", "n", "n")
-		if got := u.m.top().title(); got != "2" {
+		if got := u.m.top().Title(); got != "2" {
 			t.Fatalf("n leads to exchange %s", got)
 		}
 		if got := u.cursorLine(); !strings.HasPrefix(got, ">!") {
@@ -136,49 +136,4 @@ func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 		}
 		u.sees(`"params": {… 1 member}`)
 	})
-}
-
-// Every value that is laid out ends where its bracket is, or with the text, and is counted by its parts.
-func checkNodes(t *testing.T, lines []jsonLine) {
-	t.Helper()
-	for i, l := range lines {
-		if !l.opens {
-			continue
-		}
-		if l.end < i || l.end >= len(lines) || l.closed && !lines[l.end].closes {
-			t.Fatalf("line %d, %q, opens a value that ends in line %d", i, l, l.end)
-		}
-		parts := 0
-		for _, in := range lines[i+1 : l.end+1] {
-			if in.depth < l.depth {
-				t.Fatalf("%q is in the value of %q", in, l)
-			}
-			if in.begins && in.depth == l.depth+1 {
-				parts++
-			}
-		}
-		if l.foldable() && l.depth+1 <= maxPointed && parts != l.inside {
-			t.Fatalf("line %d, %q, has %d parts below, and counts %d", i, l, parts, l.inside)
-		}
-	}
-}
-
-func TestUnfoldAround(t *testing.T) {
-	at := analyzer.Place{Exchange: 1}.Body()
-	for _, all := range []bool{false, true} {
-		f := folding{all: all}
-		if !all {
-			f.toggle(at.At(""))
-			f.toggle(at.At("/a~1b"))
-			f.toggle(at.At("/a~1b/0/c"))
-		}
-		f.unfoldAround(at.At("/a~1b/0/c"))
-		var got []string
-		for depth, pointer := range []string{"", "/a~1b", "/a~1b/0", "/a~1b/0/c"} {
-			got = append(got, fmt.Sprint(f.folded(at.At(pointer), depth)))
-		}
-		if got := strings.Join(got, " "); got != "false false false true" {
-			t.Errorf("with all %v, %s are folded", all, got)
-		}
-	}
 }

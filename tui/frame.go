@@ -6,25 +6,32 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/tui/keys"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
+// A screen draws the inspector.
+type screen struct{ inspector *inspector }
+
 // frame draws the screen: as many lines as it is high, none wider than it is.
-func (m *inspector) frame() []line {
-	lines := append([]line{m.titleLine()}, m.body()...)
+func (v *screen) frame() []style.Line {
+	m := v.inspector
+	lines := append([]style.Line{v.titleLine()}, v.body()...)
 	for len(lines) < m.height-1 {
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
-	lines = append(lines[:max(min(len(lines), m.height-1), 0)], m.lastLine())
-	lines = m.overlay(lines[:max(min(len(lines), m.height), 0)])
+	lines = append(lines[:max(min(len(lines), m.height-1), 0)], v.lastLine())
+	lines = v.overlay(lines[:max(min(len(lines), m.height), 0)])
 	for i := range lines {
-		lines[i] = lines[i].fit(max(m.width, 0))
+		lines[i] = lines[i].Fit(max(m.width, 0))
 	}
 	return lines
 }
 
 // overlay puts what belongs to the prompt over the lines above it. The title stays.
-func (m *inspector) overlay(lines []line) []line {
+func (v *screen) overlay(lines []style.Line) []style.Line {
+	m := v.inspector
 	if m.prompt == nil || m.question != nil {
 		return lines
 	}
@@ -36,55 +43,59 @@ func (m *inspector) overlay(lines []line) []line {
 }
 
 // body draws what is between the title and the last line.
-func (m *inspector) body() []line {
-	if m.split() {
-		return m.drawPanes()
+func (v *screen) body() []style.Line {
+	m := v.inspector
+	if m.panes.split() {
+		return m.panes.draw()
 	}
-	return m.top().view()
+	return m.top().View()
 }
 
 // titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
-func (m *inspector) titleLine() line {
-	where, status, _ := m.title()
-	room := m.width - width(status)
+func (v *screen) titleLine() style.Line {
+	m := v.inspector
+	where, status, _ := v.title()
+	room := m.width - text.Width(status)
 	if room < 12 {
-		return text(styleTitle, where)
+		return style.Text(style.Title, where)
 	}
-	return text(styleTitle, pad(where, room)).add(styleText, status)
+	return style.Text(style.Title, text.Pad(where, room)).Add(style.Normal, status)
 }
 
 // title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
-func (m *inspector) title() (where, status string, columns []int) {
-	status = m.top().status()
-	if m.split() {
-		status = m.list.status()
+func (v *screen) title() (where, status string, columns []int) {
+	m := v.inspector
+	status = m.top().Status()
+	if m.panes.split() {
+		status = m.list.Status()
 	}
-	status = clean(status) + " "
+	status = text.Clean(status) + " "
 	for i, p := range m.stack {
 		if i > 0 {
 			where += " ›"
 		}
-		columns = append(columns, width(where)+1)
-		where += " " + clean(p.title())
+		columns = append(columns, text.Width(where)+1)
+		where += " " + text.Clean(p.Title())
 	}
 	name := ""
-	if m.shared.info.Name != "" {
-		name = " " + clean(filepath.Base(m.shared.info.Name)) + " ›"
+	if m.shared.Info.Name != "" {
+		name = " " + text.Clean(filepath.Base(m.shared.Info.Name)) + " ›"
 	}
-	if m.width-width(status) < width(name)+width(where)+2 { // the panels matter more than the file's name
+	if m.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file's name
 		name = ""
 	}
 	for i := range columns {
-		columns[i] += width(name)
+		columns[i] += text.Width(name)
 	}
 	return name + where, status, columns
 }
 
 // crumbAt returns the index of the panel whose name is at a column of the first line, or -1.
-func (m *inspector) crumbAt(x int) int {
-	_, _, columns := m.title()
+func (v *screen) crumbAt(x int) int {
+	m := v.inspector
+	_, _, columns := v.title()
 	for i, p := range m.stack {
-		if x >= columns[i] && x < columns[i]+width(clean(p.title())) {
+		if x >= columns[i] && x < columns[i]+text.Width(text.Clean(p.Title())) {
 			return i
 		}
 	}
@@ -92,133 +103,121 @@ func (m *inspector) crumbAt(x int) int {
 }
 
 // lastLine shows the last message or the available keys, and at its end the state of the findings.
-func (m *inspector) lastLine() line {
-	state, look := m.state()
-	room := max(m.width-width(state)-2, 0)
+func (v *screen) lastLine() style.Line {
+	m := v.inspector
+	state, look := v.state()
+	room := max(m.width-text.Width(state)-2, 0)
 	switch {
 	case m.question != nil:
-		return text(styleWarning, pad(" "+m.question.words, m.width))
+		return style.Text(style.Warning, text.Pad(" "+m.question.words, m.width))
 	case m.prompt != nil:
 		return m.prompt.line(m.width)
-	case m.shared.message != "":
-		return text(styleStrong, pad(" "+m.shared.message, room)).add(look, " "+state)
-	case m.shared.followErr != "":
-		return text(styleError, pad(" ! "+m.shared.followErr, room)).add(look, " "+state)
-	case m.shared.judged.err != nil:
-		return text(styleError, pad(" ! judging has stopped: "+m.shared.judged.err.Error(), room)).add(look, " "+state)
+	case m.shared.Message != "":
+		return style.Text(style.Strong, text.Pad(" "+m.shared.Message, room)).Add(look, " "+state)
+	case m.shared.FollowErr != "":
+		return style.Text(style.Error, text.Pad(" ! "+m.shared.FollowErr, room)).Add(look, " "+state)
+	case m.shared.Judged.Err != nil:
+		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.Judged.Err.Error(), room)).Add(look, " "+state)
 	}
-	hints := line{}
+	hints := style.Line{}
 	used := 0
-	for _, h := range m.hints() {
-		if used+width(h[0])+width(h[1])+3 > room {
+	for _, h := range v.hints() {
+		if used+text.Width(h[0])+text.Width(h[1])+3 > room {
 			break
 		}
-		used += width(h[0]) + width(h[1]) + 3
-		hints = hints.add(styleStrong, " "+h[0]).add(styleDim, " "+h[1]+" ")
+		used += text.Width(h[0]) + text.Width(h[1]) + 3
+		hints = hints.Add(style.Strong, " "+h[0]).Add(style.Dim, " "+h[1]+" ")
 	}
-	return hints.add(styleText, blanks(room-used)).add(look, " "+state)
+	return hints.Add(style.Normal, text.Blanks(room-used)).Add(look, " "+state)
 }
 
 // hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have
 // an effect now.
-func (m *inspector) hints() (hints [][2]string) {
+func (v *screen) hints() (hints [][2]string) {
+	m := v.inspector
 	if m.typing() {
 		return [][2]string{
 			{"enter", "keep"}, {"esc", "cancel"}, {"tab", "complete"}, {"↑↓", "move"}, {"ctrl-u", "clear"},
 		}
 	}
-	var rows []*key
-	for i := range keys {
-		if k := &keys[i]; k.short != "" && k.in&m.top().place() != 0 && k.why(m) == "" {
+	var rows []*keys.Key
+	for i := range keys.Table {
+		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().Scope() != 0 && m.why(k) == "" {
 			rows = append(rows, k)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *key) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(rows, func(a, b *keys.Key) int { return rank(a) - rank(b) })
 	for _, k := range rows {
-		if m.split() && k.do == nextPane {
+		if m.panes.split() && k.Action == keys.NextPane {
 			continue // among panes tab does something else
 		}
-		label, _, _ := strings.Cut(k.label, " ")
-		hints = append(hints, [2]string{label, k.short})
+		label, _, _ := strings.Cut(k.Label, " ")
+		hints = append(hints, [2]string{label, k.Short})
 	}
-	if m.split() {
+	if m.panes.split() {
 		hints = slices.Insert(hints, min(1, len(hints)), [2]string{"tab", "pane"})
 	}
 	return hints
 }
 
-func rank(k *key) int {
-	switch k.do {
-	case showHelp:
+func rank(k *keys.Key) int {
+	switch k.Action {
+	case keys.ShowHelp:
 		return 0
-	case leave, goBack:
+	case keys.Leave, keys.Back:
 		return 1
 	}
 	return 2
 }
 
 // state returns the worst findings, the progress of judging, what was lost, and whether the capture is live.
-func (m *inspector) state() (string, style) {
+func (v *screen) state() (string, style.Style) {
+	m := v.inspector
 	s := m.shared
 	var words []string
-	worst, found := s.found.worstOfAll()
-	look := styleDim
+	worst, found := s.Found.WorstOfAll()
+	look := style.Dim
 	if found {
 		var mark string
-		mark, look = sign(worst)
-		words = append(words, fmt.Sprintf("%s %s", mark, plural(s.found.counts[worst], worst.String())))
-	} else if s.opened && !s.judged.behind && s.judged.counts.Judged > 0 {
+		mark, look = style.OfSeverity(worst)
+		words = append(words, fmt.Sprintf("%s %s", mark, text.Plural(s.Found.Counts[worst], worst.String())))
+	} else if s.Opened && !s.Judged.Behind && s.Judged.Counts.Judged > 0 {
 		words = append(words, "no finding")
-		if s.judged.counts.Unproved > 0 { // which would else look like success
-			look = styleWarning
+		if s.Judged.Counts.Unproved > 0 { // which would else look like success
+			look = style.Warning
 		}
-	} else if s.opened && !s.judged.behind {
+	} else if s.Opened && !s.Judged.Behind {
 		words = append(words, "nothing judged")
 	}
-	if c := &s.judged.counts; c.Failed > 0 && !found { // the findings panel says it too
-		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, plural(c.Calls, "call")))
+	if c := &s.Judged.Counts; c.Failed > 0 && !found { // the findings panel says it too
+		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, text.Plural(c.Calls, "call")))
 	}
 	switch {
-	case s.judged.reading:
+	case s.Judged.Reading:
 		words = append(words, "reading findings")
-	case s.judged.behind:
-		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.next/max(s.info.Arrivals, 1), 99)))
+	case s.Judged.Behind:
+		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99)))
 	}
-	if lost := max(s.info.LostExchanges, s.judged.counts.Lost); lost > 0 {
-		words = append(words, plural(lost, "exchange")+" lost")
+	if lost := max(s.Info.LostExchanges, s.Judged.Counts.Lost); lost > 0 {
+		words = append(words, text.Plural(lost, "exchange")+" lost")
 	}
-	if s.info.Crashes > 0 {
+	if s.Info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
-	if m.doing.sending != nil {
+	if m.outbox.sending != nil {
 		words = append([]string{"sending, esc ends it"}, words...)
-		look = styleWarning
+		look = style.Warning
 	}
 	switch {
-	case s.away:
+	case s.Away:
 		words = append(words, "server away")
-		if look == styleDim {
-			look = styleWarning
+		if look == style.Dim {
+			look = style.Warning
 		}
-	case s.info.Live:
+	case s.Info.Live:
 		words = append(words, "live")
-	case s.opened && s.wasLive:
+	case s.Opened && s.WasLive:
 		words = append(words, "ended")
 	}
 	return strings.Join(words, ", ") + " ", look
-}
-
-// exchangesOf returns the exchanges that have some findings or a mark, in order.
-func exchangesOf(findings []analyzer.Finding, marks []uint8) []uint64 {
-	var seqs []uint64
-	for i := range findings {
-		seqs = append(seqs, findings[i].Place.Exchange)
-	}
-	for seq, mark := range marks {
-		if mark > 0 {
-			seqs = append(seqs, uint64(seq))
-		}
-	}
-	slices.Sort(seqs)
-	return slices.Compact(seqs)
 }

@@ -8,12 +8,16 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/keys"
+	"a2atap/tui/page"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // newHelp returns the help of a panel: its keys and those that work everywhere, the signs, and the keys of the filter.
-func newHelp(in place) *page {
-	return &page{name: "help", write: func(columns int) []line {
-		lines := []line{text(styleDim, " ctrl-p finds an action by a word; : takes commands, tab completes them"), {}}
+func newHelp(in keys.Scope) *page.Page {
+	return &page.Page{Name: "help", Write: func(columns int) []style.Line {
+		lines := []style.Line{style.Text(style.Dim, " ctrl-p finds an action by a word; : takes commands, tab completes them"), {}}
 		lines = append(lines, keyLines(in, columns)...)
 		lines = append(lines, signLines()...)
 		return append(lines, filterKeyLines(columns)...)
@@ -24,7 +28,7 @@ func newHelp(in place) *page {
 var topics = []string{"keys", "commands", "filter", "signs"}
 
 // topicLines writes one of them.
-func topicLines(topic string, columns int) []line {
+func topicLines(topic string, columns int) []style.Line {
 	switch topic {
 	case "keys":
 		return allKeyLines(columns)
@@ -48,10 +52,10 @@ func topicNames() []string {
 }
 
 // openTopic opens the help on a topic or on a verb.
-func (m *inspector) openTopic(name string) (tea.Cmd, error) {
+func openTopic(m *inspector, name string) (tea.Cmd, error) {
 	name = strings.TrimPrefix(name, ":")
 	if slices.Contains(topics, name) {
-		return m.push(&page{name: "help on " + name, write: func(columns int) []line {
+		return m.push(&page.Page{Name: "help on " + name, Write: func(columns int) []style.Line {
 			return topicLines(name, columns)
 		}}), nil
 	}
@@ -59,33 +63,33 @@ func (m *inspector) openTopic(name string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, unknown("topic", name, topicNames(), "; tab shows them all")
 	}
-	return m.push(&page{name: "help on " + v.name, write: func(columns int) []line { return v.lines(m, columns) }}), nil
+	return m.push(&page.Page{Name: "help on " + v.name, Write: func(columns int) []style.Line { return v.lines(m, columns) }}), nil
 }
 
 // lines describe a verb: what it takes, the keys that do the same, and what may stand behind it.
-func (v *verb) lines(m *inspector, columns int) []line {
-	lines := []line{text(styleTitle, " "+v.usage()), {}}
-	for _, piece := range prose(v.words, max(columns-2, 8)) {
-		lines = append(lines, text(styleText, " "+piece))
+func (v *verb) lines(m *inspector, columns int) []style.Line {
+	lines := []style.Line{style.Text(style.Title, " "+v.usage()), {}}
+	for _, piece := range text.Prose(v.words, max(columns-2, 8)) {
+		lines = append(lines, style.Text(style.Normal, " "+piece))
 	}
-	lines = append(lines, line{})
+	lines = append(lines, style.Line{})
 	if len(v.also) > 0 {
-		lines = append(lines, definition("also", 14, strings.Join(v.also, ", "), columns)...)
+		lines = append(lines, page.Definition("also", 14, strings.Join(v.also, ", "), columns)...)
 	}
-	for i := range keys {
-		if k := &keys[i]; v.do != noAction && k.do == v.do {
+	for i := range keys.Table {
+		if k := &keys.Table[i]; v.do != keys.None && k.Action == v.do {
 			where := "everywhere"
-			if k.in != anywhere {
-				where = k.in.String()
+			if k.In != keys.Anywhere {
+				where = k.In.String()
 			}
-			lines = append(lines, definition(k.label, 14, where+": "+k.words, columns)...)
+			lines = append(lines, page.Definition(k.Label, 14, where+": "+k.Words, columns)...)
 		}
 	}
 	if v.offer != nil {
 		if offered := v.offer(m, ""); len(offered) > 0 {
-			lines = append(lines, line{}, text(styleTitle, " What may stand behind it"))
-			for _, piece := range prose(strings.Join(offered, "  "), max(columns-3, 8)) {
-				lines = append(lines, text(styleText, "  "+piece))
+			lines = append(lines, style.Line{}, style.Text(style.Title, " What may stand behind it"))
+			for _, piece := range text.Prose(strings.Join(offered, "  "), max(columns-3, 8)) {
+				lines = append(lines, style.Text(style.Normal, "  "+piece))
 			}
 		}
 	}
@@ -93,122 +97,92 @@ func (v *verb) lines(m *inspector, columns int) []line {
 }
 
 // keyLines lists the keys that work in a panel, by what they are for, with the verbs that do the same.
-func keyLines(in place, columns int) []line {
-	var lines []line
+func keyLines(in keys.Scope, columns int) []style.Line {
+	var lines []style.Line
 	for g := range groupCount {
-		head := line{}.add(styleTitle, " "+g.String())
-		for _, k := range append(listed(in), listed(anywhere)...) {
-			v, err := verbOf(k.do)
+		head := style.Line{}.Add(style.Title, " "+g.String())
+		for _, k := range append(keys.Listed(in), keys.Listed(keys.Anywhere)...) {
+			v, err := verbOf(k.Action)
 			if err != nil || v.group != g {
 				continue
 			}
-			if head.spans != nil {
+			if head.Spans != nil {
 				lines = append(lines, head)
-				head = line{}
+				head = style.Line{}
 			}
-			lines = append(lines, k.lines(v.name, columns)...)
+			lines = append(lines, keyDescription(k, v.name, columns)...)
 		}
-		if head.spans == nil {
-			lines = append(lines, line{})
+		if head.Spans == nil {
+			lines = append(lines, style.Line{})
 		}
 	}
 	return lines
 }
 
-// lines describe a key and its verb, in as many lines as that takes.
-func (k *key) lines(verb string, columns int) []line {
+// keyDescription describe a key and its verb, in as many lines as that takes.
+func keyDescription(k *keys.Key, verb string, columns int) []style.Line {
 	if columns < 60 {
-		return definition(k.label, 10, k.words+" (:"+verb+")", columns)
+		return page.Definition(k.Label, 10, k.Words+" (:"+verb+")", columns)
 	}
 	const room = 33 // for key and verb
-	var lines []line
-	label, name := k.label, ":"+verb
-	for _, piece := range prose(k.words, columns-room-4) {
-		lines = append(lines, text(styleStrong, "  "+pad(label, 14)).add(styleName, pad(name, room-14)).add(styleText, piece))
+	var lines []style.Line
+	label, name := k.Label, ":"+verb
+	for _, piece := range text.Prose(k.Words, columns-room-4) {
+		lines = append(lines, style.Text(style.Strong, "  "+text.Pad(label, 14)).Add(style.Name, text.Pad(name, room-14)).Add(style.Normal, piece))
 		label, name = "", ""
 	}
 	return lines
 }
 
 // allKeyLines lists the keys of all panels.
-func allKeyLines(columns int) []line {
-	var lines []line
-	for _, p := range panels {
-		lines = append(lines, text(styleTitle, " "+p.title))
-		for _, k := range listed(p.in) {
-			v, _ := verbOf(k.do) //nolint:errcheck // every key has a verb: there is a test
-			lines = append(lines, k.lines(v.name, columns)...)
+func allKeyLines(columns int) []style.Line {
+	var lines []style.Line
+	for _, p := range keys.Panels {
+		lines = append(lines, style.Text(style.Title, " "+p.Title))
+		for _, k := range keys.Listed(p.In) {
+			v, _ := verbOf(k.Action) //nolint:errcheck // every key has a verb: there is a test
+			lines = append(lines, keyDescription(k, v.name, columns)...)
 		}
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return lines
 }
 
 // verbLines lists all verbs, by what they are for.
-func verbLines(columns int) []line {
-	lines := []line{
-		text(styleDim, " The beginning of a name is enough where it is the only one; a number goes to the exchange."), {},
+func verbLines(columns int) []style.Line {
+	lines := []style.Line{
+		style.Text(style.Dim, " The beginning of a name is enough where it is the only one; a number goes to the exchange."), {},
 	}
 	for g := range groupCount {
-		lines = append(lines, text(styleTitle, " "+g.String()))
+		lines = append(lines, style.Text(style.Title, " "+g.String()))
 		for _, v := range verbs() {
 			if v.group == g {
-				lines = append(lines, definition(v.usage(), 26, v.words, columns)...)
+				lines = append(lines, page.Definition(v.usage(), 26, v.words, columns)...)
 			}
 		}
-		lines = append(lines, line{})
+		lines = append(lines, style.Line{})
 	}
 	return lines
 }
 
-func signLines() []line {
-	lines := []line{text(styleTitle, " Signs")}
+func signLines() []style.Line {
+	lines := []style.Line{style.Text(style.Title, " Signs")}
 	for s := analyzer.Error; ; s-- {
-		mark, look := sign(s)
-		lines = append(lines, text(look, "  "+pad(mark, 14)).add(styleText, s.String()))
+		mark, look := style.OfSeverity(s)
+		lines = append(lines, style.Text(look, "  "+text.Pad(mark, 14)).Add(style.Normal, s.String()))
 		if s == analyzer.Note {
 			break
 		}
 	}
-	return append(lines, line{})
+	return append(lines, style.Line{})
 }
 
-func filterKeyLines(columns int) []line {
-	lines := []line{text(styleTitle, " Filter")}
-	lines = append(lines, definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
+func filterKeyLines(columns int) []style.Line {
+	lines := []style.Line{style.Text(style.Title, " Filter")}
+	lines = append(lines, page.Definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
 		"a word without a key searches URLs and bodies", columns)...)
 	for _, k := range filter.Keys() {
-		lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
+		lines = append(lines, page.Definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
 	}
 	return lines
-}
-
-// A chapter is a part of the text on a rule.
-type chapter struct{ name, words string }
-
-// ruleChapters returns what a rule is about, apart from its title.
-func ruleChapters(r *analyzer.Rule) []chapter {
-	return []chapter{{"Why", r.Doc}, {"Fix", r.Fix}, {"Not reported", r.Silent}}
-}
-
-// newRulePage returns a page about a rule.
-func newRulePage(r *analyzer.Rule) *page {
-	return &page{name: "rule " + r.ID, write: func(columns int) []line {
-		var lines []line
-		paragraph := func(look style, words string) {
-			for _, piece := range prose(words, max(columns-2, 8)) {
-				lines = append(lines, text(look, " "+piece))
-			}
-		}
-		mark, look := sign(r.Severity())
-		paragraph(look, mark+" "+r.ID+": "+r.Title)
-		paragraph(styleText, r.Level.String()+", "+r.Severity().String()+"; "+strings.Join(r.Sections(r.Dialects()), ", "))
-		for _, c := range ruleChapters(r) {
-			if c.words != "" {
-				lines = append(lines, line{}, text(styleName, " "+c.name))
-				paragraph(styleText, c.words)
-			}
-		}
-		return lines
-	}}
 }

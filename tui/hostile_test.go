@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -21,7 +23,7 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // Whatever an agent sends, the terminal gets colours that are ours, and text.
 func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, theme := range Themes {
+		for _, theme := range style.Themes {
 			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
 			for _, keys := range []string{
 				"", "enter", "v", "v", "G", "a", "tab", "esc", "esc", "l", "tab", "esc", "W", "tab", "tab", "esc", "e", "esc",
@@ -59,7 +61,7 @@ func hostile(t *testing.T) capture.Source {
 	const evil = "\x1b]0;owned\a\x1b[2J\u009b31m\u202e\x9b\x00\u200b\r\n"
 	line := strings.NewReplacer("\r\n", "").Replace(evil)
 	m := capture.NewMemory(capture.Info{Name: evil})
-	steps := subscribed(1, "t"+line)
+	steps := tuitest.Subscribed(1, "t"+line)
 	opened := steps[0].What.(capture.Opened)
 	opened.Client.Name, opened.Agent.Name = evil, "booker"+evil
 	opened.Head = append([]byte("POST /"+line+" HTTP/1.1\r\nX-"+line+": "+line+"\r\n"), opened.Head...)
@@ -68,7 +70,7 @@ func hostile(t *testing.T) capture.Source {
 		K:   1,
 		Raw: []byte("event: " + line + "\ndata: {\"a\":\"" + line + "\"}\n\n"),
 	}}})
-	steps = append(steps, status(1, 2, "t", "TASK_STATE_"+line), capture.Step{
+	steps = append(steps, tuitest.Status(1, 2, "t", "TASK_STATE_"+line), capture.Step{
 		Seq: 1, Offset: 2,
 		What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}},
 	},
@@ -76,7 +78,7 @@ func hostile(t *testing.T) capture.Source {
 			Kind: "reset" + evil, Side: "agent",
 			Detail: evil,
 		}}})
-	record(t, m, steps)
+	tuitest.Record(t, m, steps)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func hostile(t *testing.T) capture.Source {
 // Without colour there is bold, dim, underlined and reverse, and nothing else; and nothing is lost.
 func TestPlainThemeHasNoColour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Theme: Plain})
+		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Plain})
 		defer u.close()
 		for _, keys := range []string{"", "enter", "s o enter .", "esc", "l", "esc", "e", "esc", "/"} {
 			u.press(strings.Fields(keys)...)
@@ -109,8 +111,8 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 			u := newUI(t, journey(t), 120, 40, Options{Curl: sampleCurl})
 			defer u.close()
 			u.follow(s.keys)
-			for _, theme := range Themes {
-				u.m.shared.theme = theme
+			for _, theme := range style.Themes {
+				u.m.shared.Theme = theme
 				frame := u.m.View()
 				if rest := sgr.ReplaceAllString(frame, ""); strings.Contains(rest, "\x1b") {
 					t.Errorf("%s, %s: there are sequences that are not SGR: %q", s.name, theme, rest)
@@ -120,12 +122,12 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 					for n := range strings.SplitSeq(strings.Trim(code, "\x1b[m"), ";") {
 						isColour := colour.MatchString(n)
 						coloured = coloured || isColour
-						if !isColour && !slices.Contains(attributes, n) || theme == Contrast && (n == "2" || n == "90") {
+						if !isColour && !slices.Contains(attributes, n) || theme == style.Contrast && (n == "2" || n == "90") {
 							t.Errorf("%s is drawn with %q in the theme %s", s.name, code, theme)
 						}
 					}
 				}
-				if coloured && theme == Plain {
+				if coloured && theme == style.Plain {
 					t.Errorf("%s has a colour in the plain theme", s.name)
 				}
 			}
@@ -135,7 +137,7 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 
 func TestThemesDifferInColourOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
+		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Dark})
 		defer u.close()
 		before, dark := u.screen(), u.m.View()
 		u.press("t")
@@ -155,24 +157,24 @@ func TestChooseTheme(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		env  map[string]string
-		want Theme
+		want style.Theme
 	}{
-		{"", nil, Dark},
-		{"auto", map[string]string{"COLORFGBG": "0;15"}, Light},
-		{"auto", map[string]string{"COLORFGBG": "15;0"}, Dark},
-		{"auto", map[string]string{"COLORFGBG": "0;default;7"}, Light},
-		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, Plain},
-		{"light", map[string]string{"NO_COLOR": "1"}, Light},
-		{"plain", nil, Plain},
-		{"contrast", nil, Contrast},
-		{"auto", map[string]string{"NO_COLOR": "", "COLORFGBG": "0;15"}, Light},
+		{"", nil, style.Dark},
+		{"auto", map[string]string{"COLORFGBG": "0;15"}, style.Light},
+		{"auto", map[string]string{"COLORFGBG": "15;0"}, style.Dark},
+		{"auto", map[string]string{"COLORFGBG": "0;default;7"}, style.Light},
+		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, style.Plain},
+		{"light", map[string]string{"NO_COLOR": "1"}, style.Light},
+		{"plain", nil, style.Plain},
+		{"contrast", nil, style.Contrast},
+		{"auto", map[string]string{"NO_COLOR": "", "COLORFGBG": "0;15"}, style.Light},
 	} {
-		got, err := ChooseTheme(c.name, func(name string) string { return c.env[name] })
+		got, err := style.ChooseTheme(c.name, func(name string) string { return c.env[name] })
 		if err != nil || got != c.want {
 			t.Errorf("ChooseTheme(%q) with %v = %q, %v, want %q", c.name, c.env, got, err, c.want)
 		}
 	}
-	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(),
+	if _, err := style.ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(),
 		"auto, dark, light, contrast, plain") {
 		t.Errorf("an unknown theme is answered with %v", err)
 	}

@@ -4,26 +4,26 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/find"
+	"a2atap/tui/tuitest"
 )
 
 // towns returns a capture of calls, one of each town.
 func towns(t *testing.T, names ...string) *capture.Memory {
 	t.Helper()
-	m := growing(t, 0)
+	m := tuitest.Growing(t, 0)
 	for i, name := range names {
-		record(t, m, call(uint64(i)+1, name, "TASK_STATE_COMPLETED"))
+		tuitest.Record(t, m, tuitest.Call(uint64(i)+1, name, "TASK_STATE_COMPLETED"))
 	}
 	return m
 }
@@ -36,7 +36,7 @@ func TestSearchInTheList(t *testing.T) {
 		var visited []uint64
 		visit := func(keys ...string) {
 			u.press(keys...)
-			visited = append(visited, u.m.list.selected())
+			visited = append(visited, u.m.list.Selected())
 		}
 		u.press("g", "j").search("kyoto")
 		u.sees("6 exchanges, match 2 of 3")
@@ -106,51 +106,13 @@ func TestSearchOnAWideScreen(t *testing.T) {
 		u.press(".")
 		u.pass(time.Second)
 		u.sees("3 exchanges, match 2 of 2")
-		if d := u.m.panes.detail; d.seq != 3 || !d.finder.there {
-			t.Errorf("beside it is exchange %d, at a match: %v", d.seq, d.finder.there)
+		if d := u.m.panes.detail; d.Seq != 3 || !strings.Contains(d.Status(), "match 1 of 2") {
+			t.Errorf("beside it is exchange %d: %s", d.Seq, d.Status())
 		}
 		u.press("tab", ".")
 		u.sees("━ match 2 of 2 ━")
 		u.sees("│>    \"id\": \"kyoto\",")
 	})
-}
-
-// What a search was looking through again when esc stopped it is looked through when it goes on.
-func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
-	p, err := find.Parse("kyoto")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := growing(t, 0)
-	record(t, m, subscribed(1, "t-1"))
-	s := &shared{load: newLoader(t.Context(), m.Reader(), nil), info: capture.Info{Exchanges: 1}}
-	h := newHunt(s, p, 1)
-	defer func() { h.end() }()
-	take := func(cmd tea.Cmd) bool {
-		t.Helper()
-		if cmd == nil {
-			t.Fatal("nothing is searched")
-		}
-		return h.take(cmd().(hunted))
-	}
-	take(h.next(s))
-	record(t, m, []capture.Step{says(1, 1, "kyoto")})
-	record(t, m, call(2, "osaka", "TASK_STATE_COMPLETED"))
-	s.info.Exchanges = 2
-	late := h.grow(s, []uint64{1})
-	h.stop()
-	if take(late) || h.has(1) {
-		t.Error("an answer is taken after the search was stopped")
-	}
-	h.resume(s)
-	take(h.next(s))
-	take(h.grow(s, nil))
-	if diff := cmp.Diff([]uint64{1}, h.matches); diff != "" {
-		t.Errorf("kyoto is found in, -want +got:\n%s", diff)
-	}
-	if h.grow(s, nil) != nil {
-		t.Error("what was searched again is searched once more")
-	}
 }
 
 // With a filter, only what it lets through is gone to and counted.
@@ -159,16 +121,16 @@ func TestSearchWithAFilter(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.press("g").search("task")
-		all := len(u.m.list.hunt.matches)
+		all := len(u.m.list.Found())
 		u.press("/").typed("agent:booker").press("enter", "g", ".")
-		kept := u.m.list.hunt.among(u.m.list.search)
+		kept := u.m.list.Found()
 		if len(kept) == 0 || len(kept) >= all {
 			t.Fatalf("%d of %d matches are in the list", len(kept), all)
 		}
 		u.sees(fmt.Sprintf(" of %d", len(kept)))
 		for range all {
 			u.press(".")
-			if got := u.m.list.selected(); !u.m.list.hunt.has(got) {
+			if got := u.m.list.Selected(); !slices.Contains(u.m.list.Found(), got) {
 				t.Errorf("exchange %d has no match", got)
 			}
 		}
@@ -178,25 +140,25 @@ func TestSearchWithAFilter(t *testing.T) {
 // Where the filter lets another exchange through in the place of one, the search follows, although it is as many.
 func TestSearchWhenTheFilterLetsOthersThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
+		m := tuitest.Growing(t, 0)
 		for seq := uint64(1); seq <= 2; seq++ {
-			record(t, m, subscribed(seq, "kyoto"))
+			tuitest.Record(t, m, tuitest.Subscribed(seq, "kyoto"))
 		}
-		record(t, m, []capture.Step{status(1, 1, "kyoto", "TASK_STATE_WORKING")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 1, "kyoto", "TASK_STATE_WORKING")})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("/").typed("state:working not state:completed").press("enter", "g").search("kyoto")
 		u.sees("match 1 of 1")
-		record(t, m, []capture.Step{
-			status(1, 2, "kyoto", "TASK_STATE_COMPLETED"), status(2, 1, "kyoto", "TASK_STATE_WORKING"),
+		tuitest.Record(t, m, []capture.Step{
+			tuitest.Status(1, 2, "kyoto", "TASK_STATE_COMPLETED"), tuitest.Status(2, 1, "kyoto", "TASK_STATE_WORKING"),
 		})
 		u.pass(30 * time.Second)
-		if diff := cmp.Diff([]uint64{2}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{2}, u.matches()); diff != "" {
 			t.Fatalf("the filter lets through, -want +got:\n%s", diff)
 		}
 		u.press("g", ".")
 		u.sees("match 1 of 1")
-		if got := u.m.list.selected(); got != 2 {
+		if got := u.m.list.Selected(); got != 2 {
 			t.Errorf("kyoto is found in %d, want 2", got)
 		}
 	})
@@ -206,22 +168,22 @@ func TestSearchWhenTheFilterLetsOthersThrough(t *testing.T) {
 func TestSearchFollowsTheRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := towns(t, "kyoto", "osaka")
-		record(t, m, subscribed(3, "t-3"))
+		tuitest.Record(t, m, tuitest.Subscribed(3, "t-3"))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("g").search("kyoto")
 		u.sees("match 1 of 1")
-		record(t, m, call(4, "kyoto", "TASK_STATE_COMPLETED"))
+		tuitest.Record(t, m, tuitest.Call(4, "kyoto", "TASK_STATE_COMPLETED"))
 		u.pass(10 * time.Second)
 		u.sees("match 1 of 2")
-		record(t, m, []capture.Step{says(3, 1, "nara")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Says(3, 1, "nara")})
 		u.pass(30 * time.Second)
 		u.sees("match 1 of 2")
-		record(t, m, []capture.Step{says(3, 2, "kyoto")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Says(3, 2, "kyoto")})
 		u.pass(30 * time.Second)
 		u.sees("match 1 of 3")
 		u.press(".")
-		if got := u.m.list.selected(); got != 3 {
+		if got := u.m.list.Selected(); got != 3 {
 			t.Errorf("the next match is in %d, want 3", got)
 		}
 	})
@@ -238,63 +200,28 @@ func TestSearchInALargeList(t *testing.T) {
 	src := count(r, 3_000)
 	u := startUI(t, src, 80, 24, Options{Rules: []*analyzer.Rule{}})
 	defer u.cancel()
-	u.until("the list", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
+	u.until("the list", func() bool { return u.m.list.Selected() == calls && !u.m.list.Loading() })
 	u.strike("g")
-	u.until("the top", func() bool { return u.m.list.selected() == 1 && u.m.list.loading == 0 })
+	u.until("the top", func() bool { return u.m.list.Selected() == 1 && !u.m.list.Loading() })
 	u.strike("s")
 	for _, c := range `/t-25"|t-1249"/` {
 		u.strike(string(c))
 	}
 	u.strike("enter")
-	u.until("the first match", func() bool { return u.m.list.selected() == 101 })
+	u.until("the first match", func() bool { return u.m.list.Selected() == 101 })
 	u.strike("esc")
 	u.until("the end of the search", func() bool {
-		return u.m.list.hunt.stopped && strings.Contains(u.screen(), "match 1 of ")
+		return strings.Contains(u.screen(), "match 1 of ") && !strings.Contains(u.screen(), "searching ")
 	})
 	close(src.permits)
-	for u.m.list.selected() != 4_997 {
-		before := u.m.list.selected()
+	for u.m.list.Selected() != 4_997 {
+		before := u.m.list.Selected()
 		u.strike(".")
-		u.until("the next match", func() bool { return u.m.list.selected() != before })
+		u.until("the next match", func() bool { return u.m.list.Selected() != before })
 	}
-	u.until("all matches", func() bool { return len(u.m.list.hunt.among(nil)) >= 8 })
-	if got := u.m.list.hunt.among(nil); len(got) != 8 {
+	u.until("all matches", func() bool { return len(u.m.list.Found()) >= 8 })
+	if got := u.m.list.Found(); len(got) != 8 {
 		t.Errorf("the matches are %v", got)
-	}
-}
-
-// Which exchanges were searched is known wherever the search began.
-func TestHuntKnowsWhatItSearched(t *testing.T) {
-	p, err := find.Parse("x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const exchanges = 9
-	for began := uint64(1); began <= exchanges; began++ {
-		h := newHunt(&shared{load: newLoader(t.Context(), nil, nil)}, p, began)
-		searched := make([]bool, exchanges+1)
-		for range exchanges {
-			if left := h.left(exchanges); h.up <= exchanges {
-				searched[h.up] = true
-				h.up++
-			} else if left > 0 {
-				searched[h.low] = true
-				h.low++
-			}
-			for from := uint64(1); from <= exchanges; from++ {
-				all := true
-				for seq := from; seq <= exchanges; seq++ {
-					all = all && searched[seq]
-					if got := h.searched(from, seq+1); got != all {
-						t.Fatalf("began at %d, up to %d and %d: %d..%d are searched: %v", began, h.up, h.low, from, seq, got)
-					}
-				}
-			}
-		}
-		if h.left(exchanges) != 0 {
-			t.Errorf("began at %d: %d are left", began, h.left(exchanges))
-		}
-		h.end()
 	}
 }
 
@@ -306,12 +233,12 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := subscribed(1, "t-1")
+	steps := tuitest.Subscribed(1, "t-1")
 	for k := range events {
 		if k == events/2 {
-			steps = append(steps, says(1, k+1, "kyoto"))
+			steps = append(steps, tuitest.Says(1, k+1, "kyoto"))
 		} else {
-			steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+			steps = append(steps, tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING"))
 		}
 	}
 	if err := s.Append(steps...); err != nil {
@@ -338,7 +265,7 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	u.until("the match in the list", func() bool { return strings.Contains(u.screen(), "match 1 of 1") })
 	u.strike("enter")
 	u.until("the match in the detail", func() bool {
-		return strings.Contains(u.cursorLine(), `"note": "kyoto"`) && u.m.top().status() == "match 1 of 1"
+		return strings.Contains(u.cursorLine(), `"note": "kyoto"`) && u.m.top().Status() == "match 1 of 1"
 	})
 	if got := heap() - before; got > 16<<20 { // the events themselves are some 40 MiB
 		t.Errorf("searching it takes %d bytes", got)
@@ -355,7 +282,7 @@ func TestSearchInASortedList(t *testing.T) {
 		u.sees("match 1 of 3")
 		var visited []uint64
 		for _, key := range []string{".", ".", ".", ","} {
-			visited = append(visited, u.press(key).m.list.selected())
+			visited = append(visited, u.press(key).m.list.Selected())
 		}
 		if diff := cmp.Diff([]uint64{4, 1, 6, 1}, visited); diff != "" {
 			t.Errorf("from the newest to the oldest, -want +got:\n%s", diff)
@@ -368,7 +295,7 @@ func TestSearchInASortedList(t *testing.T) {
 		}
 		u.press("g").search("nara")
 		u.sees("match 1 of 1")
-		if got := u.m.list.selected(); got != 3 {
+		if got := u.m.list.Selected(); got != 3 {
 			t.Errorf("nara is found in %d, want 3", got)
 		}
 	})

@@ -2,13 +2,17 @@ package tui
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/proxy/capture/notes"
-	"a2atap/tui/command"
+	"a2atap/tui/diff"
+	"a2atap/tui/keys"
+	"a2atap/tui/list"
+	"a2atap/tui/load"
+	"a2atap/tui/menu"
+	"a2atap/tui/panel"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
@@ -16,51 +20,54 @@ import (
 // panels and owns the state that they share, but not what they show.
 type inspector struct {
 	options  Options
-	shared   *shared
-	list     *list
-	stack    []panel // from the list up
+	shared   *panel.Shared
+	list     *list.Panel
+	stack    []panel.Panel // from the list up
 	width    int
 	height   int
-	notice   string    // the last one that came with a verdict
-	question *question // that waits for a key; nil if none does
-	prompt   *prompt   // in which something is typed; nil if nothing is
-	history  command.History
-	unknown  bool // a key that is none was explained
-	clicked  clickedAt
-	followed bool  // the list was following when the recording ended
-	panes    panes // that stand beside the list on a wide screen
-	mouse    bool
-	doing    doing     // what was begun with the keys that do something
-	out      io.Writer // the terminal, for what is not drawn; nil if there is none
+	question *question  // that waits for a key; nil if none does
+	prompt   *prompt    // in which something is typed; nil if nothing is
+	unknown  bool       // a key that is none was explained
+	chosen   *diff.Side // what is to be compared with another one; nil if nothing is
+	others   uint64     // how many panels of other captures were opened
+	out      io.Writer  // the terminal, for what is not drawn; nil if there is none
+
+	// Its parts, each with what it remembers.
+	panes     panes
+	screen    screen
+	follower  follower
+	mouse     mouse
+	commands  commands
+	notebook  notebook
+	outbox    outbox
+	exporting exporting
+	clipboard clipboard
 }
 
-// A statusMessage is shown in the last line.
-type statusMessage string
-
-// showMessage returns a command that shows words in the last line.
-func showMessage(words string) tea.Cmd { return func() tea.Msg { return statusMessage(words) } }
-
-func newInspector(load *loader, o Options) *inspector {
-	if load.verdicts = o.Verdicts; load.verdicts != nil {
-		load.links = &o.Verdicts.links
+func newInspector(l *load.Loader, o Options) *inspector {
+	if l.Verdicts = o.Verdicts; l.Verdicts != nil {
+		l.Links = &o.Verdicts.Links
 	}
-	load.notes = notes.NewKeeper(o.Notes)
+	l.Notes = notes.NewKeeper(o.Notes)
 	if o.Reading != nil && o.Verdicts == nil {
-		load.kept = newKeptReading(o.Reading)
-		load.kept.making = o.Making
+		l.Reading = load.NewReading(o.Reading, o.Making)
 	}
-	s := &shared{load: load, theme: o.Theme, location: o.Location}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
-	m.stack = []panel{m.list}
+	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
+	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints)}
+	m.stack = []panel.Panel{m.list}
+	m.panes.inspector, m.screen.inspector, m.follower.inspector = m, m, m
+	m.commands.inspector, m.notebook.inspector, m.exporting.inspector, m.clipboard.inspector = m, m, m, m
+	m.mouse = mouse{inspector: m, on: o.Mouse}
+	m.outbox = outbox{inspector: m, exec: tea.ExecProcess}
 	return m
 }
 
-func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
+func (m *inspector) top() panel.Panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(m.shared.load.readNotes(), m.shared.load.open(), m.shared.load.watchServer(false))
-	if m.mouse {
+	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false))
+	if m.mouse.on {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
 	return begin
@@ -68,40 +75,46 @@ func (m *inspector) Init() tea.Cmd {
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.shared.spinner++
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.followList())
+	return m, tea.Batch(cmd, m.panes.followList())
 }
 
 func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		return m.arrange()
+		return m.panes.arrange()
 	case tea.KeyMsg:
 		return m.key(msg)
 	case tea.MouseMsg:
-		return m.mouseEvent(msg)
-	case grown:
-		return m.grow(msg)
-	case judged:
-		return m.judge(msg)
+		return m.mouse.event(msg)
+	case load.Grown:
+		return m.follower.grow(msg)
+	case load.Judged:
+		return m.follower.judge(msg)
 	case copied:
-		return m.copied(msg)
+		return m.clipboard.copied(msg)
 	case settled:
-		return m.settle(msg)
-	case reached:
-		return m.reach(msg)
-	case firstStarted:
-		return m.knowFirst(msg)
-	case cardsLearned:
-		return m.learned(msg)
-	case statusMessage:
-		m.shared.message = string(msg)
+		return m.panes.settle(msg)
+	case load.Reached:
+		return m.follower.reached(msg)
+	case panel.FirstStarted:
+		return m.follower.knowFirst(msg)
+	case panel.CardsLearned:
+		return m.follower.learned(msg)
+	case panel.Status:
+		m.shared.Message = string(msg)
 		return nil
-	}
-	if cmd, was := m.done(msg); was {
-		return cmd
+	case noted:
+		return m.notebook.noted(msg)
+	case prepared:
+		return m.outbox.prepared(msg)
+	case editable:
+		return m.outbox.openEditor(msg)
+	case cameBack:
+		return m.outbox.cameBack(msg)
+	case exported:
+		return m.exporting.exported(msg)
 	}
 	return tea.Batch(m.broadcast(msg), m.performPending())
 }
@@ -109,8 +122,8 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 // broadcast passes a message to all panels, since those below the top one may be loading, too.
 func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
-	for _, p := range m.panels() {
-		cmds = append(cmds, p.update(msg))
+	for _, p := range m.panes.panels() {
+		cmds = append(cmds, p.Update(msg))
 	}
 	return tea.Batch(cmds...)
 }
@@ -118,89 +131,14 @@ func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 // panelHeight is the height of a panel that has the whole screen, in lines.
 func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
-// grow updates the state of the capture, and continues to watch it if it is growing.
-func (m *inspector) grow(msg grown) tea.Cmd {
-	s := m.shared
-	if msg.err != nil {
-		s.followErr = msg.err.Error()
-		m.list.err = msg.err
-		if !s.opened {
-			return nil
-		}
-		return m.watch(msg.next)
-	}
-	first, was := !s.opened, s.info.Live
-	s.followErr, m.list.err = "", nil
-	if !s.judged.ended {
-		s.judged.err = nil
-	}
-	s.info, s.opened = msg.info, true
-	s.info.Live = msg.info.Live && !msg.ended
-	s.wasLive = s.wasLive || s.info.Live
-	var cmds []tea.Cmd
-	if first {
-		m.list.newest()
-		cmds = append(cmds, m.list.apply(m.options.Filter))
-		s.judged.behind = s.info.Arrivals > 0
-		cmds = append(cmds, s.load.judge(), s.load.awaitJudged())
-	}
-	m.liveChanged(first, was)
-	return tea.Batch(append(cmds, s.learnCards(), s.needFirst(), m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
-}
-
-// judge adds new findings, and waits for the next.
-func (m *inspector) judge(msg judged) tea.Cmd {
-	s := m.shared
-	findings, further := msg.findings, msg.further
-	msg.findings, msg.further = nil, findingIndex{}
-	touched := findings
-	if msg.restarted {
-		touched = append(s.found.list, findings...) // those that were dropped have changed, too
-		s.found = findingIndex{}
-	}
-	s.found.add(findings)
-	s.found.merge(&further)
-	m.noticed(&msg)
-	s.judged = msg
-	var cmds []tea.Cmd
-	if msg.lost != "" {
-		s.message = msg.lost
-		cmds = append(cmds, s.learnCards())
-	}
-	if !msg.ended || s.load.resumes() || s.load.kept.reading() != nil {
-		cmds = append(cmds, s.load.awaitJudged())
-	}
-	if changed := exchangesOf(touched, further.marks); len(changed) > 0 {
-		cmds = append(cmds, m.broadcast(findingsChanged{changed}))
-		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
-			cmds = append(cmds, m.showThird())
-		}
-	}
-	if len(msg.rows) > 0 {
-		cmds = append(cmds, m.broadcast(rowsChanged{msg.rows}))
-	}
-	cmds = append(cmds, m.broadcast(linksChanged{}))
-	return tea.Batch(cmds...)
-}
-
-// noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
-func (m *inspector) noticed(msg *judged) {
-	if !msg.behind && m.shared.message == m.notice {
-		m.shared.message = ""
-	}
-	if msg.notice != "" {
-		m.shared.message, m.notice = msg.notice, msg.notice
-	}
-}
-
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.shared.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
-	if k := lookup(msg.String(), m.top().place()); k != nil {
-		switch k.do {
-		case quitNow:
+	m.shared.Message, m.outbox.preparing, m.mouse.clicked = "", 0, clickedAt{}
+	if k := keys.Lookup(msg.String(), m.top().Scope()); k != nil {
+		switch k.Action {
+		case keys.QuitNow:
 			return tea.Quit
-		case suspend:
+		case keys.Suspend:
 			return tea.Suspend
 		}
 	}
@@ -222,29 +160,29 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if m.typing() {
-		return m.list.typing(msg)
+		return m.list.Type(msg)
 	}
 	if msg.Paste {
 		return nil
 	}
-	if msg.String() == "esc" && m.stopSending() {
+	if msg.String() == "esc" && m.outbox.stopSending() {
 		return nil
 	}
-	if menu, is := m.top().(*menu); is {
-		if c := menu.chosen(msg.String()); c != nil {
+	if menu, is := m.top().(*menu.Menu); is {
+		if c := menu.Chosen(msg.String()); c != nil {
 			return m.choose(c)
 		}
 	}
-	k := lookup(msg.String(), m.top().place())
+	k := keys.Lookup(msg.String(), m.top().Scope())
 	if k == nil {
-		m.shared.message = m.nothing(msg.String())
+		m.shared.Message = m.nothing(msg.String())
 		return nil
 	}
-	if why := k.why(m); why != "" {
-		m.shared.message = k.names[0] + ": " + why
+	if why := m.why(k); why != "" {
+		m.shared.Message = k.Names[0] + ": " + why
 		return nil
 	}
-	return m.perform(k.do)
+	return m.perform(k.Action)
 }
 
 // oneByOne handles keys that were pressed faster than they were read, and come as one.
@@ -258,7 +196,7 @@ func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
 
 // nothing says why a key does nothing in the top panel. Where to find the keys that there are it says once.
 func (m *inspector) nothing(name string) string {
-	if in := placesOf(name); in != 0 {
+	if in := keys.ScopesOf(name); in != 0 {
 		return name + ": not here; in " + in.String()
 	}
 	if m.unknown {
@@ -269,16 +207,16 @@ func (m *inspector) nothing(name string) string {
 }
 
 // typing reports whether keys go to the filter line.
-func (m *inspector) typing() bool { return m.list.bar != nil && len(m.stack) == 1 }
+func (m *inspector) typing() bool { return m.list.Typing() && len(m.stack) == 1 }
 
 // View implements tea.Model.
 func (m *inspector) View() string {
 	var b strings.Builder
-	for i, l := range m.frame() {
+	for i, l := range m.screen.frame() {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(l.paint(m.shared.theme))
+		b.WriteString(l.Paint(m.shared.Theme))
 	}
 	return b.String()
 }

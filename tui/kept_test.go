@@ -17,6 +17,8 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/detail"
+	"a2atap/tui/tuitest"
 )
 
 // readingOf returns what judging a finished capture comes to.
@@ -146,7 +148,7 @@ func (r *rowsOnly) Find(_ context.Context, key capture.Key, from uint64) iter.Se
 func rowSteps(seq uint64) []capture.Step {
 	return []capture.Step{
 		{Seq: seq, Arrival: 2*seq - 1, What: capture.Opened{
-			Started: dawn.Add(time.Duration(seq) * time.Millisecond), Client: capture.Peer{Name: "traveller"},
+			Started: tuitest.Dawn.Add(time.Duration(seq) * time.Millisecond), Client: capture.Peer{Name: "traveller"},
 			Agent: capture.Peer{Name: fmt.Sprint("agent-", seq%7)}, Head: []byte("GET /rooms HTTP/1.1\r\n\r\n"),
 		}},
 		{Seq: seq, Arrival: 2 * seq, Offset: time.Millisecond, What: capture.Closed{}},
@@ -196,7 +198,7 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 	u.until("the newest exchange", newest)
 	u.strike("g")
 	u.until("the oldest", drawn(1))
-	u.until("the findings", func() bool { return u.m.shared.found.total() == 100 })
+	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 })
 	u.strike("n")
 	u.until("the first finding", drawn(exchanges/100))
 	for _, c := range []struct {
@@ -209,24 +211,24 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 		{"not path:/rooms", 0},
 		{"workflow:7", 1},
 	} {
-		u.run(u.m.list.apply(c.filter))
-		u.until(c.filter, func() bool { return u.m.list.search.done() && len(u.m.list.search.matches) == c.matches })
+		u.run(u.m.list.Apply(c.filter))
+		u.until(c.filter, func() bool { return u.m.list.FilterDone() && len(u.matches()) == c.matches })
 	}
-	u.run(u.m.list.apply(""))
+	u.run(u.m.list.Apply(""))
 	for range 2 { // by workflow
 		u.strike("u")
 	}
 	u.strike("o")
-	u.until("the list in groups", func() bool { return u.m.list.sorting.now != nil })
+	u.until("the list in groups", func() bool { return u.m.list.Arranged() })
 	if n := src.read.Load(); n > 0 {
 		t.Errorf("%d exchanges were read for a list", n)
 	}
 	u.run(u.m.openDetail(analyzer.Place{Exchange: 7}))
-	d, is := u.m.top().(*detail)
+	d, is := u.m.top().(*detail.Panel)
 	if !is {
 		t.Fatalf("what is open is\n%s", u.screen())
 	}
-	u.until("an exchange", func() bool { return d.ready })
+	u.until("an exchange", func() bool { return d.Ready })
 }
 
 // keyed are filters that use each key.
@@ -248,10 +250,10 @@ func TestFiltersOnRows(t *testing.T) {
 					o.Filter = expr
 					u := newUI(t, journey(t), 80, 24, o)
 					defer u.close()
-					if s := u.m.list.search; s == nil || !s.done() || s.err != nil {
+					if _, filtered := u.m.list.Matches(); !filtered || !u.m.list.FilterDone() {
 						t.Fatalf("the filter has not come to its end:\n%s", u.screen())
 					}
-					return append([]uint64{}, u.m.list.search.matches...)
+					return append([]uint64{}, u.matches()...)
 				}
 				want := matches(Options{})
 				if diff := cmp.Diff(want, matches(Options{Reading: readingOf(t, journey(t))})); diff != "" {
@@ -318,7 +320,7 @@ func (r *judging) end() {
 func TestReadingGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newJudging(t)
-		record(t, r.m, call(1, "t-1", "TASK_STATE_COMPLETED"))
+		tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 		r.judge()
 		var own atomic.Int64
 		u := newUI(t, r.m.Reader(), 100, 24, Options{
@@ -327,7 +329,7 @@ func TestReadingGrows(t *testing.T) {
 		defer u.close()
 		u.sees("1 of 1 exchange")
 		time.Sleep(3 * time.Second) // of the bubble: the result is written again
-		record(t, r.m, call(2, "t-1", "TASK_STATE_WORKING"))
+		tuitest.Record(t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
 		u.sees("2 of 2 exchanges") // the exchange is there, although nobody has judged it
 		u.sees("t-1 working")
@@ -340,11 +342,11 @@ func TestReadingGrows(t *testing.T) {
 		u.press("g", "n", "e")
 		u.sees("state-terminal-immutable")
 		u.press("esc")
-		record(t, r.m, subscribed(3, "t-3"))
+		tuitest.Record(t, r.m, tuitest.Subscribed(3, "t-3"))
 		r.judge()
 		u.pass(2 * time.Second)
-		record(t, r.m, []capture.Step{status(3, 1, "t-3", "TASK_STATE_WORKING")})
-		u.run(u.m.list.apply("is:open"))
+		tuitest.Record(t, r.m, []capture.Step{tuitest.Status(3, 1, "t-3", "TASK_STATE_WORKING")})
+		u.run(u.m.list.Apply("is:open"))
 		u.pass(2 * time.Second)
 		u.sees("1 of 3 exchanges")
 		u.sees("t-3 working, 1 event, open")
@@ -357,8 +359,8 @@ func TestReadingGrows(t *testing.T) {
 		if n := own.Load(); n != 0 {
 			t.Errorf("%d engines judge what somebody else judges", n)
 		}
-		if u.m.shared.load.kept.reading() == nil {
-			t.Errorf("the reading was let go: %v", u.m.shared.load.kept.why())
+		if u.m.shared.Load.Reading.Now() == nil {
+			t.Errorf("the reading was let go: %v", u.m.shared.Load.Reading.Why())
 		}
 	})
 }
@@ -371,10 +373,10 @@ func TestReadingStandsStill(t *testing.T) {
 		says string
 	}{
 		{"while the capture grows", func(r *judging) {
-			record(r.t, r.m, call(2, "t-1", "TASK_STATE_WORKING"))
+			tuitest.Record(r.t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 		}, "what judging came to is not written down any more; the capture is judged anew"},
 		{"the recorder is killed", func(r *judging) {
-			record(r.t, r.m, call(2, "t-1", "TASK_STATE_WORKING"))
+			tuitest.Record(r.t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 			r.judge()
 			if err := r.m.Close(); err != nil {
 				r.t.Fatal(err)
@@ -384,12 +386,12 @@ func TestReadingStandsStill(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newJudging(t)
-				record(t, r.m, call(1, "t-1", "TASK_STATE_COMPLETED"))
+				tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 				r.judge()
 				u := newUI(t, r.m.Reader(), 120, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
 				defer u.close()
 				c.then(r)
-				u.pass(2 * keptPatience)
+				u.pass(20 * time.Second) // longer than a reading may stand still
 				u.sees(c.says)
 				u.sees("! 1 error")
 				u.press("g", "n", "e")
@@ -448,9 +450,9 @@ func TestReadingIsDamaged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := growing(t, 300)
+				m := tuitest.Growing(t, 300)
 				for seq := uint64(301); seq <= 700; seq++ {
-					record(t, m, call(seq, fmt.Sprint("t-", seq%300+1), "TASK_STATE_WORKING"))
+					tuitest.Record(t, m, tuitest.Call(seq, fmt.Sprint("t-", seq%300+1), "TASK_STATE_WORKING"))
 				}
 				if err := m.Close(); err != nil {
 					t.Fatal(err)
@@ -469,7 +471,7 @@ func TestReadingIsDamaged(t *testing.T) {
 					w.follow(c.keys)
 					w.pass(10 * time.Second)
 				}
-				if why := u.m.shared.load.kept.why(); why == nil {
+				if why := u.m.shared.Load.Reading.Why(); why == nil {
 					t.Error("the reading is believed")
 				}
 				if c.keys == nil {
@@ -481,7 +483,7 @@ func TestReadingIsDamaged(t *testing.T) {
 				if diff := cmp.Diff(plain.screen(), u.screen()); diff != "" {
 					t.Errorf("-without +with a damaged reading:\n%s", diff)
 				}
-				if u.m.shared.found.total() == 0 {
+				if u.m.shared.Found.Total() == 0 {
 					t.Error("nothing is found")
 				}
 			})
@@ -492,7 +494,7 @@ func TestReadingIsDamaged(t *testing.T) {
 // The last line says that a reading was let go, until the next key.
 func TestDamageIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 700)
+		m := tuitest.Growing(t, 700)
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -104,10 +104,10 @@ func TestRelationsAreReadOnce(t *testing.T) {
 		u := newUI(t, src, 80, 24, Options{})
 		defer u.close()
 		u.press("g", "j", "l", "esc")
-		if u.m.shared.load.relations.index == nil {
+		if u.m.shared.Load.Relations.Index == nil {
 			t.Fatal("the relations are not kept")
 		}
-		kept := u.m.shared.load.relations.index
+		kept := u.m.shared.Load.Relations.Index
 		u.press("j", "j", "l")
 		u.sees("5 exchanges, task book-91c2")
 		for key := range kept {

@@ -4,173 +4,27 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
-	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
+	"a2atap/tui/tuitest"
 )
-
-// The wider the list, the more it says; and what it says stands below its heading.
-func TestColumns(t *testing.T) {
-	e := entry{
-		seq: 7, client: "CLIENT", agent: "AGENT", request: "REQUEST", status: "200", took: time.Second,
-		outcome: []analyzer.Word{{Text: "OUTCOME"}}, size: 4711, trace: "TRACE", message: "MESSAGE",
-	}
-	below := map[string]string{
-		"n": "7", "time": "TIME", "client → agent": "CLIENT", "→ agent": "→ AGENT", "request": "REQUEST", "st": "200",
-		"took": "1.000s", "size": "4.7 kB", "trace": "TRACE", "outcome": "OUTCOME", "message": "MESSAGE",
-	}
-	right := map[string]bool{"n": true, "st": true, "took": true, "size": true}
-	for _, c := range []struct {
-		width int
-		names []string
-	}{
-		{54, []string{"n", "time", "→ agent", "request", "st", "outcome"}},
-		{71, []string{"n", "time", "→ agent", "request", "st", "outcome"}},
-		{79, []string{"n", "time", "→ agent", "request", "st", "took", "outcome"}},
-		{80, []string{"n", "time", "client → agent", "request", "st", "took", "outcome"}},
-		{120, []string{"n", "time", "client → agent", "request", "st", "took", "size", "outcome"}},
-		{147, []string{"n", "time", "client → agent", "request", "st", "took", "size", "outcome", "message"}},
-		{200, []string{"n", "time", "client → agent", "request", "st", "took", "size", "trace", "outcome", "message"}},
-	} {
-		columns := listColumns(c.width, 8)
-		heading := columns.heading("time").fit(c.width).String()
-		row := text(styleText, "  "+padLeft("7", columns.number)+" "+pad("TIME", columns.time)+" ")
-		cells := columns.add(row, &e).fit(c.width).String()
-		at := 0
-		for _, name := range c.names {
-			i := strings.Index(heading[at:], name)
-			if i < 0 {
-				t.Errorf("at %d columns %q is not in %q behind column %d", c.width, name, heading, at)
-				break
-			}
-			at += i
-			from := width(heading[:at])
-			if right[name] {
-				from += width(name) - width(below[name])
-			}
-			if rest := string([]rune(cells)[from:]); !strings.HasPrefix(rest, below[name]) {
-				t.Errorf("at %d columns, below %q is %q, want %q\n%s\n%s", c.width, name, rest, below[name], heading, cells)
-			}
-			at += len(name)
-		}
-		if rest := strings.TrimSpace(heading[at:]); rest != "" {
-			t.Errorf("at %d columns there is %q too", c.width, rest)
-		}
-	}
-	for columns := range 300 {
-		c := listColumns(columns, 1_000_000)
-		if used := width(c.add(line{}, &e).String()); c.outcome > 0 && used > columns {
-			t.Errorf("at %d columns a row takes %d", columns, used)
-		}
-	}
-}
-
-// A state and a status have a colour, and a sign or a word that says the same.
-func TestStatesHaveSignsAndColours(t *testing.T) {
-	state := func(s a2a.State, before ...analyzer.Word) []analyzer.Word {
-		return append(before, analyzer.Word{Text: s.String(), Look: analyzer.OfState, State: s})
-	}
-	task, blank, comma := analyzer.Word{Text: "t"}, analyzer.Word{Text: " "}, analyzer.Word{Text: ", "}
-	for _, c := range []struct {
-		e    entry
-		want []span
-	}{
-		{entry{status: "200", outcome: state(a2a.Completed, task, blank), state: a2a.Completed}, []span{
-			{text: "200 ", style: styleGood},
-			{text: "✓ ", style: styleGood},
-			{text: "t", style: styleText},
-			{text: " ", style: styleText},
-			{text: "completed", style: styleGood},
-		}},
-		{entry{status: "200", outcome: state(a2a.Working), state: a2a.Working}, []span{
-			{text: "200 ", style: styleGood}, {text: "… ", style: styleNote}, {text: "working", style: styleNote},
-		}},
-		{entry{status: "200", outcome: state(a2a.InputRequired), state: a2a.InputRequired}, []span{
-			{text: "200 ", style: styleGood}, {text: "? ", style: styleWarning}, {text: "input-required", style: styleWarning},
-		}},
-		{entry{status: "200", outcome: state(a2a.Failed), state: a2a.Failed}, []span{
-			{text: "200 ", style: styleGood}, {text: "✗ ", style: styleError}, {text: "failed", style: styleError},
-		}},
-		{entry{status: "200", outcome: state(a2a.Canceled), state: a2a.Canceled}, []span{
-			{text: "200 ", style: styleGood}, {text: "⊘ ", style: styleWarning}, {text: "canceled", style: styleWarning},
-		}},
-		{entry{status: "404", outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, failed: true}, []span{
-			{text: "404 ", style: styleWarning},
-			{text: "✗ ", style: styleWarning},
-			{text: "-32001 TaskNotFound", style: styleWarning},
-		}},
-		{entry{status: "503", failed: true}, []span{{text: "503 ", style: styleError}, {text: "✗", style: styleWarning}}},
-		{entry{status: "–", outcome: []analyzer.Word{
-			{Text: "3 events", Look: analyzer.Dim}, comma, {Text: "open", Look: analyzer.Warn},
-		}}, []span{
-			{text: "  – ", style: styleDim},
-			{text: "3 events", style: styleDim},
-			{text: ", ", style: styleText},
-			{text: "open", style: styleNote},
-		}},
-	} {
-		columns := listColumns(70, 8)
-		got := columns.add(line{}, &c.e).spans[2:]
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(span{})); diff != "" {
-			t.Errorf("%+v, -want +got:\n%s", c.e, diff)
-		}
-	}
-}
-
-// Where there is little room, the state matters more than which task it is; what failed matters more than what was said.
-func TestOutcomesInLittleRoom(t *testing.T) {
-	e := entry{outcome: []analyzer.Word{
-		{Text: "5f0c8a6e…"},
-		{Text: " "},
-		{Text: "completed", Look: analyzer.OfState, State: a2a.Completed},
-		{Text: ", "},
-		{Text: "7 events", Look: analyzer.Dim},
-	}, state: a2a.Completed}
-	for room, want := range map[int]string{
-		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
-	} {
-		if got := e.drawOutcome(room).String(); got != want {
-			t.Errorf("in %d columns %q, want %q", room, got, want)
-		}
-	}
-	open := entry{outcome: []analyzer.Word{
-		{Text: "5f0c8a6e…"},
-		{Text: ", "},
-		{Text: "7 events", Look: analyzer.Dim},
-		{Text: ", "},
-		{Text: "open", Look: analyzer.Warn},
-	}}
-	if got, want := open.drawOutcome(15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
-		t.Errorf("what is open: %q, want %q", got, want)
-	}
-	failed := entry{failed: true, message: "two seats", outcome: []analyzer.Word{
-		{Text: "-32001 TaskNotFound: there is no such task here", Look: analyzer.Bad},
-	}}
-	columns := listColumns(147, 8)
-	if got := columns.add(line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.outcome[0].Text) {
-		t.Errorf("a failure in a wide list: %q", got)
-	}
-}
 
 // Rows of a wide list say what was said, and what an error says.
 func TestMessagesInTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, append(sent(1, "traveller", "planner", parent(0xab, 1)), done(1, "t-1")...))
-		record(t, m, append(asked(2, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nb3: 0\r\n\r\n",
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, append(sent(1, "traveller", "planner", parent(0xab, 1)), done(1, "t-1")...))
+		tuitest.Record(t, m, append(tuitest.Asked(2, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nb3: 0\r\n\r\n",
 			`{"jsonrpc":"2.0","id":2,"method":"GetTask","params":{"id":"t-9"}}`),
-			answered(2, `{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"there is\n no \u001b[31mtask t-9"}}`)...))
-		record(t, m, append(asked(3, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\n"+
+			tuitest.Answered(2, `{"jsonrpc":"2.0","id":2,"error":{"code":-32001,"message":"there is\n no \u001b[31mtask t-9"}}`)...))
+		tuitest.Record(t, m, append(tuitest.Asked(3, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\n"+
 			"X-B3-TraceId: 463ac35c9f6413ad48485a3953bb6124\r\n\r\n",
 			`{"jsonrpc":"2.0","id":3,"method":"GetTask","params":{"id":"t-1"}}`),
-			answered(3, `{"jsonrpc":"2.0","id":3,"result":{"id":"t-1","contextId":"c",`+
+			tuitest.Answered(3, `{"jsonrpc":"2.0","id":3,"result":{"id":"t-1","contextId":"c",`+
 				`"status":{"state":"TASK_STATE_COMPLETED"},`+
 				`"artifacts":[{"artifactId":"a","parts":[{"data":{}},{"text":"two  seats\nto Kyoto"}]}]}}`)...))
-		record(t, m, subscribed(4, "t-1"))
+		tuitest.Record(t, m, tuitest.Subscribed(4, "t-1"))
 		u := newUI(t, m.Reader(), 200, 60, Options{})
 		defer u.close()
 		u.press("z", "g")
@@ -189,33 +43,4 @@ func TestMessagesInTheList(t *testing.T) {
 			t.Errorf("rows, -want +got:\n%s", diff)
 		}
 	})
-}
-
-func TestSizeOfAnAnswer(t *testing.T) {
-	load := newLoader(t.Context(), nil, nil)
-	long := make([]capture.Event, 2*entryEvents)
-	for i := range long {
-		long[i] = capture.Event{K: 1000 * i, Raw: []byte("data: {}\n\n")}
-	}
-	for _, c := range []struct {
-		res  *capture.Response
-		want int64
-	}{
-		{nil, capture.NotKnown},
-		{&capture.Response{Body: capture.Body{Size: 5, Complete: true}}, 5},
-		{&capture.Response{Body: capture.Body{Size: capture.NotKnown, Data: []byte("abc"), Dropped: 4}}, 7},
-		{&capture.Response{
-			Stream: true, Body: capture.Body{Size: capture.NotKnown}, Events: []capture.Event{{K: 1, Raw: []byte("ab")}},
-		}, 2},
-		{&capture.Response{Stream: true, Body: capture.Body{Size: capture.NotKnown}, Events: long}, capture.NotKnown},
-		{&capture.Response{Stream: true, Body: capture.Body{Size: 4711, Complete: true}, Events: long}, 4711},
-	} {
-		x := &capture.Exchange{Seq: 1, Request: capture.Request{Head: []byte("GET / HTTP/1.1\r\n\r\n")}, Response: c.res}
-		if c.res != nil {
-			c.res.Head = []byte("HTTP/1.1 200 OK\r\n\r\n")
-		}
-		if got := load.entryOf(x).size; got != c.want {
-			t.Errorf("the size of %+v is %d, want %d", c.res, got, c.want)
-		}
-	}
 }

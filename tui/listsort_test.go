@@ -13,6 +13,8 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/detail"
+	"a2atap/tui/tuitest"
 )
 
 // A user groups the list, folds what does not matter, and looks for findings: also those that are folded away.
@@ -24,7 +26,7 @@ func TestGroupsAreWalked(t *testing.T) {
 		u.sees("_: nothing is grouped; u groups")
 		u.press("u")
 		u.sees("exchanges by context and task")
-		if got := u.m.list.selected(); got != 2 {
+		if got := u.m.list.Selected(); got != 2 {
 			t.Errorf("grouping has moved the cursor from 2 to %d", got)
 		}
 		u.press("k")
@@ -41,31 +43,31 @@ func TestGroupsAreWalked(t *testing.T) {
 			t.Errorf("below the folded task is %q", line)
 		}
 		u.press("_")
-		if got := u.m.list.length(); got != 2 {
+		if got := u.m.list.Length(); got != 2 {
 			t.Errorf("all folded, there are %d lines, want 2:\n%s", got, u.screen())
 		}
 		u.press("g", "n")
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("the next finding is in %d, want 4, unfolded:\n%s", got, u.screen())
 		}
 		u.press("n", "n", "n")
-		if got := u.m.list.selected(); got != 7 {
+		if got := u.m.list.Selected(); got != 7 {
 			t.Errorf("three findings on is %d, want 7", got)
 		}
 		u.press("n")
 		u.sees("no further finding")
 		u.press("N", "enter", "[")
-		if got := u.m.top().target().Exchange; got != 6 {
+		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("before 8 of the list is %d, want 6", got)
 		}
 		u.press("]", "]", "esc")
-		if got := u.m.list.selected(); got != 1 {
+		if got := u.m.list.Selected(); got != 1 {
 			t.Errorf("after 8 comes %d, want 1, which is about no context", got)
 		}
 		u.press("u", "u")
 		u.sees("exchanges by number")
-		if got := u.m.list.selected(); got != 1 || u.m.list.length() != 8 {
-			t.Errorf("by number again, %d is selected of %d lines", got, u.m.list.length())
+		if got := u.m.list.Selected(); got != 1 || u.m.list.Length() != 8 {
+			t.Errorf("by number again, %d is selected of %d lines", got, u.m.list.Length())
 		}
 	})
 }
@@ -78,7 +80,7 @@ func TestHeadingStandsForItsFirst(t *testing.T) {
 		u.press("g", "n", "u", "k", "l")
 		u.sees("ladder of 4")
 		u.press("esc", "d")
-		if d, is := u.m.top().(*detail); !is || d.seq != 4 {
+		if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 4 {
 			t.Errorf("d on the heading opens\n%s", u.screen())
 		}
 		u.press("esc")
@@ -94,16 +96,16 @@ func TestSortingWithFilter(t *testing.T) {
 		defer u.close()
 		u.press("o", "o", "/").typed("agent:booker").press("enter", "g")
 		u.sees("5 of 8 exchanges, longest first")
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("the longest is %d, want 4", got)
 		}
 		u.press("O")
 		u.sees("5 of 8 exchanges, shortest first")
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("another order has moved the cursor to %d", got)
 		}
 		u.press("g")
-		if got := u.m.list.selected(); got != 5 {
+		if got := u.m.list.Selected(); got != 5 {
 			t.Errorf("the shortest is %d, want 5, the first of those that took 100 ms", got)
 		}
 		u.press("o", "o", "o", "o", "G", "u", "esc")
@@ -116,38 +118,37 @@ func TestGroupsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
 		for n := uint64(1); n <= 40; n++ {
-			record(t, m, call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
 		}
 		u := newUI(t, m.Reader(), 100, 20, Options{})
 		defer u.close()
 		u.press("u", "G", "k", "k")
-		seq, line := u.m.list.selected(), u.m.list.window.cursor-u.m.list.window.top
+		seq, line := u.m.list.Selected(), u.cursorRow()
 		if seq == 0 {
 			t.Fatalf("nothing is selected:\n%s", u.screen())
 		}
 		for n := uint64(41); n <= 60; n++ {
-			record(t, m, call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
 			u.pass(50 * time.Millisecond)
 		}
 		u.pass(3 * time.Second)
-		w := u.m.list.window
-		if got := u.m.list.selected(); got != seq || w.cursor-w.top != line {
-			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, w.cursor-w.top)
+		if got := u.m.list.Selected(); got != seq || u.cursorRow() != line {
+			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, u.cursorRow())
 		}
-		if got := u.m.list.length(); got != 60+4+1 {
+		if got := u.m.list.Length(); got != 60+4+1 {
 			t.Errorf("there are %d lines, want 60 exchanges, 4 tasks and 1 context", got)
 		}
 		u.press("_", "g")
 		u.sees("60 exchanges")
 		u.sees("… 4 working")
-		record(t, m, call(61, "t-1", "TASK_STATE_COMPLETED"))
+		tuitest.Record(t, m, tuitest.Call(61, "t-1", "TASK_STATE_COMPLETED"))
 		u.pass(3 * time.Second)
 		u.sees("61 exchanges")
 		u.sees("… 3 working, ✓ 1 comp")
 		u.press("_", "F")
-		record(t, m, call(62, "t-2", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(62, "t-2", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
-		if got := u.m.list.selected(); got != 62 {
+		if got := u.m.list.Selected(); got != 62 {
 			t.Errorf("following selects %d, want 62", got)
 		}
 	})
@@ -164,11 +165,11 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	src := count(r, 21+42+1500)
 	u := startUI(t, src, 100, 24, Options{})
 	defer u.cancel()
-	u.until("the newest exchange", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
+	u.until("the newest exchange", func() bool { return u.m.list.Selected() == calls && !u.m.list.Loading() })
 	u.strike("o")
 	u.until("progress", func() bool { return strings.Contains(u.screen(), "earliest first: reading, ") })
 	u.strike("k")
-	if got := u.m.list.selected(); got != calls-1 {
+	if got := u.m.list.Selected(); got != calls-1 {
 		t.Errorf("while it is read, k leads to %d", got)
 	}
 	close(src.permits)
@@ -176,12 +177,12 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	u.until("the list by duration", func() bool { return strings.Contains(u.screen(), "longest first ") })
 	u.strike("O")
 	u.until("its reverse", func() bool {
-		return u.m.list.sorting.now != nil && strings.Contains(u.screen(), "shortest first")
+		return u.m.list.Arranged() && strings.Contains(u.screen(), "shortest first")
 	})
 	read := src.exchanges.Load()
 	u.strike("u")
 	u.until("groups", func() bool {
-		return u.m.list.sorting.now != nil && u.m.list.sorting.now.Grouped() && u.m.list.loading == 0
+		return u.m.list.Arranged() && strings.Contains(u.screen(), "by context and task") && !u.m.list.Loading()
 	})
 	if got := src.exchanges.Load() - read; got > 3*24 {
 		t.Errorf("what sorting needs was read already, and grouping has read %d exchanges", got)
@@ -211,7 +212,7 @@ func TestSortingFails(t *testing.T) {
 		u.press("u")
 		u.sees("the list cannot be sorted: ")
 		u.sees("8 exchanges")
-		if u.m.list.sorting.wanted() {
+		if strings.Contains(u.m.list.Status(), "by context and task") {
 			t.Error("it is still to be grouped")
 		}
 	})

@@ -16,30 +16,29 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/tuitest"
 )
-
-var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 
 func TestLiveListGrowsAndFocusStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
+		m := tuitest.Growing(t, 0)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.sees("nothing recorded yet")
 		for i := range uint64(40) {
-			record(t, m, call(i+1, "t", "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(i+1, "t", "TASK_STATE_WORKING"))
 			u.pass(50 * time.Millisecond)
 		}
 		u.pass(time.Second)
-		if got := u.m.list.selected(); got != 1 {
+		if got := u.m.list.Selected(); got != 1 {
 			t.Errorf("exchange %d is selected; it should be 1 still, nobody moved", got)
 		}
 		u.sees("40 exchanges, 19 newer below")
 		u.sees("live")
 		u.press("j", "j")
-		record(t, m, call(41, "t", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(41, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if got := u.m.list.selected(); got != 3 {
+		if got := u.m.list.Selected(); got != 3 {
 			t.Errorf("exchange %d is selected, want 3", got)
 		}
 	})
@@ -47,23 +46,23 @@ func TestLiveListGrowsAndFocusStays(t *testing.T) {
 
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 30)
+		m := tuitest.Growing(t, 30)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("g", "F")
-		if got := u.m.list.selected(); got != 30 {
+		if got := u.m.list.Selected(); got != 30 {
 			t.Errorf("following selects %d, want the newest, 30", got)
 		}
-		record(t, m, call(31, "t", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(31, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if got := u.m.list.selected(); got != 31 {
+		if got := u.m.list.Selected(); got != 31 {
 			t.Errorf("following selects %d, want 31", got)
 		}
 		u.sees("31 exchanges, following")
 		u.press("k")
-		record(t, m, call(32, "t", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(32, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if got := u.m.list.selected(); got != 30 {
+		if got := u.m.list.Selected(); got != 30 {
 			t.Errorf("after going up, %d is selected, want 30", got)
 		}
 		if err := m.Close(); err != nil {
@@ -79,29 +78,29 @@ func TestFollow(t *testing.T) {
 
 func TestOpenExchangeGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, subscribed(1, "t-1"))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 100, 40, Options{})
 		defer u.close()
 		u.sees("t-1, 0 events, open")
 		for k := range 5 {
-			record(t, m, []capture.Step{status(1, k+1, "t-1", "TASK_STATE_WORKING")})
+			tuitest.Record(t, m, []capture.Step{tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING")})
 		}
 		u.pass(3 * time.Second)
 		u.sees("t-1 working, 5 events, open")
 		u.press("enter", "G")
 		u.sees("still open")
 		u.press("k", "k")
-		if got := u.m.top().target().String(); got != "1.response.event[5]" {
+		if got := u.m.top().Target().String(); got != "1.response.event[5]" {
 			t.Fatalf("the cursor is at %s, want event 5", got)
 		}
-		record(t, m, []capture.Step{
-			status(1, 6, "t-1", "TASK_STATE_COMPLETED"), status(1, 7, "t-1", "TASK_STATE_WORKING"),
+		tuitest.Record(t, m, []capture.Step{
+			tuitest.Status(1, 6, "t-1", "TASK_STATE_COMPLETED"), tuitest.Status(1, 7, "t-1", "TASK_STATE_WORKING"),
 			{Seq: 1, Offset: time.Second, What: capture.ResponseEnd{Size: capture.NotKnown}},
 			{Seq: 1, Offset: time.Second, What: capture.Closed{}},
 		})
 		u.pass(3 * time.Second)
-		if got := u.m.top().target().String(); got != "1.response.event[5]" {
+		if got := u.m.top().Target().String(); got != "1.response.event[5]" {
 			t.Errorf("the cursor moved to %s when events came, want event 5 still", got)
 		}
 		u.sees("! ·7")
@@ -114,19 +113,19 @@ func TestOpenExchangeGrows(t *testing.T) {
 
 func TestLadderGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
-		record(t, m, call(4, "t-9", "TASK_STATE_SUBMITTED"))
+		m := tuitest.Growing(t, 3)
+		tuitest.Record(t, m, tuitest.Call(4, "t-9", "TASK_STATE_SUBMITTED"))
 		u := newUI(t, m.Reader(), 120, 40, Options{})
 		defer u.close()
 		u.press("l", "j")
-		if got := u.m.top().target().String(); got != "4.response" {
+		if got := u.m.top().Target().String(); got != "4.response" {
 			t.Errorf("the ladder's cursor is at %s", got)
 		}
-		record(t, m, call(5, "t-9", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(5, "t-9", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
 		u.sees("GetTask t-9")
 		u.sees("200 t-9 working")
-		if got := u.m.top().target().String(); got != "4.response" {
+		if got := u.m.top().Target().String(); got != "4.response" {
 			t.Errorf("the ladder grew, and its cursor went to %s", got)
 		}
 	})
@@ -134,24 +133,24 @@ func TestLadderGrows(t *testing.T) {
 
 func TestFilterKeepsUpWithTheCapture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
-		record(t, m, subscribed(4, "t-4"))
+		m := tuitest.Growing(t, 3)
+		tuitest.Record(t, m, tuitest.Subscribed(4, "t-4"))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("/").typed("state:failed").press("enter")
 		u.sees("0 of 4 exchanges")
-		record(t, m, call(5, "t-5", "TASK_STATE_FAILED"))
-		record(t, m, call(6, "t-6", "TASK_STATE_COMPLETED"))
-		record(t, m, []capture.Step{task(4, 1, "t-4", "TASK_STATE_FAILED")})
+		tuitest.Record(t, m, tuitest.Call(5, "t-5", "TASK_STATE_FAILED"))
+		tuitest.Record(t, m, tuitest.Call(6, "t-6", "TASK_STATE_COMPLETED"))
+		tuitest.Record(t, m, []capture.Step{tuitest.Task(4, 1, "t-4", "TASK_STATE_FAILED")})
 		u.pass(3 * time.Second)
-		if diff := cmp.Diff([]uint64{4, 5}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{4, 5}, u.matches()); diff != "" {
 			t.Errorf("matches, -want +got:\n%s", diff)
 		}
 		u.press("/", "ctrl+u").typed("severity:error").press("enter")
 		u.sees("0 of 6 exchanges")
-		record(t, m, call(7, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		tuitest.Record(t, m, tuitest.Call(7, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		u.pass(3 * time.Second)
-		if diff := cmp.Diff([]uint64{7}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{7}, u.matches()); diff != "" {
 			t.Errorf("matches, -want +got:\n%s\n%s", diff, u.screen())
 		}
 	})
@@ -181,12 +180,12 @@ func (f *flaky) Info(ctx context.Context) (capture.Info, error) {
 
 func TestReadErrorIsShownAndPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
+		m := tuitest.Growing(t, 3)
 		src := &flaky{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
 		defer u.close()
 		src.broken.Store(true)
-		record(t, m, call(4, "t", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(4, "t", "TASK_STATE_WORKING"))
 		u.pass(5 * time.Second)
 		u.sees("! the disk is ␛[31mon fire")
 		src.broken.Store(false)
@@ -200,7 +199,7 @@ func TestReadErrorIsShownAndPasses(t *testing.T) {
 
 func TestCaptureThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src := &flaky{Source: growing(t, 3).Reader()}
+		src := &flaky{Source: tuitest.Growing(t, 3).Reader()}
 		src.broken.Store(true)
 		u := newUI(t, src, 80, 24, Options{})
 		defer u.close()
@@ -214,9 +213,9 @@ func TestCaptureThatCannotBeRead(t *testing.T) {
 
 func TestLossIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 2)
-		record(t, m, call(5, "t-5", "TASK_STATE_COMPLETED"))
-		record(t, m, []capture.Step{{What: capture.Lost{Exchanges: 2, Bytes: 100, Reason: "the disk was full"}}})
+		m := tuitest.Growing(t, 2)
+		tuitest.Record(t, m, tuitest.Call(5, "t-5", "TASK_STATE_COMPLETED"))
+		tuitest.Record(t, m, []capture.Step{{What: capture.Lost{Exchanges: 2, Bytes: 100, Reason: "the disk was full"}}})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.sees("4 not in the capture")
@@ -254,7 +253,7 @@ func TestBeginWithAFilter(t *testing.T) {
 		defer u.close()
 		u.sees("3 of 8 exchanges")
 		u.sees(" / agent:planner")
-		if got := u.m.list.selected(); got != 3 {
+		if got := u.m.list.Selected(); got != 3 {
 			t.Errorf("exchange %d is selected, want the newest, 3", got)
 		}
 	})
@@ -262,11 +261,11 @@ func TestBeginWithAFilter(t *testing.T) {
 
 func TestHintsWhileThereIsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
+		m := tuitest.Growing(t, 0)
 		u := newUI(t, m.Reader(), 80, 24, Options{Hints: []string{"booker is tapped at http://127.0.0.1:7001/a2a"}})
 		defer u.close()
 		u.sees("booker is tapped at http://127.0.0.1:7001/a2a")
-		record(t, m, call(1, "t", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(1, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
 		if strings.Contains(u.screen(), "tapped at") {
 			t.Error("there is an exchange, and the hint stays")
@@ -298,10 +297,10 @@ func (s *slow) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, e
 
 func TestFindingsFillInDuringOneSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 2)
-		record(t, m, call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		m := tuitest.Growing(t, 2)
+		tuitest.Record(t, m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		for i := range uint64(100) {
-			record(t, m, call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
 		}
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
@@ -333,7 +332,7 @@ func TestAttachedToARecorder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
+	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 	attached, err := bolt.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +344,7 @@ func TestAttachedToARecorder(t *testing.T) {
 		return strings.Contains(u.screen(), "1 exchange") &&
 			strings.Contains(u.screen(), "live")
 	})
-	store(call(2, "t-1", "TASK_STATE_WORKING"))
+	store(tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 	u.until("the second exchange, and what is wrong with it", func() bool {
 		return strings.Contains(u.screen(), "2 exchanges") && strings.Contains(u.screen(), "! 1 error")
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/load"
 )
 
 // Panels come and go while the cards of a growing capture are read, and none is read twice for that.
@@ -15,21 +16,21 @@ func TestPanelsOpenWhileCardsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	l := newLoader(t.Context(), r, nil)
+	l := load.New(t.Context(), r, nil)
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		for n := range uint64(calls) {
-			if _, err := l.readCards(n + 1); err != nil {
+			if _, err := l.ReadCards(n + 1); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	var of *loader
+	var of *load.Loader
 	for range calls {
-		of = l.until(t.Context())
+		of = l.Until(t.Context())
 	}
 	reading.Wait()
-	if got := of.cards.read; got != calls-cardsAgain {
-		t.Errorf("the loader of a panel takes %d exchanges for searched, want %d", got, calls-cardsAgain)
+	if got := of.Cards.Read; got != calls-load.CardsAgain {
+		t.Errorf("the loader of a panel takes %d exchanges for searched, want %d", got, calls-load.CardsAgain)
 	}
 }

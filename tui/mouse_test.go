@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/text"
 )
 
 func TestMouse(t *testing.T) {
@@ -16,12 +18,12 @@ func TestMouse(t *testing.T) {
 		u.press("m")
 		u.sees("mouse on")
 		u.send(tea.MouseMsg{X: 10, Y: 4, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-		if got := u.m.list.selected(); got != 3 {
+		if got := u.m.list.Selected(); got != 3 {
 			t.Errorf("a click on the fifth line selects %d, want 3", got)
 		}
 		u.send(tea.MouseMsg{X: 10, Y: 20, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		u.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown})
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("the wheel selects %d, want 4", got)
 		}
 		u.press("m")
@@ -39,12 +41,12 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		}
 		at := func(words string) int { // its column in the first line
 			title, _, _ := strings.Cut(u.screen(), "\n")
-			return width(title[:strings.Index(title, words)])
+			return text.Width(title[:strings.Index(title, words)])
 		}
 		click(10, 5)
 		u.press("k")
 		click(10, 5)
-		if got := u.m.list.selected(); got != 4 || len(u.m.stack) != 1 {
+		if got := u.m.list.Selected(); got != 4 || len(u.m.stack) != 1 {
 			t.Fatalf("clicks with a key between them lead to %d\n%s", got, u.screen())
 		}
 		click(10, 5)
@@ -54,7 +56,7 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		u.press("l", "e", "?")
 		u.sees("exchanges › 4 › ladder of 4 › findings › help")
 		click(at("ladder"), 0)
-		if got := u.m.top().title(); got != "ladder of 4" {
+		if got := u.m.top().Title(); got != "ladder of 4" {
 			t.Errorf("a click on its name leads to %q, want the ladder", got)
 		}
 		click(at("›"), 0)
@@ -78,7 +80,7 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		u.sees("Quit?")
 		u.press("esc", ":")
 		click(10, 3)
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("a click while a command is typed selects %d", got)
 		}
 	})
@@ -99,7 +101,7 @@ func TestMouseInPanes(t *testing.T) {
 		}
 		click(150, 7)
 		u.sees("┫ exchange 4 ┣")
-		if got := u.m.panes.detail.window.cursor; got != 5 {
+		if got := u.m.panes.detail.Window.Cursor; got != 5 {
 			t.Errorf("the cursor of the detail is at %d, want 5", got)
 		}
 		click(10, 33)
@@ -107,7 +109,7 @@ func TestMouseInPanes(t *testing.T) {
 		u.send(tea.MouseMsg{X: 10, Y: 10, Button: tea.MouseButtonWheelDown})
 		u.send(tea.MouseMsg{X: 150, Y: 10, Button: tea.MouseButtonWheelUp})
 		u.pass(time.Second)
-		if got := u.m.list.selected(); got != 5 {
+		if got := u.m.list.Selected(); got != 5 {
 			t.Errorf("the wheel over the list selects %d, want 5", got)
 		}
 		u.sees("┫ findings ┣")

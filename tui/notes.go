@@ -5,11 +5,19 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/google/uuid"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+	"a2atap/tui/text"
 )
+
+// A notebook keeps marks and comments.
+type notebook struct {
+	inspector *inspector
+	failed    bool // it was said that they cannot be written
+}
 
 // noted is the message of loader.readNotes and loader.note: there are other notes now.
 type noted struct {
@@ -19,56 +27,58 @@ type noted struct {
 }
 
 // readNotes reads the notes on the capture.
-func (l *loader) readNotes() tea.Cmd {
+func readNotes(l *load.Loader) tea.Cmd {
 	return func() tea.Msg {
-		n, err := l.notes.Load()
+		n, err := l.Notes.Load()
 		msg := noted{err: err}
 		if bad := n.Bad(); len(bad) > 0 && err == nil {
-			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.notes.Path(), bad[0].Line, bad[0].Why)
+			msg.said = fmt.Sprintf("%s:%d: %s; the line stays there", l.Notes.Path(), bad[0].Line, bad[0].Why)
 			if len(bad) > 1 {
-				msg.said += fmt.Sprintf(", as %s like it", plural(len(bad)-1, "line"))
+				msg.said += fmt.Sprintf(", as %s like it", text.Plural(len(bad)-1, "line"))
 			}
 		}
 		return msg
 	}
 }
 
-// note changes the note on an exchange. Said says what was done, of the note as it is then.
-func (l *loader) note(seq uint64, change func(notes.Note) notes.Note, said func(notes.Note) string) tea.Cmd {
+// changeNote changes the note on an exchange. Said says what was done, of the note as it is then.
+func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, said func(notes.Note) string) tea.Cmd {
 	return func() tea.Msg {
-		x, err := l.ends(seq, 1)
+		x, err := l.Ends(seq, 1)
 		if err != nil {
-			return showMessage(err.Error())()
+			return panel.Say(err.Error())()
 		}
-		n, err := l.notes.Change(seq, x.ID, change)
+		n, err := l.Notes.Change(seq, x.ID, change)
 		return noted{seqs: []uint64{seq}, said: said(n.Of(seq, x.ID)), err: err}
 	}
 }
 
 // noted shows other notes. What cannot be written is said once.
-func (m *inspector) noted(msg noted) tea.Cmd {
+func (nb *notebook) noted(msg noted) tea.Cmd {
+	m := nb.inspector
 	s := m.shared
-	s.notes = s.load.notes.Now()
+	s.Notes = s.Load.Notes.Now()
 	if msg.said != "" {
-		m.shared.message = msg.said
+		m.shared.Message = msg.said
 	}
-	if msg.err != nil && !m.doing.notesFailed {
-		m.doing.notesFailed = true
-		m.shared.message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
+	if msg.err != nil && !nb.failed {
+		nb.failed = true
+		m.shared.Message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
 		if msg.seqs != nil {
-			m.shared.message = msg.said + ", until you quit: " + msg.err.Error()
+			m.shared.Message = msg.said + ", until you quit: " + msg.err.Error()
 		}
 	}
-	return m.broadcast(notesChanged{msg.seqs})
+	return m.broadcast(panel.NotesChanged{Seqs: msg.seqs})
 }
 
 // mark marks an exchange, or takes its mark away.
-func (m *inspector) mark(at analyzer.Place) tea.Cmd {
+func (nb *notebook) mark(at analyzer.Place) tea.Cmd {
+	m := nb.inspector
 	toggle := func(n notes.Note) notes.Note {
 		n.Marked = !n.Marked
 		return n
 	}
-	return m.shared.load.note(at.Exchange, toggle, func(n notes.Note) string {
+	return changeNote(m.shared.Load, at.Exchange, toggle, func(n notes.Note) string {
 		if n.Marked {
 			return fmt.Sprintf("%d is marked; the filter is:marked finds it", at.Exchange)
 		}
@@ -77,21 +87,23 @@ func (m *inspector) mark(at analyzer.Place) tea.Cmd {
 }
 
 // comment opens a prompt for the comment on an exchange.
-func (m *inspector) comment(at analyzer.Place) tea.Cmd {
+func (nb *notebook) comment(at analyzer.Place) tea.Cmd {
+	m := nb.inspector
 	seq := at.Exchange
-	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), m.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
-		return m.setComment(seq, words), nil
+	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), nb.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
+		return nb.setComment(seq, words), nil
 	})
 	return nil
 }
 
 // setComment returns the command that comments on an exchange; without words the comment goes.
-func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
+func (nb *notebook) setComment(seq uint64, words string) tea.Cmd {
+	m := nb.inspector
 	change := func(n notes.Note) notes.Note {
 		n.Comment = strings.TrimSpace(words)
 		return n
 	}
-	return m.shared.load.note(seq, change, func(n notes.Note) string {
+	return changeNote(m.shared.Load, seq, change, func(n notes.Note) string {
 		if n.Comment == "" {
 			return fmt.Sprintf("%d has no comment", seq)
 		}
@@ -100,38 +112,11 @@ func (m *inspector) setComment(seq uint64, words string) tea.Cmd {
 }
 
 // noteOn returns the note on an exchange, by its id if that was read already.
-func (m *inspector) noteOn(seq uint64) notes.Note {
-	n := m.shared.notes
-	if e, there := m.list.cache[seq]; there {
-		return n.Of(seq, e.id)
+func (nb *notebook) noteOn(seq uint64) notes.Note {
+	m := nb.inspector
+	n := m.shared.Notes
+	if e, there := m.list.Entry(seq); there {
+		return n.Of(seq, e.ID)
 	}
 	return n.Numbered(seq)
-}
-
-// noteSign returns the sign of a marked exchange, one column wide, and its comment as the list shows it.
-func (s *shared) noteSign(seq uint64, id uuid.UUID) (mark, comment string) {
-	note := s.notes.Of(seq, id)
-	mark = " "
-	if note.Marked {
-		mark = "*"
-	}
-	if note.Comment != "" {
-		comment = "# " + note.Comment
-	}
-	return mark, comment
-}
-
-// retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
-func (l *list) retestMarks(seqs []uint64) tea.Cmd {
-	if l.search == nil || !l.search.filter.Asks("is") {
-		return nil
-	}
-	if seqs == nil {
-		for _, note := range l.shared.notes.All() {
-			if note.Seq <= l.shared.info.Exchanges {
-				seqs = append(seqs, note.Seq)
-			}
-		}
-	}
-	return l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
 }

@@ -9,6 +9,10 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/command"
+	"a2atap/tui/keys"
+	"a2atap/tui/panel"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A palette is a panel of all that can be done, narrowed to what has the words that are typed.
@@ -16,7 +20,7 @@ type palette struct {
 	of     analyzer.Place // what was selected before
 	all    []deed
 	shown  []int // of all
-	window window
+	window panel.Window
 }
 
 // A deed is a row of the palette.
@@ -28,44 +32,46 @@ type deed struct {
 }
 
 // openPalette opens the palette, and a prompt for its words.
-func (m *inspector) openPalette() tea.Cmd {
-	p := &palette{of: m.top().target(), all: m.deeds()}
+func (c *commands) openPalette() tea.Cmd {
+	m := c.inspector
+	p := &palette{of: m.top().Target(), all: c.deeds()}
 	p.narrow("")
-	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return m.doSelected(p) })
+	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return c.doSelected(p) })
 	prompt.changed = func(words string) tea.Cmd {
 		p.narrow(words)
 		return nil
 	}
-	prompt.canceled = func() tea.Cmd { return m.back(goBack) }
+	prompt.canceled = func() tea.Cmd { return m.back(keys.Back) }
 	prompt.other = func(name string) (tea.Cmd, bool) {
-		moves := map[string]action{
-			"down": goDown, "up": goUp, "ctrl+n": goDown, "ctrl+p": goUp, "tab": goDown, "shift+tab": goUp,
-			"pgdown": pageDown, "pgup": pageUp,
+		moves := map[string]keys.Action{
+			"down": keys.Down, "up": keys.Up, "ctrl+n": keys.Down, "ctrl+p": keys.Up, "tab": keys.Down, "shift+tab": keys.Up,
+			"pgdown": keys.PageDown, "pgup": keys.PageUp,
 		}
-		return nil, p.window.act(moves[name])
+		return nil, p.window.Act(moves[name])
 	}
 	m.prompt = prompt
 	return m.push(p)
 }
 
 // deeds returns what can be done in the top panel and then what cannot, with the reasons.
-func (m *inspector) deeds() []deed {
+func (c *commands) deeds() []deed {
+	m := c.inspector
 	var can, cannot []deed
-	in := m.top().place()
+	in := m.top().Scope()
 	for _, v := range verbs() {
-		if v.do == showPalette {
+		if v.do == keys.ShowPalette {
 			continue
 		}
 		d := deed{verb: v, words: v.words}
-		if v.do != noAction {
+		if v.do != keys.None {
 			where := in
 			if v.ofList {
-				where = inList
+				where = keys.InList
 			}
-			if k := keyOf(v.do, where); k != nil {
-				d.key, d.words, d.off = k.label, k.words, k.why(m)
+			if k := keys.Of(v.do, where); k != nil {
+				d.key, d.words, d.off = k.Label, k.Words, m.why(k)
 			} else {
-				d.off = m.unable(v.do)
+				d.off = c.unable(v.do)
 			}
 		}
 		if d.off == "" {
@@ -78,21 +84,22 @@ func (m *inspector) deeds() []deed {
 }
 
 // doSelected does what is selected in the palette, which goes. What needs an argument goes on in the command line.
-func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
-	if p.window.cursor >= len(p.shown) {
+func (c *commands) doSelected(p *palette) (tea.Cmd, error) {
+	m := c.inspector
+	if p.window.Cursor >= len(p.shown) {
 		return nil, errors.New("nothing has these words; esc goes back")
 	}
-	d := &p.all[p.shown[p.window.cursor]]
+	d := &p.all[p.shown[p.window.Cursor]]
 	if d.off != "" {
 		return nil, errors.New(d.off)
 	}
-	cmd := m.back(goBack)
-	if d.verb.do == noAction && d.verb.argument != "" {
-		return tea.Batch(cmd, m.openCommand(d.verb.name+" ")), nil
+	cmd := m.back(keys.Back)
+	if d.verb.do == keys.None && d.verb.argument != "" {
+		return tea.Batch(cmd, c.open(d.verb.name+" ")), nil
 	}
-	done, err := m.performVerb(&d.verb, "")
+	done, err := c.perform(&d.verb, "")
 	if err != nil {
-		m.shared.message = d.verb.name + ": " + err.Error()
+		m.shared.Message = d.verb.name + ": " + err.Error()
 	}
 	return tea.Batch(cmd, done), nil
 }
@@ -116,50 +123,60 @@ func (p *palette) narrow(words string) {
 		}
 	}
 	p.shown = slices.Concat(tiers[:]...)
-	p.window.length = len(p.shown)
-	p.window.move(0)
+	p.window.Length = len(p.shown)
+	p.window.Move(0)
 }
 
-func (p *palette) place() place           { return inMenu }
-func (p *palette) title() string          { return "actions" }
-func (p *palette) status() string         { return number(len(p.shown)) + " of " + number(len(p.all)) }
-func (p *palette) target() analyzer.Place { return p.of }
+func (p *palette) Scope() keys.Scope { return keys.InMenu }
 
-func (p *palette) resize(width, height int) tea.Cmd {
-	p.window.width, p.window.height = width, max(height, 0)
-	p.window.reveal()
+func (p *palette) Title() string { return "actions" }
+
+func (p *palette) Status() string {
+	return text.Number(len(p.shown)) + " of " + text.Number(len(p.all))
+}
+
+func (p *palette) Target() analyzer.Place { return p.of }
+
+func (p *palette) Resize(width, height int) tea.Cmd {
+	p.window.Width, p.window.Height = width, max(height, 0)
+	p.window.Reveal()
 	return nil
 }
 
-func (p *palette) update(msg tea.Msg) tea.Cmd {
-	if a, ok := msg.(action); ok {
-		p.window.act(a)
+func (p *palette) Update(msg tea.Msg) tea.Cmd {
+	if a, ok := msg.(keys.Action); ok {
+		p.window.Act(a)
 	}
 	return nil
 }
 
-func (p *palette) view() []line {
+func (p *palette) View() []style.Line {
 	if len(p.shown) == 0 {
-		return []line{text(styleDim, "  nothing has these words")}
+		return []style.Line{style.Text(style.Dim, "  nothing has these words")}
 	}
-	var lines []line
-	for i := p.window.top; i < p.window.bottom(); i++ {
+	var lines []style.Line
+	for i := p.window.Top; i < p.window.Bottom(); i++ {
 		d := &p.all[p.shown[i]]
-		cursor, look := " ", styleText
-		if i == p.window.cursor {
+		cursor, look := " ", style.Normal
+		if i == p.window.Cursor {
 			cursor = ">"
 		}
 		if d.off != "" {
-			look = styleDim
+			look = style.Dim
 		}
-		row := line{selected: i == p.window.cursor}.add(styleStrong, cursor+" "+pad(d.key, 13))
-		if p.window.width >= 70 {
-			row = row.add(styleName, pad(":"+d.verb.name, 19))
+		row := style.Line{Selected: i == p.window.Cursor}.Add(style.Strong, cursor+" "+text.Pad(d.key, 13))
+		if p.window.Width >= 70 {
+			row = row.Add(style.Name, text.Pad(":"+d.verb.name, 19))
 		}
 		if d.off != "" {
-			row = row.add(styleDim, "("+d.off+") ")
+			row = row.Add(style.Dim, "("+d.off+") ")
 		}
-		lines = append(lines, row.add(look, d.words))
+		lines = append(lines, row.Add(look, d.words))
 	}
 	return lines
+}
+
+func (p *palette) Click(y int) tea.Cmd {
+	p.window.Click(y)
+	return nil
 }

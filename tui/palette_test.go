@@ -15,7 +15,7 @@ func TestPalette(t *testing.T) {
 		u.typed("next finding")
 		u.sees("> n            :next-finding")
 		u.press("enter")
-		if got := u.m.list.selected(); got != 4 || u.m.prompt != nil || len(u.m.stack) != 1 {
+		if got := u.m.list.Selected(); got != 4 || u.m.prompt != nil || len(u.m.stack) != 1 {
 			t.Errorf("the next finding leads to %d\n%s", got, u.screen())
 		}
 		u.press("ctrl+p").typed("body cut")

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/detail"
+	"a2atap/tui/tuitest"
 )
 
 func TestWaysBackAndOut(t *testing.T) {
@@ -48,7 +50,7 @@ func TestWaysBackAndOut(t *testing.T) {
 
 func TestQuittingARecordingAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, growing(t, 2).Reader(), 80, 24, Options{QuitEnds: "Quitting ends the recording."})
+		u := newUI(t, tuitest.Growing(t, 2).Reader(), 80, 24, Options{QuitEnds: "Quitting ends the recording."})
 		defer u.close()
 		u.press("q")
 		u.sees("Quitting ends the recording. q again to quit, any other key to stay")
@@ -68,7 +70,7 @@ func TestKeysStruckTogether(t *testing.T) {
 		defer u.close()
 		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("gjjj")}) // what the library makes of fast typing
 		u.drain()
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("gjjj selects %d, want 4", got)
 		}
 		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("QQ"), Paste: true})
@@ -80,7 +82,7 @@ func TestKeysStruckTogether(t *testing.T) {
 
 func TestMoving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, growing(t, 100).Reader(), 80, 24, Options{})
+		u := newUI(t, tuitest.Growing(t, 100).Reader(), 80, 24, Options{})
 		defer u.close()
 		for _, c := range []struct {
 			key  string
@@ -102,7 +104,7 @@ func TestMoving(t *testing.T) {
 			{"end", 100},
 		} {
 			u.press(c.key)
-			if got := u.m.list.selected(); got != c.want {
+			if got := u.m.list.Selected(); got != c.want {
 				t.Errorf("%s selects %d, want %d", c.key, got, c.want)
 			}
 			if u.cursorLine() == "" || strings.Contains(u.screen(), "…\n") {
@@ -114,13 +116,13 @@ func TestMoving(t *testing.T) {
 
 func TestResizeKeepsSelection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, growing(t, 100).Reader(), 80, 24, Options{})
+		u := newUI(t, tuitest.Growing(t, 100).Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("k", "k", "k")
 		for _, size := range []tea.Msg{sizeOf(80, 5), sizeOf(0, 0), sizeOf(20, 5), sizeOf(200, 60), sizeOf(80, 24)} {
 			u.send(size)
 			u.pass(time.Second)
-			if got := u.m.list.selected(); got != 97 {
+			if got := u.m.list.Selected(); got != 97 {
 				t.Errorf("at %v exchange %d is selected, want 97", size, got)
 			}
 		}
@@ -135,11 +137,11 @@ func TestResizeKeepsPlaceInDetail(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k")
-		want := u.m.top().target()
+		want := u.m.top().Target()
 		for _, size := range []tea.Msg{sizeOf(40, 12), sizeOf(120, 40), sizeOf(20, 5), sizeOf(80, 24)} {
 			u.send(size)
 			u.pass(time.Second)
-			if got := u.m.top().target(); got != want {
+			if got := u.m.top().Target(); got != want {
 				t.Errorf("at %v the cursor is at %s, want %s", size, got, want)
 			}
 		}
@@ -152,16 +154,16 @@ func TestFilterAsYouType(t *testing.T) {
 		defer u.close()
 		u.press("g", "j") // exchange 2
 		u.press("/").typed("task:plan-7f3a")
-		if diff := cmp.Diff([]uint64{2, 3}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{2, 3}, u.matches()); diff != "" {
 			t.Errorf("matches while typing, -want +got:\n%s", diff)
 		}
-		if got := u.m.list.selected(); got != 2 {
+		if got := u.m.list.Selected(); got != 2 {
 			t.Errorf("the filter moved the cursor from 2 to %d", got)
 		}
 		u.typed(" state:")
 		u.sees("^ column 22: state has no value")
 		u.typed("working")
-		if diff := cmp.Diff([]uint64{2}, u.m.list.search.matches); diff != "" {
+		if diff := cmp.Diff([]uint64{2}, u.matches()); diff != "" {
 			t.Errorf("matches after more was typed, -want +got:\n%s", diff)
 		}
 	})
@@ -178,12 +180,12 @@ func TestFilterErrorsKeepTheList(t *testing.T) {
 		u.sees("2 of 8 exchanges")
 		u.press("esc")
 		u.sees(" / is:error")
-		if u.m.list.bar != nil {
+		if u.m.list.Typing() {
 			t.Error("esc does not close the line")
 		}
 		u.press("esc")
 		u.sees("8 exchanges")
-		if u.m.list.search != nil {
+		if _, filtered := u.m.list.Matches(); filtered {
 			t.Error("esc does not take the filter off")
 		}
 		u.press("esc")
@@ -198,7 +200,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 		u.press("g")
 		var list, detail []string
 		for range 4 {
-			list = append(list, fmt.Sprint(u.press("n").m.list.selected()))
+			list = append(list, fmt.Sprint(u.press("n").m.list.Selected()))
 		}
 		u.sees("·  8")
 		u.press("n")
@@ -209,14 +211,14 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 		u.press("g", "enter")
 		for range 5 { // a finding about a whole request is below its first line
 			u.press("n")
-			detail = append(detail, u.m.top().title()+" "+u.cursorLine()[:10])
+			detail = append(detail, u.m.top().Title()+" "+u.cursorLine()[:10])
 		}
 		if diff := cmp.Diff([]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"},
 			detail); diff != "" {
 			t.Errorf("n in the detail, -want +got:\n%s", diff)
 		}
 		u.press("N", "N", "N")
-		if got := u.m.top().title(); got != "4" {
+		if got := u.m.top().Title(); got != "4" {
 			t.Errorf("N three times leads to exchange %s, want 4", got)
 		}
 		u.press("e", "enter")
@@ -231,18 +233,18 @@ func TestNeighbours(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.press("/").typed("agent:booker").press("enter", "g", "enter")
-		if got := u.m.top().title(); got != "4" {
+		if got := u.m.top().Title(); got != "4" {
 			t.Fatalf("the first of booker's is %s, want 4", got)
 		}
 		u.press("]", "]", "[", "v", "]")
-		if got := u.m.top().title(); got != "6" {
+		if got := u.m.top().Title(); got != "6" {
 			t.Errorf("]][] leads to %s, want 6", got)
 		}
 		u.sees("decoded")
 		u.press("[", "[", "[")
 		u.sees("no further exchange in the list")
 		u.press("esc")
-		if got := u.m.list.selected(); got != 4 {
+		if got := u.m.list.Selected(); got != 4 {
 			t.Errorf("back on the list, %d is selected, want 4", got)
 		}
 	})
@@ -258,7 +260,7 @@ func TestNeighboursTypedAhead(t *testing.T) {
 			u.strike(k)
 		}
 		u.pass(time.Second)
-		if got := u.m.top().title(); got != "4" {
+		if got := u.m.top().Title(); got != "4" {
 			t.Errorf("]]v][] from exchange 1 leads to %s, want 4", got)
 		}
 		u.sees("decoded")
@@ -305,17 +307,17 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 
 func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
-			answered(1, `{"jsonrpc":"2.0","id":1,"result":["`+strings.Repeat("kyoto ", 40_000)+`"]}`)...))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+			tuitest.Answered(1, `{"jsonrpc":"2.0","id":1,"result":["`+strings.Repeat("kyoto ", 40_000)+`"]}`)...))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("enter")
-		short := u.m.top().(*detail).window.length
+		short := u.m.top().(*detail.Panel).Length()
 		u.press("G", "k", "k")
 		u.sees("… 65.5 kB of 240.0 kB; + shows more")
 		u.press("+")
-		if long := u.m.top().(*detail).window.length; long < 3*short {
+		if long := u.m.top().(*detail.Panel).Length(); long < 3*short {
 			t.Errorf("+ makes %d lines of %d", long, short)
 		}
 		u.press("+")
@@ -325,13 +327,13 @@ func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 
 func TestCompressedBodyIsShownDecoded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
-			answered(1, gzipped(t, `{"city":"Kyoto"}`))...)
+		m := tuitest.Growing(t, 0)
+		steps := append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+			tuitest.Answered(1, gzipped(t, `{"city":"Kyoto"}`))...)
 		steps[3].What = capture.ResponseHead{
 			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"),
 		}
-		record(t, m, steps)
+		tuitest.Record(t, m, steps)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("enter", "tab", "tab")

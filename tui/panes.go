@@ -2,11 +2,20 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/detail"
+	"a2atap/tui/findings"
+	"a2atap/tui/keys"
+	"a2atap/tui/ladder"
+	"a2atap/tui/list"
+	"a2atap/tui/panel"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // Sizes of the screen from which panels stand side by side.
@@ -23,13 +32,15 @@ const (
 // panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
 // one that has the focus is on the stack as well, above the list.
 type panes struct {
-	detail *detail   // nil on a narrow screen, and while nothing is selected
-	third  panel     // the ladder of the exchange, or the findings; nil if there is no room
-	before panel     // a third one that had the focus when it lost its place: it fills the screen now
-	alone  bool      // one panel alone was asked for, however wide the screen is
-	seq    uint64    // the exchange that they show, or will after the pause
-	since  time.Time // when the selection left what is shown; zero if it has not
-	ticket uint64    // of the pause under way
+	inspector *inspector
+
+	detail *detail.Panel // nil on a narrow screen, and while nothing is selected
+	third  panel.Panel   // the ladder of the exchange, or the findings; nil if there is no room
+	before panel.Panel   // a third one that had the focus when it lost its place: it fills the screen now
+	alone  bool          // one panel alone was asked for, however wide the screen is
+	seq    uint64        // the exchange that they show, or will after the pause
+	since  time.Time     // when the selection left what is shown; zero if it has not
+	ticket uint64        // of the pause under way
 }
 
 // settled says that the selection in the list has rested.
@@ -37,15 +48,16 @@ type settled struct{ ticket uint64 }
 
 // A pane is where a panel stands on the screen. Its first line is its title.
 type pane struct {
-	panel         panel
+	panel         panel.Panel
 	x, y          int // y from below the title of the screen
 	width, height int
 }
 
-// paneCount returns how many panels there is room for side by side.
-func (m *inspector) paneCount() int {
+// count returns how many panels there is room for side by side.
+func (ps *panes) count() int {
+	m := ps.inspector
 	switch high := m.panelHeight(); {
-	case m.panes.alone || m.width < twoPanes || high < twoPanesHigh:
+	case ps.alone || m.width < twoPanes || high < twoPanesHigh:
 		return 1
 	case m.width < threePanes || high < threePanesHigh:
 		return 2
@@ -55,8 +67,9 @@ func (m *inspector) paneCount() int {
 
 // layout divides the screen: the list on the left, the third pane below it, the detail on the right. It returns nothing
 // where there is room for one panel only.
-func (m *inspector) layout() []pane {
-	count, high := m.paneCount(), m.panelHeight()
+func (ps *panes) layout() []pane {
+	m := ps.inspector
+	count, high := ps.count(), m.panelHeight()
 	if count == 1 {
 		return nil
 	}
@@ -71,13 +84,13 @@ func (m *inspector) layout() []pane {
 		{panel: m.list, width: left, height: listHigh},
 		{panel: nothing{}, x: left + 1, width: m.width - left - 1, height: high},
 	}
-	if m.panes.detail != nil {
-		list[1].panel = m.panes.detail
+	if ps.detail != nil {
+		list[1].panel = ps.detail
 	}
 	if count == 3 {
 		third := pane{panel: nothing{}, y: listHigh, width: left, height: high - listHigh}
-		if m.panes.third != nil {
-			third.panel = m.panes.third
+		if ps.third != nil {
+			third.panel = ps.third
 		}
 		list = append(list, third)
 	}
@@ -85,267 +98,330 @@ func (m *inspector) layout() []pane {
 }
 
 // split reports whether several panes are on the screen: there is room, and nothing else was opened above them.
-func (m *inspector) split() bool {
-	return m.paneCount() > 1 && (len(m.stack) == 1 || len(m.stack) == 2 && m.isPane(m.stack[1]))
+func (ps *panes) split() bool {
+	m := ps.inspector
+	return ps.count() > 1 && (len(m.stack) == 1 || len(m.stack) == 2 && ps.isPane(m.stack[1]))
 }
 
-func (m *inspector) isPane(p panel) bool {
-	return p == panel(m.list) || m.panes.detail != nil && p == panel(m.panes.detail) ||
-		m.panes.third != nil && p == m.panes.third
+func (ps *panes) isPane(p panel.Panel) bool {
+	m := ps.inspector
+	return p == panel.Panel(m.list) || ps.detail != nil && p == panel.Panel(ps.detail) ||
+		ps.third != nil && p == ps.third
 }
 
 // panels returns all that are open: the stack, and the panes that are not on it.
-func (m *inspector) panels() []panel {
+func (ps *panes) panels() []panel.Panel {
+	m := ps.inspector
 	all := slices.Clone(m.stack)
-	if d := m.panes.detail; d != nil && !slices.Contains(all, panel(d)) {
+	if d := ps.detail; d != nil && !slices.Contains(all, panel.Panel(d)) {
 		all = append(all, d)
 	}
-	if p := m.panes.third; p != nil && !slices.Contains(all, p) {
+	if p := ps.third; p != nil && !slices.Contains(all, p) {
 		all = append(all, p)
 	}
 	return all
 }
 
 // fit gives a panel the room that it has: its pane, or the whole screen.
-func (m *inspector) fit(p panel) tea.Cmd {
-	for _, at := range m.layout() {
+func (ps *panes) fit(p panel.Panel) tea.Cmd {
+	m := ps.inspector
+	for _, at := range ps.layout() {
 		if at.panel == p {
-			return p.resize(at.width, at.height-1)
+			return p.Resize(at.width, at.height-1)
 		}
 	}
-	return p.resize(m.width, m.panelHeight())
+	return p.Resize(m.width, m.panelHeight())
 }
 
 // arrange adapts the panes to the size of the screen. A detail that was opened alone becomes one of them, and a pane
 // that has the focus when the screen becomes narrow fills it.
-func (m *inspector) arrange() tea.Cmd {
-	p, count := &m.panes, m.paneCount()
+func (ps *panes) arrange() tea.Cmd {
+	m := ps.inspector
+	count := ps.count()
 	switch {
 	case count == 1:
-		m.dropPanes()
+		ps.dropPanes()
 	case len(m.stack) > 1:
-		m.adopt(m.stack[1])
+		ps.adopt(m.stack[1])
 	}
 	if count < 3 {
-		m.dropThird()
+		ps.dropThird()
 	}
 	var cmds []tea.Cmd
-	for _, q := range m.panels() {
-		cmds = append(cmds, m.fit(q))
+	for _, q := range ps.panels() {
+		cmds = append(cmds, ps.fit(q))
 	}
-	if p.detail != nil && p.third == nil {
-		cmds = append(cmds, m.showThird())
+	if ps.detail != nil && ps.third == nil {
+		cmds = append(cmds, ps.showThird())
 	}
 	return tea.Batch(cmds...)
 }
 
 // adopt makes a pane of what was opened from the list.
-func (m *inspector) adopt(opened panel) {
-	p := &m.panes
-	if d, is := opened.(*detail); is && p.detail == nil {
-		p.detail, p.seq = d, d.seq
+func (ps *panes) adopt(opened panel.Panel) {
+	if d, is := opened.(*detail.Panel); is && ps.detail == nil {
+		ps.detail, ps.seq = d, d.Seq
 	}
-	if opened == p.before && p.third == nil && m.paneCount() == 3 {
-		p.third = opened
+	if opened == ps.before && ps.third == nil && ps.count() == 3 {
+		ps.third = opened
 	}
 }
 
 // dropPanes ends what the panes have under way, but for one that has the focus.
-func (m *inspector) dropPanes() {
-	if d := m.panes.detail; d != nil && !slices.Contains(m.stack, panel(d)) {
-		d.leave()
+func (ps *panes) dropPanes() {
+	m := ps.inspector
+	if d := ps.detail; d != nil && !slices.Contains(m.stack, panel.Panel(d)) {
+		d.Leave()
 	}
-	m.dropThird()
-	m.panes = panes{alone: m.panes.alone, before: m.panes.before}
+	ps.dropThird()
+	*ps = panes{inspector: m, alone: ps.alone, before: ps.before}
 }
 
-func (m *inspector) dropThird() {
-	switch p := m.panes.third; {
+func (ps *panes) dropThird() {
+	m := ps.inspector
+	switch p := ps.third; {
 	case p == nil:
 		return
 	case slices.Contains(m.stack, p):
-		m.panes.before = p
+		ps.before = p
 	default:
-		endWork(p)
+		leavePanel(p)
 	}
-	m.panes.third = nil
-}
-
-// endWork ends what a panel has under way, since it goes.
-func endWork(p panel) {
-	switch p := p.(type) {
-	case *detail:
-		p.leave()
-	case *elsewhere:
-		p.leave()
-	case *diffPanel:
-		p.leave()
-	case *ladderPanel:
-		p.leave()
-	case *workflowPanel:
-		p.ladder.leave()
-	case *textPanel:
-		p.leave()
-	}
+	ps.third = nil
 }
 
 // followList has the panes show the exchange that is selected in the list, when the selection has rested for a moment
 // or a second has passed. While the detail is being read it stays.
-func (m *inspector) followList() tea.Cmd {
-	p, seq := &m.panes, m.list.selected()
+func (ps *panes) followList() tea.Cmd {
+	m := ps.inspector
+	seq := m.list.Selected()
 	switch {
-	case m.paneCount() == 1 || seq == p.seq || p.detail != nil && slices.Contains(m.stack, panel(p.detail)):
+	case ps.count() == 1 || seq == ps.seq || ps.detail != nil && slices.Contains(m.stack, panel.Panel(ps.detail)):
 		return nil
 	case seq == 0:
 		if len(m.stack) == 1 {
-			m.dropPanes()
+			ps.dropPanes()
 		}
 		return nil
-	case p.detail == nil:
-		return m.showBeside(analyzer.Place{Exchange: seq})
+	case ps.detail == nil:
+		return ps.showBeside(analyzer.Place{Exchange: seq})
 	}
-	p.seq = seq
-	if p.since.IsZero() {
-		p.since = time.Now()
+	ps.seq = seq
+	if ps.since.IsZero() {
+		ps.since = time.Now()
 	}
-	if time.Since(p.since) > settleAtTheMost {
-		return m.showBeside(analyzer.Place{Exchange: seq})
+	if time.Since(ps.since) > settleAtTheMost {
+		return ps.showBeside(analyzer.Place{Exchange: seq})
 	}
-	p.ticket = m.shared.ticket()
-	load, rested := m.shared.load, settled{p.ticket}
+	ps.ticket = m.shared.Ticket()
+	load, rested := m.shared.Load, settled{ps.ticket}
 	return func() tea.Msg {
-		load.pause(settlePause)
+		load.Pause(settlePause)
 		return rested
 	}
 }
 
 // settle shows the selected exchange at the end of the pause.
-func (m *inspector) settle(msg settled) tea.Cmd {
-	if msg.ticket != m.panes.ticket || m.panes.detail == nil {
+func (ps *panes) settle(msg settled) tea.Cmd {
+	if msg.ticket != ps.ticket || ps.detail == nil {
 		return nil
 	}
-	return m.showBeside(analyzer.Place{Exchange: m.panes.seq})
+	return ps.showBeside(analyzer.Place{Exchange: ps.seq})
 }
 
 // showBeside shows a place in the pane of the detail, and what belongs to its exchange in the third one.
-func (m *inspector) showBeside(at analyzer.Place) tea.Cmd {
-	p := &m.panes
-	p.seq, p.since, p.ticket = at.Exchange, time.Time{}, 0
-	if d := p.detail; d != nil && d.seq == at.Exchange && d.err == nil {
-		return tea.Batch(d.turnTo(at), m.showThird())
+func (ps *panes) showBeside(at analyzer.Place) tea.Cmd {
+	m := ps.inspector
+	ps.seq, ps.since, ps.ticket = at.Exchange, time.Time{}, 0
+	if d := ps.detail; d != nil && d.Seq == at.Exchange && d.Err == nil {
+		return tea.Batch(d.TurnTo(at), ps.showThird())
 	}
-	next := newDetail(m.shared, at)
-	if old := p.detail; old != nil {
-		next.mode, next.folds.all = old.mode, old.folds.all
-		old.leave()
-		if i := slices.Index(m.stack, panel(old)); i >= 0 {
+	next := detail.New(m.shared, at)
+	if old := ps.detail; old != nil {
+		next.ShowAs(old)
+		old.Leave()
+		if i := slices.Index(m.stack, panel.Panel(old)); i >= 0 {
 			m.stack[i] = next
 		}
 	}
-	p.detail = next
-	return tea.Batch(m.fit(next), next.begin(), m.showThird())
+	ps.detail = next
+	return tea.Batch(ps.fit(next), next.Begin(), ps.showThird())
 }
 
 // showThird fills the third pane: with the findings if the exchange has some, else with its ladder. While it has the
 // focus it stays as it is.
-func (m *inspector) showThird() tea.Cmd {
-	p := &m.panes
-	if m.paneCount() < 3 || p.seq == 0 || p.third != nil && slices.Contains(m.stack, p.third) {
+func (ps *panes) showThird() tea.Cmd {
+	m := ps.inspector
+	if ps.count() < 3 || ps.seq == 0 || ps.third != nil && slices.Contains(m.stack, ps.third) {
 		return nil
 	}
-	if len(m.shared.found.byExchange[p.seq]) > 0 {
-		f, is := p.third.(*findingsPanel)
+	if len(m.shared.Found.ByExchange[ps.seq]) > 0 {
+		f, is := ps.third.(*findings.Panel)
 		if !is {
-			m.dropThird()
-			f = newFindings(m.shared)
-			p.third = f
+			ps.dropThird()
+			f = findings.New(m.shared)
+			ps.third = f
 		}
-		cmd := m.fit(f)
-		f.first(p.seq)
-		f.fitPanes()
+		cmd := ps.fit(f)
+		f.First(ps.seq)
+		f.FitPanes()
 		return cmd
 	}
-	if f, is := p.third.(*ladderPanel); is && f.turnTo(p.seq) {
-		return f.showMessage(false)
+	if f, is := ps.third.(*ladder.Panel); is && f.TurnTo(ps.seq) {
+		return f.ShowMessage(false)
 	}
-	m.dropThird()
-	f := newLadderPanel(m.shared, p.seq)
-	p.third = f
-	return tea.Batch(m.fit(f), f.begin())
+	ps.dropThird()
+	f := ladder.New(m.shared, ps.seq)
+	ps.third = f
+	return tea.Batch(ps.fit(f), f.Begin())
 }
 
 // focusNext moves the focus from pane to pane, in a direction.
-func (m *inspector) focusNext(step int) tea.Cmd {
-	list := m.layout()
+func (ps *panes) focusNext(step int) tea.Cmd {
+	m := ps.inspector
+	list := ps.layout()
 	i := slices.IndexFunc(list, func(at pane) bool { return at.panel == m.top() })
-	return m.focus(list[(i+step+len(list))%len(list)].panel)
+	return ps.focus(list[(i+step+len(list))%len(list)].panel)
 }
 
 // focus gives a pane the focus.
-func (m *inspector) focus(p panel) tea.Cmd {
+func (ps *panes) focus(p panel.Panel) tea.Cmd {
+	m := ps.inspector
 	m.stack = m.stack[:1]
 	var cmd tea.Cmd
-	if p != m.panes.third {
-		cmd = m.showThird()
+	if p != ps.third {
+		cmd = ps.showThird()
 	}
-	if p == panel(m.list) || !m.isPane(p) {
+	if p == panel.Panel(m.list) || !ps.isPane(p) {
 		return cmd
 	}
-	if p == panel(m.panes.detail) && m.panes.seq != m.panes.detail.seq { // the list has moved on a moment ago
-		cmd = tea.Batch(cmd, m.showBeside(analyzer.Place{Exchange: m.panes.seq}))
-		p = m.panes.detail
+	if p == panel.Panel(ps.detail) && ps.seq != ps.detail.Seq { // the list has moved on a moment ago
+		cmd = tea.Batch(cmd, ps.showBeside(analyzer.Place{Exchange: ps.seq}))
+		p = ps.detail
 	}
 	m.stack = append(m.stack, p)
 	return cmd
 }
 
 // openBeside shows a place in the detail beside the list, and gives it the focus.
-func (m *inspector) openBeside(at analyzer.Place) tea.Cmd {
+func (ps *panes) openBeside(at analyzer.Place) tea.Cmd {
+	m := ps.inspector
 	var cmd tea.Cmd
-	if at.Exchange != m.list.selected() {
-		m.list.reveal(at.Exchange)
-		m.list.anchor = at.Exchange
-		cmd = m.list.reposition()
+	if at.Exchange != m.list.Selected() {
+		m.list.Reveal(at.Exchange)
+		cmd = m.list.Choose(at.Exchange)
 	}
-	cmd = tea.Batch(cmd, m.showBeside(at))
-	m.stack = append(m.stack[:1], m.panes.detail)
+	cmd = tea.Batch(cmd, ps.showBeside(at))
+	m.stack = append(m.stack[:1], ps.detail)
 	return cmd
 }
 
 // onePane shows the panel that has the focus alone, or the others again.
-func (m *inspector) onePane() tea.Cmd {
-	m.panes.alone = !m.panes.alone
-	return m.arrange()
-}
-
-// offOnePane says why there are not several panes.
-func offOnePane(m *inspector) string {
-	switch {
-	case m.panes.alone:
-		return "one pane is shown alone; z shows the others again"
-	case m.paneCount() == 1:
-		return "there is room for one pane only; two take 110 columns and 8 lines"
-	case !m.split():
-		return "this panel has the whole screen"
-	}
-	return ""
-}
-
-// offNoRoom says why one pane cannot be shown alone, or be among others again.
-func offNoRoom(m *inspector) string {
-	if m.panes.alone {
-		return ""
-	}
-	return offOnePane(m)
+func (ps *panes) onePane() tea.Cmd {
+	ps.alone = !ps.alone
+	return ps.arrange()
 }
 
 // nothing is what stands in a pane that has nothing to show.
 type nothing struct{}
 
-func (nothing) resize(int, int) tea.Cmd { return nil }
-func (nothing) update(tea.Msg) tea.Cmd  { return nil }
-func (nothing) view() []line            { return []line{text(styleDim, "  nothing is selected")} }
-func (nothing) place() place            { return inPage }
-func (nothing) title() string           { return "" }
-func (nothing) status() string          { return "" }
-func (nothing) target() analyzer.Place  { return analyzer.Place{} }
+func (nothing) Resize(int, int) tea.Cmd { return nil }
+
+func (nothing) Update(tea.Msg) tea.Cmd { return nil }
+
+func (nothing) View() []style.Line {
+	return []style.Line{style.Text(style.Dim, "  nothing is selected")}
+}
+
+func (nothing) Scope() keys.Scope { return keys.InPage }
+
+func (nothing) Title() string { return "" }
+
+func (nothing) Status() string { return "" }
+
+func (nothing) Target() analyzer.Place { return analyzer.Place{} }
+
+// whyOnePane says why there are not several panes.
+func (ps *panes) whyOnePane() string {
+	switch {
+	case ps.alone:
+		return "one pane is shown alone; z shows the others again"
+	case ps.count() == 1:
+		return "there is room for one pane only; two take 110 columns and 8 lines"
+	case !ps.split():
+		return "this panel has the whole screen"
+	}
+	return ""
+}
+
+// draw draws the panes, each below a title of its own. That of the pane that has the focus is in brackets, on a
+// heavy line.
+func (ps *panes) draw() []style.Line {
+	m := ps.inspector
+	list := ps.layout()
+	rows := make([]style.Line, m.panelHeight())
+	for _, at := range list {
+		if at.x == 0 {
+			ps.drawPane(rows, at)
+		}
+	}
+	third := -1
+	if len(list) == 3 {
+		third = list[2].y
+	}
+	for y := range rows {
+		bar := "│"
+		switch y {
+		case 0:
+			bar = "┬"
+		case third:
+			bar = "┤"
+		}
+		rows[y] = rows[y].Add(style.Dim, bar)
+	}
+	ps.drawPane(rows, list[1])
+	return rows
+}
+
+// drawPane adds the lines of a pane to rows of the screen.
+func (ps *panes) drawPane(rows []style.Line, at pane) {
+	m := ps.inspector
+	focused := at.panel == m.top()
+	lines := append([]style.Line{ps.drawTitle(at, focused)}, at.panel.View()...)
+	for y := range at.height {
+		l := style.Line{}
+		if y < len(lines) {
+			l = lines[y]
+		}
+		rows[at.y+y] = rows[at.y+y].Join(l.InPane(at.width, focused))
+	}
+}
+
+// drawTitle draws the title of a pane. The counts of the list are in the title of the screen.
+func (ps *panes) drawTitle(at pane, focused bool) style.Line {
+	name, status := at.panel.Title(), at.panel.Status()
+	switch p := at.panel.(type) {
+	case *list.Panel:
+		status = ""
+	case *detail.Panel:
+		name = "exchange " + p.Title()
+	}
+	rule, look := "─", style.Dim
+	title := " " + text.Clip(name, at.width-6) + " "
+	if focused {
+		rule, look = "━", style.Title
+		title = "┫" + title + "┣"
+	}
+	if name == "" {
+		title = ""
+	}
+	title = rule + title
+	if status != "" {
+		status = " " + text.Clip(status, at.width-text.Width(title)-6) + " "
+	}
+	room := at.width - text.Width(title) - text.Width(status) - 1
+	if room < 1 {
+		status, room = "", at.width-text.Width(title)-1
+	}
+	return style.Text(look, title+strings.Repeat(rule, max(room, 0))).Add(style.Dim, status).Add(look, rule)
+}

@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+	"a2atap/tui/tuitest"
 )
 
 // begun notes the exchanges that somebody begins to read in pieces, as a detail does.
@@ -34,12 +37,12 @@ func (b *begun) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture
 
 // beside returns what the panes show: the selected exchange, that of the detail, and the title of the third one.
 func (u *ui) beside() string {
-	words := fmt.Sprint(u.m.list.selected())
+	words := fmt.Sprint(u.m.list.Selected())
 	if d := u.m.panes.detail; d != nil {
-		words += " " + d.title()
+		words += " " + d.Title()
 	}
 	if p := u.m.panes.third; p != nil {
-		words += " " + p.title()
+		words += " " + p.Title()
 	}
 	return words
 }
@@ -97,8 +100,8 @@ func TestFocusMoves(t *testing.T) {
 			u.press(strings.Fields(c.keys)...)
 			u.sees(c.want)
 			crumbs := []string{"exchanges"}
-			if top := u.m.top(); top != panel(u.m.list) {
-				crumbs = append(crumbs, top.title())
+			if top := u.m.top(); top != panel.Panel(u.m.list) {
+				crumbs = append(crumbs, top.Title())
 			}
 			u.sees("journey.txtar › " + strings.Join(crumbs, " › ") + " ")
 			if n := strings.Count(u.screen(), "┫"); n != 1 {
@@ -142,7 +145,7 @@ func TestKeysOfTheFocusedPane(t *testing.T) {
 // While a key is held the exchanges that it passes are not read.
 func TestPassingByReadsNoDetails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 200)
+		m := tuitest.Growing(t, 200)
 		src := &begun{Source: m.Reader()}
 		u := newUI(t, src, 120, 40, Options{})
 		defer u.close()
@@ -173,15 +176,15 @@ func TestPassingByReadsNoDetails(t *testing.T) {
 // A stream that is left for another exchange is not read any further.
 func TestLeftDetailIsReadNoFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := long(t, 3_000)
-		record(t, m, call(2, "t-2", "TASK_STATE_WORKING"))
+		m := tuitest.Long(t, 3_000)
+		tuitest.Record(t, m, tuitest.Call(2, "t-2", "TASK_STATE_WORKING"))
 		src := &steady{Source: m.Reader()}
 		u := newUI(t, src, 120, 40, Options{})
 		defer u.close()
 		u.press("k")
 		u.pass(300 * time.Millisecond)
-		if d := u.m.panes.detail; d.seq != 1 || !d.more {
-			t.Fatalf("the detail of exchange %d is not being read:\n%s", d.seq, u.screen())
+		if d := u.m.panes.detail; d.Seq != 1 || !d.More {
+			t.Fatalf("the detail of exchange %d is not being read:\n%s", d.Seq, u.screen())
 		}
 		u.press("j")
 		u.pass(100 * time.Millisecond)
@@ -208,8 +211,8 @@ func TestOnePaneAlone(t *testing.T) {
 			}
 			u.press("z")
 			u.sees("┬")
-			if u.m.top() != top || len(u.m.layout()) != 3 {
-				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().title())
+			if u.m.top() != top || len(u.m.panes.layout()) != 3 {
+				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().Title())
 			}
 			if got := u.beside(); got != "8 8 findings" {
 				t.Errorf("after %q, z twice shows %s, want 8 8 findings", keys, got)
@@ -270,7 +273,7 @@ func TestDetailBecomesAPane(t *testing.T) {
 		u.send(sizeOf(120, 40))
 		u.pass(time.Second)
 		u.sees("┫ exchange 4 ┣")
-		if got, want := u.m.top().target(), eventAt(4, 7); got != want {
+		if got, want := u.m.top().Target(), load.EventAt(4, 7); got != want {
 			t.Errorf("the detail is at %s, want %s", got, want)
 		}
 		u.press("esc")
@@ -294,7 +297,7 @@ func TestThirdPane(t *testing.T) {
 		}
 		u.press("shift+tab", "k", "enter")
 		u.sees("┫ exchange 2 ┣")
-		if got := u.m.list.selected(); got != 2 {
+		if got := u.m.list.Selected(); got != 2 {
 			t.Errorf("an arrow of exchange 2 was opened, and the list is at %d", got)
 		}
 		u.press("esc", "n")
@@ -316,12 +319,12 @@ func TestThirdPane(t *testing.T) {
 // A finding that is made while the exchange is selected takes the place of its ladder, but not under a reader's hands.
 func TestThirdPaneGetsFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, subscribed(1, "t-1"))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 200, 60, Options{})
 		defer u.close()
 		u.press("shift+tab")
-		record(t, m, []capture.Step{status(1, 1, "t-1", "TASK_STATE_COMPLETED"), status(1, 2, "t-1", "TASK_STATE_WORKING")})
+		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 1, "t-1", "TASK_STATE_COMPLETED"), tuitest.Status(1, 2, "t-1", "TASK_STATE_WORKING")})
 		u.pass(3 * time.Second)
 		u.sees("┫ ladder of 1 ┣")
 		u.press("esc")
@@ -332,15 +335,15 @@ func TestThirdPaneGetsFindings(t *testing.T) {
 // A growing list that is followed takes the panes along, but not a detail that is being read.
 func TestPanesFollowTheRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
+		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 120, 40, Options{})
 		defer u.close()
 		u.press("F")
 		for i := range uint64(30) {
-			record(t, m, call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
 			u.pass(50 * time.Millisecond)
 		}
-		if got := u.m.panes.detail.seq; got < 10 {
+		if got := u.m.panes.detail.Seq; got < 10 {
 			t.Errorf("after a second and a half of traffic the detail is still of %d", got)
 		}
 		u.pass(time.Second)
@@ -348,7 +351,7 @@ func TestPanesFollowTheRecording(t *testing.T) {
 			t.Errorf("the panes are at %s, want 33 33", got)
 		}
 		u.press("tab")
-		record(t, m, call(34, "v", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Call(34, "v", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
 		if got := u.beside(); got != "34 33" {
 			t.Errorf("the panes are at %s, want 34 33", got)

@@ -7,15 +7,18 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // The picture in the README is a frame: the list, the findings and the stream of the journey, at the finding.
 func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 164, 38, Options{Theme: Dark})
+		u := newUI(t, journey(t), 164, 38, Options{Theme: style.Dark})
 		defer u.close()
 		u.press("g", "n", "enter", "n")
-		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.frame(), 164))
+		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.screen.frame(), 164))
 	})
 }
 
@@ -36,7 +39,7 @@ var ink = map[string]string{
 const paper = "#1b1f26"
 
 // picture draws a frame as SVG.
-func picture(frame []line, columns int) string {
+func picture(frame []style.Line, columns int) string {
 	var b strings.Builder
 	w, h := float64(columns)*cellWidth+2*margin, len(frame)*cellHeight+2*margin
 	fmt.Fprintf(&b, "<!-- Generated from a frame of the inspector: go test ./tui -update -->\n")
@@ -54,19 +57,19 @@ func picture(frame []line, columns int) string {
 	return b.String()
 }
 
-func drawLine(b *strings.Builder, l line, y int) {
+func drawLine(b *strings.Builder, l style.Line, y int) {
 	column := 0
-	for _, s := range l.spans {
-		used := width(s.text)
-		if l.selected || s.selected {
+	for _, s := range l.Spans {
+		used := text.Width(s.Text)
+		if l.Selected || s.Selected {
 			fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="#39414d"/>`+"\n",
 				margin+float64(column)*cellWidth, y, float64(used)*cellWidth, cellHeight)
 		}
-		if words := strings.Trim(s.text, " "); words != "" {
-			bold, colour := look(s.style)
-			start := column + len(s.text) - len(strings.TrimLeft(s.text, " "))
+		if words := strings.Trim(s.Text, " "); words != "" {
+			bold, colour := look(s.Style)
+			start := column + len(s.Text) - len(strings.TrimLeft(s.Text, " "))
 			fmt.Fprintf(b, `<text x="%.1f" y="%d" fill="%s"%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">`,
-				margin+float64(start)*cellWidth, y+13, colour, bold, float64(width(words))*cellWidth)
+				margin+float64(start)*cellWidth, y+13, colour, bold, float64(text.Width(words))*cellWidth)
 			words = strings.ReplaceAll(words, " ", "\u00a0") // of others, browsers leave one of several
 			xml.EscapeText(b, []byte(words))                 //nolint:errcheck // a strings.Builder takes everything
 			b.WriteString("</text>\n")
@@ -76,9 +79,9 @@ func drawLine(b *strings.Builder, l line, y int) {
 }
 
 // look returns what SGR says of a style, as attributes of SVG.
-func look(s style) (bold, colour string) {
+func look(s style.Style) (bold, colour string) {
 	colour = ink["0"]
-	for code := range strings.SplitSeq(looks[Dark][s], ";") {
+	for code := range strings.SplitSeq(style.Looks[style.Dark][s], ";") {
 		if code == "1" {
 			bold = ` font-weight="bold"`
 		} else if c, known := ink[code]; known {

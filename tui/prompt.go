@@ -1,9 +1,12 @@
 package tui
 
 import (
-	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/panel"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A prompt is the last line of the screen while something is typed in it, such as a word to search or a comment.
@@ -16,25 +19,15 @@ type prompt struct {
 	done     func(value string) (tea.Cmd, error) // on enter; after an error, which is shown, typing goes on
 	canceled func() tea.Cmd                      // on esc; nil for nothing
 	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one
-	above    func(columns int) []line            // shown over the lines above, or else what is wrong; nil for nothing
+	above    func(columns int) []style.Line      // shown over the lines above, or else what is wrong; nil for nothing
 }
 
 // newPrompt returns a prompt that begins with a text.
 func newPrompt(label, value string, done func(value string) (tea.Cmd, error)) *prompt {
-	p := &prompt{label: label, input: newInput(), done: done}
+	p := &prompt{label: label, input: panel.NewInput(), done: done}
 	p.input.SetValue(value)
 	p.input.CursorEnd()
 	return p
-}
-
-// newInput returns the input of a line that is typed. It is drawn by inputLine.
-func newInput() textinput.Model {
-	input := textinput.New()
-	input.CharLimit = 4096
-	input.Cursor.SetMode(cursor.CursorHide) // it is drawn here, and does not blink
-	input.KeyMap.Paste.SetEnabled(false)    // what the terminal pastes comes as keys
-	input.Focus()
-	return input
 }
 
 // key handles a key. It reports whether typing is over.
@@ -70,27 +63,27 @@ func (p *prompt) key(msg tea.KeyMsg) (cmd tea.Cmd, over bool) {
 }
 
 // line draws the prompt.
-func (p *prompt) line(columns int) line {
+func (p *prompt) line(columns int) style.Line {
 	remark := ""
 	if p.wrong != "" && p.above == nil {
 		remark = " ! " + p.wrong
 	}
-	return inputLine(p.label, p.input, columns, clip(remark, columns*2/3))
+	return panel.InputLine(p.label, p.input, columns, text.Clip(remark, columns*2/3))
 }
 
 // over returns the lines that cover those above the prompt.
-func (p *prompt) over(columns int) []line {
+func (p *prompt) over(columns int) []style.Line {
 	switch {
 	case p.above == nil:
 		return nil
 	case p.wrong == "":
 		return p.above(columns)
 	}
-	var lines []line
+	var lines []style.Line
 	mark := " ! "
-	for _, piece := range prose(p.wrong, max(columns-4, 8)) {
-		lines = append(lines, text(styleError, mark+piece))
-		mark = blanks(len(mark))
+	for _, piece := range text.Prose(p.wrong, max(columns-4, 8)) {
+		lines = append(lines, style.Text(style.Error, mark+piece))
+		mark = text.Blanks(len(mark))
 	}
 	return lines
 }
@@ -100,28 +93,6 @@ func (p *prompt) set(value string) {
 	p.input.SetValue(value)
 	p.input.CursorEnd()
 	p.wrong = ""
-}
-
-// inputLine draws a line that is typed, with a cursor, between a label and a remark.
-func inputLine(label string, input textinput.Model, columns int, remark string) line {
-	value := []rune(input.Value())
-	at := min(input.Position(), len(value))
-	before, after := clean(string(value[:at])), clean(string(value[at:]))
-	room := max(columns-3-width(label)-1-width(remark), 1)
-	for width(before) > room {
-		for cell := range cells(before) {
-			before = before[len(cell):]
-			break
-		}
-	}
-	under := " "
-	for cell := range cells(after) {
-		under, after = cell, after[len(cell):]
-		break
-	}
-	after = pad(after, room-width(before))
-	return text(styleTitle, " "+label+" ").add(styleText, before).add(styleCursor, under).add(styleText, after).
-		add(styleDim, remark)
 }
 
 // A question waits in the last line for one key. Any key that is no answer takes the question back.

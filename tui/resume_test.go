@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/tuitest"
 )
 
 // recorder opens a capture for recording and returns what stores steps in it.
@@ -37,9 +38,9 @@ func end(t *testing.T, s *bolt.Store) {
 func TestEndedGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	first, store := recorder(t, path)
-	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
-	store(subscribed(2, "t-2"))
-	store([]capture.Step{task(2, 1, "t-2", "TASK_STATE_WORKING")})
+	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
+	store(tuitest.Subscribed(2, "t-2"))
+	store([]capture.Step{tuitest.Task(2, 1, "t-2", "TASK_STATE_WORKING")})
 	attached, err := bolt.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func TestEndedGoesOn(t *testing.T) {
 
 	second, store := recorder(t, path)
 	sees("the recording was resumed", "2 exchanges, following", "1 note, live") // the second recorder closed the stream
-	store(call(3, "t-1", "TASK_STATE_WORKING"))                                 // it was completed in the first recording
+	store(tuitest.Call(3, "t-1", "TASK_STATE_WORKING"))                         // it was completed in the first recording
 	sees("3 exchanges, following", "! 1 error, live")
 	end(t, second)
 	sees("the recording has ended", "! 1 error, ended")
@@ -75,7 +76,7 @@ func TestEndedGoesOn(t *testing.T) {
 	sees("the recording was resumed", "! 1 error, live")
 	end(t, third)
 	sees("the recording has ended", "! 1 error, ended")
-	if got := u.m.shared.found.total(); got != 2 {
+	if got := u.m.shared.Found.Total(); got != 2 {
 		t.Errorf("%d findings after three recordings, want 2", got)
 	}
 }
@@ -84,7 +85,7 @@ func TestEndedGoesOn(t *testing.T) {
 func TestFinishedGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	first, store := recorder(t, path)
-	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
+	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 	end(t, first)
 	finished, err := bolt.Read(path)
 	if err != nil {
@@ -95,7 +96,7 @@ func TestFinishedGrows(t *testing.T) {
 	defer u.cancel()
 	u.until("the list", func() bool { return strings.Contains(u.screen(), "no finding") })
 	second, store := recorder(t, path)
-	store(call(2, "t-1", "TASK_STATE_WORKING"))
+	store(tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 	u.until("the second recording", func() bool {
 		return strings.Contains(u.screen(), "2 exchanges") && strings.Contains(u.screen(), "! 1 error, live")
 	})

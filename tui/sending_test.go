@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/report"
+	"a2atap/tui/text"
 )
 
 // A fakeSender sends nothing; it remembers what it was asked to send.
@@ -53,7 +54,7 @@ func (f *fakeSender) sender() *Sender {
 		},
 		Task: func(_ context.Context, _ capture.Source, seqs []uint64) (*Outgoing, error) {
 			r := &report.Report{Capture: "c", To: "http://127.0.0.1:9001", Sent: len(seqs), Matched: len(seqs)}
-			return f.outgoing(plural(len(seqs), "request"), &Sent{Report: r, File: f.file}), nil
+			return f.outgoing(text.Plural(len(seqs), "request"), &Sent{Report: r, File: f.file}), nil
 		},
 		Editor: func(path string) (*exec.Cmd, error) { return exec.Command("edit", path), nil },
 	}
@@ -163,7 +164,7 @@ func TestEditBeforeSending(t *testing.T) {
 		defer u.close()
 		var seen []string
 		edit := func(words string) {
-			u.m.doing.exec = func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
+			u.m.outbox.exec = func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
 				return func() tea.Msg {
 					path := c.Args[len(c.Args)-1]
 					text, err := os.ReadFile(path)
@@ -205,7 +206,7 @@ func TestEditBeforeSending(t *testing.T) {
 			t.Errorf("the editor got %q", got)
 		}
 		u.press("b")
-		u.m.doing.exec = func(_ *exec.Cmd, done tea.ExecCallback) tea.Cmd {
+		u.m.outbox.exec = func(_ *exec.Cmd, done tea.ExecCallback) tea.Cmd {
 			return func() tea.Msg { return done(errors.New("exit status 1")) }
 		}
 		u.press("r", "e")

@@ -8,12 +8,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"a2atap/analyzer"
+	tea "github.com/charmbracelet/bubbletea"
+
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/detail"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+	"a2atap/tui/tuitest"
 )
 
 // store writes a capture of so many calls into a file.
@@ -26,7 +30,7 @@ func store(tb testing.TB, calls int) string {
 	}
 	for seq := range uint64(calls) {
 		task := fmt.Sprintf("t-%d", seq/4)
-		steps := call(seq+1, task, "TASK_STATE_WORKING")
+		steps := tuitest.Call(seq+1, task, "TASK_STATE_WORKING")
 		steps[2].Keys = []capture.Key{{Kind: "task", Value: task}}
 		if err := s.Append(steps...); err != nil {
 			tb.Fatal(err)
@@ -100,12 +104,12 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 	src := count(r, 21) // as many as the frame shows; what is around them is read later
 	u := startUI(t, src, 80, 24, Options{})
 	defer u.cancel()
-	newest := fmt.Sprintf(">%s ", padLeft(fmt.Sprint(calls), 6))
+	newest := fmt.Sprintf(">%s ", text.PadLeft(fmt.Sprint(calls), 6))
 	u.until("the newest exchange", func() bool {
 		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
 	})
 	close(src.permits)
-	u.until("what is around it", func() bool { return u.m.list.loading == 0 })
+	u.until("what is around it", func() bool { return !u.m.list.Loading() })
 	src.exchanges.Store(0)
 	u.strike("g")
 	u.until("the first exchange", func() bool { return strings.Contains(u.cursorLine(), " 1 09:30:01") })
@@ -118,9 +122,8 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		u.strike(string(c))
 	}
 	u.until("the filter's result", func() bool {
-		s := u.m.list.search
-		return s != nil && s.done() &&
-			len(s.matches) == 4
+		matches, filtered := u.m.list.Matches()
+		return filtered && u.m.list.FilterDone() && len(matches) == 4
 	})
 	if got := src.exchanges.Load(); got > 3*21 {
 		t.Errorf("the index knows the task, and finding it took %d exchanges", got)
@@ -147,97 +150,52 @@ func TestScrollingReadsWhatIsSeen(t *testing.T) {
 	if got := src.exchanges.Load(); got > 22*21+3*21 {
 		t.Errorf("21 pages of 21 rows took %d exchanges", got)
 	}
-	if len(u.m.list.cache) > maxCached {
-		t.Errorf("the list keeps %d entries", len(u.m.list.cache))
-	}
 }
 
-func TestListForgetsWhatIsFarAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, growing(t, 10).Reader(), 80, 24, Options{})
-		defer u.close()
-		l := u.m.list
-		for seq := range uint64(maxCached) {
-			l.cache[seq+1000] = entry{seq: seq + 1000}
-		}
-		l.store(entries{ticket: l.loading})
-		if len(l.cache) > 100 {
-			t.Errorf("%d entries are kept for a list of 10", len(l.cache))
-		}
-	})
+// A stepCounter counts the steps of exchanges that are read.
+type stepCounter struct {
+	capture.Source
+	steps atomic.Int64
 }
 
-// long returns a capture with one stream of very many events.
-func long(tb testing.TB, events int) *capture.Memory {
-	tb.Helper()
-	m := capture.NewMemory(capture.Info{Name: "long.a2atap"})
-	steps := subscribed(1, "t-1")
-	for k := range events {
-		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+func (c *stepCounter) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for step, err := range c.Source.StepsOf(ctx, seq, from) {
+			if c.steps.Add(1); !yield(step, err) {
+				return
+			}
+		}
 	}
-	if err := m.Append(steps...); err != nil {
-		tb.Fatal(err)
-	}
-	return m
 }
 
 func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	const events = 30_000
-	m := long(t, events)
+	m := tuitest.Long(t, events)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	u := startUI(t, m.Reader(), 80, 24, Options{})
+	src := &stepCounter{Source: m.Reader()}
+	u := startUI(t, src, 80, 24, Options{})
 	defer u.cancel()
-	u.until("the list", func() bool { return u.m.list.selected() == 1 })
+	u.until("the list", func() bool { return u.m.list.Selected() == 1 })
 	u.strike("enter")
-	d := u.m.top().(*detail)
-	shown := func() bool { return d.ready && d.reading == 0 && d.building == 0 }
+	d := u.m.top().(*detail.Panel)
+	shown := func() bool { return d.AtRest() && !strings.Contains(u.screen(), "…\n") }
 	// Before that the end is where reading has come to, and each such end is a screen of its own.
-	u.until("the whole stream", func() bool { return shown() && !d.more })
+	u.until("the whole stream", func() bool { return shown() && !d.More })
+	src.steps.Store(0)
 	u.strike("G")
 	u.until("the last events", func() bool { return shown() && strings.Contains(u.screen(), "·"+fmt.Sprint(events)) })
 	u.strike("ctrl+b")
 	u.until("a page before", shown)
-	if got := len(d.rows); got > 4*24 {
-		t.Errorf("three screens of events took %d of them to be read", got)
+	if got := src.steps.Load(); got > 4*512 { // from the mark before each screen on
+		t.Errorf("two screens of events took %d steps to be read", got)
 	}
-	if got := d.window.length; got < events {
+	if got := d.Length(); got < events {
 		t.Errorf("the detail has %d lines for %d events", got, events)
 	}
 	u.strike("l")
-	f := u.m.top().(*ladderPanel)
-	u.until("the ladder", func() bool { return f.ready })
-	if got := len(f.rows); got > 3*maxLadderEvents {
-		t.Errorf("the ladder has %d rows", got)
-	}
-	u.sees("SubscribeToTask")
-}
-
-// Lines and what stands in them are each other's inverse, wherever events have lines below them.
-func TestSpotsAndLines(t *testing.T) {
-	d := &detail{excerpt: excerpt{events: stream{last: make([]int32, 50)}}}
-	d.doc.before, d.doc.after = make([]docLine, 7), make([]docLine, 3)
-	d.doc.marks = map[int][]docLine{
-		0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4),
-		49: make([]docLine, 2),
-	}
-	d.doc.open = map[int][]docLine{9: make([]docLine, 5), 20: make([]docLine, 6)}
-	d.extra = []int{0, 8, 9, 20, 49}
-	if got, want := d.length(), 7+50+3+2+1+5+6+2; got != want {
-		t.Fatalf("there are %d lines, want %d", got, want)
-	}
-	seen := make(map[spot]bool)
-	for n := range d.length() {
-		s := d.spotAt(n)
-		if seen[s] {
-			t.Fatalf("line %d is %+v, which was there before", n, s)
-		}
-		seen[s] = true
-		if got := d.lineOf(s); got != n {
-			t.Errorf("line %d is %+v, which is line %d", n, s, got)
-		}
-	}
+	u.until("the ladder", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 }
 
 // BenchmarkFirstFrame opens a capture of 100,000 exchanges to its first frame.
@@ -249,51 +207,33 @@ func BenchmarkFirstFrame(b *testing.B) {
 			b.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(b.Context())
-		m := newInspector(newLoader(ctx, r, nil), Options{Theme: Dark})
+		m := newInspector(load.New(ctx, r, nil), Options{Theme: style.Dark})
 		m.Update(sizeOf(80, 24))
-		m.Update(m.shared.load.open()())
-		m.list.loading = 0
-		m.Update(m.list.loadMissing()())
-		if frame := m.View(); !strings.Contains(frame, "GetTask") {
-			b.Fatal(frame)
+		msgs := make(chan tea.Msg)
+		var run func(cmd tea.Cmd)
+		run = func(cmd tea.Cmd) {
+			go func() {
+				msg := cmd()
+				if batch, is := msg.(tea.BatchMsg); is {
+					for _, c := range batch {
+						run(c)
+					}
+					return
+				}
+				select {
+				case msgs <- msg:
+				case <-ctx.Done():
+				}
+			}()
+		}
+		for run(m.shared.Load.Open()); !strings.Contains(m.View(), "GetTask"); {
+			if _, cmd := m.Update(<-msgs); cmd != nil {
+				run(cmd)
+			}
 		}
 		cancel()
 		if err := r.Close(); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkFrame draws the list of a large capture.
-func BenchmarkFrame(b *testing.B) {
-	m := newInspector(newLoader(b.Context(), nil, nil), Options{Theme: Dark})
-	m.Update(sizeOf(120, 40))
-	m.shared.opened, m.shared.info.Exchanges = true, 1_000_000
-	for seq := range uint64(1_000_000) {
-		if seq > 999_900 {
-			m.list.cache[seq+1] = entry{
-				seq: seq + 1, started: dawn, client: "traveller", agent: "booker", request: "GetTask",
-				status: "200", took: time.Millisecond,
-			}
-		}
-	}
-	m.list.newest()
-	m.list.reposition()
-	for b.Loop() {
-		m.View()
-	}
-}
-
-// BenchmarkLongStream opens a stream of 200,000 events to its first frame.
-func BenchmarkLongStream(b *testing.B) {
-	l := newLoader(b.Context(), long(b, 200_000), nil)
-	for b.Loop() {
-		d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
-		d.resize(80, 22)
-		d.update(d.begin()())
-		d.update(d.build()())
-		if lines := d.view(); len(lines) != 22 {
-			b.Fatalf("%d lines", len(lines))
 		}
 	}
 }

@@ -17,13 +17,16 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 // endless is a recording of any number of calls, which are made when they are read.
 type endless struct{ exchanges uint64 }
 
 func (e *endless) steps(seq uint64) []capture.Step {
-	return call(seq, fmt.Sprintf("t-%d", seq/4), "TASK_STATE_WORKING")
+	return tuitest.Call(seq, fmt.Sprintf("t-%d", seq/4), "TASK_STATE_WORKING")
 }
 
 func (e *endless) Info(context.Context) (capture.Info, error) {
@@ -82,7 +85,8 @@ func (e *endless) Steps(context.Context, uint64) iter.Seq2[capture.Step, error] 
 }
 
 func (e *endless) Wait(ctx context.Context, _ uint64) error { <-ctx.Done(); return ctx.Err() }
-func (e *endless) Close() error                             { return nil }
+
+func (e *endless) Close() error { return nil }
 
 // BenchmarkKeyToFrame measures the processor time from a key to the frame that it leads to, in a recording of a million
 // exchanges, and the same for anything else, which a key may have to wait for: what was loaded, or what has arrived.
@@ -130,9 +134,9 @@ func startHand(b *testing.B, src capture.Source, width, height int) *hand {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	h := &hand{ctx: ctx, cancel: cancel, msgs: make(chan tea.Msg)}
-	h.m = newInspector(newLoader(ctx, src, nil), Options{Theme: Dark, Location: time.UTC})
+	h.m = newInspector(load.New(ctx, src, nil), Options{Theme: style.Dark, Location: time.UTC})
 	h.m.Update(sizeOf(width, height))
-	h.send(h.m.shared.load.open()(), &h.others)
+	h.send(h.m.shared.Load.Open()(), &h.others)
 	for deadline := time.After(20 * time.Second); !strings.Contains(h.m.View(), "GetTask"); {
 		select {
 		case msg := <-h.msgs:
@@ -209,14 +213,14 @@ func (h *hand) arrive(src *endless, n uint64) {
 	if n == 0 {
 		return
 	}
-	news := grown{next: 7*src.exchanges + 1}
+	news := load.Grown{Next: 7*src.exchanges + 1}
 	for range n {
 		src.exchanges++
-		news.seqs = append(news.seqs, src.exchanges)
+		news.Seqs = append(news.Seqs, src.exchanges)
 	}
-	news.info, _ = src.Info(h.ctx)
+	news.Info, _ = src.Info(h.ctx)
 	h.send(news, &h.others)
-	h.send(judged{next: news.next, behind: true, findings: []analyzer.Finding{{
+	h.send(load.Judged{Next: news.Next, Behind: true, Findings: []analyzer.Finding{{
 		Rule: rules.All[0], Severity: analyzer.Warning, Message: "what is wrong here",
 		Place: analyzer.Place{Exchange: src.exchanges},
 	}}}, &h.others)

@@ -15,6 +15,9 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/detail"
+	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // inParts fails when an exchange is read as a whole.
@@ -41,10 +44,10 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := subscribed(1, "t-1")
+	steps := tuitest.Subscribed(1, "t-1")
 	steps[2].Keys = []capture.Key{{Kind: "task", Value: "t-1"}}
 	for k := range events {
-		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+		steps = append(steps, tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING"))
 	}
 	if err := s.Append(steps...); err != nil {
 		t.Fatal(err)
@@ -63,23 +66,21 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 	defer u.cancel()
 	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 	u.strike("enter")
-	d := u.m.top().(*detail)
+	d := u.m.top().(*detail.Panel)
 	u.strike("G")
-	u.until("the last events", func() bool { return !d.more && d.ready && strings.Contains(u.screen(), "·200000 ") })
+	u.until("the last events", func() bool { return !d.More && d.Ready && strings.Contains(u.screen(), "·200000 ") })
 	u.strike("k")
 	u.strike("k")
 	u.strike("enter")
 	u.until("the content of the last event", func() bool { return strings.Contains(u.screen(), `"statusUpdate"`) })
 	u.strike("l")
-	f := u.m.top().(*ladderPanel)
-	u.until("the ladder", func() bool { return f.ready })
-	if got := f.rows; len(got) > 3*maxLadderEvents {
-		t.Errorf("the ladder has %d rows", len(got))
+	u.until("the ladder", func() bool { return strings.Contains(u.screen(), "·1 status working") })
+	const drawn = 400 // events from each end
+	gap := fmt.Sprintf("·%d–%d not drawn", drawn+1, events-drawn)
+	for page := 0; page < 100 && !strings.Contains(u.screen(), gap); page++ {
+		u.strike("ctrl+f")
 	}
-	gap := fmt.Sprintf("·%d–%d not drawn", maxLadderEvents+1, events-maxLadderEvents)
-	if got := f.content.arrows[maxLadderEvents+1].Label; got != gap {
-		t.Errorf("in the middle of the ladder is %q, want %q", got, gap)
-	}
+	u.sees(gap)
 	if got := heap() - before; got > 24<<20 { // the events themselves are some 80 MiB
 		t.Errorf("looking at it takes %d bytes", got)
 	}
@@ -114,7 +115,7 @@ func (s *steady) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[captur
 
 func TestKeysWhileAStreamLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := long(t, 3_000)
+		m := tuitest.Long(t, 3_000)
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +126,8 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 		u.sees("loading ")
 		u.sees("·1 ")
 		u.press("j", "j")
-		if d := u.m.top().(*detail); d.window.cursor != 2 || !d.more {
-			t.Errorf("two keys while it loads: line %d, loading %v", d.window.cursor, d.more)
+		if d := u.m.top().(*detail.Panel); d.Window.Cursor != 2 || !d.More {
+			t.Errorf("two keys while it loads: line %d, loading %v", d.Window.Cursor, d.More)
 		}
 		u.press("G")
 		u.sees(">… loading")
@@ -144,54 +145,17 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 			t.Errorf("%d steps were read after the view was left, %d before", got-left, left-before)
 		}
 
-		u.run(u.m.openDetail(eventAt(1, 2_900)))
+		u.run(u.m.openDetail(load.EventAt(1, 2_900)))
 		u.pass(300 * time.Millisecond)
-		if d := u.m.top().(*detail); d.window.cursor != 0 {
-			t.Errorf("before the goal was read the cursor is at line %d", d.window.cursor)
+		if d := u.m.top().(*detail.Panel); d.Window.Cursor != 0 {
+			t.Errorf("before the goal was read the cursor is at line %d", d.Window.Cursor)
 		}
 		u.pass(10 * time.Second)
-		if got, want := u.m.top().target(), eventAt(1, 2_900); got != want {
+		if got, want := u.m.top().Target(), load.EventAt(1, 2_900); got != want {
 			t.Errorf("the cursor is at %v, want %v", got, want)
 		}
 		if line := u.cursorLine(); !strings.Contains(line, "·2900 ") || !strings.Contains(line, "status working") {
 			t.Errorf("the cursor is on %q", line)
 		}
 	})
-}
-
-// Events are found by their numbers, and numbers by their events, with blocks of comments between them.
-func TestStreamNumbers(t *testing.T) {
-	var s stream
-	k := 0
-	for i := range 3 * pageEvents {
-		e := capture.Event{Raw: []byte(": \n\n")}
-		if i%3 == 1 {
-			k++
-			e.K = k
-		}
-		s.add(&e, &capture.Step{Arrival: uint64(2*i + 5), Offset: time.Duration(i)})
-	}
-	if s.length() != 3*pageEvents || s.count() != k || len(s.pages) != 3 {
-		t.Errorf("%d blocks with %d events have %d marks", s.length(), s.count(), len(s.pages))
-	}
-	for i := range s.length() {
-		want := 0
-		if i%3 == 1 {
-			want = i/3 + 1
-		}
-		if got := s.number(i); got != want {
-			t.Errorf("block %d has number %d, want %d", i, got, want)
-		}
-		if want > 0 && s.indexOf(eventAt(1, want).Part) != i {
-			t.Errorf("event %d is at %d, want %d", want, s.indexOf(eventAt(1, want).Part), i)
-		}
-		if p := s.page(i); p.index != i/pageEvents*pageEvents || p.arrival != uint64(2*p.index+5) {
-			t.Errorf("block %d is read from %+v on", i, p)
-		}
-	}
-	for _, part := range []string{"", "body", "event[0]", "event[99999]", "event[x]"} {
-		if i := s.indexOf(part); i >= 0 {
-			t.Errorf("%q is block %d", part, i)
-		}
-	}
 }

@@ -14,6 +14,10 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/assembly"
+	"a2atap/tui/detail"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+	"a2atap/tui/tuitest"
 )
 
 // chunk is an event that brings a chunk of an artifact.
@@ -29,10 +33,10 @@ func chunk(seq uint64, k int, words, flags string) capture.Step {
 
 // litText returns what is lit on the screen.
 func (u *ui) litText() (words string) {
-	for _, l := range u.m.frame() {
-		for _, s := range l.spans {
-			if s.style == styleCursor {
-				words += s.text
+	for _, l := range u.m.screen.frame() {
+		for _, s := range l.Spans {
+			if s.Style == style.Cursor {
+				words += s.Text
 			}
 		}
 	}
@@ -58,14 +62,14 @@ func TestTextOfAStream(t *testing.T) {
 			}
 			u.sees("▌   Car 7, seat 3A")
 			u.press("n")
-			if got := u.m.top().target(); got != eventAt(4, 7) {
+			if got := u.m.top().Target(); got != load.EventAt(4, 7) {
 				t.Errorf("the next finding is at %v", got)
 			}
 			u.press("n")
 			u.sees("no further finding in the events of this exchange")
 			u.press("k", "enter")
-			d, is := u.m.top().(*detail)
-			if !is || d.target() != eventAt(4, 6) {
+			d, is := u.m.top().(*detail.Panel)
+			if !is || d.Target() != load.EventAt(4, 6) {
 				t.Errorf("enter on event 6 opens\n%s", u.screen())
 			}
 		})
@@ -78,24 +82,24 @@ func TestTextAndDetail(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k", "k", "a")
-		if got := u.m.top().target(); got != eventAt(4, 5) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 5) {
 			t.Errorf("from event 5 the text begins at %v", got)
 		}
 		if got := u.litText(); got != "京都行き" {
 			t.Errorf("of event 5 is lit %q", got)
 		}
 		u.press("k", "enter")
-		if len(u.m.stack) != 2 || u.m.top().target() != eventAt(4, 4) {
-			t.Errorf("enter leads to %v, %d panels deep", u.m.top().target(), len(u.m.stack))
+		if len(u.m.stack) != 2 || u.m.top().Target() != load.EventAt(4, 4) {
+			t.Errorf("enter leads to %v, %d panels deep", u.m.top().Target(), len(u.m.stack))
 		}
 		u.press("a", "a")
-		if _, is := u.m.top().(*detail); !is {
+		if _, is := u.m.top().(*detail.Panel); !is {
 			t.Errorf("a second a leads to\n%s", u.screen())
 		}
 		u.press("a", "tab")
 		u.sees("text of 4")
 		u.press("j", "G", "g", "tab", "j")
-		if got := u.m.top().target(); got != eventAt(4, 5) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 5) {
 			t.Errorf("the cursor moved with the text, to %v", got)
 		}
 	})
@@ -140,17 +144,17 @@ func TestClicksOnTextAndTree(t *testing.T) {
 		}
 		u.press("g", "n", "a")
 		click(4)
-		if got := u.m.top().target(); got != eventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("a click on the third event selects %v", got)
 		}
 		click(15)
 		u.press("j")
-		if p := u.m.top().(*textPanel); !p.inText || p.target() != eventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
 		}
 		u.press("esc", "W", "tab")
 		click(2)
-		if got := u.m.top().target().Exchange; got != 4 {
+		if got := u.m.top().Target().Exchange; got != 4 {
 			t.Errorf("a click on the tree selects exchange %d", got)
 		}
 	})
@@ -159,11 +163,11 @@ func TestClicksOnTextAndTree(t *testing.T) {
 // What a notification brings to a webhook stands in its request.
 func TestTextOfANotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
+		m := tuitest.Growing(t, 0)
 		body := `{"statusUpdate":{"taskId":"t-1","contextId":"c","status":{"state":"TASK_STATE_COMPLETED","message":` +
 			`{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"All is booked"}]}}}}`
-		steps := asked(1, "POST /hook HTTP/1.1\r\nHost: client.example\r\nContent-Type: application/json\r\n\r\n", body)
-		record(t, m, append(steps, answered(1, "{}")...))
+		steps := tuitest.Asked(1, "POST /hook HTTP/1.1\r\nHost: client.example\r\nContent-Type: application/json\r\n\r\n", body)
+		tuitest.Record(t, m, append(steps, tuitest.Answered(1, "{}")...))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
 		u.press("a")
@@ -175,21 +179,21 @@ func TestTextOfANotification(t *testing.T) {
 // A stream that goes on grows on the screen; the cursor stays unless it was put at the end.
 func TestTextGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, subscribed(1, "t-1"))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 120, 30, Options{})
 		defer u.close()
 		u.press("a")
 		u.sees("no event so far")
 		u.sees("still open")
-		record(t, m, []capture.Step{chunk(1, 1, "Once", ""), chunk(1, 2, " upon", `,"append":true`)})
+		tuitest.Record(t, m, []capture.Step{chunk(1, 1, "Once", ""), chunk(1, 2, " upon", `,"append":true`)})
 		u.pass(3 * time.Second)
 		u.sees("Once upon")
 		u.sees("2 chunks, no last chunk")
 		if got := u.litText(); got != "Once" {
 			t.Errorf("lit is %q", got)
 		}
-		record(t, m, []capture.Step{chunk(1, 3, " a time", `,"append":true,"lastChunk":true`)})
+		tuitest.Record(t, m, []capture.Step{chunk(1, 3, " a time", `,"append":true,"lastChunk":true`)})
 		u.pass(3 * time.Second)
 		u.sees("Once upon a time")
 		u.sees("3 chunks, complete")
@@ -197,7 +201,7 @@ func TestTextGrows(t *testing.T) {
 			t.Errorf("the cursor moved with the stream: lit is %q", got)
 		}
 		u.press("G")
-		record(t, m, []capture.Step{chunk(1, 4, "Another", "")})
+		tuitest.Record(t, m, []capture.Step{chunk(1, 4, "Another", "")})
 		u.pass(3 * time.Second)
 		u.sees("begun again")
 		u.sees("4 events, following")
@@ -216,7 +220,7 @@ func TestTextOfALongStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := append(subscribed(1, "t-1"), chunk(1, 1, "word ", ""))
+	steps := append(tuitest.Subscribed(1, "t-1"), chunk(1, 1, "word ", ""))
 	for k := 2; k <= events; k++ {
 		steps = append(steps, chunk(1, k, fmt.Sprint("word", k, " "), `,"append":true`))
 	}
@@ -256,7 +260,7 @@ func TestKeysBeforeTheText(t *testing.T) {
 		u.strike("j")
 		u.strike("j")
 		u.pass(time.Second)
-		if got := u.m.top().target(); got != eventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("two keys lead to %v", got)
 		}
 	})

@@ -14,6 +14,8 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
 	"a2atap/tui/terminal"
 )
 
@@ -23,8 +25,8 @@ type Options struct {
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
 	Making   <-chan struct{}                         // closed when the Reading will not grow further; nil if it is whole
-	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
-	Theme    Theme                                   // Dark if it is empty
+	Verdicts *load.Verdicts                          // on a recording of this process; nil: the inspector judges by itself
+	Theme    style.Theme                             // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
@@ -49,12 +51,12 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 		return err
 	}
 	if o.Theme == "" {
-		o.Theme = Dark
+		o.Theme = style.Dark
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := terminal.NewOutput(o.Out)
-	m := newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o)
+	m := newInspector(load.New(ctx, src, o.Rules, o.Keys...), o)
 	m.out = out
 	options := []tea.ProgramOption{
 		tea.WithAltScreen(), tea.WithOutput(out), tea.WithContext(ctx), tea.WithoutSignalHandler(),

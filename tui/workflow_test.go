@@ -8,17 +8,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/detail"
+	"a2atap/tui/load"
+	"a2atap/tui/tuitest"
 )
 
 // sent returns the steps of a request to do something.
 func sent(seq uint64, client, agent, traceparent string) []capture.Step {
-	steps := asked(seq,
+	steps := tuitest.Asked(seq,
 		"POST /a2a HTTP/1.1\r\nHost: "+agent+".example\r\nA2A-Version: 1.0\r\nTraceparent: "+traceparent+
 			"\r\nContent-Type: application/json\r\n\r\n",
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"SendMessage","params":{"message":`+
@@ -34,7 +35,7 @@ func parent(trace byte, span uint64) string { return fmt.Sprintf("00-%032x-%016x
 
 // done returns the steps of the answer.
 func done(seq uint64, task string) []capture.Step {
-	return answered(seq, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":%q,"contextId":"c-%s",`+
+	return tuitest.Answered(seq, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":%q,"contextId":"c-%s",`+
 		`"status":{"state":"TASK_STATE_COMPLETED"}}}}`, seq, task, task))
 }
 
@@ -43,16 +44,16 @@ func done(seq uint64, task string) []capture.Step {
 func trip(t *testing.T) *capture.Memory {
 	t.Helper()
 	m := capture.NewMemory(capture.Info{Name: "trip.a2atap"})
-	record(t, m, sent(1, "traveller", "planner", parent(1, 1)))
-	record(t, m, sent(2, "planner", "hotel", parent(1, 2)))
-	record(t, m, sent(3, "hotel", "payer", parent(7, 1)))
-	record(t, m, done(3, "paid"))
-	record(t, m, sent(4, "stranger", "hotel", parent(9, 1)))
-	record(t, m, done(2, "room"))
-	record(t, m, sent(5, "planner", "flight", parent(1, 3)))
-	record(t, m, done(5, "seat"))
-	record(t, m, done(4, "other"))
-	record(t, m, done(1, "trip"))
+	tuitest.Record(t, m, sent(1, "traveller", "planner", parent(1, 1)))
+	tuitest.Record(t, m, sent(2, "planner", "hotel", parent(1, 2)))
+	tuitest.Record(t, m, sent(3, "hotel", "payer", parent(7, 1)))
+	tuitest.Record(t, m, done(3, "paid"))
+	tuitest.Record(t, m, sent(4, "stranger", "hotel", parent(9, 1)))
+	tuitest.Record(t, m, done(2, "room"))
+	tuitest.Record(t, m, sent(5, "planner", "flight", parent(1, 3)))
+	tuitest.Record(t, m, done(5, "seat"))
+	tuitest.Record(t, m, done(4, "other"))
+	tuitest.Record(t, m, done(1, "trip"))
 	return m
 }
 
@@ -91,14 +92,11 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 			u := newUI(t, trip(t).Reader(), 120, 30, Options{})
 			defer u.close()
 			u.press("g", "j", "j").press(strings.Fields(way)...)
-			before := u.m.top().place()
+			before := u.m.top().Scope()
 			u.press("W")
 			u.sees("› workflow of 1")
 			u.sees("4 exchanges")
-			if seqs := u.m.top().(*workflowPanel).ladder.content.seqs; !cmp.Equal(seqs, []uint64{1, 2, 3, 5}) {
-				t.Errorf("the workflow has %d, want 1 2 3 5", seqs)
-			}
-			if got := u.m.top().target().Exchange; got != 3 {
+			if got := u.m.top().Target().Exchange; got != 3 {
 				t.Errorf("from exchange 3 the cursor is at %d", got)
 			}
 			u.press("W")
@@ -106,11 +104,11 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 			u.press("tab")
 			u.sees(">  │  └─ 3") // of the tree
 			u.press("enter")
-			if d, is := u.m.top().(*detail); !is || d.seq != 3 {
+			if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 3 {
 				t.Errorf("enter on 3 opens\n%s", u.screen())
 			}
 			u.press("esc", "esc")
-			if after := u.m.top().place(); after != before {
+			if after := u.m.top().Scope(); after != before {
 				t.Errorf("back leads to panel %b, want %b", after, before)
 			}
 		})
@@ -127,7 +125,7 @@ func TestWorkflowKeysInAdvance(t *testing.T) {
 			u.strike(k)
 		}
 		u.pass(time.Second)
-		if got := u.m.top().target().Exchange; got != 3 || !u.m.top().(*workflowPanel).asTree {
+		if got := u.m.top().Target().Exchange; got != 3 || !strings.Contains(u.screen(), "└─ 3") {
 			t.Errorf("the cursor is at %d, want 3, of the tree:\n%s", got, u.screen())
 		}
 	})
@@ -137,24 +135,24 @@ func TestWorkflowKeysInAdvance(t *testing.T) {
 func TestWorkflowGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
-		record(t, m, sent(1, "traveller", "planner", parent(1, 1)))
+		tuitest.Record(t, m, sent(1, "traveller", "planner", parent(1, 1)))
 		u := newUI(t, m.Reader(), 120, 30, Options{})
 		defer u.close()
 		u.press("g", "W")
 		u.sees("  1 exchange\n")
-		record(t, m, sent(2, "planner", "hotel", parent(1, 2)))
+		tuitest.Record(t, m, sent(2, "planner", "hotel", parent(1, 2)))
 		u.pass(10 * time.Second)
 		u.sees("2 exchanges")
 		u.sees("hotel")
 		u.press("G")
 		at := u.cursorLine()
-		record(t, m, sent(3, "stranger", "hotel", parent(9, 1)))
-		record(t, m, done(3, "other"))
+		tuitest.Record(t, m, sent(3, "stranger", "hotel", parent(9, 1)))
+		tuitest.Record(t, m, done(3, "other"))
 		u.pass(10 * time.Second)
 		if got := u.cursorLine(); got != at || strings.Contains(u.screen(), "stranger") {
 			t.Errorf("the cursor went from %q to %q:\n%s", at, got, u.screen())
 		}
-		record(t, m, done(2, "room"))
+		tuitest.Record(t, m, done(2, "room"))
 		u.pass(10 * time.Second)
 		u.sees("200 room completed")
 	})
@@ -164,7 +162,7 @@ func TestWorkflowGrows(t *testing.T) {
 func TestWorkflowOfVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := trip(t)
-		v := NewVerdicts(0)
+		v := load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 120, 30, Options{Verdicts: v})
 		defer u.close()
 		u.press("g", "j", "W")
@@ -188,12 +186,12 @@ func TestWorkflowOfUnfinishedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
 		steps := sent(1, "traveller", "planner", parent(1, 1))
-		record(t, m, steps[:1])
+		tuitest.Record(t, m, steps[:1])
 		u := newUI(t, m.Reader(), 120, 30, Options{})
 		defer u.close()
 		u.press("g", "W")
 		u.sees("known when its request has been read")
-		record(t, m, steps[1:])
+		tuitest.Record(t, m, steps[1:])
 		u.pass(10 * time.Second)
 		u.sees("workflow of 1")
 	})
@@ -204,9 +202,9 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000
 		m := capture.NewMemory(capture.Info{Name: "many.a2atap"})
-		v := NewVerdicts(0)
+		v := load.NewVerdicts(0)
 		for n := uint64(1); n <= many; n++ {
-			record(t, m, call(n, "t-1", "TASK_STATE_WORKING"))
+			tuitest.Record(t, m, tuitest.Call(n, "t-1", "TASK_STATE_WORKING"))
 			l := workflow.Link{Exchange: n, Workflow: 1, Parent: min(1, n-1)}
 			if n > 1 {
 				l.By = workflow.ByTask
@@ -218,35 +216,11 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 		defer u.close()
 		u.press("g", "W")
 		u.sees("the first 1,000 of 10,000 exchanges")
-		if n := len(u.m.top().(*workflowPanel).ladder.content.tree); n != 1000 {
-			t.Errorf("the tree has %d exchanges", n)
+		u.press("tab", "G")
+		if got := u.m.top().Target().Exchange; got != 1000 {
+			t.Errorf("the tree ends with %d", got)
 		}
 		u.press("esc", "G", "W")
 		u.sees("the first 1,000 of 10,000; 10000 is not among them")
 	})
-}
-
-// A tree has each exchange once, whatever the links: a card before its call, causes that are not shown, and chains.
-func TestTree(t *testing.T) {
-	rows := make(map[uint64]entry)
-	links := []workflow.Link{
-		{Exchange: 1, Parent: 2, By: workflow.Prelude},
-		{Exchange: 2},
-		{Exchange: 3, Parent: 2, By: workflow.ByTrace},
-		{Exchange: 4, Parent: 3, By: workflow.Nested},
-		{Exchange: 5, Parent: 99, By: workflow.ByTrace},
-	}
-	for _, l := range links {
-		rows[l.Exchange] = entry{seq: l.Exchange}
-	}
-	var got []string
-	for _, b := range tree(links, rows) {
-		got = append(got, strings.TrimRight(fmt.Sprint(b.stem, b.seq, " ", b.inferred()), " "))
-	}
-	want := []string{
-		"2", "├─ 1 inferred: " + workflow.Prelude.String(), "└─ 3", "   └─ 4 inferred: " + workflow.Nested.String(), "5",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
 }

@@ -1,0 +1,39 @@
+package detail
+
+import (
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/tui/find"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+	"a2atap/tui/tuitest"
+)
+
+// BenchmarkSearchEvents searches a stream of 100,000 events.
+func BenchmarkSearchEvents(b *testing.B) {
+	m := tuitest.Long(b, 100_000)
+	l := load.New(b.Context(), m, nil)
+	d := New(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
+	d.Resize(80, 22)
+	d.Update(d.Begin()())
+	for d.More {
+		d.Update(d.readOn(0)())
+	}
+	p, err := find.Parse("kyoto")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		d.search = search{pattern: p, opened: -1}
+		for d.search.next < d.events() {
+			d.search.ticket = 1
+			msg := searchEvents(l, 1, d.source(), d.search.next, d.search.arrival)().(eventsSearched)
+			if msg.err != nil {
+				b.Fatal(msg.err)
+			}
+			d.search.next, d.search.arrival = msg.next, msg.arrival
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/event")
+}

@@ -1,0 +1,82 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/sequence"
+	"a2atap/proxy/capture"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
+
+// Arrow lays out what passed at an arrow.
+func (s Source) Arrow(a *sequence.Arrow) []Line {
+	w := writer{Source: s}
+	w.arrow(a)
+	return w.lines
+}
+
+// arrow writes what passed at an arrow.
+func (w *writer) arrow(a *sequence.Arrow) {
+	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
+	res := w.Exchange.Response
+	switch {
+	case a.Broken && w.Exchange.Fault != nil:
+		w.put(at, style.Text(style.Error, "✗ "+w.Exchange.Fault.Kind+" by "+w.Exchange.Fault.Side).Add(style.Normal, ": "+w.Exchange.Fault.Detail), 2)
+	case !a.Response:
+		w.message(at, w.Exchange.Request.Head, &w.Exchange.Request.Body, "→ ", style.Request)
+	case res == nil:
+	case a.Event > 0:
+		w.arrowEvents(a, res.Events)
+	case res.Stream:
+		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(load.CountEvents(res.Events), "event")), 0)
+	default:
+		w.message(at, res.Head, &res.Body, "← ", style.Answer)
+	}
+}
+
+// message writes the first line of a head, and the body, or the other lines if there is none.
+func (w *writer) message(at analyzer.Place, raw []byte, body *capture.Body, mark string, look style.Style) {
+	first, fields, _ := strings.Cut(string(raw), "\n")
+	w.put(at, style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
+	if len(body.Data) == 0 {
+		for field := range strings.Lines(fields) {
+			w.field(at, strings.TrimRight(field, "\r\n"))
+		}
+	}
+	var head capture.Head
+	if at.Response {
+		head = capture.ParseResponseHead(raw)
+	} else {
+		head = capture.ParseRequestHead(raw)
+	}
+	w.body(at.Body(), body, &head)
+}
+
+// arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
+func (w *writer) arrowEvents(a *sequence.Arrow, events []capture.Event) {
+	none := func(analyzer.Place) bool { return false }
+	var reading *reading.Reading
+	for i := range events {
+		e := &events[i]
+		place := load.EventAt(a.Exchange, e.K)
+		switch {
+		case e.K < a.Event || e.K > max(a.Event, a.Last):
+		case a.Last <= a.Event:
+			w.event(place, e, none)
+		default:
+			if reading == nil {
+				reading = w.Load.Reader.Read(load.Brief(w.Exchange))
+			}
+			w.put(place, style.Text(style.Strong, text.Pad(fmt.Sprintf("·%d", e.K), 6)).
+				Add(style.Normal, text.Clip(EventSummary(&reading.Call, e), 400)), 6)
+		}
+	}
+	if len(w.lines) == 0 {
+		w.put(analyzer.Place{}, style.Text(style.Dim, "not read here; enter opens the exchange at this place"), 0)
+	}
+}

@@ -1,0 +1,335 @@
+// Package document lays an exchange out as lines for people: heads, bodies and events, with findings below the lines
+// where they stand, and how it all ended. JSON is laid out one member or element a line, whatever is wrong with it, and
+// its objects and arrays fold; what is searched for is highlighted. Control characters are spelt out, and bytes that are
+// not text become a table.
+//
+// A Source says what is laid out, and how. Build lays out what the detail shows, of whose stream the events are laid out
+// only where they are open; Print gives all of an exchange to a printer, piece by piece; Source.Arrow lays out what
+// passed at one arrow of a ladder; Source.Occurs searches without laying anything out for the screen.
+package document
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
+	"a2atap/tui/find"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
+
+// A View is how the detail shows bodies and events.
+type View uint8
+
+const (
+	JSON    View = iota // content codings taken off, JSON laid out
+	Decoded             // the A2A objects
+	Raw                 // the bytes as they were recorded
+	Views
+)
+
+func (v View) String() string { return [...]string{"as JSON", "decoded", "raw"}[v] }
+
+// Bounds of what is shown of a body.
+const (
+	FirstShown = 64 << 10
+	MaxShown   = 1 << 20
+	MaxLines   = 50_000 // of one body, however short they are
+)
+
+// A Line is a line of the detail.
+type Line struct {
+	style.Line
+	Place      analyzer.Place
+	Finding    bool              // it is a finding at place
+	Found      *analyzer.Finding // which, if it is one
+	highlights []Highlight       // where it matches what is searched for, in order
+	Upto       int               // matches of its part of the detail that begin up to the end of this line
+	Node       Node              // the object or array that begins in it
+	depth      int               // of a JSON text: how many objects and arrays it is in
+	Hidden     []analyzer.Place  // findings inside, if node is folded
+}
+
+// A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
+// some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
+// a great many.
+type Document struct {
+	Before, After []Line
+	Marks         map[int][]Line // by index of the event: its findings
+	Open          map[int][]Line // by index of the event: its content and its findings
+	Cut           bool           // a body is longer than what is shown
+	Total         time.Duration  // that the bars of the events stand for; 0 if there are none
+	Reading       *reading.Reading
+	Pattern       *find.Pattern // that was searched for
+}
+
+// A Source holds what a document is built from.
+type Source struct {
+	load.Excerpt
+	Context  context.Context
+	Load     *load.Loader
+	Findings []analyzer.Finding
+	View     View
+	Width    int
+	Limit    int   // bytes of a body
+	Open     []int // events whose content is shown
+	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
+	Reading  *reading.Reading
+	Folds    Folding
+	Pattern  *find.Pattern // that is searched for; nil if none is
+	Note     notes.Note
+}
+
+// Built is the message of loader.build.
+type Built struct {
+	Ticket uint64
+	Doc    Document
+}
+
+// Build lays an exchange out.
+func Build(l *load.Loader, ticket uint64, s Source) tea.Cmd {
+	return func() tea.Msg {
+		s.Load, s.Reading = l, l.Reader.Read(s.Exchange)
+		return Built{ticket, s.layout()}
+	}
+}
+
+func (s Source) layout() Document {
+	w := writer{Source: s, doc: Document{Marks: make(map[int][]Line), Open: make(map[int][]Line)}}
+	w.doc.Reading, w.doc.Pattern = s.Reading, s.Pattern
+	w.request()
+	w.answer()
+	w.doc.Before = w.part()
+	w.contents()
+	w.ending()
+	w.doc.After = w.part()
+	return w.doc
+}
+
+func (w *writer) request() {
+	at := analyzer.Place{Exchange: w.Exchange.Seq}
+	w.noted()
+	if how := w.Exchange.Client.How; how != "" && how != "user-agent" && how != "default" {
+		w.say(analyzer.Place{}, style.Text(style.Dim, "client "+w.Exchange.Client.Name+": "+how), 0)
+	}
+	w.head(at, w.Exchange.Request.Head, style.Request, "→ ")
+	head := capture.ParseRequestHead(w.Exchange.Request.Head)
+	w.body(at.Body(), &w.Exchange.Request.Body, &head)
+	w.trailer(at, w.Exchange.Request.Trailer)
+}
+
+// noted writes the mark and the comment, if there are any.
+func (w *writer) noted() {
+	words := ""
+	if w.Note.Marked {
+		words = "* marked "
+	}
+	if w.Note.Comment != "" {
+		words += "# " + w.Note.Comment
+	}
+	if words != "" {
+		w.say(analyzer.Place{}, style.Text(style.Title, strings.TrimSpace(words)), 2)
+	}
+}
+
+func (w *writer) answer() {
+	w.say(analyzer.Place{}, style.Line{}, 0)
+	at := analyzer.Place{Exchange: w.Exchange.Seq, Response: true}
+	res := w.Exchange.Response
+	if res == nil {
+		w.say(at, style.Text(style.Dim, "no response was recorded"), 0)
+		w.found(func(p analyzer.Place) bool { return p.Response })
+		return
+	}
+	for _, head := range res.Informational {
+		w.head(analyzer.Place{}, head, style.Dim, "← ")
+	}
+	w.head(at, res.Head, style.Answer, "← ")
+	if res.Stream {
+		w.say(analyzer.Place{}, style.Line{}, 0)
+		w.say(at.Body(), style.Text(style.Dim, w.howMany()+"; enter opens one"+w.bars()), 0)
+		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
+		return
+	}
+	head := capture.ParseResponseHead(res.Head)
+	w.body(at.Body(), &res.Body, &head)
+	w.trailer(at, res.Trailer)
+}
+
+// head writes a head, with its findings below each line.
+func (w *writer) head(at analyzer.Place, raw []byte, look style.Style, mark string) {
+	if w.counting && w.Pattern.Absent(raw) {
+		return
+	}
+	if w.View == Raw {
+		for _, piece := range rawLines(raw) {
+			w.put(at.Line(), style.Text(look, mark).Add(style.Normal, piece), 2)
+			mark = ""
+		}
+	} else {
+		first, rest, _ := strings.Cut(string(raw), "\n")
+		w.put(at.Line(), style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
+		w.found(func(p analyzer.Place) bool { return p.Response == at.Response && isFirst(p.Part) })
+		for field := range strings.Lines(rest) {
+			w.field(at, strings.TrimRight(field, "\r\n"))
+		}
+	}
+	w.found(func(p analyzer.Place) bool {
+		return p.Response == at.Response && at.Exchange > 0 && (w.View == Raw && isFirst(p.Part) ||
+			w.headerAbsent(p, raw))
+	})
+}
+
+func isFirst(part string) bool { return part == "" || part == "line" || part == "status" }
+
+// headerAbsent reports whether a place is a header that the head, as it is shown, does not have.
+func (w *writer) headerAbsent(p analyzer.Place, raw []byte) bool {
+	name, ok := HeaderOf(p.Part)
+	if !ok {
+		return false
+	}
+	fields, _ := capture.ParseFields(raw)
+	return w.View == Raw || !fields.Has(name)
+}
+
+func HeaderOf(part string) (string, bool) {
+	name, ok := strings.CutPrefix(part, "header[")
+	return strings.TrimSuffix(name, "]"), ok
+}
+
+func (w *writer) field(at analyzer.Place, field string) {
+	if field == "" {
+		return
+	}
+	name, value, _ := strings.Cut(field, ":")
+	w.put(at.Header(name), style.Text(style.Name, name).Add(style.Dim, ":").Add(style.Normal, value), 4)
+	w.found(func(p analyzer.Place) bool {
+		broken, ok := HeaderOf(p.Part)
+		return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
+	})
+}
+
+func (w *writer) trailer(at analyzer.Place, raw []byte) {
+	for field := range strings.Lines(string(raw)) {
+		w.field(at, "trailer "+strings.TrimRight(field, "\r\n"))
+	}
+}
+
+// EventIndent is how far what belongs to an event stands to the right of its row.
+const EventIndent = 2
+
+// contents lays out the findings of a stream's events, and the contents of those that are open.
+func (w *writer) contents() {
+	if w.Exchange.Response == nil || !w.Exchange.Response.Stream {
+		return
+	}
+	w.Width -= EventIndent
+	defer func() { w.Width += EventIndent }()
+	for i := range w.Findings {
+		f := &w.Findings[i]
+		if !f.Place.Response {
+			continue
+		}
+		if at := w.Excerpt.Events.IndexOf(f.Place.Part); at >= 0 {
+			w.doc.Marks[at] = append(w.doc.Marks[at], FindingLines(f, w.Width-1)...)
+		}
+	}
+	for _, i := range w.Open {
+		err := w.Load.Events(w.Context, w.Exchange.Seq, w.Excerpt.Events, i, i, func(at int, e *capture.Event) {
+			if at == i {
+				place := load.EventAt(w.Exchange.Seq, e.K)
+				w.event(place, e, func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part })
+			}
+		})
+		if err != nil {
+			w.say(analyzer.Place{}, style.Text(style.Error, "! "+err.Error()), 2)
+		}
+		w.doc.Open[i] = w.part()
+	}
+}
+
+// barsFrom is the width of the panel from which the rows of events have bars.
+const barsFrom = 90
+
+// bars decides what the bars of the events stand for, and says it.
+func (w *writer) bars() string {
+	if w.Width < barsFrom || w.More || w.Excerpt.Events.At <= 0 {
+		return ""
+	}
+	w.doc.Total = w.Excerpt.Events.At
+	return "; bars are the waits before the events, on a scale from 0 to " + text.Duration(w.doc.Total)
+}
+
+// howMany says how many events there are, once all were read.
+func (w *writer) howMany() string {
+	if w.More {
+		return "events"
+	}
+	return text.Plural(w.Excerpt.Events.Count(), "event")
+}
+
+// event writes the content of one event.
+func (w *writer) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
+	if w.counting && w.View != Decoded && w.Pattern.Absent(e.Raw) {
+		return
+	}
+	fields := e.Fields()
+	if w.View == Raw || !fields.HasData {
+		w.found(mine)
+		w.plain(at, rawLines(e.Raw))
+		return
+	}
+	for _, field := range []struct{ name, value string }{{"event", string(fields.Type)}, {"id", string(fields.ID)}} {
+		if field.value != "" {
+			w.put(at, style.Text(style.Name, field.name).Add(style.Dim, ": ").Add(style.Normal, field.value), 2)
+		}
+	}
+	if w.View == Decoded {
+		w.found(mine)
+		w.decodedEvent(at, fields.Data)
+		return
+	}
+	w.content(at, fields.Data, mine)
+}
+
+// ending writes how the exchange ended, and what the recorder noted about it.
+func (w *writer) ending() {
+	w.say(analyzer.Place{}, style.Line{}, 0)
+	if res := w.Exchange.Response; res != nil && res.Stream {
+		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
+	}
+	if f := w.Exchange.Fault; f != nil {
+		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
+	}
+	switch {
+	case w.More:
+		w.say(analyzer.Place{}, style.Text(style.Dim, "… loading"), 0)
+	case w.Exchange.State == capture.StateOpen:
+		w.say(analyzer.Place{}, style.Text(style.Warning, "… still open"), 0)
+	case w.Exchange.State == capture.StateInterrupted:
+		w.say(analyzer.Place{}, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
+	case w.Exchange.Ended >= 0:
+		w.say(analyzer.Place{}, style.Text(style.Dim, "ended after "+text.Duration(w.Exchange.Ended)), 0)
+	}
+	if w.Exchange.Lost > 0 {
+		w.say(analyzer.Place{}, style.Text(style.Warning,
+			"? "+text.Plural(w.Exchange.Lost, "byte")+" were not recorded; it is not known where"), 2)
+	}
+	for _, r := range w.Exchange.Rewrites {
+		w.say(analyzer.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
+	}
+	for _, note := range w.Exchange.Notes {
+		if strings.HasPrefix(note, capture.FaultMadeHere) {
+			w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+note), 2)
+		} else {
+			w.say(analyzer.Place{}, style.Text(style.Dim, "note: "+note), 2)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package document
+
+import (
+	"fmt"
+	"math"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/proxy/capture"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
+
+// A Side is a part of an exchange.
+type Side uint8
+
+// The sides.
+const (
+	BothSides Side = iota
+	RequestSide
+	ResponseSide
+)
+
+// A Part says which part of an exchange is meant.
+type Part struct {
+	Side  Side
+	Event int // of the answer, by its number; 0 for all of the side
+}
+
+// indentRoom is how many columns bound the depth to which JSON is indented.
+const indentRoom = 120
+
+// Print lays out a part of an exchange for somebody who takes its lines: heads, bodies with their content codings
+// taken off and JSON laid out, events, findings below the lines where they stand, and at last how it ended. No line is
+// wrapped, and none is left out. It stops at an error of take, and returns it.
+func Print(
+	x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part Part, take func(style.Line) error,
+) error {
+	p := printing{take: take, writer: writer{Source: Source{
+		Excerpt: load.Excerpt{Exchange: x}, Findings: findings, Width: indentRoom, Limit: math.MaxInt, Reading: r,
+		whole: true,
+	}}}
+	p.doc.Reading = r
+	if part.Event > 0 {
+		return p.oneEvent(part.Event)
+	}
+	if part.Side != ResponseSide {
+		p.request()
+	}
+	if part.Side == RequestSide {
+		return p.flush()
+	}
+	if x.Response == nil || !x.Response.Stream {
+		p.answer()
+	} else if err := p.stream(); err != nil {
+		return err
+	}
+	p.ending()
+	return p.flush()
+}
+
+// A printing is an exchange that is being printed.
+type printing struct {
+	writer
+	take func(style.Line) error
+}
+
+// flush gives away what was written since it was called last.
+func (p *printing) flush() error {
+	for _, l := range p.lines {
+		if err := p.take(l.Line); err != nil {
+			return err
+		}
+	}
+	p.lines = p.lines[:0]
+	return nil
+}
+
+// stream prints an event at a time, since there may be a great many.
+func (p *printing) stream() error {
+	res := p.Exchange.Response
+	p.say(analyzer.Place{}, style.Line{}, 0)
+	at := analyzer.Place{Exchange: p.Exchange.Seq, Response: true}
+	p.head(at, res.Head, style.Answer, "← ")
+	p.found(func(f analyzer.Place) bool { return f.Response && f.Part == "body" })
+	for i := range res.Events {
+		p.say(analyzer.Place{}, style.Line{}, 0)
+		p.headedEvent(&res.Events[i])
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneEvent prints an event of the answer.
+func (p *printing) oneEvent(k int) error {
+	for i := 0; p.Exchange.Response != nil && i < len(p.Exchange.Response.Events); i++ {
+		if e := &p.Exchange.Response.Events[i]; e.K == k {
+			p.headedEvent(e)
+		}
+	}
+	return p.flush()
+}
+
+func (p *printing) headedEvent(e *capture.Event) {
+	place := load.EventAt(p.Exchange.Seq, e.K)
+	p.put(place, eventHead(e), 0)
+	p.event(place, e, func(f analyzer.Place) bool { return f.Response && e.K > 0 && f.Part == place.Part })
+}
+
+// eventHead returns the line above an event: its number and when it came, from the beginning of the exchange.
+func eventHead(e *capture.Event) style.Line {
+	l := style.Text(style.Answer, "← comment")
+	if e.K > 0 {
+		l = style.Text(style.Answer, fmt.Sprintf("← event %d", e.K))
+	}
+	if e.At >= 0 {
+		l = l.Add(style.Dim, "  +"+text.Duration(e.At))
+	}
+	if e.Unterminated {
+		l = l.Add(style.Warning, "  unterminated")
+	}
+	if e.Dropped > 0 {
+		l = l.Add(style.Warning, "  cut: "+text.Plural(e.Dropped, "more byte")+" were not recorded")
+	}
+	return l
+}

@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/tui/menu"
+	"a2atap/tui/text"
+)
+
+// An Exporter writes exchanges of the capture into files. Its function runs outside the event loop.
+type Exporter struct {
+	Formats []ExportFormat
+
+	// Write writes the exchanges of these numbers, in order, all of the capture if they are nil, and returns how many
+	// bytes the file has then. It returns an error that wraps fs.ErrExist if the file exists, unless it is to be
+	// overwritten.
+	Write func(ctx context.Context, file string, f ExportFormat, seqs []uint64, overwrite bool) (int64, error)
+}
+
+// An ExportFormat is a form in which exchanges are written.
+type ExportFormat struct {
+	Key    string // with which it is chosen
+	Name   string // such as "har"
+	Words  string // for people
+	Ending string // of the file's name
+	Single bool   // it holds one exchange alone
+}
+
+// exporting asks what is written where, and writes it.
+type exporting struct{ inspector *inspector }
+
+// A selection is what is exported.
+type selection struct {
+	words string
+	name  string // for the file
+	count int    // of exchanges, -1 if that is not known yet
+	seqs  func(context.Context) ([]uint64, error)
+}
+
+// begin asks what is to be exported, then in which form, then into which file.
+func (e *exporting) begin(at analyzer.Place) tea.Cmd {
+	m := e.inspector
+	load, seq := m.shared.Load, at.Exchange
+	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
+		return func(context.Context) ([]uint64, error) { return seqs, nil }
+	}
+	one := selection{words: fmt.Sprintf("exchange %d", seq), name: fmt.Sprint(seq), count: 1, seqs: these([]uint64{seq})}
+	task := selection{
+		words: fmt.Sprintf("all exchanges of the task of %d", seq), name: fmt.Sprintf("%d-task", seq), count: -1,
+		seqs: func(ctx context.Context) ([]uint64, error) {
+			_, seqs, err := load.SameTask(ctx, seq)
+			return seqs, err
+		},
+	}
+	var list []uint64
+	for _, note := range m.shared.Notes.All() {
+		if note.Marked && note.Seq <= m.shared.Info.Exchanges {
+			list = append(list, note.Seq)
+		}
+	}
+	marked := selection{
+		words: "the marked ones: " + text.Plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
+	}
+	shown := selection{
+		words: "all: " + text.Plural(m.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
+	}
+	if matches, filtered := m.list.Matches(); filtered {
+		found := append([]uint64{}, matches...)
+		shown = selection{
+			words: "what the filter shows: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
+			seqs: these(found),
+		}
+	}
+	choose := func(key string, s selection, off string) menu.Choice {
+		return menu.Choice{Key: key, Words: s.words, Off: off, Do: func() tea.Cmd { return e.chooseFormat(at, s) }}
+	}
+	noneMarked, noneFound := "", ""
+	if len(list) == 0 {
+		noneMarked = "x marks one"
+	}
+	if shown.count == 0 {
+		noneFound = "nothing matches"
+	}
+	return m.push(menu.New("export", at, []menu.Choice{
+		choose("e", one, ""), choose("t", task, ""), choose("m", marked, noneMarked), choose("f", shown, noneFound),
+	}))
+}
+
+// chooseFormat asks in which form.
+func (e *exporting) chooseFormat(at analyzer.Place, s selection) tea.Cmd {
+	m := e.inspector
+	var choices []menu.Choice
+	for _, f := range m.options.Exporter.Formats {
+		c := menu.Choice{Key: f.Key, Words: f.Words, Do: func() tea.Cmd { return e.exportTo(f, s) }}
+		if f.Single && s.count != 1 {
+			c.Off = "of one exchange alone"
+		}
+		choices = append(choices, c)
+	}
+	return m.push(menu.New("as", at, choices))
+}
+
+// exportTo asks for the name of the file.
+func (e *exporting) exportTo(f ExportFormat, s selection) tea.Cmd {
+	m := e.inspector
+	name := strings.TrimSuffix(filepath.Base(m.shared.Info.Name), filepath.Ext(m.shared.Info.Name))
+	if name == "" || name == "." || name == string(filepath.Separator) {
+		name = "export"
+	}
+	m.prompt = newPrompt("write to", name+"-"+s.name+f.Ending, func(file string) (tea.Cmd, error) {
+		if strings.TrimSpace(file) == "" {
+			return nil, errors.New("a name is needed")
+		}
+		return e.write(strings.TrimSpace(file), f, s, false), nil
+	})
+	return nil
+}
+
+// exported says what was written.
+type exported struct {
+	file  string
+	size  int64
+	count int // of exchanges; -1 for all
+	err   error
+	again func() tea.Cmd // writes over the file that is there
+}
+
+func (e *exporting) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
+	m := e.inspector
+	ctx, write := m.shared.Load.Context, m.options.Exporter.Write
+	m.shared.Message = "writing " + file + " …"
+	return func() tea.Msg {
+		seqs, err := s.seqs(ctx)
+		msg := exported{file: file, count: len(seqs), err: err}
+		if seqs == nil {
+			msg.count = -1
+		}
+		if err == nil {
+			msg.size, msg.err = write(ctx, file, f, seqs, overwrite)
+		}
+		msg.again = func() tea.Cmd { return e.write(file, f, s, true) }
+		return msg
+	}
+}
+
+// exported says what was written, or asks whether a file is to be overwritten.
+func (e *exporting) exported(msg exported) tea.Cmd {
+	m := e.inspector
+	m.shared.Message = ""
+	switch {
+	case errors.Is(msg.err, fs.ErrExist):
+		return m.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
+			map[string]func() tea.Cmd{"o": msg.again})
+	case msg.err != nil:
+		m.shared.Message = msg.err.Error()
+		return nil
+	}
+	what := "all exchanges"
+	if msg.count >= 0 {
+		what = text.Plural(msg.count, "exchange")
+	}
+	m.shared.Message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, text.Size(msg.size))
+	return nil
+}

@@ -1,0 +1,251 @@
+package ladder
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/tui/keys"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+	"a2atap/tui/text"
+)
+
+// A Workflow shows the exchanges of one request of a user, through all agents that work on it: as a ladder with a
+// lifeline for each client and agent, as the tree of what caused what, or as a waterfall.
+type Workflow struct {
+	ladder *Panel
+	shared *panel.Shared
+	asTree bool
+	tree   panel.Window  // over the branches
+	told   uint64        // how many links were told when it was last loaded
+	full   bool          // it has to be loaded even if no link has changed
+	keys   []keys.Action // that were pressed before it was loaded
+}
+
+func NewWorkflow(s *panel.Shared, seq uint64) *Workflow {
+	w := &Workflow{shared: s, ladder: New(s, seq)}
+	w.ladder.fetch = w.fetch
+	return w
+}
+
+// fetch returns the command that loads the workflow.
+func (w *Workflow) fetch(found load.Snapshot, pause time.Duration) tea.Cmd {
+	f := w.ladder
+	w.told = w.shared.Load.Links.Told.Load()
+	have := f.content.links
+	if w.full || !f.ready {
+		have = nil
+	}
+	w.full = false
+	return readWorkflow(f.load, f.loading, f.seq, have, found, pause)
+}
+
+func (w *Workflow) Scope() keys.Scope { return keys.InWorkflow }
+
+func (w *Workflow) Title() string {
+	if w.ladder.ready {
+		return "workflow of " + fmt.Sprint(w.ladder.content.root)
+	}
+	return "workflow"
+}
+
+// unread reports whether the links have yet to be read up to the exchange from which the panel was opened.
+func (w *Workflow) unread() bool {
+	return w.shared.Load.Reading.Now() == nil && w.shared.Load.Links.Last.Load() < w.ladder.seq && !w.shared.Judged.Ended
+}
+
+// Leave ends what is under way, since the panel goes.
+func (w *Workflow) Leave() { w.ladder.leave() }
+
+// Begin loads the workflow, if the links were read that far.
+func (w *Workflow) Begin() tea.Cmd {
+	if w.unread() {
+		return nil
+	}
+	return w.ladder.Begin()
+}
+
+func (w *Workflow) Resize(width, height int) tea.Cmd {
+	cmd := w.ladder.Resize(width, height)
+	w.tree.Width, w.tree.Height = width, max(height-1-w.treePreviewHeight(), 0)
+	w.tree.Reveal()
+	return cmd
+}
+
+func (w *Workflow) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case keys.Action:
+		return w.act(msg)
+	case Content:
+		return w.setContent(msg)
+	case arrowRead:
+		return w.ladder.Update(msg)
+	case panel.ExchangesChanged:
+		return w.changed(msg.Seqs)
+	case panel.FindingsChanged:
+		return w.changed(msg.Seqs)
+	case panel.LinksChanged:
+		return w.relink()
+	}
+	return nil
+}
+
+// changed loads the workflow again if one of the changed exchanges is in it.
+func (w *Workflow) changed(seqs []uint64) tea.Cmd {
+	if !slices.ContainsFunc(seqs, func(seq uint64) bool {
+		_, mine := slices.BinarySearch(w.ladder.content.seqs, seq)
+		return mine
+	}) {
+		return nil
+	}
+	w.full = true
+	return w.again()
+}
+
+// relink looks at the links again if there are new ones.
+func (w *Workflow) relink() tea.Cmd {
+	switch {
+	case w.unread():
+		return nil
+	case !w.ladder.ready && w.ladder.loading == 0:
+		return w.Begin()
+	case w.told == w.shared.Load.Links.Told.Load():
+		return nil
+	}
+	return w.again()
+}
+
+// again loads the workflow anew, now or when what is loading has come.
+func (w *Workflow) again() tea.Cmd {
+	if w.ladder.loading != 0 {
+		w.ladder.reloadAgain = true
+		return nil
+	}
+	return w.ladder.Begin()
+}
+
+func (w *Workflow) setContent(msg Content) tea.Cmd {
+	f := w.ladder
+	if msg.ticket != f.loading {
+		return nil
+	}
+	if msg.same {
+		f.loading, f.took = 0, msg.took
+		f.content.more = msg.more
+		if f.reloadAgain {
+			return f.Begin()
+		}
+		return nil
+	}
+	selected := w.Target().Exchange
+	cmds := []tea.Cmd{f.setContent(msg)}
+	w.full = w.full || msg.err != nil
+	w.tree.Length = len(f.content.tree)
+	w.tree.Move(w.branchOf(selected))
+	if f.ready {
+		keys := w.keys
+		w.keys = nil
+		for _, a := range keys {
+			cmds = append(cmds, w.act(a))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// branchOf returns the position of an exchange in the tree, or that of the cursor if it is not there.
+func (w *Workflow) branchOf(seq uint64) int {
+	for i := range w.ladder.content.tree {
+		if w.ladder.content.tree[i].Seq == seq {
+			return i
+		}
+	}
+	return w.tree.Cursor
+}
+
+func (w *Workflow) act(a keys.Action) tea.Cmd {
+	switch {
+	case !w.ladder.ready:
+		w.keys = append(w.keys, a)
+	case a == keys.NextPane:
+		w.turn()
+		return w.ladder.ShowMessage(false)
+	case !w.asTree:
+		return w.ladder.Update(a)
+	case a == keys.NextFinding:
+		return w.jump(1)
+	case a == keys.PreviousFinding:
+		return w.jump(-1)
+	default:
+		w.tree.Act(a)
+	}
+	return nil
+}
+
+// turn changes from the ladder to the tree, to the waterfall, and back. The same exchange stays selected.
+func (w *Workflow) turn() {
+	f, seq := w.ladder, w.Target().Exchange
+	switch {
+	case w.asTree:
+		w.asTree, f.falls = false, true
+		f.fall.choose(seq)
+	case f.falls:
+		f.turn(false)
+	default:
+		w.asTree = true
+		w.tree.Move(w.branchOf(seq))
+	}
+}
+
+// jump moves to the next exchange of the tree that has a finding.
+func (w *Workflow) jump(step int) tea.Cmd {
+	list := w.ladder.content.tree
+	for i := w.tree.Cursor + step; i >= 0 && i < len(list); i += step {
+		if _, found := w.shared.Found.Worst(list[i].Seq); found {
+			w.tree.Move(i)
+			return nil
+		}
+	}
+	return panel.Say("no further finding in this workflow")
+}
+
+func (w *Workflow) Target() analyzer.Place {
+	if list := w.ladder.content.tree; w.asTree && w.tree.Cursor < len(list) {
+		return analyzer.Place{Exchange: list[w.tree.Cursor].Seq}
+	}
+	return w.ladder.Target()
+}
+
+func (w *Workflow) Status() string {
+	c := &w.ladder.content
+	if !w.ladder.ready {
+		return ""
+	}
+	words := text.Plural(len(c.seqs), "exchange")
+	switch _, there := slices.BinarySearch(c.seqs, w.ladder.seq); {
+	case c.more > 0 && !there:
+		words = fmt.Sprintf("the first %s of %s; %d is not among them", text.Number(len(c.seqs)), text.Number(len(c.seqs)+c.more),
+			w.ladder.seq)
+	case c.more > 0:
+		words = fmt.Sprintf("the first %s of %s", text.Number(len(c.seqs)), text.Plural(len(c.seqs)+c.more, "exchange"))
+	}
+	if w.shared.Judged.Behind {
+		words += " so far"
+	}
+	return words
+}
+
+func (w *Workflow) Click(y int) tea.Cmd {
+	if !w.asTree {
+		return w.ladder.Click(y)
+	}
+	w.tree.Click(y - 1) // below the heading
+	return nil
+}
+
+func (w *Workflow) Why(a keys.Action) string {
+	return panel.Unless(a != keys.ShowWorkflow, "this is the workflow of the exchange")
+}

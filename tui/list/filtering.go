@@ -1,0 +1,194 @@
+package list
+
+import (
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture/filter"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+)
+
+// A filtering is a filter and the exchanges that match it. It goes from the newest exchange to the oldest, since people
+// usually look for the newest, and is then kept up to date.
+type filtering struct {
+	expr    string
+	filter  *filter.Filter
+	ticket  uint64
+	matches []uint64 // in order
+	version int      // of matches; it grows when they change
+	pool    []uint64 // exchanges to test, in order; if all is false
+	all     bool     // all exchanges below bound are to be tested
+	bound   uint64   // exchanges from here on have been tested; they are tested again when they change
+	started uint64   // the first bound, to compute the progress
+	retest  []uint64 // changed since they were tested
+	testing bool     // a command for them is under way
+	err     error
+
+	linked    load.Linked // of a filter that asks for workflows
+	relinking bool        // a command looks whether there are other links
+}
+
+// newFiltering returns a search, which starts with loader.narrow.
+func newFiltering(expr string, f *filter.Filter, ticket, exchanges uint64) *filtering {
+	return &filtering{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
+}
+
+// judging reports whether the filter asks for findings.
+func (s *filtering) judging() bool { return s.filter.Asks("rule", "severity", "side") }
+
+// done reports whether all exchanges have been tested.
+func (s *filtering) done() bool { return s.err != nil || s.bound <= 1 }
+
+// percent returns the progress.
+func (s *filtering) percent() int {
+	if s.started <= 1 {
+		return 100
+	}
+	return int(100 * (s.started - s.bound) / (s.started - 1))
+}
+
+// replace updates matches for the exchanges that were tested.
+func (s *filtering) replace(seqs, matches []uint64) {
+	s.matches = slices.DeleteFunc(s.matches, func(seq uint64) bool {
+		_, there := slices.BinarySearch(seqs, seq)
+		return there
+	})
+	s.version++
+	s.insert(matches)
+}
+
+// insert adds sorted exchanges, which are not in matches yet.
+func (s *filtering) insert(found []uint64) {
+	if len(found) == 0 {
+		return
+	}
+	s.version++
+	switch n := len(s.matches); {
+	case n == 0 || found[0] > s.matches[n-1]:
+		s.matches = append(s.matches, found...)
+		return
+	case found[len(found)-1] < s.matches[0]:
+		s.matches = slices.Insert(s.matches, 0, found...)
+		return
+	}
+	s.matches = append(s.matches, found...)
+	slices.Sort(s.matches)
+	s.matches = slices.Compact(s.matches)
+}
+
+// next returns the command that continues the search, or nil if nothing is left.
+func (s *filtering) next(l *load.Loader, index *load.Findings) tea.Cmd {
+	if s.done() {
+		return nil
+	}
+	if l.Reading.Now() != nil {
+		below, list, all, f, ticket := s.bound, s.pool, s.all, s.filter, s.ticket
+		var found map[uint64][]analyzer.Finding
+		if !l.Reading.Whole() {
+			found = s.facts(index, 1, below-1)
+		}
+		return func() tea.Msg { return l.ScanRows(ticket, f, list, all, below, found) }
+	}
+	if s.all {
+		from := uint64(1)
+		if s.bound > load.ScanPage {
+			from = s.bound - load.ScanPage
+		}
+		return l.Scan(s.ticket, s.filter, nil, from, s.bound, s.facts(index, from, s.bound-1))
+	}
+	i, _ := slices.BinarySearch(s.pool, s.bound)
+	page := s.pool[max(i-load.ScanPage, 0):i]
+	if len(page) == 0 {
+		return l.Scan(s.ticket, s.filter, nil, 1, 1, nil)
+	}
+	from := page[0]
+	if i <= load.ScanPage {
+		from = 1
+	}
+	return l.Scan(s.ticket, s.filter, page, from, s.bound, s.facts(index, page[0], page[len(page)-1]))
+}
+
+// facts returns the findings that the filter may ask for.
+func (s *filtering) facts(found *load.Findings, from, to uint64) map[uint64][]analyzer.Finding {
+	if !s.judging() {
+		return nil
+	}
+	return found.Within(from, to)
+}
+
+// retestChanged adds exchanges to retest, and returns the command for it unless one is under way. Those that the search
+// has not reached yet wait until it has, since it may read them as they were before.
+func (s *filtering) retestChanged(l *load.Loader, found *load.Findings, seqs []uint64) tea.Cmd {
+	s.retest = slices.Compact(slices.Sorted(slices.Values(append(s.retest, seqs...))))
+	first, _ := slices.BinarySearch(s.retest, s.bound)
+	if s.testing || first == len(s.retest) || s.err != nil {
+		return nil
+	}
+	last := min(first+4*load.ScanPage, len(s.retest))
+	seqs = slices.Clone(s.retest[first:last])
+	s.retest = slices.Delete(s.retest, first, last)
+	s.testing = true
+	facts := s.facts(found, seqs[0], seqs[len(seqs)-1])
+	filter, ticket := s.filter, s.ticket
+	return func() tea.Msg {
+		answer := load.Retested{Ticket: ticket, Seqs: seqs}
+		answer.Matches, answer.Err = l.Matching(filter, seqs, facts)
+		return answer
+	}
+}
+
+// relinked says of which exchanges it is known by now that another one began their workflow, as far as the filter asks.
+type relinked struct {
+	ticket  uint64
+	linked  load.Linked
+	changed []uint64
+	took    time.Duration
+}
+
+// relinked tests exchanges again of which another workflow is known by now.
+func (l *Panel) relinked(msg tea.Msg) tea.Cmd {
+	s := l.filtering
+	if s == nil || !s.filter.Asks("workflow") {
+		return nil
+	}
+	load := l.shared.Load
+	switch msg := msg.(type) {
+	case relinked:
+		if msg.ticket != s.ticket {
+			return nil
+		}
+		s.linked, s.relinking = msg.linked, false
+		again := s.retestChanged(load, &l.shared.Found, msg.changed)
+		return tea.Batch(again, s.relink(load, l.shared.Info.Exchanges, msg.took))
+	case panel.LinksChanged:
+		return s.relink(load, l.shared.Info.Exchanges, 0)
+	}
+	return nil
+}
+
+// relink returns the command that looks for exchanges of which another workflow is known by now, if links were told
+// since. What takes long is done less often.
+func (s *filtering) relink(l *load.Loader, exchanges uint64, took time.Duration) tea.Cmd {
+	if s.relinking || s.linked.Begins == nil || s.linked.Told == l.Links.Told.Load() {
+		return nil
+	}
+	s.relinking = true
+	before, f, ticket := s.linked, s.filter, s.ticket
+	return func() tea.Msg {
+		l.Pause(min(10*took, 2*time.Second))
+		begin := time.Now()
+		answer := relinked{ticket: ticket, linked: l.Links.Now(exchanges)}
+		may := func(began uint64) bool { return f.MayMatch("workflow", int64(began)) }
+		for i, began := range answer.linked.Begins {
+			if was := before.Began(i); was != began && (may(was) || may(began)) {
+				answer.changed = append(answer.changed, uint64(i)+1)
+			}
+		}
+		answer.took = time.Since(begin)
+		return answer
+	}
+}

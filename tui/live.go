@@ -1,0 +1,168 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
+)
+
+// A follower takes what comes from the capture while it grows and is judged, and tells the panels.
+type follower struct {
+	inspector *inspector
+	notice    string // the last one that came with a verdict
+	followed  bool   // the list was following when the recording ended
+}
+
+// grow updates the state of the capture, and continues to watch it if it is growing.
+func (f *follower) grow(msg load.Grown) tea.Cmd {
+	m := f.inspector
+	s := m.shared
+	if msg.Err != nil {
+		s.FollowErr = msg.Err.Error()
+		m.list.Err = msg.Err
+		if !s.Opened {
+			return nil
+		}
+		return f.watch(msg.Next)
+	}
+	first, was := !s.Opened, s.Info.Live
+	s.FollowErr, m.list.Err = "", nil
+	if !s.Judged.Ended {
+		s.Judged.Err = nil
+	}
+	s.Info, s.Opened = msg.Info, true
+	s.Info.Live = msg.Info.Live && !msg.Ended
+	s.WasLive = s.WasLive || s.Info.Live
+	var cmds []tea.Cmd
+	if first {
+		m.list.Newest()
+		cmds = append(cmds, m.list.Apply(m.options.Filter))
+		s.Judged.Behind = s.Info.Arrivals > 0
+		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
+	}
+	f.liveChanged(first, was)
+	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), f.watch(msg.Next), m.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)
+}
+
+// judge adds new findings, and waits for the next.
+func (f *follower) judge(msg load.Judged) tea.Cmd {
+	m := f.inspector
+	s := m.shared
+	findings, further := msg.Findings, msg.Further
+	msg.Findings, msg.Further = nil, load.Findings{}
+	touched := findings
+	if msg.Restarted {
+		touched = append(s.Found.List, findings...) // those that were dropped have changed, too
+		s.Found = load.Findings{}
+	}
+	s.Found.Add(findings)
+	s.Found.Merge(&further)
+	f.noticed(&msg)
+	s.Judged = msg
+	var cmds []tea.Cmd
+	if msg.Lost != "" {
+		s.Message = msg.Lost
+		cmds = append(cmds, s.LearnCards())
+	}
+	if !msg.Ended || s.Load.Resumes() || s.Load.Reading.Now() != nil {
+		cmds = append(cmds, s.Load.AwaitJudged())
+	}
+	if changed := exchangesOf(touched, further.Marks); len(changed) > 0 {
+		cmds = append(cmds, m.broadcast(panel.FindingsChanged{Seqs: changed}))
+		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
+			cmds = append(cmds, m.panes.showThird())
+		}
+	}
+	if len(msg.Rows) > 0 {
+		cmds = append(cmds, m.broadcast(panel.RowsChanged{Seqs: msg.Rows}))
+	}
+	cmds = append(cmds, m.broadcast(panel.LinksChanged{}))
+	return tea.Batch(cmds...)
+}
+
+// noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
+func (f *follower) noticed(msg *load.Judged) {
+	m := f.inspector
+	if !msg.Behind && m.shared.Message == f.notice {
+		m.shared.Message = ""
+	}
+	if msg.Notice != "" {
+		m.shared.Message, f.notice = msg.Notice, msg.Notice
+	}
+}
+
+// learned shows what is known better by now.
+func (f *follower) learned(msg panel.CardsLearned) tea.Cmd {
+	m := f.inspector
+	s := m.shared
+	s.Learning, s.Learnt = false, msg.UpTo
+	if msg.Err != nil && s.Load.Context.Err() == nil {
+		s.Message = "agent cards cannot be read: " + msg.Err.Error()
+	}
+	if !msg.Any {
+		return s.LearnCards()
+	}
+	return tea.Batch(s.LearnCards(), m.broadcast(msg))
+}
+
+// knowFirst takes when the first exchange began.
+func (f *follower) knowFirst(msg panel.FirstStarted) tea.Cmd {
+	m := f.inspector
+	if msg.Err != nil {
+		m.shared.Message = "T: " + msg.Err.Error()
+	}
+	m.shared.First = msg.At
+	return nil
+}
+
+// liveChanged shows that a recording has ended or was resumed. It is called before the list is updated.
+func (f *follower) liveChanged(first, was bool) {
+	m := f.inspector
+	switch s := m.shared; {
+	case first:
+	case was && !s.Info.Live:
+		m.shared.Message = "the recording has ended"
+		f.followed, m.list.Follow = m.list.Follow, false
+	case !was && s.Info.Live:
+		m.shared.Message = "the recording was resumed"
+		m.list.Follow = f.followed && m.list.AtEnd()
+	}
+}
+
+// watch returns the command that waits for new steps, if any can come.
+func (f *follower) watch(next uint64) tea.Cmd {
+	m := f.inspector
+	s := m.shared
+	if !s.Info.Live && !s.Load.Resumes() {
+		return nil
+	}
+	return s.Load.Watch(next, !s.Info.Live)
+}
+
+func (f *follower) reached(msg load.Reached) tea.Cmd {
+	m := f.inspector
+	m.shared.Away = msg.Away
+	if m.shared.Message = "the server is there again"; msg.Away {
+		m.shared.Message = "the server is away; what it lacks comes later"
+	}
+	return m.shared.Load.WatchServer(msg.Away)
+}
+
+// exchangesOf returns the exchanges that have some findings or a mark, in order.
+func exchangesOf(findings []analyzer.Finding, marks []uint8) []uint64 {
+	var seqs []uint64
+	for i := range findings {
+		seqs = append(seqs, findings[i].Place.Exchange)
+	}
+	for seq, mark := range marks {
+		if mark > 0 {
+			seqs = append(seqs, uint64(seq))
+		}
+	}
+	slices.Sort(seqs)
+	return slices.Compact(seqs)
+}

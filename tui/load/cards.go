@@ -1,0 +1,83 @@
+package load
+
+import (
+	"errors"
+	"sync"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// cards are the agent cards of a capture, without which a call cannot be told from its path alone.
+type cards struct {
+	mu   sync.Mutex
+	Read uint64          // exchanges up to this one were searched for them
+	kept map[uint64]bool // exchanges that a reading names and that were read
+}
+
+// CardsAgain is how many of the newest exchanges are read again, since their answers may not have arrived yet.
+const CardsAgain = 100
+
+// NeedCards learns the cards of the capture as it is now, for what cannot wait for them. It waits for who learns them
+// already.
+func (l *Loader) NeedCards() error {
+	if r := l.Reading.Now(); r != nil && !r.Head().MoreCards {
+		return l.KeptCards(r.Head().Cards)
+	}
+	if _, ok := l.Source.(capture.Index); !ok {
+		return nil
+	}
+	info, err := l.Source.Info(l.Context)
+	if err == nil {
+		_, err = l.ReadCards(info.Exchanges)
+	}
+	return err
+}
+
+// KeptCards reads exchanges that a reading says to bring cards, unless they were read.
+func (l *Loader) KeptCards(seqs []uint64) error {
+	c := l.Cards
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, seq := range seqs {
+		if c.kept[seq] {
+			continue
+		}
+		x, err := l.Ends(seq, EntryEvents)
+		switch {
+		case err == nil:
+			l.Reader.Read(Brief(x))
+		case !errors.Is(err, capture.ErrNotFound):
+			return err
+		}
+		c.kept[seq] = true
+	}
+	return nil
+}
+
+// ReadCards reads the agent cards that were recorded since its last call, if the capture has an index. It reports whether
+// there were any.
+func (l *Loader) ReadCards(exchanges uint64) (learned bool, err error) {
+	c := l.Cards
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	index, ok := l.Source.(capture.Index)
+	if !ok || exchanges <= c.Read {
+		return false, nil
+	}
+	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
+		for seq, err := range index.Find(l.Context, capture.Key{Kind: "operation", Value: op.String()}, c.Read+1) {
+			if err != nil {
+				return learned, err
+			}
+			x, err := l.Ends(seq, EntryEvents)
+			if err != nil {
+				return learned, err
+			}
+			l.Reader.Read(Brief(x))
+			learned = true
+		}
+	}
+	c.Read = max(exchanges, CardsAgain) - CardsAgain
+	return learned, nil
+}

@@ -1,0 +1,137 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An Entry is a row of the list: one exchange.
+type Entry struct {
+	Seq           uint64
+	ID            uuid.UUID
+	Started       time.Time
+	Client, Agent string
+	Request       string
+	Status        string
+	Took          time.Duration   // capture.NotKnown if it has not ended
+	Outcome       []analyzer.Word // what came of it
+	State         a2a.State       // the last one that the exchange shows
+	Message       string          // the first text, in one line
+	Size          int64           // of the answer's body, in bytes; capture.NotKnown if it is not known
+	Trace         string
+	Worst         uint8  // as a reading says: 0, or 1 and the severity of the worst finding
+	Failed        bool   // there was a fault, an error of the protocol or of HTTP, or the call failed otherwise
+	Absent        bool   // the capture has no such exchange
+	Comment       string // of a person; only while the row is drawn
+}
+
+// Bounds of what is read for one entry: the beginning and the end of an exchange are enough.
+const (
+	EntryEvents = 64      // from each end of a stream
+	entryBody   = 1 << 20 // bytes
+)
+
+// NewEntry returns the row of an exchange.
+func NewEntry(s *analyzer.Summary) Entry {
+	e := Entry{
+		Seq: s.Seq, ID: s.ID, Started: s.Started, Client: s.Link.Client, Agent: s.Link.Agent,
+		Request: s.Method + " " + s.Target, Status: "–", Took: s.Took, Outcome: s.Words(), State: s.State,
+		Message: s.Text, Size: s.ResponseSize, Trace: s.TraceID(), Failed: s.Failed(),
+	}
+	if s.Operation != a2a.NoOperation {
+		e.Request = s.Operation.String()
+	}
+	if s.Status > 0 {
+		e.Status = fmt.Sprint(s.Status)
+	}
+	return e
+}
+
+// RowEntry returns the row of an exchange as a reading has it.
+func RowEntry(row *kept.Row) Entry {
+	e := NewEntry(&row.Summary)
+	if worst, found := row.Worst(); found {
+		e.Worst = uint8(worst) + 1
+	}
+	return e
+}
+
+// Summarise sums up an exchange that was read, of which only the ends may be there.
+func (l *Loader) Summarise(x *capture.Exchange) analyzer.Summary {
+	s := analyzer.Summarise(Brief(x), analyzer.Knowing(l.Reader.Known))
+	if res := x.Response; res != nil && len(res.Events) >= 2*EntryEvents { // those in the middle are not here
+		s.Gap = capture.NotKnown
+		if res.Body.Size < 0 {
+			s.ResponseSize = capture.NotKnown
+		}
+	}
+	return s
+}
+
+// Brief returns an exchange shortened to what an entry needs.
+func Brief(x *capture.Exchange) *capture.Exchange { return Shorten(x, EntryEvents) }
+
+// Shorten returns an exchange without large bodies, and with only the first and last events of a long stream, at most
+// ends of each.
+func Shorten(x *capture.Exchange, ends int) *capture.Exchange {
+	res := x.Response
+	if res == nil || len(res.Events) <= 2*ends && len(res.Body.Data) <= entryBody {
+		return x
+	}
+	short, answer := *x, *res
+	if n := len(res.Events); n > 2*ends {
+		answer.Events = append(res.Events[:ends:ends], res.Events[n-ends:]...)
+	}
+	if len(res.Body.Data) > entryBody {
+		answer.Body.Data = nil
+	}
+	short.Response = &answer
+	return &short
+}
+
+// CountEvents returns how many events a stream has; blocks of comments are none.
+func CountEvents(events []capture.Event) int {
+	for i := len(events) - 1; i >= 0; i-- {
+		if k := events[i].K; k > 0 {
+			return k
+		}
+	}
+	return 0
+}
+
+// EntryOf returns the row of an exchange that was read.
+func (l *Loader) EntryOf(x *capture.Exchange) Entry {
+	s := l.Summarise(x)
+	return NewEntry(&s)
+}
+
+// ShownSummary returns what an exchange of the capture that was read says of itself: as the reading has it, if there is
+// one.
+func (l *Loader) ShownSummary(x *capture.Exchange) *analyzer.Summary {
+	if row := l.Reading.Row(l.Context, x.Seq); row != nil {
+		return &row.Summary
+	}
+	s := l.Summarise(x)
+	return &s
+}
+
+// FirstEvent returns the number of the first of some events; 0 if there are comments only.
+func FirstEvent(events []capture.Event) int {
+	for i := range events {
+		if k := events[i].K; k > 0 {
+			return k
+		}
+	}
+	return 0
+}
+
+func SortedKeys(set map[uint64]bool) []uint64 { return slices.Sorted(maps.Keys(set)) }

@@ -1,0 +1,265 @@
+package load
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/reading"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
+)
+
+// deciding returns those exchanges of a sorted list that match a filter, as their rows tell. Those whose rows do not are
+// read.
+func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+	var chosen, unsure []uint64
+	mine := make(map[uint64][]analyzer.Finding)
+	marks := l.Notes.Now()
+	for _, seq := range seqs {
+		row := l.Reading.Row(l.Context, seq)
+		if row == nil {
+			if !l.Reading.Whole() || l.Reading.Behind(seq) {
+				unsure, mine[seq] = append(unsure, seq), found[seq]
+			}
+			continue
+		}
+		facts := kept.Facts{
+			Row: row, Workflow: l.Links.Index.Of(seq).Workflow, Marked: marks.Of(seq, row.ID).Marked,
+		}
+		switch match, certain := facts.Decide(f); {
+		case !certain:
+			unsure = append(unsure, seq)
+			if len(row.Found) > 0 && f.Asks("rule", "severity", "side") {
+				mine[seq] = l.Reading.FindingsOf(l.Context, seq)
+			}
+		case match:
+			chosen = append(chosen, seq)
+		}
+	}
+	if len(unsure) == 0 {
+		return chosen, nil
+	}
+	if err := l.NeedCards(); err != nil {
+		return nil, err
+	}
+	_, err := l.Each(unsure, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+		if x != nil && l.matches(f, x, mine) {
+			chosen = append(chosen, seq)
+		}
+	})
+	slices.Sort(chosen)
+	return chosen, err
+}
+
+// ScanRows tests exchanges by their rows, from the newest of those before one to the oldest, for a while: all of them, or
+// those of a sorted list.
+func (l *Loader) ScanRows(
+	ticket uint64, f *filter.Filter, list []uint64, all bool, below uint64, found map[uint64][]analyzer.Finding,
+) Scanned {
+	answer := Scanned{Ticket: ticket, From: below, below: below}
+	var pages [][]uint64 // of matches, the newest first
+	for end := time.Now().Add(BatchTime / 2); answer.From > 1; {
+		page, from := pageBefore(list, all, answer.From)
+		matches, err := l.deciding(f, page, found)
+		if answer.Err = err; err != nil {
+			break
+		}
+		pages = append(pages, matches)
+		answer.From = from
+		if time.Now().After(end) || l.Context.Err() != nil {
+			break
+		}
+	}
+	slices.Reverse(pages)
+	answer.Matches = slices.Concat(pages...)
+	return answer
+}
+
+// pageBefore returns the last exchanges before one, in order, and the number from which on nothing is left out: all, or
+// those of a sorted list.
+func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint64) {
+	if !all {
+		i, _ := slices.BinarySearch(list, below)
+		page = list[max(i-ScanPage, 0):i]
+		if i <= ScanPage {
+			return page, 1
+		}
+		return page, page[0]
+	}
+	from = (below-2)/ScanPage*ScanPage + 1 // rows stand together so
+	for seq := from; seq < below; seq++ {
+		page = append(page, seq)
+	}
+	return page, from
+}
+
+// withFindings returns the exchanges with findings that a filter needs; false if it can do without, or if there are too
+// many to begin with them.
+func withFindings(ctx context.Context, r *kept.Reading, f *filter.Filter) (pool []uint64, ok bool, err error) {
+	needs := f.Part("rule", "severity", "side")
+	if head := r.Head(); needs == nil || !head.Ended || head.Findings > poolFindings {
+		return nil, false, nil
+	}
+	seen := make(map[uint64]bool)
+	for found, err := range r.Findings(ctx, 0) {
+		if err != nil {
+			return nil, false, err
+		}
+		row := &kept.Row{Found: []kept.Found{{
+			Rule: found.Rule.ID, Also: found.Also, Severity: found.Severity, Side: found.Side,
+		}}}
+		if match, _ := (kept.Facts{Row: row}).Decide(needs); match {
+			seen[found.Place.Exchange] = true
+		}
+	}
+	return SortedKeys(seen), true, nil
+}
+
+// ScanPage is how many exchanges one command tests.
+const ScanPage = 256
+
+// Messages of a search.
+type (
+	// narrowed says which exchanges can match at all, as far as the capture's index knows.
+	Narrowed struct {
+		Ticket uint64
+		Pool   []uint64
+		All    bool
+		Linked Linked
+		Err    error
+	}
+	// scanned says which of the exchanges from..below match.
+	Scanned struct {
+		Ticket      uint64
+		From, below uint64
+		Matches     []uint64
+		Err         error
+	}
+	// retested says which of some exchanges match.
+	Retested struct {
+		Ticket        uint64
+		Seqs, Matches []uint64
+		Err           error
+	}
+)
+
+// Narrow asks the capture's index, if it has one, which exchanges can match.
+func (l *Loader) Narrow(ticket uint64, f *filter.Filter) tea.Cmd {
+	return func() tea.Msg {
+		answer := Narrowed{Ticket: ticket, All: true}
+		if f.Asks("workflow") {
+			if answer.Err = l.narrowToWorkflows(&answer, f); answer.Err != nil {
+				return answer
+			}
+		}
+		index, ok := l.Source.(capture.Index)
+		keys := f.Keys()
+		if r := l.Reading.Now(); r != nil && answer.All && len(keys) == 0 {
+			pool, ok, err := withFindings(l.Context, r, f)
+			switch {
+			case err != nil:
+				l.Reading.letGo(l.Context, err)
+			case ok:
+				answer.Pool, answer.All = pool, false
+			}
+			return answer
+		}
+		if !ok || len(keys) == 0 || !answer.All {
+			return answer
+		}
+		answer.All = false
+		key := keys[0]
+		if key.Kind == "operation" {
+			key.Value = reading.Facts{Reading: &reading.Reading{}}.Normalise("op", key.Value)
+		}
+		for seq, err := range index.Find(l.Context, key, 1) {
+			if err != nil {
+				answer.Err = err
+				return answer
+			}
+			answer.Pool = append(answer.Pool, seq)
+		}
+		return answer
+	}
+}
+
+// Scan tests the exchanges from up to below, or only those of a list among them.
+func (l *Loader) Scan(
+	ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding,
+) tea.Cmd {
+	return func() tea.Msg {
+		answer := Scanned{Ticket: ticket, From: from, below: below}
+		if list != nil {
+			answer.Matches, answer.Err = l.Matching(f, list, found)
+			return answer
+		}
+		if from >= below {
+			return answer
+		}
+		if answer.Err = l.NeedCards(); answer.Err != nil {
+			return answer
+		}
+		for x, err := range l.Source.Exchanges(l.Context, from) {
+			if err != nil {
+				answer.Err = err
+				break
+			}
+			if x.Seq >= below {
+				break
+			}
+			if l.matches(f, x, found) {
+				answer.Matches = append(answer.Matches, x.Seq)
+			}
+		}
+		return answer
+	}
+}
+
+// Matching returns those exchanges of a sorted list that match a filter.
+func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+	if l.Reading.Now() != nil {
+		return l.deciding(f, seqs, found)
+	}
+	if err := l.NeedCards(); err != nil {
+		return nil, err
+	}
+	var chosen []uint64
+	_, err := l.Each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+		if x != nil && l.matches(f, x, found) {
+			chosen = append(chosen, seq)
+		}
+	})
+	return chosen, err
+}
+
+func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
+	return f.Match(x, reading.Facts{
+		Reading: l.Reader.Read(x), Findings: found[x.Seq], Workflow: l.Links.Index.Of(x.Seq).Workflow,
+		Marked: l.Notes.Now().Of(x.Seq, x.ID).Marked,
+	})
+}
+
+// narrowToWorkflows leaves those exchanges in the pool whose workflow a filter may mean, if it does not mean all.
+func (l *Loader) narrowToWorkflows(answer *Narrowed, f *filter.Filter) error {
+	info, err := l.Source.Info(l.Context)
+	if err != nil {
+		return err
+	}
+	l.NeedLinks()
+	answer.Linked = l.Links.Now(info.Exchanges)
+	pool := []uint64{}
+	for i, began := range answer.Linked.Begins {
+		if f.MayMatch("workflow", int64(began)) {
+			pool = append(pool, uint64(i)+1)
+		}
+	}
+	if len(pool) < len(answer.Linked.Begins) {
+		answer.Pool, answer.All = pool, false
+	}
+	return nil
+}

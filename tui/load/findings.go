@@ -1,0 +1,187 @@
+package load
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+)
+
+// maxListed bounds the findings that are kept for display. Further ones are counted, and their exchanges are marked.
+const maxListed = 20_000
+
+// A Findings holds the findings so far, in the order in which they were made, and finds those of an exchange.
+type Findings struct {
+	List       []analyzer.Finding // at most maxListed
+	ByExchange map[uint64][]int   // indices into list
+	Marks      []uint8            // for each exchange, by Seq: 0, or the worst severity and 1
+	Counts     [analyzer.Error + 1]int
+}
+
+func (l *Findings) Add(findings []analyzer.Finding) {
+	if l.ByExchange == nil {
+		l.ByExchange = make(map[uint64][]int)
+	}
+	for _, f := range findings {
+		if f.Revises {
+			l.remove(&f)
+		}
+		l.mark(&f)
+		if seq := f.Place.Exchange; len(l.List) < maxListed {
+			l.ByExchange[seq] = append(l.ByExchange[seq], len(l.List))
+			l.List = append(l.List, f)
+		}
+	}
+}
+
+// remove takes those findings off the list that another one takes the place of.
+func (l *Findings) remove(by *analyzer.Finding) {
+	before := len(l.List)
+	l.List = slices.DeleteFunc(slices.Clone(l.List), func(g analyzer.Finding) bool {
+		if !by.TakesPlaceOf(&g) {
+			return false
+		}
+		l.Counts[g.Severity]--
+		return true
+	})
+	if len(l.List) == before {
+		return
+	}
+	clear(l.ByExchange)
+	for i := range l.List {
+		seq := l.List[i].Place.Exchange
+		l.ByExchange[seq] = append(l.ByExchange[seq], i)
+	}
+}
+
+// mark counts a finding and marks its exchange.
+func (l *Findings) mark(f *analyzer.Finding) {
+	seq := f.Place.Exchange
+	l.Counts[f.Severity]++
+	l.reach(int(seq) + 1)
+	l.Marks[seq] = max(l.Marks[seq], uint8(f.Severity)+1)
+}
+
+// reach makes room for so many marks.
+func (l *Findings) reach(n int) {
+	if missing := n - len(l.Marks); missing > 0 {
+		l.Marks = append(l.Marks, make([]uint8, missing)...)
+	}
+}
+
+// Merge adds the counts and marks of another index, not its list.
+func (l *Findings) Merge(other *Findings) {
+	for s, n := range other.Counts {
+		l.Counts[s] += n
+	}
+	l.reach(len(other.Marks))
+	for seq, mark := range other.Marks {
+		l.Marks[seq] = max(l.Marks[seq], mark)
+	}
+}
+
+func (l *Findings) Total() int {
+	n := 0
+	for _, c := range l.Counts {
+		n += c
+	}
+	return n
+}
+
+// Worst returns the worst severity found in an exchange, and whether anything was.
+func (l *Findings) Worst(seq uint64) (analyzer.Severity, bool) {
+	if seq >= uint64(len(l.Marks)) || l.Marks[seq] == 0 {
+		return 0, false
+	}
+	return analyzer.Severity(l.Marks[seq] - 1), true
+}
+
+// WorstOfAll returns the worst severity there is, and whether there is a finding.
+func (l *Findings) WorstOfAll() (analyzer.Severity, bool) {
+	for s := analyzer.Error; ; s-- {
+		if l.Counts[s] > 0 {
+			return s, true
+		}
+		if s == analyzer.Note {
+			return 0, false
+		}
+	}
+}
+
+// Of returns the findings of one exchange. They are the caller's.
+func (l *Findings) Of(seq uint64) []analyzer.Finding {
+	var found []analyzer.Finding
+	for _, i := range l.ByExchange[seq] {
+		found = append(found, l.List[i])
+	}
+	return found
+}
+
+// Snapshot returns the findings as they are now, for commands: what comes later does not change them.
+func (l *Findings) Snapshot() Snapshot { return Snapshot(l.List[:len(l.List):len(l.List)]) }
+
+// Snapshot are some findings, in the order in which they were made.
+type Snapshot []analyzer.Finding
+
+// Among returns the findings of some exchanges.
+func (f Snapshot) Among(seqs []uint64) map[uint64][]analyzer.Finding {
+	found := make(map[uint64][]analyzer.Finding)
+	for i := range f {
+		if _, mine := slices.BinarySearch(seqs, f[i].Place.Exchange); mine {
+			found[f[i].Place.Exchange] = append(found[f[i].Place.Exchange], f[i])
+		}
+	}
+	return found
+}
+
+// Within returns the findings of the exchanges from..to, for filters that run in a command.
+func (l *Findings) Within(from, to uint64) map[uint64][]analyzer.Finding {
+	found := make(map[uint64][]analyzer.Finding)
+	if to-from < uint64(len(l.ByExchange)) {
+		for seq := from; seq <= to; seq++ {
+			if list := l.Of(seq); list != nil {
+				found[seq] = list
+			}
+		}
+		return found
+	}
+	for seq := range l.ByExchange {
+		if seq >= from && seq <= to {
+			found[seq] = l.Of(seq)
+		}
+	}
+	return found
+}
+
+// Next returns the first exchange after seq (before it, if step is -1) that has a finding, or 0.
+func (l *Findings) Next(seq uint64, step int) uint64 {
+	last := uint64(len(l.Marks))
+	if step < 0 {
+		seq = min(seq, last)
+		for seq > 1 {
+			if seq--; l.Marks[seq] > 0 {
+				return seq
+			}
+		}
+		return 0
+	}
+	for seq++; seq < last; seq++ {
+		if l.Marks[seq] > 0 {
+			return seq
+		}
+	}
+	return 0
+}
+
+// NextOf is next among the exchanges of a sorted list.
+func (l *Findings) NextOf(seqs []uint64, seq uint64, step int) uint64 {
+	i, there := slices.BinarySearch(seqs, seq)
+	if there || step < 0 {
+		i += step
+	}
+	for ; i >= 0 && i < len(seqs); i += step {
+		if _, marked := l.Worst(seqs[i]); marked {
+			return seqs[i]
+		}
+	}
+	return 0
+}

@@ -1,0 +1,100 @@
+package load
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// maxPart bounds the exchanges of a part of a capture.
+const maxPart = 1000
+
+// A Part is some of the exchanges of a capture, in memory: those that were chosen, and what they can only be understood
+// with, which is what else is about their tasks, and the agents' cards.
+type Part struct {
+	*capture.Memory
+	Chosen   map[uint64]bool
+	Findings []analyzer.Finding // in the chosen ones
+}
+
+// Keep reports whether an exchange was chosen.
+func (p *Part) Keep(x *capture.Exchange) bool { return p.Chosen[x.Seq] }
+
+// Part reads a part of the capture, and nothing else of it, however large that is, unless the capture has no index.
+func (l *Loader) Part(ctx context.Context, chosen []uint64, found map[uint64][]analyzer.Finding) (*Part, error) {
+	p := &Part{Chosen: make(map[uint64]bool)}
+	all := make(map[uint64]bool)
+	for _, seq := range chosen {
+		p.Chosen[seq], all[seq] = true, true
+		p.Findings = append(p.Findings, found[seq]...)
+	}
+	keys := []capture.Key{
+		{Kind: "operation", Value: a2a.GetCard.String()}, {Kind: "operation", Value: a2a.GetExtendedCard.String()},
+	}
+	for _, seq := range chosen {
+		x, err := l.Ends(seq, EntryEvents)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, RelationKeys(l.Reader.Read(Brief(x)).Tasks, nil)...)
+	}
+	index, ok := l.Source.(capture.Index)
+	if !ok {
+		var err error
+		if index, err = l.Relations.Of(l); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range keys {
+		for seq, err := range index.Find(ctx, key, 1) {
+			if err != nil {
+				return nil, err
+			}
+			if all[seq] = true; len(all) > maxPart {
+				break
+			}
+		}
+	}
+	info, err := l.Source.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Memory, err = capture.ReadMemory(capture.Info{Name: info.Name}, l.whole(ctx, slices.Sorted(maps.Keys(all))))
+	return p, err
+}
+
+// SameTask returns the exchanges of the first task that an exchange is about, and its id; the exchange alone if it is
+// about none.
+func (l *Loader) SameTask(ctx context.Context, seq uint64) (task string, seqs []uint64, err error) {
+	x, err := l.Ends(seq, EntryEvents)
+	if err != nil {
+		return "", nil, err
+	}
+	r := l.Reader.Read(Brief(x))
+	if len(r.Tasks) == 0 {
+		return "", []uint64{seq}, nil
+	}
+	index, ok := l.Source.(capture.Index)
+	if !ok {
+		if index, err = l.Relations.Of(l); err != nil {
+			return "", nil, err
+		}
+	}
+	for n, err := range index.Find(ctx, capture.Key{Kind: "task", Value: r.Tasks[0]}, 1) {
+		if err != nil {
+			return "", nil, err
+		}
+		if seqs = append(seqs, n); len(seqs) == maxPart {
+			break
+		}
+	}
+	if !slices.Contains(seqs, seq) { // the index knows it by another name
+		seqs = append(seqs, seq)
+		slices.Sort(seqs)
+	}
+	return r.Tasks[0], seqs, nil
+}

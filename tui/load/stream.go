@@ -1,0 +1,171 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// Sizes of what is read of a stream at a time.
+const (
+	pageEvents = 256                   // events between two marks in a stream
+	pageBytes  = 256 << 10             // or so many bytes, whatever comes first
+	PieceTime  = 50 * time.Millisecond // how long a command reads a long exchange before it reports what it has
+)
+
+// A Stream says where the events of an exchange are in the capture. The events stay there: four bytes of each are kept
+// here, and the rows that are visible are read when they are.
+type Stream struct {
+	Next  uint64        // first arrival number that was not read yet
+	Last  []int32       // by index: the number of the last event up to there, as a block of comments has none
+	pages []streamPage  // marks, in order
+	size  int           // bytes since the last mark
+	At    time.Duration // offset of the last event
+}
+
+// A streamPage is a place where reading can begin.
+type streamPage struct {
+	index   int
+	Arrival uint64
+	Before  time.Duration // offset of the event before it, or NotKnown
+}
+
+func (s *Stream) Length() int { return len(s.Last) }
+
+// Count returns how many events there are, without blocks of comments.
+func (s *Stream) Count() int {
+	if len(s.Last) == 0 {
+		return 0
+	}
+	return int(s.Last[len(s.Last)-1])
+}
+
+// Number returns the number of an event; 0 for a block of comments.
+func (s *Stream) Number(i int) int {
+	if i > 0 && s.Last[i] == s.Last[i-1] {
+		return 0
+	}
+	return int(s.Last[i])
+}
+
+// IndexOf returns the index of the event that the part of a place names, or -1.
+func (s *Stream) IndexOf(part string) int {
+	var k int32
+	if !strings.HasPrefix(part, "event[") {
+		return -1
+	}
+	if _, err := fmt.Sscanf(part, "event[%d]", &k); err != nil || k < 1 {
+		return -1
+	}
+	if i, there := slices.BinarySearch(s.Last, k); there {
+		return i
+	}
+	return -1
+}
+
+// Page returns the last mark at or before an event.
+func (s *Stream) Page(i int) streamPage {
+	n, exact := slices.BinarySearchFunc(s.pages, i, func(p streamPage, i int) int { return p.index - i })
+	if !exact {
+		n--
+	}
+	return s.pages[n]
+}
+
+// add notes an event.
+func (s *Stream) add(e *capture.Event, step *capture.Step) {
+	n := len(s.pages)
+	if n == 0 || len(s.Last)-s.pages[n-1].index >= pageEvents || s.size >= pageBytes {
+		before := time.Duration(capture.NotKnown)
+		if n > 0 {
+			before = s.At
+		}
+		s.pages = append(s.pages, streamPage{len(s.Last), step.Arrival, before})
+		s.size = 0
+	}
+	s.size += len(e.Raw)
+	s.At = step.Offset
+	s.Last = append(s.Last, max(int32(e.K), int32(s.Count())))
+}
+
+// An Excerpt is an exchange as far as it was read, without the events of its stream but for the first ones, which are
+// enough to tell what is spoken.
+type Excerpt struct {
+	Exchange *capture.Exchange
+	Events   Stream
+	More     bool // there is more to read now
+}
+
+// Read reads on for a while. What was read before is not changed: it may be on the screen. It calls f, which may be
+// nil, with each event and its offset; the bytes of the event are valid during the call.
+func (r Excerpt) Read(
+	ctx context.Context, src capture.Source, seq uint64, f func(*capture.Exchange, capture.Event, time.Duration),
+) (Excerpt, error) {
+	end := time.Now().Add(PieceTime)
+	if r.Exchange != nil {
+		x := *r.Exchange
+		if x.Response != nil {
+			res := *x.Response
+			x.Response = &res
+		}
+		r.Exchange = &x
+	}
+	r.More = false
+	for step, err := range src.StepsOf(ctx, seq, r.Events.Next) {
+		if err != nil {
+			return r, err
+		}
+		if step.Arrival == 0 && r.Exchange != nil && r.Exchange.State != capture.StateOpen {
+			continue
+		}
+		r.take(step)
+		if e, event := step.What.(capture.ResponseEvent); event && f != nil {
+			f(r.Exchange, e.Event, step.Offset)
+		}
+		if step.Arrival%64 == 0 && time.Now().After(end) {
+			r.More = true
+			break
+		}
+	}
+	return r, nil
+}
+
+func (r *Excerpt) take(step capture.Step) {
+	r.Events.Next = max(r.Events.Next, step.Arrival+1)
+	what, event := step.What.(capture.ResponseEvent)
+	if event {
+		r.Events.add(&what.Event, &step)
+		if r.Exchange != nil && r.Exchange.Response != nil && len(r.Exchange.Response.Events) >= EntryEvents {
+			r.pass(&what.Event, step.Offset)
+			return
+		}
+		what.Event.Raw = slices.Clone(what.Event.Raw[:min(len(what.Event.Raw), pageBytes)])
+		step.What = what
+	}
+	r.Exchange = capture.Assemble(r.Exchange, step)
+}
+
+// pass takes an event into account that is not kept.
+func (r *Excerpt) pass(e *capture.Event, at time.Duration) {
+	body := &r.Exchange.Response.Body
+	body.Dropped += e.Dropped
+	body.At = at
+}
+
+// EventAt returns the place of an event.
+func EventAt(seq uint64, k int) analyzer.Place {
+	return analyzer.Place{Exchange: seq, Response: true}.Event(k)
+}
+
+// EventNumber returns the number of the event that a place is in, and whether it is in one.
+func EventNumber(at analyzer.Place) (int, bool) {
+	digits, is := strings.CutPrefix(at.Part, "event[")
+	k, err := strconv.Atoi(strings.TrimSuffix(digits, "]"))
+	return k, is && at.Response && err == nil
+}

@@ -1,0 +1,73 @@
+// Package page is the panel of text that does not change: the help, a rule, what was copied.
+package page
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/tui/document"
+	"a2atap/tui/keys"
+	"a2atap/tui/panel"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
+
+// A Page is a panel of text: the help, or what was copied.
+type Page struct {
+	Name   string
+	Write  func(width int) []style.Line
+	lines  []style.Line
+	window panel.Window
+}
+
+func (p *Page) Scope() keys.Scope { return keys.InPage }
+
+func (p *Page) Title() string { return p.Name }
+
+func (p *Page) Status() string { return "" }
+
+func (p *Page) Target() analyzer.Place { return analyzer.Place{} }
+
+func (p *Page) Resize(width, height int) tea.Cmd {
+	p.lines = p.Write(width)
+	p.window.Length, p.window.Height = len(p.lines), max(height, 0)
+	p.window.Scroll(keys.None)
+	return nil
+}
+
+func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if a, ok := msg.(keys.Action); ok {
+		p.window.Scroll(a)
+	}
+	return nil
+}
+
+func (p *Page) View() []style.Line { return p.lines[min(p.window.Top, len(p.lines)):p.window.Bottom()] }
+
+// Definition returns a name and what it means, in as many lines as that takes.
+func Definition(name string, column int, words string, columns int) []style.Line {
+	var lines []style.Line
+	for _, piece := range text.Prose(words, max(columns-column-4, 8)) {
+		lines = append(lines, style.Text(style.Strong, "  "+text.Pad(name, column)).Add(style.Normal, piece))
+		name = ""
+	}
+	return lines
+}
+
+// NewCopied returns the page that shows what was copied, so that it can be selected where the terminal has no
+// clipboard.
+func NewCopied(name, words string) *Page {
+	return &Page{Name: name, Write: func(columns int) []style.Line {
+		lines := []style.Line{
+			style.Text(style.Dim, " The terminal was asked to copy this. If it did not, select it here:"), {},
+		}
+		for paragraph := range strings.SplitSeq(words[:min(len(words), document.MaxShown)], "\n") {
+			for _, piece := range text.Fold(paragraph, columns) {
+				lines = append(lines, style.Text(style.Normal, piece))
+			}
+		}
+		return lines
+	}}
+}

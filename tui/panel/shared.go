@@ -1,0 +1,155 @@
+package panel
+
+import (
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
+	"a2atap/tui/find"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+)
+
+// Shared is the state that all panels read: the capture as it is now, the findings, and how to show them. It is
+// changed only in Update.
+type Shared struct {
+	Load      *load.Loader
+	Info      capture.Info
+	Opened    bool   // info was read
+	WasLive   bool   // it was being recorded when it was opened
+	Away      bool   // the server that it comes from does not answer
+	FollowErr string // why the capture cannot be followed for now
+	Found     load.Findings
+	Notes     *notes.Notes // nil until they were read
+	Judged    load.Judged
+	Pattern   *find.Pattern // that was searched for last; nil for nothing
+	Deltas    bool          // times are shown since the previous exchange or event
+	Times     Times
+	Location  *time.Location // nil is that of the machine
+	First     time.Time      // when the first exchange began; zero until that is needed
+	Theme     style.Theme
+	Message   string // in the last line, until the next key
+	Learning  bool   // cards are being learned
+	Learnt    uint64 // those that exchanges up to this one have brought
+	Tickets   uint64
+}
+
+// Ticket returns a new number for a command. A message that does not carry the number that its panel waits for is out
+// of date.
+func (s *Shared) Ticket() uint64 {
+	s.Tickets++
+	return s.Tickets
+}
+
+// CardsLearned says that cards were learned which exchanges up to one have brought.
+type CardsLearned struct {
+	UpTo uint64
+	Any  bool
+	Err  error
+}
+
+// LearnCards learns cards beside what is shown, where no reading says which there are.
+func (s *Shared) LearnCards() tea.Cmd {
+	l := s.Load
+	if _, ok := l.Source.(capture.Index); !ok || s.Learning || !s.Opened || s.Info.Exchanges <= s.Learnt {
+		return nil
+	}
+	if r := l.Reading.Now(); r != nil && !r.Head().MoreCards {
+		return nil
+	}
+	s.Learning = true
+	upTo := s.Info.Exchanges
+	return func() tea.Msg {
+		learned, err := l.ReadCards(upTo)
+		return CardsLearned{upTo, learned, err}
+	}
+}
+
+// FirstStarted says when the first exchange began; it is zero if there is none yet.
+type FirstStarted struct {
+	At  time.Time
+	Err error
+}
+
+// NeedFirst returns the command that reads when the first exchange began, if that is needed.
+func (s *Shared) NeedFirst() tea.Cmd {
+	if s.Times != timesRelative || !s.First.IsZero() || !s.Opened {
+		return nil
+	}
+	l := s.Load
+	return func() tea.Msg {
+		for x, err := range l.Source.Ends(l.Context, 1, 1) {
+			if err != nil {
+				return FirstStarted{Err: err}
+			}
+			return FirstStarted{At: x.Started}
+		}
+		return FirstStarted{}
+	}
+}
+
+// RuleIDs returns the ids of the rules: those that were broken come first.
+func (s *Shared) RuleIDs() []string {
+	var ids []string
+	for i := range s.Found.List {
+		if id := s.Found.List[i].Rule.ID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, r := range s.Load.Rules {
+		if !slices.Contains(ids, r.ID) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// NoFurther says that there is no finding in a direction, and which key leads to those in the other, if there are any.
+func (s *Shared) NoFurther(step int, behind bool) string {
+	const text = "no further finding in this direction"
+	switch {
+	case s.Judged.Behind:
+		return text + " so far; " + s.Running()
+	case behind && step > 0:
+		return text + "; N goes back to those before"
+	case behind:
+		return text + "; n goes on to those after"
+	}
+	return text
+}
+
+// NoteSign returns the sign of a marked exchange, one column wide, and its comment as the list shows it.
+func (s *Shared) NoteSign(seq uint64, id uuid.UUID) (mark, comment string) {
+	note := s.Notes.Of(seq, id)
+	mark = " "
+	if note.Marked {
+		mark = "*"
+	}
+	if note.Comment != "" {
+		comment = "# " + note.Comment
+	}
+	return mark, comment
+}
+
+// WhyNoFindings says why no finding is listed.
+func (s *Shared) WhyNoFindings() string {
+	switch {
+	case s.Found.Total() > 0:
+		return ""
+	case s.Judged.Behind:
+		return "no finding so far; " + s.Running()
+	}
+	return "there is no finding"
+}
+
+// Running says what goes on while there is more to judge.
+func (s *Shared) Running() string {
+	if s.Judged.Reading {
+		return "what was found is still being read"
+	}
+	return "the rules are still running"
+}

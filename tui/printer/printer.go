@@ -1,0 +1,116 @@
+// Package printer prints what the panels of the inspector show as text that stays, for commands: exchanges with their
+// findings, and ladders that grow.
+package printer
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/sequence"
+	"a2atap/proxy/capture"
+	"a2atap/tui/chart"
+	"a2atap/tui/document"
+	"a2atap/tui/style"
+	"a2atap/tui/text"
+)
+
+// A Printer prints what the panels show as text that stays, for commands. It is for one goroutine.
+type Printer struct {
+	w     io.Writer
+	width int
+	theme style.Theme
+
+	lanes []sequence.Arrow // one for each pair that arrows were drawn between
+	chart *chart.Ladder
+	first time.Time // when the first arrow was
+}
+
+// New returns a printer for a terminal of that width in columns; 0 is none, so that no line is cut. Without a
+// theme ("") no escape sequence is printed.
+func New(w io.Writer, width int, theme style.Theme) *Printer {
+	return &Printer{w: w, width: width, theme: theme}
+}
+
+func (p *Printer) print(l style.Line) error {
+	text := l.String()
+	if p.theme != "" {
+		text = l.Paint(p.theme)
+	}
+	_, err := fmt.Fprintln(p.w, text)
+	return err
+}
+
+const pipeWidth = 100 // of a ladder that is not on a terminal
+
+// Arrows draws arrows in the order given, each between the lifelines of its ends, with findings below it. Arrows of an
+// earlier call stand above, and times count from the first of all; where somebody takes part who did not before, the
+// names of all are printed again.
+func (p *Printer) Arrows(arrows []sequence.Arrow) error {
+	if len(arrows) == 0 {
+		return nil
+	}
+	if p.first.IsZero() {
+		p.first = arrows[0].At
+	}
+	if p.meet(arrows) {
+		columns := p.width
+		if columns == 0 {
+			columns = pipeWidth
+		}
+		p.chart = chart.NewLadder(p.lanes, columns)
+		if err := p.print(p.cut(style.Text(style.Strong, p.chart.Header()))); err != nil {
+			return err
+		}
+	}
+	for i := range arrows {
+		for _, l := range p.arrow(&arrows[i]) {
+			if err := p.print(p.cut(l)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// meet reports whether somebody takes part in the arrows who did not before, or nobody did.
+func (p *Printer) meet(arrows []sequence.Arrow) (fresh bool) {
+	for _, a := range arrows {
+		if p.chart == nil || !p.chart.Has(a.From) || !p.chart.Has(a.To) {
+			if !slices.ContainsFunc(p.lanes, func(b sequence.Arrow) bool { return a.From == b.From && a.To == b.To }) {
+				p.lanes = append(p.lanes, sequence.Arrow{From: a.From, To: a.To})
+			}
+			fresh = true
+		}
+	}
+	return fresh
+}
+
+func (p *Printer) arrow(a *sequence.Arrow) []style.Line {
+	look := style.Normal
+	if a.Broken || a.Failed {
+		look = style.Error
+	}
+	lines := []style.Line{style.Text(look, p.chart.Arrow(*a, a.At.Sub(p.first)))}
+	for i := range a.Findings {
+		mark, look := chart.MarkOf(a, i)
+		lines = append(lines, style.Text(style.Normal, text.Blanks(chart.Margin)).Add(look, mark+" "+a.Findings[i]))
+	}
+	return lines
+}
+
+// cut returns what of a line fits on the terminal.
+func (p *Printer) cut(l style.Line) style.Line {
+	if p.width == 0 || text.Width(l.String()) <= p.width {
+		return l
+	}
+	return l.Fit(p.width-1).Add(style.Dim, "…")
+}
+
+// Exchange prints a part of an exchange; see printExchange.
+func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part document.Part) error {
+	return document.Print(x, r, findings, part, p.print)
+}

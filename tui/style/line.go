@@ -1,0 +1,153 @@
+// Package style holds lines of styled text, and the themes that paint them. A style says what a piece of text is, not
+// how it looks; the theme chooses its colour. Every text that enters a line is cleaned (see package text), and escape
+// sequences are made in one place, Line.Paint, so that control characters of the traffic never reach the terminal.
+//
+// Colour never carries a meaning alone: OfSeverity, OfState and OfStatus give each a sign, too.
+package style
+
+import (
+	"strings"
+
+	"a2atap/tui/text"
+)
+
+// A Line is one line of the screen: pieces of clean text and what they are.
+type Line struct {
+	Spans    []Span
+	Selected bool // it is drawn in reverse, over the whole width
+}
+
+type Span struct {
+	Text     string
+	Style    Style
+	Selected bool // it is drawn in reverse
+}
+
+// Text returns a line that begins with a text.
+func Text(s Style, words string) Line { return Line{}.Add(s, words) }
+
+// Add returns the line with a text behind it. Every text of a line comes through here, and is cleaned.
+func (l Line) Add(s Style, words string) Line {
+	if words != "" {
+		l.Spans = append(l.Spans[:len(l.Spans):len(l.Spans)], Span{Text: text.Clean(words), Style: s})
+	}
+	return l
+}
+
+// Join returns the line with another one behind it.
+func (l Line) Join(other Line) Line {
+	l.Spans = append(l.Spans[:len(l.Spans):len(l.Spans)], other.Spans...)
+	return l
+}
+
+// String returns the text of the line.
+func (l Line) String() string {
+	var b strings.Builder
+	for _, s := range l.Spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// Fit returns the line cut to a width; a selected one is filled up to it.
+func (l Line) Fit(columns int) Line {
+	fitted := Line{Selected: l.Selected}
+	used := 0
+	for _, s := range l.Spans {
+		s.Text = text.Take(s.Text, columns-used)
+		used += text.Width(s.Text)
+		fitted.Spans = append(fitted.Spans, s)
+	}
+	if l.Selected {
+		fitted.Spans = append(fitted.Spans, Span{Text: text.Blanks(columns - used)})
+	}
+	return fitted
+}
+
+// InPane returns the line as a piece of one: cut and filled up to a width. A selected one is drawn in reverse if its pane
+// has the focus.
+func (l Line) InPane(columns int, focused bool) Line {
+	piece := l.Fit(columns)
+	used := 0
+	for i := range piece.Spans {
+		piece.Spans[i].Selected = l.Selected && focused
+		used += text.Width(piece.Spans[i].Text)
+	}
+	piece.Selected = false
+	return piece.Add(Normal, text.Blanks(columns-used))
+}
+
+// Columns returns how many columns the line takes.
+func (l Line) Columns() (n int) {
+	for _, s := range l.Spans {
+		n += text.Width(s.Text)
+	}
+	return n
+}
+
+// Paint returns the line as a terminal draws it in the theme. This is the only place where escape sequences are made.
+func (l Line) Paint(t Theme) string {
+	var b strings.Builder
+	for _, s := range l.Spans {
+		look := Looks[t][s.Style]
+		if l.Selected || s.Selected {
+			look = strings.TrimSuffix("7;"+look, ";")
+		}
+		if look == "" || s.Text == "" {
+			b.WriteString(s.Text)
+			continue
+		}
+		b.WriteString("\x1b[" + look + "m" + s.Text + "\x1b[0m")
+	}
+	return b.String()
+}
+
+// WrapWords is wrap at blanks, where there are some.
+func (l Line) WrapWords(columns, indent int) []Line {
+	indent = max(min(indent, columns/2), 0)
+	columns = max(columns, indent+2)
+	var pieces []Line
+	piece, used := Line{}, 0
+	for _, s := range l.Spans {
+		for word := range strings.SplitAfterSeq(s.Text, " ") {
+			if used > indent && used+text.Width(strings.TrimRight(word, " ")) > columns {
+				pieces = append(pieces, piece)
+				piece, used = Line{}.Add(Normal, text.Blanks(indent)), indent
+			}
+			part := s
+			part.Text = word
+			piece.Spans = append(piece.Spans, part)
+			used += text.Width(word)
+		}
+	}
+	var all []Line
+	for _, p := range append(pieces, piece) {
+		all = append(all, p.Wrap(columns, indent)...)
+	}
+	return all
+}
+
+// Wrap returns the line in pieces of at most so many columns; all but the first are indented.
+func (l Line) Wrap(columns, indent int) []Line {
+	indent = WrapIndent(columns, indent)
+	columns = max(columns, indent+2)
+	var pieces []Line
+	piece, used := Line{}, 0
+	for _, s := range l.Spans {
+		for s.Text != "" {
+			part := text.Take(s.Text, columns-used)
+			if part == "" {
+				pieces = append(pieces, piece)
+				piece, used = Line{}.Add(Normal, text.Blanks(indent)), indent
+				continue
+			}
+			piece.Spans = append(piece.Spans, Span{Text: part, Style: s.Style})
+			used += text.Width(part)
+			s.Text = s.Text[len(part):]
+		}
+	}
+	return append(pieces, piece)
+}
+
+// WrapIndent returns by how many columns wrap indents.
+func WrapIndent(columns, indent int) int { return max(min(indent, columns/2), 0) }
