@@ -325,7 +325,7 @@ func (f *keptFollower) standsStill(ended bool, since time.Time) error {
 	if !since.IsZero() && now.Sub(since) >= patience && now.Sub(f.moved) >= patience {
 		return errStandsStill
 	}
-	if ended || now.Sub(f.moved) < endPatience || f.kept.isMade() {
+	if ended || now.Sub(f.moved) < endPatience || f.Reading.isMade() {
 		return nil
 	}
 	info, err := f.Source.Info(f.Context)
