@@ -59,7 +59,7 @@ func NewReading(r *kept.Reading, making <-chan struct{}) *Reading {
 func (k *Reading) Now() *kept.Reading { return k.of.Load() }
 
 // isMade reports whether this process goes on with the reading.
-func (k *keptReading) isMade() bool {
+func (k *Reading) isMade() bool {
 	select {
 	case <-k.making:
 		return false
