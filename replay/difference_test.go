@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/refagent"
-	"a2atap/replay/report"
 )
 
 // edited returns the capture with its exchanges changed.
@@ -82,7 +82,7 @@ func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 
 // wanted is what a test expects of one difference.
 type wanted struct {
-	Kind    report.Kind
+	Kind    compare.Kind
 	Place   string
 	Want    string
 	Got     string
@@ -101,7 +101,7 @@ var differenceTests = []struct {
 				t.Error("nothing to change")
 			}
 		},
-		[]wanted{{report.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
+		[]wanted{{compare.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
 	},
 	{
 		"error code", func(t *testing.T, x *capture.Exchange) {
@@ -110,7 +110,10 @@ var differenceTests = []struct {
 			}
 		},
 		[]wanted{
-			{report.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1},
+			{
+				compare.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError",
+				1,
+			},
 		},
 	},
 	{
@@ -119,7 +122,7 @@ var differenceTests = []struct {
 				x.Response.Body.Data = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`)
 			}
 		},
-		[]wanted{{report.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
+		[]wanted{{compare.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
 	},
 	{
 		"missing event", func(t *testing.T, x *capture.Exchange) {
@@ -127,7 +130,10 @@ var differenceTests = []struct {
 				x.Response.Events = slices.Insert(x.Response.Events, 2, x.Response.Events[1])
 			}
 		},
-		[]wanted{{report.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "", 1}},
+		[]wanted{{
+			compare.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "",
+			1,
+		}},
 	},
 	{
 		"new event", func(t *testing.T, x *capture.Exchange) {
@@ -135,7 +141,10 @@ var differenceTests = []struct {
 				x.Response.Events = slices.Delete(x.Response.Events, 1, 2)
 			}
 		},
-		[]wanted{{report.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working", 1}},
+		[]wanted{{
+			compare.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working",
+			1,
+		}},
 	},
 	{
 		"another chunking", func(t *testing.T, x *capture.Exchange) {

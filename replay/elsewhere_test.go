@@ -17,9 +17,9 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
-	"a2atap/replay/report"
 )
 
 // startPolyglot runs one agent that speaks 1.0 over both bindings and 0.3 over both, at an address of its own each, and
@@ -168,32 +168,32 @@ func TestReplayElsewhereFindsFaults(t *testing.T) {
 		from  client.Protocol
 		o     replay.Options
 		plant func(string) string
-		kind  report.Kind
+		kind  compare.Kind
 	}{
 		{
 			"state over the other binding", client.JSONRPC10,
 			replay.Options{Binding: a2a.HTTPJSON},
-			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_FAILED").Replace, report.DifferentState,
+			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_FAILED").Replace, compare.DifferentState,
 		},
 		{
 			"state in the other dialect", client.JSONRPC03,
 			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
-			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_REJECTED").Replace, report.DifferentState,
+			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_REJECTED").Replace, compare.DifferentState,
 		},
 		{
 			"kind of part over the other binding", client.REST10,
 			replay.Options{Binding: a2a.JSONRPC},
-			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
+			strings.NewReplacer(`{"text":`, `{"data":`).Replace, compare.DifferentPart,
 		},
 		{
 			"kind of part in the other dialect", client.JSONRPC03,
 			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
-			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
+			strings.NewReplacer(`{"text":`, `{"data":`).Replace, compare.DifferentPart,
 		},
 		{
 			"a renamed member over the other binding", client.JSONRPC10,
 			replay.Options{Binding: a2a.HTTPJSON},
-			strings.NewReplacer(`"name":`, `"title":`).Replace, report.DifferentMember,
+			strings.NewReplacer(`"name":`, `"title":`).Replace, compare.DifferentMember,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestReplayElsewhereFindsFaults(t *testing.T) {
 				}
 			})
 			r := play(t, src, startPlanted(t, c.plant), c.o)
-			if !slices.ContainsFunc(r.Differences, func(d report.Difference) bool { return d.Kind == c.kind }) {
+			if !slices.ContainsFunc(r.Differences, func(d compare.Difference) bool { return d.Kind == c.kind }) {
 				t.Errorf("%s %+v", r.Verdict(), r.Differences)
 			}
 		})

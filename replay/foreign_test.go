@@ -6,6 +6,7 @@ import (
 
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
 )
@@ -41,7 +42,7 @@ func TestReplayLeavesOtherTasksAlone(t *testing.T) {
 		t.Errorf("the task of somebody else is %s now", task.Status.State)
 	}
 	causes := r.Causes()
-	if len(causes) != 1 || len(causes[0].NotSent) != 1 || causes[0].Differences[0].Kind != report.DifferentOutcome {
+	if len(causes) != 1 || len(causes[0].NotSent) != 1 || causes[0].Differences[0].Kind != compare.DifferentOutcome {
 		t.Errorf("%s: causes %+v", r.Verdict(), causes)
 	}
 }

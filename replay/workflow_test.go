@@ -24,6 +24,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
+	"a2atap/replay/compare"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
 )
@@ -51,7 +52,7 @@ func TestReplayPolls(t *testing.T) {
 				t.Errorf("the last poll was sent %d times; the agent cannot have been ready at once", last.Requests)
 			}
 			r = play(t, src, startLaggard(t, name, math.MaxInt), replay.Options{Timeout: time.Second})
-			if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
+			if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentState {
 				t.Errorf("the agent is never ready, and yet: %s %v", r.Verdict(), r.Differences)
 			}
 		})
@@ -200,7 +201,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	}
 	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Authorize: auth.Bearer("s3cret")}))
 	r := play(t, src, agent.URL+inner.Path(), replay.Options{})
-	if len(r.Differences) == 0 || r.Differences[0].Kind != report.DifferentOutcome ||
+	if len(r.Differences) == 0 || r.Differences[0].Kind != compare.DifferentOutcome ||
 		!strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {
 		t.Errorf("without credentials: %s, notes %q, %v", r.Verdict(), r.Notes, r.Differences)
 	}

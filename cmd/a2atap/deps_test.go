@@ -117,7 +117,11 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
 	{"a2atap/replay/noise", "a2atap/replay/...", "what may differ is a question to JSON, whoever compares it"},
 	{"a2atap/replay/noise", "a2atap/analyzer/...", "what may differ is a question to JSON, whoever compares it"},
-	{"a2atap/replay/report", "a2atap/replay/...", "a report says what differs, whoever compared"},
+	{"a2atap/replay/report", "a2atap/replay", "a report says what differs, whoever played"},
+	{"a2atap/replay/report", "a2atap/replay/diff", "a report says what differs, whoever compared"},
+	{"a2atap/replay/report", "a2atap/replay/client/...", "a report says what differs, whoever played"},
+	{"a2atap/replay/report", "a2atap/replay/live", "a report says what differs, whoever played"},
+	{"a2atap/replay/compare", "a2atap/replay/report", "what differs does not depend on who prints it"},
 	{
 		"a2atap/replay/translate", "a2atap/replay/...",
 		"what a request is in other words depends on nobody who sends it",

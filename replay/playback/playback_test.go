@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
-	"a2atap/replay/report"
 )
 
 // diary is what a client has seen, in words.
@@ -159,7 +159,8 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 				}
 			})
 			var misses []playback.Miss
-			p, origin := perform(t, src, playback.Options{Match: playback.ByValue, OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
+			p, origin := perform(t, src,
+				playback.Options{Match: playback.ByValue, OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
 			c := connect(t, origin+"/"+w.agent, w.protocol)
 			_, err := c.Send(t.Context(), client.Text("something else"), client.SendOptions{})
 			if _, ok := err.(*client.Error); !ok {
@@ -171,7 +172,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 			if len(misses) != 2 {
 				t.Fatalf("misses %v; want 2", misses)
 			}
-			change := []report.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
+			change := []compare.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
 			if diff := cmp.Diff(change, misses[0].Changes); diff != "" || misses[0].Nearest != 2 {
 				t.Errorf("nearest %d, changes (-want +got):\n%s", misses[0].Nearest, diff)
 			}

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/replay/report"
+	"a2atap/replay/compare"
 )
 
 // A Miss is a request that matches no recorded one.
 type Miss struct {
-	Operation string          // or the method or path, where it is none
-	Why       string          // one sentence: lower case, no final period
-	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []report.Change // how the request differs from that one
+	Operation string           // or the method or path, where it is none
+	Why       string           // one sentence: lower case, no final period
+	Nearest   uint64           // the recorded exchange that comes closest; 0 if none has the operation
+	Changes   []compare.Change // how the request differs from that one
 }
 
 // String returns the miss in words.

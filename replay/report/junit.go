@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/replay/compare"
 )
 
 type junitSuite struct {
@@ -83,7 +84,7 @@ func (t *tracer) failures() (of map[*Line]*junitMessage, others []junitCase) {
 		d, l := &t.Differences[i], t.lines[i]
 		message := &junitMessage{Message: analyzer.Clean(brief(d.Summary())), Text: t.details(i)}
 		switch {
-		case l == nil || d.Kind == DifferentFinding:
+		case l == nil || d.Kind == compare.DifferentFinding:
 			others = append(others, junitCase{
 				Name: fmt.Sprintf("%s %d", d.Kind, len(others)+1), Class: "not about a single answer", Failure: message,
 			})
@@ -108,7 +109,7 @@ func (t *tracer) details(i int) string {
 		w.change(0, c)
 	}
 	if root := &t.Differences[t.root[i]]; root != d {
-		cause := Group{Operation: t.operation(t.root[i]), Differences: []Difference{*root}}
+		cause := Group{Operation: t.operation(t.root[i]), Differences: []compare.Difference{*root}}
 		w.line(2, text{Plain, "follows from " + t.exchange(root.Exchange, root.Live) + ": " + headline(&cause)})
 	}
 	return w.b.String()
