@@ -18,6 +18,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 )
@@ -119,7 +120,7 @@ func TestReplayElsewhere(t *testing.T) {
 		t.Run(from.String(), func(t *testing.T) {
 			t.Parallel()
 			agent := startPolyglot(t, "")
-			src := record(t, agent, func(tapURL string) { converse(t, connect(t, tapURL, from, client.Options{})) })
+			src := record(t, agent, func(tapURL string) { converse(t, agenttest.Connect(t, tapURL, from, client.Options{})) })
 			for _, to := range protocols {
 				o := replay.Options{Dialect: a2a.VersionDialects(to.Version)}
 				o.Binding, _ = a2a.ParseBinding(to.Binding)
@@ -199,7 +200,7 @@ func TestReplayElsewhereFindsFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src := record(t, startPolyglot(t, ""), func(tapURL string) {
-				sent := must[*client.Result](t)(connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
+				sent := must[*client.Result](t)(agenttest.Connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
 					client.Text("task-lifecycle"), client.SendOptions{}))
 				if sent.Task == nil || len(sent.Task.Artifacts) == 0 {
 					t.Fatalf("the recorded agent gave %s", sent.Raw)
@@ -256,9 +257,9 @@ func startPlanted(t *testing.T, plant func(string) string) string {
 // What cannot be said is left out with the reason; where nothing could, the error names what is offered.
 func TestReplayElsewhereLeavesOut(t *testing.T) {
 	t.Parallel()
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
 		resp, err := http.Post(c.Endpoint().URL, "application/json",
 			strings.NewReader(`[{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}]`))
@@ -282,11 +283,11 @@ func TestReplayElsewhereLeavesOut(t *testing.T) {
 // Without being asked nothing is translated; the report says what would help.
 func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
-	src := record(t, startAgent(t, "spec03", refagent.Options{}), func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC03, client.Options{})
+	src := record(t, agenttest.Start(t, "spec03", refagent.Options{}), func(tapURL string) {
+		c := agenttest.Connect(t, tapURL, client.JSONRPC03, client.Options{})
 		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
 	})
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	r := play(t, src, agent, replay.Options{})
 	want := "the live card no longer offers jsonrpc 0.3, which the recording speaks; " +
 		"it offers jsonrpc 1.0, http+json 1.0: --binding or --dialect plays the recording there"

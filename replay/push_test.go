@@ -13,6 +13,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 )
 
 // Notifications are received in the client's place and compared.
@@ -148,7 +149,7 @@ func recordPush(t testing.TB, w way) *capture.Memory {
 	}))
 	defer hook.Close()
 	mem := record(t, w.start(t), func(tapURL string) {
-		c := connect(t, tapURL, w.protocol, client.Options{})
+		c := agenttest.Connect(t, tapURL, w.protocol, client.Options{})
 		m := client.Text("multi-turn")
 		task := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})).Task
 		must[*client.PushConfig](t)(c.CreatePush(t.Context(), client.PushConfig{TaskID: task.ID, URL: hook.URL + "/a"}))

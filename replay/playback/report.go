@@ -48,9 +48,9 @@ type Report struct {
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
 
-	Delayed int // requests that were answered later because a Fault says so
-	Errors  int // requests that got the error of a Fault
-	Dropped int // requests that got no answer because a Fault says so
+	Delayed int // requests that were answered later because a Disruption says so
+	Errors  int // requests that got the error of a Disruption
+	Dropped int // requests that got no answer because a Disruption says so
 	Cut     int // streams that were cut by Options.BreakAfter
 
 	Notified    int // recorded notifications that the live client's webhook accepted
