@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -98,7 +99,7 @@ func TestReplayCarriesOpaqueValues(t *testing.T) {
 func TestReplayKeepsPauses(t *testing.T) {
 	t.Parallel()
 	const pause = 100 * time.Millisecond
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := edited(t, record(t, agent, twoTasks(t, client.JSONRPC10)), func(x *capture.Exchange) {
 		x.Started = x.Started.Add(time.Duration(x.Seq) * pause)
 	})

@@ -15,8 +15,9 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
-	"a2atap/replay/report"
 )
 
 // edited returns the capture with its exchanges changed.
@@ -60,7 +61,7 @@ func sentBy(x *capture.Exchange, text string) bool {
 // twoTasks makes two tasks, asks for one and for an unknown one, and reads a stream.
 func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
-		c := connect(t, tapURL, p, client.Options{})
+		c := agenttest.Connect(t, tapURL, p, client.Options{})
 		send := must[*client.Result](t)
 		var ids []string
 		for range 2 {
@@ -82,7 +83,7 @@ func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 
 // wanted is what a test expects of one difference.
 type wanted struct {
-	Kind    report.Kind
+	Kind    compare.Kind
 	Place   string
 	Want    string
 	Got     string
@@ -101,7 +102,7 @@ var differenceTests = []struct {
 				t.Error("nothing to change")
 			}
 		},
-		[]wanted{{report.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
+		[]wanted{{compare.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
 	},
 	{
 		"error code", func(t *testing.T, x *capture.Exchange) {
@@ -110,7 +111,10 @@ var differenceTests = []struct {
 			}
 		},
 		[]wanted{
-			{report.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1},
+			{
+				compare.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError",
+				1,
+			},
 		},
 	},
 	{
@@ -119,7 +123,7 @@ var differenceTests = []struct {
 				x.Response.Body.Data = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`)
 			}
 		},
-		[]wanted{{report.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
+		[]wanted{{compare.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
 	},
 	{
 		"missing event", func(t *testing.T, x *capture.Exchange) {
@@ -127,7 +131,10 @@ var differenceTests = []struct {
 				x.Response.Events = slices.Insert(x.Response.Events, 2, x.Response.Events[1])
 			}
 		},
-		[]wanted{{report.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "", 1}},
+		[]wanted{{
+			compare.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "",
+			1,
+		}},
 	},
 	{
 		"new event", func(t *testing.T, x *capture.Exchange) {
@@ -135,7 +142,10 @@ var differenceTests = []struct {
 				x.Response.Events = slices.Delete(x.Response.Events, 1, 2)
 			}
 		},
-		[]wanted{{report.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working", 1}},
+		[]wanted{{
+			compare.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working",
+			1,
+		}},
 	},
 	{
 		"another chunking", func(t *testing.T, x *capture.Exchange) {
@@ -157,8 +167,8 @@ var differenceTests = []struct {
 
 // One thing that the agent does otherwise is one difference, with its place and a JSON diff of that place alone.
 func TestReplayNamesTheDifference(t *testing.T) {
-	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
-	to := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
+	to := agenttest.Start(t, "spec", refagent.Options{})
 	for _, test := range differenceTests {
 		t.Run(test.name, func(t *testing.T) {
 			r := play(t, edited(t, src, func(x *capture.Exchange) { test.edit(t, x) }), to, replay.Options{})
@@ -236,9 +246,9 @@ func swapIDs(data []byte, answers [][]byte) []byte {
 // A rule that the live agent breaks, and the recorded one did not, is a difference; one that both break is none.
 func TestReplayFindsNewFindings(t *testing.T) {
 	talk := twoTasks(t, client.JSONRPC10)
-	src := record(t, startAgent(t, "spec", refagent.Options{}), talk)
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), talk)
 	const fault = "rpc-response-content-type-v1"
-	faulty := startAgent(t, "spec", refagent.Options{Fault: fault})
+	faulty := agenttest.Start(t, "spec", refagent.Options{Fault: fault})
 	r := play(t, src, faulty, replay.Options{})
 	isFault := func(f analyzer.Finding) bool { return f.Rule.ID == fault }
 	if !slices.ContainsFunc(r.Findings, isFault) || r.Same() {
@@ -256,7 +266,7 @@ func TestReplayFindsNewFindings(t *testing.T) {
 
 // What cannot be sent again is left out, and said.
 func TestReplayLeavesOut(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	tests := []struct {
 		name string
 		edit func(x *capture.Exchange)
@@ -277,7 +287,7 @@ func TestReplayLeavesOut(t *testing.T) {
 		}, "did not reach the agent"},
 	}
 	src := record(t, agent, func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only"), client.SendOptions{}))
 	})
 	for _, test := range tests {
@@ -296,14 +306,14 @@ func TestReplayLeavesOut(t *testing.T) {
 
 // A task that was made before the recording began is nobody's to make again.
 func TestReplayLeavesOutOlderTasks(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
-	direct := connect(t, agent, client.JSONRPC10, client.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
+	direct := agenttest.Connect(t, agent, client.JSONRPC10, client.Options{})
 	old := must[*client.Result](t)(direct.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})).Task
 	src := record(t, agent, func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		must[*client.Task](t)(c.Get(t.Context(), old.ID, nil))
 	})
-	r := play(t, src, startAgent(t, "spec", refagent.Options{}), replay.Options{Timeout: time.Second})
+	r := play(t, src, agenttest.Start(t, "spec", refagent.Options{}), replay.Options{Timeout: time.Second})
 	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(r.Lines[1].Why, "before the recording began") {
 		t.Errorf("%s: %+v", r.Verdict(), r.Lines)
 	}

@@ -17,9 +17,10 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
-	"a2atap/replay/report"
 )
 
 // startPolyglot runs one agent that speaks 1.0 over both bindings and 0.3 over both, at an address of its own each, and
@@ -119,7 +120,7 @@ func TestReplayElsewhere(t *testing.T) {
 		t.Run(from.String(), func(t *testing.T) {
 			t.Parallel()
 			agent := startPolyglot(t, "")
-			src := record(t, agent, func(tapURL string) { converse(t, connect(t, tapURL, from, client.Options{})) })
+			src := record(t, agent, func(tapURL string) { converse(t, agenttest.Connect(t, tapURL, from, client.Options{})) })
 			for _, to := range protocols {
 				o := replay.Options{Dialect: a2a.VersionDialects(to.Version)}
 				o.Binding, _ = a2a.ParseBinding(to.Binding)
@@ -168,45 +169,45 @@ func TestReplayElsewhereFindsFaults(t *testing.T) {
 		from  client.Protocol
 		o     replay.Options
 		plant func(string) string
-		kind  report.Kind
+		kind  compare.Kind
 	}{
 		{
 			"state over the other binding", client.JSONRPC10,
 			replay.Options{Binding: a2a.HTTPJSON},
-			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_FAILED").Replace, report.DifferentState,
+			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_FAILED").Replace, compare.DifferentState,
 		},
 		{
 			"state in the other dialect", client.JSONRPC03,
 			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
-			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_REJECTED").Replace, report.DifferentState,
+			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_REJECTED").Replace, compare.DifferentState,
 		},
 		{
 			"kind of part over the other binding", client.REST10,
 			replay.Options{Binding: a2a.JSONRPC},
-			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
+			strings.NewReplacer(`{"text":`, `{"data":`).Replace, compare.DifferentPart,
 		},
 		{
 			"kind of part in the other dialect", client.JSONRPC03,
 			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
-			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
+			strings.NewReplacer(`{"text":`, `{"data":`).Replace, compare.DifferentPart,
 		},
 		{
 			"a renamed member over the other binding", client.JSONRPC10,
 			replay.Options{Binding: a2a.HTTPJSON},
-			strings.NewReplacer(`"name":`, `"title":`).Replace, report.DifferentMember,
+			strings.NewReplacer(`"name":`, `"title":`).Replace, compare.DifferentMember,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src := record(t, startPolyglot(t, ""), func(tapURL string) {
-				sent := must[*client.Result](t)(connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
+				sent := must[*client.Result](t)(agenttest.Connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
 					client.Text("task-lifecycle"), client.SendOptions{}))
 				if sent.Task == nil || len(sent.Task.Artifacts) == 0 {
 					t.Fatalf("the recorded agent gave %s", sent.Raw)
 				}
 			})
 			r := play(t, src, startPlanted(t, c.plant), c.o)
-			if !slices.ContainsFunc(r.Differences, func(d report.Difference) bool { return d.Kind == c.kind }) {
+			if !slices.ContainsFunc(r.Differences, func(d compare.Difference) bool { return d.Kind == c.kind }) {
 				t.Errorf("%s %+v", r.Verdict(), r.Differences)
 			}
 		})
@@ -256,9 +257,9 @@ func startPlanted(t *testing.T, plant func(string) string) string {
 // What cannot be said is left out with the reason; where nothing could, the error names what is offered.
 func TestReplayElsewhereLeavesOut(t *testing.T) {
 	t.Parallel()
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
 		resp, err := http.Post(c.Endpoint().URL, "application/json",
 			strings.NewReader(`[{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}]`))
@@ -282,11 +283,11 @@ func TestReplayElsewhereLeavesOut(t *testing.T) {
 // Without being asked nothing is translated; the report says what would help.
 func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
-	src := record(t, startAgent(t, "spec03", refagent.Options{}), func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC03, client.Options{})
+	src := record(t, agenttest.Start(t, "spec03", refagent.Options{}), func(tapURL string) {
+		c := agenttest.Connect(t, tapURL, client.JSONRPC03, client.Options{})
 		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
 	})
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	r := play(t, src, agent, replay.Options{})
 	want := "the live card no longer offers jsonrpc 0.3, which the recording speaks; " +
 		"it offers jsonrpc 1.0, http+json 1.0: --binding or --dialect plays the recording there"

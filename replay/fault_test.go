@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -179,7 +180,7 @@ func judged(
 	a.Push = true
 	o.ProtoJSON = name == "spec03-proto"
 	a.CancelWait = 2 * time.Second
-	src := record(t, startAgent(t, name, a), func(tapURL string) {
+	src := record(t, agenttest.Start(t, name, a), func(tapURL string) {
 		o.Timeout, o.Token = 5*time.Second, "agentbin-test-token"
 		for _, say := range said {
 			say(t.Context(), tapURL, p, o)

@@ -6,6 +6,8 @@ import (
 
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
 )
@@ -21,17 +23,17 @@ func TestReplayLeavesOtherTasksAlone(t *testing.T) {
     {"id": "ask", "name": "ask", "description": "Asks back", "tags": ["multi-turn"]}]
 }`
 	agentThat := func(does string) string {
-		return startAgent(t, "spec", refagent.Options{Card: fmt.Appendf(nil, card, does)})
+		return agenttest.Start(t, "spec", refagent.Options{Card: fmt.Appendf(nil, card, does)})
 	}
 	send := must[*client.Result](t)
 	src := record(t, agentThat("multi-turn"), func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		task := send(c.Send(t.Context(), client.Text("book a seat"), client.SendOptions{})).Task
 		must[*client.Page](t)(c.List(t.Context(), client.ListOptions{}))
 		must[*client.Task](t)(c.Cancel(t.Context(), task.ID, nil))
 	})
 	to := agentThat("message-only")
-	other := connect(t, to, client.JSONRPC10, client.Options{})
+	other := agenttest.Connect(t, to, client.JSONRPC10, client.Options{})
 	theirs := send(other.Send(t.Context(), client.Text("ask me"), client.SendOptions{})).Task
 	r := play(t, src, to, replay.Options{})
 	if r.LeftOut != 1 || r.Lines[3].Status != report.LeftOut || r.Lines[3].Lacks != 2 {
@@ -41,7 +43,7 @@ func TestReplayLeavesOtherTasksAlone(t *testing.T) {
 		t.Errorf("the task of somebody else is %s now", task.Status.State)
 	}
 	causes := r.Causes()
-	if len(causes) != 1 || len(causes[0].NotSent) != 1 || causes[0].Differences[0].Kind != report.DifferentOutcome {
+	if len(causes) != 1 || len(causes[0].NotSent) != 1 || causes[0].Differences[0].Kind != compare.DifferentOutcome {
 		t.Errorf("%s: causes %+v", r.Verdict(), causes)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
+	"a2atap/replay/internal/agenttest"
 )
 
 // far stands for an agent on another machine: the URL of it, and what connects there.
@@ -240,7 +241,7 @@ func TestReplayKeepsCredentialsApart(t *testing.T) {
 		}})
 	}
 	agents := map[string]string{"booker": agent("booker"), "planner": agent("planner"), "hotels": agent("hotels")}
-	src := recordAll(t, agents, func(taps map[string]string) {
+	src := agenttest.Record(t, agenttest.Recording{}, agents, func(taps map[string]string) {
 		for _, tap := range taps {
 			c := must[*client.Client](t)(client.New(
 				client.Interface{URL: tap, Protocol: client.JSONRPC10}, client.Options{Token: "s3cret-as-recorded"},

@@ -9,6 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/injection"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -38,11 +39,11 @@ func TestFaultsMadeByTheTap(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				agent := startAgent(t, "spec", refagent.Options{})
+				agent := agenttest.Start(t, "spec", refagent.Options{})
 				events := 0
 				var failed error
-				src := recordFaulted(t, []injection.Spec{spec}, map[string]string{"booker": agent}, func(taps map[string]string) {
-					c := connect(t, taps["booker"], p, client.Options{})
+				src := agenttest.Record(t, agenttest.Recording{Faults: []injection.Spec{spec}}, map[string]string{"booker": agent}, func(taps map[string]string) {
+					c := agenttest.Connect(t, taps["booker"], p, client.Options{})
 					if !tt.stream {
 						if _, failed = c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); failed == nil {
 							events = 1

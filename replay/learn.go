@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/compare"
 	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
@@ -52,9 +53,9 @@ func Learn(ctx context.Context, src capture.Source, to string, o Options) (*repo
 // A oneRun is a replay in which nothing is left out of the differences.
 type oneRun struct {
 	report  *report.Report
-	further map[uint64][]report.Difference // by exchange: what a report would leave out
-	values  map[spot]string                // that can be learnt: the live ones, since an artifact may come in chunks
-	broken  map[uint64]bool                // exchanges in which something differs that cannot be: not all is compared
+	further map[uint64][]compare.Difference // by exchange: what a report would leave out
+	values  map[spot]string                 // that can be learnt: the live ones, since an artifact may come in chunks
+	broken  map[uint64]bool                 // exchanges in which something differs that cannot be: not all is compared
 }
 
 // A spot is where a value differs in the answers of an exchange.
@@ -64,9 +65,9 @@ type spot struct {
 }
 
 func look(ctx context.Context, src capture.Source, to string, o Options, rules *noise.Rules) (*oneRun, error) {
-	k := &oneRun{further: map[uint64][]report.Difference{}, values: map[spot]string{}, broken: map[uint64]bool{}}
+	k := &oneRun{further: map[uint64][]compare.Difference{}, values: map[spot]string{}, broken: map[uint64]bool{}}
 	o.Noise = rules
-	o.further = func(exchange uint64, d []report.Difference) { k.further[exchange] = d }
+	o.further = func(exchange uint64, d []compare.Difference) { k.further[exchange] = d }
 	var err error
 	if k.report, err = Run(ctx, src, to, o); err != nil {
 		return k, err
@@ -78,7 +79,7 @@ func look(ctx context.Context, src capture.Source, to string, o Options, rules *
 			}
 		}
 		switch d.Kind {
-		case report.DifferentValue, report.DifferentStructure, report.DifferentMember, report.DifferentType:
+		case compare.DifferentValue, compare.DifferentStructure, compare.DifferentMember, compare.DifferentType:
 		default:
 			k.broken[d.Exchange] = true
 		}
@@ -87,7 +88,7 @@ func look(ctx context.Context, src capture.Source, to string, o Options, rules *
 }
 
 // all yields all differences.
-func (k *oneRun) all(yield func(*report.Difference) bool) {
+func (k *oneRun) all(yield func(*compare.Difference) bool) {
 	for i := range k.report.Differences {
 		if !yield(&k.report.Differences[i]) {
 			return
@@ -113,25 +114,27 @@ var protocol = []string{
 
 // learnable returns the JSON Pointer of a rule for what differs at a pointer, indices made *; false if a difference is
 // about the protocol. An element more or less is a matter of its list, which only the agent's own data may have.
-func learnable(d *report.Difference, pointer string) (rule string, ok bool) {
+func learnable(d *compare.Difference, pointer string) (rule string, ok bool) {
 	switch d.Kind {
-	case report.DifferentValue, report.DifferentStructure, report.DifferentMember, report.DifferentType:
+	case compare.DifferentValue, compare.DifferentStructure, compare.DifferentMember, compare.DifferentType:
 	default:
 		return "", false
 	}
 	parsed, err := capture.ParsePointer(pointer)
-	if err != nil || d.Side == report.Client || len(parsed.Names()) == 0 {
+	if err != nil || d.Side == compare.Client || len(parsed.Names()) == 0 {
 		return "", false
 	}
 	names := slices.Clone(parsed.Names())
-	own := slices.ContainsFunc(names[:len(names)-1], func(name string) bool { return name == "metadata" || name == "data" })
+	own := slices.ContainsFunc(names[:len(names)-1],
+		func(name string) bool { return name == "metadata" || name == "data" })
 	if isIndex(names[len(names)-1]) {
 		if names = names[:len(names)-1]; !own || len(names) == 0 {
 			return "", false
 		}
 	}
 	last := names[len(names)-1]
-	if !own && slices.Contains(protocol, last) || strings.Contains(pointer, "=") || strings.ContainsAny(pointer, " \t\r\n") {
+	if !own && slices.Contains(protocol, last) || strings.Contains(pointer, "=") ||
+		strings.ContainsAny(pointer, " \t\r\n") {
 		return "", false
 	}
 	for _, name := range names {
@@ -219,10 +222,10 @@ func (l *learner) operation(exchange uint64) string {
 
 // left returns what is left of the differences of a run without what was learnt. Where that said enough of a place,
 // what was left out there is said now.
-func (l *learner) left(run *oneRun) []report.Difference {
+func (l *learner) left(run *oneRun) []compare.Difference {
 	kept := l.without(run.report.Differences)
 	for _, exchange := range slices.Sorted(maps.Keys(run.further)) {
-		of := func(d report.Difference) bool { return d.Exchange == exchange && d.Kind != report.DifferentValue }
+		of := func(d compare.Difference) bool { return d.Exchange == exchange && d.Kind != compare.DifferentValue }
 		if !slices.ContainsFunc(kept, of) {
 			kept = append(kept, l.without(run.further[exchange])...)
 		}
@@ -231,9 +234,9 @@ func (l *learner) left(run *oneRun) []report.Difference {
 }
 
 // show puts the differences that are left into the report of the second run.
-func (l *learner) show(differences []report.Difference) {
+func (l *learner) show(differences []compare.Difference) {
 	r := l.second.report
-	slices.SortStableFunc(differences, func(a, b report.Difference) int {
+	slices.SortStableFunc(differences, func(a, b compare.Difference) int {
 		if a.Exchange == 0 || b.Exchange == 0 {
 			return cmp.Compare(b.Exchange, a.Exchange) // what belongs to no exchange comes last
 		}
@@ -260,10 +263,10 @@ func (l *learner) show(differences []report.Difference) {
 	}
 }
 
-func (l *learner) without(differences []report.Difference) []report.Difference {
-	var kept []report.Difference
+func (l *learner) without(differences []compare.Difference) []compare.Difference {
+	var kept []compare.Difference
 	for _, d := range differences {
-		var changes []report.Change
+		var changes []compare.Change
 		for _, c := range d.Changes {
 			if _, ok := learnable(&d, c.Pointer); !ok || !l.varies(spot{d.Exchange, c.Pointer}) {
 				changes = append(changes, c)
@@ -294,16 +297,16 @@ func orAbsent(value string) string {
 }
 
 // flaky notes the differences that only one of the runs has, and adds those of the first run to the report.
-func (l *learner) flaky(earlier []report.Difference) {
+func (l *learner) flaky(earlier []compare.Difference) {
 	later := l.second.report.Differences
 	for _, d := range later {
-		if !slices.ContainsFunc(earlier, func(e report.Difference) bool { return alike(&d, &e) }) {
+		if !slices.ContainsFunc(earlier, func(e compare.Difference) bool { return alike(&d, &e) }) {
 			l.note("second", &d)
 		}
 	}
-	var more []report.Difference
+	var more []compare.Difference
 	for _, d := range earlier {
-		if !slices.ContainsFunc(later, func(e report.Difference) bool { return alike(&d, &e) }) {
+		if !slices.ContainsFunc(later, func(e compare.Difference) bool { return alike(&d, &e) }) {
 			l.note("first", &d)
 			d.Live, d.LivePlace = 0, "" // in traffic that is not kept
 			more = append(more, d)
@@ -314,7 +317,7 @@ func (l *learner) flaky(earlier []report.Difference) {
 	}
 }
 
-func (l *learner) note(run string, d *report.Difference) {
+func (l *learner) note(run string, d *compare.Difference) {
 	r := l.second.report
 	r.Notes = append(r.Notes, fmt.Sprintf("flaky, and not learnt: in the %s run only: %s", run, d))
 }
@@ -322,13 +325,13 @@ func (l *learner) note(run string, d *report.Difference) {
 var anyNumber = regexp.MustCompile(`\d+`)
 
 // alike reports whether two runs differ from the recording in the same way, ids and numbers of exchanges apart.
-func alike(d, e *report.Difference) bool {
-	place := func(d *report.Difference) string { return anyNumber.ReplaceAllString(d.Place, "*") }
+func alike(d, e *compare.Difference) bool {
+	place := func(d *compare.Difference) string { return anyNumber.ReplaceAllString(d.Place, "*") }
 	if d.Exchange != e.Exchange || d.Kind != e.Kind || d.Rule != e.Rule || place(d) != place(e) {
 		return false
 	}
 	switch d.Kind {
-	case report.DifferentID, report.DifferentFinding, report.DifferentTime, report.DifferentMatch:
+	case compare.DifferentID, compare.DifferentFinding, compare.DifferentTime, compare.DifferentMatch:
 		return true
 	}
 	return d.Want == e.Want && d.Got == e.Got

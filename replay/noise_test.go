@@ -9,7 +9,6 @@ import (
 
 	"a2atap/replay"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
 )
 
 // taking is an agent whose answers say how long they took, and whose tasks have come as far as given.
@@ -64,7 +63,7 @@ func TestExpressions(t *testing.T) {
 		t.Fatalf("%d differences, want 1: %v", len(r.Differences), r.Differences)
 	}
 	d, place := r.Differences[0], "2.response.body#/result/metadata/took"
-	if d.Kind != report.DifferentMatch || d.Place != place || d.Want != "[0-9] (rules:1)" ||
+	if d.Kind != compare.DifferentMatch || d.Place != place || d.Want != "[0-9] (rules:1)" ||
 		!strings.HasSuffix(d.Message, "which does not match [0-9] (rules:1)") {
 		t.Errorf("%+v, want one at %s that names the expression", d, place)
 	}
@@ -116,7 +115,8 @@ func TestIgnoredIdsAreCarried(t *testing.T) {
 	if got := kinds(within(t, src, to, replay.Options{})); got != "2 id " {
 		t.Errorf("found %q, want the other id", got)
 	}
-	wantSame(t, within(t, src, to, replay.Options{Profile: compare.Exact, Noise: mayDiffer(t, "GetTask:/id", "SendMessage:/task")}))
+	wantSame(t, within(t, src, to, replay.Options{Profile: compare.Exact, Noise: mayDiffer(t, "GetTask:/id",
+		"SendMessage:/task")}))
 }
 
 // An agent may take as long as it took, and so much longer.

@@ -12,7 +12,6 @@ import (
 
 	"a2atap/replay"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
 )
 
 // A stage is what has happened on an agent, for those that wait for it.
@@ -172,8 +171,9 @@ func artifacts(run string) (updates, shown []string) {
 	for i := range 3 {
 		a := fmt.Sprintf(`{"artifactId":"artifact-%s-%d0000","name":"part %d","parts":[{"text":"%d"}]}`, run, i, i, i)
 		shown = append(shown, a)
-		updates = append(updates, `{"artifactUpdate":{"taskId":"task-00000001","contextId":"ctx-00000001","lastChunk":true,`+
-			`"artifact":`+a+`}}`)
+		updates = append(updates,
+			`{"artifactUpdate":{"taskId":"task-00000001","contextId":"ctx-00000001","lastChunk":true,`+
+				`"artifact":`+a+`}}`)
 	}
 	return updates, shown
 }
@@ -223,7 +223,8 @@ func TestReplayOfParallelStreams(t *testing.T) {
 				for _, profile := range []compare.Profile{compare.Protocol, compare.Exact} {
 					r := within(t, src, agent("now", now), replay.Options{Profile: profile, Timeout: time.Hour})
 					if !r.Same() {
-						t.Errorf("%s, recorded after %d artifacts, now after %d, %s: %s %v", way, recorded, now, profile, r.Verdict(),
+						t.Errorf("%s, recorded after %d artifacts, now after %d, %s: %s %v", way, recorded, now, profile,
+							r.Verdict(),
 							r.Differences)
 					}
 				}
@@ -263,7 +264,7 @@ func TestReplayOfLateSubscriptions(t *testing.T) {
 	}
 	for _, state := range []string{"WORKING", "FAILED"} {
 		r := within(t, src, agent(state, refused), replay.Options{Timeout: time.Hour})
-		if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentOutcome {
+		if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentOutcome {
 			t.Errorf("%s: %s %v; want another outcome", state, r.Verdict(), r.Differences)
 		}
 	}

@@ -1,12 +1,14 @@
 package replay_test
 
-import "a2atap/replay/report"
+import (
+	"a2atap/replay/compare"
+)
 
 // planted are changes in what was recorded, and the kind of the only difference by each profile; "" is none. The rule
 // silences the change under all of them; where it is empty no rule does.
 var planted = []struct {
 	name, session, in, was, now string
-	protocol, shape, exact      report.Kind
+	protocol, shape, exact      compare.Kind
 	rule                        string
 }{
 	{

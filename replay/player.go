@@ -226,7 +226,7 @@ func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison)
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
 func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
-) (*compare.Comparison, []report.Difference) {
+) (*compare.Comparison, []compare.Difference) {
 	t := p.targets[e.agent]
 	l := compare.NewPairer(t.values, rec, out.call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)

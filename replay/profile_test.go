@@ -46,7 +46,7 @@ func TestProfiles(t *testing.T) {
 					t.Errorf("%s: nothing to change", p.name)
 					continue
 				}
-				for profile, want := range map[compare.Profile]report.Kind{
+				for profile, want := range map[compare.Profile]compare.Kind{
 					compare.Protocol: p.protocol, compare.Shape: p.shape, compare.Exact: p.exact,
 				} {
 					wanted := ""
@@ -61,9 +61,11 @@ func TestProfiles(t *testing.T) {
 						continue
 					}
 					if p.rule == "" {
-						r = within(t, changed, agent, replay.Options{Profile: profile, Noise: mayDiffer(t, "*:/*", "/result", "/error")})
+						r = within(t, changed, agent, replay.Options{Profile: profile, Noise: mayDiffer(t, "*:/*", "/result",
+							"/error")})
 						if got := kinds(r); got != wanted {
-							t.Errorf("%s by %s, all values ignored: found %q, want %q: %v", p.name, profile, got, wanted, r.Differences)
+							t.Errorf("%s by %s, all values ignored: found %q, want %q: %v", p.name, profile, got, wanted,
+								r.Differences)
 						}
 						continue
 					}

@@ -75,7 +75,7 @@ func notices(list []delivery) map[string][]notice {
 
 // deliveries compares the notifications of each agent with those about its tasks. All together are waited for as long as
 // for an answer.
-func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
+func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []compare.Difference) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.Timeout)
 	defer cancel()
 	rest := p.plan.hooks
@@ -102,7 +102,7 @@ func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs [
 // them, and returns what differs. Nothing orders the notifications of a task.
 func (p *player) delivered(
 	ctx context.Context, t *target, recorded []delivery, sum *report.Deliveries,
-) (diffs []report.Difference) {
+) (diffs []compare.Difference) {
 	asked := p.hooks.asked(t)
 	recorded = slices.DeleteFunc(recorded, func(d delivery) bool {
 		_, ok := t.values.Own(compare.TaskID, "", d.task)
@@ -168,7 +168,7 @@ func covers(got, want map[string]int) bool {
 
 // missing names the kinds and states of which there are fewer notices of a task than recorded. More are a difference only
 // if the recording shows that the last one had come.
-func missing(task string, recorded, live []notice) (diffs []report.Difference) {
+func missing(task string, recorded, live []notice) (diffs []compare.Difference) {
 	want, got := counts(recorded), counts(live)
 	ended := slices.ContainsFunc(recorded, func(n notice) bool { return n.State.Terminal() })
 	kinds := maps.Clone(want)
@@ -176,10 +176,10 @@ func missing(task string, recorded, live []notice) (diffs []report.Difference) {
 	for _, what := range slices.Sorted(maps.Keys(kinds)) {
 		w, g := want[what], got[what]
 		if g < w || g > w && ended && !strings.HasSuffix(what, " of an artifact") {
-			diffs = append(diffs, report.Difference{
-				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
+			diffs = append(diffs, compare.Difference{
+				Kind: compare.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
-				Effect:  report.Effect{Task: task},
+				Effect:  compare.Effect{Task: task},
 			})
 		}
 	}
@@ -187,7 +187,7 @@ func missing(task string, recorded, live []notice) (diffs []report.Difference) {
 }
 
 // notified compares each recorded notice of a task with the live one of the same kind and state that differs least.
-func (p *player) notified(t *target, recorded, live []notice) (diffs []report.Difference) {
+func (p *player) notified(t *target, recorded, live []notice) (diffs []compare.Difference) {
 	taken := make([]bool, len(live))
 	for _, was := range recorded {
 		best, fewest := -1, 0

@@ -13,7 +13,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
+	"a2atap/replay/internal/agenttest"
 )
 
 // Notifications are received in the client's place and compared.
@@ -40,7 +40,7 @@ func TestReplayReceivesNotifications(t *testing.T) {
 				}
 			}
 			r = play(t, more, w.start(t), replay.Options{Timeout: 2 * time.Second})
-			if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentDelivery {
+			if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentDelivery {
 				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
 			}
 		})
@@ -67,33 +67,33 @@ func TestReplayComparesNotifications(t *testing.T) {
 		}
 		return texts
 	}
-	same := [3]report.Kind{}
-	each := func(k report.Kind) [3]report.Kind { return [3]report.Kind{k, k, k} }
+	same := [3]compare.Kind{}
+	each := func(k compare.Kind) [3]compare.Kind { return [3]compare.Kind{k, k, k} }
 	tests := []struct {
 		name string
 		says []string
-		want [3]report.Kind // of a difference by protocol, shape and exact; empty for none
+		want [3]compare.Kind // of a difference by protocol, shape and exact; empty for none
 	}{
 		{"same", said, same},
 		{"in another order", []string{pricedStatus, chunk("a", false), toldWorking, chunk("b", true)}, same},
 		{
 			"fewer chunks",
 			[]string{toldWorking, chunk("ab", true), pricedStatus},
-			[3]report.Kind{"", "", report.DifferentValue},
+			[3]compare.Kind{"", "", compare.DifferentValue},
 		},
-		{"other words", edited("two seats", "three seats"), [3]report.Kind{"", "", report.DifferentValue}},
-		{"another state", edited("COMPLETED", "FAILED"), each(report.DifferentDelivery)},
-		{"a part of another kind", edited(`{"text":"two seats"}`, `{"data":{"seats":2}}`), each(report.DifferentPart)},
-		{"a number as string", edited(`"price":12`, `"price":"12"`), each(report.DifferentType)},
-		{"a member renamed", edited(`"price":`, `"cost":`), each(report.DifferentMember)},
-		{"the artifact does not end", slices.Delete(slices.Clone(said), 2, 3), each(report.DifferentDelivery)},
+		{"other words", edited("two seats", "three seats"), [3]compare.Kind{"", "", compare.DifferentValue}},
+		{"another state", edited("COMPLETED", "FAILED"), each(compare.DifferentDelivery)},
+		{"a part of another kind", edited(`{"text":"two seats"}`, `{"data":{"seats":2}}`), each(compare.DifferentPart)},
+		{"a number as string", edited(`"price":12`, `"price":"12"`), each(compare.DifferentType)},
+		{"a member renamed", edited(`"price":`, `"cost":`), each(compare.DifferentMember)},
+		{"the artifact does not end", slices.Delete(slices.Clone(said), 2, 3), each(compare.DifferentDelivery)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			to := (&notifier{says: test.says}).start(t)
 			profiles, patience := []compare.Profile{compare.Protocol, compare.Shape, compare.Exact}, time.Hour
-			if test.want[0] == report.DifferentDelivery { // which is waited for, and is the same in all profiles
+			if test.want[0] == compare.DifferentDelivery { // which is waited for, and is the same in all profiles
 				profiles, patience = profiles[:1], 5*time.Second
 			}
 			for i, profile := range profiles {
@@ -103,10 +103,10 @@ func TestReplayComparesNotifications(t *testing.T) {
 					t.Errorf("%s: %s %v; want %q", profile, r.Verdict(), r.Differences, want)
 				}
 				for _, d := range r.Differences {
-					if d.Kind == report.DifferentType && d.Message != `"price" is string, recorded as number` {
+					if d.Kind == compare.DifferentType && d.Message != `"price" is string, recorded as number` {
 						t.Errorf("the type of the price: %s", d.Message)
 					}
-					if d.Kind != report.DifferentDelivery && (d.Exchange < 100 || d.Live < 2 ||
+					if d.Kind != compare.DifferentDelivery && (d.Exchange < 100 || d.Live < 2 ||
 						!strings.Contains(d.Place, ".request.body#")) {
 						t.Errorf("%s: %s in exchange %d, now %d", profile, &d, d.Exchange, d.Live)
 					}
@@ -149,7 +149,7 @@ func recordPush(t testing.TB, w way) *capture.Memory {
 	}))
 	defer hook.Close()
 	mem := record(t, w.start(t), func(tapURL string) {
-		c := connect(t, tapURL, w.protocol, client.Options{})
+		c := agenttest.Connect(t, tapURL, w.protocol, client.Options{})
 		m := client.Text("multi-turn")
 		task := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})).Task
 		must[*client.PushConfig](t)(c.CreatePush(t.Context(), client.PushConfig{TaskID: task.ID, URL: hook.URL + "/a"}))

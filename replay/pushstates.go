@@ -45,14 +45,14 @@ func statesOf(list []delivery, task string) []told {
 // ended, counts them, and returns those that are missing.
 func (p *player) statesNotified(
 	ctx context.Context, t *target, recorded []delivery, sum *report.Deliveries,
-) (diffs []report.Difference) {
+) (diffs []compare.Difference) {
 	var tasks []string
 	for _, d := range recorded {
 		if !slices.Contains(tasks, d.task) {
 			tasks = append(tasks, d.task)
 		}
 	}
-	compared := func(came []delivery) (found int, missing []report.Difference) {
+	compared := func(came []delivery) (found int, missing []compare.Difference) {
 		for _, task := range tasks {
 			live, _ := t.values.Own(compare.TaskID, "", task)
 			now := statesOf(came, live)
@@ -61,10 +61,10 @@ func (p *player) statesNotified(
 					found++
 					continue
 				}
-				missing = append(missing, report.Difference{
-					Kind: report.DifferentDelivery, Exchange: was.seq, Want: was.state.String(),
+				missing = append(missing, compare.Difference{
+					Kind: compare.DifferentDelivery, Exchange: was.seq, Want: was.state.String(),
 					Message: fmt.Sprintf("task %s: not notified of %s", analyzer.Clip(task), was.state),
-					Effect:  report.Effect{Task: task},
+					Effect:  compare.Effect{Task: task},
 				})
 			}
 		}

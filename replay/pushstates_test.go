@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
-	"a2atap/replay/report"
+	"a2atap/replay/compare"
 )
 
 // Notifications in another dialect are compared by the states that they tell.
@@ -41,7 +41,7 @@ func TestReplayNotifiedElsewhere(t *testing.T) {
 			})
 			c.o.Timeout = time.Second
 			r = play(t, failed, start(t), c.o)
-			if len(r.Differences) == 0 || r.Differences[0].Kind != report.DifferentDelivery {
+			if len(r.Differences) == 0 || r.Differences[0].Kind != compare.DifferentDelivery {
 				t.Errorf("another state was recorded: %s %v", r.Verdict(), r.Differences)
 			}
 		})

@@ -46,7 +46,7 @@ type Options struct {
 	Binding a2a.Binding
 	Dialect a2a.Dialects
 
-	further func(uint64, []report.Difference) // is told of each exchange what else differs; nil if nobody asks
+	further func(uint64, []compare.Difference) // is told of each exchange what else differs; nil if nobody asks
 
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
@@ -175,8 +175,9 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	r.Findings = compare.NewFindings(recorded, findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		r.Differences = append(r.Differences, report.Difference{
-			Kind: report.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected,
+		r.Differences = append(r.Differences, compare.Difference{
+			Kind: compare.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
+			Want:    f.Expected,
 			Got:     f.Seen,
 			Message: fmt.Sprintf("%s (rule %s, not broken in the recording)", f.Message, f.Rule.ID),
 		})

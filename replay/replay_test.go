@@ -7,6 +7,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
+	"a2atap/replay/internal/agenttest"
 )
 
 // cardToken is the bearer token that the spec agent asks for before it shows its extended card.
@@ -16,7 +17,7 @@ const cardToken = "agentbin-test-token"
 func everything(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
 		oneByOne(t, p)(tapURL)
-		c := connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second, Token: cardToken})
+		c := agenttest.Connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second, Token: cardToken})
 		followAndCancel(t, c)
 		if p != client.JSONRPC03 {
 			must[*client.Card](t)(c.ExtendedCard(t.Context()))
@@ -27,7 +28,7 @@ func everything(t testing.TB, p client.Protocol) func(tapURL string) {
 // oneByOne goes through the operations that need no second stream.
 func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
-		c := connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second})
+		c := agenttest.Connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second})
 		ctx := t.Context()
 		send := must[*client.Result](t)
 		task := must[*client.Task](t)

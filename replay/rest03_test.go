@@ -6,15 +6,16 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
 // A path such as /v1/tasks/ID is known by the card that was recorded before, or by what was sent to the same interface.
 func TestReplayOfREST03(t *testing.T) {
 	t.Parallel()
-	agent := startAgent(t, "spec03-rest", refagent.Options{})
+	agent := agenttest.Start(t, "spec03-rest", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
-		c := connect(t, tapURL, client.REST03, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.REST03, client.Options{})
 		id := must[*client.Result](t)(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})).Task.ID
 		must[*client.Task](t)(c.Get(t.Context(), id, nil))
 	})

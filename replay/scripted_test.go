@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -193,7 +194,7 @@ func TestReplayEnds(t *testing.T) {
 			t.Parallel()
 			to := startScript(t, script{"SendStreamingMessage": does})
 			r := within(t, src, to, replay.Options{Timeout: 300 * time.Millisecond})
-			if len(r.Differences) == 0 || r.Differences[0].Kind != report.DifferentEnd {
+			if len(r.Differences) == 0 || r.Differences[0].Kind != compare.DifferentEnd {
 				t.Errorf("%s %v; want a difference in how it ended", r.Verdict(), r.Differences)
 			}
 		})
@@ -319,11 +320,11 @@ func TestReplayOfListsSettles(t *testing.T) {
 		t.Errorf("a task that waits for its client was listed %d times, want 2", r.Lines[1].Requests)
 	}
 	r = within(t, src, agent(taskIn("FAILED", "")), replay.Options{Timeout: time.Hour})
-	if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
+	if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentState {
 		t.Errorf("another end: %s %v", r.Verdict(), r.Differences)
 	}
 	r = within(t, src, agent(taskIn("WORKING", "")), replay.Options{Timeout: 100 * time.Millisecond})
-	if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
+	if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentState {
 		t.Errorf("never ready: %s %v", r.Verdict(), r.Differences)
 	}
 }
@@ -336,9 +337,10 @@ func TestReplayOfFaultyClients(t *testing.T) {
 		to = startScript(t, script{
 			"GET": func(s *said) {
 				s.Header().Set("Content-Type", "application/json")
-				fmt.Fprintf(s, `{"name":"a","description":"d","version":"1","capabilities":{},"defaultInputModes":["text/plain"],`+
-					`"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"s","description":"d","tags":["t"]}],`+
-					`"supportedInterfaces":[{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]%s}`, to, security)
+				fmt.Fprintf(s,
+					`{"name":"a","description":"d","version":"1","capabilities":{},"defaultInputModes":["text/plain"],`+
+						`"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"s","description":"d","tags":["t"]}],`+
+						`"supportedInterfaces":[{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]%s}`, to, security)
 			},
 			"SendMessage": func(s *said) { s.result(snapshot("COMPLETED")) },
 		})

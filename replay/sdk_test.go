@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/peers"
-	"a2atap/replay/report"
 )
 
 // sdkPairs are clients and agents of the official Go SDK, of both lines, over each binding and dialect that they share.
@@ -60,13 +60,13 @@ func TestReplayOfSDKs(t *testing.T) {
 type plant struct {
 	name string
 	edit func(t *testing.T, x *capture.Exchange)
-	want func(differences []report.Difference) bool
+	want func(differences []compare.Difference) bool
 }
 
 // plants are made in the answers to a conversation, found by operation: each is named by its kind, at its place.
 func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []plant {
-	named := func(kind report.Kind, seqs ...uint64) func([]report.Difference) bool {
-		return func(differences []report.Difference) bool {
+	named := func(kind compare.Kind, seqs ...uint64) func([]compare.Difference) bool {
+		return func(differences []compare.Difference) bool {
 			var at []uint64
 			for _, d := range differences {
 				if d.Kind != kind || len(d.Changes) == 0 {
@@ -84,7 +84,7 @@ func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []p
 				!replaceIn(x, `"completed"`, `"rejected"`) {
 				t.Error("nothing to change")
 			}
-		}, named(report.DifferentState, sends[1])},
+		}, named(compare.DifferentState, sends[1])},
 		{"an error code", func(t *testing.T, x *capture.Exchange) {
 			if x.Seq != unknown {
 				return
@@ -93,17 +93,17 @@ func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []p
 				t.Errorf("nothing to change in %s", x.Response.Body.Data)
 			}
 			replaceIn(x, "TASK_NOT_FOUND", "UNSUPPORTED_OPERATION")
-		}, named(report.DifferentError, unknown)},
+		}, named(compare.DifferentError, unknown)},
 		{"a missing event", func(_ *testing.T, x *capture.Exchange) {
 			if x.Seq == streams[0] {
 				x.Response.Events = slices.Insert(x.Response.Events, 2, x.Response.Events[1])
 			}
-		}, named(report.DifferentEvent, streams[0])},
+		}, named(compare.DifferentEvent, streams[0])},
 		{"two ids", func(_ *testing.T, x *capture.Exchange) {
 			if slices.Contains(gets, x.Seq) {
 				x.Response.Body.Data = swapIDs(x.Response.Body.Data, answers)
 			}
-		}, named(report.DifferentID, gets...)},
+		}, named(compare.DifferentID, gets...)},
 	}
 }
 
@@ -134,7 +134,8 @@ func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
 				}
 			}
 			for _, plant := range plants(sends, gets, streams, unknown, answers) {
-				r := play(t, edited(t, src, func(x *capture.Exchange) { plant.edit(t, x) }), p.Agent.Start(t).URL, replay.Options{})
+				r := play(t, edited(t, src, func(x *capture.Exchange) { plant.edit(t, x) }), p.Agent.Start(t).URL,
+					replay.Options{})
 				if r.Same() || !plant.want(r.Differences) {
 					t.Errorf("%s changed: %s", plant.name, r.Verdict())
 					for _, d := range r.Differences {

@@ -24,6 +24,8 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
+	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
 )
@@ -37,7 +39,7 @@ func TestReplayPolls(t *testing.T) {
 			name, _, _ := strings.Cut(w.name, " ")
 			polls := 0
 			src := record(t, w.start(t), func(tapURL string) {
-				c := connect(t, tapURL, w.protocol, client.Options{})
+				c := agenttest.Connect(t, tapURL, w.protocol, client.Options{})
 				id := must[*client.Result](t)(
 					c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true}),
 				).Task.ID
@@ -51,7 +53,7 @@ func TestReplayPolls(t *testing.T) {
 				t.Errorf("the last poll was sent %d times; the agent cannot have been ready at once", last.Requests)
 			}
 			r = play(t, src, startLaggard(t, name, math.MaxInt), replay.Options{Timeout: time.Second})
-			if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
+			if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentState {
 				t.Errorf("the agent is never ready, and yet: %s %v", r.Verdict(), r.Differences)
 			}
 		})
@@ -98,9 +100,9 @@ func startLaggard(t *testing.T, name string, answers int) string {
 
 // A client that left a stream leaves it again, after the same event. The agent says nothing more until it is canceled.
 func TestReplayLeavesStreams(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{CancelWait: time.Hour})
+	agent := agenttest.Start(t, "spec", refagent.Options{CancelWait: time.Hour})
 	src := record(t, agent, func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		for e, err := range c.Stream(t.Context(), client.Text("task-cancel please"), client.SendOptions{}) {
 			if err != nil {
 				t.Fatal(err)
@@ -161,7 +163,7 @@ func TestReplayIsConcurrent(t *testing.T) {
 	}))
 	defer agent.Close()
 	src := record(t, agent.URL+inner.Path(), func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		var group sync.WaitGroup
 		for range clients {
 			group.Go(func() {
@@ -192,7 +194,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	}))
 	defer agent.Close()
 	src := record(t, agent.URL+inner.Path(), func(tapURL string) {
-		c := connect(t, tapURL, client.JSONRPC10, client.Options{Token: "s3cret"})
+		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{Token: "s3cret"})
 		must[*client.Result](t)(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))
 	})
 	if x := lastExchange(t, src); sentBy(x, "s3cret") {
@@ -200,7 +202,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	}
 	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Authorize: auth.Bearer("s3cret")}))
 	r := play(t, src, agent.URL+inner.Path(), replay.Options{})
-	if len(r.Differences) == 0 || r.Differences[0].Kind != report.DifferentOutcome ||
+	if len(r.Differences) == 0 || r.Differences[0].Kind != compare.DifferentOutcome ||
 		!strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {
 		t.Errorf("without credentials: %s, notes %q, %v", r.Verdict(), r.Notes, r.Differences)
 	}
@@ -208,7 +210,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 
 // The kept traffic is a capture like any other, and can be judged and replayed itself.
 func TestReplayKeepsTraffic(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.REST10))
 	kept := capture.NewMemory(capture.Info{Name: "replayed"})
 	wantSame(t, play(t, src, agent, replay.Options{Sink: kept}))
@@ -224,7 +226,7 @@ func TestReplayKeepsTraffic(t *testing.T) {
 
 // A sink that fails does not disturb the replay; the error says that the traffic was not recorded.
 func TestReplaySinkFails(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.REST10))
 	closed := capture.NewMemory(capture.Info{})
 	if err := closed.Close(); err != nil {
@@ -238,7 +240,7 @@ func TestReplaySinkFails(t *testing.T) {
 }
 
 func TestReplayErrors(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.JSONRPC10))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -282,7 +284,7 @@ func TestReplayErrors(t *testing.T) {
 
 // An empty capture proves nothing, and so does one in which nothing is chosen.
 func TestReplayOfNothing(t *testing.T) {
-	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
 	for name, r := range map[string]*report.Report{
 		"empty":  play(t, capture.NewMemory(capture.Info{}), "http://127.0.0.1:1", replay.Options{}),
 		"chosen": play(t, src, "http://127.0.0.1:1", replay.Options{Keep: func(*capture.Exchange) bool { return false }}),
@@ -300,7 +302,7 @@ func TestReplayWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inner.Close()
-	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +329,7 @@ func TestReplayWaits(t *testing.T) {
 
 // An agent that has moved its interfaces is followed by its card.
 func TestReplayFollowsTheCard(t *testing.T) {
-	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
 	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -362,7 +364,7 @@ func rewriteCard(h http.Handler, prefix string) http.Handler {
 // A card that the recorded client had already is the same as one that is shown again: its tag means nothing to another
 // agent.
 func TestReplayOfConditionalCards(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
 		tag := ""
 		for i, want := range []int{http.StatusOK, http.StatusNotModified} {

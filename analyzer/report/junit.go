@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/junit"
 )
 
 type (
@@ -21,28 +22,14 @@ type (
 		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name      string      `xml:"name,attr"`
-		Tests     int         `xml:"tests,attr"`
-		Failures  int         `xml:"failures,attr"`
-		Errors    int         `xml:"errors,attr"`
-		Skipped   int         `xml:"skipped,attr"`
-		Timestamp string      `xml:"timestamp,attr"`
-		Cases     []junitCase `xml:"testcase"`
-		Out       string      `xml:"system-out,omitempty"`
-	}
-	junitCase struct {
-		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
-		Time    string        `xml:"time,attr,omitempty"` // in seconds, of a test
-		Skipped *junitMessage `xml:"skipped"`
-		Failure *junitMessage `xml:"failure"`
-		Error   *junitMessage `xml:"error"`
-		Out     string        `xml:"system-out,omitempty"`
-	}
-	junitMessage struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr,omitempty"`
-		Text    string `xml:",chardata"`
+		Name      string       `xml:"name,attr"`
+		Tests     int          `xml:"tests,attr"`
+		Failures  int          `xml:"failures,attr"`
+		Errors    int          `xml:"errors,attr"`
+		Skipped   int          `xml:"skipped,attr"`
+		Timestamp string       `xml:"timestamp,attr"`
+		Cases     []junit.Case `xml:"testcase"`
+		Out       string       `xml:"system-out,omitempty"`
 	}
 )
 
@@ -87,22 +74,13 @@ func JUnit(w io.Writer, r *Report) error {
 	if len(all.Suites) == 0 { // an empty document would look like success
 		all.Suites = []junitSuite{{
 			Name: "nothing", Tests: 1, Skipped: 1,
-			Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"), Cases: []junitCase{
-				{Name: "judged", Class: "a2atap", Skipped: &junitMessage{Message: "nothing was judged"}},
+			Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"), Cases: []junit.Case{
+				{Name: "judged", Class: "a2atap", Skipped: &junit.Message{Message: "nothing was judged"}},
 			},
 		}}
 		all.Tests, all.Skipped = 1, 1
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return junit.Write(w, all)
 }
 
 // addCalls says how the calls came out that are counted with the suite's link.
@@ -118,18 +96,18 @@ func (s *junitSuite) addCalls(calls []*analyzer.Calls) {
 		s.Out += name + c.String() + "\n"
 		if !c.Proved() && s.Failures == 0 {
 			s.Errors++
-			s.Cases = append(s.Cases, junitCase{
+			s.Cases = append(s.Cases, junit.Case{
 				Name: "calls", Class: "a2atap.outcome",
-				Error: &junitMessage{Message: name + "no call succeeded: " + c.String(), Type: "outcome"},
+				Error: &junit.Message{Message: name + "no call succeeded: " + c.String(), Type: "outcome"},
 			})
 		}
 	}
 }
 
-func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding) junitCase {
-	c := junitCase{Name: rule.ID, Class: "a2atap." + string(rule.Category)}
+func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding) junit.Case {
+	c := junit.Case{Name: rule.ID, Class: "a2atap." + string(rule.Category)}
 	if applied == 0 && len(found) == 0 {
-		c.Skipped = &junitMessage{Message: "not observed"}
+		c.Skipped = &junit.Message{Message: "not observed"}
 		return c
 	}
 	var failing, others []*analyzer.Finding
@@ -142,7 +120,7 @@ func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.F
 	}
 	if failing != nil {
 		worst := slices.MaxFunc(failing, func(a, b *analyzer.Finding) int { return int(a.Severity) - int(b.Severity) })
-		c.Failure = &junitMessage{
+		c.Failure = &junit.Message{
 			Message: analyzer.Clean(worst.String()), Type: worst.Severity.String(),
 			Text: lines(failing) + "fix: " + oneLine(rule.Fix),
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/junit"
 )
 
 // addTests adds a suite for each agent that was asked actively, a case for each test. A test that was inconclusive is
@@ -35,23 +36,23 @@ func (all *junitSuites) addTests(r *Report) {
 	}
 }
 
-func (t *Test) junit(gate analyzer.Severity) junitCase {
-	c := junitCase{
+func (t *Test) junit(gate analyzer.Severity) junit.Case {
+	c := junit.Case{
 		Name: analyzer.Clean(t.Name), Class: "a2atap.probe." + string(t.Category),
 		Time: fmt.Sprintf("%.3f", t.Duration.Seconds()),
 	}
 	message := analyzer.Clean(oneLine(t.Message))
 	switch {
 	case t.Waived != "":
-		c.Skipped = &junitMessage{Message: "waived: " + analyzer.Clean(oneLine(t.Waived)) + ": " + message}
+		c.Skipped = &junit.Message{Message: "waived: " + analyzer.Clean(oneLine(t.Waived)) + ": " + message}
 	case t.Status == TestSkipped:
-		c.Skipped = &junitMessage{Message: message}
+		c.Skipped = &junit.Message{Message: message}
 	case t.Status == TestInconclusive:
-		c.Skipped = &junitMessage{Message: "inconclusive: " + message}
+		c.Skipped = &junit.Message{Message: "inconclusive: " + message}
 	case t.Status == TestCritical && t.fails(gate):
-		c.Error = &junitMessage{Message: message, Type: "critical", Text: t.details()}
+		c.Error = &junit.Message{Message: message, Type: "critical", Text: t.details()}
 	case t.fails(gate):
-		c.Failure = &junitMessage{Message: message, Type: t.Severity.String(), Text: t.details()}
+		c.Failure = &junit.Message{Message: message, Type: t.Severity.String(), Text: t.details()}
 	case t.Bad():
 		c.Out = t.details()
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -13,9 +14,10 @@ func TestDifferencesInColours(t *testing.T) {
 	r := &report.Report{
 		Sent: 1, Differing: 1,
 		Lines: []report.Line{{Exchange: 1, Live: 2, Operation: "GetTask", Task: "\x1b[2Jt", Status: report.Differing}},
-		Differences: []report.Difference{{
-			Kind: report.DifferentState, Exchange: 1, Live: 2, Place: "1.response.body#/result", Want: "completed", Got: "failed",
-			Changes: []report.Change{{Pointer: "/result/status/state", Was: `"completed"`, Now: "\"\x1b[31mfailed\""}},
+		Differences: []compare.Difference{{
+			Kind: compare.DifferentState, Exchange: 1, Live: 2, Place: "1.response.body#/result", Want: "completed",
+			Got:     "failed",
+			Changes: []compare.Change{{Pointer: "/result/status/state", Was: `"completed"`, Now: "\"\x1b[31mfailed\""}},
 		}},
 	}
 	text := func(colours bool) string {

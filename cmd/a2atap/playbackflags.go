@@ -149,11 +149,11 @@ func (o *playbackFlags) playback(e env) (out playback.Options, err error) {
 }
 
 // faults reads --delay, --error and --drop.
-func (o *playbackFlags) faults() (list []playback.Fault, err error) {
+func (o *playbackFlags) faults() (list []playback.Disruption, err error) {
 	for _, kind := range []struct {
 		flag   string
 		values []string
-		parse  func(string) (playback.Fault, error)
+		parse  func(string) (playback.Disruption, error)
 	}{
 		{"--delay", o.delay, playback.ParseDelay},
 		{"--error", o.fail, playback.ParseError},

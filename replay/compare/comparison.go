@@ -10,7 +10,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/noise"
-	"a2atap/replay/report"
 )
 
 // A Recorded is the recorded exchange that another one is compared with: its answer, and what is known of it besides.
@@ -47,15 +46,15 @@ type Comparison struct {
 	// longer offers the recorded one is no difference.
 	Elsewhere bool
 
-	diffs   []report.Difference
-	further []report.Difference
+	diffs   []Difference
+	further []Difference
 	pairs   [][2]Item    // items that mean the same, recorded and live
 	noise   *noise.Scope // see scope
 }
 
 // Run returns what differs, places in the recorded exchange; of what only the live one has, in the live one. Ids must
 // have been paired before, by a Pairer.
-func (c *Comparison) Run() []report.Difference {
+func (c *Comparison) Run() []Difference {
 	c.ends()
 	if c.Live.End == Silent || c.Both && (c.Recorded.Status == 0 || c.Live.Status == 0) {
 		return c.diffs
@@ -80,16 +79,16 @@ func (c *Comparison) Run() []report.Difference {
 func (c *Comparison) heads() {
 	at := fmt.Sprintf("%d.response", c.Recorded.Seq)
 	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status && !c.scope().HidesStatus() {
-		c.add(report.Difference{
-			Kind: report.DifferentStructure, Place: at + ".status", LivePlace: c.liveHead() + ".status",
+		c.add(Difference{
+			Kind: DifferentStructure, Place: at + ".status", LivePlace: c.liveHead() + ".status",
 			Want: fmt.Sprint(c.Recorded.Status), Got: fmt.Sprint(c.Live.Status),
 			Message: fmt.Sprintf("the status is %d, recorded %d", c.Live.Status, c.Recorded.Status),
 		})
 	}
 	if c.Recorded.Media != "" && c.Live.Media != "" && c.Recorded.Media != c.Live.Media &&
 		!c.scope().HidesHeader("Content-Type") {
-		c.add(report.Difference{
-			Kind: report.DifferentMediaType, Place: at + ".header[Content-Type]",
+		c.add(Difference{
+			Kind: DifferentMediaType, Place: at + ".header[Content-Type]",
 			LivePlace: c.liveHead() + ".header[Content-Type]",
 			Want:      c.Recorded.Media, Got: c.Live.Media,
 			Message: fmt.Sprintf("the answer is %s, recorded as %s",
@@ -108,7 +107,7 @@ func (c *Comparison) unchanged() bool {
 	return card(c.Recorded.Reply) && card(c.Live)
 }
 
-func (c *Comparison) add(d report.Difference) {
+func (c *Comparison) add(d Difference) {
 	d.Exchange = c.Recorded.Seq
 	c.diffs = append(c.diffs, d)
 }
@@ -125,13 +124,13 @@ func (c *Comparison) ends() {
 	if f := c.Live.Fault; f != nil && c.Live.End != Whole {
 		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
 	}
-	d := report.Difference{
-		Kind: report.DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), LivePlace: c.liveHead(),
+	d := Difference{
+		Kind: DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), LivePlace: c.liveHead(),
 		Want: c.Recorded.End.String(), Got: got,
 		Message: fmt.Sprintf("the answer is %s, the recorded one %s", got, c.Recorded.End),
 	}
 	if c.Live.End == Silent {
-		d.Effect = report.Effect{Task: cmp.Or(c.Recorded.First().Task, c.Recorded.Task), NoAnswer: true}
+		d.Effect = Effect{Task: cmp.Or(c.Recorded.First().Task, c.Recorded.Task), NoAnswer: true}
 		c.undone(&d.Effect)
 	}
 	c.add(d)
@@ -287,17 +286,17 @@ func (c *Comparison) gap(rec, live []Item) {
 	for i := range max(len(rec), len(live)) {
 		switch {
 		case i >= len(rec):
-			c.add(report.Difference{
-				Kind: report.DifferentEvent, Place: place(c.LiveSeq, live[i].Event, live[i].Answer.Payload.Pointer),
+			c.add(Difference{
+				Kind: DifferentEvent, Place: place(c.LiveSeq, live[i].Event, live[i].Answer.Payload.Pointer),
 				LivePlace: c.livePlace(live[i]),
 				Got:       live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
-				Changes: []report.Change{newChange("", a2a.Value{}, live[i].Answer.Doc.Root)}, Effect: c.effect(nil, &live[i]),
+				Changes: []Change{newChange("", a2a.Value{}, live[i].Answer.Doc.Root)}, Effect: c.effect(nil, &live[i]),
 			})
 		case i >= len(live):
-			c.add(report.Difference{
-				Kind: report.DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
+			c.add(Difference{
+				Kind: DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
 				Message: fmt.Sprintf("%s is missing", rec[i]),
-				Changes: []report.Change{newChange("", rec[i].Answer.Doc.Root, a2a.Value{})}, Effect: c.effect(&rec[i], nil),
+				Changes: []Change{newChange("", rec[i].Answer.Doc.Root, a2a.Value{})}, Effect: c.effect(&rec[i], nil),
 			})
 		default:
 			c.other(rec[i], live[i])
@@ -311,23 +310,23 @@ func (c *Comparison) place(it Item) string {
 
 // other names an item that came in the place of another one.
 func (c *Comparison) other(rec, live Item) {
-	d := report.Difference{
+	d := Difference{
 		Place: c.place(rec), LivePlace: c.livePlace(live), Want: rec.String(), Got: live.String(),
 		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live), Effect: c.effect(&rec, &live),
 	}
 	switch {
 	case rec.Err != nil && live.Err != nil:
-		d.Kind = report.DifferentError
+		d.Kind = DifferentError
 	case rec.Err != nil || live.Err != nil:
-		d.Kind = report.DifferentOutcome
+		d.Kind = DifferentOutcome
 	case rec.SameKind(live):
-		d.Kind = report.DifferentState
+		d.Kind = DifferentState
 		d.Want, d.Got = rec.State.String(), live.State.String()
 		d.Message = fmt.Sprintf("the state is %s, recorded %s", stateName(live.State), stateName(rec.State))
 	case rec.Event > 0:
-		d.Kind = report.DifferentEvent
+		d.Kind = DifferentEvent
 	default:
-		d.Kind = report.DifferentOutcome
+		d.Kind = DifferentOutcome
 	}
 	c.add(d)
 }

@@ -9,7 +9,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay/report"
 )
 
 // details compares the contents of two items of the same kind, as far as the protocol requires them to agree.
@@ -46,16 +45,16 @@ func countConfigs(it Item) (n int) {
 	return n
 }
 
-func (c *Comparison) content(rec, live Item, effect report.Effect, message string, changes ...report.Change) {
-	c.add(report.Difference{
-		Kind: report.DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
+func (c *Comparison) content(rec, live Item, effect Effect, message string, changes ...Change) {
+	c.add(Difference{
+		Kind: DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
 		Changes: changes, Effect: effect,
 	})
 }
 
 // about is the effect of what is different about a task, and makes nothing else different.
-func (c *Comparison) about(rec Item) report.Effect {
-	return report.Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
+func (c *Comparison) about(rec Item) Effect {
+	return Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
@@ -64,23 +63,23 @@ func (c *Comparison) cards(rec, live Item) {
 	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Elsewhere {
-			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
+			c.content(rec, live, Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
 				c.changes(rec, live)...)
 		}
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
-		c.withdrawn(rec, live, report.Streaming, "streaming")
+		c.withdrawn(rec, live, Streaming, "streaming")
 	}
 	if was.Push.True() && !now.Push.True() {
-		c.withdrawn(rec, live, report.PushNotifications, "pushNotifications")
+		c.withdrawn(rec, live, PushNotifications, "pushNotifications")
 	}
 }
 
 // withdrawn adds that the card no longer offers what a member of its capabilities says.
-func (c *Comparison) withdrawn(rec, live Item, what report.Capability, member string) {
+func (c *Comparison) withdrawn(rec, live Item, what Capability, member string) {
 	was := rec.Answer.Payload.Value.Get("capabilities").Get(member)
 	now := live.Answer.Payload.Value.Get("capabilities").Get(member)
-	c.content(rec, live, report.Effect{Withdrawn: what}, fmt.Sprintf("the card no longer offers %s", what),
+	c.content(rec, live, Effect{Withdrawn: what}, fmt.Sprintf("the card no longer offers %s", what),
 		newChange(was.Pointer(), was, now))
 }
 
@@ -102,18 +101,18 @@ func (c *Comparison) lists(rec, live Item) {
 		switch {
 		case !now.Exists() && c.scope().Covers(textOf(&rec.Answer), was.Pointer()):
 		case !now.Exists():
-			e := report.Effect{Task: was.ID()}
+			e := Effect{Task: was.ID()}
 			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
 				newChange(was.Pointer(), was.Value, a2a.Value{}))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.hidesState(rec, was.Value):
 			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
-			c.add(report.Difference{
-				Kind: report.DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
+			c.add(Difference{
+				Kind: DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
 				Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
 					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
-				Changes: []report.Change{newChange(a.Pointer(), a, b)},
-				Effect:  report.Effect{Task: was.ID(), Lasting: true},
+				Changes: []Change{newChange(a.Pointer(), a, b)},
+				Effect:  Effect{Task: was.ID(), Lasting: true},
 			})
 		}
 	}
@@ -160,7 +159,7 @@ func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
-func (c *Comparison) changes(rec, live Item) []report.Change {
+func (c *Comparison) changes(rec, live Item) []Change {
 	if c.wording() == otherNames {
 		return nil // names would differ, and nothing else be seen
 	}

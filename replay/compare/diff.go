@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay/report"
 )
 
 // maxChanges bounds a diff: what differs everywhere is not explained by more of it.
@@ -16,12 +15,12 @@ const maxPairs = 1 << 16
 // Diff returns where two JSON values differ, as few and as deep places as it can tell, at most 20. Members are compared
 // by name, elements in the order that leaves most of them equal, numbers by value. Same says which leaves count as
 // equal beyond that; it may be nil.
-func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []report.Change {
+func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []Change {
 	return diffUpTo(maxChanges, was, now, same)
 }
 
 // diffUpTo is Diff with another limit.
-func diffUpTo(limit int, was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []report.Change {
+func diffUpTo(limit int, was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []Change {
 	d := differ{same: same, limit: limit}
 	d.value("", was, now)
 	return d.changes
@@ -30,7 +29,7 @@ func diffUpTo(limit int, was, now a2a.Value, same func(pointer string, was, now 
 type differ struct {
 	limit   int // of changes
 	same    func(pointer string, was, now a2a.Value) bool
-	changes []report.Change
+	changes []Change
 }
 
 func (d *differ) add(pointer string, was, now a2a.Value) {
@@ -40,14 +39,14 @@ func (d *differ) add(pointer string, was, now a2a.Value) {
 }
 
 // newChange makes a change of two values, which need not exist.
-func newChange(pointer string, was, now a2a.Value) report.Change {
+func newChange(pointer string, was, now a2a.Value) Change {
 	raw := func(v a2a.Value) []byte {
 		if !v.Exists() {
 			return nil
 		}
 		return v.Raw()
 	}
-	return report.NewChange(pointer, raw(was), raw(now))
+	return NewChange(pointer, raw(was), raw(now))
 }
 
 func (d *differ) value(at string, was, now a2a.Value) {

@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay/report"
 )
 
 // effect says what else differs because a live item came in the place of a recorded one. Either may be nil: it is
 // missing, or new.
-func (c *Comparison) effect(rec, live *Item) report.Effect {
-	e := report.Effect{Task: c.Recorded.Task}
+func (c *Comparison) effect(rec, live *Item) Effect {
+	e := Effect{Task: c.Recorded.Task}
 	ended := false
 	if rec != nil {
 		if rec.Task != "" {
@@ -41,7 +40,7 @@ func (c *Comparison) effect(rec, live *Item) report.Effect {
 }
 
 // undone notes what an operation leaves behind that did not come out as it was recorded.
-func (c *Comparison) undone(e *report.Effect) {
+func (c *Comparison) undone(e *Effect) {
 	op := c.Recorded.Call.Operation
 	e.Lasting = e.Lasting || op.Sends() || op == a2a.CancelTask
 	e.Configs = e.Configs || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	numbers = regexp.MustCompile(`\d+`)
-	around  = regexp.MustCompile(`#(/result)?(/(task|message|statusUpdate|artifactUpdate))?`) // what is answered
+	numbers  = regexp.MustCompile(`\d+`)
+	wrapping = regexp.MustCompile(`#(/result)?(/(task|message|statusUpdate|artifactUpdate))?`) // what is answered
 )
 
 // NewFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
@@ -22,7 +22,7 @@ func NewFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 		at.Exchange = 0
 		return strings.Join([]string{
 			rule, f.Side.String(), f.Operation.String(),
-			around.ReplaceAllString(numbers.ReplaceAllString(at.String(), "*"), "#"),
+			wrapping.ReplaceAllString(numbers.ReplaceAllString(at.String(), "*"), "#"),
 		}, "\x00")
 	}
 	known := map[string]bool{}

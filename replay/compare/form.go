@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay/report"
 )
 
 // A located is a value and the event in whose data it stands; 0 if it stands in a body.
@@ -17,11 +16,11 @@ type located struct {
 
 // A deviation is one place where the form of two answers differs.
 type deviation struct {
-	kind    report.Kind
+	kind    Kind
 	at      located // in the live answer if only that has it
 	onlyNow bool
 	message string
-	change  report.Change
+	change  Change
 }
 
 // forms compares the forms of two answers: kinds of parts, types, names of members, media types. What stands in an array
@@ -40,22 +39,22 @@ func (f *forms) compare(name string, was, now []located) {
 		return // that a member is missing was said where it should be
 	}
 	if a, b := kindsOf(was), kindsOf(now); !slices.Equal(a, b) {
-		f.find(report.DifferentType, was[0], now[0],
+		f.find(DifferentType, was[0], now[0],
 			fmt.Sprintf("%s is %s, recorded as %s", named(name), kindNames(b), kindNames(a)))
 		return
 	}
 	if name == "parts" && f.free == 0 {
 		a, b := partKinds(was), partKinds(now)
 		if !slices.Equal(a, b) && !slices.Contains(append(a, b...), "of no kind") { // whose members say more
-			f.find(report.DifferentPart, was[0], now[0], fmt.Sprintf("the parts are %v, recorded %v", b, a))
+			f.find(DifferentPart, was[0], now[0], fmt.Sprintf("the parts are %v, recorded %v", b, a))
 			return
 		}
 	}
 	if f.free == 0 && isWord(name) {
 		if a, b := words(was), words(now); !slices.Equal(a, b) {
-			kind := report.DifferentContent
+			kind := DifferentContent
 			if isMediaType(name) {
-				kind = report.DifferentMediaType
+				kind = DifferentMediaType
 			}
 			f.find(kind, was[0], now[0], fmt.Sprintf("%s is %q, recorded %q", name, b, a))
 			return
@@ -71,7 +70,7 @@ func (f *forms) compare(name string, was, now []located) {
 	}
 }
 
-func (f *forms) find(kind report.Kind, was, now located, message string) {
+func (f *forms) find(kind Kind, was, now located, message string) {
 	f.founds = append(f.founds, deviation{
 		kind: kind, at: was, message: message,
 		change: newChange(was.Pointer(), was.Value, now.Value),
@@ -88,7 +87,7 @@ func (f *forms) members(was, now *members) {
 		case !f.byChunk(name) && len(now.names) > 0:
 			at := was.of[name][0]
 			f.founds = append(f.founds, deviation{
-				kind: report.DifferentMember, at: at, message: fmt.Sprintf("member %q is missing", name),
+				kind: DifferentMember, at: at, message: fmt.Sprintf("member %q is missing", name),
 				change: newChange(at.Pointer(), at.Value, a2a.Value{}),
 			})
 		}
@@ -97,7 +96,7 @@ func (f *forms) members(was, now *members) {
 		if was.of[name] == nil && !f.more && !f.byChunk(name) && !f.passing(name) && len(was.names) > 0 {
 			at := now.of[name][0]
 			f.founds = append(f.founds, deviation{
-				kind: report.DifferentMember, at: at, onlyNow: true, message: fmt.Sprintf("member %q is new", name),
+				kind: DifferentMember, at: at, onlyNow: true, message: fmt.Sprintf("member %q is new", name),
 				change: newChange(at.Pointer(), a2a.Value{}, at.Value),
 			})
 		}

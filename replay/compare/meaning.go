@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay/report"
 )
 
 // A passage is content at one place of an item, whatever the names are by which a dialect calls it. Its parts are those
@@ -75,7 +74,7 @@ func (c *Comparison) meanings(f *forms, was, now []passage) {
 			if !f.active && len(p.lists) > 0 {
 				at := p.lists[0]
 				f.founds = append(f.founds, deviation{
-					kind: report.DifferentMember, at: at, message: p.name + " is missing",
+					kind: DifferentMember, at: at, message: p.name + " is missing",
 					change: newChange(at.Pointer(), at.Value, a2a.Value{}),
 				})
 			}
@@ -88,7 +87,7 @@ func (c *Comparison) meanings(f *forms, was, now []passage) {
 		if !known && !f.active && len(q.lists) > 0 {
 			at := q.lists[0]
 			f.founds = append(f.founds, deviation{
-				kind: report.DifferentMember, at: at, onlyNow: true, message: q.name + " is new",
+				kind: DifferentMember, at: at, onlyNow: true, message: q.name + " is new",
 				change: newChange(at.Pointer(), a2a.Value{}, at.Value),
 			})
 		}
@@ -102,22 +101,22 @@ func (c *Comparison) passage(f *forms, was, now passage) {
 	}
 	at, live := was.lists[0], now.lists[0]
 	if was.role != now.role {
-		f.find(report.DifferentContent, at, live,
+		f.find(DifferentContent, at, live,
 			fmt.Sprintf("the role in %s is %q, recorded %q", was.name, now.role, was.role))
 		return
 	}
 	if a, b := partKinds(was.lists), partKinds(now.lists); !slices.Equal(a, b) {
-		f.find(report.DifferentPart, at, live, fmt.Sprintf("the parts of %s are %v, recorded %v", was.name, b, a))
+		f.find(DifferentPart, at, live, fmt.Sprintf("the parts of %s are %v, recorded %v", was.name, b, a))
 		return
 	}
 	if a, b := was.mediaTypes(), now.mediaTypes(); !slices.Equal(a, b) {
-		f.find(report.DifferentMediaType, at, live,
+		f.find(DifferentMediaType, at, live,
 			fmt.Sprintf("the files in %s are %q, recorded %q", was.name, b, a))
 		return
 	}
 	f.compare("data", was.data(), now.data())
 	if a, b := was.texts(), now.texts(); c.Profile == Exact && len(f.founds) == 0 && a != b {
-		f.find(report.DifferentValue, at, live, fmt.Sprintf("the text of %s is another one", was.name))
+		f.find(DifferentValue, at, live, fmt.Sprintf("the text of %s is another one", was.name))
 	}
 }
 

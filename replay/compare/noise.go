@@ -7,7 +7,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/noise"
-	"a2atap/replay/report"
 )
 
 // scope returns the rules of what may differ in these two answers.
@@ -126,10 +125,10 @@ func (c *Comparison) Settled(rec, live Item) bool {
 
 // expect adds a difference for each rule whose expression a live item does not match.
 func (c *Comparison) expect(rec, live Item) {
-	var last *report.Difference
+	var last *Difference
 	rule := ""
 	for _, m := range c.scope().Check(rec.texts(), live.texts()) {
-		change := report.NewChange(m.Pointer, []byte(m.Was), []byte(m.Now))
+		change := NewChange(m.Pointer, []byte(m.Was), []byte(m.Now))
 		if last != nil && rule == m.Rule.String() {
 			if len(last.Changes) < maxChanges {
 				last.Changes = append(last.Changes, change)
@@ -144,9 +143,9 @@ func (c *Comparison) expect(rec, live Item) {
 		if m.Missing {
 			now = ""
 		}
-		c.add(report.Difference{
-			Kind: report.DifferentMatch, Place: at, LivePlace: now, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
-			Changes: []report.Change{change}, Effect: c.about(rec),
+		c.add(Difference{
+			Kind: DifferentMatch, Place: at, LivePlace: now, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
+			Changes: []Change{change}, Effect: c.about(rec),
 		})
 		last, rule = &c.diffs[len(c.diffs)-1], m.Rule.String()
 	}
@@ -163,8 +162,8 @@ func (i Item) eventOf(text int) int {
 // expectHeads adds a difference for each rule whose expression the head of the live answer does not match.
 func (c *Comparison) expectHeads() {
 	for _, m := range c.scope().CheckHead(c.Recorded.head(), c.Live.head()) {
-		c.add(report.Difference{
-			Kind: report.DifferentMatch, Place: fmt.Sprintf("%d.response.%s", c.Recorded.Seq, m.Named()),
+		c.add(Difference{
+			Kind: DifferentMatch, Place: fmt.Sprintf("%d.response.%s", c.Recorded.Seq, m.Named()),
 			LivePlace: c.liveHead() + "." + m.Named(),
 			Want:      m.Expected(), Got: m.Now, Message: unmatched(&m),
 		})
@@ -181,7 +180,7 @@ func unmatched(m *noise.Mismatch) string {
 
 // Further returns, if Closer is set, the differences that Run leaves out since others at the same place say enough: of
 // values, where the form differs already. Then no number of changes is left out either, up to a thousand.
-func (c *Comparison) Further() []report.Difference { return c.further }
+func (c *Comparison) Further() []Difference { return c.further }
 
 // limit returns how many changes a difference may have.
 func (c *Comparison) limit() int {

@@ -8,7 +8,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/noise"
-	"a2atap/replay/report"
 )
 
 // A Pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
@@ -22,7 +21,7 @@ type Pairer struct {
 	pairs  []int // for each live item its recorded counterpart, -1 if there is none
 	used   []bool
 	far    Progress // how far the live answer has come, in the measure of the recorded one
-	diffs  []report.Difference
+	diffs  []Difference
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
@@ -51,7 +50,7 @@ func (l *Pairer) Take(event int, a a2a.Answer) Progress {
 func (l *Pairer) Far() Progress { return l.far }
 
 // Contradictions returns where ids of the live answer stand for something else than before.
-func (l *Pairer) Contradictions() []report.Difference { return l.diffs }
+func (l *Pairer) Contradictions() []Difference { return l.diffs }
 
 // counterpart finds the recorded item that a live one stands for: of an artifact that is known the one about the same,
 // else the next one that means the same, else one of the same kind. The number of an event never counts.
@@ -180,10 +179,10 @@ func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
 		return
 	}
 	l.seen[class] = true
-	d := report.Difference{
-		Kind: report.DifferentID, Exchange: l.rec.Seq, Place: place(l.rec.Seq, rec.Event, s.Pointer),
+	d := Difference{
+		Kind: DifferentID, Exchange: l.rec.Seq, Place: place(l.rec.Seq, rec.Event, s.Pointer),
 		Want: p.Wanted, Got: p.Live,
-		Changes: []report.Change{{Pointer: s.Pointer, Was: p.Wanted, Now: p.Live}},
+		Changes: []Change{{Pointer: s.Pointer, Was: p.Wanted, Now: p.Live}},
 	}
 	switch {
 	case p.Wanted != "":

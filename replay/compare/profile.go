@@ -8,7 +8,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay/report"
 )
 
 // A Profile says how closely answers are compared.
@@ -83,23 +82,23 @@ func (c *Comparison) structure(rec, live Item, active, named bool) {
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
 		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
-			c.add(report.Difference{
-				Kind: report.DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
+			c.add(Difference{
+				Kind: DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			})
 		}
 	case !named: // the structure is that of another dialect
 	case c.Profile == Shape:
-		c.differ(rec, live, report.DifferentStructure, sameShape(active))
+		c.differ(rec, live, DifferentStructure, sameShape(active))
 	case c.Profile == Exact:
-		c.differ(rec, live, report.DifferentValue, sameValue(active))
+		c.differ(rec, live, DifferentValue, sameValue(active))
 	}
 }
 
 // deviate adds one difference for all deviations of an item.
 func (c *Comparison) deviate(live Item, founds []deviation) {
 	first := founds[0]
-	d := report.Difference{
+	d := Difference{
 		Kind: first.kind, Place: place(c.Recorded.Seq, first.at.event, first.at.Pointer()),
 		LivePlace: place(c.LiveSeq, live.Event, first.at.Pointer()),
 		Want:      first.change.Was, Got: first.change.Now, Message: first.message,
@@ -118,16 +117,17 @@ func (c *Comparison) deviate(live Item, founds []deviation) {
 }
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
-func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
+func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
 	was, now := c.without(rec).answers(), live.answers()
 	if len(was) != len(now) {
-		c.add(report.Difference{
-			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
+		c.add(Difference{
+			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)),
+			Got:     fmt.Sprint(len(now)),
 			Message: fmt.Sprintf("the artifact comes in %d chunks, recorded %d", len(now), len(was)),
 		})
 		return
 	}
-	d := report.Difference{Kind: kind}
+	d := Difference{Kind: kind}
 	for i := range was {
 		at := rec
 		if i > 0 {

@@ -9,7 +9,6 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/noise"
-	"a2atap/replay/report"
 )
 
 // A Request is what a client asked.
@@ -27,19 +26,19 @@ type Requests struct {
 	Live     Request
 	Noise    *noise.Rules // what may differ; nil if nothing may
 	noise    *noise.Scope
-	diffs    []report.Difference
+	diffs    []Difference
 }
 
 // Run pairs the values of the requests, and returns what differs. Places are in the recorded request; of what only the
 // live one has, in the live one.
-func (c *Requests) Run() []report.Difference {
+func (c *Requests) Run() []Difference {
 	rec, live := c.Recorded.Call, c.Live.Call
 	c.noise = c.Noise.OfRequest(rec.Operation, c.Recorded.Seq, c.Live.Seq)
 	if asks := [2]string{Asks(rec), Asks(live)}; asks[0] != asks[1] {
 		c.pairNamed()
 		c.diffs = nil // it asks something else: what it names follows from that
-		c.add(report.Difference{
-			Kind: report.DifferentOperation, Place: c.at(c.Recorded), Want: asks[0], Got: asks[1],
+		c.add(Difference{
+			Kind: DifferentOperation, Place: c.at(c.Recorded), Want: asks[0], Got: asks[1],
 			Message: fmt.Sprintf("the client calls %s, recorded %s", asks[1], asks[0]),
 		})
 		return c.diffs
@@ -82,8 +81,8 @@ func (c *Requests) expect() {
 		if m.Pointer != "" {
 			at = c.body(c.Recorded, m.Pointer)
 		}
-		c.add(report.Difference{
-			Kind: report.DifferentMatch, Place: at, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
+		c.add(Difference{
+			Kind: DifferentMatch, Place: at, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
 		})
 	}
 	c.noise.Note(was, now, c.Recorded.noted(), c.Live.noted())
@@ -105,8 +104,8 @@ func Asks(call *a2a.Call) string {
 	return call.Method + strings.TrimPrefix(route, "/")
 }
 
-func (c *Requests) add(d report.Difference) {
-	d.Exchange, d.Live, d.Side = c.Recorded.Seq, c.Live.Seq, report.Client
+func (c *Requests) add(d Difference) {
+	d.Exchange, d.Live, d.Side = c.Recorded.Seq, c.Live.Seq, Client
 	c.diffs = append(c.diffs, d)
 }
 
@@ -137,7 +136,7 @@ func (c *Requests) pairNamed() {
 
 // named reports what only one of the requests names.
 func (c *Requests) named(p Pairing) {
-	d := report.Difference{Kind: report.DifferentMember, Place: c.at(c.Recorded), Want: p.Recorded, Got: p.Live}
+	d := Difference{Kind: DifferentMember, Place: c.at(c.Recorded), Want: p.Recorded, Got: p.Live}
 	if d.Message = fmt.Sprintf("the client names no %s", p.Role); p.Live != "" {
 		d.Message = fmt.Sprintf("the client names a %s, %s", p.Role, analyzer.Clip(p.Live))
 	}
@@ -166,7 +165,7 @@ func (c *Requests) pairSites() {
 }
 
 func (c *Requests) contradiction(at, pointer string, p Pairing) {
-	d := report.Difference{Kind: report.DifferentID, Place: at, Want: p.Wanted, Got: p.Live}
+	d := Difference{Kind: DifferentID, Place: at, Want: p.Wanted, Got: p.Live}
 	switch {
 	case p.Wanted != "":
 		d.Message = fmt.Sprintf("the client names %s %s, expected %s, which stands for %s",
@@ -177,7 +176,7 @@ func (c *Requests) contradiction(at, pointer string, p Pairing) {
 			p.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
 	}
 	if pointer != "" {
-		d.Changes = []report.Change{{Pointer: pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}}
+		d.Changes = []Change{{Pointer: pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}}
 	}
 	c.add(d)
 }
@@ -188,7 +187,7 @@ func (c *Requests) body(r Request, pointer string) string { return c.at(r) + ".b
 func (c *Requests) texts() {
 	rec, live := c.Recorded.Call, c.Live.Call
 	if was, now := rec.Doc.Root.Exists(), live.Doc.Root.Exists(); was != now {
-		d := report.Difference{Kind: report.DifferentStructure, Place: c.at(c.Recorded), Message: "the client sends no JSON"}
+		d := Difference{Kind: DifferentStructure, Place: c.at(c.Recorded), Message: "the client sends no JSON"}
 		if now {
 			d.Message = "the client sends JSON, and sent none when it was recorded"
 		}
@@ -205,15 +204,15 @@ func (c *Requests) texts() {
 	c.query()
 	switch c.Profile {
 	case Shape:
-		c.differ(report.DifferentStructure, sameShape(false))
+		c.differ(DifferentStructure, sameShape(false))
 	case Exact:
-		c.differ(report.DifferentValue, sameValue(false))
+		c.differ(DifferentValue, sameValue(false))
 	}
 }
 
 func (c *Requests) deviate(founds []deviation) {
 	first := founds[0]
-	d := report.Difference{
+	d := Difference{
 		Kind: first.kind, Place: c.body(c.Recorded, first.at.Pointer()),
 		Want: first.change.Was, Got: first.change.Now, Message: first.message + " in the request",
 	}
@@ -229,18 +228,19 @@ func (c *Requests) deviate(founds []deviation) {
 	c.add(d)
 }
 
-func (c *Requests) differ(kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
+func (c *Requests) differ(kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
 	rec, live := c.Recorded.Call, c.Live.Call
 	renamed := RewriteJSON(c.noise.Without(c.Live.text()).Raw(), live, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, live.TaskID, text)
 	})
-	changes := Diff(c.noise.Without(c.Recorded.text()), a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
-		return pointer == "/id" && rec.Binding == a2a.JSONRPC || same(pointer, was, now)
-	})
+	changes := Diff(c.noise.Without(c.Recorded.text()), a2a.Parse(renamed).Root,
+		func(pointer string, was, now a2a.Value) bool {
+			return pointer == "/id" && rec.Binding == a2a.JSONRPC || same(pointer, was, now)
+		})
 	if len(changes) == 0 {
 		return
 	}
-	c.add(report.Difference{
+	c.add(Difference{
 		Kind: kind, Place: c.body(c.Recorded, changes[0].Pointer), Want: changes[0].Was, Got: changes[0].Now,
 		Message: fmt.Sprintf("%s of the request is %s, recorded %s",
 			changes[0].Pointer, orNothing(changes[0].Now), orNothing(changes[0].Was)),
@@ -253,16 +253,16 @@ func (c *Requests) query() {
 	was, now := parameters(c.Recorded.Call), parameters(c.Live.Call)
 	for _, name := range was {
 		if !slices.Contains(now, name) {
-			c.add(report.Difference{
-				Kind: report.DifferentMember, Place: c.at(c.Recorded) + ".line", Want: name,
+			c.add(Difference{
+				Kind: DifferentMember, Place: c.at(c.Recorded) + ".line", Want: name,
 				Message: fmt.Sprintf("the client does not send the parameter %q", name),
 			})
 		}
 	}
 	for _, name := range now {
 		if !slices.Contains(was, name) {
-			c.add(report.Difference{
-				Kind: report.DifferentMember, Place: c.at(c.Live) + ".line", Got: name,
+			c.add(Difference{
+				Kind: DifferentMember, Place: c.at(c.Live) + ".line", Got: name,
 				Message: fmt.Sprintf("the client sends a parameter %q", name),
 			})
 		}
@@ -316,8 +316,8 @@ func given(there bool) string {
 }
 
 func (c *Requests) option(what, was, now string) {
-	c.add(report.Difference{
-		Kind: report.DifferentContent, Place: c.at(c.Recorded), Want: was, Got: now,
+	c.add(Difference{
+		Kind: DifferentContent, Place: c.at(c.Recorded), Want: was, Got: now,
 		Message: fmt.Sprintf("the %s of the client is %s, recorded %s", what, now, was),
 	})
 }
@@ -326,8 +326,8 @@ func (c *Requests) option(what, was, now string) {
 func (c *Requests) partKinds() {
 	was, now := kindsSent(c.Recorded.Call), kindsSent(c.Live.Call)
 	if was != now {
-		c.add(report.Difference{
-			Kind: report.DifferentPart, Place: c.at(c.Recorded), Want: was, Got: now,
+		c.add(Difference{
+			Kind: DifferentPart, Place: c.at(c.Recorded), Want: was, Got: now,
 			Message: fmt.Sprintf("the client sends parts %s, recorded %s", orNothing(now), orNothing(was)),
 		})
 	}
@@ -356,12 +356,12 @@ func (c *Requests) heads() {
 		if slices.Equal(was, now) || c.noise.HidesHeader(name) {
 			continue
 		}
-		kind := report.DifferentContent
+		kind := DifferentContent
 		if name == "Content-Type" {
-			kind = report.DifferentMediaType
+			kind = DifferentMediaType
 		}
 		a, b := strings.Join(was, ", "), strings.Join(now, ", ")
-		c.add(report.Difference{
+		c.add(Difference{
 			Kind: kind, Place: c.at(c.Recorded) + ".header[" + name + "]", Want: a, Got: b,
 			Message: fmt.Sprintf("%s of the client is %s, recorded %s",
 				name, orNothing(analyzer.Clip(b)), orNothing(analyzer.Clip(a))),

@@ -10,7 +10,6 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
 )
 
 // upper is a substitute that makes its work visible: values of a role come in its name.
@@ -176,19 +175,22 @@ func FuzzRewriteJSON(f *testing.F) {
 func TestDiff(t *testing.T) {
 	tests := []struct {
 		name, was, now string
-		want           []report.Change
+		want           []compare.Change
 	}{
 		{"equal", `{"a":1,"b":[1,2]}`, `{"b":[1.0,2],"a":1e0}`, nil},
-		{"leaf", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, []report.Change{{Pointer: "/a/b", Was: `"x"`, Now: `"y"`}}},
-		{"kind", `{"a":"1"}`, `{"a":1}`, []report.Change{{Pointer: "/a", Was: `"1"`, Now: `1`}}},
-		{"members", `{"a":1,"b":2}`, `{"b":2,"c":3}`, []report.Change{{Pointer: "/a", Was: "1"}, {Pointer: "/c", Now: "3"}}},
-		{"inserted", `[1,2,3]`, `[1,9,2,3]`, []report.Change{{Pointer: "/1", Now: "9"}}},
-		{"removed", `[{"a":1},{"a":2}]`, `[{"a":2}]`, []report.Change{{Pointer: "/0", Was: `{"a":1}`}}},
+		{"leaf", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, []compare.Change{{Pointer: "/a/b", Was: `"x"`, Now: `"y"`}}},
+		{"kind", `{"a":"1"}`, `{"a":1}`, []compare.Change{{Pointer: "/a", Was: `"1"`, Now: `1`}}},
+		{"members", `{"a":1,"b":2}`, `{"b":2,"c":3}`, []compare.Change{
+			{Pointer: "/a", Was: "1"},
+			{Pointer: "/c", Now: "3"},
+		}},
+		{"inserted", `[1,2,3]`, `[1,9,2,3]`, []compare.Change{{Pointer: "/1", Now: "9"}}},
+		{"removed", `[{"a":1},{"a":2}]`, `[{"a":2}]`, []compare.Change{{Pointer: "/0", Was: `{"a":1}`}}},
 		{
 			"inside an element", `[{"a":1,"b":1},{"a":2}]`, `[{"a":1,"b":7},{"a":2}]`,
-			[]report.Change{{Pointer: "/0/b", Was: "1", Now: "7"}},
+			[]compare.Change{{Pointer: "/0/b", Was: "1", Now: "7"}},
 		},
-		{"null and absent", `{"a":null}`, `{}`, []report.Change{{Pointer: "/a", Was: "null"}}},
+		{"null and absent", `{"a":null}`, `{}`, []compare.Change{{Pointer: "/a", Was: "null"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

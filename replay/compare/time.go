@@ -6,7 +6,6 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay/report"
 )
 
 // times compares how long the agent took: for an answer until it was there, for the events of a stream since the ones
@@ -39,8 +38,8 @@ func event(it Item) string { return fmt.Sprintf(".event[%d]", it.Event) }
 // late adds a difference at a place in the answers.
 func (c *Comparison) late(what, at, liveAt string, was, now time.Duration) {
 	a, b := rounded(was), rounded(now)
-	c.add(report.Difference{
-		Kind: report.DifferentTime, Place: fmt.Sprintf("%d.response%s", c.Recorded.Seq, at),
+	c.add(Difference{
+		Kind: DifferentTime, Place: fmt.Sprintf("%d.response%s", c.Recorded.Seq, at),
 		LivePlace: c.liveHead() + liveAt, Want: a, Got: b,
 		Message: fmt.Sprintf("%s took %s, recorded %s", what, b, a),
 	})

@@ -60,7 +60,10 @@ func (c *comparison) lines(ctx context.Context) error {
 
 // line says what became of an exchange of the first capture.
 func (c *comparison) line(ctx context.Context, e *exchange) (report.Line, error) {
-	l := report.Line{Exchange: e.seq, Agent: e.agent, Operation: e.asks, Task: e.task, Requests: 1, Status: report.Matched}
+	l := report.Line{
+		Exchange: e.seq, Agent: e.agent, Operation: e.asks, Task: e.task, Requests: 1,
+		Status: report.Matched,
+	}
 	if e.of != nil && e.names {
 		if first := e.of.exchanges[0]; first != e && first.op.Sends() {
 			l.Uses = []uint64{first.seq}
@@ -72,10 +75,10 @@ func (c *comparison) line(ctx context.Context, e *exchange) (report.Line, error)
 		return l, nil
 	case e.pair == nil:
 		l.Status = report.Missing
-		l.Differences = []report.Difference{{
-			Kind: report.MissingExchange, Exchange: e.seq, Place: fmt.Sprintf("%d.request", e.seq), Want: e.asks,
-			Message: "it is only in " + cmp.Or(c.opts.Sides.Was, "the first capture"), Side: report.Client,
-			Effect: report.Effect{NoAnswer: true, Lasting: acts(e)},
+		l.Differences = []compare.Difference{{
+			Kind: compare.MissingExchange, Exchange: e.seq, Place: fmt.Sprintf("%d.request", e.seq), Want: e.asks,
+			Message: "it is only in " + cmp.Or(c.opts.Sides.Was, "the first capture"), Side: compare.Client,
+			Effect: compare.Effect{NoAnswer: true, Lasting: acts(e)},
 		}}
 		return l, nil
 	}
@@ -104,14 +107,14 @@ func (c *comparison) onlyNow(e *exchange) report.Line {
 		l.Status, l.Why = report.LeftOut, e.skip
 		return l
 	}
-	d := report.Difference{
-		Kind: report.NewExchange, Live: e.seq, Place: fmt.Sprintf("%d.request", e.seq), Got: e.asks,
-		Message: "it is only in " + cmp.Or(c.opts.Sides.Now, "the second capture"), Side: report.Client,
+	d := compare.Difference{
+		Kind: compare.NewExchange, Live: e.seq, Place: fmt.Sprintf("%d.request", e.seq), Got: e.asks,
+		Message: "it is only in " + cmp.Or(c.opts.Sides.Now, "the second capture"), Side: compare.Client,
 	}
 	if e.of != nil && e.of.pair != nil {
-		d.Effect = report.Effect{Task: e.of.pair.task, Agent: e.of.pair.exchanges[0].agent, Lasting: acts(e)}
+		d.Effect = compare.Effect{Task: e.of.pair.task, Agent: e.of.pair.exchanges[0].agent, Lasting: acts(e)}
 	}
-	l.Differences = []report.Difference{d}
+	l.Differences = []compare.Difference{d}
 	return l
 }
 
@@ -119,7 +122,7 @@ func (c *comparison) onlyNow(e *exchange) report.Line {
 func acts(e *exchange) bool { return e.names && (e.op.Sends() || e.op == a2a.CancelTask) }
 
 // compare compares two exchanges: first what was asked, then what was answered.
-func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []report.Difference {
+func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []compare.Difference {
 	v := c.values[e.agent]
 	callWas, headWas := c.a.call(was)
 	callNow, headNow := c.b.call(now)
@@ -227,12 +230,12 @@ func (c *comparison) findings(ctx context.Context) error {
 	c.report.Findings = compare.NewFindings(was, now)
 	for i := range c.report.Findings {
 		f := &c.report.Findings[i]
-		d := report.Difference{
-			Kind: report.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
+		d := compare.Difference{
+			Kind: compare.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
 			Want: f.Expected, Got: f.Seen, Message: fmt.Sprintf("%s (rule %s, not broken before)", f.Message, f.Rule.ID),
 		}
 		if f.Side == a2a.Client {
-			d.Side = report.Client
+			d.Side = compare.Client
 		}
 		c.report.Differences = append(c.report.Differences, d)
 	}

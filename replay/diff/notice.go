@@ -9,7 +9,6 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
 )
 
 // A notice is a notification to a webhook, as far as two captures can be compared by it.
@@ -53,11 +52,11 @@ func (c *comparison) notices() {
 			if a[what] == b[what] || free[what] && a[what] > 0 && b[what] > 0 {
 				continue
 			}
-			c.report.Differences = append(c.report.Differences, report.Difference{
-				Kind: report.DifferentDelivery, Want: fmt.Sprint(a[what]), Got: fmt.Sprint(b[what]),
+			c.report.Differences = append(c.report.Differences, compare.Difference{
+				Kind: compare.DifferentDelivery, Want: fmt.Sprint(a[what]), Got: fmt.Sprint(b[what]),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d",
 					analyzer.Clip(t.task), b[what], what, a[what]),
-				Effect: report.Effect{Task: t.task, Agent: t.exchanges[0].agent},
+				Effect: compare.Effect{Task: t.task, Agent: t.exchanges[0].agent},
 			})
 		}
 	}

@@ -24,10 +24,10 @@ type Log struct {
 func NewLog(seq uint64, take func(capture.Step)) *Log { return &Log{seq: seq, take: take} }
 
 // Open begins an exchange: a request with that head is about to be sent, or has been received.
-func (l *Log) Open(client, agent capture.Peer, head []byte) *Exchange {
+func (l *Log) Open(client, agent capture.Peer, head []byte) *Entry {
 	l.mu.Lock()
 	l.seq++
-	x := &Exchange{log: l, seq: l.seq, started: time.Now()}
+	x := &Entry{log: l, seq: l.seq, started: time.Now()}
 	l.mu.Unlock()
 	x.add(capture.Opened{ID: uuid.New(), Started: x.started.UTC(), Client: client, Agent: agent, Head: head})
 	x.add(capture.Fact{Replayed: true})
@@ -52,8 +52,8 @@ func (l *Log) append(s capture.Step) {
 	l.take(s)
 }
 
-// An Exchange is one live exchange in a log. Its methods are called by one goroutine at a time.
-type Exchange struct {
+// An Entry is one live exchange in a log. Its methods are called by one goroutine at a time.
+type Entry struct {
 	log     *Log
 	seq     uint64
 	started time.Time
@@ -61,20 +61,20 @@ type Exchange struct {
 }
 
 // Seq returns the exchange's number in its log.
-func (x *Exchange) Seq() uint64 { return x.seq }
+func (x *Entry) Seq() uint64 { return x.seq }
 
 // Recorded returns the exchange as recorded so far. It must not be changed, and is of no use any more when the next
 // method is called.
-func (x *Exchange) Recorded() *capture.Exchange { return x.x }
+func (x *Entry) Recorded() *capture.Exchange { return x.x }
 
-func (x *Exchange) add(what capture.What) {
+func (x *Entry) add(what capture.What) {
 	s := capture.Step{Seq: x.seq, Offset: time.Since(x.started), What: what}
 	x.x = capture.Assemble(x.x, s.Clone())
 	x.log.append(s.Clone())
 }
 
 // RequestBody records the whole body of the request, and that it has ended.
-func (x *Exchange) RequestBody(body []byte) {
+func (x *Entry) RequestBody(body []byte) {
 	if len(body) > 0 {
 		x.add(capture.RequestBody{Data: bytes.Clone(body)})
 	}
@@ -82,22 +82,22 @@ func (x *Exchange) RequestBody(body []byte) {
 }
 
 // ResponseHead records the head of the final answer, and whether an event stream follows.
-func (x *Exchange) ResponseHead(head []byte, stream bool) {
+func (x *Entry) ResponseHead(head []byte, stream bool) {
 	x.add(capture.ResponseHead{Head: head, Stream: stream})
 }
 
 // ResponseEnd records that the answer is complete, with so many bytes.
-func (x *Exchange) ResponseEnd(size int64, trailer []byte) {
+func (x *Entry) ResponseEnd(size int64, trailer []byte) {
 	x.add(capture.ResponseEnd{Size: size, Trailer: trailer})
 }
 
 // Close records the end of the exchange; the fault is nil if it went well.
-func (x *Exchange) Close(fault *capture.Fault) { x.add(capture.Closed{Fault: fault}) }
+func (x *Entry) Close(fault *capture.Fault) { x.add(capture.Closed{Fault: fault}) }
 
-func (x *Exchange) informational(head []byte) { x.add(capture.Informational{Head: head}) }
+func (x *Entry) informational(head []byte) { x.add(capture.Informational{Head: head}) }
 
-func (x *Exchange) responseBody(p []byte, dropped int64) {
+func (x *Entry) responseBody(p []byte, dropped int64) {
 	x.add(capture.ResponseBody{Data: bytes.Clone(p), Dropped: dropped})
 }
 
-func (x *Exchange) event(e capture.Event) { x.add(capture.ResponseEvent{Event: e}) }
+func (x *Entry) event(e capture.Event) { x.add(capture.ResponseEvent{Event: e}) }

@@ -48,7 +48,7 @@ func Dial(
 // A Call is one exchange over a connection of its own: the request is sent, and what comes back is recorded as it comes.
 type Call struct {
 	Conn    net.Conn // closed with the answer's body
-	Log     *Exchange
+	Log     *Entry
 	Timeout time.Duration                  // of the whole exchange, begun anew where Event says so; 0 for ever
 	Sent    func()                         // called when the request has been written; may be nil
 	Begun   func() (stay bool)             // called when a stream begins; false leaves it; may be nil

@@ -10,7 +10,7 @@
 // meets the recorded values everywhere. Repeated requests get the recorded answers one after another; when they are
 // used up the last one is repeated, unless Options say otherwise. A request that nothing recorded matches gets a
 // protocol error, and the report explains what the nearest recorded request has otherwise; or a live agent answers it
-// (Forward). A Fault is done where one is asked for, and counted.
+// (Forward). A Disruption is made where one is asked for, and counted.
 //
 // One player plays one agent, or all of a capture as one. Several players of one capture are told by Place where the
 // others are.

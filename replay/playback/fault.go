@@ -7,16 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/replay/live"
-
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/spelling"
+	"a2atap/replay/live"
 )
 
-// A Fault is what a player does before an answer, or in its place, because it was asked to. A request that gets an
+// A Disruption is what a player does before an answer, or in its place, because it was asked to. A request that gets an
 // error or no answer has not reached the recording: the next one gets the answer that this would have got.
-type Fault struct {
+type Disruption struct {
 	Operation a2a.Operation // that it concerns; NoOperation is all
 	First     int           // the first request of these that it concerns, from 1; 0 is 1
 	Last      int           // the last one; 0 is without end
@@ -25,7 +24,7 @@ type Fault struct {
 	Drop      bool          // the connection is closed without an answer
 }
 
-// An Error is what a Fault gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
+// An Error is what a Disruption gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
 // of HTTP alone.
 type Error struct {
 	Name   a2a.ErrorName
@@ -46,7 +45,7 @@ func (e *Error) String() string {
 }
 
 // String says what the fault does, such as "GetTask, request 2: answered with HTTP 503".
-func (f Fault) String() string {
+func (f Disruption) String() string {
 	what := "the connection is closed without an answer"
 	switch {
 	case f.Delay > 0:
@@ -64,7 +63,7 @@ func (f Fault) String() string {
 }
 
 // which names the requests that are concerned.
-func (f Fault) which(each string) string {
+func (f Disruption) which(each string) string {
 	switch first := max(1, f.First); {
 	case first == f.Last:
 		return fmt.Sprintf("request %d", first)
@@ -77,7 +76,7 @@ func (f Fault) which(each string) string {
 }
 
 // ParseDelay reads a delay as people write it: [OPERATION=]DURATION[@WHICH], where WHICH is N, N..M, N.. or ..M.
-func ParseDelay(text string) (Fault, error) {
+func ParseDelay(text string) (Disruption, error) {
 	rest, f, err := cutWhich(text)
 	if err != nil {
 		return f, err
@@ -97,7 +96,7 @@ func ParseDelay(text string) (Fault, error) {
 
 // ParseError reads an error as people write it: OPERATION=CODE[@WHICH], where CODE is one of JSON-RPC, the name of an error
 // of the protocol, or a status of HTTP from 400 to 599.
-func ParseError(text string) (Fault, error) {
+func ParseError(text string) (Disruption, error) {
 	rest, f, err := cutWhich(text)
 	if err != nil {
 		return f, err
@@ -115,7 +114,7 @@ func ParseError(text string) (Fault, error) {
 }
 
 // ParseDrop reads what is not answered at all: OPERATION[@WHICH].
-func ParseDrop(text string) (Fault, error) {
+func ParseDrop(text string) (Disruption, error) {
 	rest, f, err := cutWhich(text)
 	if err != nil {
 		return f, err
@@ -126,7 +125,7 @@ func ParseDrop(text string) (Fault, error) {
 }
 
 // cutWhich takes @N, @N..M, @N.. or @..M off the end. A # before the numbers is let pass.
-func cutWhich(text string) (rest string, f Fault, err error) {
+func cutWhich(text string) (rest string, f Disruption, err error) {
 	i := strings.LastIndexByte(text, '@')
 	if i < 0 {
 		return text, f, nil

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
 )
@@ -18,60 +19,60 @@ import (
 func TestParseFaults(t *testing.T) {
 	notFound := &playback.Error{Name: a2a.TaskNotFound, Code: -32001}
 	tests := []struct {
-		parse func(string) (playback.Fault, error)
+		parse func(string) (playback.Disruption, error)
 		text  string
-		want  playback.Fault
+		want  playback.Disruption
 		says  string
 	}{
-		{playback.ParseDelay, "2s", playback.Fault{Delay: 2 * time.Second}, "each request: answered 2s later"},
+		{playback.ParseDelay, "2s", playback.Disruption{Delay: 2 * time.Second}, "each request: answered 2s later"},
 		{
 			playback.ParseDelay, "message/send=5ms@3",
-			playback.Fault{Operation: a2a.SendMessage, Delay: 5 * time.Millisecond, First: 3, Last: 3},
+			playback.Disruption{Operation: a2a.SendMessage, Delay: 5 * time.Millisecond, First: 3, Last: 3},
 			"SendMessage, request 3: answered 5ms later",
 		},
 		{
 			playback.ParseError, "GetTask=-32001",
-			playback.Fault{Operation: a2a.GetTask, Error: notFound},
+			playback.Disruption{Operation: a2a.GetTask, Error: notFound},
 			"each GetTask: answered with TaskNotFoundError (-32001)",
 		},
 		{
 			playback.ParseError, "tasks/get=TaskNotFound@1",
-			playback.Fault{Operation: a2a.GetTask, Error: notFound, First: 1, Last: 1},
+			playback.Disruption{Operation: a2a.GetTask, Error: notFound, First: 1, Last: 1},
 			"GetTask, request 1: answered with TaskNotFoundError (-32001)",
 		},
 		{
 			playback.ParseError, "gettask=TASK_NOT_FOUND",
-			playback.Fault{Operation: a2a.GetTask, Error: notFound},
+			playback.Disruption{Operation: a2a.GetTask, Error: notFound},
 			"each GetTask: answered with TaskNotFoundError (-32001)",
 		},
 		{
 			playback.ParseError, "*=503@2",
-			playback.Fault{Error: &playback.Error{Status: 503}, First: 2, Last: 2},
+			playback.Disruption{Error: &playback.Error{Status: 503}, First: 2, Last: 2},
 			"request 2: answered with HTTP 503",
 		},
 		{
 			playback.ParseError, "SendMessage=-32050",
-			playback.Fault{Operation: a2a.SendMessage, Error: &playback.Error{Name: a2a.OtherError, Code: -32050}},
+			playback.Disruption{Operation: a2a.SendMessage, Error: &playback.Error{Name: a2a.OtherError, Code: -32050}},
 			"each SendMessage: answered with error -32050",
 		},
 		{
 			playback.ParseDrop, "ListTasks@2..4",
-			playback.Fault{Operation: a2a.ListTasks, First: 2, Last: 4, Drop: true},
+			playback.Disruption{Operation: a2a.ListTasks, First: 2, Last: 4, Drop: true},
 			"ListTasks, requests 2 to 4: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "*@#2..",
-			playback.Fault{First: 2, Drop: true},
+			playback.Disruption{First: 2, Drop: true},
 			"requests from 2 on: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "*@..2",
-			playback.Fault{Last: 2, Drop: true},
+			playback.Disruption{Last: 2, Drop: true},
 			"requests 1 to 2: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "GetAgentCard",
-			playback.Fault{Operation: a2a.GetCard, Drop: true},
+			playback.Disruption{Operation: a2a.GetCard, Drop: true},
 			"each GetAgentCard: the connection is closed without an answer",
 		},
 	}
@@ -88,7 +89,7 @@ func TestParseFaults(t *testing.T) {
 
 func TestParseFaultsRefuses(t *testing.T) {
 	tests := []struct {
-		parse func(string) (playback.Fault, error)
+		parse func(string) (playback.Disruption, error)
 		text  string
 		want  string
 	}{
@@ -125,7 +126,7 @@ func FuzzParseFaults(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for name, parse := range map[string]func(string) (playback.Fault, error){
+		for name, parse := range map[string]func(string) (playback.Disruption, error){
 			"delay": playback.ParseDelay, "error": playback.ParseError, "drop": playback.ParseDrop,
 		} {
 			fault, err := parse(text)
@@ -143,7 +144,7 @@ func FuzzParseFaults(f *testing.F) {
 // lifecycle records one task that is sent and asked for.
 func lifecycle(t *testing.T, agent string, p client.Protocol) *capture.Memory {
 	t.Helper()
-	return record(t, startAgent(t, agent, refagent.Options{}), func(tapURL string) {
+	return record(t, agenttest.Start(t, agent, refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, p)
 		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})
 		if err != nil || r.Task == nil {
@@ -176,7 +177,7 @@ func TestErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 				p, origin := perform(t, src, playback.Options{
-					Faults: []playback.Fault{fault}, OnMiss: func(m playback.Miss) { t.Error(m) },
+					Faults: []playback.Disruption{fault}, OnMiss: func(m playback.Miss) { t.Error(m) },
 				})
 				c := connect(t, origin+"/"+w.agent, w.protocol)
 				_, err = c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
@@ -213,7 +214,7 @@ func TestDropsAndDelays(t *testing.T) {
 			const delay = 20 * time.Millisecond
 			m := &marks{}
 			p, origin := perform(t, src, playback.Options{
-				Faults: []playback.Fault{
+				Faults: []playback.Disruption{
 					{Operation: a2a.SendMessage, First: 1, Last: 1, Drop: true},
 					{Delay: time.Millisecond},
 					{Operation: a2a.GetTask, Delay: delay},
@@ -248,7 +249,7 @@ func TestDropsAndDelays(t *testing.T) {
 
 // A cut stream is counted and marked.
 func TestCutStreamsAreMarked(t *testing.T) {
-	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
 			client.SendOptions{}) {
 			if err != nil {

@@ -13,7 +13,6 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
 )
 
 // A form is what a request asks, free of its binding: parameters by name, whether they stood in a body, a path or a
@@ -112,10 +111,10 @@ func (f *form) query(query string) {
 
 // differences returns where a live form differs from a recorded one, as far as the options ask, with the values as they
 // are; see quoted. The names translate ids of the live client.
-func (recorded *form) differences(live *form, n *names, o *Options) []report.Change {
-	var changes []report.Change
+func (recorded *form) differences(live *form, n *names, o *Options) []compare.Change {
+	var changes []compare.Change
 	add := func(at, was, now string) {
-		changes = append(changes, report.Change{Pointer: at, Was: was, Now: now})
+		changes = append(changes, compare.Change{Pointer: at, Was: was, Now: now})
 	}
 	if recorded.method != live.method {
 		add("/method", recorded.method, live.method)
@@ -213,7 +212,7 @@ func (s *recording) places() string {
 }
 
 // shapes returns the parameters that only one form has, or that are of another type.
-func (recorded *form) shapes(live *form) (changes []report.Change) {
+func (recorded *form) shapes(live *form) (changes []compare.Change) {
 	for _, c := range recorded.values(live) {
 		_, was := recorded.leaves[c.Pointer]
 		_, is := live.leaves[c.Pointer]
@@ -226,19 +225,19 @@ func (recorded *form) shapes(live *form) (changes []report.Change) {
 
 // values returns the parameters that differ, in the order of their places. Where the recording hides a secret, any other
 // is as good.
-func (recorded *form) values(live *form) (changes []report.Change) {
+func (recorded *form) values(live *form) (changes []compare.Change) {
 	for at, was := range recorded.leaves {
 		now, isThere := live.leaves[at]
 		if !isThere || !credential.Fits(was, now) && !(compare.Opaque(was) && compare.Opaque(now)) {
-			changes = append(changes, report.Change{Pointer: at, Was: was, Now: now})
+			changes = append(changes, compare.Change{Pointer: at, Was: was, Now: now})
 		}
 	}
 	for at, now := range live.leaves {
 		if _, wasThere := recorded.leaves[at]; !wasThere {
-			changes = append(changes, report.Change{Pointer: at, Now: now})
+			changes = append(changes, compare.Change{Pointer: at, Now: now})
 		}
 	}
-	slices.SortFunc(changes, func(a, b report.Change) int { return strings.Compare(a.Pointer, b.Pointer) })
+	slices.SortFunc(changes, func(a, b compare.Change) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return changes
 }
 
@@ -257,7 +256,7 @@ func words(kinds []a2a.PartKind) string {
 
 // quoted returns the changes with their values as they are shown. Every recorded request is compared with a live one,
 // and only one of them is shown.
-func quoted(changes []report.Change) []report.Change {
+func quoted(changes []compare.Change) []compare.Change {
 	for i := range changes {
 		c := &changes[i]
 		c.Was, c.Now = shown(c.Was), shown(c.Now)

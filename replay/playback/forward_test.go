@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
 )
@@ -31,7 +32,7 @@ func TestForward(t *testing.T) {
 			src := lifecycle(t, w.agent, w.protocol)
 			m, n := &marks{}, newTold()
 			p, origin := perform(t, src, playback.Options{
-				Forward:   forwardTo(t, startAgent(t, w.agent, refagent.Options{})),
+				Forward:   forwardTo(t, agenttest.Start(t, w.agent, refagent.Options{})),
 				OnMiss:    func(m playback.Miss) { t.Error(m) },
 				OnRequest: m.request, OnNotice: n.notice,
 			})
@@ -140,7 +141,7 @@ func TestForwardPassesAtOnce(t *testing.T) {
 
 // A card that comes from the live agent leads back to the player, so that its traffic is seen.
 func TestForwardedCardLeadsBack(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
+	agent := agenttest.Start(t, "spec", refagent.Options{})
 	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{Forward: forwardTo(t, agent)})
 	c := connect(t, origin, client.JSONRPC10)
 	if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
@@ -184,7 +185,7 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 		n := 0
 		return func() string { n++; return "id-" + string(rune('a'+n)) }
 	}
-	src := record(t, startAgent(t, "spec", refagent.Options{NewID: ids()}), func(tapURL string) {
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{NewID: ids()}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
 		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})
 		if err != nil {
@@ -197,7 +198,7 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 	n := newTold()
 	p, origin := perform(t, src, playback.Options{
 		Match: playback.ByValue, OnNotice: n.notice,
-		Forward: forwardTo(t, startAgent(t, "spec", refagent.Options{NewID: ids()})),
+		Forward: forwardTo(t, agenttest.Start(t, "spec", refagent.Options{NewID: ids()})),
 	})
 	c := connect(t, origin+"/spec", client.JSONRPC10)
 	r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{}) // other words: forwarded

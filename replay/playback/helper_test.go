@@ -1,75 +1,27 @@
 package playback_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
-	"a2atap/replay/refagent"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// startAgent runs a reference agent on a real socket until the test ends, and returns its URL.
-func startAgent(t testing.TB, name string, o refagent.Options) string {
-	t.Helper()
-	if o.StepTime == 0 {
-		o.StepTime = time.Millisecond
-	}
-	a, err := refagent.New(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(a)
-	t.Cleanup(func() {
-		a.Close()
-		s.Close()
-	})
-	return s.URL + a.Path()
-}
-
-// record lets a client talk to an agent through a tap, and returns what the tap recorded.
+// record lets a client talk to an agent through a tap, and returns what the tap recorded, secrets included.
 func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Memory {
 	t.Helper()
-	u, err := url.Parse(agentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mem := capture.NewMemory(capture.Info{Name: "test"})
-	sink := redact.New(mem, redact.Options{Keep: true})
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{
-		Taps: []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error)
-	go func() { served <- p.Serve(ctx) }()
-	talk(p.Taps()[0].URL())
-	stop()
-	if err := <-served; err != nil {
-		t.Fatal(err)
-	}
-	if err := recorder.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return mem
+	return agenttest.RecordOne(t, agenttest.Recording{Redact: redact.Options{Keep: true}}, agentURL, talk)
 }
 
 // perform plays a capture on a real socket until the test ends, and returns the player and its origin.
@@ -89,13 +41,7 @@ func perform(t testing.TB, src capture.Source, o playback.Options) (*playback.Pl
 
 func connect(t testing.TB, agentURL string, p client.Protocol) *client.Client {
 	t.Helper()
-	c, err := client.Connect(t.Context(), agentURL,
-		client.Options{Prefer: []client.Protocol{p}, Timeout: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
+	return agenttest.Connect(t, agentURL, p, client.Options{Timeout: 10 * time.Second})
 }
 
 // marks are what a player says that it did.

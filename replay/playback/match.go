@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay/report"
+	"a2atap/replay/compare"
 )
 
 // match finds the exchange for a call, and returns what the call asks: among those with the same request, the ones of
@@ -21,14 +21,14 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	}
 	var state []*exchange
 	var nearest *exchange
-	var changes []report.Change
+	var changes []compare.Change
 	for _, a := range p.recording.exchanges {
 		if a.form.op != f.op || !speaks(call, a) {
 			continue
 		}
 		different := a.form.differences(&f, &p.names, &p.opts)
 		if a.after != nil && p.names.begins(call) {
-			different = append(different, report.Change{Pointer: "/task", Was: a.form.task, Now: f.task})
+			different = append(different, compare.Change{Pointer: "/task", Was: a.form.task, Now: f.task})
 		}
 		if len(different) > 0 {
 			if nearest == nil || len(different) < len(changes) {
@@ -101,7 +101,7 @@ func next(state []*exchange, f *form) *exchange {
 }
 
 // explain says why nothing matches.
-func (p *Player) explain(f *form, nearest *exchange, changes []report.Change) *Miss {
+func (p *Player) explain(f *form, nearest *exchange, changes []compare.Change) *Miss {
 	m := &Miss{Operation: f.String()}
 	if nearest != nil {
 		m.Nearest, m.Changes = nearest.seq, quoted(changes)

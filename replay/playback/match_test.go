@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
 )
@@ -50,7 +51,7 @@ func TestPlaybackForOtherWords(t *testing.T) {
 	for _, w := range append(slices.Clone(ways), way{"spec01", client.JSONRPC01}) {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			var was []string
-			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) {
+			src := record(t, agenttest.Start(t, w.agent, refagent.Options{}), func(tapURL string) {
 				was = tell(t, tapURL, w.protocol, recorded...)
 			})
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
@@ -74,7 +75,7 @@ func TestPlaybackForOtherWords(t *testing.T) {
 
 // What has to be as it was recorded is asked for.
 func TestMatch(t *testing.T) {
-	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
 		if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
 			t.Error(err)

@@ -47,8 +47,8 @@ type Options struct {
 
 	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 
-	Faults  []Fault  // in the order in which they were asked for
-	Forward *Forward // takes requests that nothing matches; nil refuses them
+	Faults  []Disruption // in the order in which they were asked for
+	Forward *Forward     // takes requests that nothing matches; nil refuses them
 
 	// Remote lets notifications go to webhooks on other machines; otherwise they go to loopback addresses only. Roots are
 	// trusted for webhooks on https; nil is the system's.

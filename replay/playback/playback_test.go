@@ -10,9 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
-	"a2atap/replay/report"
 )
 
 // diary is what a client has seen, in words.
@@ -105,7 +106,7 @@ func TestPlaybackGivesTheRecordedRun(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			var was []string
-			src := record(t, startAgent(t, w.agent, refagent.Options{}),
+			src := record(t, agenttest.Start(t, w.agent, refagent.Options{}),
 				func(tapURL string) { was = talk(t, tapURL, w.protocol) })
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
 			if diff := cmp.Diff(was, talk(t, origin+"/"+w.agent, w.protocol)); diff != "" {
@@ -126,7 +127,7 @@ func TestPlaybackChangesTheBinding(t *testing.T) {
 	} {
 		t.Run(w.was.Binding+" to "+w.now.Binding, func(t *testing.T) {
 			var was []string
-			src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) { was = talk(t, tapURL, w.was) })
+			src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) { was = talk(t, tapURL, w.was) })
 			p, origin := perform(t, src, playback.Options{})
 			now := talk(t, origin+"/spec", w.now)
 			if diff := cmp.Diff(kinds(was), kinds(now)); diff != "" {
@@ -152,14 +153,15 @@ func kinds(lines []string) []string {
 func TestPlaybackExplainsMisses(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
-			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) {
+			src := record(t, agenttest.Start(t, w.agent, refagent.Options{}), func(tapURL string) {
 				c := connect(t, tapURL, w.protocol)
 				if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
 					t.Error(err)
 				}
 			})
 			var misses []playback.Miss
-			p, origin := perform(t, src, playback.Options{Match: playback.ByValue, OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
+			p, origin := perform(t, src,
+				playback.Options{Match: playback.ByValue, OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
 			c := connect(t, origin+"/"+w.agent, w.protocol)
 			_, err := c.Send(t.Context(), client.Text("something else"), client.SendOptions{})
 			if _, ok := err.(*client.Error); !ok {
@@ -171,7 +173,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 			if len(misses) != 2 {
 				t.Fatalf("misses %v; want 2", misses)
 			}
-			change := []report.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
+			change := []compare.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
 			if diff := cmp.Diff(change, misses[0].Changes); diff != "" || misses[0].Nearest != 2 {
 				t.Errorf("nearest %d, changes (-want +got):\n%s", misses[0].Nearest, diff)
 			}
@@ -188,7 +190,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 
 // Answers about a task depend on what was done to it before, however often the client asks.
 func TestPlaybackKeepsStates(t *testing.T) {
-	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
 		r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{})
 		if err != nil {
@@ -251,7 +253,7 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 		}
 		return r.Task.ContextID, nil
 	}
-	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		if _, err := talk(tapURL, "recorded-context-1"); err != nil {
 			t.Error(err)
 		}
@@ -267,7 +269,7 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 // Events keep their recorded pace, and a stream can be cut.
 func TestPlaybackStreams(t *testing.T) {
 	const step = 30 * time.Millisecond
-	src := record(t, startAgent(t, "spec", refagent.Options{StepTime: step}), func(tapURL string) {
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{StepTime: step}), func(tapURL string) {
 		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
 			client.SendOptions{}) {
 			if err != nil {

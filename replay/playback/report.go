@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/replay/report"
+	"a2atap/replay/compare"
 )
 
 // A Miss is a request that matches no recorded one.
 type Miss struct {
-	Operation string          // or the method or path, where it is none
-	Why       string          // one sentence: lower case, no final period
-	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []report.Change // how the request differs from that one
+	Operation string           // or the method or path, where it is none
+	Why       string           // one sentence: lower case, no final period
+	Nearest   uint64           // the recorded exchange that comes closest; 0 if none has the operation
+	Changes   []compare.Change // how the request differs from that one
 }
 
 // String returns the miss in words.
@@ -48,9 +48,9 @@ type Report struct {
 	Misses    []Miss // the first hundred
 	Exchange  int    // recorded exchanges that can be played
 
-	Delayed int // requests that were answered later because a Fault says so
-	Errors  int // requests that got the error of a Fault
-	Dropped int // requests that got no answer because a Fault says so
+	Delayed int // requests that were answered later because a Disruption says so
+	Errors  int // requests that got the error of a Disruption
+	Dropped int // requests that got no answer because a Disruption says so
 	Cut     int // streams that were cut by Options.BreakAfter
 
 	Notified    int // recorded notifications that the live client's webhook accepted

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
 )
@@ -94,7 +95,7 @@ func TestPlaybackNotifies(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			was := receive(t)
-			agent := startAgent(t, w.agent, refagent.Options{Push: true})
+			agent := agenttest.Start(t, w.agent, refagent.Options{Push: true})
 			mem := record(t, agent, func(tapURL string) { pushed(t, tapURL, w.protocol, was) })
 			src := capture.NewMemory(capture.Info{})
 			for s := range mem.Steps(t.Context(), 1) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -133,7 +134,7 @@ func TestGivenSkills(t *testing.T) {
 	for _, l := range specLinks {
 		t.Run(l.String(), func(t *testing.T) {
 			url := serve(t, l.agent, refagent.Options{Card: Given(t, l.agent, nil)}) + "/" + l.agent
-			c := connect(t, url, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"})
+			c := agenttest.Connect(t, url, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"})
 			for text, want := range map[string]string{
 				"book-flight to Rome": "completed [book-flight] Processed: book-flight to Rome",
 				"FLIGHTS to Rome":     "completed [book-flight] Processed: FLIGHTS to Rome",
@@ -176,7 +177,7 @@ func TestGivenSkills(t *testing.T) {
 		}
 	}
 	echo := serve(t, "echo", refagent.Options{Card: Given(t, "echo", nil)})
-	c := connect(t, echo+"/echo", client.REST10, client.Options{})
+	c := agenttest.Connect(t, echo+"/echo", client.REST10, client.Options{})
 	for _, text := range []string{"book-flight x", "nothing"} {
 		got, err := c.Send(t.Context(), client.Text(text), client.SendOptions{})
 		if err != nil || tell(got) != "message Echo: "+text {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -95,7 +96,7 @@ func TestSubscribeMatchFault(t *testing.T) {
 	for _, l := range []link{{"spec", client.JSONRPC10}, {"spec", client.REST10}, {"spec03", client.JSONRPC03}} {
 		opts := fixed()
 		opts.Fault = "id-subscribe-match"
-		c := connect(t, serve(t, l.agent, opts)+"/"+l.agent, l.protocol, client.Options{})
+		c := agenttest.Connect(t, serve(t, l.agent, opts)+"/"+l.agent, l.protocol, client.Options{})
 		task := begin(t, c, "multi-turn start")
 		for e, err := range c.Subscribe(t.Context(), task.ID) {
 			if err != nil || !strings.Contains(string(e.Raw), task.ID+"-b") {
@@ -145,7 +146,7 @@ func TestPushSupportedButRefusedFault(t *testing.T) {
 }
 
 func TestHookAuthFault(t *testing.T) {
-	c := connect(t, serve(t, "spec", refagent.Options{Push: true, Fault: "hook-auth"})+"/spec", client.REST10,
+	c := agenttest.Connect(t, serve(t, "spec", refagent.Options{Push: true, Fault: "hook-auth"})+"/spec", client.REST10,
 		client.Options{})
 	hook := newWebhook(t)
 	_, err := c.Send(t.Context(), client.Text("tck-reject-task"), client.SendOptions{
@@ -171,7 +172,7 @@ func TestSubscriptionFaults(t *testing.T) {
 		{"stream-same-events", true, false},
 	} {
 		t.Run(tt.slug, func(t *testing.T) {
-			c := connect(t, serve(t, "spec", refagent.Options{Fault: tt.slug})+"/spec", client.JSONRPC10, client.Options{})
+			c := agenttest.Connect(t, serve(t, "spec", refagent.Options{Fault: tt.slug})+"/spec", client.JSONRPC10, client.Options{})
 			task := send(t, c, client.Text("multi-turn"))
 			joined, done := make(chan struct{}), make(chan struct{})
 			go func() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -19,31 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve runs an agent on a real socket until the test ends, and returns its origin.
 func serve(t testing.TB, name string, opts refagent.Options) string {
 	t.Helper()
-	if opts.StepTime == 0 {
-		opts.StepTime = time.Millisecond
-	}
-	a, err := refagent.New(name, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(a)
-	t.Cleanup(func() {
-		a.Close()
-		s.Close()
-	})
-	return s.URL
-}
-
-// connect returns a client of an agent over one protocol.
-func connect(t testing.TB, url string, p client.Protocol, opts client.Options) *client.Client {
-	t.Helper()
-	opts.Prefer = []client.Protocol{p}
-	c, err := client.Connect(t.Context(), url, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
+	return strings.TrimSuffix(agenttest.Start(t, name, opts), "/"+name)
 }
 
 // A link is an agent and a protocol to speak with it.
@@ -69,7 +47,7 @@ func eachLink(t *testing.T, opts refagent.Options, test func(t *testing.T, l lin
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()
 			url := serve(t, l.agent, opts)
-			test(t, l, connect(t, url+"/"+l.agent, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"}))
+			test(t, l, agenttest.Connect(t, url+"/"+l.agent, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"}))
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -119,7 +120,7 @@ func TestOlderWire(t *testing.T) {
 
 // A task of 0.1 goes on under the id that its client gave it, in the session that it began in.
 func TestLegacyTasksGoOn(t *testing.T) {
-	c := connect(t, serve(t, "spec01", refagent.Options{Push: true})+"/spec01", client.JSONRPC01, client.Options{})
+	c := agenttest.Connect(t, serve(t, "spec01", refagent.Options{Push: true})+"/spec01", client.JSONRPC01, client.Options{})
 	m := client.Text("multi-turn start")
 	m.TaskID, m.ContextID = "mine", "session"
 	asked := send(t, c, m)

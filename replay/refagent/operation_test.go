@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -281,24 +282,24 @@ func TestExtendedCard(t *testing.T) {
 	url := serve(t, "spec", refagent.Options{}) + "/spec"
 	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
 		t.Run(p.String(), func(t *testing.T) {
-			card, err := connect(t, url, p, client.Options{Token: "agentbin-test-token"}).ExtendedCard(t.Context())
+			card, err := agenttest.Connect(t, url, p, client.Options{Token: "agentbin-test-token"}).ExtendedCard(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if card.Name != "AgentBin Spec Agent (Extended)" || len(card.Skills) != 9 || card.Skills[8].ID != "admin-status" {
 				t.Errorf("got %s, want nine skills, the last of them admin-status", card.Raw)
 			}
-			_, err = connect(t, url, p, client.Options{Token: "wrong"}).ExtendedCard(t.Context())
+			_, err = agenttest.Connect(t, url, p, client.Options{Token: "wrong"}).ExtendedCard(t.Context())
 			if e := new(client.Error); !errors.As(err, &e) || e.HTTPStatus != 401 {
 				t.Errorf("wrong token: got %v, want HTTP 401", err)
 			}
 		})
 	}
-	_, err := connect(t, serve(t, "echo", refagent.Options{})+"/echo", client.REST10, client.Options{}).ExtendedCard(
+	_, err := agenttest.Connect(t, serve(t, "echo", refagent.Options{})+"/echo", client.REST10, client.Options{}).ExtendedCard(
 		t.Context(),
 	)
 	checkRefusal(t, err, -32004)
-	_, err = connect(t, serve(t, "spec03", refagent.Options{})+"/spec03", client.JSONRPC03, client.Options{}).ExtendedCard(
+	_, err = agenttest.Connect(t, serve(t, "spec03", refagent.Options{})+"/spec03", client.JSONRPC03, client.Options{}).ExtendedCard(
 		t.Context(),
 	)
 	checkRefusal(t, err, -32007)
@@ -326,7 +327,7 @@ func TestListTasks(t *testing.T) {
 	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
 		t.Run(p.String(), func(t *testing.T) {
 			opts := refagent.Options{Now: func() time.Time { return now }}
-			c := connect(t, serve(t, "spec", opts)+"/spec", p, client.Options{})
+			c := agenttest.Connect(t, serve(t, "spec", opts)+"/spec", p, client.Options{})
 			empty, err := c.List(t.Context(), client.ListOptions{})
 			if err != nil || len(empty.Tasks) != 0 || empty.PageSize != 50 {
 				t.Fatalf("empty list: got %+v, %v", empty, err)

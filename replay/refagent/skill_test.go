@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -253,7 +254,7 @@ func TestEcho(t *testing.T) {
 	url := serve(t, "echo", refagent.Options{})
 	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
 		t.Run(p.String(), func(t *testing.T) {
-			c := connect(t, url+"/echo", p, client.Options{})
+			c := agenttest.Connect(t, url+"/echo", p, client.Options{})
 			m := client.Text("hello")
 			m.Parts = append(m.Parts, client.Part{Text: "world"})
 			m.ContextID = "mine"

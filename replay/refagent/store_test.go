@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -107,7 +108,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			store := newMemory()
 			options := client.Options{ProtoJSON: l.agent == "spec03-proto"}
 			one := start(t, l.agent, refagent.Options{Store: store, CancelWait: time.Hour})
-			c := connect(t, one.origin+"/"+l.agent, l.protocol, options)
+			c := agenttest.Connect(t, one.origin+"/"+l.agent, l.protocol, options)
 			send := func(c *client.Client, m client.Message, o client.SendOptions) *client.Task {
 				t.Helper()
 				r, err := c.Send(t.Context(), m, o)
@@ -132,7 +133,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			one.end()
 
 			two := start(t, l.agent, refagent.Options{Store: store})
-			c = connect(t, two.origin+"/"+l.agent, l.protocol, options)
+			c = agenttest.Connect(t, two.origin+"/"+l.agent, l.protocol, options)
 			if diff := cmp.Diff(before, []*client.Task{get(c, ended), get(c, waits)}); diff != "" {
 				t.Errorf("after a restart (-before +after):\n%s", diff)
 			}
@@ -151,7 +152,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			two.end()
 
 			three := start(t, l.agent, refagent.Options{Store: store})
-			c = connect(t, three.origin+"/"+l.agent, l.protocol, options)
+			c = agenttest.Connect(t, three.origin+"/"+l.agent, l.protocol, options)
 			if task := get(c, waits); task.Status.State != client.Completed || len(task.History) != 3 {
 				t.Errorf("after the second restart: %+v", task)
 			}

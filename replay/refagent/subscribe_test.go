@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -141,7 +142,7 @@ func TestCloseEndsStreams(t *testing.T) {
 	s := &http.Server{Handler: a}
 	go s.Serve(l) // until Close
 	defer s.Close()
-	c := connect(t, "http://"+l.Addr().String()+"/spec", client.JSONRPC10, client.Options{})
+	c := agenttest.Connect(t, "http://"+l.Addr().String()+"/spec", client.JSONRPC10, client.Options{})
 	n := 0
 	for _, err := range c.Stream(t.Context(), client.Text("task-cancel"), client.SendOptions{}) {
 		if err != nil {

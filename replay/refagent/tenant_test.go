@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -26,7 +27,7 @@ func TestTenantsAreApart(t *testing.T) {
 	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
 		t.Run(p.String(), func(t *testing.T) {
 			origin := serve(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}, MaxTasks: 1})
-			acme := connect(t, origin+"/spec", p, client.Options{})
+			acme := agenttest.Connect(t, origin+"/spec", p, client.Options{})
 			got, err := acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{})
 			if err != nil {
 				t.Fatal(err)

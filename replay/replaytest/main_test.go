@@ -2,16 +2,15 @@ package replaytest_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 )
 
@@ -93,22 +92,7 @@ func (s *spy) wantLog(t *testing.T, text string) {
 // startBooker starts the agent under test, here the reference agent, and returns its URL.
 func startBooker(t testing.TB) string {
 	t.Helper()
-	return startAgent(t, refagent.Options{})
-}
-
-func startAgent(t testing.TB, o refagent.Options) string {
-	t.Helper()
-	o.StepTime = time.Millisecond
-	booker, err := refagent.New("spec", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(booker)
-	t.Cleanup(func() {
-		booker.Close()
-		server.Close()
-	})
-	return server.URL + booker.Path()
+	return agenttest.Start(t, "spec", refagent.Options{})
 }
 
 // askForTickets is a client: it reads the agent's card, and sends a message.

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture/transcript"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/compare"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
 	"a2atap/replay/replaytest"
 )
@@ -39,7 +40,7 @@ func TestRunFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := watch(t, func(t testing.TB) {
-		booker := startAgent(t, refagent.Options{Fault: "stream-closed-on-terminal"})
+		booker := agenttest.Start(t, "spec", refagent.Options{Fault: "stream-closed-on-terminal"})
 		replaytest.Run(t, session, booker, func(o *replaytest.RunOptions) {
 			o.KeepIn = dir
 			o.Authorize = auth.Header("X-Booker-Key", "sesame-of-today")
@@ -81,7 +82,7 @@ func TestRunWithCredentials(t *testing.T) {
 	without := watch(t, func(t testing.TB) { replaytest.Run(t, file, startBooker(t)) })
 	without.wantLog(t, "exchange 1 and 5 more to booker: header X-Booker-Key held a secret that the recording does not")
 	s := watch(t, func(t testing.TB) {
-		booker := startAgent(t, refagent.Options{Fault: "rpc-id-echo"})
+		booker := agenttest.Start(t, "spec", refagent.Options{Fault: "rpc-id-echo"})
 		replaytest.Run(t, file, booker, func(o *replaytest.RunOptions) {
 			o.KeepIn = dir
 			o.Authorize = auth.Header("X-Booker-Key", key)

@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
+	"a2atap/replay/compare"
 )
 
 // A Group is one difference in all exchanges in which it is the same: of the same kind, agent and operation, at the same
 // place but for indices, and with the same values but for ids and times. An error that is none of the protocol's, or no
 // answer at all, is the same for all operations.
 type Group struct {
-	Operation   string       // of the requests, or anyOperation; empty for what concerns no single exchange
-	Agent       string       // its name in the recording, if there are several; else empty
-	Tasks       []string     // that the requests are about, as recorded, each once
-	Differences []Difference // in order; at least one
-	indices     []int        // of the differences in the report
+	Operation   string               // of the requests, or anyOperation; empty for what concerns no single exchange
+	Agent       string               // its name in the recording, if there are several; else empty
+	Tasks       []string             // that the requests are about, as recorded, each once
+	Differences []compare.Difference // in order; at least one
+	indices     []int                // of the differences in the report
 	tasks       map[string]bool
 }
 
@@ -68,7 +69,7 @@ type (
 	subject struct{ agent, task string }
 	offer   struct {
 		agent string
-		what  Capability
+		what  compare.Capability
 	}
 )
 
@@ -107,7 +108,7 @@ func (t *tracer) trace() {
 	of := map[*Line][]int{}
 	var rest []int
 	for i := range t.Differences {
-		if l := t.lines[i]; l != nil && t.Differences[i].Kind != DifferentFinding {
+		if l := t.lines[i]; l != nil && t.Differences[i].Kind != compare.DifferentFinding {
 			of[l] = append(of[l], i)
 		} else {
 			rest = append(rest, i)
@@ -128,7 +129,7 @@ func (t *tracer) trace() {
 		}
 	}
 	for _, d := range rest {
-		if t.Differences[d].Kind == DifferentFinding {
+		if t.Differences[d].Kind == compare.DifferentFinding {
 			t.explainFinding(d, of[t.lines[d]])
 		} else {
 			t.explain(d, -1)
@@ -151,7 +152,7 @@ func (t *tracer) explain(i, lasting int) {
 	d, l := &t.Differences[i], t.lines[i]
 	if root, ok := t.cause(d, l); ok {
 		t.root[i] = root
-	} else if lasting >= 0 && follows(d) && d.Kind != DifferentEnd {
+	} else if lasting >= 0 && follows(d) && d.Kind != compare.DifferentEnd {
 		t.root[i] = t.root[lasting]
 	}
 	e, root, about := d.Effect, t.root[i], t.subject(d, l)
@@ -176,7 +177,7 @@ func noteFirst[K comparable](causes map[K]int, of K, root int) {
 }
 
 // subject returns the task that a difference is about, and its agent.
-func (t *tracer) subject(d *Difference, l *Line) subject {
+func (t *tracer) subject(d *compare.Difference, l *Line) subject {
 	s := subject{d.Effect.Agent, d.Effect.Task}
 	if l != nil {
 		s = subject{cmp.Or(s.agent, l.Agent), cmp.Or(s.task, l.Task)}
@@ -185,7 +186,7 @@ func (t *tracer) subject(d *Difference, l *Line) subject {
 }
 
 // cause finds an earlier difference that explains one by ids or by what the card says.
-func (t *tracer) cause(d *Difference, l *Line) (int, bool) {
+func (t *tracer) cause(d *compare.Difference, l *Line) (int, bool) {
 	if !follows(d) {
 		return 0, false
 	}
@@ -216,12 +217,15 @@ func (t *tracer) cause(d *Difference, l *Line) (int, bool) {
 // refusals are the errors with which an agent refuses what it does not offer.
 //
 // Source: A2A 1.0 §3.3.4.
-var refusals = map[Capability]struct {
+var refusals = map[compare.Capability]struct {
 	err        a2a.ErrorName
 	operations []string
 }{
-	Streaming: {a2a.UnsupportedOperation, []string{a2a.SendStreamingMessage.String(), a2a.SubscribeToTask.String()}},
-	PushNotifications: {
+	compare.Streaming: {a2a.UnsupportedOperation, []string{
+		a2a.SendStreamingMessage.String(),
+		a2a.SubscribeToTask.String(),
+	}},
+	compare.PushNotifications: {
 		a2a.PushNotSupported,
 		append([]string{a2a.SendMessage.String(), a2a.SendStreamingMessage.String()}, aboutConfigs...),
 	},
@@ -234,12 +238,13 @@ var aboutConfigs = []string{
 
 // follows reports whether a difference may be explained by what came of a task earlier. The form of an answer is the
 // agent's own doing.
-func follows(d *Difference) bool {
+func follows(d *compare.Difference) bool {
 	switch d.Kind {
-	case DifferentContent: // also the words in which something is said
+	case compare.DifferentContent: // also the words in which something is said
 		return d.Effect.Task != ""
-	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery,
-		DifferentOperation, MissingExchange, NewExchange:
+	case compare.DifferentOutcome, compare.DifferentError, compare.DifferentState, compare.DifferentEvent,
+		compare.DifferentEnd, compare.DifferentDelivery,
+		compare.DifferentOperation, compare.MissingExchange, compare.NewExchange:
 		return true
 	}
 	return false
@@ -259,13 +264,13 @@ func (t *tracer) explainFinding(i int, answer []int) {
 
 // samePlace reports whether a place in the replayed traffic lies in a value that a difference is about, or is the object
 // that lacks it.
-func samePlace(place string, d *Difference) bool {
+func samePlace(place string, d *compare.Difference) bool {
 	message, pointer, _ := strings.Cut(place, "#")
 	where, _, _ := strings.Cut(d.LivePlace, "#")
 	if d.LivePlace == "" || message != where {
 		return false
 	}
-	return place == d.LivePlace || slices.ContainsFunc(d.Changes, func(c Change) bool {
+	return place == d.LivePlace || slices.ContainsFunc(d.Changes, func(c compare.Change) bool {
 		parent := c.Pointer[:max(0, strings.LastIndexByte(c.Pointer, '/'))]
 		return pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/") ||
 			pointer == parent && (c.Was == "" || c.Now == "")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -39,36 +40,36 @@ func sent(n uint64, operation, task string, uses ...uint64) report.Line {
 	}
 }
 
-func differing(n uint64, kind report.Kind, was, now string, e report.Effect) report.Difference {
-	return report.Difference{Kind: kind, Exchange: n, Live: n, Want: was, Got: now, Effect: e}
+func differing(n uint64, kind compare.Kind, was, now string, e compare.Effect) compare.Difference {
+	return compare.Difference{Kind: kind, Exchange: n, Live: n, Want: was, Got: now, Effect: e}
 }
 
 func TestCauses(t *testing.T) {
 	t.Parallel()
-	failed := report.Effect{Task: "t-1", Lasting: true}
+	failed := compare.Effect{Task: "t-1", Lasting: true}
 	tests := []struct {
 		name        string
 		lines       []report.Line
-		differences []report.Difference
+		differences []compare.Difference
 		want        string
 	}{
 		{
 			"a task that failed explains what is said of it later, and nothing of another",
 			[]report.Line{sent(1, "SendMessage", ""), sent(2, "GetTask", "t-1"), sent(3, "GetTask", "t-2")},
-			[]report.Difference{
-				differing(1, report.DifferentState, "completed", "failed", failed),
-				differing(2, report.DifferentState, "completed", "failed", report.Effect{Lasting: true}),
-				differing(3, report.DifferentState, "completed", "canceled", report.Effect{Lasting: true}),
+			[]compare.Difference{
+				differing(1, compare.DifferentState, "completed", "failed", failed),
+				differing(2, compare.DifferentState, "completed", "failed", compare.Effect{Lasting: true}),
+				differing(3, compare.DifferentState, "completed", "canceled", compare.Effect{Lasting: true}),
 			},
 			"state SendMessage 1/1\n  state GetTask 2/2\nstate GetTask 3/3\n",
 		},
 		{
 			"a task that failed explains no type, no part and no id",
 			[]report.Line{sent(1, "SendMessage", ""), sent(2, "GetTask", "t-1")},
-			[]report.Difference{
-				differing(1, report.DifferentState, "completed", "failed", failed),
-				differing(2, report.DifferentType, `"1"`, "1", report.Effect{}),
-				differing(2, report.DifferentID, "a", "b", report.Effect{}),
+			[]compare.Difference{
+				differing(1, compare.DifferentState, "completed", "failed", failed),
+				differing(2, compare.DifferentType, `"1"`, "1", compare.Effect{}),
+				differing(2, compare.DifferentID, "a", "b", compare.Effect{}),
 			},
 			"state SendMessage 1/1\ntype GetTask 2/2\nid GetTask 2/2\n",
 		},
@@ -77,18 +78,18 @@ func TestCauses(t *testing.T) {
 			[]report.Line{
 				sent(1, "SendMessage", ""), {Exchange: 2, Live: 2, Agent: "planner", Operation: "GetTask", Task: "t-1"},
 			},
-			[]report.Difference{
-				differing(1, report.DifferentState, "completed", "failed", failed),
-				differing(2, report.DifferentState, "completed", "canceled", report.Effect{}),
+			[]compare.Difference{
+				differing(1, compare.DifferentState, "completed", "failed", failed),
+				differing(2, compare.DifferentState, "completed", "canceled", compare.Effect{}),
 			},
 			"state SendMessage 1/1\nstate GetTask 2/2\n",
 		},
 		{
 			"what was seen before is no consequence",
 			[]report.Line{sent(1, "GetTask", "t-1"), sent(2, "CancelTask", "t-1")},
-			[]report.Difference{
-				differing(1, report.DifferentEvent, "", "x", report.Effect{}),
-				differing(2, report.DifferentOutcome, "Task canceled", "error X", report.Effect{Lasting: true}),
+			[]compare.Difference{
+				differing(1, compare.DifferentEvent, "", "x", compare.Effect{}),
+				differing(2, compare.DifferentOutcome, "Task canceled", "error X", compare.Effect{Lasting: true}),
 			},
 			"event GetTask 1/1\noutcome CancelTask 2/2\n",
 		},
@@ -101,19 +102,19 @@ func TestCauses(t *testing.T) {
 				{Exchange: 4, Status: report.LeftOut, Why: "no answer"},
 				sent(5, "ListTasks", "", 1),
 			},
-			[]report.Difference{
-				differing(1, report.DifferentOutcome, "Task completed", "error X", report.Effect{NoAnswer: true}),
-				differing(5, report.DifferentError, "error Y", "error Z", report.Effect{}),
+			[]compare.Difference{
+				differing(1, compare.DifferentOutcome, "Task completed", "error X", compare.Effect{NoAnswer: true}),
+				differing(5, compare.DifferentError, "error Y", "error Z", compare.Effect{}),
 			},
 			"outcome SendMessage 1/1\n  error ListTasks 5/5\n  not sent 2\n  not sent 3\n",
 		},
 		{
 			"after an answer came as an error, its events are missing",
 			[]report.Line{sent(1, "SendStreamingMessage", "")},
-			[]report.Difference{
-				differing(1, report.DifferentOutcome, "Task submitted", "error X", report.Effect{NoAnswer: true}),
-				differing(1, report.DifferentEvent, "TaskStatusUpdateEvent completed", "", report.Effect{Lasting: true}),
-				differing(1, report.DifferentEnd, "complete", "cut off", report.Effect{}),
+			[]compare.Difference{
+				differing(1, compare.DifferentOutcome, "Task submitted", "error X", compare.Effect{NoAnswer: true}),
+				differing(1, compare.DifferentEvent, "TaskStatusUpdateEvent completed", "", compare.Effect{Lasting: true}),
+				differing(1, compare.DifferentEnd, "complete", "cut off", compare.Effect{}),
 			},
 			"outcome SendStreamingMessage 1/1\n  event SendStreamingMessage 1/1\nend SendStreamingMessage 1/1\n",
 		},
@@ -123,41 +124,43 @@ func TestCauses(t *testing.T) {
 				sent(1, "GetAgentCard", ""), sent(2, "SendStreamingMessage", ""), sent(3, "SendMessage", ""),
 				sent(4, "GetAgentCard", ""),
 			},
-			[]report.Difference{
-				differing(1, report.DifferentContent, "", "", report.Effect{Withdrawn: report.Streaming}),
-				differing(2, report.DifferentOutcome, "Task", "error UnsupportedOperationError", report.Effect{NoAnswer: true}),
-				differing(3, report.DifferentOutcome, "Task", "error UnsupportedOperationError", report.Effect{NoAnswer: true}),
-				differing(4, report.DifferentContent, "", "", report.Effect{Withdrawn: report.Streaming}),
+			[]compare.Difference{
+				differing(1, compare.DifferentContent, "", "", compare.Effect{Withdrawn: compare.Streaming}),
+				differing(2, compare.DifferentOutcome, "Task", "error UnsupportedOperationError",
+					compare.Effect{NoAnswer: true}),
+				differing(3, compare.DifferentOutcome, "Task", "error UnsupportedOperationError",
+					compare.Effect{NoAnswer: true}),
+				differing(4, compare.DifferentContent, "", "", compare.Effect{Withdrawn: compare.Streaming}),
 			},
 			"content GetAgentCard 1/1 4/4\n  outcome SendStreamingMessage 2/2\noutcome SendMessage 3/3\n",
 		},
 		{
 			"push configs that were not made explain notifications, and no state",
 			[]report.Line{sent(1, "CreateTaskPushNotificationConfig", "t-1"), sent(2, "GetTask", "t-1")},
-			[]report.Difference{
-				differing(1, report.DifferentOutcome, "TaskPushNotificationConfig", "error X", report.Effect{Configs: true}),
-				differing(2, report.DifferentState, "completed", "failed", report.Effect{}),
-				{Kind: report.DifferentDelivery, Want: "2", Got: "0", Effect: report.Effect{Task: "t-1", Agent: "booker"}},
+			[]compare.Difference{
+				differing(1, compare.DifferentOutcome, "TaskPushNotificationConfig", "error X", compare.Effect{Configs: true}),
+				differing(2, compare.DifferentState, "completed", "failed", compare.Effect{}),
+				{Kind: compare.DifferentDelivery, Want: "2", Got: "0", Effect: compare.Effect{Task: "t-1", Agent: "booker"}},
 			},
 			"outcome CreateTaskPushNotificationConfig 1/1\n  delivery  0/0\nstate GetTask 2/2\n",
 		},
 		{
 			"a broken rule goes with what differs in the same value, and is a cause of its own elsewhere",
 			[]report.Line{sent(1, "SendMessage", "")},
-			[]report.Difference{
+			[]compare.Difference{
 				{
-					Kind: report.DifferentType, Exchange: 1, Live: 1, LivePlace: "1.response.body#/result/task/status",
-					Changes: []report.Change{{Pointer: "/result/task/status/state", Was: `"a"`, Now: "1"}},
+					Kind: compare.DifferentType, Exchange: 1, Live: 1, LivePlace: "1.response.body#/result/task/status",
+					Changes: []compare.Change{{Pointer: "/result/task/status/state", Was: `"a"`, Now: "1"}},
 				},
-				{Kind: report.DifferentFinding, Rule: "r", Live: 1, Place: "1.response.body#/result/task/status/state"},
-				{Kind: report.DifferentFinding, Rule: "s", Live: 1, Place: "1.response.body#/result/task/status/timestamp"},
+				{Kind: compare.DifferentFinding, Rule: "r", Live: 1, Place: "1.response.body#/result/task/status/state"},
+				{Kind: compare.DifferentFinding, Rule: "s", Live: 1, Place: "1.response.body#/result/task/status/timestamp"},
 			},
 			"type SendMessage 1/1\n  finding SendMessage 0/1\nfinding SendMessage 0/1\n",
 		},
 		{
 			"the same in many exchanges is one, whatever the ids, indices and times; other values are another",
 			[]report.Line{sent(1, "GetTask", "t-1"), sent(2, "GetTask", "t-2"), sent(3, "GetTask", "t-3")},
-			[]report.Difference{
+			[]compare.Difference{
 				valueOf(1, "/tasks/0/x", `"t-1 at 2026-01-01T00:00:00Z"`, `"t-1"`),
 				valueOf(2, "/tasks/7/x", `"t-2 at 2026-01-02T00:00:00Z"`, `"t-2"`),
 				valueOf(3, "/tasks/7/x", `"t-3 at 2026-01-02T00:00:00Z"`, `"other"`),
@@ -171,20 +174,20 @@ func TestCauses(t *testing.T) {
 				{Exchange: 2, Agent: "booker", Operation: "CancelTask", Task: "t-1", Status: report.Missing},
 				{Exchange: 3, Agent: "booker", Operation: "CancelTask", Task: "t-2", Status: report.Missing},
 			},
-			[]report.Difference{
-				differing(1, report.DifferentOutcome, "Task", "Message", failed),
-				{Kind: report.MissingExchange, Side: report.Client, Exchange: 2},
-				{Kind: report.MissingExchange, Side: report.Client, Exchange: 3},
+			[]compare.Difference{
+				differing(1, compare.DifferentOutcome, "Task", "Message", failed),
+				{Kind: compare.MissingExchange, Side: compare.Client, Exchange: 2},
+				{Kind: compare.MissingExchange, Side: compare.Client, Exchange: 3},
 			},
 			"outcome SendMessage 1/1\n  missing CancelTask 2/0\nmissing CancelTask 3/0\n",
 		},
 		{
 			"an agent that answers nothing is one cause, whatever was asked",
 			[]report.Line{sent(1, "GetAgentCard", ""), sent(2, "SendMessage", ""), sent(3, "ListTasks", "")},
-			[]report.Difference{
-				differing(1, report.DifferentOutcome, "AgentCard", "error HTTP 503", report.Effect{NoAnswer: true}),
-				differing(2, report.DifferentOutcome, "Task completed", "error HTTP 503", report.Effect{NoAnswer: true}),
-				differing(3, report.DifferentOutcome, "TaskList", "error InternalError", report.Effect{NoAnswer: true}),
+			[]compare.Difference{
+				differing(1, compare.DifferentOutcome, "AgentCard", "error HTTP 503", compare.Effect{NoAnswer: true}),
+				differing(2, compare.DifferentOutcome, "Task completed", "error HTTP 503", compare.Effect{NoAnswer: true}),
+				differing(3, compare.DifferentOutcome, "TaskList", "error InternalError", compare.Effect{NoAnswer: true}),
 			},
 			"outcome requests 1/1 2/2\noutcome ListTasks 3/3\n",
 		},
@@ -199,10 +202,10 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-func valueOf(n uint64, pointer, was, now string) report.Difference {
-	return report.Difference{
-		Kind: report.DifferentValue, Exchange: n, Live: n, Place: fmt.Sprintf("%d.response.body#%s", n, pointer),
-		Want: was, Got: now, Changes: []report.Change{{Pointer: pointer, Was: was, Now: now}},
+func valueOf(n uint64, pointer, was, now string) compare.Difference {
+	return compare.Difference{
+		Kind: compare.DifferentValue, Exchange: n, Live: n, Place: fmt.Sprintf("%d.response.body#%s", n, pointer),
+		Want: was, Got: now, Changes: []compare.Change{{Pointer: pointer, Was: was, Now: now}},
 	}
 }
 
@@ -211,9 +214,9 @@ func TestLongValues(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("the same words ", 100)
 	text := func(was, now string) string {
-		r := &report.Report{Sent: 1, Lines: []report.Line{sent(1, "GetTask", "")}, Differences: []report.Difference{{
-			Kind: report.DifferentValue, Exchange: 1, Live: 1,
-			Changes: []report.Change{report.NewChange("/x", []byte(was), []byte(now))},
+		r := &report.Report{Sent: 1, Lines: []report.Line{sent(1, "GetTask", "")}, Differences: []compare.Difference{{
+			Kind: compare.DifferentValue, Exchange: 1, Live: 1,
+			Changes: []compare.Change{compare.NewChange("/x", []byte(was), []byte(now))},
 		}}}
 		var b strings.Builder
 		if err := report.Text(&b, r); err != nil {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"a2atap/replay/compare"
 )
 
 // sort makes groups of the causes and, of each, of what follows.
@@ -105,7 +107,7 @@ func (t *tracer) key(i int) string {
 	_, pointer, _ := strings.Cut(d.Place, "#")
 	about := t.subject(d, t.lines[i])
 	task := about.task
-	if d.unanswered() {
+	if unanswered(d) {
 		return strings.Join([]string{string(d.Kind), about.agent, unnamed(d.Got, task)}, "\x00")
 	}
 	parts := []string{
@@ -122,8 +124,8 @@ func (t *tracer) key(i int) string {
 
 // unanswered reports whether nothing that the protocol knows came in the place of an answer: no end, an error of HTTP or
 // one with a code of the agent's own.
-func (d *Difference) unanswered() bool {
-	return d.Effect.NoAnswer && (d.Kind == DifferentEnd || foreignError.MatchString(d.Got))
+func unanswered(d *compare.Difference) bool {
+	return d.Effect.NoAnswer && (d.Kind == compare.DifferentEnd || foreignError.MatchString(d.Got))
 }
 
 var foreignError = regexp.MustCompile(`^error (HTTP |-?\d)`)

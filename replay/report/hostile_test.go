@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -26,14 +27,14 @@ var hostile = []string{
 
 // madeOf returns a report in which every text that can be foreign is s.
 func madeOf(s string) *report.Report {
-	d := report.Difference{
-		Kind: report.DifferentValue, Rule: s, Exchange: 1, Live: 2, Place: s, LivePlace: s, Want: s, Got: s, Message: s,
-		Changes: []report.Change{report.NewChange(s, []byte(s), []byte(s+"x")), {Pointer: "/a", Was: s}, {Now: s}},
-		Effect:  report.Effect{Task: s, Agent: s, Lasting: true, NoAnswer: true},
+	d := compare.Difference{
+		Kind: compare.DifferentValue, Rule: s, Exchange: 1, Live: 2, Place: s, LivePlace: s, Want: s, Got: s, Message: s,
+		Changes: []compare.Change{compare.NewChange(s, []byte(s), []byte(s+"x")), {Pointer: "/a", Was: s}, {Now: s}},
+		Effect:  compare.Effect{Task: s, Agent: s, Lasting: true, NoAnswer: true},
 	}
 	then := d
-	then.Kind, then.Exchange, then.Live = report.DifferentState, 3, 4
-	alone := report.Difference{Kind: report.DifferentDelivery, Message: s, Want: s, Got: s}
+	then.Kind, then.Exchange, then.Live = compare.DifferentState, 3, 4
+	alone := compare.Difference{Kind: compare.DifferentDelivery, Message: s, Want: s, Got: s}
 	return &report.Report{
 		Tool: report.Tool{Name: "a2atap", Version: s}, Capture: s, To: s, Profile: "protocol", Crash: s,
 		Sent: 2, Differing: 2, LeftOut: 1, Deliveries: report.Deliveries{LeftOut: 1, Why: s}, Notes: []string{s},
@@ -43,7 +44,7 @@ func madeOf(s string) *report.Report {
 			{Exchange: 5, Operation: "CancelTask", Task: s, Status: report.LeftOut, Why: s, Lacks: 1},
 			{Exchange: 6, Operation: "CancelTask", Task: s, Status: report.LeftOut, Why: s},
 		},
-		Differences: []report.Difference{d, then, alone},
+		Differences: []compare.Difference{d, then, alone},
 	}
 }
 

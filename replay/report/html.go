@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/compare"
 )
 
 //go:embed page.html
@@ -59,7 +60,8 @@ const maxLines = 2000
 func HTML(w io.Writer, r *Report) error {
 	data := pageData{
 		Title: r.result() + " · A2A " + r.verb(), Verb: r.verb(), Result: r.result(), Verdict: r.Verdict(),
-		Capture: credential.WithoutUserinfo(r.Capture), To: credential.WithoutUserinfo(r.To), Profile: r.Profile, Tool: r.Tool, Sides: r.sides(), Good: r.Same(),
+		Capture: credential.WithoutUserinfo(r.Capture), To: credential.WithoutUserinfo(r.To), Profile: r.Profile,
+		Tool: r.Tool, Sides: r.sides(), Good: r.Same(),
 		Rest: r.rest(),
 		Counts: []pageCount{
 			{r.sent(), r.Sent},
@@ -94,7 +96,7 @@ func HTML(w io.Writer, r *Report) error {
 func (r *Report) pageCause(c *Cause) pageCause {
 	out := pageCause{pageGroup: r.pageGroup(&c.Group), Also: r.following(c)}
 	for _, change := range c.Differences[0].Changes {
-		was, now := excerpt(change.Was, change.Now, shown)
+		was, now := compare.Excerpt(change.Was, change.Now, shown)
 		out.Changes = append(out.Changes, pageChange{pointerOf(change), was, now})
 	}
 	for _, q := range r.consequences(c) {
@@ -104,5 +106,5 @@ func (r *Report) pageCause(c *Cause) pageCause {
 }
 
 func (r *Report) pageGroup(g *Group) pageGroup {
-	return pageGroup{Headline: headline(g), Kind: g.Differences[0].label(), Where: r.where(g), At: at(g)}
+	return pageGroup{Headline: headline(g), Kind: label(&g.Differences[0]), Where: r.where(g), At: at(g)}
 }

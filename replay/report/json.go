@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/jsondoc"
+	"a2atap/replay/compare"
 )
 
 type jsonReport struct {
@@ -38,7 +39,7 @@ type jsonLine struct {
 // A jsonDifference has the number of its cause, from 1, and says whether it is only a consequence.
 type jsonDifference struct {
 	Side        string       `json:"side"` // agent or client
-	Kind        Kind         `json:"kind"`
+	Kind        compare.Kind `json:"kind"`
 	Rule        string       `json:"rule,omitempty"`
 	Exchange    uint64       `json:"exchange,omitempty"`
 	Live        uint64       `json:"replayedAs,omitempty"`
@@ -56,12 +57,12 @@ type jsonDifference struct {
 
 // A jsonCause is a difference that no other explains. Differences are counted from 1, in their order in the report.
 type jsonCause struct {
-	Summary      string   `json:"summary"`
-	Kind         Kind     `json:"kind"`
-	Operation    string   `json:"operation,omitempty"`
-	Differences  []int    `json:"differences"`
-	Consequences []int    `json:"consequences"`
-	NotSent      []uint64 `json:"notSent"` // exchanges
+	Summary      string       `json:"summary"`
+	Kind         compare.Kind `json:"kind"`
+	Operation    string       `json:"operation,omitempty"`
+	Differences  []int        `json:"differences"`
+	Consequences []int        `json:"consequences"`
+	NotSent      []uint64     `json:"notSent"` // exchanges
 }
 
 // A jsonChange holds raw JSON as text, since very long values are cut; absent is null.

@@ -6,28 +6,18 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/junit"
+	"a2atap/replay/compare"
 )
 
 type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
-	Out      string      `xml:"system-out,omitempty"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	Failure *junitMessage `xml:"failure"`
-	Skipped *junitMessage `xml:"skipped"`
-}
-
-type junitMessage struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
+	XMLName  xml.Name     `xml:"testsuite"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Cases    []junit.Case `xml:"testcase"`
+	Out      string       `xml:"system-out,omitempty"`
 }
 
 // JUnit writes the report as a JUnit test suite: a case for each exchange, skipped if it was left out, and one for
@@ -40,12 +30,12 @@ func JUnit(w io.Writer, r *Report) error {
 	failures, others := t.failures()
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		c := junitCase{Name: junitName(l), Class: "exchanges", Failure: failures[l]}
+		c := junit.Case{Name: junitName(l), Class: "exchanges", Failure: failures[l]}
 		switch {
 		case c.Failure != nil:
 			suite.Failures++
 		case l.Status == LeftOut:
-			c.Skipped = &junitMessage{Message: analyzer.Clean(l.Why)}
+			c.Skipped = &junit.Message{Message: analyzer.Clean(l.Why)}
 			suite.Skipped++
 		}
 		suite.Cases = append(suite.Cases, c)
@@ -53,20 +43,11 @@ func JUnit(w io.Writer, r *Report) error {
 	suite.Cases = append(suite.Cases, others...)
 	suite.Failures += len(others)
 	if len(suite.Cases) == 0 { // an empty suite would look like success
-		suite.Cases = []junitCase{{Name: "exchanges", Class: "exchanges", Skipped: &junitMessage{Message: suite.Out}}}
+		suite.Cases = []junit.Case{{Name: "exchanges", Class: "exchanges", Skipped: &junit.Message{Message: suite.Out}}}
 		suite.Skipped++
 	}
 	suite.Tests = len(suite.Cases)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(suite); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return junit.Write(w, suite)
 }
 
 func junitName(l *Line) string {
@@ -77,14 +58,14 @@ func junitName(l *Line) string {
 }
 
 // failures returns the failure of each line, and the cases of what belongs to none.
-func (t *tracer) failures() (of map[*Line]*junitMessage, others []junitCase) {
-	of = map[*Line]*junitMessage{}
+func (t *tracer) failures() (of map[*Line]*junit.Message, others []junit.Case) {
+	of = map[*Line]*junit.Message{}
 	for i := range t.Differences {
 		d, l := &t.Differences[i], t.lines[i]
-		message := &junitMessage{Message: analyzer.Clean(brief(d.Summary())), Text: t.details(i)}
+		message := &junit.Message{Message: analyzer.Clean(brief(d.Summary())), Text: t.details(i)}
 		switch {
-		case l == nil || d.Kind == DifferentFinding:
-			others = append(others, junitCase{
+		case l == nil || d.Kind == compare.DifferentFinding:
+			others = append(others, junit.Case{
 				Name: fmt.Sprintf("%s %d", d.Kind, len(others)+1), Class: "not about a single answer", Failure: message,
 			})
 		case of[l] == nil:
@@ -108,7 +89,7 @@ func (t *tracer) details(i int) string {
 		w.change(0, c)
 	}
 	if root := &t.Differences[t.root[i]]; root != d {
-		cause := Group{Operation: t.operation(t.root[i]), Differences: []Difference{*root}}
+		cause := Group{Operation: t.operation(t.root[i]), Differences: []compare.Difference{*root}}
 		w.line(2, text{Plain, "follows from " + t.exchange(root.Exchange, root.Live) + ": " + headline(&cause)})
 	}
 	return w.b.String()

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/compare"
 )
 
 // maxMarkdown is how many bytes of a report in Markdown are causes: a comment of a pull request has at most 65,536
@@ -50,7 +51,7 @@ func (r *Report) mdTable(b *strings.Builder, causes []Cause) {
 			break
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(i + 1), markup.Text(headline(&c.Group)), c.Differences[0].label(), markup.Text(r.where(&c.Group)),
+			fmt.Sprint(i + 1), markup.Text(headline(&c.Group)), label(&c.Differences[0]), markup.Text(r.where(&c.Group)),
 			r.following(c),
 		})
 	}
@@ -69,7 +70,7 @@ func (r *Report) mdCause(b *strings.Builder, n int, c *Cause) {
 	if changes := c.Differences[0].Changes; len(changes) > 0 {
 		b.WriteString("```diff\n")
 		for _, change := range changes {
-			was, now := excerpt(change.Was, change.Now, shown)
+			was, now := compare.Excerpt(change.Was, change.Now, shown)
 			fmt.Fprintf(b, "@@ %s @@\n", analyzer.Clean(pointerOf(change)))
 			if was != "" {
 				fmt.Fprintf(b, "- %s\n", was)

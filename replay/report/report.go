@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/replay/compare"
 )
 
 // A Status is the result for one exchange.
@@ -33,7 +34,7 @@ type Line struct {
 	Lacks       uint64   // recorded exchange for want of whose answer it was left out; 0 if that is not why
 	Uses        []uint64 // recorded exchanges whose answers named what the request names
 	Requests    int      // how often it was sent: more than once if it polls
-	Differences []Difference
+	Differences []compare.Difference
 }
 
 // Deliveries counts the notifications.
@@ -75,7 +76,7 @@ type Report struct {
 	Lost        int64  // exchanges of which the capture says that nothing was recorded
 	Crash       string // what the capture says of a recorder that was killed; empty if none was
 	Lines       []Line
-	Differences []Difference // those of the lines, of notifications, and new findings
+	Differences []compare.Difference // those of the lines, of notifications, and new findings
 	Deliveries  Deliveries
 	Findings    []analyzer.Finding // new ones, in the replayed traffic
 	Notes       []string           // further remarks
@@ -121,7 +122,8 @@ func (r *Report) Verdict() string {
 	}
 	words = append(words, r.uncompared()...)
 	if d := r.Deliveries; d.Expected > 0 || d.LeftOut > 0 {
-		words = append(words, fmt.Sprintf("%d of %d notifications received, %d left out", d.Received, d.Expected, d.LeftOut))
+		words = append(words, fmt.Sprintf("%d of %d notifications received, %d left out", d.Received, d.Expected,
+			d.LeftOut))
 	}
 	return strings.Join(words, "; ")
 }

@@ -11,18 +11,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
 func sample() *report.Report {
-	state := report.Difference{
-		Kind: report.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected",
+	state := compare.Difference{
+		Kind: compare.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected",
 		Got:     "completed",
 		Message: "the state is completed, recorded was rejected",
-		Changes: []report.Change{{Pointer: "/result/task/status/state", Was: `"rejected"`, Now: "\"comp\x1bleted\""}},
+		Changes: []compare.Change{{Pointer: "/result/task/status/state", Was: `"rejected"`, Now: "\"comp\x1bleted\""}},
 	}
-	delivery := report.Difference{
-		Kind:    report.DifferentDelivery,
+	delivery := compare.Difference{
+		Kind:    compare.DifferentDelivery,
 		Message: "task t: notified 1 times of Task completed, recorded 2", Want: "2", Got: "1",
 	}
 	return &report.Report{
@@ -34,10 +35,10 @@ func sample() *report.Report {
 			{Exchange: 2, Operation: "GetTask", Task: "t", Status: report.LeftOut, Why: "no answer to it was recorded"},
 			{
 				Exchange: 3, Live: 4, Operation: "SendMessage", Status: report.Differing, Requests: 1,
-				Differences: []report.Difference{state},
+				Differences: []compare.Difference{state},
 			},
 		},
-		Differences: []report.Difference{state, delivery},
+		Differences: []compare.Difference{state, delivery},
 		Deliveries:  report.Deliveries{Expected: 2, Received: 1},
 		Notes:       []string{"header X-Key held a redacted secret and was not sent; give credentials in its place"},
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/replay/compare"
 )
 
 // An Ink is what a piece of text is, for those who draw it in colours. No meaning is in the colour alone.
@@ -69,7 +70,7 @@ func (t *textWriter) line(indent int, pieces ...text) {
 
 func (t *textWriter) cause(n int, c *Cause) {
 	t.line(0, text{Heading, fmt.Sprintf("%d. %s", n, headline(&c.Group))},
-		text{Aside, inBrackets(c.Differences[0].label())})
+		text{Aside, inBrackets(label(&c.Differences[0]))})
 	indent := len(fmt.Sprintf("%d. ", n))
 	if where := t.where(&c.Group); where != "" {
 		t.line(indent, text{Plain, where + atPlace(at(&c.Group))})
@@ -88,8 +89,8 @@ func (t *textWriter) cause(n int, c *Cause) {
 	}
 }
 
-func (t *textWriter) change(indent int, c Change) {
-	was, now := excerpt(c.Was, c.Now, shown)
+func (t *textWriter) change(indent int, c compare.Change) {
+	was, now := compare.Excerpt(c.Was, c.Now, shown)
 	t.line(indent+2, text{Aside, pointerOf(c)})
 	if was != "" {
 		t.line(indent+2, text{Was, "- " + was})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/replay/compare"
 )
 
 // shown is how many characters of a value are shown whole.
@@ -61,7 +62,7 @@ func named(operation string, tasks []string) string {
 
 // brief bounds what goes into a line beside other words. Ids fit.
 func brief(s string) string {
-	return bounded([]rune(analyzer.Clean(s)), shown/2)
+	return compare.Bounded([]rune(analyzer.Clean(s)), shown/2)
 }
 
 // A consequence is what follows from a cause, in the same exchanges, in words.
@@ -244,9 +245,17 @@ func (r *Report) rest() []string {
 }
 
 // pointerOf names the place of a change in its text.
-func pointerOf(c Change) string {
+func pointerOf(c compare.Change) string {
 	if c.Pointer == "" {
 		return "(the whole text)"
 	}
 	return c.Pointer
+}
+
+// label says what the difference is about, and whose it is, if it is not the agent's.
+func label(d *compare.Difference) string {
+	if d.Side != "" {
+		return string(d.Kind) + ", " + d.Side
+	}
+	return string(d.Kind)
 }

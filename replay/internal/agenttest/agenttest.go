@@ -57,6 +57,12 @@ type Recording struct {
 	Faults []injection.Spec // that the taps make
 }
 
+// RecordOne is Record for one agent, whose name is booker.
+func RecordOne(t testing.TB, o Recording, agentURL string, talk func(tapURL string)) *capture.Memory {
+	t.Helper()
+	return Record(t, o, map[string]string{"booker": agentURL}, func(taps map[string]string) { talk(taps["booker"]) })
+}
+
 // Record lets clients talk to agents, by their names, through taps, and returns what the taps recorded.
 func Record(t testing.TB, o Recording, agents map[string]string, talk func(taps map[string]string)) *capture.Memory {
 	t.Helper()

@@ -13,8 +13,7 @@ import (
 )
 
 // Scenarios are those of the suite, in reading order.
-var Scenarios = slices.Concat(cards, echo, tasks, refusals, streams, turns,
-	v03, extras, jsonRPC, wireFormat)
+var Scenarios = placed(slices.Concat(cards, echo, tasks, refusals, streams, turns, v03, extras, jsonRPC, wireFormat))
 
 // The agents that the suite is for, by their paths.
 const (
@@ -33,6 +32,7 @@ const (
 	groupTurns     = "multi-turn"
 	groupGetTask   = "get-task"
 	group03        = "v03-backward-compatibility"
+	groupWire      = "wire-format"
 )
 
 var (
@@ -40,21 +40,6 @@ var (
 	jsonRPC10 = []client.Protocol{client.JSONRPC10}
 	jsonRPC03 = []client.Protocol{client.JSONRPC03}
 )
-
-// cellTags are the tags of a test of the base suite; row is its id in the list of the 31 tests.
-func cellTags(group, row string, more ...string) []string {
-	return append([]string{"acceptance", "cell", group, row, "S3-0", "S3-G"}, more...)
-}
-
-// cellTags03 are the tags of a test of 0.3, which has one binding.
-func cellTags03(row string, more ...string) []string {
-	return append([]string{"acceptance", "cell", group03, row, "S3-G"}, more...)
-}
-
-// extraTags are the tags of a test that is no cell.
-func extraTags(group string, more ...string) []string {
-	return append([]string{"acceptance", "extra", group}, more...)
-}
 
 // nobodysTask is the id of a task that does not exist.
 const nobodysTask = "00000000-0000-0000-0000-000000000000"
@@ -80,7 +65,7 @@ func category(group string) analyzer.Category {
 		return analyzer.ErrorHandling
 	case groupStreaming:
 		return analyzer.Streaming
-	case group03:
+	case group03, groupWire:
 		return analyzer.Interop
 	}
 	return analyzer.Lifecycle

@@ -12,10 +12,9 @@ import (
 
 var cards = []*probe.Scenario{
 	{
-		ID: "agent-card-echo", Title: "the echo agent's card has what 1.0 asks for", Agent: echoAgent,
-		Category: category(groupDiscovery), Level: analyzer.Must, CardOnly: true, Protocols: both10,
-		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"}, Tags: cellTags(groupDiscovery, "S3-1"),
-		Fix: "Serve a card of 1.0 at /echo/.well-known/agent-card.json that lists JSONRPC first, and HTTP+JSON.",
+		ID: "agent-card-echo", Title: "the echo agent's card has what 1.0 asks for", Level: analyzer.Must, CardOnly: true,
+		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
+		Fix:      "Serve a card of 1.0 at /echo/.well-known/agent-card.json that lists JSONRPC first, and HTTP+JSON.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return card10(ctx, s, word("/name"), isA("/description", a2a.String), word("/version"),
 				contains("/supportedInterfaces/0/url", "/"+echoAgent), is("/supportedInterfaces/0/protocolBinding", "JSONRPC"),
@@ -24,9 +23,8 @@ var cards = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "agent-card-spec", Title: "the spec agent's card offers streams and eight skills", Agent: specAgent,
-		Category: category(groupDiscovery), Level: analyzer.Must, CardOnly: true, Protocols: both10,
-		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"}, Tags: cellTags(groupDiscovery, "S3-2"),
+		ID: "agent-card-spec", Title: "the spec agent's card offers streams and eight skills", Level: analyzer.Must,
+		CardOnly: true, Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
 		Fix: "Serve a card of 1.0 that declares streaming and each of the eight skills with id, name and description.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return card10(ctx, s, word("/name"), isTrue("/capabilities/streaming"), exactly("/skills", 8),
@@ -59,10 +57,8 @@ func card10(ctx context.Context, s *probe.Session, wants ...want) error {
 
 var echo = []*probe.Scenario{
 	{
-		ID: "echo-send-message", Title: "the echo agent answers with a message, not a task", Agent: echoAgent,
-		Category: category(groupEcho), Level: analyzer.Must, Protocols: both10,
+		ID: "echo-send-message", Title: "the echo agent answers with a message, not a task", Level: analyzer.Must,
 		Sections: []string{"1.0 §3.1.1", "1.0 §4.1.4"},
-		Tags:     cellTags(groupEcho, "S3-3", "echo-simple-message"),
 		Fix:      "Answer with a message of one text part that holds the text that was sent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("hello world"), client.SendOptions{},
@@ -75,10 +71,9 @@ var echo = []*probe.Scenario{
 
 var tasks = []*probe.Scenario{
 	{
-		ID: "spec-message-only", Title: "a message that makes no task is answered with a message", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.1"}, Tags: cellTags(groupSpec, "S3-4"),
-		Fix: "Answer the skill message-only with a message, and make no task.",
+		ID: "spec-message-only", Title: "a message that makes no task is answered with a message", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.1"},
+		Fix:      "Answer the skill message-only with a message, and make no task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("message-only hello world"), client.SendOptions{},
 				has("/message"), lacks("/task"), is("/message/role", wireAgentRole), atLeast("/message/parts", 1),
@@ -88,9 +83,7 @@ var tasks = []*probe.Scenario{
 	},
 	{
 		ID: "spec-task-lifecycle", Title: "a task is completed when the answer comes, and is read back so",
-		Agent:    specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "1.0 §3.2.2"}, Tags: cellTags(groupSpec, "S3-5"),
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "1.0 §3.2.2"},
 		Fix: "Answer when the task has ended, with its artifact, and keep both for GetTask.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := task(ctx, s, "task-lifecycle process this data", client.SendOptions{},
@@ -103,10 +96,9 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-get-task", Title: "a task is kept, and comes without history if none is wanted", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"}, Tags: cellTags(groupSpec, "S3-6", "get-task-history-length"),
-		Fix: "Keep tasks for GetTask, and leave the history out where historyLength is 0.",
+		ID: "spec-get-task", Title: "a task is kept, and comes without history if none is wanted", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"},
+		Fix:      "Keep tasks for GetTask, and leave the history out where historyLength is 0.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := completed(ctx, s, "task-lifecycle for history test")
 			if err != nil {
@@ -123,10 +115,9 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-failure", Title: "a task that fails says so, and why", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §4.1.2", "1.0 §4.1.3"}, Tags: cellTags(groupSpec, "S3-7"),
-		Fix: "End a task that fails in TASK_STATE_FAILED, with a status message of the agent.",
+		ID: "spec-task-failure", Title: "a task that fails says so, and why", Level: analyzer.Must,
+		Sections: []string{"1.0 §4.1.2", "1.0 §4.1.3"},
+		Fix:      "End a task that fails in TASK_STATE_FAILED, with a status message of the agent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := task(ctx, s, "task-failure trigger error", client.SendOptions{},
 				is("/task/status/state", wireFailed), has("/task/status/message"),
@@ -136,10 +127,9 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-data-types", Title: "artifacts hold text, data and a file with its media type", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §4.1.6", "1.0 §4.1.7"}, Tags: cellTags(groupSpec, "S3-8"),
-		Fix: "Give each kind of content an artifact of its own, and files a media type.",
+		ID: "spec-data-types", Title: "artifacts hold text, data and a file with its media type", Level: analyzer.Must,
+		Sections: []string{"1.0 §4.1.6", "1.0 §4.1.7"},
+		Fix:      "Give each kind of content an artifact of its own, and files a media type.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := task(ctx, s, "data-types show all", client.SendOptions{},
 				is("/task/status/state", wireCompleted), atLeast("/task/artifacts", 4),

@@ -13,29 +13,26 @@ import (
 
 var jsonRPC = []*probe.Scenario{
 	{
-		ID: "error-method-not-found", Title: "a method that does not exist is refused", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Must, Protocols: jsonRPC10,
-		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"}, Tags: extraTags(groupErrors),
-		Fix: "Answer with the error -32601.",
+		ID: "error-method-not-found", Title: "a method that does not exist is refused", Level: analyzer.Must,
+		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
+		Fix:      "Answer with the error -32601.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return posted(ctx, s, `{"jsonrpc":"2.0","id":"`+s.NewID()+`","method":"DoSomethingUnsupported","params":{}}`,
 				-32601)
 		},
 	},
 	{
-		ID: "error-invalid-json", Title: "what is no JSON is refused", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Must, Protocols: jsonRPC10,
-		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"}, Tags: extraTags(groupErrors),
-		Fix: "Answer with the error -32700.",
+		ID: "error-invalid-json", Title: "what is no JSON is refused", Level: analyzer.Must,
+		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
+		Fix:      "Answer with the error -32700.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return posted(ctx, s, `{this is not valid json`, -32700)
 		},
 	},
 	{
-		ID: "spec-help", Title: "a message that fits no skill is answered with the skills", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: jsonRPC10,
-		Sections: []string{"1.0 §3.1.1"}, Tags: extraTags(groupSpec),
-		Fix: "Answer what fits no skill with a message that names the skills.",
+		ID: "spec-help", Title: "a message that fits no skill is answered with the skills", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.1"},
+		Fix:      "Answer what fits no skill with a message that names the skills.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("what can you do?"), client.SendOptions{},
 				has("/message"), lacks("/task"), is("/message/role", wireAgentRole),
@@ -45,16 +42,9 @@ var jsonRPC = []*probe.Scenario{
 	},
 	{
 		ID: "spec-long-running", Title: "a long task that nobody waits for is completed with its artifacts",
-		Agent: specAgent, Category: category(groupSpec), Level: analyzer.Must, Protocols: jsonRPC10,
-		Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"}, Tags: extraTags(groupSpec),
+		Level: analyzer.Must, Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"},
 		Fix: "Work on after the answer, and show each state and artifact to GetTask.",
-		Run: func(ctx context.Context, s *probe.Session) error {
-			id, err := started(ctx, s, "long-running start process")
-			if err != nil {
-				return err
-			}
-			return polled(ctx, s, id)
-		},
+		Run: workedOn("long-running start process"),
 	},
 }
 
@@ -77,10 +67,9 @@ func posted(ctx context.Context, s *probe.Session, body string, code int64) erro
 
 var wireFormat = []*probe.Scenario{
 	{
-		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Agent: specAgent,
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §5.5"}, Tags: extraTags("wire-format"),
-		Fix: "Write the names of members as ProtoJSON does: contextId, not context_id.",
+		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Level: analyzer.Must,
+		Sections: []string{"1.0 §5.5"},
+		Fix:      "Write the names of members as ProtoJSON does: contextId, not context_id.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("task-lifecycle verify wire format"), client.SendOptions{},
 				word("/task/id"), has("/task/status"), isA("/task/artifacts", a2a.Array))
@@ -94,10 +83,9 @@ var wireFormat = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "wire-format-enum-values", Title: "roles and states are written by their full names", Agent: specAgent,
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §5.5"}, Tags: extraTags("wire-format"),
-		Fix: "Write enums by the names of the proto: ROLE_AGENT, TASK_STATE_COMPLETED.",
+		ID: "wire-format-enum-values", Title: "roles and states are written by their full names", Level: analyzer.Must,
+		Sections: []string{"1.0 §5.5"},
+		Fix:      "Write enums by the names of the proto: ROLE_AGENT, TASK_STATE_COMPLETED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("message-only verify enums"), client.SendOptions{},
 				is("/message/role", wireAgentRole))
@@ -109,10 +97,9 @@ var wireFormat = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out", Agent: echoAgent,
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §4.1.4", "1.0 §5.7"}, Tags: extraTags("wire-format", groupEcho),
-		Fix: "Leave out taskId and contextId of a message that has none; do not write an empty text.",
+		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out", Level: analyzer.Must,
+		Sections: []string{"1.0 §4.1.4", "1.0 §5.7"},
+		Fix:      "Leave out taskId and contextId of a message that has none; do not write an empty text.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("default value test"), client.SendOptions{}, has("/message"),
 				notEmpty("/message/taskId"), notEmpty("/message/contextId"))

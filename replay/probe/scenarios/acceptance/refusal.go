@@ -12,10 +12,9 @@ import (
 
 var refusals = []*probe.Scenario{
 	{
-		ID: "error-task-not-found", Title: "a task that nobody made is not found", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.3", "1.0 §5.4"}, Tags: cellTags(groupErrors, "S3-15"),
-		Fix: "Answer GetTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404 with reason TASK_NOT_FOUND.",
+		ID: "error-task-not-found", Title: "a task that nobody made is not found", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.3", "1.0 §5.4"},
+		Fix:      "Answer GetTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404 with reason TASK_NOT_FOUND.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.Get(ctx, nobodysTask, nil)
 			if err := refused(s, err, -32001, http.StatusNotFound); err != nil || s.RPC() {
@@ -27,35 +26,28 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"}, Tags: cellTags(groupErrors, "S3-16"),
-		Fix: "Answer CancelTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404.",
-		Run: func(ctx context.Context, s *probe.Session) error {
-			_, err := s.Client.Cancel(ctx, nobodysTask, nil)
-			return refused(s, err, -32001, http.StatusNotFound)
-		},
+		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"},
+		Fix:      "Answer CancelTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404.",
+		Run:      ofNobody(cancelIt, with(-32001, http.StatusNotFound)),
 	},
 	{
 		// The strict form is error-cancel-terminal-code; so it is with error-send-terminal.
-		ID: "error-cancel-terminal", Title: "a task that has ended is not canceled any more", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Should, Protocols: both10,
-		Sections: []string{"1.0 §3.1.5"}, Tags: cellTags(groupErrors, "S3-17", "error-cancel-completed-task"),
-		Fix: "Refuse to cancel a task that has ended.",
-		Run: afterEnd(cancelIt, somehow),
+		ID: "error-cancel-terminal", Title: "a task that has ended is not canceled any more", Level: analyzer.Should,
+		Sections: []string{"1.0 §3.1.5"},
+		Fix:      "Refuse to cancel a task that has ended.",
+		Run:      afterEnd(cancelIt, somehow),
 	},
 	{
-		ID: "error-send-terminal", Title: "a task that has ended takes no message", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Should, Protocols: both10,
-		Sections: []string{"1.0 §3.1.1"}, Tags: cellTags(groupErrors, "S3-18"),
-		Fix: "Refuse messages to a task that has ended.",
-		Run: afterEnd(continueIt, somehow),
+		ID: "error-send-terminal", Title: "a task that has ended takes no message", Level: analyzer.Should,
+		Sections: []string{"1.0 §3.1.1"},
+		Fix:      "Refuse messages to a task that has ended.",
+		Run:      afterEnd(continueIt, somehow),
 	},
 	{
-		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.4.2", "1.0 §5.4"}, Tags: cellTags(groupErrors, "S3-19"),
-		Fix: "Answer a message with an unknown taskId with TaskNotFoundError: -32001, or HTTP 404.",
+		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.4.2", "1.0 §5.4"},
+		Fix:      "Answer a message with an unknown taskId with TaskNotFoundError: -32001, or HTTP 404.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.Send(ctx, followUp("to nobody's task", nobodysTask, ""), client.SendOptions{})
 			return refused(s, err, -32001, http.StatusNotFound)
@@ -63,8 +55,7 @@ var refusals = []*probe.Scenario{
 	},
 	{
 		ID: "error-push-not-supported", Title: "push configs are refused if there are no push notifications",
-		Agent: specAgent, Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"}, Tags: cellTags(groupErrors, "S3-20"),
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"},
 		Fix: "Answer with PushNotificationNotSupportedError: -32003, or HTTP 400.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Card != nil && s.Card.Push {
@@ -77,15 +68,18 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to", Agent: specAgent,
-		Category: category(groupErrors), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.6", "1.0 §5.4"}, Tags: cellTags(groupErrors, "S3-21"),
-		Fix: "Answer with TaskNotFoundError, as JSON or as the first event: -32001, or HTTP 404.",
-		Run: func(ctx context.Context, s *probe.Session) error {
-			_, err := first(ctx, s, s.Client.Subscribe, nobodysTask)
-			return refused(s, err, -32001, http.StatusNotFound)
-		},
+		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.6", "1.0 §5.4"},
+		Fix:      "Answer with TaskNotFoundError, as JSON or as the first event: -32001, or HTTP 404.",
+		Run:      ofNobody(subscribeToIt, with(-32001, http.StatusNotFound)),
 	},
+}
+
+// ofNobody asks for something about a task that nobody made, and judges how that was refused.
+func ofNobody(
+	ask func(ctx context.Context, s *probe.Session, id string) error, judge func(*probe.Session, error) error,
+) func(context.Context, *probe.Session) error {
+	return func(ctx context.Context, s *probe.Session) error { return judge(s, ask(ctx, s, nobodysTask)) }
 }
 
 // afterEnd completes a task, asks for something that it cannot do any more, and judges how that was refused.

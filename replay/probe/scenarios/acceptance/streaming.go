@@ -13,9 +13,8 @@ import (
 
 var streams = []*probe.Scenario{
 	{
-		ID: "spec-streaming", Title: "a stream delivers an artifact in pieces, and ends with the task", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"}, Tags: cellTags(groupSpec, "S3-9"),
+		ID: "spec-streaming", Title: "a stream delivers an artifact in pieces, and ends with the task",
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"},
 		Fix: "Stream an artifactUpdate for each piece, and end with the event that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "streaming generate output")
@@ -34,10 +33,9 @@ var streams = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task", Agent: specAgent,
-		Category: category(groupStreaming), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.6"}, Tags: cellTags(groupStreaming, "S3-22", "K7"),
-		Fix: "Begin a subscription with the task as it is.",
+		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.6"},
+		Fix:      "Begin a subscription with the task as it is.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := started(ctx, s, "task-cancel start")
 			if err != nil {
@@ -51,9 +49,8 @@ var streams = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "stream-message-only", Title: "a message that makes no task is a stream of that one message", Agent: specAgent,
-		Category: category(groupStreaming), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.2"}, Tags: cellTags(groupStreaming, "S3-23"),
+		ID: "stream-message-only", Title: "a message that makes no task is a stream of that one message",
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.2"},
 		Fix: "Send the message as the only event, and close the stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "message-only hello")
@@ -67,9 +64,8 @@ var streams = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "stream-task-lifecycle", Title: "a stream goes from the task to its end, with an artifact", Agent: specAgent,
-		Category: category(groupStreaming), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.2"}, Tags: cellTags(groupStreaming, "S3-24"),
+		ID: "stream-task-lifecycle", Title: "a stream goes from the task to its end, with an artifact",
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.2"},
 		Fix: "Begin the stream with the task, send each update, and end with the one that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "task-lifecycle through a stream")

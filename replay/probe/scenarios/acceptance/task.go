@@ -19,6 +19,17 @@ func started(ctx context.Context, s *probe.Session, text string) (string, error)
 	return task(ctx, s, text, atOnce, oneOf("/task/status/state", wireSubmitted, wireWorking))
 }
 
+// workedOn asserts that a task that a text starts goes on after the answer, to its end.
+func workedOn(text string) func(context.Context, *probe.Session) error {
+	return func(ctx context.Context, s *probe.Session) error {
+		id, err := started(ctx, s, text)
+		if err != nil {
+			return err
+		}
+		return polled(ctx, s, id)
+	}
+}
+
 // polled reads a task until it has ended, and asserts that it is completed with artifacts.
 func polled(ctx context.Context, s *probe.Session, id string) error {
 	var broken error
@@ -38,10 +49,9 @@ func polled(ctx context.Context, s *probe.Session, id string) error {
 
 var turns = []*probe.Scenario{
 	{
-		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.4.2", "1.0 §4.1.3"}, Tags: cellTags(groupSpec, "S3-10", groupTurns),
-		Fix: "Wait in TASK_STATE_INPUT_REQUIRED, and continue the task that a message names as taskId.",
+		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.4.2", "1.0 §4.1.3"},
+		Fix:      "Wait in TASK_STATE_INPUT_REQUIRED, and continue the task that a message names as taskId.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("multi-turn start conversation"), client.SendOptions{},
 				has("/task"), word("/task/id"), is("/task/status/state", wireInputRequired), has("/task/status/message"),
@@ -61,10 +71,9 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.5", "1.0 §3.2.2"}, Tags: cellTags(groupSpec, "S3-11"),
-		Fix: "Answer CancelTask with the task in TASK_STATE_CANCELED, and keep it so.",
+		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.5", "1.0 §3.2.2"},
+		Fix:      "Answer CancelTask with the task in TASK_STATE_CANCELED, and keep it so.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := started(ctx, s, "task-cancel start")
 			if err != nil {
@@ -78,10 +87,9 @@ var turns = []*probe.Scenario{
 	},
 	{
 		// No section asks for it: an agent that drops the metadata breaks nothing but this test.
-		ID: "spec-cancel-with-metadata", Title: "a canceled task shows the metadata of the request", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.May, Protocols: both10,
-		Sections: []string{"1.0 §3.1.5"}, Tags: cellTags(groupSpec, "S3-12"),
-		Fix: "Merge the metadata of CancelTask into that of the task.",
+		ID: "spec-cancel-with-metadata", Title: "a canceled task shows the metadata of the request", Level: analyzer.May,
+		Sections: []string{"1.0 §3.1.5"},
+		Fix:      "Merge the metadata of CancelTask into that of the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := started(ctx, s, "task-cancel start")
 			if err != nil {
@@ -97,10 +105,9 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-list-tasks", Title: "a task that was made is in the list", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.4"}, Tags: cellTags(groupSpec, "S3-13"),
-		Fix: "List all tasks of the client in pages, each with its id and its status.",
+		ID: "spec-list-tasks", Title: "a task that was made is in the list", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.4"},
+		Fix:      "List all tasks of the client in pages, each with its id and its status.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := completed(ctx, s, "task-lifecycle for the list")
 			if err != nil {
@@ -110,23 +117,14 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work", Agent: specAgent,
-		Category: category(groupSpec), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.2.2"}, Tags: cellTags(groupSpec, "S3-14"),
-		Fix: "With returnImmediately answer as soon as there is a task, and work on.",
-		Run: func(ctx context.Context, s *probe.Session) error {
-			id, err := started(ctx, s, "long-running test")
-			if err != nil {
-				return err
-			}
-			return polled(ctx, s, id)
-		},
+		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.2.2"},
+		Fix:      "With returnImmediately answer as soon as there is a task, and work on.",
+		Run:      workedOn("long-running test"),
 	},
 	{
 		ID: "multi-turn-context-preserved", Title: "a task keeps its id and its context from turn to turn",
-		Agent:    specAgent,
-		Category: category(groupTurns), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"}, Tags: cellTags(groupTurns, "S3-25"),
+		Level: analyzer.Must, Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"},
 		Fix: "Answer a message that names a task with that task, in the context that it has.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("multi-turn start context test"), client.SendOptions{},
@@ -145,10 +143,9 @@ var turns = []*probe.Scenario{
 	},
 	{
 		// Which messages are history is the agent's choice, so a task without any is a note.
-		ID: "get-task-with-history", Title: "a task that is read has its messages", Agent: specAgent,
-		Category: category(groupGetTask), Level: analyzer.May, Protocols: both10,
-		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"}, Tags: cellTags(groupGetTask, "S3-26"),
-		Fix: "Keep the messages of a task, and return as many of them as historyLength allows.",
+		ID: "get-task-with-history", Title: "a task that is read has its messages", Level: analyzer.May,
+		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"},
+		Fix:      "Keep the messages of a task, and return as many of them as historyLength allows.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := completed(ctx, s, "task-lifecycle history test")
 			if err != nil {
@@ -160,10 +157,9 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "get-task-after-failure", Title: "a task that failed is read as failed", Agent: specAgent,
-		Category: category(groupGetTask), Level: analyzer.Must, Protocols: both10,
-		Sections: []string{"1.0 §3.1.3"}, Tags: cellTags(groupGetTask, "S3-27"),
-		Fix: "Keep tasks that failed for GetTask.",
+		ID: "get-task-after-failure", Title: "a task that failed is read as failed", Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.3"},
+		Fix:      "Keep tasks that failed for GetTask.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := task(ctx, s, "task-failure trigger error", client.SendOptions{})
 			if err != nil {

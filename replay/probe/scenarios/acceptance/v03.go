@@ -12,10 +12,9 @@ import (
 
 var v03 = []*probe.Scenario{
 	{
-		ID: "spec03-agent-card", Title: "the card of the 0.3 agent is one of 0.3", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Must, CardOnly: true, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §5.5"}, Tags: cellTags03("S3-28", groupDiscovery),
-		Fix: "Serve a card with url and protocolVersion 0.3.0, and without supportedInterfaces.",
+		ID: "spec03-agent-card", Title: "the card of the 0.3 agent is one of 0.3", Level: analyzer.Must, CardOnly: true,
+		Sections: []string{"0.3 §5.5"},
+		Fix:      "Serve a card with url and protocolVersion 0.3.0, and without supportedInterfaces.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if _, err := s.Ask(ctx, http.MethodGet, s.URL+"/.well-known/agent-card.json", nil, nil); err != nil {
 				return err
@@ -28,10 +27,9 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec03-send-message", Title: "a client that read a card of 0.3 gets a message of 0.3", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Must, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §6.4", "0.3 §7.1"}, Tags: cellTags03("S3-29", "v03-echo-message"),
-		Fix: "Answer message/send in the words of 0.3: kind message, role agent, parts of kind text.",
+		ID: "spec03-send-message", Title: "a client that read a card of 0.3 gets a message of 0.3", Level: analyzer.Must,
+		Sections: []string{"0.3 §6.4", "0.3 §7.1"},
+		Fix:      "Answer message/send in the words of 0.3: kind message, role agent, parts of kind text.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			const text = "message-only hello"
 			_, err := send(ctx, s, client.Text(text), client.SendOptions{}, is("/kind", "message"), is("/role", "agent"),
@@ -40,10 +38,9 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec03-task-lifecycle", Title: "a task of 0.3 is completed when the answer comes", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Must, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §6.1", "0.3 §7.1"}, Tags: cellTags03("S3-30", "v03-task-lifecycle"),
-		Fix: "Answer message/send with the task in the words of 0.3: kind task, state completed, parts of kind text.",
+		ID: "spec03-task-lifecycle", Title: "a task of 0.3 is completed when the answer comes", Level: analyzer.Must,
+		Sections: []string{"0.3 §6.1", "0.3 §7.1"},
+		Fix:      "Answer message/send with the task in the words of 0.3: kind task, state completed, parts of kind text.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("task-lifecycle process"), client.SendOptions{}, is("/kind", "task"),
 				is("/status/state", "completed"), atLeast("/artifacts", 1), is("/artifacts/0/parts/0/kind", "text"))
@@ -51,10 +48,9 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec03-streaming", Title: "a stream of 0.3 has its kinds of events and ends completed", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Must, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §7.2"}, Tags: cellTags03("S3-31", groupStreaming),
-		Fix: "Stream events of the kinds task, status-update and artifact-update, and end with the state completed.",
+		ID: "spec03-streaming", Title: "a stream of 0.3 has its kinds of events and ends completed", Level: analyzer.Must,
+		Sections: []string{"0.3 §7.2"},
+		Fix:      "Stream events of the kinds task, status-update and artifact-update, and end with the state completed.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := streamed03(ctx, s)
 			return err
@@ -62,9 +58,8 @@ var v03 = []*probe.Scenario{
 	},
 	{
 		// A client may take the event for the last without it, so it is no part of the cell.
-		ID: "spec03-streaming-final", Title: "the last status of a stream of 0.3 is marked as final", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Should, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §7.2.2"}, Tags: extraTags(group03, groupStreaming),
+		ID: "spec03-streaming-final", Title: "the last status of a stream of 0.3 is marked as final",
+		Level: analyzer.Should, Sections: []string{"0.3 §7.2.2"},
 		Fix: "Say final in the status update that ends the stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "streaming generate")
@@ -82,10 +77,9 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "v03-task-failure", Title: "a task of 0.3 that fails says so, and why", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Must, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §6.2", "0.3 §6.3"}, Tags: extraTags(group03),
-		Fix: "End a task that fails in the state failed, with a status message of the agent.",
+		ID: "v03-task-failure", Title: "a task of 0.3 that fails says so, and why", Level: analyzer.Must,
+		Sections: []string{"0.3 §6.2", "0.3 §6.3"},
+		Fix:      "End a task that fails in the state failed, with a status message of the agent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := send(ctx, s, client.Text("task-failure trigger error"), client.SendOptions{}, is("/kind", "task"),
 				is("/status/state", "failed"), is("/status/message/role", "agent"),
@@ -94,9 +88,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "v03-get-task", Title: "a task of 0.3 is kept", Agent: spec03Agent,
-		Category: category(group03), Level: analyzer.Must, Protocols: jsonRPC03,
-		Sections: []string{"0.3 §7.3"}, Tags: extraTags(group03, groupGetTask),
+		ID: "v03-get-task", Title: "a task of 0.3 is kept", Level: analyzer.Must, Sections: []string{"0.3 §7.3"},
 		Fix: "Keep tasks for tasks/get.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("task-lifecycle test"), client.SendOptions{}, is("/kind", "task"), word("/id"))

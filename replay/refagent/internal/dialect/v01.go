@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"encoding/base64"
-
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 )
@@ -59,12 +57,7 @@ func (d V01) readSend(f model.Fields, r *model.Request) {
 		return
 	}
 	r.Message = model.Message{TaskID: r.TaskID, ContextID: f.Text("sessionId"), Metadata: m.Free("metadata")}
-	switch role := model.Role(m.Text("role")); role {
-	case model.RoleUser, model.RoleAgent:
-		r.Message.Role = role
-	default:
-		m.Complain("role", `must be "user"`)
-	}
+	r.Message.Role = readRole(m)
 	for p := range m.Each("parts") {
 		r.Message.Parts = append(r.Message.Parts, d.readPart(p))
 	}
@@ -135,13 +128,7 @@ func (d V01) task(t model.Task) any {
 		Nested("metadata", t.Metadata)
 }
 
-func (d V01) status(s model.Status) any {
-	o := jsonvalue.Object{{"state", string(s.State)}}
-	if s.Message != nil {
-		o = o.With("message", d.message(*s.Message))
-	}
-	return o.With("timestamp", model.Timestamp(s.At))
-}
+func (d V01) status(s model.Status) any { return status(s, string(s.State), d.message) }
 
 func (d V01) message(m model.Message) any {
 	return jsonvalue.Object{{"role", string(m.Role)}, {"parts", jsonvalue.Values(m.Parts, d.part)}}.Nested("metadata",
@@ -158,23 +145,14 @@ func (V01) part(p model.Part) any {
 	case model.DataPart:
 		return jsonvalue.Object{{"type", "data"}, {"data", p.Data}}
 	case model.RawPart, model.URLPart:
-		file := jsonvalue.Object{}.Optional("name", p.Filename).Optional("mimeType", p.MediaType)
-		if p.Kind == model.RawPart {
-			file = append(file, jsonvalue.Member{"bytes", base64.StdEncoding.EncodeToString(p.Raw)})
-		} else {
-			file = append(file, jsonvalue.Member{"uri", p.URL})
-		}
-		return jsonvalue.Object{{"type", "file"}, {"file", file}}
+		return jsonvalue.Object{{"type", "file"}, {"file", file(p)}}
 	}
 	return jsonvalue.Object{{"type", "text"}, {"text", p.Text}}
 }
 
 // pushConfig writes a config without its secrets.
 func (V01) pushConfig(c model.PushConfig) any {
-	o := jsonvalue.Object{{"url", c.URL}}
-	if len(c.Schemes) > 0 {
-		o = append(o, jsonvalue.Member{"authentication", jsonvalue.Object{{"schemes", jsonvalue.Texts(c.Schemes...)}}})
-	}
+	o := authenticated(jsonvalue.Object{{"url", c.URL}}, c)
 	return jsonvalue.Object{{"id", c.TaskID}, {"pushNotificationConfig", o}}
 }
 

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"encoding/base64"
 	"strings"
 
 	"a2atap/replay/refagent/internal/jsonvalue"
@@ -74,19 +73,13 @@ func (d V03) Event(e model.Event) any {
 }
 
 func (d V03) task(t model.Task) any {
-	return jsonvalue.Object{{"kind", "task"}, {"id", t.ID}, {"contextId", t.ContextID}, {"status", d.status(t.Status)}}.
-		List("artifacts", jsonvalue.Values(t.Artifacts, d.artifact)).
-		List("history", jsonvalue.Values(t.History, func(m model.Message) any { return d.message(m) })).
-		Nested("metadata", t.Metadata)
+	head := jsonvalue.Object{
+		{"kind", "task"}, {"id", t.ID}, {"contextId", t.ContextID}, {"status", d.status(t.Status)},
+	}
+	return contents(head, t, d.artifact, d.message)
 }
 
-func (d V03) status(s model.Status) any {
-	o := jsonvalue.Object{{"state", string(s.State)}}
-	if s.Message != nil {
-		o = o.With("message", d.message(*s.Message))
-	}
-	return o.With("timestamp", model.Timestamp(s.At))
-}
+func (d V03) status(s model.Status) any { return status(s, string(s.State), d.message) }
 
 func (d V03) message(m model.Message) any {
 	return jsonvalue.Object{{"kind", "message"}, {"messageId", m.ID}}.
@@ -100,10 +93,7 @@ func (d V03) message(m model.Message) any {
 }
 
 func (d V03) artifact(a model.Artifact) any {
-	return jsonvalue.Object{{"artifactId", a.ID}}.
-		Optional("name", a.Name).
-		Optional("description", a.Description).
-		With("parts", jsonvalue.Values(a.Parts, d.part))
+	return artifactHead(a).With("parts", jsonvalue.Values(a.Parts, d.part))
 }
 
 func (V03) part(p model.Part) any {
@@ -114,23 +104,14 @@ func (V03) part(p model.Part) any {
 	case model.DataPart:
 		o = jsonvalue.Object{{"kind", "data"}, {"data", p.Data}}
 	case model.RawPart, model.URLPart:
-		file := jsonvalue.Object{}.Optional("name", p.Filename).Optional("mimeType", p.MediaType)
-		if p.Kind == model.RawPart {
-			file = append(file, jsonvalue.Member{"bytes", base64.StdEncoding.EncodeToString(p.Raw)})
-		} else {
-			file = append(file, jsonvalue.Member{"uri", p.URL})
-		}
-		o = jsonvalue.Object{{"kind", "file"}, {"file", file}}
+		o = jsonvalue.Object{{"kind", "file"}, {"file", file(p)}}
 	}
 	return o.Nested("metadata", p.Metadata)
 }
 
 // pushConfig writes a config without its secrets, as A2A 0.3 §7.5 lets agents do.
 func (V03) pushConfig(c model.PushConfig) any {
-	o := jsonvalue.Object{{"id", c.ID}, {"url", c.URL}}
-	if len(c.Schemes) > 0 {
-		o = append(o, jsonvalue.Member{"authentication", jsonvalue.Object{{"schemes", jsonvalue.Texts(c.Schemes...)}}})
-	}
+	o := authenticated(jsonvalue.Object{{"id", c.ID}, {"url", c.URL}}, c)
 	return jsonvalue.Object{{"taskId", c.TaskID}, {"pushNotificationConfig", o}}
 }
 

@@ -61,12 +61,7 @@ func (d V03) readMessage(f model.Fields) model.Message {
 	if k := f.Text("kind"); k != "" && k != "message" {
 		f.Complain("kind", `must be "message"`)
 	}
-	switch r := model.Role(f.Text("role")); r {
-	case model.RoleUser, model.RoleAgent:
-		m.Role = r
-	default:
-		f.Complain("role", `must be "user"`)
-	}
+	m.Role = readRole(f)
 	for p := range f.Each("parts") {
 		m.Parts = append(m.Parts, d.readPart(p))
 	}

@@ -2,8 +2,6 @@ package dialect
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"strings"
 
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
@@ -52,14 +50,7 @@ func (d V03proto) readMessage(f model.Fields) model.Message {
 		ID: f.Required("messageId"), ContextID: f.Text("contextId"), TaskID: f.Text("taskId"),
 		Extensions: f.Texts("extensions"), Metadata: f.Free("metadata"),
 	}
-	switch f.Value("role") {
-	case "ROLE_USER", json.Number("1"):
-		m.Role = model.RoleUser
-	case "ROLE_AGENT", json.Number("2"):
-		m.Role = model.RoleAgent
-	default:
-		f.Complain("role", "must be ROLE_USER")
-	}
+	m.Role = readProtoRole(f)
 	for p := range f.Each("content") {
 		m.Parts = append(m.Parts, d.readPart(p))
 	}
@@ -113,57 +104,43 @@ func (d V03proto) Result(op model.Operation, r model.Reply) any {
 func (d V03proto) Event(e model.Event) any {
 	switch {
 	case e.Task != nil:
-		return jsonvalue.Object{{"task", d.task(*e.Task)}}
+		return wrapped(e, d.task(*e.Task))
 	case e.Message != nil:
-		return jsonvalue.Object{{"message", d.message(*e.Message)}}
+		return wrapped(e, d.message(*e.Message))
 	case e.Status != nil:
-		return jsonvalue.Object{{"statusUpdate", jsonvalue.Object{
-			{"taskId", e.Status.TaskID}, {"contextId", e.Status.ContextID}, {"status", d.status(e.Status.Status)},
-		}.Flag("final", e.EndsStream())}}
+		return wrapped(e, statusUpdate(e.Status, d.status(e.Status.Status)).Flag("final", e.EndsStream()))
 	}
-	return jsonvalue.Object{{"artifactUpdate", jsonvalue.Object{
-		{"taskId", e.Artifact.TaskID}, {"contextId", e.Artifact.ContextID}, {"artifact", d.artifact(e.Artifact.Artifact)},
-	}.Flag("append", e.Artifact.Append).Flag("lastChunk", e.Artifact.Last)}}
+	return wrapped(e, artifactUpdate(e.Artifact, d.artifact(e.Artifact.Artifact)).
+		Flag("append", e.Artifact.Append).Flag("lastChunk", e.Artifact.Last))
 }
 
 func (d V03proto) task(t model.Task) any {
-	return jsonvalue.Object{{"id", t.ID}, {"contextId", t.ContextID}, {"status", d.status(t.Status)}}.
-		List("artifacts", jsonvalue.Values(t.Artifacts, d.artifact)).
-		List("history", jsonvalue.Values(t.History, func(m model.Message) any { return d.message(m) })).
-		Nested("metadata", t.Metadata)
+	head := jsonvalue.Object{{"id", t.ID}, {"contextId", t.ContextID}, {"status", d.status(t.Status)}}
+	return contents(head, t, d.artifact, d.message)
 }
 
-func (d V03proto) status(s model.Status) any {
-	o := jsonvalue.Object{{"state", d.state(s.State)}}
-	if s.Message != nil {
-		o = o.With("message", d.message(*s.Message))
-	}
-	return o.With("timestamp", model.Timestamp(s.At))
-}
+func (d V03proto) status(s model.Status) any { return status(s, d.state(s.State), d.message) }
 
 // state spells a state as the proto definition of 0.3 does, which writes CANCELLED.
 func (V03proto) state(s model.State) string {
 	if s == model.Canceled {
 		return "TASK_STATE_CANCELLED"
 	}
-	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))
+	return protoState(s)
 }
 
 func (d V03proto) message(m model.Message) any {
 	return jsonvalue.Object{{"messageId", m.ID}}.
 		Optional("contextId", m.ContextID).
 		Optional("taskId", m.TaskID).
-		With("role", "ROLE_"+strings.ToUpper(string(m.Role))).
+		With("role", protoRole(m.Role)).
 		List("content", jsonvalue.Values(m.Parts, d.part)).
 		Nested("metadata", m.Metadata).
 		List("extensions", jsonvalue.Texts(m.Extensions...))
 }
 
 func (d V03proto) artifact(a model.Artifact) any {
-	return jsonvalue.Object{{"artifactId", a.ID}}.
-		Optional("name", a.Name).
-		Optional("description", a.Description).
-		List("parts", jsonvalue.Values(a.Parts, d.part))
+	return artifactHead(a).List("parts", jsonvalue.Values(a.Parts, d.part))
 }
 
 func (V03proto) part(p model.Part) any {
@@ -183,13 +160,9 @@ func (V03proto) part(p model.Part) any {
 
 // pushConfig writes a config without its secrets; its name says whose it is.
 func (V03proto) pushConfig(c model.PushConfig) any {
-	o := jsonvalue.Object{{"id", c.ID}, {"url", c.URL}}
-	if len(c.Schemes) > 0 {
-		o = append(o, jsonvalue.Member{"authentication", jsonvalue.Object{{"schemes", jsonvalue.Texts(c.Schemes...)}}})
-	}
 	return jsonvalue.Object{
 		{"name", "tasks/" + c.TaskID + "/pushNotificationConfigs/" + c.ID},
-		{"pushNotificationConfig", o},
+		{"pushNotificationConfig", authenticated(jsonvalue.Object{{"id", c.ID}, {"url", c.URL}}, c)},
 	}
 }
 

@@ -46,15 +46,4 @@ func (d V03rest) Result(op model.Operation, r model.Reply) any {
 }
 
 // Event implements [model.Dialect].
-func (d V03rest) Event(e model.Event) any {
-	inner := d.V03.Event(e)
-	switch {
-	case e.Task != nil:
-		return jsonvalue.Object{{"task", inner}}
-	case e.Message != nil:
-		return jsonvalue.Object{{"message", inner}}
-	case e.Status != nil:
-		return jsonvalue.Object{{"statusUpdate", inner}}
-	}
-	return jsonvalue.Object{{"artifactUpdate", inner}}
-}
+func (d V03rest) Event(e model.Event) any { return wrapped(e, d.V03.Event(e)) }

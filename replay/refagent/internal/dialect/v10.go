@@ -57,53 +57,30 @@ func (d V10) Result(op model.Operation, r model.Reply) any {
 func (d V10) Event(e model.Event) any {
 	switch {
 	case e.Task != nil:
-		return jsonvalue.Object{{"task", d.task(*e.Task)}}
+		return wrapped(e, d.task(*e.Task))
 	case e.Message != nil:
-		return jsonvalue.Object{{"message", d.Message(*e.Message)}}
+		return wrapped(e, d.Message(*e.Message))
 	case e.Status != nil:
-		return jsonvalue.Object{{"statusUpdate", jsonvalue.Object{
-			{"taskId", e.Status.TaskID},
-			{"contextId", e.Status.ContextID},
-			{"status", d.Status(e.Status.Status)},
-		}}}
+		return wrapped(e, statusUpdate(e.Status, d.Status(e.Status.Status)))
 	}
-	u := jsonvalue.Object{
-		{"taskId", e.Artifact.TaskID},
-		{"contextId", e.Artifact.ContextID},
-		{"artifact", d.Artifact(e.Artifact.Artifact)},
-	}
-	return jsonvalue.Object{{"artifactUpdate", u.Flag("append", e.Artifact.Append).Flag("lastChunk", e.Artifact.Last)}}
+	return wrapped(e, artifactUpdate(e.Artifact, d.Artifact(e.Artifact.Artifact)).
+		Flag("append", e.Artifact.Append).Flag("lastChunk", e.Artifact.Last))
 }
 
 func (d V10) task(t model.Task) any {
-	return jsonvalue.Object{{"id", t.ID}}.
-		Optional("contextId", t.ContextID).
-		With("status", d.Status(t.Status)).
-		List("artifacts", jsonvalue.Values(t.Artifacts, d.Artifact)).
-		List("history", jsonvalue.Values(t.History, func(m model.Message) any { return d.Message(m) })).
-		Nested("metadata", t.Metadata)
+	head := jsonvalue.Object{{"id", t.ID}}.Optional("contextId", t.ContextID).With("status", d.Status(t.Status))
+	return contents(head, t, d.Artifact, d.Message)
 }
 
 // Status writes a status.
-func (d V10) Status(s model.Status) any {
-	o := jsonvalue.Object{{"state", d.state(s.State)}}
-	if s.Message != nil {
-		o = o.With("message", d.Message(*s.Message))
-	}
-	return o.With("timestamp", model.Timestamp(s.At))
-}
-
-// state spells a state as A2A 1.0 §4.1.3.
-func (V10) state(s model.State) string {
-	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))
-}
+func (d V10) Status(s model.Status) any { return status(s, protoState(s.State), d.Message) }
 
 // Message writes a message.
 func (d V10) Message(m model.Message) any {
 	return jsonvalue.Object{{"messageId", m.ID}}.
 		Optional("contextId", m.ContextID).
 		Optional("taskId", m.TaskID).
-		With("role", "ROLE_"+strings.ToUpper(string(m.Role))).
+		With("role", protoRole(m.Role)).
 		With("parts", jsonvalue.Values(m.Parts, d.part)).
 		Nested("metadata", m.Metadata).
 		List("extensions", jsonvalue.Texts(m.Extensions...)).
@@ -112,10 +89,7 @@ func (d V10) Message(m model.Message) any {
 
 // Artifact writes an artifact.
 func (d V10) Artifact(a model.Artifact) any {
-	return jsonvalue.Object{{"artifactId", a.ID}}.
-		Optional("name", a.Name).
-		Optional("description", a.Description).
-		With("parts", jsonvalue.Values(a.Parts, d.part))
+	return artifactHead(a).With("parts", jsonvalue.Values(a.Parts, d.part))
 }
 
 func (V10) part(p model.Part) any {

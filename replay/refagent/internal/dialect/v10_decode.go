@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"encoding/json"
 	"strings"
 
 	"a2atap/replay/refagent/internal/jsonvalue"
@@ -58,14 +57,7 @@ func (d V10) ReadMessage(f model.Fields) model.Message {
 		ID: f.Required("messageId"), ContextID: f.Text("contextId"), TaskID: f.Text("taskId"),
 		References: f.Texts("referenceTaskIds"), Extensions: f.Texts("extensions"), Metadata: f.Free("metadata"),
 	}
-	switch f.Value("role") {
-	case "ROLE_USER", json.Number("1"):
-		m.Role = model.RoleUser
-	case "ROLE_AGENT", json.Number("2"):
-		m.Role = model.RoleAgent
-	default:
-		f.Complain("role", "must be ROLE_USER")
-	}
+	m.Role = readProtoRole(f)
 	for p := range f.Each("parts") {
 		m.Parts = append(m.Parts, d.ReadPart(p))
 	}
@@ -130,7 +122,7 @@ func (d V10) readListing(f model.Fields) model.Listing {
 // ReadState returns the state of that 1.0 spelling, or nothing.
 func (d V10) ReadState(s string) model.State {
 	for _, known := range model.States {
-		if d.state(known) == s {
+		if protoState(known) == s {
 			return known
 		}
 	}

@@ -1,4 +1,4 @@
-package report
+package compare
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ const maxValue = 4096
 func NewChange(pointer string, was, now []byte) Change {
 	c := Change{Pointer: pointer, Was: compact(was), Now: compact(now)}
 	if len(c.Was) > maxValue || len(c.Now) > maxValue {
-		c.Was, c.Now = excerpt(c.Was, c.Now, maxValue)
+		c.Was, c.Now = Excerpt(c.Was, c.Now, maxValue)
 	}
 	return c
 }
@@ -34,16 +34,16 @@ func compact(raw []byte) string {
 // around is how many characters are shown before and after the part of two texts that differs.
 const around = 30
 
-// excerpt returns two texts as they are shown beside each other: whole up to the limit, in characters, else the part in
+// Excerpt returns two texts as they are shown beside each other: whole up to the limit, in characters, else the part in
 // which they differ with a little around it. The same characters are left out of both, so that they stay aligned, and
 // what is left out is counted. They are safe for a terminal.
-func excerpt(was, now string, limit int) (a, b string) {
+func Excerpt(was, now string, limit int) (a, b string) {
 	x, y := []rune(analyzer.Clean(was)), []rune(analyzer.Clean(now))
 	if len(x) <= limit && len(y) <= limit {
 		return string(x), string(y)
 	}
 	if len(x) == 0 || len(y) == 0 {
-		return bounded(x, limit), bounded(y, limit)
+		return Bounded(x, limit), Bounded(y, limit)
 	}
 	begin, end := 0, 0
 	for begin < min(len(x), len(y)) && x[begin] == y[begin] {
@@ -58,7 +58,7 @@ func excerpt(was, now string, limit int) (a, b string) {
 		if begin > 0 {
 			fmt.Fprintf(&s, "(%s) …", analyzer.Plural(begin, "character"))
 		}
-		s.WriteString(bounded(text[begin:len(text)-end], limit+2*around))
+		s.WriteString(Bounded(text[begin:len(text)-end], limit+2*around))
 		if end > 0 {
 			fmt.Fprintf(&s, "… (%s)", analyzer.Plural(end, "character"))
 		}
@@ -90,8 +90,8 @@ func reversed(text []rune) []rune {
 	return r
 }
 
-// bounded cuts a text that is too long, and says how much is left out.
-func bounded(text []rune, limit int) string {
+// Bounded cuts a text that is too long, and says how much is left out.
+func Bounded(text []rune, limit int) string {
 	if len(text) <= limit+limit/4 {
 		return string(text)
 	}

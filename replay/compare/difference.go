@@ -1,4 +1,4 @@
-package report
+package compare
 
 import (
 	"cmp"
@@ -97,20 +97,12 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s: %s [%s]", d.Place, d.Message, d.Kind)
 }
 
-// label says what the difference is about, and whose it is, if it is not the agent's.
-func (d *Difference) label() string {
-	if d.Side != "" {
-		return string(d.Kind) + ", " + d.Side
-	}
-	return string(d.Kind)
-}
-
 // Summary says in a few words what changed, such as "state completed → failed". What came from the wire is in it as it
 // came.
 func (d *Difference) Summary() string {
 	switch both := d.Want != "" && d.Got != ""; {
 	case d.Kind == DifferentValue && len(d.Changes) > 0:
-		was, now := excerpt(d.Changes[0].Was, d.Changes[0].Now, 2*around)
+		was, now := Excerpt(d.Changes[0].Was, d.Changes[0].Now, 2*around)
 		return fmt.Sprintf("%s: %s → %s", tail(d.Changes[0].Pointer), cmp.Or(was, "absent"), cmp.Or(now, "absent"))
 	case !both:
 	case d.Kind == DifferentState:
