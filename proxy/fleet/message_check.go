@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // maxName bounds, in bytes, each of the names that a recorder has: that of its host, of its file, of its program.
@@ -37,7 +37,7 @@ func nameOf(text string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, jsondoc.Plain(text))
+	}, safetext.Plain(text))
 	for len(text) > maxName {
 		_, n := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-n]

@@ -3,14 +3,14 @@ package fleet
 import (
 	"fmt"
 
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // tell says something to the user.
 func (r *Reader) tell(notice string) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
-	r.options.OnNotice(jsondoc.Plain(notice))
+	r.options.OnNotice(safetext.Plain(notice))
 }
 
 // once says something unless that was said before.
@@ -19,7 +19,7 @@ func (r *Reader) once(key, notice string) {
 	defer r.telling.Unlock()
 	if !r.said[key] {
 		r.said[key] = true
-		r.options.OnNotice(jsondoc.Plain(notice))
+		r.options.OnNotice(safetext.Plain(notice))
 	}
 }
 
