@@ -161,11 +161,13 @@ var captureRooms = []captureRoom{
 		"who reads from outside the recorder cannot write what it records",
 	},
 	{
-		"bolt/internal/check", []string{"bolt/internal/layout", "bolt/internal/pages", "bolt/internal/segments"},
+		"bolt/internal/check",
+		[]string{"bolt/internal/layout", "bolt/internal/pages", "bolt/internal/segments"},
 		"what is wrong with a file does not depend on who has it",
 	},
 	{
-		"bolt/internal/segments", []string{"bolt/internal/layout", "bolt/internal/pages"},
+		"bolt/internal/segments",
+		[]string{"bolt/internal/layout", "bolt/internal/pages"},
 		"files are opened and read, whoever asks",
 	},
 	{"bolt/internal/pages", []string{"bolt/internal/layout"}, "pages are looked through before the database sees them"},
