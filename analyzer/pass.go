@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"unicode"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/safetext"
 )
 
 // A Pass is one observation on its way through one rule, or to one tracker. It is valid only during that call.
@@ -148,14 +148,4 @@ func Clip(s string) string {
 }
 
 // Clean puts a text on one line and replaces what a terminal might act on: bytes from the wire are shown, never sent.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func Clean(s string) string { return safetext.OneLine(s) }

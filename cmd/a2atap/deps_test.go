@@ -11,6 +11,7 @@ import (
 // The arrows that must not be, and why. A pattern ends with /... for a package and all below it.
 var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/jsondoc", "a2atap/...", "the parse of a text is what the others share"},
+	{"a2atap/proxy/safetext", "a2atap/...", "what is safe to look at does not depend on who shows it"},
 	{
 		"a2atap/proxy/capture/credential", "a2atap/...",
 		"redaction and rules share the names, and stand on nothing else together",
@@ -199,11 +200,13 @@ var captureRooms = []captureRoom{
 		"who reads from outside the recorder cannot write what it records",
 	},
 	{
-		"bolt/internal/check", []string{"bolt/internal/layout", "bolt/internal/pages", "bolt/internal/segments"},
+		"bolt/internal/check",
+		[]string{"bolt/internal/layout", "bolt/internal/pages", "bolt/internal/segments"},
 		"what is wrong with a file does not depend on who has it",
 	},
 	{
-		"bolt/internal/segments", []string{"bolt/internal/layout", "bolt/internal/pages"},
+		"bolt/internal/segments",
+		[]string{"bolt/internal/layout", "bolt/internal/pages"},
 		"files are opened and read, whoever asks",
 	},
 	{"bolt/internal/pages", []string{"bolt/internal/layout"}, "pages are looked through before the database sees them"},
@@ -244,10 +247,11 @@ func TestCaptureRooms(t *testing.T) {
 	}
 }
 
-// shared are the leaves beneath the leaves: what a text parses to, which is made once and handed on, and the form of a
-// host.
+// shared are the leaves beneath the leaves: what a text parses to, which is made once and handed on, the form of a
+// host, and texts that are safe to look at.
 var shared = []string{
 	"a2atap/proxy/jsondoc", "a2atap/proxy/hostname", "a2atap/proxy/background", "a2atap/proxy/spelling",
+	"a2atap/proxy/safetext",
 }
 
 func TestForbiddenArrows(t *testing.T) {

@@ -210,3 +210,15 @@ func (c *Conn) Close() {
 
 // Address returns where the connection leads to.
 func (c *Conn) Address() Address { return c.address }
+
+const (
+	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
+	idleBeat      = 2 * time.Second
+	idleMost      = 3 * idleBeat // without a message, until it is asked whether one will come
+	idleExpiry    = 10 * time.Second
+	forgotten     = time.Minute // after which the server forgets a consumer that nobody asks
+	readPause     = 50 * time.Millisecond
+	readPauseMost = 2 * time.Second
+	awayAtMost    = 30 * time.Second // how long Read waits for a server that has gone
+	goodbyeTime   = 500 * time.Millisecond
+)

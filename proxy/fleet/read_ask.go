@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // askPatience is how long recorders have to answer.
@@ -55,7 +55,7 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 		if len(msg.Data) > maxAnswer || json.Unmarshal(msg.Data, &a) != nil || !a.Recorder.plausible() {
 			continue // anybody can answer
 		}
-		a.Error = jsondoc.Plain(a.Error)
+		a.Error = safetext.Plain(a.Error)
 		if !each(&a, asked, came) {
 			return nil
 		}

@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // Who may publish to a stream can fill it with what he likes. What others have recorded is read as before, and nothing
@@ -71,7 +71,7 @@ func TestHostilePublisher(t *testing.T) {
 		t.Errorf("%d notices", n)
 	}
 	for _, notice := range r.notices {
-		if notice != jsondoc.Plain(notice) {
+		if notice != safetext.Plain(notice) {
 			t.Errorf("it says %q", notice)
 		}
 	}
@@ -92,7 +92,7 @@ func TestHostilePublisher(t *testing.T) {
 		if h.Host != "north" && h.Host != "evil" || h.Host == "north" && h.Name != "c.a2atap" {
 			t.Errorf("%+v is listed", h)
 		}
-		if all := h.Host + h.Name + h.Tool + h.Error + h.Future; all != jsondoc.Plain(all) {
+		if all := h.Host + h.Name + h.Tool + h.Error + h.Future; all != safetext.Plain(all) {
 			t.Errorf("%q is listed: %s", all, text)
 		}
 	}

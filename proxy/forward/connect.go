@@ -12,9 +12,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
@@ -213,4 +217,155 @@ func (c *connect) session(l *link, client net.Conn, sni string) relay.Session {
 		},
 		Advise: func(err error, _ string) string { return c.forward.Advise(err, c.to.Authority()) },
 	})
+}
+
+// sniff reads from the client until it is certain what it speaks.
+func (c *connect) sniff(ctx context.Context) (protocol, error) {
+	defer context.AfterFunc(ctx, func() { c.Close() })()
+	c.SetReadDeadline(time.Now().Add(c.forward.sniffTimeout()))
+	defer c.SetReadDeadline(time.Time{})
+	for {
+		if len(c.peeked) > 0 {
+			if kind, certain := c.detectProtocol(); certain {
+				return kind, nil
+			}
+		}
+		switch err := c.more(); {
+		case errors.Is(err, os.ErrDeadlineExceeded) && len(c.peeked) == 0:
+			return protocolSilent, nil
+		case errors.Is(err, os.ErrDeadlineExceeded), err == io.EOF && len(c.peeked) > 0:
+			return protocolOther, nil
+		case err != nil:
+			return protocolOther, err
+		}
+	}
+}
+
+// detectProtocol judges the bytes that are there, and reports whether more could change it.
+func (c *connect) detectProtocol() (kind protocol, certain bool) {
+	switch {
+	case c.begins(tlsHandshake):
+		return protocolTLS, true
+	case c.begins(preface):
+		return protocolHTTP2, true
+	case slices.ContainsFunc(methods, c.begins):
+		return protocolHTTP, true
+	}
+	return protocolOther, !c.mayBegin(preface) && !slices.ContainsFunc(methods, c.mayBegin)
+}
+
+// peekHello reads the client's hello, without taking it off what is given again. It is nil if it cannot be read; then
+// the handshake says why.
+func (c *connect) peekHello(ctx context.Context) (hello *tls.ClientHelloInfo) {
+	conn := &helloConn{peekedConn: &peekedConn{Conn: c.Conn, peeked: c.peeked}}
+	enough := errors.New("the hello is read")
+	err := tls.Server(conn, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		hello = h
+		return nil, enough
+	}}).HandshakeContext(ctx)
+	c.peeked = append(conn.read, conn.peeked...)
+	if !errors.Is(err, enough) {
+		return nil
+	}
+	return hello
+}
+
+// rejection returns what is remembered if the client does not take our certificate.
+func (c *connect) rejection() rejection {
+	host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
+	return rejection{agent: c.to.Authority(), client: c.clientName() + " " + host}
+}
+
+// clientName returns the name that the client has by its CONNECT.
+func (c *connect) clientName() string {
+	if user := proxyUser(c.head); user != "" {
+		return user
+	}
+	name, _ := recording.ClientName(c.head)
+	return name
+}
+
+func (c *connect) isRejected() bool { return c.forward.rejected.has(c.rejection()) }
+
+// tunnelRejected passes on a connection of a client that has not taken our certificate for the agent.
+func (c *connect) tunnelRejected() {
+	c.tunnel("the client has rejected our certificate for "+c.to.Authority()+" before", false)
+}
+
+// tlsFailed records a TLS handshake that failed, and remembers a client that has rejected our certificate: its
+// connections to that agent are tunnelled from then on, so that it goes on as it would without us.
+func (c *connect) tlsFailed(err error) {
+	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
+	advice := "let it speak TLS 1.2 or later, or leave the host alone with --tunnel " + c.to.Host
+	var op *net.OpError
+	switch {
+	case rejectsCertificate(err):
+		detail = "the client rejected our certificate: " + err.Error()
+		note = "not observed: the client did not take our certificate"
+		c.forward.rejected.add(c.rejection())
+		advice = fmt.Sprintf("connections of %s to %s are tunnelled from now on, and not observed; to observe them, let "+
+			"it trust our authority (a2atap ca install, or a2atap ca env for one shell) and record again", c.clientName(),
+			c.to.Authority())
+	case errors.As(err, &op), errors.Is(err, io.EOF): // a reset, an end, or another alert
+		detail = "the client ended the TLS handshake with us: " + err.Error()
+		note = "not observed: the client ended the TLS handshake"
+		advice = "if it does so each time, let it trust our authority (a2atap ca install, or a2atap ca env for one " +
+			"shell), or leave the host alone with --tunnel " + c.to.Host
+	}
+	l := c.link()
+	l.Request(0, c.head)
+	l.RequestEnd(0, nil)
+	l.Fact(0, capture.Fact{Note: note})
+	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
+	l.Ended(0)
+	c.forward.Notice(fmt.Sprintf("%s (%s): %s", strings.TrimPrefix(note, "not observed: "),
+		c.to.Authority()+"; "+err.Error(), advice))
+}
+
+// tunnel passes the bytes of a connection without opening it. It is recorded as one exchange, with how many bytes
+// passed and none of them, so that nobody takes what was not observed for clean. The client may have its answer to
+// CONNECT already.
+func (c *connect) tunnel(why string, answered bool) {
+	to := c.to
+	to.Scheme = "http" // whatever it is, the bytes go as they come
+	l := c.link()
+	l.isTunnel = true
+	l.Request(0, c.head)
+	defer l.Ended(0)
+	l.RequestEnd(0, nil)
+	l.Fact(0, capture.Fact{Note: "tunnelled, not observed: " + why})
+	agent, err := c.forward.dial(c.ctx, to, "")
+	if err != nil {
+		f := relay.DialFault(err, to.Authority()).Advised(c.forward.Advise(err, to.Authority()))
+		if answered {
+			f.Status = 0
+			relay.Reset(c)
+		}
+		l.Fault(0, f)
+		if !answered {
+			relay.WriteFinal(c, relay.OwnAnswer("", f))
+		}
+		return
+	}
+	defer agent.Close()
+	l.Answer(0, []byte(established))
+	l.Upgraded(0)
+	if !answered {
+		if _, err := io.WriteString(c.Conn, established); err != nil {
+			l.Fault(0, relay.Fault{
+				Kind: relay.KindClientLeft, Side: relay.SideClient,
+				Detail: "connection closed before CONNECT was answered",
+			})
+			return
+		}
+	}
+	both := splice{
+		client: c, agent: agent, idle: c.forward.TunnelTimeout,
+		request: func(p []byte) { l.RequestBody(0, p) }, answer: func(p []byte) { l.AnswerBody(0, p) },
+	}
+	if f := both.run(c.ctx); f != nil {
+		l.Fault(0, *f)
+		return
+	}
+	l.AnswerEnd(0, nil)
 }

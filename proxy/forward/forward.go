@@ -3,13 +3,9 @@ package forward
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
-	"net/http"
-	"sync"
 	"time"
 
 	"github.com/elazarl/goproxy"
@@ -74,24 +70,6 @@ type Proxy struct {
 	rejected rejections               // clients that do not take our certificates
 }
 
-// Open opens the listening address of a forward proxy.
-func Open(o Options) (*Proxy, error) {
-	l, err := listener.Open(listener.Spec{
-		Address: o.Listen, What: "the forward proxy", Itself: "this forward proxy", Where: "with --forward (0 is a free one)",
-		Danger: "whoever reaches it goes anywhere through it", AllowRemote: o.AllowRemote, AllowHosts: o.AllowHosts,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !l.IP().IsLoopback() && o.Auth == nil {
-		return nil, errors.Join(l.Close(), fmt.Errorf("open the forward proxy: %s can be reached from other "+
-			"machines; ask its clients for credentials with --proxy-auth USER:PASS, or listen on 127.0.0.1", o.Listen))
-	}
-	f := &Proxy{Options: o, listener: l}
-	f.front = f.newFront()
-	return f, nil
-}
-
 // Addr returns the listening address, host:port.
 func (f *Proxy) Addr() string { return f.listener.Addr() }
 
@@ -108,36 +86,6 @@ func (f *Proxy) Close() error { return f.listener.Close() }
 // Reaches reports whether a connection from local to remote comes to this forward proxy.
 func (f *Proxy) Reaches(local, remote net.Addr) bool { return f.listener.Reaches(local, remote) }
 
-// Serve serves connections, each in a goroutine of the group, until the listening address is closed.
-func (f *Proxy) Serve(ctx context.Context, group *sync.WaitGroup) {
-	f.listener.Accept(ctx, group, f.Notice, f.serve)
-}
-
-// newFront says what becomes of CONNECT: the first condition that holds decides. What passes goes to our own
-// connections, since those of goproxy hold back heads, hide broken streams and do not notice clients that leave.
-func (f *Proxy) newFront() *goproxy.ProxyHttpServer {
-	front := goproxy.NewProxyHttpServer()
-	front.Logger = log.New(io.Discard, "", 0)
-	front.OnRequest(when(func(c *connect) bool { return !f.admits(c.head) })).HijackConnect(then((*connect).challenge))
-	isLoop := func(c *connect) bool { return hostname.NewOrigin(c.to.Host, c.to.Port) == f.listener.Origin() }
-	isTunnel := func(c *connect) bool { return f.tunnels(c.to) }
-	front.OnRequest(when(isLoop)).HijackConnect(then((*connect).loop))
-	front.OnRequest(when(isTunnel)).HijackConnect(then((*connect).tunnelAsAsked))
-	front.OnRequest(when((*connect).isRejected)).HijackConnect(then((*connect).tunnelRejected))
-	front.OnRequest().HijackConnect(then((*connect).intercept))
-	return front
-}
-
-// when is a condition of the front on a connection that asks for CONNECT.
-func when(holds func(*connect) bool) goproxy.ReqConditionFunc {
-	return func(r *http.Request, _ *goproxy.ProxyCtx) bool { return holds(connectOf(r)) }
-}
-
-// then is what the front does with one.
-func then(do func(*connect)) func(*http.Request, net.Conn, *goproxy.ProxyCtx) {
-	return func(r *http.Request, _ net.Conn, _ *goproxy.ProxyCtx) { do(connectOf(r)) }
-}
-
 // tunnels reports whether the user wants the TLS of a target left alone.
 func (f *Proxy) tunnels(to relay.Target) bool {
 	for _, pattern := range f.Tunnel {
@@ -146,45 +94,6 @@ func (f *Proxy) tunnels(to relay.Target) bool {
 		}
 	}
 	return false
-}
-
-// serve serves one connection of a client.
-func (f *Proxy) serve(ctx context.Context, conn net.Conn) {
-	client, err := f.firstBytes(ctx, conn)
-	if err != nil {
-		conn.Close()
-		return
-	}
-	if !client.begins("CONNECT ") {
-		l := f.newLink(conn, nil, "")
-		f.relay(ctx, l, f.plainSession(l, client, conn))
-		return
-	}
-	c, err := f.readConnect(ctx, client)
-	if err != nil { // answered, or the client has closed
-		client.Close()
-		return
-	}
-	defer c.Close()
-	defer func() {
-		if v := recover(); v != nil {
-			f.Notice(fmt.Sprintf("the forward proxy gave a connection up: %v", v))
-		}
-	}()
-	f.front.ServeHTTP(connectWriter{c}, c.request)
-}
-
-// plainSession returns the session of a client that asks in the clear, on conn, and names an agent in each request.
-func (f *Proxy) plainSession(l *link, client, conn net.Conn) relay.Session {
-	return f.session(l, client, relay.Config{
-		Accept: f.listener.Admission(conn.LocalAddr(), nil),
-		Forward: &relay.Forward{
-			Admit: f.admits,
-			Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
-				return f.dial(ctx, to, to.Host)
-			},
-		},
-	})
 }
 
 // session returns the session of a client, which l reports.
@@ -225,3 +134,39 @@ func (f *Proxy) peer(to relay.Target) capture.Peer {
 	}
 	return capture.Peer{Name: to.Authority(), Addr: to.Authority(), URL: to.String()}
 }
+
+// maxSniffTimeout is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is
+// to speak first.
+const maxSniffTimeout = 5 * time.Second
+
+// firstBytes reads from a client until it is certain whether it asks for CONNECT. A client that is silent, or slow to
+// say so, is given as long as between requests, or for a head.
+func (f *Proxy) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	client := &peekedConn{Conn: conn}
+	const method = "CONNECT "
+	timeout := f.IdleTimeout
+	for ; !client.begins(method) && client.mayBegin(method); timeout = f.headTimeout() {
+		if timeout > 0 {
+			conn.SetReadDeadline(time.Now().Add(timeout))
+		}
+		if err := client.more(); err != nil {
+			if err == io.EOF && len(client.peeked) > 0 {
+				break // the relay records what there is
+			}
+			return nil, err
+		}
+	}
+	return client, conn.SetReadDeadline(time.Time{})
+}
+
+// headTimeout is how long a head or a handshake may take.
+func (f *Proxy) headTimeout() time.Duration {
+	if f.HeadTimeout > 0 {
+		return f.HeadTimeout
+	}
+	return DefaultHeadTimeout
+}
+
+// sniffTimeout is how long a client may be silent inside CONNECT.
+func (f *Proxy) sniffTimeout() time.Duration { return min(maxSniffTimeout, f.headTimeout()) }

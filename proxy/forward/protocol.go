@@ -2,22 +2,15 @@ package forward
 
 import (
 	"bytes"
-	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"a2atap/proxy/relay"
 )
-
-// maxSniffTimeout is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is
-// to speak first.
-const maxSniffTimeout = 5 * time.Second
 
 // A peekedConn is a connection whose first bytes were read already, and are read again.
 type peekedConn struct {
@@ -66,38 +59,6 @@ func (r *peekedConn) mayBegin(prefix string) bool {
 	n := min(len(r.peeked), len(prefix))
 	return string(r.peeked[:n]) == prefix[:n]
 }
-
-// firstBytes reads from a client until it is certain whether it asks for CONNECT. A client that is silent, or slow to
-// say so, is given as long as between requests, or for a head.
-func (f *Proxy) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	client := &peekedConn{Conn: conn}
-	const method = "CONNECT "
-	timeout := f.IdleTimeout
-	for ; !client.begins(method) && client.mayBegin(method); timeout = f.headTimeout() {
-		if timeout > 0 {
-			conn.SetReadDeadline(time.Now().Add(timeout))
-		}
-		if err := client.more(); err != nil {
-			if err == io.EOF && len(client.peeked) > 0 {
-				break // the relay records what there is
-			}
-			return nil, err
-		}
-	}
-	return client, conn.SetReadDeadline(time.Time{})
-}
-
-// headTimeout is how long a head or a handshake may take.
-func (f *Proxy) headTimeout() time.Duration {
-	if f.HeadTimeout > 0 {
-		return f.HeadTimeout
-	}
-	return DefaultHeadTimeout
-}
-
-// sniffTimeout is how long a client may be silent inside CONNECT.
-func (f *Proxy) sniffTimeout() time.Duration { return min(maxSniffTimeout, f.headTimeout()) }
 
 var errHeadTooLong = errors.New("the head of CONNECT is too long")
 
@@ -150,57 +111,6 @@ var methods = []string{"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "PATCH ", "O
 
 // preface begins HTTP/2: RFC 9113 section 3.4.
 const preface = "PRI * HTTP/2.0\r\n"
-
-// sniff reads from the client until it is certain what it speaks.
-func (c *connect) sniff(ctx context.Context) (protocol, error) {
-	defer context.AfterFunc(ctx, func() { c.Close() })()
-	c.SetReadDeadline(time.Now().Add(c.forward.sniffTimeout()))
-	defer c.SetReadDeadline(time.Time{})
-	for {
-		if len(c.peeked) > 0 {
-			if kind, certain := c.detectProtocol(); certain {
-				return kind, nil
-			}
-		}
-		switch err := c.more(); {
-		case errors.Is(err, os.ErrDeadlineExceeded) && len(c.peeked) == 0:
-			return protocolSilent, nil
-		case errors.Is(err, os.ErrDeadlineExceeded), err == io.EOF && len(c.peeked) > 0:
-			return protocolOther, nil
-		case err != nil:
-			return protocolOther, err
-		}
-	}
-}
-
-// detectProtocol judges the bytes that are there, and reports whether more could change it.
-func (c *connect) detectProtocol() (kind protocol, certain bool) {
-	switch {
-	case c.begins(tlsHandshake):
-		return protocolTLS, true
-	case c.begins(preface):
-		return protocolHTTP2, true
-	case slices.ContainsFunc(methods, c.begins):
-		return protocolHTTP, true
-	}
-	return protocolOther, !c.mayBegin(preface) && !slices.ContainsFunc(methods, c.mayBegin)
-}
-
-// peekHello reads the client's hello, without taking it off what is given again. It is nil if it cannot be read; then
-// the handshake says why.
-func (c *connect) peekHello(ctx context.Context) (hello *tls.ClientHelloInfo) {
-	conn := &helloConn{peekedConn: &peekedConn{Conn: c.Conn, peeked: c.peeked}}
-	enough := errors.New("the hello is read")
-	err := tls.Server(conn, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
-		hello = h
-		return nil, enough
-	}}).HandshakeContext(ctx)
-	c.peeked = append(conn.read, conn.peeked...)
-	if !errors.Is(err, enough) {
-		return nil
-	}
-	return hello
-}
 
 // A helloConn keeps what is read from it, and discards what is written.
 type helloConn struct {

@@ -5,7 +5,5 @@
 // order mark, bytes that are no UTF-8, what follows the value. A [Value] is a place in the bytes that were parsed,
 // which must not be changed while it is in use.
 //
-// [Escape] makes a text safe to look at.
-//
 // All functions may be called at the same time, and everything that they return may be read at the same time.
 package jsondoc

@@ -2,9 +2,201 @@ package recording
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
 
 	"a2atap/proxy/internal/rawhead"
+	"a2atap/proxy/spelling"
 )
+
+// A ClientPattern gives a name to the clients that it fits. Make one with ParseClient.
+type ClientPattern struct {
+	Name string // of the client
+
+	kind   string // one of clientKinds
+	field  string // of kind header: its name
+	glob   string // in lower case, with * for any text
+	prefix netip.Prefix
+}
+
+// What a pattern looks at.
+const (
+	kindUserAgent = "user-agent"
+	kindHeader    = "header"
+	kindAddr      = "addr"
+	kindCert      = "cert"
+)
+
+var clientKinds = []string{kindUserAgent, kindHeader, kindAddr, kindCert}
+
+// clientForms is how a pattern is written.
+const clientForms = "write user-agent:TEXT=NAME, header:FIELD=TEXT=NAME, addr:ADDRESS=NAME or cert:CN=TEXT=NAME, " +
+	"where * in TEXT stands for anything"
+
+// ParseClient reads the value of the flag --client, PATTERN=NAME. PATTERN is one of
+//
+//	user-agent:TEXT        the User-Agent; without * also its first product, whatever the version
+//	header:FIELD=TEXT      a field of the request's header
+//	addr:ADDRESS           the client's address, or a prefix such as 10.0.0.0/8
+//	cert:CN=TEXT           the name in the client's certificate, where one is asked for
+//	TEXT                   as user-agent:TEXT
+//
+// TEXT is compared in any case, and * in it stands for any text. The last = begins the name. Errors say what is wrong
+// with which value, without what a header is to contain, and what to write instead.
+func ParseClient(flag string) (ClientPattern, error) {
+	at := strings.LastIndexByte(flag, '=')
+	if at < 0 {
+		return ClientPattern{}, fmt.Errorf("--client %q: the name is missing; write PATTERN=NAME, such as "+
+			"--client '%s=planner'", flag, flag)
+	}
+	pattern, name := flag[:at], flag[at+1:]
+	p := ClientPattern{Name: name}
+	text := pattern
+	if kind, rest, found := strings.Cut(pattern, ":"); found && isWord(kind) {
+		p.kind, text = strings.ToLower(kind), strings.TrimSpace(rest)
+	} else {
+		p.kind = kindUserAgent
+	}
+	if err := p.parse(text); err != nil {
+		return ClientPattern{}, fmt.Errorf("--client %q: %w", p.shown(flag), err)
+	}
+	if !ValidName(name) || len(name) > 64 {
+		return ClientPattern{}, fmt.Errorf("--client %q: what comes after the last = is no name of up to 64 letters, "+
+			"digits, '.', '_' and '-'; write PATTERN=NAME", p.shown(flag))
+	}
+	return p, nil
+}
+
+// shown returns what an error may show of a flag: what a field is to contain may be a credential.
+func (p *ClientPattern) shown(flag string) string {
+	if field, _, found := strings.Cut(flag, "="); found && p.kind == kindHeader {
+		return field + "=…"
+	}
+	return flag
+}
+
+// parse reads what comes after the kind.
+func (p *ClientPattern) parse(text string) error {
+	p.glob = strings.ToLower(text)
+	switch p.kind {
+	case kindUserAgent:
+	case kindHeader:
+		field, value, found := strings.Cut(text, "=")
+		if !found || field == "" || strings.IndexFunc(field, func(c rune) bool { return !rawhead.IsToken(c) }) >= 0 {
+			return errors.New("what the field contains is missing; write header:FIELD=TEXT=NAME, such as " +
+				"header:X-Agent=planner*=planner")
+		}
+		p.field, p.glob = field, strings.ToLower(value)
+	case kindAddr:
+		prefix, err := netip.ParsePrefix(text)
+		if ip, bad := netip.ParseAddr(strings.Trim(text, "[]")); bad == nil {
+			ip = ip.Unmap().WithZone("")
+			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+		}
+		if err != nil {
+			return fmt.Errorf("%q is no address; write addr:10.1.2.3=NAME, or addr:10.0.0.0/8=NAME for a network", text)
+		}
+		p.prefix = prefix.Masked()
+		return nil
+	case kindCert:
+		attribute, value, found := strings.Cut(text, "=")
+		if !found || !strings.EqualFold(attribute, "CN") {
+			return errors.New("of a certificate the common name counts; write cert:CN=TEXT=NAME")
+		}
+		p.glob = strings.ToLower(value)
+	default:
+		for _, kind := range clientKinds {
+			if spelling.Distance(p.kind, kind) <= 2 {
+				return fmt.Errorf("there is no kind of pattern %q; did you mean %s:? Else %s", p.kind, kind, clientForms)
+			}
+		}
+		return fmt.Errorf("there is no kind of pattern %q; %s", p.kind, clientForms)
+	}
+	if p.glob == "" {
+		return fmt.Errorf("the pattern is empty; %s", clientForms)
+	}
+	return nil
+}
+
+// isWord reports whether s can be meant as the kind of a pattern.
+func isWord(s string) bool {
+	for _, c := range []byte(s) {
+		if c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// how is what the record says of a client with the name. What a field contained is not said: it may be a credential.
+func (p *ClientPattern) how() string {
+	switch p.kind {
+	case kindHeader:
+		return "--client " + kindHeader + ":" + p.field
+	case kindAddr:
+		return "--client " + kindAddr + ":" + p.prefix.String()
+	}
+	return "--client " + p.kind
+}
+
+// fits reports whether a request with this head is by such a client, which has an address and shows a certificate with
+// this common name, if any.
+func (p *ClientPattern) fits(head []byte, address, certificate string) bool {
+	switch p.kind {
+	case kindUserAgent:
+		value := rawhead.Value(head, "User-Agent")
+		product, how := ClientName(head)
+		return value != nil && globMatches(p.glob, string(bytes.ToLower(value))) ||
+			how == byUserAgent && strings.EqualFold(p.glob, product)
+	case kindHeader:
+		value := rawhead.Value(head, p.field)
+		return value != nil && globMatches(p.glob, string(bytes.ToLower(value)))
+	case kindAddr:
+		at, err := netip.ParseAddrPort(address)
+		return err == nil && p.prefix.Contains(at.Addr().Unmap().WithZone(""))
+	case kindCert:
+		return certificate != "" && globMatches(p.glob, strings.ToLower(certificate))
+	}
+	return false
+}
+
+// globMatches reports whether a text is a pattern, in which * stands for any text. It takes time in proportion to the
+// product of their lengths at most.
+func globMatches(pattern, text string) bool {
+	first, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern == text
+	}
+	text, begins := strings.CutPrefix(text, first)
+	if !begins {
+		return false
+	}
+	for {
+		part, more, further := strings.Cut(rest, "*")
+		if !further {
+			return strings.HasSuffix(text, part)
+		}
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text, rest = text[at+len(part):], more
+	}
+}
+
+// ValidName reports whether a name is made of letters, digits, '.', '_' and '-', as those of clients and agents are.
+func ValidName(name string) bool {
+	for _, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
 
 // How a client's name was found out.
 const (
@@ -12,55 +204,6 @@ const (
 	byUserAgent = "user-agent"
 	byDefault   = "default"
 )
-
-// nameClient returns the name of an exchange's client, and how it was found out. What its process is can come from a
-// search that goes on: the record waits for it, the traffic does not.
-func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
-	switch {
-	case x.delivers:
-		return x.client, byWebhook
-	case x.client != "":
-		return x.client, byProxyUser
-	}
-	for i := range r.opts.Clients {
-		if p := &r.opts.Clients[i]; p.fits(head, x.conn) {
-			return p.Name, p.how()
-		}
-	}
-	if c := x.conn.Caller; c != nil {
-		r.q.hold(c.Done, c.Until)
-		select {
-		case <-c.Done:
-			if c.Name != "" && c.Name != x.agent.Name {
-				return c.Name, c.How
-			}
-		default:
-		}
-	}
-	return ClientName(head)
-}
-
-// NameNow returns the name of the client of a request as far as it is known; empty if it has none.
-func (c *Conn) NameNow(head []byte) string {
-	for i := range c.r.opts.Clients {
-		if p := &c.r.opts.Clients[i]; p.fits(head, c) {
-			return p.Name
-		}
-	}
-	if c.Caller != nil {
-		select {
-		case <-c.Caller.Done:
-			if name := c.Caller.Name; name != "" && name != c.agent.Name {
-				return name
-			}
-		default:
-		}
-	}
-	if name, how := ClientName(head); how != byDefault {
-		return name
-	}
-	return ""
-}
 
 // ClientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
 // What is no product there, or a number alone (it may be a process id or a port), names nobody.

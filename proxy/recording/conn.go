@@ -364,3 +364,25 @@ type Caller struct {
 	Done      chan struct{} // closed when the search is over
 	Name, How string        // set before that; empty if it is no agent that we know
 }
+
+// NameNow returns the name of the client of a request as far as it is known; empty if it has none.
+func (c *Conn) NameNow(head []byte) string {
+	for i := range c.r.opts.Clients {
+		if p := &c.r.opts.Clients[i]; p.fits(head, c.client, c.Certificate) {
+			return p.Name
+		}
+	}
+	if c.Caller != nil {
+		select {
+		case <-c.Caller.Done:
+			if name := c.Caller.Name; name != "" && name != c.agent.Name {
+				return name
+			}
+		default:
+		}
+	}
+	if name, how := ClientName(head); how != byDefault {
+		return name
+	}
+	return ""
+}

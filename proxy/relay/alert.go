@@ -1,17 +1,5 @@
 package relay
 
-import (
-	"errors"
-	"net"
-)
-
-// isAlert reports whether the other end of TLS has said what is wrong (RFC 8446 section 6), which package tls marks in
-// no other way.
-func isAlert(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "remote error"
-}
-
 // endRefusedSession puts 502 in the place of the answer that is due, where the agent ends the TLS session before it has
 // sent anything. In TLS 1.3 an agent that wants another certificate of the client says so only after the handshake, as
 // for the client it is over before (RFC 8446 section 4.4.2.4). The exchange lasts until the request is complete: what
@@ -43,12 +31,4 @@ func (p *pair) lacksSession(x *exchange) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return x.refused
-}
-
-// advise returns what there is to say about an error of the connection to an agent.
-func (p *pair) advise(err error, authority string) string {
-	if p.cfg.Advise == nil {
-		return ""
-	}
-	return p.cfg.Advise(err, authority)
 }

@@ -3,7 +3,9 @@ package relay
 import (
 	"errors"
 	"net"
+	"strconv"
 	"syscall"
+	"time"
 )
 
 // answers reads the agent.
@@ -265,4 +267,114 @@ func (a *answers) upgrade(x *exchange, head int) bool {
 	for a.pass(0) && a.fill() {
 	}
 	return false
+}
+
+// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
+// answer, edited, when it is complete, or as it came when it has grown too large.
+func (a *answers) hold(before body, b []byte) []byte {
+	if !a.held.add(before, b) {
+		a.edit.tooLarge(a.x.n)
+		return a.unlimited()
+	}
+	if a.body.done() {
+		return a.edited()
+	}
+	if !a.edit.keep(a.x.n, a.held) {
+		return a.unlimited()
+	}
+	return nil
+}
+
+// limitHold bounds the next read of the agent by the time in which an answer may be held, and reports whether it does.
+func (a *answers) limitHold() bool {
+	if a.held == nil || a.held.until.IsZero() {
+		return false
+	}
+	a.agent.SetReadDeadline(a.held.until)
+	return true
+}
+
+// endHold ends the holding of an answer that takes too long, and returns what is to be sent of it.
+func (a *answers) endHold() []byte {
+	a.edit.tooSlow(a.x.n, a.held)
+	return a.unlimited()
+}
+
+// unlimited ends the holding of an answer and returns it as it came.
+func (a *answers) unlimited() []byte {
+	a.liftLimit()
+	return a.releaseHeld()
+}
+
+// liftLimit ends the bound that limitHold has set.
+func (a *answers) liftLimit() {
+	switch {
+	case a.held.until.IsZero():
+	case a.cfg.AnswerTimeout > 0 && a.setReadDeadline():
+	default:
+		a.agent.SetReadDeadline(time.Time{})
+	}
+}
+
+// edited ends the holding of a complete answer and returns what is to be sent of it.
+func (a *answers) edited() []byte {
+	a.liftLimit()
+	if out := a.edit.answer(a.x.n, a.held); out != nil {
+		a.held = nil
+		return out
+	}
+	return a.releaseHeld()
+}
+
+// releaseHeld ends the holding of an answer and returns it as it came.
+func (a *answers) releaseHeld() []byte {
+	h := a.held
+	if a.held = nil; h == nil {
+		return nil
+	}
+	return h.wire
+}
+
+// changed returns what is to be sent of an answer whose content is changed while it passes: its head, if that is there,
+// and of the bytes b of its body, which was in that state before them, what the Change makes of the content.
+func (a *answers) changed(head []byte, before body, b []byte) []byte {
+	out := append([]byte(nil), head...)
+	for len(b) > 0 {
+		n, kind, err := before.next(b)
+		if n == 0 || err != nil {
+			break
+		}
+		if kind == pieceData {
+			out = a.framed(out, a.edit.changed(a.by, b[:n], false))
+		}
+		b = b[n:]
+	}
+	if before.framing != framedChunked || !before.done() {
+		return out
+	}
+	out = append(out, a.unchanged()...)
+	out = append(out, "0\r\n"...)
+	out = append(out, a.trailer...)
+	return append(out, "\r\n"...)
+}
+
+// framed appends a piece of content to out as the framing of the answer asks.
+func (a *answers) framed(out, p []byte) []byte {
+	if len(p) == 0 {
+		return out
+	}
+	if a.body.framing != framedChunked {
+		return append(out, p...)
+	}
+	out = strconv.AppendInt(out, int64(len(p)), 16)
+	out = append(out, "\r\n"...)
+	out = append(out, p...)
+	return append(out, "\r\n"...)
+}
+
+// unchanged ends the changing of an answer and returns what was kept back, framed.
+func (a *answers) unchanged() []byte {
+	by := a.by
+	a.by = nil
+	return a.framed(nil, a.edit.changed(by, nil, true))
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -115,4 +117,34 @@ func reason(err error) string {
 	default:
 		return err.Error()
 	}
+}
+
+// isAlert reports whether the other end of TLS has said what is wrong (RFC 8446 section 6), which package tls marks in
+// no other way.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+// Exhausted returns what to tell the user if an error says that this machine gives us no more descriptors; "" if it
+// does not.
+func Exhausted(err error) string {
+	switch {
+	case isErrno(err, syscall.EMFILE):
+		limit := ""
+		if n := openFileLimit(); n > 0 {
+			limit = fmt.Sprintf(" (%d open files)", n)
+		}
+		return "this machine allows a2atap no more connections" + limit + "; raise ulimit -n"
+	case isErrno(err, syscall.ENFILE):
+		return "this machine allows no more connections (its table of open files is full); close other programs, or " +
+			"raise its limit"
+	}
+	return ""
+}
+
+// isErrno reports whether an error comes from one of the system. Those of a resolver keep only its text.
+func isErrno(err error, number syscall.Errno) bool {
+	var dns *net.DNSError
+	return errors.Is(err, number) || errors.As(err, &dns) && strings.Contains(dns.Err, number.Error())
 }

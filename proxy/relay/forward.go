@@ -2,31 +2,9 @@ package relay
 
 import (
 	"bytes"
-	"context"
-	"net"
 
 	"a2atap/proxy/hostname"
 )
-
-// Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each
-// may go to another agent.
-//
-// A request goes on with its target in origin form (RFC 9112 section 3.2.1) and without the fields whose names begin
-// with "Proxy-", since these are meant for us. Host stays as it is if it names the target, and otherwise becomes the
-// target's authority (RFC 9112 section 3.2.2). The Observer gets the head as it came.
-//
-// One agent is connected at a time. A request for another one waits until those before it have been answered; then that
-// connection is closed and the next one opened. Fields that Connection names pass: each connection of the client
-// belongs to one connection of an agent, also where these follow one another.
-type Forward struct {
-	// Dial connects to a target, TLS included where its scheme asks for it. It bounds its own time, and its context
-	// ends with that of Serve.
-	Dial func(ctx context.Context, to Target) (net.Conn, error)
-
-	// Admit is shown the head of each request; where it returns false the client gets 407 and the connection ends. Nil
-	// admits all.
-	Admit func(head []byte) bool
-}
 
 // A destination is where the request that is being read goes.
 type destination struct {

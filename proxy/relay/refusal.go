@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -249,4 +250,22 @@ func message(f Fault) string {
 	default:
 		return "the request was not forwarded: " + f.Detail + "; correct the client"
 	}
+}
+
+// dialFault is DialFault for the one that the current request goes to.
+func (r *requests) dialFault(err error) Fault {
+	f := DialFault(err, r.authority())
+	if r.routed {
+		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+r.cfg.Route.Receiver, 1)
+		f.advice = "see that it listens there"
+	}
+	return f
+}
+
+// advise returns what there is to say about an error of the connection to an agent.
+func (p *pair) advise(err error, authority string) string {
+	if p.cfg.Advise == nil {
+		return ""
+	}
+	return p.cfg.Advise(err, authority)
 }

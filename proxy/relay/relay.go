@@ -78,3 +78,45 @@ func New(client net.Conn, cfg Config) Session { return Session{newPair(client, c
 // The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the Fault of the connection, or
 // says that Observer or Editor panicked. It repeats what the Observer was given and needs no handling.
 func (s Session) Serve(ctx context.Context) error { return s.pair.serve(ctx) }
+
+// Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each
+// may go to another agent.
+//
+// A request goes on with its target in origin form (RFC 9112 section 3.2.1) and without the fields whose names begin
+// with "Proxy-", since these are meant for us. Host stays as it is if it names the target, and otherwise becomes the
+// target's authority (RFC 9112 section 3.2.2). The Observer gets the head as it came.
+//
+// One agent is connected at a time. A request for another one waits until those before it have been answered; then that
+// connection is closed and the next one opened. Fields that Connection names pass: each connection of the client
+// belongs to one connection of an agent, also where these follow one another.
+type Forward struct {
+	// Dial connects to a target, TLS included where its scheme asks for it. It bounds its own time, and its context
+	// ends with that of Serve.
+	Dial func(ctx context.Context, to Target) (net.Conn, error)
+
+	// Admit is shown the head of each request; where it returns false the client gets 407 and the connection ends. Nil
+	// admits all.
+	Admit func(head []byte) bool
+}
+
+// A Route takes requests to somebody else than the agent that Config.Dial connects to: those whose target, in origin
+// form, begins with Prefix. Where they go is the target's own affair, so Config.Accept is not asked about the host that
+// they name.
+//
+// Such a request goes on with another target and the receiver's authority in Host; everything else passes as it came.
+// As with a forward proxy (see [Forward]) one connection is open at a time: a request to somebody else waits until those
+// before it have been answered.
+type Route struct {
+	Prefix string
+
+	// Resolve returns where a request with that target goes, the authority that Host is to name, and the target in
+	// origin form that it has there. With an error the request gets 403 with the error's text and is not forwarded.
+	Resolve func(target string) (to Target, authority, rest string, err error)
+
+	// Dial connects to a receiver, TLS included where its scheme asks for it. It bounds its own time, and its context
+	// ends with that of Serve.
+	Dial func(ctx context.Context, to Target) (net.Conn, error)
+
+	// Receiver is what messages call the one that is dialled, such as "the webhook". It has to begin with "the".
+	Receiver string
+}

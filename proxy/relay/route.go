@@ -2,33 +2,8 @@ package relay
 
 import (
 	"bytes"
-	"context"
-	"net"
 	"net/http"
-	"strings"
 )
-
-// A Route takes requests to somebody else than the agent that Config.Dial connects to: those whose target, in origin
-// form, begins with Prefix. Where they go is the target's own affair, so Config.Accept is not asked about the host that
-// they name.
-//
-// Such a request goes on with another target and the receiver's authority in Host; everything else passes as it came.
-// As with a forward proxy (see [Forward]) one connection is open at a time: a request to somebody else waits until those
-// before it have been answered.
-type Route struct {
-	Prefix string
-
-	// Resolve returns where a request with that target goes, the authority that Host is to name, and the target in
-	// origin form that it has there. With an error the request gets 403 with the error's text and is not forwarded.
-	Resolve func(target string) (to Target, authority, rest string, err error)
-
-	// Dial connects to a receiver, TLS included where its scheme asks for it. It bounds its own time, and its context
-	// ends with that of Serve.
-	Dial func(ctx context.Context, to Target) (net.Conn, error)
-
-	// Receiver is what messages call the one that is dialled, such as "the webhook". It has to begin with "the".
-	Receiver string
-}
 
 // RouteTarget returns the target of a request head if a Route with that prefix takes it.
 func RouteTarget(head []byte, prefix string) (target string, ok bool) {
@@ -75,14 +50,4 @@ func (d *destination) appendRouted(out, head []byte, h *requestHead) []byte {
 	}
 	out = append(append(out, head[d.at+d.length:h.hostStart]...), d.authority...)
 	return append(out, head[h.hostTo:]...)
-}
-
-// dialFault is DialFault for the one that the current request goes to.
-func (r *requests) dialFault(err error) Fault {
-	f := DialFault(err, r.authority())
-	if r.routed {
-		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+r.cfg.Route.Receiver, 1)
-		f.advice = "see that it listens there"
-	}
-	return f
 }

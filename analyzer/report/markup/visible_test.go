@@ -8,25 +8,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                        "",
-		"plain ~ text":            "plain ~ text",
-		"a\tb\r\nc\x1b[31m\x00":   "a␉b␍␊c␛[31m␀",
-		"\x7f\u0085\u202e\u200b":  `␡\u{85}\u{202e}\u{200b}`,
-		"\xff京\xe4":               `\xff京\xe4`,
-		"e\u0301":                 "e\u0301",
-		"e" + marks(6):            "e" + marks(4) + `\u{301}\u{301}`,
-		"\ue000\U000e0041\u2028x": `\u{e000}\u{e0041}\u{2028}x`,
-	} {
-		if got := Visible(in); got != want {
-			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func marks(n int) string { return strings.Repeat("\u0301", n) }
-
 // Whatever a text is, it is one text of a page, in which everything can be seen.
 func FuzzHTML(f *testing.F) {
 	for _, s := range []string{"<b>", `"'&amp;`, "</pre><script>", "<!--", "\x00\u202e\xff", "]]>"} {

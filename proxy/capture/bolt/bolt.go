@@ -22,6 +22,7 @@
 package bolt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -51,57 +52,6 @@ var (
 	// ErrHeld is what errors wrap that say that another has a capture: somebody records into it, or is reading it while
 	// it should be written.
 	ErrHeld = segments.ErrLocked
-)
-
-// Options say how to record. The zero value is good.
-type Options struct {
-	// Tool is the name and version of the recording program. A new capture keeps it.
-	Tool string
-
-	// Flush is how long a step waits for others before they are committed together; 0 means 10 ms.
-	Flush time.Duration
-
-	// SegmentSize is the size in bytes from which on a file is continued in the next one; 0 means never.
-	SegmentSize int64
-
-	// SecretsKept says that secrets are stored as they are. The capture says so for ever.
-	SecretsKept bool
-
-	// Insecure says that agents on TLS are not verified. The capture says so for ever.
-	Insecure bool
-
-	// Urgency is that of the work; it may be nil.
-	Urgency *background.Urgency
-
-	// RedactionKey is the fingerprint of the key with which secrets are hidden, without blanks; empty for none. The
-	// capture names it. The key itself is not for the store.
-	RedactionKey string
-
-	// Budget is how many bytes of steps may wait to be stored; 0 means 16 MiB. Append waits while they are more.
-	Budget int
-
-	// Wait makes a commit that fails, since the disk is full or the file was moved away, wait until it succeeds, until
-	// StopWaiting or Close: then Append waits too. Without it the steps are lost, and counted.
-	Wait bool
-
-	// Behind, if not nil, says for how long what will be appended next has waited already. It is called for each commit.
-	Behind func() time.Duration
-
-	// Fault, if not nil, is called in each commit and makes it fail with the error that it returns. It is for tests.
-	Fault func() error
-
-	copied *layout.Meta // what a new capture is, if it is a copy of another
-	begins layout.State // of such a capture
-
-	// OnError is called when steps could not be stored, or when something else went wrong that does not end the
-	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
-	OnError func(error)
-}
-
-const (
-	defaultFlush  = 10 * time.Millisecond
-	defaultBudget = 16 << 20
-	commitBytes   = 1 << 20 // that wait end the wait
 )
 
 // A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in
@@ -245,4 +195,47 @@ func (s *Store) Close() error {
 		}
 	})
 	return s.err
+}
+
+// Keep stores what was worked out from the capture, in its newest segment, or removes it where the value is nil. All
+// entries of a call are stored together, with the steps that are committed next; where none come, after the flush
+// interval. Of two entries with one key the later counts. It returns when the entries are queued, and waits while 8 MiB
+// are. They do not belong to the store; the caller may change them afterwards.
+//
+// Keep is for what can be worked out anew: entries with which a commit fails are dropped, so that no step is lost or
+// waits for them. See KeepFailed. An error means that nothing of the call will be stored: a key that is not of 1 to 64
+// bytes, a value of more than 16 MiB, or that the store was closed. It may be called by several goroutines, but not by
+// one that traffic waits for.
+func (s *Store) Keep(entries ...capture.Entry) error {
+	sealed, size, err := layout.SealAll(entries)
+	if err != nil {
+		return fmt.Errorf("keep what was worked out from %s: %w", s.local.path, err)
+	}
+	if len(sealed) == 0 {
+		return nil
+	}
+	return s.keeper.put(sealed, size)
+}
+
+// Amend keeps entries beside those that are kept already, once the Store is closed: see Reader.Amend. Those who wait for
+// steps are told of the end before it is closed, so it waits for that, not for ever.
+func (s *Store) Amend(ctx context.Context, entries ...capture.Entry) error {
+	select {
+	case <-s.closed:
+	case <-time.After(remote.HeldTimeout):
+	case <-ctx.Done():
+	}
+	return s.Reader.Amend(ctx, entries...)
+}
+
+// KeepFailed returns an error if entries were dropped, since a commit with them failed: how many, and the first reason.
+// It may be called after Close.
+func (s *Store) KeepFailed() error {
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	if s.keeper.failed == nil {
+		return nil
+	}
+	return fmt.Errorf("%d entries that were worked out from %s could not be kept, and will be worked out anew: %w",
+		s.keeper.dropped, s.local.path, s.keeper.failed)
 }

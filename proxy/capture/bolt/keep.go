@@ -1,15 +1,10 @@
 package bolt
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"sync"
-	"time"
 
-	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
-	"a2atap/proxy/capture/bolt/internal/remote"
 )
 
 // keepBudget bounds the entries that wait to be stored.
@@ -121,47 +116,4 @@ func (k *keeper) drained() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.closed && len(k.calls) == 0
-}
-
-// Keep stores what was worked out from the capture, in its newest segment, or removes it where the value is nil. All
-// entries of a call are stored together, with the steps that are committed next; where none come, after the flush
-// interval. Of two entries with one key the later counts. It returns when the entries are queued, and waits while 8 MiB
-// are. They do not belong to the store; the caller may change them afterwards.
-//
-// Keep is for what can be worked out anew: entries with which a commit fails are dropped, so that no step is lost or
-// waits for them. See KeepFailed. An error means that nothing of the call will be stored: a key that is not of 1 to 64
-// bytes, a value of more than 16 MiB, or that the store was closed. It may be called by several goroutines, but not by
-// one that traffic waits for.
-func (s *Store) Keep(entries ...capture.Entry) error {
-	sealed, size, err := layout.SealAll(entries)
-	if err != nil {
-		return fmt.Errorf("keep what was worked out from %s: %w", s.local.path, err)
-	}
-	if len(sealed) == 0 {
-		return nil
-	}
-	return s.keeper.put(sealed, size)
-}
-
-// Amend keeps entries beside those that are kept already, once the Store is closed: see Reader.Amend. Those who wait for
-// steps are told of the end before it is closed, so it waits for that, not for ever.
-func (s *Store) Amend(ctx context.Context, entries ...capture.Entry) error {
-	select {
-	case <-s.closed:
-	case <-time.After(remote.HeldTimeout):
-	case <-ctx.Done():
-	}
-	return s.Reader.Amend(ctx, entries...)
-}
-
-// KeepFailed returns an error if entries were dropped, since a commit with them failed: how many, and the first reason.
-// It may be called after Close.
-func (s *Store) KeepFailed() error {
-	s.keeper.mu.Lock()
-	defer s.keeper.mu.Unlock()
-	if s.keeper.failed == nil {
-		return nil
-	}
-	return fmt.Errorf("%d entries that were worked out from %s could not be kept, and will be worked out anew: %w",
-		s.keeper.dropped, s.local.path, s.keeper.failed)
 }

@@ -14,7 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/exchangejson"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // A Writer writes exchanges as a HAR 1.2, entry by entry: no more than one is in memory. What HAR has no room for is
@@ -49,7 +49,7 @@ func (w *Writer) Write(x *capture.Exchange) error {
 	}
 	w.entries++
 	if _, err = w.w.WriteString(separator); err == nil {
-		_, err = w.w.Write(jsondoc.Escape(entry))
+		_, err = w.w.Write(safetext.JSON(entry))
 	}
 	if err != nil {
 		return fmt.Errorf("write exchange %d as har: %w", x.Seq, err)

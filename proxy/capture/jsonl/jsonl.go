@@ -17,7 +17,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/exchangejson"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // An Annotator says of an exchange what the protocol and its readers know about it. A Writer asks it; none
@@ -87,7 +87,7 @@ func appendJSON(b []byte, x *capture.Exchange, a Annotator) ([]byte, error) {
 	if err != nil {
 		return b, fmt.Errorf("write exchange %d as json: %w", x.Seq, err)
 	}
-	return append(b, jsondoc.Escape(text)...), nil
+	return append(b, safetext.JSON(text)...), nil
 }
 
 func (j *exchange) annotate(a Annotation) {

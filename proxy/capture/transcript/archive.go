@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"a2atap/proxy/safetext"
 )
 
 // A section is one file of a txtar archive.
@@ -66,10 +68,8 @@ func isText(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
 	}
-	for _, r := range string(data) {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return false
-		}
+	if bytes.ContainsFunc(data, safetext.IsControl) {
+		return false
 	}
 	for line := range bytes.Lines(data) {
 		if _, marker := markerName(line); marker {

@@ -152,47 +152,6 @@ func Cut(s capture.Step, yield func(capture.Step)) {
 	yield(s)
 }
 
-// Weight is about how many bytes a step takes in memory, and at least how many its encoding takes.
-func Weight(s *capture.Step) int {
-	const fixed = 128
-	n := fixed
-	for _, k := range s.Keys {
-		n += 32 + len(k.Kind) + len(k.Value)
-	}
-	switch what := s.What.(type) {
-	case capture.Opened:
-		n += len(what.Head) + textSize(&what.Client) + textSize(&what.Agent)
-	case capture.RequestBody:
-		n += len(what.Data)
-	case capture.RequestEnd:
-		n += len(what.Trailer)
-	case capture.Informational:
-		n += len(what.Head)
-	case capture.ResponseHead:
-		n += len(what.Head)
-	case capture.ResponseBody:
-		n += len(what.Data)
-	case capture.ResponseEvent:
-		n += len(what.Event.Raw)
-	case capture.ResponseEnd:
-		n += len(what.Trailer)
-	case capture.Fact:
-		for _, r := range what.Rewrites {
-			n += fixed + len(r.Place) + len(r.Was) + len(r.Now)
-		}
-		n += len(what.Note) + textSize(&what.Client)
-	case capture.Closed:
-		if what.Fault != nil {
-			n += len(what.Fault.Kind) + len(what.Fault.Side) + len(what.Fault.Detail)
-		}
-	case capture.Lost:
-		n += len(what.Reason)
-	}
-	return n
-}
-
-func textSize(p *capture.Peer) int { return len(p.Name) + len(p.Addr) + len(p.URL) + len(p.How) }
-
 // ErrNoBlock returns the error for a block that should begin at an arrival number, and is missing.
 func ErrNoBlock(first uint64) error {
 	return fmt.Errorf("the block at arrival %d is missing: %w", first, ErrDamaged)

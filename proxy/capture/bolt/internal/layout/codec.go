@@ -188,3 +188,47 @@ func (e *Encoder) Flag(v bool) {
 		e.B = append(e.B, 0)
 	}
 }
+
+// Weight is about how many bytes a step takes in memory, and at least how many its encoding takes.
+func Weight(s *capture.Step) int {
+	const fixed = 128
+	n := fixed
+	for _, k := range s.Keys {
+		n += 32 + len(k.Kind) + len(k.Value)
+	}
+	switch what := s.What.(type) {
+	case capture.Opened:
+		n += len(what.Head) + textSize(&what.Client) + textSize(&what.Agent)
+	case capture.RequestBody:
+		n += len(what.Data)
+	case capture.RequestEnd:
+		n += len(what.Trailer)
+	case capture.Informational:
+		n += len(what.Head)
+	case capture.ResponseHead:
+		n += len(what.Head)
+	case capture.ResponseBody:
+		n += len(what.Data)
+	case capture.ResponseEvent:
+		n += len(what.Event.Raw)
+	case capture.ResponseEnd:
+		n += len(what.Trailer)
+	case capture.Fact:
+		for _, r := range what.Rewrites {
+			n += fixed + len(r.Place) + len(r.Was) + len(r.Now)
+		}
+		n += len(what.Note) + textSize(&what.Client)
+	case capture.Closed:
+		if what.Fault != nil {
+			n += len(what.Fault.Kind) + len(what.Fault.Side) + len(what.Fault.Detail)
+		}
+	case capture.Lost:
+		n += len(what.Reason)
+	}
+	return n
+}
+
+func textSize(p *capture.Peer) int { return len(p.Name) + len(p.Addr) + len(p.URL) + len(p.How) }
+
+// Format is the version of the file format that this package writes. docs/capture-format.md describes it.
+const Format = 3

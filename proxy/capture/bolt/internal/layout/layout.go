@@ -14,9 +14,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Format is the version of the file format that this package writes. docs/capture-format.md describes it.
-const Format = 3
-
 // FormatReading is the first format with BucketReading.
 const FormatReading = 3
 
@@ -174,52 +171,6 @@ func ParseMeta(get func(key []byte) []byte) (Meta, error) {
 	return m, nil
 }
 
-// Flags of a row.
-const (
-	RowClosed      byte = 1 << iota // its Closed is in the capture
-	rowInterrupted                  // its Closed says so
-	rowFault                        // its Closed has a fault
-	RowContinued                    // steps of it are in earlier segments
-)
-
-// A Row is what is known of an exchange without reading its blocks.
-type Row struct {
-	Flags   byte
-	First   uint64        // the first block in this segment that has steps of it
-	Started time.Time     // zero if its Opened is not in this segment
-	Ended   time.Duration // offset of its Closed; capture.NotKnown without
-
-	// Not stored, and known to the writer only:
-	Last uint64    // the last block of the batch with steps of it
-	Keys []KeyHash // what the index has of an open exchange
-
-	Stored bool   // in this segment
-	Sum    uint64 // then: its EntrySum
-}
-
-// Unknown reports whether the capture has nothing of the exchange.
-func (r *Row) Unknown() bool { return r.First == 0 && r.Flags&RowContinued == 0 }
-
-// Encode returns the value of a row.
-func (r *Row) Encode() []byte {
-	var e Encoder
-	e.B = append(make([]byte, 0, 32), r.Flags)
-	e.Number(r.First)
-	e.Instant(r.Started)
-	e.Signed(int64(r.Ended))
-	return e.B
-}
-
-// DecodeRow reads what Encode returned.
-func DecodeRow(b []byte) (Row, error) {
-	d := Decoder{B: b}
-	r := Row{Flags: d.Octet(), First: d.Number(), Started: d.Instant(), Ended: time.Duration(d.Signed())}
-	if d.Err != nil {
-		return r, fmt.Errorf("decode the row of an exchange: %w", d.Err)
-	}
-	return r, nil
-}
-
 // Number64 is a key that sorts by number.
 func Number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
@@ -227,29 +178,3 @@ func Number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 func PartKey(seq, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(Number64(seq), first)
 }
-
-// Learn reports whether a key is new. Every event of a stream names its task again.
-func (r *Row) Learn(h KeyHash) bool {
-	if slices.Contains(r.Keys, h) {
-		return false
-	}
-	if len(r.Keys) < maxKeys {
-		r.Keys = append(r.Keys[:len(r.Keys):len(r.Keys)], h)
-	}
-	return true
-}
-
-// Close notes the end of an exchange.
-func (r *Row) Close(c *capture.Closed, s *capture.Step) {
-	r.Flags |= RowClosed
-	if c.Interrupted {
-		r.Flags |= rowInterrupted
-	}
-	if c.Fault != nil {
-		r.Flags |= rowFault
-	}
-	r.Ended = s.Offset
-}
-
-// maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
-const maxKeys = 64

@@ -75,15 +75,6 @@ func (set Set) Blocks(from uint64, limit int) (found []layout.Block, last uint64
 	return found, st.Arrival, nil
 }
 
-// State returns how far the capture has come.
-func (set Set) State() (st layout.State, err error) {
-	err = set.Last().View(func(tx *bbolt.Tx) (err error) {
-		st, err = layout.ReadState(tx)
-		return err
-	})
-	return st, err
-}
-
 // Holding returns the index of the segment that has, or would have, the step with an arrival number.
 func (set Set) Holding(arrival uint64) int {
 	i, _ := slices.BinarySearchFunc(set, arrival,

@@ -33,12 +33,12 @@ func TestClientPatterns(t *testing.T) {
 			t.Errorf("%s: %v", tt.flag, err)
 			continue
 		}
-		if got := p.fits(head, conn); got != tt.fits || p.Name != tt.name || p.how() != tt.how {
+		if got := p.fits(head, conn.client, conn.Certificate); got != tt.fits || p.Name != tt.name || p.how() != tt.how {
 			t.Errorf("%s: %v, %s, %s", tt.flag, got, p.Name, p.how())
 		}
 	}
 	p, err := ParseClient("*=anybody")
-	if err != nil || p.fits([]byte("GET / HTTP/1.1\r\n\r\n"), conn) {
+	if err != nil || p.fits([]byte("GET / HTTP/1.1\r\n\r\n"), conn.client, conn.Certificate) {
 		t.Errorf("a request without User-Agent fits, or %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func FuzzClientPattern(f *testing.F) {
 		if !ValidName(p.Name) {
 			t.Errorf("name %q", p.Name)
 		}
-		p.fits([]byte("GET / HTTP/1.1\r\nUser-Agent: "+text+"\r\n\r\n"), &Conn{client: text, Certificate: text})
+		p.fits([]byte("GET / HTTP/1.1\r\nUser-Agent: "+text+"\r\n\r\n"), text, text)
 		filled := strings.ReplaceAll(p.glob, "*", text)
 		if !globMatches(p.glob, p.glob) || !globMatches(p.glob, filled) {
 			t.Errorf("%q does not match what is made of it with %q", p.glob, text)

@@ -1,11 +1,11 @@
-package jsondoc_test
+package safetext_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 func TestPlain(t *testing.T) {
@@ -19,7 +19,7 @@ func TestPlain(t *testing.T) {
 		"\u202e\u2066\u200f\u061c\u2028": strings.Repeat("\ufffd", 5),
 		"\x9b2J\xff\xe2\x80":             "\ufffd2J\ufffd\ufffd\ufffd",
 	} {
-		if got := jsondoc.Plain(text); got != want {
+		if got := safetext.Plain(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -28,8 +28,8 @@ func TestPlain(t *testing.T) {
 func FuzzPlain(f *testing.F) {
 	f.Add("a\r\n\tb\u202e\x1b\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := jsondoc.Plain(text)
-		if !utf8.ValidString(got) || jsondoc.Plain(got) != got || strings.ContainsAny(got, "\x00\x1b\b\u009b\u202e") {
+		got := safetext.Plain(text)
+		if !utf8.ValidString(got) || safetext.Plain(got) != got || strings.ContainsAny(got, "\x00\x1b\b\u009b\u202e") {
 			t.Errorf("%q: got %q", text, got)
 		}
 		if strings.Count(got, "\n") != strings.Count(text, "\n") {

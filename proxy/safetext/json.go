@@ -1,4 +1,4 @@
-package jsondoc
+package safetext
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// Escape returns a JSON text in which escapes stand for the characters in it that a terminal or an editor would obey
+// JSON returns a JSON text in which escapes stand for the characters in it that a terminal or an editor would obey
 // rather than show: DEL and the control characters of C1, line and paragraph separators, and the marks that change the
 // direction of writing. The text means the same. Those of C0 cannot stand in a JSON text but as white space. A text
 // without such characters is returned as it is.
-func Escape(text []byte) []byte {
+func JSON(text []byte) []byte {
 	var out []byte
 	done := 0
 	for i := 0; i < len(text); {
@@ -29,7 +29,7 @@ func Escape(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// obeyed returns the character with which a text begins and how many bytes it has, if it is one that Escape replaces,
+// obeyed returns the character with which a text begins and how many bytes it has, if it is one that JSON replaces,
 // else 0.
 func obeyed(text []byte) (int, rune) {
 	switch text[0] {
@@ -55,14 +55,14 @@ func obeyed(text []byte) (int, rune) {
 	return 0, 0
 }
 
-// NewEscaper returns a Writer that writes JSON texts on as Escape does. Each Write must end with a whole character, as
+// NewJSONWriter returns a Writer that writes JSON texts on as JSON does. Each Write must end with a whole character, as
 // those of an encoder do.
-func NewEscaper(w io.Writer) io.Writer { return escaper{w} }
+func NewJSONWriter(w io.Writer) io.Writer { return escaper{w} }
 
 type escaper struct{ w io.Writer }
 
 func (e escaper) Write(p []byte) (int, error) {
-	if _, err := e.w.Write(Escape(p)); err != nil {
+	if _, err := e.w.Write(JSON(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

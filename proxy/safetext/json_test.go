@@ -1,4 +1,4 @@
-package jsondoc
+package safetext
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-func TestEscape(t *testing.T) {
+func TestJSON(t *testing.T) {
 	for r := rune(0x20); r <= 0x2fff; r++ {
 		text := `{"a` + string(r) + `b":1}`
 		obeys := r == 0x7f || 0x80 <= r && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
-		got := string(Escape([]byte(text)))
+		got := string(JSON([]byte(text)))
 		if changed := got != text; changed != obeys {
 			t.Errorf("%U: changed is %v, want %v", r, changed, obeys)
 		}
@@ -24,32 +24,32 @@ func TestEscape(t *testing.T) {
 	}
 	// A character that is cut off, or none, stays.
 	for _, text := range []string{"", "plain", "\xc2", "\xe2\x80", "\xe2\x81", "\xe2\x82\xac", "\xd8", "\xe2\x80\x00"} {
-		if got := Escape([]byte(text)); string(got) != text {
+		if got := JSON([]byte(text)); string(got) != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
 	const many = "\"\u0080\u202e\u2066é\u200e\x7f\""
-	if got, want := string(Escape([]byte(many))), `"\u0080\u202e\u2066é\u200e\u007f"`; got != want {
+	if got, want := string(JSON([]byte(many))), `"\u0080\u202e\u2066é\u200e\u007f"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-func TestEscaper(t *testing.T) {
+func TestJSONr(t *testing.T) {
 	var b bytes.Buffer
 	text := []byte("[\"\u202e\"]\n")
-	if n, err := NewEscaper(&b).Write(text); n != len(text) || err != nil || b.String() != `["\u202e"]`+"\n" {
+	if n, err := NewJSONWriter(&b).Write(text); n != len(text) || err != nil || b.String() != `["\u202e"]`+"\n" {
 		t.Errorf("wrote %q, %d bytes, error %v", b.String(), n, err)
 	}
 }
 
 // An escaped text means what it meant.
-func FuzzEscape(f *testing.F) {
+func FuzzJSON(f *testing.F) {
 	f.Add([]byte("{\"a\u0085\":[\"\u202ex\u2069\",\"\\u202e\",1]}"))
 	f.Add([]byte("\"\xe2\x80\xc2\x85\""))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got := Escape(bytes.Clone(text))
-		if !bytes.Equal(Escape(got), got) {
-			t.Errorf("%q is escaped twice: %q", got, Escape(got))
+		got := JSON(bytes.Clone(text))
+		if !bytes.Equal(JSON(got), got) {
+			t.Errorf("%q is escaped twice: %q", got, JSON(got))
 		}
 		var was, is any
 		if !utf8.Valid(text) || json.Unmarshal(text, &was) != nil {
