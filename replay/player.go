@@ -258,7 +258,7 @@ func (p *player) once(
 // comparison compares what was recorded of an agent with what has the number live now.
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
-		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Elsewhere: p.elsewhere(),
+		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Translated: p.translated(),
 		Noise: p.opts.Noise, Tolerance: p.opts.Late, Closer: p.opts.further != nil,
 	}
 }
@@ -280,7 +280,7 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 		for _, note := range t.endpoints.learn(recorded, current) {
 			p.note(note)
 		}
-		if !p.elsewhere() {
+		if !p.translated() {
 			p.noteOffers(t, recorded, current)
 		}
 	}

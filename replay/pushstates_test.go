@@ -13,7 +13,7 @@ import (
 )
 
 // Notifications in another dialect are compared by the states that they tell.
-func TestReplayNotifiedElsewhere(t *testing.T) {
+func TestReplayNotifiedTranslated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -100,7 +100,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 		if err := p.tellMissing(ctx); err != nil {
 			return nil, err
 		}
-		if p.elsewhere() {
+		if p.translated() {
 			if err := p.meet(ctx); err != nil {
 				return nil, err
 			}

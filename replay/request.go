@@ -38,7 +38,7 @@ func (p *player) prepare(
 	w := wording{call: &call, head: head, body: body, at: func(target string) address {
 		return t.endpoints.locate(x.Agent.URL, target)
 	}}
-	if p.elsewhere() {
+	if p.translated() {
 		if reason = p.translate(t, e, &w); reason != "" {
 			return out, &call, reason
 		}

@@ -42,9 +42,9 @@ type Comparison struct {
 	Both      bool
 	LiveAhead []a2a.State
 
-	// Elsewhere says that the live agent is spoken to in another binding or dialect than was recorded: that its card no
+	// Translated says that the live agent is spoken to in another binding or dialect than was recorded: that its card no
 	// longer offers the recorded one is no difference.
-	Elsewhere bool
+	Translated bool
 
 	diffs   []Difference
 	further []Difference

@@ -62,7 +62,7 @@ func (c *Comparison) cards(rec, live Item) {
 	was := a2a.DecodeCard(c.without(rec).Answer.Payload.Value)
 	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
-		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Elsewhere {
+		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Translated {
 			c.content(rec, live, Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
 				c.changes(rec, live)...)
 		}

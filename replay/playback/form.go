@@ -64,7 +64,7 @@ func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
 	switch f.kinds[at] = v.Kind(); v.Kind() {
 	case a2a.Object:
 		for name, member := range v.Members() {
-			if !f.elsewhere(name, member, at) {
+			if !f.renamed(name, member, at) {
 				f.value(a2a.Ptr(at, name), member, call)
 			}
 		}
@@ -79,8 +79,8 @@ func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
 	}
 }
 
-// elsewhere reports whether a member is in the form under another name, or not at all.
-func (f *form) elsewhere(name string, v a2a.Value, at string) bool {
+// renamed reports whether a member is in the form under another name, or not at all.
+func (f *form) renamed(name string, v a2a.Value, at string) bool {
 	top := at == "" || at == "/message" || at == "/request" || at == "/configuration"
 	switch name {
 	case "messageId":

@@ -38,11 +38,11 @@ func TestBindingScenariosFail(t *testing.T) {
 
 // An agent on another machine has no reason to take a webhook on its own.
 func TestPrivateWebhook(t *testing.T) {
-	elsewhere := push.PrivateWebhook(func(*probe.Session) bool { return true })
+	remote := push.PrivateWebhook(func(*probe.Session) bool { return true })
 	refuses := agenttest.Saying(func(_ *http.Request, body string) bool {
 		return strings.Contains(body, "https://127.0.0.1:9/")
 	}, http.StatusBadRequest, `{"error":{"code":-32602,"message":"not there"}}`)
-	testWrong(t, []*probe.Scenario{elsewhere}, []wrong{
+	testWrong(t, []*probe.Scenario{remote}, []wrong{
 		{
 			name: "any webhook is taken", push: true, fails: []string{"act-push-ssrf"},
 			twist: func(next http.Handler) http.Handler { return next },

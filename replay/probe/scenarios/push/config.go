@@ -13,7 +13,7 @@ import (
 
 // Configs are about configs of push notifications that are not there, or should not be.
 var Configs = []*probe.Scenario{
-	PrivateWebhook(elsewhere),
+	PrivateWebhook(remote),
 	{
 		ID: "act-push-not-found", Title: "a push config that nobody made, or of a task that nobody made, is not found",
 		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10,
@@ -40,9 +40,9 @@ var Configs = []*probe.Scenario{
 	},
 }
 
-// PrivateWebhook makes the scenario of a webhook in the agent's own network, for agents that are elsewhere. The address
+// PrivateWebhook makes the scenario of a webhook in the agent's own network, for agents that are on another machine. The address
 // is one that can be nobody else's: the agent's own machine, at the port where by custom nothing is kept.
-func PrivateWebhook(elsewhere func(*probe.Session) bool) *probe.Scenario {
+func PrivateWebhook(remote func(*probe.Session) bool) *probe.Scenario {
 	return &probe.Scenario{
 		ID: "act-push-ssrf", Title: "a webhook at an address of the agent's own network is refused",
 		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: scenario.V10,
@@ -50,7 +50,7 @@ func PrivateWebhook(elsewhere func(*probe.Session) bool) *probe.Scenario {
 		Sections: []string{"1.0 §13.2"}, Tags: []string{"push", "security", "A44"},
 		Fix: "Refuse webhooks at loopback, link-local and private addresses.",
 		Run: func(ctx context.Context, s *probe.Session) error {
-			if !elsewhere(s) {
+			if !remote(s) {
 				return &probe.Skip{Why: "the agent is on this machine, where webhooks of tests are too"}
 			}
 			task, err := s.Live(ctx)
@@ -69,8 +69,8 @@ func PrivateWebhook(elsewhere func(*probe.Session) bool) *probe.Scenario {
 	}
 }
 
-// elsewhere reports whether the agent is on another machine.
-func elsewhere(s *probe.Session) bool {
+// remote reports whether the agent is on another machine.
+func remote(s *probe.Session) bool {
 	u, err := url.Parse(s.Endpoint().URL)
 	if err != nil {
 		return false

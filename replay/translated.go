@@ -20,8 +20,8 @@ import (
 // the options.
 var ErrNotOffered = errors.New("its card does not offer it")
 
-// elsewhere reports whether requests are to be sent in another binding or dialect than was recorded.
-func (p *player) elsewhere() bool { return p.opts.Binding != a2a.NoBinding || !p.opts.Dialect.Empty() }
+// translated reports whether requests are to be sent in another binding or dialect than was recorded.
+func (p *player) translated() bool { return p.opts.Binding != a2a.NoBinding || !p.opts.Dialect.Empty() }
 
 // meet reads the cards of the live agents, which say where another binding or dialect is spoken.
 func (p *player) meet(ctx context.Context) error {

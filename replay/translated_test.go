@@ -113,7 +113,7 @@ func converse(t testing.TB, c *client.Client) {
 }
 
 // A session of any binding and dialect is played in any other without a difference.
-func TestReplayElsewhere(t *testing.T) {
+func TestReplayTranslated(t *testing.T) {
 	t.Parallel()
 	protocols := []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
 	for _, from := range protocols {
@@ -162,7 +162,7 @@ func wantSpoken(t *testing.T, src capture.Source, o replay.Options) {
 }
 
 // What is planted in the agent is found over the other binding, and in the other dialect.
-func TestReplayElsewhereFindsFaults(t *testing.T) {
+func TestReplayTranslatedFindsFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -255,7 +255,7 @@ func startPlanted(t *testing.T, plant func(string) string) string {
 }
 
 // What cannot be said is left out with the reason; where nothing could, the error names what is offered.
-func TestReplayElsewhereLeavesOut(t *testing.T) {
+func TestReplayTranslatedLeavesOut(t *testing.T) {
 	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
@@ -298,7 +298,7 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 }
 
 // What the official client said to the official agent is said to it over the other binding.
-func TestReplayOfSDKsElsewhere(t *testing.T) {
+func TestReplayOfSDKsTranslated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pair  peers.Pair
@@ -337,7 +337,7 @@ func TestReplayOfSDKsElsewhere(t *testing.T) {
 }
 
 // A tour of all operations, with its errors and the streams that its client leaves, is the same over the other binding.
-func TestReplayTourElsewhere(t *testing.T) {
+func TestReplayTourTranslated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		from client.Protocol
