@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "5f8d0139f1ade81d"
+const code = "dd05707e4c35079b"
