@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/process"
 	"a2atap/proxy/recording"
@@ -106,27 +107,6 @@ func (r *callersRig) call(agent, path string) error {
 	return err
 }
 
-// until follows the steps until one is as wanted.
-func (r *callersRig) until(want func(capture.Step) bool) {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), callersTimeout)
-	defer cancel()
-	for from := uint64(1); ; {
-		if err := r.memory.Wait(ctx, from); err != nil {
-			r.t.Fatalf("wait for a step: %v", err)
-		}
-		for s, err := range r.memory.Steps(ctx, from) {
-			if err != nil {
-				r.t.Fatal(err)
-			}
-			if want(s) {
-				return
-			}
-			from = s.Arrival + 1
-		}
-	}
-}
-
 // names ends the recording and returns who called whom, and how that is known, once each.
 func (r *callersRig) names() string {
 	r.t.Helper()
@@ -166,7 +146,7 @@ func TestCallerInTime(t *testing.T) {
 	}
 	close(passed)
 	named := false
-	r.until(func(s capture.Step) bool {
+	capturetest.Until(t, r.memory, func(s capture.Step) bool {
 		if o, ok := s.What.(capture.Opened); ok && s.Seq == 1 {
 			named = o.Client.Name == "planner"
 			return true
@@ -210,9 +190,9 @@ func TestCallerLate(t *testing.T) {
 	fmt.Fprintf(conn, request, "/over")
 	answer()
 	fmt.Fprintf(conn, request, "/open")
-	r.until(func(s capture.Step) bool { _, ok := s.What.(capture.Opened); return ok && s.Seq == 2 })
+	capturetest.Until(t, r.memory, func(s capture.Step) bool { _, ok := s.What.(capture.Opened); return ok && s.Seq == 2 })
 	close(found)
-	r.until(func(s capture.Step) bool { f, ok := s.What.(capture.Fact); return ok && f.Client.Name == "planner" })
+	capturetest.Until(t, r.memory, func(s capture.Step) bool { f, ok := s.What.(capture.Fact); return ok && f.Client.Name == "planner" })
 	close(answered)
 	answer()
 	fmt.Fprintf(conn, request, "/later")
@@ -240,7 +220,7 @@ func TestCallerUnderPressure(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	r.until(func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
+	capturetest.Until(t, r.memory, func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
 	close(end)
 	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
 		t.Error(got)
@@ -301,7 +281,7 @@ func TestCallersInABurst(t *testing.T) {
 	}
 	wg.Wait()
 	closed := 0
-	r.until(func(s capture.Step) bool {
+	capturetest.Until(t, r.memory, func(s capture.Step) bool {
 		if _, ok := s.What.(capture.Closed); ok {
 			closed++
 		}

@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -20,71 +18,6 @@ import (
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 )
-
-// Defaults of Options.
-const (
-	DefaultDialTimeout = 10 * time.Second
-	DefaultHeadTimeout = forward.DefaultHeadTimeout
-	DefaultIdleTimeout = 10 * time.Minute
-
-	DefaultTunnelTimeout = time.Hour
-)
-
-// Options say what a Proxy opens. Recorder is required.
-type Options struct {
-	Taps     []TapSpec
-	Aliases  []Alias       // further origins of the agents, as their cards may name them
-	Forward  *forward.Spec // the forward proxy; nil for none
-	Recorder *recording.Recorder
-
-	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
-	AllowRemote bool // taps may listen on addresses that other machines reach
-
-	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
-	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the
-	// webhook; in answers the client finds its own URLs again.
-	Webhooks *webhook.Spec
-
-	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
-	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
-	// agent by a name of its own that leads here. Requests to the forward proxy itself are held to the same, those
-	// through it are for any host.
-	AllowHosts []hostname.Pattern
-
-	// Faults are made, on purpose, in the answers of agents behind taps. Without any nothing of the path of the traffic
-	// is different. Those that came through the forward proxy get none.
-	Faults []injection.Spec
-
-	RootCAs           *x509.CertPool   // that TLS agents are verified against; nil is the system's
-	Insecure          bool             // agents are not verified: whoever answers is taken for the agent
-	ClientCertificate *tls.Certificate // shown to agents that ask for one; nil is none
-	Upstream          *outbound.Proxy  // the proxy on the way to agents that are not on this machine; nil is none
-
-	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
-	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
-	// DefaultHeadTimeout and DefaultIdleTimeout, less than 0 is for ever.
-	HeadTimeout, IdleTimeout time.Duration
-
-	// AnswerTimeout is how long an agent may take to begin an answer, from the end of a request to the end of the
-	// answer's head; then the client gets 504. 0 is for ever: calls that wait for a task to end may take long, and some
-	// servers send the head of a stream with its first event.
-	AnswerTimeout time.Duration
-	// TunnelTimeout is how long a tunnel of the forward proxy may be silent in both directions before it is closed; 0 is
-	// DefaultTunnelTimeout, less than 0 is for ever.
-	TunnelTimeout time.Duration
-
-	Grace time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
-
-	// OnTap is called with each further tap that opened by itself, OnNotice of what the user should know at once, once
-	// for each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be
-	// nil.
-	OnTap    func(*Tap)
-	OnNotice func(text string)
-
-	// OnDial is called when a tap has connected to its agent for a client, with the addresses that the client has in the
-	// record and the connection has at the agent, before anything is sent on it. It must not block, and may be nil.
-	OnDial func(client, connection string)
-}
 
 // A Proxy holds the taps of one recording.
 type Proxy struct {
@@ -280,7 +213,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		}
 	}
 	cut()
-	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not for ever.
+	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not forever.
 	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.StopWaiting)
 	p.served.Wait()
 	stuck.Stop()

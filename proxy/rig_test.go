@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/recording"
 )
 
@@ -106,35 +107,13 @@ func (r *rig) record() []*capture.Exchange {
 	r.t.Helper()
 	r.stop()
 	r.close()
-	var all []*capture.Exchange
-	for x, err := range r.memory.Exchanges(context.Background(), 1) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		all = append(all, x)
-	}
-	return all
+	return capturetest.ReadAll(r.t, r.memory)
 }
 
 // follow returns the steps of the capture as they are recorded, until want returns true.
 func (r *rig) follow(want func(capture.Step) bool) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
-	defer cancel()
-	for from := uint64(1); ; {
-		if err := r.memory.Wait(ctx, from); err != nil {
-			r.t.Fatalf("wait for a step: %v", err)
-		}
-		for s, err := range r.memory.Steps(ctx, from) {
-			if err != nil {
-				r.t.Fatal(err)
-			}
-			if want(s) {
-				return
-			}
-			from = s.Arrival + 1
-		}
-	}
+	capturetest.Until(r.t, r.memory, want)
 }
 
 // notice waits for a notice.

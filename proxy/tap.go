@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/injection"
 	"a2atap/proxy/internal/card"
 	"a2atap/proxy/internal/listener"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/webhook"
 )
@@ -146,4 +147,155 @@ func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 // peer returns the agent as the record names it.
 func (t *Tap) peer() capture.Peer {
 	return capture.Peer{Name: t.spec.Name, Addr: hostname.HostPort(t.spec.Agent), URL: t.spec.Agent.String()}
+}
+
+// A link is one client connection through a tap: it records what passes, tells those who edit it, and counts what is in
+// flight.
+type link struct {
+	*recording.Conn
+	tap    *Tap
+	local  net.Addr
+	cards  *card.Editor        // nil if cards pass as they came
+	hooks  *webhook.Editor     // nil if webhooks go past us
+	faults *injection.Injector // that makes faults in its answers; nil for none
+}
+
+var _ relay.Observer = (*link)(nil)
+
+func newLink(t *Tap, client net.Conn) *link {
+	l := &link{
+		Conn:  t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
+		tap:   t,
+		local: client.LocalAddr(),
+	}
+	if t.cards != nil {
+		l.cards = t.cards.NewEditor(l.local, l.Conn)
+	}
+	if t.hooks != nil {
+		l.hooks = t.hooks.NewEditor(l.cards, l.Conn, t.listener.At(l.local))
+	}
+	if t.faults != nil {
+		l.faults = injection.New(t.faults, l.Fact)
+	}
+	t.proxy.callers.look(client, t.family, l.Conn)
+	return l
+}
+
+// Request implements relay.Observer.
+func (l *link) Request(x int, head []byte) {
+	l.tap.proxy.inFlight.add(1)
+	if l.hooks != nil && l.hooks.ObserveRequest(x, head) {
+		return
+	}
+	l.Conn.Request(x, head)
+	if l.faults != nil {
+		l.faults.Request(x, head)
+	}
+	if l.cards != nil {
+		l.cards.ObserveRequest(x, head)
+	}
+}
+
+// RequestBody implements relay.Observer.
+func (l *link) RequestBody(x int, p []byte) {
+	if l.faults != nil {
+		l.faults.RequestBody(x, p)
+	}
+	recorded := p
+	if l.hooks != nil {
+		recorded = l.hooks.ObserveRequestBody(x, p)
+	}
+	l.Conn.RequestBody(x, recorded)
+	if l.cards != nil {
+		l.cards.ObserveRequestBody(x, p)
+	}
+}
+
+// RequestEnd implements relay.Observer.
+func (l *link) RequestEnd(x int, trailer []byte) {
+	if l.hooks != nil {
+		if rest := l.hooks.ObserveRequestEnd(x); len(rest) > 0 {
+			l.Conn.RequestBody(x, rest)
+		}
+	}
+	l.Conn.RequestEnd(x, trailer)
+	if l.faults != nil {
+		l.faults.RequestEnd(x)
+	}
+	if l.cards != nil {
+		l.cards.ObserveRequestEnd(x)
+	}
+}
+
+// Answer implements relay.Observer.
+func (l *link) Answer(x int, head []byte) {
+	l.Conn.Answer(x, head)
+	if l.hooks != nil {
+		l.hooks.ObserveAnswer(x, head)
+	}
+}
+
+// AnswerBody implements relay.Observer.
+func (l *link) AnswerBody(x int, p []byte) {
+	if l.hooks != nil {
+		p = l.hooks.ObserveAnswerBody(x, p, false)
+	}
+	l.Conn.AnswerBody(x, p)
+}
+
+// AnswerEnd implements relay.Observer.
+func (l *link) AnswerEnd(x int, trailer []byte) {
+	if l.hooks != nil {
+		if rest := l.hooks.ObserveAnswerBody(x, nil, true); len(rest) > 0 {
+			l.Conn.AnswerBody(x, rest)
+		}
+	}
+	l.Conn.AnswerEnd(x, trailer)
+}
+
+// Fault implements relay.Observer.
+func (l *link) Fault(x int, f relay.Fault) {
+	if l.faults != nil {
+		f = l.faults.Fault(x, f)
+	}
+	l.Conn.Fault(x, f)
+}
+
+// dial connects to the agent, with the faults that are to be made in what it answers.
+func (l *link) dial(ctx context.Context, client net.Conn) (net.Conn, error) {
+	conn, err := l.tap.dialFor(ctx, client)
+	if l.faults != nil && err == nil {
+		conn = l.faults.Wrap(conn)
+	}
+	return conn, err
+}
+
+// Ended implements relay.Observer.
+func (l *link) Ended(x int) {
+	l.Conn.Ended(x)
+	if l.faults != nil {
+		l.faults.Ended(x)
+	}
+	l.tap.proxy.inFlight.add(-1)
+	if l.cards != nil {
+		l.cards.ObserveEnded(x)
+	}
+	if l.hooks != nil {
+		l.hooks.ObserveEnded(x)
+	}
+}
+
+// abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It
+// returns how many exchanges there were.
+func (l *link) abandon() int {
+	n := l.Conn.Abandon()
+	l.tap.proxy.inFlight.add(-n)
+	return n
+}
+
+// Upgraded implements relay.Observer.
+func (l *link) Upgraded(x int) {
+	l.Conn.Upgraded(x)
+	protocol, agent := l.Protocol(x)
+	l.tap.proxy.upgraded(agent, protocol)
 }

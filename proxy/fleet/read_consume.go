@@ -15,7 +15,7 @@ import (
 // errBehind says that a message is missing that the consumer had to deliver.
 var errBehind = errors.New("messages were lost on the way, and are read again")
 
-// consume takes messages after the last, up to one of that number (0: for ever). It goes on where the server or the
+// consume takes messages after the last, up to one of that number (0: forever). It goes on where the server or the
 // connection was away: the stream's numbers say where that was.
 func (r *Reader) consume(ctx context.Context, until uint64, found func(Recorded)) error {
 	pause, since := readPause, time.Now()

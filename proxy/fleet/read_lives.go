@@ -58,7 +58,7 @@ func (r *Reader) Release() {
 }
 
 // Abandon says of recorders that Lives has given up, and that were not heard of for a while, what Release says of them:
-// for who reads on for ever. One that is heard of again goes on behind that. Abandon is for the goroutine of Lives.
+// for who reads on forever. One that is heard of again goes on behind that. Abandon is for the goroutine of Lives.
 func (r *Reader) Abandon() {
 	for _, m := range r.found() {
 		if time.Since(m.lastHeard()) > lasting {

@@ -45,7 +45,7 @@ type ShipOptions struct {
 	// the error will not heal. 0 never gives up.
 	GiveUp time.Duration
 
-	// Busy reports that traffic needs the processor now; shipping then pauses, not for ever. It may be nil.
+	// Busy reports that traffic needs the processor now; shipping then pauses, not forever. It may be nil.
 	Busy func() bool
 
 	// OnTrouble is told, once for each kind of trouble, what keeps the capture from being shipped, and with nil when all

@@ -21,7 +21,7 @@ type link struct {
 	pinned   *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
 	user     string        // that the client has given with CONNECT
 	sni      string        // the name that TLS is for, where CONNECT has another
-	isTunnel bool          // a tunnel: it may last for ever, so nobody waits for its end
+	isTunnel bool          // a tunnel: it may last forever, so nobody waits for its end
 
 	mu    sync.Mutex
 	noted bool // the notes about the connection were recorded

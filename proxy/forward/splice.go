@@ -18,7 +18,7 @@ import (
 // are silent for too long.
 type splice struct {
 	client, agent net.Conn
-	idle          time.Duration // that both may be silent; 0 or less is for ever
+	idle          time.Duration // that both may be silent; 0 or less is forever
 	request       func([]byte)  // called with what has passed to the agent
 	answer        func([]byte)  // called with what has passed to the client
 

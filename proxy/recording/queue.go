@@ -89,7 +89,7 @@ func newQueue(limit int64, wait bool) *queue {
 
 // add copies data into the queue and stamps the time. It returns false if there is no room. A piece that must go in (it
 // is small, and there are at most a few for each exchange in the queue) may exceed the limit; so may any piece while
-// the queue is empty, so that a small limit cannot refuse a large head for ever. The caller holds the lock, which a
+// the queue is empty, so that a small limit cannot refuse a large head forever. The caller holds the lock, which a
 // waiting add gives up in between.
 func (q *queue) add(p piece, data []byte, must bool) bool {
 	weight := int64(pieceWeight + len(data))

@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Defaults of RecorderOptions.
+// Defaults of Options.
 const (
 	DefaultQueueBytes = 24 << 20
 	DefaultMaxBody    = 16 << 20
@@ -31,10 +31,10 @@ type Policy uint8
 const (
 	Pass Policy = iota // traffic passes unrecorded, and that is counted
 	Wait               // traffic waits until there is room: the proxy slows it down
-	Stop               // recording ends; RecorderOptions.OnStop is called
+	Stop               // recording ends; Options.OnStop is called
 )
 
-// ErrBehind is the cause given to RecorderOptions.OnLoss and OnStop when the queue was full.
+// ErrBehind is the cause given to Options.OnLoss and OnStop when the queue was full.
 var ErrBehind = errors.New("the capture cannot keep up with the traffic")
 
 // Options say where and how a Recorder records. Only Sink is required.

@@ -91,7 +91,7 @@ func (e *editing) tooLarge(x int) {
 	}
 }
 
-// patience says until when an answer may be held, from now on; the zero time is for ever.
+// patience says until when an answer may be held, from now on; the zero time is forever.
 func (e *editing) patience(x int) (until time.Time) {
 	by, ok := e.by.(DoubtfulEditor)
 	if !ok || !e.on() {

@@ -43,12 +43,12 @@ type Config struct {
 	HeadLimit int
 
 	// HeadTimeout is how long a client may take from the first byte of a head to its last, IdleTimeout how long it may
-	// be silent between exchanges; 0 is for ever. Neither runs while an exchange is in flight, so that no quiet stream
+	// be silent between exchanges; 0 is forever. Neither runs while an exchange is in flight, so that no quiet stream
 	// is ended.
 	HeadTimeout, IdleTimeout time.Duration
 
 	// AnswerTimeout is how long an agent may take from the end of a request, or of the answer before, to the end of the
-	// head of its final answer; then the client gets 504. 0 is for ever. What follows a head may take as long as it likes.
+	// head of its final answer; then the client gets 504. 0 is forever. What follows a head may take as long as it likes.
 	AnswerTimeout time.Duration
 
 	// Advise says what to do about an error of the connection to an agent at host:port, which is Authority where there

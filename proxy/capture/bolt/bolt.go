@@ -218,7 +218,7 @@ func (s *Store) Keep(entries ...capture.Entry) error {
 }
 
 // Amend keeps entries beside those that are kept already, once the Store is closed: see Reader.Amend. Those who wait for
-// steps are told of the end before it is closed, so it waits for that, not for ever.
+// steps are told of the end before it is closed, so it waits for that, not forever.
 func (s *Store) Amend(ctx context.Context, entries ...capture.Entry) error {
 	select {
 	case <-s.closed:

@@ -18,10 +18,10 @@ type Options struct {
 	// SegmentSize is the size in bytes from which on a file is continued in the next one; 0 means never.
 	SegmentSize int64
 
-	// SecretsKept says that secrets are stored as they are. The capture says so for ever.
+	// SecretsKept says that secrets are stored as they are. The capture says so forever.
 	SecretsKept bool
 
-	// Insecure says that agents on TLS are not verified. The capture says so for ever.
+	// Insecure says that agents on TLS are not verified. The capture says so forever.
 	Insecure bool
 
 	// Urgency is that of the work; it may be nil.

@@ -1,10 +1,12 @@
 package capturetest
 
 import (
+	"context"
 	"iter"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -41,4 +43,26 @@ func WriteFile(t testing.TB, name string, content []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Until reads the steps of a capture as they come, until want returns true for one. It fails the test if that takes half
+// a minute, or if the capture ends before.
+func Until(t testing.TB, s capture.Source, want func(capture.Step) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for from := uint64(1); ; {
+		if err := s.Wait(ctx, from); err != nil {
+			t.Fatalf("wait for a step: %v", err)
+		}
+		for step, err := range s.Steps(ctx, from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want(step) {
+				return
+			}
+			from = step.Arrival + 1
+		}
+	}
 }

@@ -184,7 +184,7 @@ func (m *Merger) notice(format string, args ...any) {
 	}
 }
 
-// Marks are what a capture says of itself for ever, and must say if it is made of others that do.
+// Marks are what a capture says of itself forever, and must say if it is made of others that do.
 type Marks struct {
 	SecretsKept bool // by one of them at least
 	Insecure    bool // the same

@@ -47,7 +47,7 @@ func AppendStep(b []byte, s *capture.Step) ([]byte, error) {
 	return e.B, nil
 }
 
-// An Encoder appends values to b. Its counterpart is decoder, method by method.
+// An Encoder appends values to b. Its counterpart is Decoder, method by method.
 type Encoder struct{ B []byte }
 
 func (e *Encoder) step(s *capture.Step) error {

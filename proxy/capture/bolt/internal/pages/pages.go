@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
-// The database believes what stands in its pages: of a damaged one it panics, or walks in a circle for ever, or finds
+// The database believes what stands in its pages: of a damaged one it panics, or walks in a circle forever, or finds
 // nothing where there is something. So a file is looked through here before it is given to the database.
 //
 // A page has a header: its own number, its kind, how many elements it has, and by how many pages it is longer than one.

@@ -57,7 +57,7 @@ const (
 // errBroken says that a connection ended or makes no sense; the recorder may have ended.
 var errBroken = errors.New("the connection to the recorder broke")
 
-// An encoder and a decoder of what travels: the values of the file, and lists of them.
+// An Encoder and a Decoder are those of what travels: the values of the file, and lists of them.
 type (
 	Encoder struct{ layout.Encoder }
 	Decoder struct{ layout.Decoder }
