@@ -12,7 +12,6 @@ import (
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
-	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -23,6 +22,7 @@ const typePause = 150 * time.Millisecond
 
 // A bar is the line in which a filter is typed.
 type bar struct {
+	list   *Panel
 	input  textinput.Model
 	before string // the previous filter, restored by esc
 	ticket uint64 // of the pause under way
@@ -35,7 +35,7 @@ type typed struct{ ticket uint64 }
 
 // edit opens the line for the filter.
 func (l *Panel) edit() tea.Cmd {
-	l.bar = &bar{input: panel.NewInput()}
+	l.bar = &bar{list: l, input: panel.NewInput()}
 	if l.filtering != nil {
 		l.bar.before = l.filtering.expr
 		l.bar.input.SetValue(l.filtering.expr)
@@ -59,12 +59,12 @@ func (l *Panel) Type(msg tea.KeyMsg) tea.Cmd {
 		return tea.Batch(l.Apply(before), l.Reposition())
 	case "up", "down", "pgup", "pgdown":
 		l.window.Act(keys.Lookup(msg.String(), keys.InList).Action)
-		l.hold()
-		return l.loadMissing()
+		l.sorting.hold()
+		return l.cache.loadMissing()
 	case "tab":
-		return l.completeFilter(1)
+		return l.bar.complete(1)
 	case "shift+tab":
-		return l.completeFilter(-1)
+		return l.bar.complete(-1)
 	}
 	value := l.bar.input.Value()
 	var cmd tea.Cmd
@@ -77,22 +77,23 @@ func (l *Panel) Type(msg tea.KeyMsg) tea.Cmd {
 		l.bar.offer = command.Completion{}
 		over = l.Reposition()
 	}
-	return tea.Batch(cmd, over, l.awaitPause())
+	return tea.Batch(cmd, over, l.bar.awaitPause())
 }
 
 // awaitPause returns the command that waits until typing pauses.
-func (l *Panel) awaitPause() tea.Cmd {
-	l.bar.ticket = l.shared.Ticket()
-	load, pause := l.shared.Load, typed{l.bar.ticket}
+func (b *bar) awaitPause() tea.Cmd {
+	l := b.list
+	b.ticket = l.shared.Ticket()
+	load, pause := l.shared.Load, typed{b.ticket}
 	return func() tea.Msg {
 		load.Pause(typePause)
 		return pause
 	}
 }
 
-// completeFilter puts the next word into the filter that is typed: a key, or a value of a key.
-func (l *Panel) completeFilter(step int) tea.Cmd {
-	b := l.bar
+// complete puts the next word into the filter that is typed: a key, or a value of a key.
+func (b *bar) complete(step int) tea.Cmd {
+	l := b.list
 	if b.offer.Words == nil || len(b.offer.Words) == 1 && b.offer.Chosen() == 0 {
 		line := b.input.Value()
 		before := line[:strings.LastIndexAny(line, " (")+1]
@@ -104,15 +105,16 @@ func (l *Panel) completeFilter(step int) tea.Cmd {
 	}
 	b.input.SetValue(line)
 	b.input.CursorEnd()
-	return tea.Batch(l.Reposition(), l.awaitPause())
+	return tea.Batch(l.Reposition(), b.awaitPause())
 }
 
 // paused applies what was typed, unless typing went on.
-func (l *Panel) paused(msg typed) tea.Cmd {
-	if l.bar == nil || msg.ticket != l.bar.ticket {
+func (b *bar) paused(msg typed) tea.Cmd {
+	l := b.list
+	if msg.ticket != b.ticket {
 		return nil
 	}
-	return tea.Batch(l.Apply(l.bar.input.Value()), l.Reposition())
+	return tea.Batch(l.Apply(b.input.Value()), l.Reposition())
 }
 
 // Apply sets the filter. An invalid expression changes nothing.
@@ -127,62 +129,30 @@ func (l *Panel) Apply(expr string) tea.Cmd {
 		return nil
 	case expr == "":
 		l.filtering = nil
-		return tea.Batch(l.refiltered(), l.Reposition())
+		return tea.Batch(l.sorting.refiltered(), l.Reposition())
 	case l.filtering != nil && l.filtering.expr == expr:
 		return nil
 	}
 	l.filtering = newFiltering(expr, f, l.shared.Ticket(), l.shared.Info.Exchanges)
-	return tea.Batch(l.refiltered(), l.Reposition(), l.shared.Load.Narrow(l.filtering.ticket, f))
-}
-
-// filtered handles a message of the search.
-func (l *Panel) filtered(msg tea.Msg) tea.Cmd {
-	s := l.filtering
-	if s == nil {
-		return nil
-	}
-	var relink tea.Cmd
-	switch msg := msg.(type) {
-	case load.Narrowed:
-		if msg.Ticket != s.ticket {
-			return nil
-		}
-		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
-		s.linked = msg.Linked
-		relink = s.relink(l.shared.Load, l.shared.Info.Exchanges, 0)
-	case load.Scanned:
-		if msg.Ticket != s.ticket {
-			return nil
-		}
-		s.bound, s.err = msg.From, msg.Err
-		s.insert(msg.Matches)
-	case load.Retested:
-		if msg.Ticket != s.ticket {
-			return nil
-		}
-		s.testing, s.err = false, msg.Err
-		s.replace(msg.Seqs, msg.Matches)
-		return tea.Batch(l.Reposition(), s.retestChanged(l.shared.Load, &l.shared.Found, nil))
-	}
-	load, found := l.shared.Load, &l.shared.Found
-	return tea.Batch(l.Reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
+	return tea.Batch(l.sorting.refiltered(), l.Reposition(), l.shared.Load.Narrow(l.filtering.ticket, f))
 }
 
 // filterLines returns the lines below the list: words that complete the filter, the filter, the progress of its search,
 // and the error of an expression that is being typed, below its column.
-func (l *Panel) filterLines() []style.Line {
+func (d drawing) filterLines() []style.Line {
+	l := d.list
 	var lines []style.Line
 	switch {
 	case l.bar != nil:
 		if o := &l.bar.offer; o.Words != nil {
 			lines = append(lines, panel.Choices(o.Words, o.Chosen(), l.window.Width))
 		}
-		lines = append(lines, l.bar.line(l.window.Width, l.progress()))
+		lines = append(lines, l.bar.line(l.window.Width, d.progress()))
 		if l.bar.err != nil {
 			lines = append(lines, l.bar.wrong(l.window.Width)...)
 		}
 	case l.filtering != nil:
-		progress := l.progress()
+		progress := d.progress()
 		lines = append(lines, style.Text(style.Title, " / ").Add(style.Normal,
 			text.Pad(l.filtering.expr, l.window.Width-4-text.Width(progress))).Add(style.Dim, progress))
 	}
@@ -190,7 +160,8 @@ func (l *Panel) filterLines() []style.Line {
 }
 
 // progress describes the progress of the search.
-func (l *Panel) progress() string {
+func (d drawing) progress() string {
+	l := d.list
 	switch s := l.filtering; {
 	case s == nil:
 		return ""

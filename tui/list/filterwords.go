@@ -24,7 +24,7 @@ func (l *Panel) FilterWords(expr string) []string {
 		}
 		return list
 	}
-	for _, value := range l.filterValues(name) {
+	for _, value := range filterValues(l, name) {
 		if strings.ContainsAny(value, " ()\"") {
 			value = strconv.Quote(value)
 		}
@@ -34,14 +34,14 @@ func (l *Panel) FilterWords(expr string) []string {
 }
 
 // filterValues offers values for a key of the filter: all, where there are few, or else those that were seen.
-func (l *Panel) filterValues(name string) []string {
+func filterValues(l *Panel, name string) []string {
 	switch name {
 	case "agent":
-		return l.seen(func(e *load.Entry) string { return e.Agent })
+		return seen(l, func(e *load.Entry) string { return e.Agent })
 	case "client":
-		return l.seen(func(e *load.Entry) string { return e.Client })
+		return seen(l, func(e *load.Entry) string { return e.Client })
 	case "link":
-		return l.seen(func(e *load.Entry) string { return e.Client + "->" + e.Agent })
+		return seen(l, func(e *load.Entry) string { return e.Client + "->" + e.Agent })
 	case "op":
 		return names(a2a.SendMessage, a2a.Operation.String)
 	case "state":
@@ -72,9 +72,9 @@ func names[N ~uint8](from N, name func(N) string) (list []string) {
 }
 
 // seen returns what the entries that were read have, each once.
-func (l *Panel) seen(of func(e *load.Entry) string) []string {
+func seen(l *Panel, of func(e *load.Entry) string) []string {
 	values := make(map[string]bool)
-	for _, e := range l.cache {
+	for _, e := range l.cache.entries {
 		if !e.Absent {
 			values[of(&e)] = true
 		}

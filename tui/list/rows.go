@@ -2,6 +2,7 @@ package list
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -13,30 +14,105 @@ import (
 	"a2atap/tui/text"
 )
 
-// headingAt returns the heading at a position of the list, or false if an exchange is there.
-func (l *Panel) headingAt(i int) (h sorting.Heading, row sorting.Row, is bool) {
-	now := l.sorting.now
-	if now == nil || i < 0 || i >= now.Rows() {
+// rows says what stands in which line of the list: exchanges by number, the matches of a filter, or an arrangement of
+// either, which has headings.
+type rows struct {
+	now       *sorting.Arrangement // nil: by number
+	matches   []uint64             // of the filter
+	filtered  bool
+	exchanges int // of the capture
+}
+
+func (r rows) length() int {
+	switch {
+	case r.now != nil:
+		return r.now.Rows()
+	case r.filtered:
+		return len(r.matches)
+	}
+	return r.exchanges
+}
+
+// at returns the exchange at a position, 0 if a heading is there.
+func (r rows) at(i int) uint64 {
+	switch {
+	case r.now != nil:
+		return r.now.Row(i).Exchange
+	case r.filtered:
+		return r.matches[i]
+	}
+	return uint64(i) + 1
+}
+
+// position returns the position of an exchange, or of the heading that hides it. Of one that is not in the list it
+// returns the one where it would be inserted, or another one where that is not known.
+func (r rows) position(seq uint64, otherwise int) int {
+	switch {
+	case r.now != nil:
+		if row, there := r.now.RowOf(seq); there {
+			return row
+		}
+		return otherwise
+	case r.filtered:
+		i, _ := slices.BinarySearch(r.matches, seq)
+		return i
+	}
+	return int(seq) - 1
+}
+
+// headingAt returns the heading at a position, or false if an exchange is there.
+func (r rows) headingAt(i int) (h sorting.Heading, row sorting.Row, is bool) {
+	if r.now == nil || i < 0 || i >= r.now.Rows() {
 		return h, row, false
 	}
-	if row = now.Row(i); row.Heading < 0 {
+	if row = r.now.Row(i); row.Heading < 0 {
 		return h, row, false
 	}
-	return now.Heading(row.Heading), row, true
+	return r.now.Heading(row.Heading), row, true
 }
 
 // standIn returns the exchange for which a heading is taken: the one that began the workflow, or the first.
-func (l *Panel) standIn(h *sorting.Heading) uint64 {
-	if l.sorting.now.Place(h.Workflow) >= 0 {
+func (r rows) standIn(h *sorting.Heading) uint64 {
+	if r.now.Place(h.Workflow) >= 0 {
 		return h.Workflow
 	}
 	return h.First
 }
 
+// described returns the exchange that a line says something of, 0 if there is none.
+func (r rows) described(i int) uint64 {
+	if h, _, is := r.headingAt(i); is {
+		return h.Workflow
+	}
+	return r.at(i)
+}
+
+// beside returns the exchange that follows one, or that comes before it if step is -1; 0 if there is none.
+func (r rows) beside(seq uint64, step int) uint64 {
+	if r.now != nil {
+		if place := r.now.Place(seq) + step; place >= 0 && place < r.now.Len() {
+			return r.now.At(place)
+		}
+		return 0
+	}
+	i := r.position(seq, 0)
+	if i < r.length() && r.at(i) == seq || step < 0 {
+		i += step
+	}
+	if i < 0 || i >= r.length() {
+		return 0
+	}
+	return r.at(i)
+}
+
+// Beside returns the exchange that follows one in the list, or that comes before it if step is -1; 0 if there is none.
+func (l *Panel) Beside(seq uint64, step int) uint64 { return l.rows().beside(seq, step) }
+
 // hold remembers what is under the cursor: the cursor stays at it.
-func (l *Panel) hold() {
-	s := &l.sorting
-	h, row, is := l.headingAt(l.window.Cursor)
+func (o *order) hold() {
+	l := o.list
+	s := o
+	h, row, is := l.rows().headingAt(l.window.Cursor)
 	s.key = sorting.Key{}
 	if is {
 		s.key, s.keyNear = h.Key, row.Heading
@@ -46,31 +122,33 @@ func (l *Panel) hold() {
 }
 
 // anchored returns the position of what the cursor stays at.
-func (l *Panel) anchored() int {
-	s := &l.sorting
+func (o *order) anchored() int {
+	l := o.list
+	s := o
 	if s.now != nil && s.key.Kind != sorting.None && s.keyOf == l.anchor {
 		if row, there := s.now.RowOfHeading(s.key, s.keyNear); there {
 			return row
 		}
 	}
-	return l.position(l.anchor)
+	return l.rows().position(l.anchor, l.window.Cursor)
 }
 
 // Fold folds or unfolds the heading under the cursor. It returns false if none is there.
 func (l *Panel) Fold() (tea.Cmd, bool) {
-	h, row, is := l.headingAt(l.window.Cursor)
+	h, row, is := l.rows().headingAt(l.window.Cursor)
 	if !is {
 		return nil, false
 	}
 	s := &l.sorting
-	l.hold()
+	l.sorting.hold()
 	s.now.Fold(row.Heading, !s.folds.Folded(h.Key), &s.folds)
 	return l.Reposition(), true
 }
 
 // foldAll folds all headings, or unfolds them if they are folded.
-func (l *Panel) foldAll() tea.Cmd {
-	s := &l.sorting
+func (o *order) foldAll() tea.Cmd {
+	l := o.list
+	s := o
 	s.folds.FoldAll(!s.folds.All())
 	s.now.Lay(&s.folds)
 	return l.Reposition()
@@ -97,7 +175,7 @@ func (l *Panel) FindingFrom(seq uint64, step int) uint64 {
 	switch {
 	case now != nil:
 		place := now.Place(seq) + step
-		if h, row, is := l.headingAt(l.window.Cursor); is && l.standIn(&h) == seq {
+		if h, row, is := l.rows().headingAt(l.window.Cursor); is && l.rows().standIn(&h) == seq {
 			if place = now.PlaceOf(row); step < 0 {
 				place--
 			}
@@ -114,56 +192,19 @@ func (l *Panel) FindingFrom(seq uint64, step int) uint64 {
 	return found.Next(seq, step)
 }
 
-// Beside returns the exchange that follows one in the list, or that comes before it if step is -1; 0 if there is none.
-func (l *Panel) Beside(seq uint64, step int) uint64 {
-	if now := l.sorting.now; now != nil {
-		if place := now.Place(seq) + step; place >= 0 && place < now.Len() {
-			return now.At(place)
-		}
-		return 0
-	}
-	i := l.position(seq)
-	if i < l.Length() && l.at(i) == seq || step < 0 {
-		i += step
-	}
-	if i < 0 || i >= l.Length() {
-		return 0
-	}
-	return l.at(i)
-}
-
-// described returns the exchange that a line of the list says something of, 0 if there is none.
-func (l *Panel) described(i int) uint64 {
-	if h, _, is := l.headingAt(i); is {
-		return h.Workflow
-	}
-	return l.at(i)
-}
-
-// indent is how many columns the exchanges may be indented.
-func (l *Panel) indent() int {
-	switch now := l.sorting.now; {
-	case now == nil:
-		return 0
-	case l.sorting.under == sorting.ByTask:
-		return 4
-	case l.sorting.under == sorting.ByWorkflow:
-		return 2
-	}
-	return 0
-}
-
 // indented writes the number of an exchange under its headings.
-func (l *Panel) indented(c panel.Columns, i int, seq uint64) string {
+func (d drawing) indented(c panel.Columns, i int, seq uint64) string {
+	l := d.list
 	level := 0
 	if now := l.sorting.now; now != nil && i < now.Rows() {
 		level = now.Row(i).Level
 	}
-	return text.Pad(text.Blanks(2*level)+text.PadLeft(fmt.Sprint(seq), c.Number-l.indent()), c.Number)
+	return text.Pad(text.Blanks(2*level)+text.PadLeft(fmt.Sprint(seq), c.Number-l.sorting.indent()), c.Number)
 }
 
 // headingLine draws a heading: what it stands for, how many exchanges, their span of time, and how the tasks came out.
-func (l *Panel) headingLine(i int, h *sorting.Heading, row sorting.Row) style.Line {
+func (d drawing) headingLine(i int, h *sorting.Heading, row sorting.Row) style.Line {
+	l := d.list
 	mark, look := " ", style.Normal
 	if h.Worst > 0 {
 		mark, look = style.OfSeverity(analyzer.Severity(h.Worst - 1))
@@ -184,17 +225,18 @@ func (l *Panel) headingLine(i int, h *sorting.Heading, row sorting.Row) style.Li
 		took = text.Duration(h.Took)
 	}
 	return style.Line{Selected: i == l.window.Cursor}.Add(style.Strong, cursor).Add(look, mark).
-		Add(style.Title, text.Pad(text.Blanks(2*row.Level)+fold+l.nameOf(h, wide-2*row.Level-2), wide)).
+		Add(style.Title, text.Pad(text.Blanks(2*row.Level)+fold+d.nameOf(h, wide-2*row.Level-2), wide)).
 		Add(style.Normal, count).
 		Add(style.Dim, " "+text.PadLeft(l.shared.ClockIn(h.Began, 8), 8)+" ").Add(style.Normal, text.PadLeft(took, 8)+"  ").
 		Join(outcomeOf(h))
 }
 
 // nameOf says what a heading stands for, with short ids where there is no room.
-func (l *Panel) nameOf(h *sorting.Heading, room int) string {
+func (d drawing) nameOf(h *sorting.Heading, room int) string {
+	l := d.list
 	if h.Key.Kind == sorting.Workflow {
 		words := fmt.Sprint("workflow ", h.Workflow)
-		if e, there := l.cache[h.Workflow]; there && !e.Absent {
+		if e, there := l.cache.entries[h.Workflow]; there && !e.Absent {
 			words += ": " + e.Request + ", " + e.Client + " → " + e.Agent
 		}
 		return words

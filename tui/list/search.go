@@ -188,7 +188,10 @@ type chosen struct {
 // LookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil
 // ends the search. The list stays whole.
 func (l *Panel) LookFor(p *find.Pattern) tea.Cmd {
-	l.endSearch()
+	if l.search != nil {
+		l.search.end()
+		l.search = nil
+	}
 	if p == nil {
 		return nil
 	}
@@ -217,14 +220,6 @@ func (l *Panel) StopSearch() bool {
 	return true
 }
 
-// endSearch ends the search.
-func (l *Panel) endSearch() {
-	if l.search != nil {
-		l.search.end()
-		l.search = nil
-	}
-}
-
 // goOn goes to the next exchange with a match or to the previous one, as soon as it is known.
 func (l *Panel) goOn(step int) tea.Cmd {
 	if l.search == nil || l.search.pattern != l.shared.Pattern { // it was typed elsewhere
@@ -234,25 +229,23 @@ func (l *Panel) goOn(step int) tea.Cmd {
 	}
 	l.search.step, l.search.here = step, false
 	l.search.resume(l.shared)
-	return tea.Batch(l.search.next(l.shared), l.advance())
+	return tea.Batch(l.search.next(l.shared), l.search.advance(l))
 }
 
-// take takes what was searched.
-func (l *Panel) take(msg found) tea.Cmd {
-	h := l.search
+// update takes what was searched.
+func (h *search) update(l *Panel, msg found) tea.Cmd {
 	if h == nil || !h.take(msg) {
 		return nil
 	}
-	return tea.Batch(h.next(l.shared), h.grow(l.shared, nil), l.advance())
+	return tea.Batch(h.next(l.shared), h.grow(l.shared, nil), h.advance(l))
 }
 
 // advance goes to the match that was asked for, if it is known by now.
-func (l *Panel) advance() tea.Cmd {
-	h := l.search
-	if h == nil || h.step == 0 {
+func (h *search) advance(l *Panel) tea.Cmd {
+	if h.step == 0 {
 		return nil
 	}
-	seq, wrapped, sure := l.nextMatch()
+	seq, wrapped, sure := h.nextMatch(l)
 	if !sure && h.running(l.shared.Info.Exchanges) {
 		return nil
 	}
@@ -274,12 +267,12 @@ func (l *Panel) advance() tea.Cmd {
 
 // nextMatch returns the exchange with a match that is next in the list, 0 if there is none, whether that is behind the
 // end of the list, and whether it is sure although not all was searched yet.
-func (l *Panel) nextMatch() (seq uint64, wrapped, sure bool) {
+func (h *search) nextMatch(l *Panel) (seq uint64, wrapped, sure bool) {
 	if l.sorting.now != nil {
-		seq, wrapped = l.nextSorted()
+		seq, wrapped = h.nextSorted(l)
 		return seq, wrapped, false
 	}
-	h, at := l.search, l.Selected()
+	at := l.Selected()
 	matches := h.among(l.filtering)
 	if len(matches) == 0 {
 		return 0, false, false
@@ -301,10 +294,10 @@ func (l *Panel) nextMatch() (seq uint64, wrapped, sure bool) {
 }
 
 // nextSorted is nextMatch in a list that is grouped or sorted.
-func (l *Panel) nextSorted() (seq uint64, wrapped bool) {
-	h, now := l.search, l.sorting.now
+func (h *search) nextSorted(l *Panel) (seq uint64, wrapped bool) {
+	now := l.sorting.now
 	from := now.Place(l.Selected())
-	if _, row, is := l.headingAt(l.window.Cursor); is {
+	if _, row, is := l.rows().headingAt(l.window.Cursor); is {
 		from = now.PlaceOf(row)
 		if h.step > 0 {
 			from-- // what is under a heading is behind it
@@ -336,8 +329,8 @@ func (l *Panel) nextSorted() (seq uint64, wrapped bool) {
 
 // tally returns how many matches there are in the list, and the number of the selected exchange among them; 0 if that
 // has none.
-func (l *Panel) tally() (number, matches int) {
-	h, now, selected := l.search, l.sorting.now, l.Selected()
+func (h *search) tally(l *Panel) (number, matches int) {
+	now, selected := l.sorting.now, l.Selected()
 	if now == nil {
 		kept := h.among(l.filtering)
 		if i, exact := slices.BinarySearch(kept, selected); exact {
@@ -373,7 +366,7 @@ type tallied struct {
 
 // words describes the state of the search.
 func (h *search) words(l *Panel) string {
-	at, matches := l.tally()
+	at, matches := h.tally(l)
 	words := text.Number(matches) + " match"
 	if at > 0 {
 		words = fmt.Sprintf("match %s of %s", text.Number(at), text.Number(matches))

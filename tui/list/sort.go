@@ -15,6 +15,8 @@ import (
 // A order is how the list is sorted and grouped. What that needs of each exchange is read once, by commands of which
 // only one runs at a time, and then kept up to date. Until it was read, the list stays as it was.
 type order struct {
+	list *Panel
+
 	by       sorting.Order
 	reversed bool
 	under    sorting.Grouping
@@ -72,9 +74,9 @@ func (s *order) words() string {
 	}
 }
 
-// changeSorting handles the keys that group and sort.
-func (l *Panel) changeSorting(a keys.Action) tea.Cmd {
-	s := &l.sorting
+// change handles the keys that group and sort.
+func (o *order) change(a keys.Action) tea.Cmd {
+	s := o
 	switch a {
 	case keys.ChangeGrouping:
 		s.under = (s.under + 1) % sorting.Groupings
@@ -83,24 +85,25 @@ func (l *Panel) changeSorting(a keys.Action) tea.Cmd {
 	case keys.ReverseOrder:
 		s.reversed = !s.reversed
 	}
-	return l.sortingChanged()
+	return o.changed()
 }
 
 // SortBy sorts the list.
 func (l *Panel) SortBy(by sorting.Order) tea.Cmd {
 	l.sorting.by, l.sorting.reversed = by, false
-	return l.sortingChanged()
+	return l.sorting.changed()
 }
 
 // GroupBy groups the list.
 func (l *Panel) GroupBy(under sorting.Grouping) tea.Cmd {
 	l.sorting.under = under
-	return l.sortingChanged()
+	return l.sorting.changed()
 }
 
-// sortingChanged shows the list as it is to be sorted and grouped now.
-func (l *Panel) sortingChanged() tea.Cmd {
-	s := &l.sorting
+// changed shows the list as it is to be sorted and grouped now.
+func (o *order) changed() tea.Cmd {
+	l := o.list
+	s := o
 	said := "exchanges " + s.words()
 	if !s.wanted() {
 		s.now = nil
@@ -108,13 +111,13 @@ func (l *Panel) sortingChanged() tea.Cmd {
 	}
 	s.dirty, s.resume = true, 0
 	l.shared.Message = said // now, so that it does not hide why it cannot be sorted
-	return tea.Batch(l.arrange(), l.Reposition())
+	return tea.Batch(o.arrange(), l.Reposition())
 }
 
 // refiltered drops the arrangement, since the filter is another one.
-func (l *Panel) refiltered() tea.Cmd {
-	l.sorting.now, l.sorting.dirty, l.sorting.resume = nil, true, 0
-	return l.arrange()
+func (o *order) refiltered() tea.Cmd {
+	o.now, o.dirty, o.resume = nil, true, 0
+	return o.arrange()
 }
 
 // outdate says that exchanges have changed.
@@ -126,9 +129,10 @@ func (s *order) outdate(seqs []uint64) {
 	}
 }
 
-// resort takes into account what a message has changed.
-func (l *Panel) resort(msg tea.Msg) tea.Cmd {
-	s := &l.sorting
+// update takes into account what a message has changed.
+func (o *order) update(msg tea.Msg) tea.Cmd {
+	l := o.list
+	s := o
 	switch msg := msg.(type) {
 	case panel.ExchangesChanged:
 		s.outdate(msg.Seqs)
@@ -141,21 +145,22 @@ func (l *Panel) resort(msg tea.Msg) tea.Cmd {
 	case load.Scanned, load.Retested:
 		s.dirty = true
 	case tableRead:
-		return l.tableRead(msg)
+		return o.tableRead(msg)
 	case arranged:
-		return l.arranged(msg)
+		return o.arranged(msg)
 	case sortingPaused:
 		if msg.ticket != s.resume {
 			return nil
 		}
 		s.resume = 0
 	}
-	return l.arrange()
+	return o.arrange()
 }
 
 // arrange returns the command that reads on, or else the one that arranges what was read, unless one is under way.
-func (l *Panel) arrange() tea.Cmd {
-	s, load := &l.sorting, l.shared.Load
+func (o *order) arrange() tea.Cmd {
+	l := o.list
+	s, load := o, l.shared.Load
 	unread := s.read < l.shared.Info.Exchanges || len(s.stale) > 0
 	switch {
 	case !s.wanted() || s.busy != 0 || s.resume != 0 || !l.shared.Opened || !unread && !s.dirty:
@@ -167,7 +172,7 @@ func (l *Panel) arrange() tea.Cmd {
 	}
 	s.busy = l.shared.Ticket()
 	s.whole, s.dirty, s.told = false, false, load.Links.Told.Load()
-	return arrangeRows(load, s.busy, s.table, l.plan())
+	return arrangeRows(load, s.busy, s.table, o.plan())
 }
 
 // takeStale returns the exchanges that have to be read again, in order, as many as one command reads.
@@ -181,8 +186,8 @@ func (s *order) takeStale() []uint64 {
 }
 
 // tableRead takes note of what was read.
-func (l *Panel) tableRead(msg tableRead) tea.Cmd {
-	s := &l.sorting
+func (o *order) tableRead(msg tableRead) tea.Cmd {
+	s := o
 	if msg.ticket != s.busy {
 		return nil
 	}
@@ -192,50 +197,53 @@ func (l *Panel) tableRead(msg tableRead) tea.Cmd {
 	}
 	s.whole = msg.read == msg.goal
 	if msg.err != nil {
-		return l.unsorted(msg.err)
+		return o.giveUp(msg.err)
 	}
-	return l.arrange()
+	return o.arrange()
 }
 
-// unsorted shows the list by number, since it cannot be sorted.
-func (l *Panel) unsorted(err error) tea.Cmd {
-	s := &l.sorting
+// giveUp shows the list by number, since it cannot be sorted.
+func (o *order) giveUp(err error) tea.Cmd {
+	l := o.list
+	s := o
 	s.by, s.reversed, s.under, s.now = sorting.ByNumber, false, sorting.Flat, nil
 	l.shared.Message = "the list cannot be sorted: " + err.Error()
 	return l.Reposition()
 }
 
 // arranged shows an arrangement. What was at the cursor stays there, in the same line of the screen.
-func (l *Panel) arranged(msg arranged) tea.Cmd {
-	s := &l.sorting
+func (o *order) arranged(msg arranged) tea.Cmd {
+	l := o.list
+	s := o
 	if msg.ticket != s.busy {
 		return nil
 	}
 	s.busy = 0
 	if msg.err != nil {
-		return l.unsorted(msg.err)
+		return o.giveUp(msg.err)
 	}
 	if !s.wanted() || msg.of != l.filtering || msg.under != s.under || msg.by != s.by || msg.reversed != s.reversed {
 		s.dirty = true // the user has changed it since
-		return l.arrange()
+		return o.arrange()
 	}
 	line := l.window.Cursor - l.window.Top
 	s.now = msg.now
 	s.now.Lay(&s.folds)
 	l.window.Length = l.Length()
-	l.window.Top = max(l.anchored()-line, 0)
+	l.window.Top = max(o.anchored()-line, 0)
 	s.resume = l.shared.Ticket()
 	from, ended := l.shared.Load, sortingPaused{s.resume}
 	pause := max(load.BatchPause, min(10*msg.took, 2*time.Second))
-	return tea.Batch(l.Reposition(), l.refresh(), func() tea.Msg {
+	return tea.Batch(l.Reposition(), l.cache.refresh(), func() tea.Msg {
 		from.Pause(pause)
 		return ended
 	})
 }
 
-// progressOfSorting says what the list waits for before it can be sorted, "" if it does not wait.
-func (l *Panel) progressOfSorting() string {
-	s := &l.sorting
+// progress says what the list waits for before it can be sorted, "" if it does not wait.
+func (o *order) progress() string {
+	l := o.list
+	s := o
 	switch all := l.shared.Info.Exchanges; {
 	case !s.wanted() || s.now != nil:
 		return s.words()
@@ -243,4 +251,17 @@ func (l *Panel) progressOfSorting() string {
 		return fmt.Sprintf("%s: reading, %d %%", s.words(), 100*s.read/max(all, 1))
 	}
 	return s.words() + " …"
+}
+
+// indent is how many columns the exchanges may be indented.
+func (o *order) indent() int {
+	switch now := o.now; {
+	case now == nil:
+		return 0
+	case o.under == sorting.ByTask:
+		return 4
+	case o.under == sorting.ByWorkflow:
+		return 2
+	}
+	return 0
 }

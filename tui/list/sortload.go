@@ -144,8 +144,9 @@ func only(named string, seen []string) string {
 }
 
 // plan says how the list is to be arranged now.
-func (l *Panel) plan() arrangePlan {
-	s := &l.sorting
+func (o *order) plan() arrangePlan {
+	l := o.list
+	s := o
 	p := arrangePlan{of: l.filtering, Plan: sorting.Plan{
 		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.Found.Marks),
 		Folds:    s.folds.Clone(),

@@ -10,22 +10,27 @@ import (
 	"a2atap/tui/text"
 )
 
+// A drawing draws a list as it is.
+type drawing struct{ list *Panel }
+
+func (l *Panel) drawing() drawing { return drawing{l} }
+
 func (l *Panel) columns() panel.Columns {
-	c := panel.ColumnsOf(l.window.Width-l.indent(), l.shared.Info.Exchanges)
-	c.Number += l.indent()
+	c := panel.ColumnsOf(l.window.Width-l.sorting.indent(), l.shared.Info.Exchanges)
+	c.Number += l.sorting.indent()
 	return c
 }
 
 func (l *Panel) View() []style.Line {
 	c := l.columns()
-	lines := []style.Line{c.Heading(l.whenHeading(c.Time))}
+	lines := []style.Line{c.Heading(l.drawing().whenHeading(c.Time))}
 	for i := l.window.Top; i < l.window.Bottom(); i++ {
-		lines = append(lines, l.line(c, i))
+		lines = append(lines, l.drawing().row(c, i))
 	}
 	if l.window.Length == 0 {
-		lines = append(lines, l.empty()...)
+		lines = append(lines, l.drawing().empty()...)
 	}
-	bar := l.filterLines()
+	bar := l.drawing().filterLines()
 	for len(lines) < l.height-len(bar) {
 		lines = append(lines, style.Line{})
 	}
@@ -33,7 +38,8 @@ func (l *Panel) View() []style.Line {
 }
 
 // empty explains why the list is empty.
-func (l *Panel) empty() []style.Line {
+func (d drawing) empty() []style.Line {
+	l := d.list
 	switch {
 	case l.Err != nil:
 		return []style.Line{style.Text(style.Error, "! "+l.Err.Error())}
@@ -53,13 +59,14 @@ func (l *Panel) empty() []style.Line {
 	return []style.Line{style.Text(style.Dim, "  nothing recorded")}
 }
 
-func (l *Panel) line(c panel.Columns, i int) style.Line {
-	if h, row, is := l.headingAt(i); is {
-		return l.headingLine(i, &h, row)
+func (d drawing) row(c panel.Columns, i int) style.Line {
+	l := d.list
+	if h, row, is := l.rows().headingAt(i); is {
+		return d.headingLine(i, &h, row)
 	}
-	seq := l.at(i)
+	seq := l.rows().at(i)
 	mark, look := " ", style.Normal
-	e, there := l.cache[seq]
+	e, there := l.cache.entries[seq]
 	if worst, found := l.shared.Found.Worst(seq); found {
 		mark, look = style.OfSeverity(worst)
 	} else if e.Worst > 0 && l.shared.Judged.Behind {
@@ -70,7 +77,7 @@ func (l *Panel) line(c panel.Columns, i int) style.Line {
 		cursor = ">"
 	}
 	row := style.Line{Selected: i == l.window.Cursor}.Add(style.Strong, cursor).Add(look, mark).
-		Add(l.numberStyle(seq), l.indented(c, i, seq))
+		Add(d.numberStyle(seq), d.indented(c, i, seq))
 	switch {
 	case !there:
 		return row.Add(style.Dim, " …")
@@ -79,11 +86,12 @@ func (l *Panel) line(c panel.Columns, i int) style.Line {
 	}
 	star, comment := l.shared.NoteSign(seq, e.ID)
 	e.Comment = comment
-	return c.Add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(l.when(i, &e, c.Time), c.Time)+" "), &e)
+	return c.Add(row.Add(style.Strong, star).Add(style.Dim, text.PadLeft(d.when(i, &e, c.Time), c.Time)+" "), &e)
 }
 
 // numberStyle highlights the numbers of exchanges that have what is searched for.
-func (l *Panel) numberStyle(seq uint64) style.Style {
+func (d drawing) numberStyle(seq uint64) style.Style {
+	l := d.list
 	if l.search != nil && l.search.has(seq) {
 		return style.Match
 	}
@@ -91,18 +99,19 @@ func (l *Panel) numberStyle(seq uint64) style.Style {
 }
 
 // when returns the time column of an entry.
-func (l *Panel) when(i int, e *load.Entry, columns int) string {
+func (d drawing) when(i int, e *load.Entry, columns int) string {
+	l := d.list
 	if !l.shared.Deltas {
 		return l.shared.ClockIn(e.Started, columns)
 	}
 	if i == 0 {
 		return "–"
 	}
-	above := l.at(i - 1)
+	above := l.rows().at(i - 1)
 	if above == 0 { // a heading
 		return "–"
 	}
-	before, there := l.cache[above]
+	before, there := l.cache.entries[above]
 	if !there || before.Absent {
 		return "…"
 	}
@@ -110,13 +119,14 @@ func (l *Panel) when(i int, e *load.Entry, columns int) string {
 }
 
 // whenHeading names the time column.
-func (l *Panel) whenHeading(columns int) string {
+func (d drawing) whenHeading(columns int) string {
+	l := d.list
 	if l.shared.Deltas {
 		return "since"
 	}
 	at := time.Time{}
 	if l.window.Cursor < l.Length() {
-		at = l.cache[l.Selected()].Started
+		at = l.cache.entries[l.Selected()].Started
 	}
 	return l.shared.ClockName(at, columns)
 }
