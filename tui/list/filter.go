@@ -3,15 +3,21 @@ package list
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
+	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -137,47 +143,6 @@ func (l *Panel) Apply(expr string) tea.Cmd {
 	return tea.Batch(l.sorting.refiltered(), l.Reposition(), l.shared.Load.Narrow(l.filtering.ticket, f))
 }
 
-// filterLines returns the lines below the list: words that complete the filter, the filter, the progress of its search,
-// and the error of an expression that is being typed, below its column.
-func (d drawing) filterLines() []style.Line {
-	l := d.list
-	var lines []style.Line
-	switch {
-	case l.bar != nil:
-		if o := &l.bar.offer; o.Words != nil {
-			lines = append(lines, panel.Choices(o.Words, o.Chosen(), l.window.Width))
-		}
-		lines = append(lines, l.bar.line(l.window.Width, d.progress()))
-		if l.bar.err != nil {
-			lines = append(lines, l.bar.wrong(l.window.Width)...)
-		}
-	case l.filtering != nil:
-		progress := d.progress()
-		lines = append(lines, style.Text(style.Title, " / ").Add(style.Normal,
-			text.Pad(l.filtering.expr, l.window.Width-4-text.Width(progress))).Add(style.Dim, progress))
-	}
-	return lines[:min(len(lines), max(l.height-1, 0))]
-}
-
-// progress describes the progress of the search.
-func (d drawing) progress() string {
-	l := d.list
-	switch s := l.filtering; {
-	case s == nil:
-		return ""
-	case s.err != nil:
-		return "! " + s.err.Error()
-	case !s.done():
-		return fmt.Sprintf("searching, %d %%", s.percent())
-	case !l.shared.Judged.Behind || l.shared.Load.Reading.Whole(): // rows tell it
-	case s.filter.Asks("workflow"):
-		return "what caused what is still being read"
-	case s.judging():
-		return l.shared.Running()
-	}
-	return ""
-}
-
 // line draws the input, with a cursor.
 func (b *bar) line(columns int, progress string) style.Line {
 	return panel.InputLine("/", b.input, columns, progress)
@@ -205,4 +170,74 @@ func (b *bar) wrong(columns int) []style.Line {
 		mark = text.Blanks(len(mark))
 	}
 	return lines
+}
+
+// FilterWords offers words for the end of a filter: keys, and behind a key the values that are known.
+func (l *Panel) FilterWords(expr string) []string {
+	last := expr[strings.LastIndexAny(expr, " (")+1:]
+	negated := last[:len(last)-len(strings.TrimLeft(last, "-"))]
+	name, _, valued := strings.Cut(last[len(negated):], ":")
+	var list []string
+	if !valued {
+		for _, k := range filter.Keys() {
+			list = append(list, negated+k.Name+":")
+		}
+		return list
+	}
+	for _, value := range filterValues(l, name) {
+		if strings.ContainsAny(value, " ()\"") {
+			value = strconv.Quote(value)
+		}
+		list = append(list, negated+name+":"+value)
+	}
+	return list
+}
+
+// filterValues offers values for a key of the filter: all, where there are few, or else those that were seen.
+func filterValues(l *Panel, name string) []string {
+	switch name {
+	case "agent":
+		return seen(l, func(e *load.Entry) string { return e.Agent })
+	case "client":
+		return seen(l, func(e *load.Entry) string { return e.Client })
+	case "link":
+		return seen(l, func(e *load.Entry) string { return e.Client + "->" + e.Agent })
+	case "op":
+		return names(a2a.SendMessage, a2a.Operation.String)
+	case "state":
+		return names(a2a.Submitted, a2a.State.String)
+	case "dialect":
+		return names(a2a.V0_1, dialectName)
+	case "rule":
+		return l.shared.RuleIDs()
+	case "severity":
+		return []string{analyzer.Error.String(), analyzer.Warning.String(), analyzer.Note.String()}
+	}
+	return filter.Values(name)
+}
+
+func dialectName(d a2a.Dialect) string {
+	if d > a2a.V1_0 {
+		return ""
+	}
+	return d.String()
+}
+
+// names returns the names of values that are numbered, from one on until one has no name.
+func names[N ~uint8](from N, name func(N) string) (list []string) {
+	for v := from; name(v) != ""; v++ {
+		list = append(list, name(v))
+	}
+	return list
+}
+
+// seen returns what the entries that were read have, each once.
+func seen(l *Panel, of func(e *load.Entry) string) []string {
+	values := make(map[string]bool)
+	for _, e := range l.cache.entries {
+		if !e.Absent {
+			values[of(&e)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
 }

@@ -1,9 +1,15 @@
 package document
 
 import (
+	"context"
 	"slices"
+	"time"
 
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
+	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
 
@@ -80,4 +86,70 @@ func (l *Line) Highlighted(here int) style.Line {
 		}
 	}
 	return drawn
+}
+
+// A View is how the detail shows bodies and events.
+type View uint8
+
+const (
+	JSON    View = iota // content codings taken off, JSON laid out
+	Decoded             // the A2A objects
+	Raw                 // the bytes as they were recorded
+	Views
+)
+
+// Bounds of what is shown of a body.
+const (
+	FirstShown = 64 << 10
+	MaxShown   = 1 << 20
+	MaxLines   = 50_000 // of one body, however short they are
+)
+
+// A Line is a line of the detail.
+type Line struct {
+	style.Line
+	Place      analyzer.Place
+	Finding    bool              // it is a finding at place
+	Found      *analyzer.Finding // which, if it is one
+	highlights []Highlight       // where it matches what is searched for, in order
+	Upto       int               // matches of its part of the detail that begin up to the end of this line
+	Node       Node              // the object or array that begins in it
+	depth      int               // of a JSON text: how many objects and arrays it is in
+	Hidden     []analyzer.Place  // findings inside, if node is folded
+}
+
+// A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
+// some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
+// a great many.
+type Document struct {
+	Before, After []Line
+	Marks         map[int][]Line // by index of the event: its findings
+	Open          map[int][]Line // by index of the event: its content and its findings
+	Cut           bool           // a body is longer than what is shown
+	Total         time.Duration  // that the bars of the events stand for; 0 if there are none
+	Reading       *reading.Reading
+	Pattern       *find.Pattern // that was searched for
+}
+
+// A Source holds what a document is built from.
+type Source struct {
+	load.Excerpt
+	Context  context.Context
+	Load     *load.Loader
+	Findings []analyzer.Finding
+	View     View
+	Width    int
+	Limit    int   // bytes of a body
+	Open     []int // events whose content is shown
+	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
+	Reading  *reading.Reading
+	Folds    Folding
+	Pattern  *find.Pattern // that is searched for; nil if none is
+	Note     notes.Note
+}
+
+// Built is the message of loader.build.
+type Built struct {
+	Ticket uint64
+	Doc    Document
 }
