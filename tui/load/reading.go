@@ -34,6 +34,8 @@ type Reading struct {
 	of   atomic.Pointer[kept.Reading] // nil if there is none
 	wake chan struct{}                // holds a value when there is something to look at
 
+	Making <-chan struct{} // closed when this process does not go on with the reading; nil if it never did
+
 	mu    sync.Mutex
 	err   error             // why it was let go
 	ahead map[uint64]change // exchanges with steps that the reading may not know yet
@@ -53,6 +55,16 @@ func NewReading(r *kept.Reading) *Reading {
 }
 
 func (k *Reading) Now() *kept.Reading { return k.of.Load() }
+
+// isMade reports whether this process goes on with the reading.
+func (k *Reading) isMade() bool {
+	select {
+	case <-k.Making:
+		return false
+	default:
+		return k.Making != nil
+	}
+}
 
 // letGo says that the reading is not to be used, unless that is because the inspector ends.
 func (k *Reading) letGo(ctx context.Context, why error) {
@@ -311,7 +323,7 @@ func (f *keptFollower) standsStill(ended bool, since time.Time) error {
 	if !since.IsZero() && now.Sub(since) >= patience && now.Sub(f.moved) >= patience {
 		return errStandsStill
 	}
-	if ended || now.Sub(f.moved) < endPatience {
+	if ended || now.Sub(f.moved) < endPatience || f.Reading.isMade() {
 		return nil
 	}
 	info, err := f.Source.Info(f.Context)
