@@ -292,7 +292,7 @@ func (c *Panel) ruleLine(row style.Line, what *coverageLine, times string) style
 		Add(style.Dim, what.rule.Title)
 }
 
-// coverage is the message of loader.coverage.
+// coverage is the message of readCoverage.
 type coverage struct {
 	ticket uint64
 	result *analyzer.Result

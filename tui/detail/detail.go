@@ -55,7 +55,7 @@ type Panel struct {
 	Err         error
 }
 
-// loaded is the message of loader.exchange.
+// loaded is the message of readOn.
 type loaded struct {
 	load.Excerpt
 	found  []analyzer.Finding // as a reading says
@@ -356,7 +356,7 @@ func (r *eventRows) read() tea.Cmd {
 		clear(r.known)
 	}
 	r.ticket = d.shared.Ticket()
-	return readRows(d.shared.Load, d.ctx, r.ticket, d.Seq, d.Excerpt.Events, *d.call(), first, last)
+	return readRows(d.ctx, d.shared.Load, r.ticket, d.Seq, d.Excerpt.Events, *d.call(), first, last)
 }
 
 // TurnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.

@@ -311,7 +311,7 @@ func (f *search) openFor(d *Panel, index int) tea.Cmd {
 	return d.build()
 }
 
-// eventsSearched is the message of loader.searchEvents.
+// eventsSearched is the message of searchEvents.
 type eventsSearched struct {
 	ticket  uint64
 	next    int            // events before this one were searched

@@ -33,7 +33,7 @@ type eventRow struct {
 	words        string
 }
 
-// rowsRead is the message of loader.rows: the rows of consecutive events, from the index first on.
+// rowsRead is the message of readRows: the rows of consecutive events, from the index first on.
 type rowsRead struct {
 	ticket uint64
 	first  int
@@ -42,7 +42,7 @@ type rowsRead struct {
 }
 
 // readRows reads the rows of the events first..last.
-func readRows(l *load.Loader, ctx context.Context, ticket, seq uint64, s load.Stream, call a2a.Call, first, last int) tea.Cmd {
+func readRows(ctx context.Context, l *load.Loader, ticket, seq uint64, s load.Stream, call a2a.Call, first, last int) tea.Cmd {
 	return func() tea.Msg {
 		answer := rowsRead{ticket: ticket, first: first}
 		before := s.Page(first).Before

@@ -148,7 +148,7 @@ type Source struct {
 	Note     notes.Note
 }
 
-// Built is the message of loader.build.
+// Built is the message of Build.
 type Built struct {
 	Ticket uint64
 	Doc    Document

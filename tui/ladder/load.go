@@ -21,7 +21,7 @@ const (
 	maxNeighbours      = 10  // exchanges on either side of one that has no task
 )
 
-// Content is the message of loader.ladderContent: what a ladder shows.
+// Content is the message of readLadder: what a ladder shows.
 type Content struct {
 	ticket   uint64
 	arrows   []sequence.Arrow

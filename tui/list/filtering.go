@@ -32,7 +32,7 @@ type filtering struct {
 	relinking bool        // a command looks whether there are other links
 }
 
-// newFiltering returns a search, which starts with loader.narrow.
+// newFiltering returns a filter, which starts with Loader.Narrow.
 func newFiltering(expr string, f *filter.Filter, ticket, exchanges uint64) *filtering {
 	return &filtering{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
 }

@@ -273,7 +273,7 @@ func (l *Panel) Why(a keys.Action) string {
 	return ""
 }
 
-// entries is the message of loader.entries.
+// entries is the message of readEntries.
 type entries struct {
 	ticket uint64
 	list   []load.Entry

@@ -61,7 +61,7 @@ func (h *search) stop() {
 	h.stopped, h.ticket, h.again, h.step = true, 0, 0, 0
 }
 
-// resume lets a hunt that was stopped go on.
+// resume lets a search that was stopped go on.
 func (h *search) resume(s *panel.Shared) {
 	if h.stopped {
 		h.ctx, h.end = context.WithCancel(s.Load.Context)
@@ -82,7 +82,7 @@ func (h *search) left(exchanges uint64) uint64 {
 	return exchanges + 1 - min(h.up, exchanges+1) + max(h.began, h.low) - h.low
 }
 
-// running reports whether the hunt is still under way.
+// running reports whether the search is still under way.
 func (h *search) running(exchanges uint64) bool {
 	return !h.stopped && h.err == nil && h.left(exchanges) > 0
 }
@@ -93,7 +93,7 @@ func (h *search) has(seq uint64) bool {
 	return there
 }
 
-// next returns the command that hunts on, or nil if there is nothing to do or it is being done.
+// next returns the command that searches on, or nil if there is nothing to do or it is being done.
 func (h *search) next(s *panel.Shared) tea.Cmd {
 	exchanges := s.Info.Exchanges
 	if h.ticket != 0 || !h.running(exchanges) {
@@ -101,9 +101,9 @@ func (h *search) next(s *panel.Shared) tea.Cmd {
 	}
 	h.ticket = s.Ticket()
 	if h.up <= exchanges {
-		return searchExchanges(s.Load, h.ctx, h.ticket, h.pattern, h.up, exchanges+1)
+		return searchExchanges(h.ctx, s.Load, h.ticket, h.pattern, h.up, exchanges+1)
 	}
-	return searchExchanges(s.Load, h.ctx, h.ticket, h.pattern, h.low, h.began)
+	return searchExchanges(h.ctx, s.Load, h.ticket, h.pattern, h.low, h.began)
 }
 
 // grow notes exchanges that have changed, and returns the command that searches them again.
@@ -130,7 +130,7 @@ func (h *search) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 		return nil
 	}
 	h.again = s.Ticket()
-	return searchAgain(s.Load, h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
+	return searchAgain(h.ctx, s.Load, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
 }
 
 // take takes what was searched, and reports whether it was asked for.
@@ -385,7 +385,7 @@ func (h *search) words(l *Panel) string {
 	return words
 }
 
-// found is the message of loader.hunt and loader.huntAgain.
+// found is the message of searchExchanges and searchAgain.
 type found struct {
 	ticket  uint64
 	from    uint64 // the exchanges from this one
@@ -400,7 +400,7 @@ type found struct {
 const searchPage = 1024
 
 // searchExchanges searches the exchanges from one on to before another for a while.
-func searchExchanges(l *load.Loader, ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
+func searchExchanges(ctx context.Context, l *load.Loader, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := found{ticket: ticket, from: from, next: from}
 		if answer.err = l.NeedCards(); answer.err != nil {
@@ -427,8 +427,8 @@ func searchExchanges(l *load.Loader, ctx context.Context, ticket uint64, p *find
 }
 
 // searchAgain searches exchanges that have changed, after a pause.
-func searchAgain(l *load.Loader,
-	ctx context.Context, ticket uint64, p *find.Pattern, seqs []uint64, pause time.Duration,
+func searchAgain(
+	ctx context.Context, l *load.Loader, ticket uint64, p *find.Pattern, seqs []uint64, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
 		l.Pause(pause)

@@ -62,7 +62,7 @@ func (p *Panel) Begin() tea.Cmd { return p.readOn(0) }
 
 func (p *Panel) readOn(pause time.Duration) tea.Cmd {
 	p.loading, p.reloadAgain = p.shared.Ticket(), false
-	return readText(p.shared.Load, p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
+	return readText(p.ctx, p.shared.Load, p.loading, p.seq, p.source, p.textColumns(), pause)
 }
 
 // Target returns the selected event, or the exchange.
