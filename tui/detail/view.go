@@ -153,7 +153,7 @@ func (r *eventRows) draw(i int) style.Line {
 	if i == 0 {
 		e.before = d.Exchange.Response.At
 	}
-	row = row.Add(style.Dim, text.PadLeft(r.when(e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
+	row = row.Add(style.Dim, text.PadLeft(d.shared.EventTime(d.Exchange.Started, e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
 	if d.width >= 100 {
 		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), 8)+"  ")
 	}
@@ -180,18 +180,6 @@ func (e *eventRow) bar(s chart.Scale, event bool) style.Strip {
 	}
 	b.Put(to, style.Answer, mark)
 	return b
-}
-
-// when returns the time of an event: of the clock, or since the exchange began.
-func (r *eventRows) when(at time.Duration) string {
-	d := r.panel
-	switch {
-	case at < 0:
-		return "–"
-	case d.shared.Deltas:
-		return "+" + text.Duration(at)
-	}
-	return d.shared.Clock(d.Exchange.Started.Add(at))
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.

@@ -237,15 +237,8 @@ func (w *writer) ending() {
 	if f := w.Exchange.Fault; f != nil {
 		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
 	}
-	switch {
-	case w.More:
-		w.say(analyzer.Place{}, style.Text(style.Dim, "… loading"), 0)
-	case w.Exchange.State == capture.StateOpen:
-		w.say(analyzer.Place{}, style.Text(style.Warning, "… still open"), 0)
-	case w.Exchange.State == capture.StateInterrupted:
-		w.say(analyzer.Place{}, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
-	case w.Exchange.Ended >= 0:
-		w.say(analyzer.Place{}, style.Text(style.Dim, "ended after "+text.Duration(w.Exchange.Ended)), 0)
+	if l, known := End(w.Exchange, w.More); known {
+		w.say(analyzer.Place{}, l, 0)
 	}
 	if w.Exchange.Lost > 0 {
 		w.say(analyzer.Place{}, style.Text(style.Warning,
@@ -261,4 +254,19 @@ func (w *writer) ending() {
 			w.say(analyzer.Place{}, style.Text(style.Dim, "note: "+note), 2)
 		}
 	}
+}
+
+// End says how an exchange ended, as far as that is known; more of it may be still to be read.
+func End(x *capture.Exchange, more bool) (l style.Line, known bool) {
+	switch {
+	case more:
+		return style.Text(style.Dim, "… loading"), true
+	case x.State == capture.StateOpen:
+		return style.Text(style.Warning, "… still open"), true
+	case x.State == capture.StateInterrupted:
+		return style.Text(style.Warning, "? the recorder ended before the exchange did"), true
+	case x.Ended >= 0:
+		return style.Text(style.Dim, "ended after "+text.Duration(x.Ended)), true
+	}
+	return l, false
 }

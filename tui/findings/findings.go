@@ -220,11 +220,7 @@ func (f *Panel) line(i int) style.Line {
 	}
 	found := &f.shared.Found.List[l.Item]
 	mark, look := style.OfSeverity(found.Severity)
-	cursor := " "
-	if i == f.list.Cursor {
-		cursor = ">"
-	}
-	return style.Line{Selected: i == f.list.Cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
+	return f.list.RowIf(i, !f.inRule).Add(look, mark+" ").
 		Add(style.Dim, text.Blanks(2*l.Level)+text.PadLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
 		Add(style.Strong, text.Pad(f.nameOf(found), min(30, f.width/2))+" ").Add(style.Normal, found.Message)
 }
@@ -341,10 +337,6 @@ func (f *Panel) nameOf(found *analyzer.Finding) string {
 func (f *Panel) groupLine(i int, l *panel.OutlineLine) style.Line {
 	g := &f.groups[l.Item]
 	mark, look := style.OfSeverity(g.worst())
-	cursor := " "
-	if i == f.list.Cursor {
-		cursor = ">"
-	}
 	var counts []string
 	for s := analyzer.Error; ; s-- {
 		if n := g.counts[s]; n > 0 {
@@ -354,7 +346,7 @@ func (f *Panel) groupLine(i int, l *panel.OutlineLine) style.Line {
 			break
 		}
 	}
-	return style.Line{Selected: i == f.list.Cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
+	return f.list.RowIf(i, !f.inRule).Add(look, mark+" ").
 		Add(style.Title, f.list.FoldSign(l)+text.Pad(g.name, min(30, f.width/2))+" ").
 		Add(style.Normal, fmt.Sprintf("%s in %s", strings.Join(counts, ", "), text.Plural(g.exchanges, "exchange"))).
 		Add(style.Dim, "  "+g.title)

@@ -301,11 +301,7 @@ func (f *Panel) View() []style.Line {
 func (f *Panel) line(i int) style.Line {
 	r := f.rows[i]
 	a := f.content.arrows[r.arrow]
-	cursor := " "
-	if i == f.window.Cursor {
-		cursor = ">"
-	}
-	row := style.Line{Selected: i == f.window.Cursor}.Add(style.Strong, cursor)
+	row := f.window.Row(i)
 	if r.finding >= 0 {
 		mark, look := chart.MarkOf(&a, r.finding)
 		return row.Add(look, text.Blanks(chart.Margin-1)+mark+" "+a.Findings[r.finding])

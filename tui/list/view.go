@@ -64,11 +64,7 @@ func (d drawing) row(c panel.Columns, i int) style.Line {
 	} else if e.Worst > 0 && l.shared.Judged.Behind {
 		mark, look = style.OfSeverity(analyzer.Severity(e.Worst - 1))
 	}
-	cursor := " "
-	if i == l.window.Cursor {
-		cursor = ">"
-	}
-	row := style.Line{Selected: i == l.window.Cursor}.Add(style.Strong, cursor).Add(look, mark).
+	row := l.window.Row(i).Add(look, mark).
 		Add(d.numberStyle(seq), d.indented(c, i, seq))
 	switch {
 	case !there:
@@ -181,10 +177,7 @@ func (d drawing) headingLine(i int, h *sorting.Heading, row sorting.Row) style.L
 	if h.Worst > 0 {
 		mark, look = style.OfSeverity(analyzer.Severity(h.Worst - 1))
 	}
-	cursor, fold := " ", "▾ "
-	if i == l.window.Cursor {
-		cursor = ">"
-	}
+	fold := "▾ "
 	if l.sorting.folds.Folded(h.Key) {
 		fold = "▸ "
 	}
@@ -196,7 +189,7 @@ func (d drawing) headingLine(i int, h *sorting.Heading, row sorting.Row) style.L
 	if h.Took > 0 {
 		took = text.Duration(h.Took)
 	}
-	return style.Line{Selected: i == l.window.Cursor}.Add(style.Strong, cursor).Add(look, mark).
+	return l.window.Row(i).Add(look, mark).
 		Add(style.Title, text.Pad(text.Blanks(2*row.Level)+fold+d.nameOf(h, wide-2*row.Level-2), wide)).
 		Add(style.Normal, count).
 		Add(style.Dim, " "+text.PadLeft(l.shared.ClockIn(h.Began, 8), 8)+" ").Add(style.Normal, text.PadLeft(took, 8)+"  ").
