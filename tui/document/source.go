@@ -15,11 +15,11 @@ import (
 
 // Has reports whether a match begins in the line.
 func (l *Line) Has(n int) bool {
-	return slices.ContainsFunc(l.highlights, func(m Highlight) bool { return m.begins && m.n == n })
+	return slices.ContainsFunc(l.highlights, func(m highlighted) bool { return m.begins && m.n == n })
 }
 
-// A Highlight is a part of a line that matches what is searched for, or what the line has of a match that was wrapped.
-type Highlight struct {
+// A highlighted is a part of a line that matches what is searched for, or what the line has of a match that was wrapped.
+type highlighted struct {
 	from, to int  // bytes of the line's text
 	n        int  // number of the match in its part of the detail, from 0
 	begins   bool // the match begins here
@@ -41,7 +41,7 @@ func highlight(pieces []Line, indent int, found []find.Range, matched int) {
 		end := at + len(p.String()) - prefix
 		for n := reaching; n < len(found) && found[n].From < end; n++ {
 			from := max(found[n].From, at)
-			p.highlights = append(p.highlights, Highlight{
+			p.highlights = append(p.highlights, highlighted{
 				from: from - at + prefix, to: min(found[n].To, end) - at + prefix, n: matched + n, begins: from == found[n].From,
 			})
 		}
@@ -111,7 +111,7 @@ type Line struct {
 	Place      analyzer.Place
 	Finding    bool              // it is a finding at place
 	Found      *analyzer.Finding // which, if it is one
-	highlights []Highlight       // where it matches what is searched for, in order
+	highlights []highlighted     // where it matches what is searched for, in order
 	Upto       int               // matches of its part of the detail that begin up to the end of this line
 	Node       Node              // the object or array that begins in it
 	depth      int               // of a JSON text: how many objects and arrays it is in
