@@ -228,7 +228,7 @@ func (c *clipboard) choices() []menu.Choice {
 	var line document.Line // under the cursor
 	mark := uint64(0)      // where to begin to look for the selected event
 	if d, is := m.top().(*detail.Panel); is {
-		if l := d.LineAt(d.Spot()); l != nil {
+		if l := d.CursorLine(); l != nil {
 			line = *l
 		}
 		if i := d.EventAtCursor(); i >= 0 {

@@ -50,7 +50,8 @@ func newInspector(l *load.Loader, o Options) *inspector {
 	}
 	l.Notes = notes.NewKeeper(o.Notes)
 	if o.Reading != nil && o.Verdicts == nil {
-		l.Reading = load.NewReading(o.Reading, o.Making)
+		l.Reading = load.NewReading(o.Reading)
+		l.Reading.Making = o.Making
 	}
 	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
 	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints)}

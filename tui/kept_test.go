@@ -212,14 +212,14 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 		{"workflow:7", 1},
 	} {
 		u.run(u.m.list.Apply(c.filter))
-		u.until(c.filter, func() bool { return u.m.list.FilterDone() && len(u.matches()) == c.matches })
+		u.until(c.filter, func() bool { return u.m.list.Idle() && len(u.matches()) == c.matches })
 	}
 	u.run(u.m.list.Apply(""))
 	for range 2 { // by workflow
 		u.strike("u")
 	}
 	u.strike("o")
-	u.until("the list in groups", func() bool { return u.m.list.Arranged() })
+	u.until("the list in groups", func() bool { return u.m.list.Idle() })
 	if n := src.read.Load(); n > 0 {
 		t.Errorf("%d exchanges were read for a list", n)
 	}
@@ -250,7 +250,7 @@ func TestFiltersOnRows(t *testing.T) {
 					o.Filter = expr
 					u := newUI(t, journey(t), 80, 24, o)
 					defer u.close()
-					if _, filtered := u.m.list.Matches(); !filtered || !u.m.list.FilterDone() {
+					if _, filtered := u.m.list.Matches(); !filtered || !u.m.list.Idle() {
 						t.Fatalf("the filter has not come to its end:\n%s", u.screen())
 					}
 					return append([]uint64{}, u.matches()...)

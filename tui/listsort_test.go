@@ -165,7 +165,7 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	src := count(r, 21+42+1500)
 	u := startUI(t, src, 100, 24, Options{})
 	defer u.cancel()
-	u.until("the newest exchange", func() bool { return u.m.list.Selected() == calls && !u.m.list.Loading() })
+	u.until("the newest exchange", func() bool { return u.m.list.Selected() == calls && u.m.list.Idle() })
 	u.strike("o")
 	u.until("progress", func() bool { return strings.Contains(u.screen(), "earliest first: reading, ") })
 	u.strike("k")
@@ -177,12 +177,12 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	u.until("the list by duration", func() bool { return strings.Contains(u.screen(), "longest first ") })
 	u.strike("O")
 	u.until("its reverse", func() bool {
-		return u.m.list.Arranged() && strings.Contains(u.screen(), "shortest first")
+		return u.m.list.Idle() && strings.Contains(u.screen(), "shortest first")
 	})
 	read := src.exchanges.Load()
 	u.strike("u")
 	u.until("groups", func() bool {
-		return u.m.list.Arranged() && strings.Contains(u.screen(), "by context and task") && !u.m.list.Loading()
+		return u.m.list.Idle() && strings.Contains(u.screen(), "by context and task") && u.m.list.Idle()
 	})
 	if got := src.exchanges.Load() - read; got > 3*24 {
 		t.Errorf("what sorting needs was read already, and grouping has read %d exchanges", got)

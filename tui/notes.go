@@ -19,7 +19,7 @@ type notebook struct {
 	failed    bool // it was said that they cannot be written
 }
 
-// noted is the message of loader.readNotes and loader.note: there are other notes now.
+// noted is the message of readNotes and changeNote: there are other notes now.
 type noted struct {
 	seqs []uint64 // exchanges whose notes have changed; nil if all may have
 	said string   // what was done

@@ -109,7 +109,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
 	})
 	close(src.permits)
-	u.until("what is around it", func() bool { return !u.m.list.Loading() })
+	u.until("what is around it", func() bool { return u.m.list.Idle() })
 	src.exchanges.Store(0)
 	u.strike("g")
 	u.until("the first exchange", func() bool { return strings.Contains(u.cursorLine(), " 1 09:30:01") })
@@ -123,7 +123,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 	}
 	u.until("the filter's result", func() bool {
 		matches, filtered := u.m.list.Matches()
-		return filtered && u.m.list.FilterDone() && len(matches) == 4
+		return filtered && u.m.list.Idle() && len(matches) == 4
 	})
 	if got := src.exchanges.Load(); got > 3*21 {
 		t.Errorf("the index knows the task, and finding it took %d exchanges", got)

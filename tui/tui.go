@@ -1,3 +1,24 @@
+// Package tui is the inspector: it shows a capture, finished or growing, on the whole screen.
+//
+// What it promises:
+//
+//   - Control characters from the traffic never reach the terminal: every text passes through one function that escapes
+//     them (package text), and escape sequences are written by one other function (package style).
+//   - Only what is visible is read: a list of a million exchanges and a stream of a million events cost as much as
+//     their rows on the screen. A search reads all, piece by piece, and keeps what matches as a number.
+//   - New traffic does not move the cursor, unless the user asked to follow it.
+//   - Colour never carries a meaning alone.
+//
+// The inspector is a stack of panels, each a package of its own that stands on package panel: list, detail, ladder,
+// findings, coverage, textview, diff, menu, page. It arranges them, gives them keys as actions and what was loaded as
+// messages, and knows what can be done with an exchange: note, compare, copy, export, send again. Package load reads the
+// capture, in commands beside the event loop, and runs the rules there, from the beginning of the capture to its end and
+// then along with the recording, unless somebody has judged it already. Package print prints the same for commands.
+//
+// # Caveats
+//
+// Keys that are pressed faster than they are read come from the terminal library as one key of several characters. That
+// library asks the terminal for its background colour when it is initialised; package terminal prevents this.
 package tui
 
 import (
@@ -25,8 +46,8 @@ type Options struct {
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
 	Making   <-chan struct{}                         // closed when the Reading will not grow further; nil if it is whole
-	Verdicts *load.Verdicts                          // on a recording of this process; nil: the inspector judges by itself
-	Theme    style.Theme                             // Dark if it is empty
+	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
+	Theme    Theme                                   // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
@@ -75,3 +96,20 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	}
 	return nil
 }
+
+// A Theme is the palette that the inspector draws with.
+type Theme = style.Theme
+
+// Plain is the theme without colour.
+const Plain = style.Plain
+
+// ChooseTheme returns the theme of a name; see style.ChooseTheme.
+func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
+	return style.ChooseTheme(name, getenv)
+}
+
+// Verdicts brings what the rules find in a recording to the inspector that shows it; see load.Verdicts.
+type Verdicts = load.Verdicts
+
+// NewVerdicts returns the verdicts on the steps that come after an arrival number; see load.NewVerdicts.
+func NewVerdicts(after uint64) *Verdicts { return load.NewVerdicts(after) }

@@ -67,7 +67,7 @@ func TestWorkflowFrames(t *testing.T) {
 		{"workflow-waterfall", []string{"g", "j", "W", "tab", "tab", "j"}},
 		{"help-workflow", []string{"g", "W", "?"}},
 	} {
-		for _, size := range sizes {
+		for _, size := range sizesOf(s.name) {
 			name := fmt.Sprintf("%s-%dx%d", s.name, size.width, size.height)
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
-	"a2atap/tui"
+	"a2atap/tui/print"
 )
 
 // demoFault is the rule that the demo's agent for flights breaks.
@@ -108,7 +108,7 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	if tree.links, err = j.AllLinks(ctx); err != nil {
 		return err
 	}
-	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, columnsOf(e.Out), e.printTheme())}
+	ladder := &ladderPrinter{p: print.New(e.Out, columnsOf(e.Out), e.printTheme())}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err

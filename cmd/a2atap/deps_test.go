@@ -150,7 +150,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/tui/load", "a2atap/tui/...", "who reads the capture does not draw"},
 	{"a2atap/tui/document", "a2atap/tui/panel", "what an exchange looks like depends on no screen"},
 	{"a2atap/tui/chart", "a2atap/tui/load", "what is drawn is given, and never read"},
-	{"a2atap/tui/printer", "a2atap/tui/panel", "commands print without a screen"},
+	{"a2atap/tui/print", "a2atap/tui/panel", "commands print without a screen"},
 	{"a2atap/...", "a2atap/tui/tuitest", "it is for tests"},
 	{"a2atap/...", "a2atap/cmd/...", "wiring is wired by nobody"},
 	{"a2atap/...", "a2atap/replay/peers", "the official SDKs are peers in tests only: one reading must not judge itself"},

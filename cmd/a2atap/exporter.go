@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/tui"
+	"a2atap/tui/document"
 )
 
 // exportFormats are the forms in which the inspector exports.
@@ -62,7 +63,7 @@ func exportTo(
 		}
 		write := func(x *capture.Exchange) error { return out.print(&shown{x: x}) }
 		if seqs == nil {
-			err = each(ctx, src, nil, func(x *capture.Exchange, _ tui.Part) error { return write(x) })
+			err = each(ctx, src, nil, func(x *capture.Exchange, _ document.Part) error { return write(x) })
 		} else {
 			err = eachOf(ctx, src, seqs, write)
 		}

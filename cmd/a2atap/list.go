@@ -7,7 +7,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
-	"a2atap/tui"
+	"a2atap/tui/print"
+	"a2atap/tui/text"
 )
 
 // A listPrinter prints a line for each exchange: the sign of the worst finding, number, time, client and agent,
@@ -73,10 +74,10 @@ type widths struct {
 // see takes an exchange that will be listed.
 func (s *widths) see(x *analyzer.Summary) {
 	if s.link < mostNames {
-		s.link = max(s.link, min(tui.Width(x.Link.Client+" → "+x.Link.Agent), mostNames))
+		s.link = max(s.link, min(text.Columns(x.Link.Client+" → "+x.Link.Agent), mostNames))
 	}
 	if s.asked < mostNames {
-		s.asked = max(s.asked, min(tui.Width(x.Asked), mostNames))
+		s.asked = max(s.asked, min(text.Columns(x.Asked), mostNames))
 	}
 	s.exchanges = max(s.exchanges, x.Seq)
 }
@@ -180,7 +181,7 @@ func (p *listPrinter) row(row *kept.Row) *listRow {
 		r.status.ink = inkPlain
 	}
 	if worst, found := row.Worst(); found {
-		r.sign = piece{tui.Sign(worst), severityInk(worst)}
+		r.sign = piece{print.Sign(worst), severityInk(worst)}
 	}
 	if p.columns.clock < clockColumn {
 		r.clock.text, _, _ = strings.Cut(r.clock.text, ".")

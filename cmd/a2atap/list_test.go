@@ -9,7 +9,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
-	"a2atap/tui"
+	"a2atap/tui/text"
 )
 
 // rowOf returns the row of an exchange by itself.
@@ -86,16 +86,16 @@ func TestListColumnsHold(t *testing.T) {
 			t.Fatalf("at %d:\n%s", width, out.String())
 		}
 		for _, line := range lines {
-			if got := tui.Width(line); width > 0 && got > width {
+			if got := text.Columns(line); width > 0 && got > width {
 				t.Errorf("at %d a line is %d wide: %q", width, got, line)
 			}
 			at := p.columns.before()
 			if width > 0 && width < at+len("OUTCOME") {
 				continue
 			}
-			before, outcome := tui.Clip(line+strings.Repeat(" ", at), at), line[strings.LastIndex(line, "  ")+2:]
+			before, outcome := text.Clip(line+strings.Repeat(" ", at), at), line[strings.LastIndex(line, "  ")+2:]
 			if !strings.HasPrefix(outcome, "404") && !strings.HasPrefix(outcome, "OUTCOME") ||
-				tui.Width(strings.TrimSuffix(line, outcome)) != at {
+				text.Columns(strings.TrimSuffix(line, outcome)) != at {
 				t.Errorf("at %d the outcome is not at %d: %q, %q", width, at, line, before)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/tui"
+	"a2atap/tui/text"
 )
 
 // What came of an exchange is said in the same words by the list, the tree, the line of a recorder, the ladder, the page
@@ -82,9 +83,9 @@ state: open
 			line.WriteString(p.text)
 		}
 		places["line of a recorder"] = line.String()
-		for place, text := range places {
-			if !strings.Contains(text, tui.Clip(want, 30)) && !strings.Contains(text, beginningOf(want, 30)) {
-				t.Errorf("the %s does not say %q of %d:\n%.2000s", place, want, row.Seq, text)
+		for place, words := range places {
+			if !strings.Contains(words, text.Clip(want, 30)) && !strings.Contains(words, beginningOf(want, 30)) {
+				t.Errorf("the %s does not say %q of %d:\n%.2000s", place, want, row.Seq, words)
 			}
 		}
 		screen.shows(t, beginningOf(want, 22))

@@ -11,7 +11,7 @@ import (
 
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
-	"a2atap/tui"
+	"a2atap/tui/document"
 )
 
 type showOptions struct {
@@ -108,7 +108,7 @@ func (o *showOptions) check(name string, wanted []span) error {
 	}
 	part := ""
 	for _, s := range wanted {
-		if s.part != (tui.Part{}) {
+		if s.part != (document.Part{}) {
 			part = strconv.FormatUint(s.from, 10)
 		}
 	}
@@ -253,10 +253,10 @@ func (s *showing) plain(ctx context.Context) error {
 			return err
 		}
 		s.seen = len(last)
-		return eachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, tui.Part{}) })
+		return eachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, document.Part{}) })
 	}
 	var tail []found
-	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part tui.Part) error {
+	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part document.Part) error {
 		s.seen++
 		if s.o.tail.given {
 			tail = append(tail, found{x.Seq, part})
@@ -303,7 +303,7 @@ func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]u
 	}
 }
 
-func (s *showing) printPlain(x *capture.Exchange, part tui.Part) error {
+func (s *showing) printPlain(x *capture.Exchange, part document.Part) error {
 	s.matched++
 	return s.print(&shown{x: x}, part)
 }
@@ -345,7 +345,7 @@ func (s *showing) judged(ctx context.Context, again bool) (err error) {
 // chosen returns which exchanges are to be printed, and takes their widths.
 func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	var list []found
-	take := func(row *kept.Row, part tui.Part) (more bool) {
+	take := func(row *kept.Row, part document.Part) (more bool) {
 		s.matched++
 		s.widths.see(&row.Summary)
 		list = append(list, found{row.Seq, part})
@@ -361,7 +361,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 			rows, err := s.j.LastRows(ctx, s.o.tail.n)
 			for _, row := range rows {
 				s.seen++
-				take(row, tui.Part{})
+				take(row, document.Part{})
 			}
 			return list, err
 		}
@@ -391,7 +391,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 // found is an exchange that is to be printed.
 type found struct {
 	seq  uint64
-	part tui.Part
+	part document.Part
 }
 
 // errEnough ends the reading of a capture of which enough was printed.
@@ -401,7 +401,7 @@ var errEnough = errors.New("enough")
 func (s *showing) enough() bool { return s.o.head.given && s.matched >= s.o.head.n }
 
 // printRow prints an exchange, which is read if its format needs it.
-func (s *showing) printRow(ctx context.Context, row *kept.Row, part tui.Part) (err error) {
+func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Part) (err error) {
 	one := &shown{row: row}
 	if s.reads() {
 		if one.x, err = s.src.Exchange(ctx, row.Seq); err != nil {
@@ -414,7 +414,7 @@ func (s *showing) printRow(ctx context.Context, row *kept.Row, part tui.Part) (e
 	return s.print(one, part)
 }
 
-func (s *showing) print(one *shown, part tui.Part) error {
+func (s *showing) print(one *shown, part document.Part) error {
 	if p, ok := s.p.(partPrinter); ok {
 		if err := hasEvent(one.x, part); err != nil {
 			return err
@@ -425,7 +425,7 @@ func (s *showing) print(one *shown, part tui.Part) error {
 }
 
 // each calls f with the wanted exchanges, all if none are named, and the part that is wanted of each.
-func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange, tui.Part) error) error {
+func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange, document.Part) error) error {
 	if len(wanted) == 0 {
 		wanted = []span{{from: 1, to: ^uint64(0)}}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/tui"
+	"a2atap/tui/text"
 )
 
 // onTerminal runs a command line in a terminal of so many columns and returns what is on its screen, what it said on
@@ -53,7 +53,7 @@ func TestShowOnTerminal(t *testing.T) {
 			width = usualWidth
 		}
 		for line := range strings.Lines(plain) {
-			if n := tui.Width(strings.TrimSuffix(line, "\n")); n > width {
+			if n := text.Columns(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("at %d a line is %d wide: %q", columns, n, line)
 			}
 		}
@@ -64,7 +64,7 @@ func TestShowOnTerminal(t *testing.T) {
 			t.Errorf("%s:\n%s", format, screen)
 		}
 		for line := range strings.Lines(colourSequence.ReplaceAllString(screen, "")) {
-			if n := tui.Width(strings.TrimSuffix(line, "\n")); n > 70 {
+			if n := text.Columns(strings.TrimSuffix(line, "\n")); n > 70 {
 				t.Errorf("%s: a line is %d wide: %q", format, n, line)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
-	"a2atap/tui"
+	"a2atap/tui/document"
 )
 
 // follow prints what is in the capture, and then each exchange that ends, until the recording ends, an interrupt comes,
@@ -260,7 +260,7 @@ func (f *showFollower) row(ctx context.Context, seq uint64) error {
 		return err
 	}
 	f.matched++
-	return f.printRow(ctx, row, tui.Part{})
+	return f.printRow(ctx, row, document.Part{})
 }
 
 // refresh reads what was judged since.

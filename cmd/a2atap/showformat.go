@@ -8,10 +8,13 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui"
+	"a2atap/tui/document"
+	"a2atap/tui/print"
 	"a2atap/tui/terminal"
 )
 
@@ -31,7 +34,7 @@ type printer interface {
 // A partPrinter can print parts of exchanges.
 type partPrinter interface {
 	printer
-	only(tui.Part) // says what is wanted of the next exchange
+	only(document.Part) // says what is wanted of the next exchange
 }
 
 // A flusher is a printer that holds back what it has until it is asked for it.
@@ -45,7 +48,7 @@ func (s *showing) newPrinter(ctx context.Context) printer {
 		t.links = s.keep.links
 		return t
 	case "ladder":
-		return &ladderPrinter{p: tui.NewPrinter(e.Out, width, e.printTheme())}
+		return &ladderPrinter{p: print.New(e.Out, width, e.printTheme())}
 	case "transcript":
 		return &exportPrinter{w: transcript.NewWriter(e.Out)}
 	case "curl":
@@ -57,7 +60,7 @@ func (s *showing) newPrinter(ctx context.Context) printer {
 	}
 	list := &listPrinter{w: e.Out, colours: colours, columns: s.widths.columns(width)}
 	if s.o.format == "detail" {
-		return &detailPrinter{list: list, p: tui.NewPrinter(e.Out, width, e.printTheme())}
+		return &detailPrinter{list: list, p: print.New(e.Out, width, e.printTheme())}
 	}
 	return list
 }
@@ -91,19 +94,19 @@ func (e env) printTheme() tui.Theme {
 }
 
 type ladderPrinter struct {
-	p      *tui.Printer
-	arrows []tui.Arrow
+	p      *print.Printer
+	arrows []sequence.Arrow
 }
 
 func (p *ladderPrinter) print(one *shown) error {
-	p.arrows = append(p.arrows, tui.Arrows(one.x, one.facts.Reading, &one.row.Summary, one.facts.Findings)...)
+	p.arrows = append(p.arrows, sequence.Of(one.x, one.facts.Reading, &one.row.Summary, one.facts.Findings)...)
 	return nil
 }
 
 func (p *ladderPrinter) end() error { return p.flush() }
 
 func (p *ladderPrinter) flush() error {
-	tui.SortArrows(p.arrows)
+	sequence.Sort(p.arrows)
 	err := p.p.Arrows(p.arrows)
 	p.arrows = p.arrows[:0]
 	return err
@@ -112,12 +115,12 @@ func (p *ladderPrinter) flush() error {
 // A detailPrinter prints exchanges as people read them: a line as in the list, then heads and bodies.
 type detailPrinter struct {
 	list  *listPrinter
-	p     *tui.Printer
-	part  tui.Part
+	p     *print.Printer
+	part  document.Part
 	begun bool
 }
 
-func (p *detailPrinter) only(part tui.Part) { p.part = part }
+func (p *detailPrinter) only(part document.Part) { p.part = part }
 
 func (p *detailPrinter) print(one *shown) error {
 	if p.begun {
@@ -138,21 +141,21 @@ func (p *detailPrinter) end() error { return nil }
 type rawPrinter struct {
 	e        env
 	terminal bool
-	part     tui.Part
+	part     document.Part
 }
 
-func (p *rawPrinter) only(part tui.Part) { p.part = part }
+func (p *rawPrinter) only(part document.Part) { p.part = part }
 
 func (p *rawPrinter) print(one *shown) error {
 	x := one.x
-	if p.part.Side != tui.ResponseSide {
+	if p.part.Side != document.ResponseSide {
 		if err := p.write(x.Seq, "request", x.Request.Body.Data, x.Request.Body.Dropped); err != nil {
 			return err
 		}
 	}
 	res := x.Response
 	switch {
-	case res == nil || p.part.Side == tui.RequestSide:
+	case res == nil || p.part.Side == document.RequestSide:
 		return nil
 	case !res.Stream:
 		return p.write(x.Seq, "response", res.Body.Data, res.Body.Dropped)

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
-	"a2atap/tui"
+	"a2atap/tui/document"
 )
 
 // A span is a run of sequence numbers, both ends included, or a part of one exchange.
 type span struct {
 	from, to uint64
-	part     tui.Part
+	part     document.Part
 }
 
 // spanForm is what names exchanges: 3, 3..9, and places. Of a place its message or event is shown whole.
@@ -46,13 +46,13 @@ func parseSpan(arg string) (s span, ok bool) {
 	}
 	switch m[3] {
 	case "request":
-		s.part.Side = tui.RequestSide
+		s.part.Side = document.RequestSide
 	case "response":
-		s.part.Side = tui.ResponseSide
+		s.part.Side = document.ResponseSide
 	}
 	if m[4] != "" {
 		s.part.Event, errEvent = strconv.Atoi(m[4])
-		if s.part.Event == 0 || s.part.Side != tui.ResponseSide {
+		if s.part.Event == 0 || s.part.Side != document.ResponseSide {
 			return s, false
 		}
 	}
@@ -73,7 +73,7 @@ func numbersOf(wanted []span) string {
 }
 
 // hasEvent returns an error if a part of an exchange is an event that was not recorded.
-func hasEvent(x *capture.Exchange, part tui.Part) error {
+func hasEvent(x *capture.Exchange, part document.Part) error {
 	res := x.Response
 	switch {
 	case part.Event == 0:

@@ -7,7 +7,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
-	"a2atap/tui"
+	"a2atap/tui/print"
+	"a2atap/tui/text"
 )
 
 // treePrinter prints each workflow as a tree: what an exchange caused is indented under it.
@@ -75,7 +76,7 @@ func brokenRules(findings []kept.Found) (words string, severity analyzer.Severit
 			worst = &findings[i]
 		}
 	}
-	words = " " + tui.Sign(worst.Severity) + " " + worst.Rule
+	words = " " + print.Sign(worst.Severity) + " " + worst.Rule
 	if len(rules) > 1 {
 		words += fmt.Sprintf(" +%d", len(rules)-1)
 	}
@@ -131,10 +132,10 @@ var treeWidths = [4]int{24, 24, 20, 60}
 func (p *treePrinter) write() error {
 	var widths [4]int
 	for i := range p.lines {
-		for j, text := range p.lines[i].columns {
-			text = tui.Clean(text)
-			p.lines[i].columns[j] = text
-			widths[j] = min(max(widths[j], tui.Width(text)), treeWidths[j])
+		for j, cell := range p.lines[i].columns {
+			cell = text.Clean(cell)
+			p.lines[i].columns[j] = cell
+			widths[j] = min(max(widths[j], text.Columns(cell)), treeWidths[j])
 		}
 	}
 	p.narrow(&widths)

@@ -8,7 +8,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
-	"a2atap/tui"
+	"a2atap/tui/text"
 )
 
 // Whatever the names are and however deep it goes, each line has its number, both names, its outcome and what is wrong.
@@ -90,7 +90,7 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := strings.TrimSuffix(out.String(), "\n")
-		if got := tui.Width(line); got > width {
+		if got := text.Columns(line); got > width {
 			t.Errorf("at %d the line is %d wide: %q", width, got, line)
 		}
 		if width >= 80 && !strings.HasSuffix(line, " ? stream-closed") {

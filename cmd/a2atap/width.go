@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"a2atap/proxy/capture/credential"
-	"a2atap/tui"
 	"a2atap/tui/terminal"
+	"a2atap/tui/text"
 )
 
 // usualWidth is the width of a terminal that does not say how wide it is.
@@ -28,22 +28,22 @@ func columnsOf(w io.Writer) int {
 }
 
 // inColumns returns a foreign text without passwords, cut or filled up to so many columns.
-func inColumns(text string, columns int) string {
-	text = tui.Clip(credential.WithoutUserinfo(text), columns)
-	return text + strings.Repeat(" ", max(columns-tui.Width(text), 0))
+func inColumns(words string, columns int) string {
+	words = text.Clip(credential.WithoutUserinfo(words), columns)
+	return words + strings.Repeat(" ", max(columns-text.Columns(words), 0))
 }
 
 // fit cuts the pieces of a line to so many columns; 0 is any number of them. Blanks at the end are left out.
 func fit(line []piece, columns int) []piece {
 	left := columns
 	for i := range line {
-		line[i].text = tui.Clean(credential.WithoutUserinfo(line[i].text))
+		line[i].text = text.Clean(credential.WithoutUserinfo(line[i].text))
 		if columns == 0 {
 			continue
 		}
-		width := tui.Width(line[i].text)
+		width := text.Columns(line[i].text)
 		if more := i+1 < len(line); width > left || more && width == left {
-			line[i].text = tui.Clip(line[i].text+strings.Repeat(" ", left), left)
+			line[i].text = text.Clip(line[i].text+strings.Repeat(" ", left), left)
 			line = line[:i+1]
 			break
 		}
@@ -59,8 +59,8 @@ func fit(line []piece, columns int) []piece {
 // are.
 func linkWords(client, agent string, columns int) string {
 	const arrow = " → "
-	client, agent = tui.Clean(client), tui.Clean(agent)
-	room := columns - tui.Width(arrow)
-	left := min(tui.Width(client), max(room/2, room-tui.Width(agent)))
-	return tui.Clip(client, left) + arrow + tui.Clip(agent, room-left)
+	client, agent = text.Clean(client), text.Clean(agent)
+	room := columns - text.Columns(arrow)
+	left := min(text.Columns(client), max(room/2, room-text.Columns(agent)))
+	return text.Clip(client, left) + arrow + text.Clip(agent, room-left)
 }

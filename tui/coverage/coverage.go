@@ -264,11 +264,7 @@ func (c *Panel) View() []style.Line {
 func (c *Panel) line(i int) style.Line {
 	l := c.outline.At(i)
 	what := &c.lines[l.Item]
-	cursor := " "
-	if i == c.outline.Cursor {
-		cursor = ">"
-	}
-	row := style.Line{Selected: i == c.outline.Cursor}.Add(style.Strong, cursor)
+	row := c.outline.Row(i)
 	indent := text.Blanks(2 * l.Level)
 	switch {
 	case what.rule == nil:
@@ -292,7 +288,7 @@ func (c *Panel) ruleLine(row style.Line, what *coverageLine, times string) style
 		Add(style.Dim, what.rule.Title)
 }
 
-// coverage is the message of loader.coverage.
+// coverage is the message of readCoverage.
 type coverage struct {
 	ticket uint64
 	result *analyzer.Result

@@ -39,26 +39,23 @@ type Panel struct {
 	ctx         context.Context // ends when the view is left
 	leave       context.CancelFunc
 	doc         document.Document
-	Ready       bool             // doc is there
-	loading     uint64           // ticket of the exchange under way
-	building    uint64           // ticket of the document under way
-	reading     uint64           // ticket of the rows under way
-	reloadAgain bool             // the exchange has changed since it was loaded
-	took        time.Duration    // how long loading took the last time
-	extra       []int            // indices of the events that have lines below their rows, in order
-	rows        map[int]eventRow // by index of the event
-	toEnd       bool             // the end was asked for before it was there
-	sought      bool             // the cursor is at the goal, or the user has moved it
-	folds       document.Folding
-	near        spot           // where the cursor was when all was folded
-	nearTo      analyzer.Place // what it was at; none otherwise
+	Ready       bool          // doc is there
+	loading     uint64        // ticket of the exchange under way
+	building    uint64        // ticket of the document under way
+	reloadAgain bool          // the exchange has changed since it was loaded
+	took        time.Duration // how long loading took the last time
+	extra       []int         // indices of the events that have lines below their rows, in order
+	rows        eventRows
+	toEnd       bool // the end was asked for before it was there
+	sought      bool // the cursor is at the goal, or the user has moved it
+	folds       folds
 	search      search
 	pendingKeys []keys.Action      // keys that were pressed before the document was there; the inspector performs them then
 	kept        []analyzer.Finding // as a reading says
 	Err         error
 }
 
-// loaded is the message of loader.exchange.
+// loaded is the message of readOn.
 type loaded struct {
 	load.Excerpt
 	found  []analyzer.Finding // as a reading says
@@ -69,9 +66,11 @@ type loaded struct {
 
 func New(s *panel.Shared, goal analyzer.Place) *Panel {
 	d := &Panel{
-		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown, rows: make(map[int]eventRow),
+		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown,
 		search: search{pattern: s.Pattern, opened: -1},
 	}
+	d.rows = eventRows{panel: d, known: make(map[int]eventRow)}
+	d.folds.panel = d
 	d.search.quiet = true
 	if s.Pattern != nil {
 		d.limit = document.MaxShown
@@ -143,7 +142,7 @@ func (d *Panel) Resize(width, height int) tea.Cmd {
 	d.Window.Height = max(height, 0)
 	d.Window.Reveal()
 	if d.width == width {
-		return d.summarise()
+		return d.rows.read()
 	}
 	d.width = width
 	return d.build()
@@ -168,7 +167,7 @@ func (d *Panel) build() tea.Cmd {
 func (d *Panel) source() document.Source {
 	return document.Source{
 		Context: d.ctx, Excerpt: d.Excerpt, Findings: d.findings(), View: d.mode, Width: max(d.width, 8),
-		Limit: d.limit, Folds: d.folds, Note: d.shared.Notes.Of(d.Seq, d.Exchange.ID), Pattern: d.search.pattern,
+		Limit: d.limit, Folds: d.folds.Folding, Note: d.shared.Notes.Of(d.Seq, d.Exchange.ID), Pattern: d.search.pattern,
 	}
 }
 
@@ -189,9 +188,9 @@ func (d *Panel) Update(msg tea.Msg) tea.Cmd {
 	case document.Built:
 		return d.setDocument(msg)
 	case rowsRead:
-		return d.setRows(msg)
+		return d.rows.take(msg)
 	case eventsSearched:
-		return d.searched(msg)
+		return d.search.searched(d, msg)
 	case panel.ExchangesChanged:
 		if _, mine := slices.BinarySearch(msg.Seqs, d.Seq); mine {
 			return d.reload()
@@ -230,7 +229,7 @@ func (d *Panel) load(msg loaded) tea.Cmd {
 		return nil
 	}
 	first := d.Exchange == nil
-	at := d.Spot()
+	at := d.spot()
 	d.Excerpt, d.kept = msg.Excerpt, msg.found
 	var cmds []tea.Cmd
 	if first || !d.More {
@@ -238,7 +237,7 @@ func (d *Panel) load(msg loaded) tea.Cmd {
 	}
 	if d.Ready {
 		d.grow(at)
-		cmds = append(cmds, d.summarise(), d.searchOn(), d.advance())
+		cmds = append(cmds, d.rows.read(), d.search.searchOn(d), d.search.advance(d))
 	}
 	switch {
 	case d.More:
@@ -259,23 +258,24 @@ func (d *Panel) grow(at spot) {
 		d.toEnd = d.More
 		return
 	}
-	d.Window.Move(d.lineOf(at))
+	d.Window.Move(d.layout().lineOf(at))
 }
 
-// setRows takes rows that were read.
-func (d *Panel) setRows(msg rowsRead) tea.Cmd {
-	if msg.ticket != d.reading {
+// take takes rows that were read.
+func (r *eventRows) take(msg rowsRead) tea.Cmd {
+	d := r.panel
+	if msg.ticket != r.ticket {
 		return nil
 	}
-	d.reading = 0
+	r.ticket = 0
 	for i, row := range msg.rows {
-		d.rows[msg.first+i] = row
+		r.known[msg.first+i] = row
 	}
 	if msg.err != nil {
 		d.Err = msg.err
 		return nil
 	}
-	return d.summarise()
+	return r.read()
 }
 
 // setDocument replaces the document, and keeps the cursor at the same content.
@@ -283,7 +283,7 @@ func (d *Panel) setDocument(msg document.Built) tea.Cmd {
 	if msg.Ticket != d.building {
 		return nil
 	}
-	at := d.Spot()
+	at := d.spot()
 	d.building, d.doc = 0, msg.Doc
 	d.index()
 	if d.Ready {
@@ -293,8 +293,8 @@ func (d *Panel) setDocument(msg document.Built) tea.Cmd {
 		d.Ready = true
 		d.Window.Move(0)
 	}
-	d.seekNear()
-	return tea.Batch(d.seekGoal(), d.searchOn(), d.toMatch(), d.advance(), d.summarise())
+	d.folds.seekNear()
+	return tea.Batch(d.seekGoal(), d.search.searchOn(d), d.search.toMatch(d), d.search.advance(d), d.rows.read())
 }
 
 // index notes which events have lines below their rows.
@@ -310,7 +310,7 @@ func (d *Panel) index() {
 }
 
 // AtRest reports whether all is shown that was read, and nothing is being read but the exchange itself.
-func (d *Panel) AtRest() bool { return d.Ready && d.reading == 0 && d.building == 0 }
+func (d *Panel) AtRest() bool { return d.Ready && d.rows.ticket == 0 && d.building == 0 }
 
 // seekGoal moves to the goal, once what it names was read.
 func (d *Panel) seekGoal() tea.Cmd {
@@ -329,18 +329,19 @@ func (d *Panel) call() *a2a.Call {
 	return &d.doc.Reading.Call
 }
 
-// summarise returns the command that reads the visible rows of events.
-func (d *Panel) summarise() tea.Cmd {
-	if d.reading != 0 || !d.Ready || d.events() == 0 {
+// read returns the command that reads the visible rows of events.
+func (r *eventRows) read() tea.Cmd {
+	d := r.panel
+	if r.ticket != 0 || !d.Ready || d.Events.Length() == 0 {
 		return nil
 	}
 	first, last := -1, -1
 	for n := d.Window.Top; n < d.Window.Bottom(); n++ {
-		s := d.spotAt(n)
+		s := d.layout().spotAt(n)
 		if s.zone != zoneEvents {
 			continue
 		}
-		if _, there := d.rows[s.index]; there || s.index >= d.events() {
+		if _, there := r.known[s.index]; there || s.index >= d.Events.Length() {
 			continue
 		}
 		if first < 0 {
@@ -351,11 +352,11 @@ func (d *Panel) summarise() tea.Cmd {
 	if first < 0 {
 		return nil
 	}
-	if len(d.rows) > maxRows {
-		clear(d.rows)
+	if len(r.known) > maxRows {
+		clear(r.known)
 	}
-	d.reading = d.shared.Ticket()
-	return readRows(d.shared.Load, d.ctx, d.reading, d.Seq, d.Excerpt.Events, *d.call(), first, last)
+	r.ticket = d.shared.Ticket()
+	return readRows(d.ctx, d.shared.Load, r.ticket, d.Seq, d.Excerpt.Events, *d.call(), first, last)
 }
 
 // TurnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
@@ -367,7 +368,7 @@ func (d *Panel) TurnTo(at analyzer.Place) tea.Cmd {
 	if !d.Ready {
 		return nil
 	}
-	return tea.Batch(d.seekGoal(), d.summarise())
+	return tea.Batch(d.seekGoal(), d.rows.read())
 }
 
 func (d *Panel) act(a keys.Action) tea.Cmd {
@@ -381,15 +382,15 @@ func (d *Panel) act(a keys.Action) tea.Cmd {
 	case keys.Open:
 		return d.toggle()
 	case keys.FoldNode:
-		return d.fold()
+		return d.folds.fold()
 	case keys.UnfoldNode:
-		return d.toggleNode()
+		return d.folds.toggleNode()
 	case keys.FoldAll:
-		return d.foldAll()
+		return d.folds.foldAll()
 	case keys.NextMatch:
-		return d.goOn(1)
+		return d.search.goOn(d, 1)
 	case keys.PreviousMatch:
-		return d.goOn(-1)
+		return d.search.goOn(d, -1)
 	case keys.ChangeView:
 		d.mode = (d.mode + 1) % document.Views
 		d.search.restart()
@@ -402,7 +403,7 @@ func (d *Panel) act(a keys.Action) tea.Cmd {
 	default:
 		d.Window.Act(a)
 	}
-	return d.summarise()
+	return d.rows.read()
 }
 
 func (d *Panel) Click(y int) tea.Cmd {
@@ -413,9 +414,9 @@ func (d *Panel) Click(y int) tea.Cmd {
 func (d *Panel) Why(a keys.Action) string {
 	switch a {
 	case keys.FoldNode, keys.UnfoldNode, keys.FoldAll:
-		return d.whyNotFolding(a)
+		return d.folds.whyNot(a)
 	case keys.Open:
-		return panel.Unless(!d.Ready || d.EventAtCursor() >= 0 || d.nodeUnderCursor() != document.NoNode,
+		return panel.Unless(!d.Ready || d.EventAtCursor() >= 0 || d.folds.underCursor() != document.NoNode,
 			"the selected line is neither an event nor an object or array")
 	case keys.LoadMore:
 		switch {
@@ -428,13 +429,14 @@ func (d *Panel) Why(a keys.Action) string {
 	return ""
 }
 
-func (d *Panel) whyNotFolding(a keys.Action) string {
+func (f *folds) whyNot(a keys.Action) string {
+	d := f.panel
 	switch {
 	case d.mode != document.JSON:
 		return "only JSON can be folded; v changes the view"
-	case a == keys.FoldNode && d.Ready && !d.canFold():
+	case a == keys.FoldNode && d.Ready && !f.can():
 		return "the selected line is in no object or array"
-	case a == keys.UnfoldNode && d.Ready && d.nodeUnderCursor() != document.NodeFolded:
+	case a == keys.UnfoldNode && d.Ready && f.underCursor() != document.NodeFolded:
 		return "the selected line is not folded"
 	}
 	return ""

@@ -25,12 +25,12 @@ func TestSpotsAndLines(t *testing.T) {
 	}
 	seen := make(map[spot]bool)
 	for n := range d.Length() {
-		s := d.spotAt(n)
+		s := d.layout().spotAt(n)
 		if seen[s] {
 			t.Fatalf("line %d is %+v, which was there before", n, s)
 		}
 		seen[s] = true
-		if got := d.lineOf(s); got != n {
+		if got := d.layout().lineOf(s); got != n {
 			t.Errorf("line %d is %+v, which is line %d", n, s, got)
 		}
 	}

@@ -9,59 +9,73 @@ import (
 	"a2atap/tui/document"
 )
 
-// nodeUnderCursor says how the object or array that begins in the line under the cursor is shown.
-func (d *Panel) nodeUnderCursor() document.Node {
-	if l := d.LineAt(d.Spot()); d.Ready && l != nil {
+// folds are the objects and arrays of JSON texts that are folded.
+type folds struct {
+	panel *Panel
+	document.Folding
+	near   spot           // where the cursor was when all was folded
+	nearTo analyzer.Place // what it was at; none otherwise
+}
+
+// underCursor says how the object or array that begins in the line under the cursor is shown.
+func (f *folds) underCursor() document.Node {
+	d := f.panel
+	if l := d.CursorLine(); d.Ready && l != nil {
 		return l.Node
 	}
 	return document.NoNode
 }
 
-// canFold reports whether there is an object or array to fold under or around the cursor.
-func (d *Panel) canFold() bool {
-	lines, _, i := d.part(d.Spot())
+// can reports whether there is an object or array to fold under or around the cursor.
+func (f *folds) can() bool {
+	d := f.panel
+	lines, _, i := d.layout().part(d.spot())
 	return d.Ready && document.NodeAround(lines, i) >= 0
 }
 
 // fold folds the object or array under or around the cursor.
-func (d *Panel) fold() tea.Cmd {
-	lines, first, i := d.part(d.Spot())
+func (f *folds) fold() tea.Cmd {
+	d := f.panel
+	lines, first, i := d.layout().part(d.spot())
 	if i = document.NodeAround(lines, i); i < 0 {
 		return nil
 	}
 	d.Window.Move(first + i)
-	return d.toggleNode()
+	return f.toggleNode()
 }
 
 // toggleNode folds or unfolds the object or array that begins under the cursor.
-func (d *Panel) toggleNode() tea.Cmd {
-	l := d.LineAt(d.Spot())
+func (f *folds) toggleNode() tea.Cmd {
+	d := f.panel
+	l := d.CursorLine()
 	if l == nil || l.Node == document.NoNode {
 		return nil
 	}
-	d.folds.Toggle(l.Place)
+	f.Toggle(l.Place)
 	return d.build()
 }
 
 // foldAll folds what is below the first level, or unfolds all if that was done before. The cursor stays at its place
 // or, if that is folded then, goes to what is around it.
-func (d *Panel) foldAll() tea.Cmd {
-	d.folds = document.Folding{All: !d.folds.All}
-	s := d.Spot()
-	if l := d.LineAt(s); l != nil && l.Place.HasPointer {
-		d.near, d.nearTo = s, l.Place
+func (f *folds) foldAll() tea.Cmd {
+	d := f.panel
+	f.Folding = document.Folding{All: !f.All}
+	s := d.spot()
+	if l := d.layout().lineAt(s); l != nil && l.Place.HasPointer {
+		f.near, f.nearTo = s, l.Place
 	}
 	return d.build()
 }
 
 // seekNear moves to what is left of the place where the cursor was before foldAll.
-func (d *Panel) seekNear() {
-	at := d.nearTo
-	d.nearTo = analyzer.Place{}
+func (f *folds) seekNear() {
+	d := f.panel
+	at := f.nearTo
+	f.nearTo = analyzer.Place{}
 	if at.Exchange == 0 {
 		return
 	}
-	lines, first, _ := d.part(d.near)
+	lines, first, _ := d.layout().part(f.near)
 	best, length := -1, -1
 	for i := range lines {
 		l := &lines[i]
@@ -79,8 +93,9 @@ func (d *Panel) seekNear() {
 }
 
 // reveal unfolds what a finding is in, and goes there.
-func (d *Panel) reveal(at analyzer.Place) tea.Cmd {
-	d.folds.UnfoldAround(at)
+func (f *folds) reveal(at analyzer.Place) tea.Cmd {
+	d := f.panel
+	f.UnfoldAround(at)
 	d.goal, d.sought = at, false
 	return d.build()
 }

@@ -12,8 +12,8 @@ import (
 
 // toggle folds or unfolds the object or array, or opens or closes the event, under the cursor.
 func (d *Panel) toggle() tea.Cmd {
-	if d.nodeUnderCursor() != document.NoNode {
-		return d.toggleNode()
+	if d.folds.underCursor() != document.NoNode {
+		return d.folds.toggleNode()
 	}
 	i := d.EventAtCursor()
 	if i < 0 {
@@ -22,7 +22,7 @@ func (d *Panel) toggle() tea.Cmd {
 	if d.search.opened == i {
 		d.search.opened = -1
 	}
-	row := d.lineOf(spot{zoneEvents, i, -1})
+	row := d.layout().lineOf(spot{zoneEvents, i, -1})
 	if _, open := d.doc.Open[i]; open {
 		d.doc.Open = maps.Clone(d.doc.Open)
 		delete(d.doc.Open, i)
@@ -55,44 +55,24 @@ func (d *Panel) nextSection() {
 func (d *Panel) Jump(step int) (tea.Cmd, bool) {
 	d.sought, d.toEnd = true, false
 	n := d.Window.Cursor
-	if l := d.LineAt(d.Spot()); step < 0 || l == nil || len(l.Hidden) == 0 { // what is folded stands behind its line
+	if l := d.CursorLine(); step < 0 || l == nil || len(l.Hidden) == 0 { // what is folded stands behind its line
 		n += step
 	}
 	for n >= 0 && n < d.Window.Length {
-		s := d.spotAt(n)
-		switch l := d.LineAt(s); {
+		s := d.layout().spotAt(n)
+		switch l := d.layout().lineAt(s); {
 		case l == nil:
 		case len(l.Hidden) > 0 && step > 0:
-			return d.reveal(l.Hidden[0]), true
+			return d.folds.reveal(l.Hidden[0]), true
 		case len(l.Hidden) > 0:
-			return d.reveal(l.Hidden[len(l.Hidden)-1]), true
+			return d.folds.reveal(l.Hidden[len(l.Hidden)-1]), true
 		case l.Finding:
 			d.show(n)
-			return d.summarise(), true
+			return d.rows.read(), true
 		}
-		n = d.skip(n, step, s)
+		n = d.layout().skip(n, step, s)
 	}
 	return nil, false
-}
-
-// skip returns the line to examine after n; rows of events without content or findings below them are skipped.
-func (d *Panel) skip(n, step int, s spot) int {
-	if s.zone != zoneEvents || s.sub >= 0 {
-		return n + step
-	}
-	i, there := slices.BinarySearch(d.extra, s.index)
-	switch {
-	case step > 0 && there:
-		return n + 1
-	case step > 0 && i < len(d.extra):
-		return d.lineOf(spot{zoneEvents, d.extra[i], -1}) + 1
-	case step > 0:
-		return d.lineOf(spot{zoneAfter, 0, -1})
-	case i > 0:
-		before := d.extra[i-1]
-		return d.lineOf(spot{zoneEvents, before, len(d.below(before)) - 1})
-	}
-	return len(d.doc.Before) - 1
 }
 
 // seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
@@ -115,9 +95,9 @@ func (d *Panel) seek(at analyzer.Place) tea.Cmd {
 		consider(i, &d.doc.Before[i])
 	}
 	if i := d.indexOf(at); i >= 0 {
-		near = d.lineOf(spot{zoneEvents, i, -1})
-		for sub := range d.below(i) {
-			consider(near+1+sub, &d.below(i)[sub])
+		near = d.layout().lineOf(spot{zoneEvents, i, -1})
+		for sub := range d.layout().below(i) {
+			consider(near+1+sub, &d.layout().below(i)[sub])
 		}
 	}
 	if exact >= 0 {
@@ -127,7 +107,7 @@ func (d *Panel) seek(at analyzer.Place) tea.Cmd {
 		d.show(near)
 	}
 	if hidden && exact < 0 {
-		return d.reveal(at)
+		return d.folds.reveal(at)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (f *search) counts(d *Panel) (before, in, after int) {
 
 // done reports whether everything was searched that is there.
 func (f *search) done(d *Panel) bool {
-	return f.stopped || f.err != nil || !d.More && f.next >= d.events()
+	return f.stopped || f.err != nil || !d.More && f.next >= d.Events.Length()
 }
 
 // running reports whether the search is still under way.
@@ -106,8 +106,8 @@ func (f *search) words(d *Panel) string {
 	case f.err != nil:
 		words += ", ! " + f.err.Error()
 	case f.running(d):
-		words += fmt.Sprintf(", searching %d %%", 100*f.next/max(d.events(), 1))
-	case f.stopped && f.next < d.events():
+		words += fmt.Sprintf(", searching %d %%", 100*f.next/max(d.Events.Length(), 1))
+	case f.stopped && f.next < d.Events.Length():
 		words += fmt.Sprintf(" in %s", text.Plural(f.next, "event"))
 	}
 	return words
@@ -166,15 +166,14 @@ func (d *Panel) Light(p *find.Pattern) tea.Cmd {
 }
 
 // goOn goes to the next match or the previous one, as soon as it is known.
-func (d *Panel) goOn(step int) tea.Cmd {
-	f := &d.search
+func (f *search) goOn(d *Panel, step int) tea.Cmd {
 	if f.pattern != d.shared.Pattern { // it was changed elsewhere since
 		cmd := d.LookFor(d.shared.Pattern)
 		f.step = step
 		return cmd
 	}
 	f.step, f.stopped, f.quiet = step, false, false
-	return tea.Batch(d.searchOn(), d.advance())
+	return tea.Batch(f.searchOn(d), f.advance(d))
 }
 
 // CancelSearch stops a search that is under way, and reports whether one was.
@@ -188,9 +187,8 @@ func (d *Panel) CancelSearch() bool {
 }
 
 // searchOn returns the command that searches on in the events.
-func (d *Panel) searchOn() tea.Cmd {
-	f := &d.search
-	if f.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= d.events() || !d.Ready {
+func (f *search) searchOn(d *Panel) tea.Cmd {
+	if f.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= d.Events.Length() || !d.Ready {
 		return nil
 	}
 	f.ticket = d.shared.Ticket()
@@ -198,8 +196,7 @@ func (d *Panel) searchOn() tea.Cmd {
 }
 
 // searched takes events that were searched.
-func (d *Panel) searched(msg eventsSearched) tea.Cmd {
-	f := &d.search
+func (f *search) searched(d *Panel, msg eventsSearched) tea.Cmd {
 	if msg.ticket != f.ticket {
 		return nil
 	}
@@ -209,18 +206,17 @@ func (d *Panel) searched(msg eventsSearched) tea.Cmd {
 		sum += e.upto
 		f.events = append(f.events, eventMatches{e.index, sum})
 	}
-	return tea.Batch(d.searchOn(), d.advance())
+	return tea.Batch(f.searchOn(d), f.advance(d))
 }
 
 // advance goes to the match that was asked for, if it is known by now.
-func (d *Panel) advance() tea.Cmd {
-	f := &d.search
+func (f *search) advance(d *Panel) tea.Cmd {
 	if f.step == 0 || !d.Ready || d.building != 0 || d.doc.Pattern != f.pattern {
 		return nil
 	}
 	before, in, after := f.counts(d)
 	all, step := before+in+after, f.step
-	to, sure := d.nextMatch(step)
+	to, sure := f.nextMatch(d, step)
 	if !sure && !f.done(d) {
 		return nil
 	}
@@ -243,14 +239,14 @@ func (d *Panel) advance() tea.Cmd {
 	} else if wrapped {
 		d.shared.Message = "no match further up; the search goes on at the end"
 	}
-	return d.toMatch()
+	return f.toMatch(d)
 }
 
 // nextMatch returns the position of the match before or behind the cursor, which may not exist, and whether that is
 // sure although not all was searched yet.
-func (d *Panel) nextMatch(step int) (position int, sure bool) {
-	f, s := &d.search, d.Spot()
-	lines, _, i := d.part(s)
+func (f *search) nextMatch(d *Panel, step int) (position int, sure bool) {
+	s := d.spot()
+	lines, _, i := d.layout().part(s)
 	n := 0 // matches of the part before the cursor
 	if i > 0 {
 		n = lines[min(i, len(lines))-1].Upto
@@ -271,8 +267,7 @@ func (d *Panel) nextMatch(step int) (position int, sure bool) {
 }
 
 // toMatch goes to the match that is the goal. If its event is closed or it is folded, that is opened first.
-func (d *Panel) toMatch() tea.Cmd {
-	f := &d.search
+func (f *search) toMatch(d *Panel) tea.Cmd {
 	if f.goal == nil || d.building != 0 || !d.Ready {
 		return nil
 	}
@@ -282,9 +277,9 @@ func (d *Panel) toMatch() tea.Cmd {
 		return nil
 	}
 	if _, open := d.doc.Open[m.index]; m.zone == zoneEvents && !open {
-		return d.openFor(m.index)
+		return f.openFor(d, m.index)
 	}
-	lines, first, _ := d.part(spot{m.zone, m.index, 0})
+	lines, first, _ := d.layout().part(spot{m.zone, m.index, 0})
 	i := slices.IndexFunc(lines, func(l document.Line) bool { return l.Upto > m.n })
 	switch {
 	case i < 0:
@@ -296,12 +291,12 @@ func (d *Panel) toMatch() tea.Cmd {
 	}
 	f.goal, f.here, f.there = nil, m, true
 	d.show(first + i)
-	return d.summarise()
+	return d.rows.read()
 }
 
 // openFor opens an event to show a match in it, and closes the one that was opened for the match before.
-func (d *Panel) openFor(index int) tea.Cmd {
-	at := d.Spot()
+func (f *search) openFor(d *Panel, index int) tea.Cmd {
+	at := d.spot()
 	open := make(map[int][]document.Line, len(d.doc.Open)+1)
 	for i, lines := range d.doc.Open {
 		if i != d.search.opened {
@@ -312,11 +307,11 @@ func (d *Panel) openFor(index int) tea.Cmd {
 	d.doc.Open, d.search.opened = open, index
 	d.index()
 	d.Window.Length = d.Length()
-	d.Window.Move(d.lineOf(at))
+	d.Window.Move(d.layout().lineOf(at))
 	return d.build()
 }
 
-// eventsSearched is the message of loader.searchEvents.
+// eventsSearched is the message of searchEvents.
 type eventsSearched struct {
 	ticket  uint64
 	next    int            // events before this one were searched

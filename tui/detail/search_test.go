@@ -26,7 +26,7 @@ func BenchmarkSearchEvents(b *testing.B) {
 	}
 	for b.Loop() {
 		d.search = search{pattern: p, opened: -1}
-		for d.search.next < d.events() {
+		for d.search.next < d.Events.Length() {
 			d.search.ticket = 1
 			msg := searchEvents(l, 1, d.source(), d.search.next, d.search.arrival)().(eventsSearched)
 			if msg.err != nil {

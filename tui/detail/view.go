@@ -17,6 +17,13 @@ import (
 	"a2atap/tui/text"
 )
 
+// eventRows are the rows of events that were read, those that are seen and some that were.
+type eventRows struct {
+	panel  *Panel
+	known  map[int]eventRow // by index of the event
+	ticket uint64           // of those that are being read; 0 if none are
+}
+
 // An eventRow is what the row of an event shows.
 type eventRow struct {
 	at, before   time.Duration
@@ -26,7 +33,7 @@ type eventRow struct {
 	words        string
 }
 
-// rowsRead is the message of loader.rows: the rows of consecutive events, from the index first on.
+// rowsRead is the message of readRows: the rows of consecutive events, from the index first on.
 type rowsRead struct {
 	ticket uint64
 	first  int
@@ -35,7 +42,7 @@ type rowsRead struct {
 }
 
 // readRows reads the rows of the events first..last.
-func readRows(l *load.Loader, ctx context.Context, ticket, seq uint64, s load.Stream, call a2a.Call, first, last int) tea.Cmd {
+func readRows(ctx context.Context, l *load.Loader, ticket, seq uint64, s load.Stream, call a2a.Call, first, last int) tea.Cmd {
 	return func() tea.Msg {
 		answer := rowsRead{ticket: ticket, first: first}
 		before := s.Page(first).Before
@@ -52,121 +59,12 @@ func readRows(l *load.Loader, ctx context.Context, ticket, seq uint64, s load.St
 	}
 }
 
-// A zone is a part of the detail.
-type zone uint8
-
-const (
-	zoneBefore zone = iota // request, and head of the answer
-	zoneEvents             // rows of events, and lines below them
-	zoneAfter              // how it ended
-)
-
-// A spot identifies a line of the detail, also when lines are added or removed elsewhere.
-type spot struct {
-	zone  zone
-	index int // of the line, or of the event
-	sub   int // of the line below the row of an event; -1 is the row
-}
-
-// events returns how many rows of events there are, as far as they were read.
-func (d *Panel) events() int { return d.Excerpt.Events.Length() }
-
-// below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
-func (d *Panel) below(i int) []document.Line {
-	if lines, open := d.doc.Open[i]; open {
-		return lines
-	}
-	return d.doc.Marks[i]
-}
-
-// Length returns how many lines there are.
-func (d *Panel) Length() int {
-	n := len(d.doc.Before) + d.events() + len(d.doc.After)
-	for _, i := range d.extra {
-		n += len(d.below(i))
-	}
-	return n
-}
-
 // Spot returns the spot under the cursor.
-func (d *Panel) Spot() spot { return d.spotAt(d.Window.Cursor) }
-
-// spotAt returns the spot of a line.
-func (d *Panel) spotAt(n int) spot {
-	if n < len(d.doc.Before) {
-		return spot{zoneBefore, n, -1}
-	}
-	n -= len(d.doc.Before)
-	lines := 0 // below the rows that were passed
-	for _, i := range d.extra {
-		if n <= i+lines {
-			break
-		}
-		if below := len(d.below(i)); n <= i+lines+below {
-			return spot{zoneEvents, i, n - i - lines - 1}
-		}
-		lines += len(d.below(i))
-	}
-	if n-lines < d.events() {
-		return spot{zoneEvents, n - lines, -1}
-	}
-	return spot{zoneAfter, n - lines - d.events(), -1}
-}
-
-// lineOf is the inverse of spotAt.
-func (d *Panel) lineOf(s spot) int {
-	if s.zone == zoneBefore {
-		return min(s.index, len(d.doc.Before))
-	}
-	n := len(d.doc.Before) + s.index
-	if s.zone == zoneAfter {
-		n += d.events()
-	}
-	for _, i := range d.extra {
-		if s.zone == zoneEvents && i >= s.index {
-			break
-		}
-		n += len(d.below(i))
-	}
-	if s.sub >= 0 {
-		n += 1 + min(s.sub, len(d.below(s.index))-1)
-	}
-	return n
-}
-
-// LineAt returns the line at a spot, or nil if it is the row of an event.
-func (d *Panel) LineAt(s spot) *document.Line {
-	var lines []document.Line
-	i := s.index
-	switch s.zone {
-	case zoneBefore:
-		lines = d.doc.Before
-	case zoneAfter:
-		lines = d.doc.After
-	default:
-		lines, i = d.below(s.index), s.sub
-	}
-	if i < 0 || i >= len(lines) {
-		return nil
-	}
-	return &lines[i]
-}
-
-// part returns the lines of the part of the detail that a spot is in, the line of the detail that is the first of them,
-// and the spot's index among them: -1 for the row of an event, which stands above its part.
-func (d *Panel) part(s spot) (lines []document.Line, first, index int) {
-	switch s.zone {
-	case zoneBefore:
-		return d.doc.Before, 0, s.index
-	case zoneAfter:
-		return d.doc.After, d.lineOf(spot{zoneAfter, 0, -1}), s.index
-	}
-	return d.below(s.index), d.lineOf(spot{zoneEvents, s.index, -1}) + 1, s.sub
-}
+func (d *Panel) spot() spot { return d.layout().spotAt(d.Window.Cursor) }
 
 // EventAtCursor returns the index of the event whose row or content the cursor is on, or -1.
 func (d *Panel) EventAtCursor() int {
-	if s := d.Spot(); d.Ready && s.zone == zoneEvents && s.index < d.events() {
+	if s := d.spot(); d.Ready && s.zone == zoneEvents && s.index < d.Events.Length() {
 		return s.index
 	}
 	return -1
@@ -205,18 +103,18 @@ func (d *Panel) View() []style.Line {
 	}
 	var lines []style.Line
 	for n := d.Window.Top; n < d.Window.Bottom(); n++ {
-		s := d.spotAt(n)
+		s := d.layout().spotAt(n)
 		row := style.Text(style.Normal, " ")
 		if n == d.Window.Cursor {
 			row = style.Text(style.Strong, ">")
 		}
-		if l := d.LineAt(s); l != nil {
+		if l := d.layout().lineAt(s); l != nil {
 			if s.zone == zoneEvents {
 				row = row.Add(style.Dim, text.Pad("│", document.EventIndent))
 			}
 			row = row.Join(l.Highlighted(d.search.numberIn(s)))
-		} else if s.zone == zoneEvents && s.index < d.events() {
-			row = row.Join(d.row(s.index))
+		} else if s.zone == zoneEvents && s.index < d.Events.Length() {
+			row = row.Join(d.rows.draw(s.index))
 		}
 		row.Selected = n == d.Window.Cursor
 		lines = append(lines, row)
@@ -224,9 +122,10 @@ func (d *Panel) View() []style.Line {
 	return lines
 }
 
-// row draws the row of an event: its number, its time, the pause before it, its size, a bar for the pause, and its
+// draw draws the row of an event: its number, its time, the pause before it, its size, a bar for the pause, and its
 // summary.
-func (d *Panel) row(i int) style.Line {
+func (r *eventRows) draw(i int) style.Line {
+	d := r.panel
 	number := "·"
 	if k := d.Excerpt.Events.Number(i); k > 0 {
 		number += strconv.Itoa(k)
@@ -239,8 +138,8 @@ func (d *Panel) row(i int) style.Line {
 		mark := d.doc.Marks[i][0].Spans[0]
 		sign, look = string([]rune(mark.Text)[:1]), mark.Style
 	}
-	row := style.Text(look, sign+" ").Add(style.Strong, text.Pad(number, max(len(strconv.Itoa(d.events())), 4)+2))
-	e, there := d.rows[i]
+	row := style.Text(look, sign+" ").Add(style.Strong, text.Pad(number, max(len(strconv.Itoa(d.Events.Length())), 4)+2))
+	e, there := r.known[i]
 	if !there {
 		return row.Add(style.Dim, "…")
 	}
@@ -254,7 +153,7 @@ func (d *Panel) row(i int) style.Line {
 	if i == 0 {
 		e.before = d.Exchange.Response.At
 	}
-	row = row.Add(style.Dim, text.PadLeft(d.when(e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
+	row = row.Add(style.Dim, text.PadLeft(d.shared.EventTime(d.Exchange.Started, e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
 	if d.width >= 100 {
 		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), 8)+"  ")
 	}
@@ -281,17 +180,6 @@ func (e *eventRow) bar(s chart.Scale, event bool) style.Strip {
 	}
 	b.Put(to, style.Answer, mark)
 	return b
-}
-
-// when returns the time of an event: of the clock, or since the exchange began.
-func (d *Panel) when(at time.Duration) string {
-	switch {
-	case at < 0:
-		return "–"
-	case d.shared.Deltas:
-		return "+" + text.Duration(at)
-	}
-	return d.shared.Clock(d.Exchange.Started.Add(at))
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.

@@ -36,7 +36,7 @@ func (s Side) Words() string {
 	return fmt.Sprint(s.Seq)
 }
 
-// compared is the message of loader.compare.
+// compared is the message of compareSides.
 type compared struct {
 	ticket uint64
 	report *report.Report
@@ -46,15 +46,15 @@ type compared struct {
 }
 
 // compareSides compares two sides as a2atap diff does.
-func compareSides(l *load.Loader,
-	ctx context.Context, ticket uint64, was, now Side, found map[uint64][]analyzer.Finding,
+func compareSides(
+	ctx context.Context, l *load.Loader, ticket uint64, was, now Side, found map[uint64][]analyzer.Finding,
 ) tea.Cmd {
 	return func() tea.Msg {
 		msg := compared{ticket: ticket}
 		var sides [2]*load.Part
 		var names [2]string
 		for i, s := range []Side{was, now} {
-			if sides[i], names[i], msg.err = readSide(l, ctx, s, found); msg.err != nil {
+			if sides[i], names[i], msg.err = readSide(ctx, l, s, found); msg.err != nil {
 				return msg
 			}
 		}
@@ -67,13 +67,13 @@ func compareSides(l *load.Loader,
 			return msg
 		}
 		msg.told = ReportLines(msg.report)
-		msg.rows, msg.err = layBesides(l, ctx, a, b, msg.report)
+		msg.rows, msg.err = layBesides(ctx, l, a, b, msg.report)
 		return msg
 	}
 }
 
 // readSide reads what is to be compared, and names it.
-func readSide(l *load.Loader, ctx context.Context, s Side, found map[uint64][]analyzer.Finding) (*load.Part, string, error) {
+func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]analyzer.Finding) (*load.Part, string, error) {
 	if s.Other != nil {
 		return s.Other, s.Name, nil
 	}
@@ -139,11 +139,11 @@ func WrapReport(l style.Line, columns int) []style.Line {
 
 // layBesides lays both sides out line by line: exchanges that were compared stand beside each other, ids are renamed by
 // where they appear first.
-func layBesides(l *load.Loader, ctx context.Context, a, b *load.Part, r *report.Report) ([]row, error) {
+func layBesides(ctx context.Context, l *load.Loader, a, b *load.Part, r *report.Report) ([]row, error) {
 	was, now := newLaidOut(l), newLaidOut(l)
 	var rows []row
 	if len(a.Chosen) == 1 && len(b.Chosen) == 1 || len(r.Lines) == 0 {
-		return inOrder(l, ctx, was, now, a, b)
+		return inOrder(ctx, l, was, now, a, b)
 	}
 	for _, pair := range r.Lines {
 		left, err := was.exchange(ctx, a, pair.Exchange)
@@ -160,7 +160,7 @@ func layBesides(l *load.Loader, ctx context.Context, a, b *load.Part, r *report.
 }
 
 // inOrder lays out two sides of one exchange each, whether or not they could be compared by meaning.
-func inOrder(l *load.Loader, ctx context.Context, was, now *laidOut, a, b *load.Part) ([]row, error) {
+func inOrder(ctx context.Context, l *load.Loader, was, now *laidOut, a, b *load.Part) ([]row, error) {
 	var texts [2][]style.Line
 	for i, side := range []*load.Part{a, b} {
 		out := []*laidOut{was, now}[i]

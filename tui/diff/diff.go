@@ -76,7 +76,7 @@ func (d *Panel) Leave() { d.leave() }
 func (d *Panel) Begin() tea.Cmd {
 	d.loading = d.shared.Ticket()
 	found := d.shared.Found.Within(1, d.shared.Info.Exchanges)
-	return compareSides(d.shared.Load, d.ctx, d.loading, d.was, d.now, found)
+	return compareSides(d.ctx, d.shared.Load, d.loading, d.was, d.now, found)
 }
 
 func (d *Panel) Resize(width, height int) tea.Cmd {

@@ -9,89 +9,18 @@
 package document
 
 import (
-	"context"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/notes"
-	"a2atap/tui/find"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
-// A View is how the detail shows bodies and events.
-type View uint8
-
-const (
-	JSON    View = iota // content codings taken off, JSON laid out
-	Decoded             // the A2A objects
-	Raw                 // the bytes as they were recorded
-	Views
-)
-
 func (v View) String() string { return [...]string{"as JSON", "decoded", "raw"}[v] }
-
-// Bounds of what is shown of a body.
-const (
-	FirstShown = 64 << 10
-	MaxShown   = 1 << 20
-	MaxLines   = 50_000 // of one body, however short they are
-)
-
-// A Line is a line of the detail.
-type Line struct {
-	style.Line
-	Place      analyzer.Place
-	Finding    bool              // it is a finding at place
-	Found      *analyzer.Finding // which, if it is one
-	highlights []Highlight       // where it matches what is searched for, in order
-	Upto       int               // matches of its part of the detail that begin up to the end of this line
-	Node       Node              // the object or array that begins in it
-	depth      int               // of a JSON text: how many objects and arrays it is in
-	Hidden     []analyzer.Place  // findings inside, if node is folded
-}
-
-// A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
-// some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
-// a great many.
-type Document struct {
-	Before, After []Line
-	Marks         map[int][]Line // by index of the event: its findings
-	Open          map[int][]Line // by index of the event: its content and its findings
-	Cut           bool           // a body is longer than what is shown
-	Total         time.Duration  // that the bars of the events stand for; 0 if there are none
-	Reading       *reading.Reading
-	Pattern       *find.Pattern // that was searched for
-}
-
-// A Source holds what a document is built from.
-type Source struct {
-	load.Excerpt
-	Context  context.Context
-	Load     *load.Loader
-	Findings []analyzer.Finding
-	View     View
-	Width    int
-	Limit    int   // bytes of a body
-	Open     []int // events whose content is shown
-	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
-	Reading  *reading.Reading
-	Folds    Folding
-	Pattern  *find.Pattern // that is searched for; nil if none is
-	Note     notes.Note
-}
-
-// Built is the message of loader.build.
-type Built struct {
-	Ticket uint64
-	Doc    Document
-}
 
 // Build lays an exchange out.
 func Build(l *load.Loader, ticket uint64, s Source) tea.Cmd {
@@ -308,15 +237,8 @@ func (w *writer) ending() {
 	if f := w.Exchange.Fault; f != nil {
 		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
 	}
-	switch {
-	case w.More:
-		w.say(analyzer.Place{}, style.Text(style.Dim, "… loading"), 0)
-	case w.Exchange.State == capture.StateOpen:
-		w.say(analyzer.Place{}, style.Text(style.Warning, "… still open"), 0)
-	case w.Exchange.State == capture.StateInterrupted:
-		w.say(analyzer.Place{}, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
-	case w.Exchange.Ended >= 0:
-		w.say(analyzer.Place{}, style.Text(style.Dim, "ended after "+text.Duration(w.Exchange.Ended)), 0)
+	if l, known := End(w.Exchange, w.More); known {
+		w.say(analyzer.Place{}, l, 0)
 	}
 	if w.Exchange.Lost > 0 {
 		w.say(analyzer.Place{}, style.Text(style.Warning,
@@ -332,4 +254,19 @@ func (w *writer) ending() {
 			w.say(analyzer.Place{}, style.Text(style.Dim, "note: "+note), 2)
 		}
 	}
+}
+
+// End says how an exchange ended, as far as that is known; more of it may be still to be read.
+func End(x *capture.Exchange, more bool) (l style.Line, known bool) {
+	switch {
+	case more:
+		return style.Text(style.Dim, "… loading"), true
+	case x.State == capture.StateOpen:
+		return style.Text(style.Warning, "… still open"), true
+	case x.State == capture.StateInterrupted:
+		return style.Text(style.Warning, "? the recorder ended before the exchange did"), true
+	case x.Ended >= 0:
+		return style.Text(style.Dim, "ended after "+text.Duration(x.Ended)), true
+	}
+	return l, false
 }

@@ -2,14 +2,10 @@ package findings
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/tui/panel"
-	"a2atap/tui/style"
-	"a2atap/tui/text"
 )
 
 // A findingGrouping is what findings stand under.
@@ -100,90 +96,6 @@ func groupFindings(list []analyzer.Finding, by findingGrouping) []findingGroup {
 	return groups
 }
 
-// rebuild lists the findings as they are now. The cursor stays at its finding or heading.
-func (f *Panel) rebuild() {
-	list := f.shared.Found.List
-	groups := groupFindings(list, f.by)
-	var lines []panel.OutlineLine
-	at := -1
-	f.groups = groups
-	for n := range groups {
-		level := 0
-		if f.by != findingsFlat {
-			key := f.by.words() + " " + groups[n].name
-			if f.held.key == key {
-				at = len(lines)
-			}
-			lines = append(lines, panel.OutlineLine{Key: key, Item: n})
-			level = 1
-		}
-		for _, i := range groups[n].found {
-			if at < 0 && f.held.key == "" && f.held.finding != nil && sameFinding(&list[i], f.held.finding) {
-				at = len(lines)
-			}
-			lines = append(lines, panel.OutlineLine{Level: level, Item: i})
-		}
-	}
-	f.list.Set(lines, at)
-}
-
-// heldFinding is what the cursor stays at: a heading, by its key, or a finding.
-type heldFinding struct {
-	key     string
-	finding *analyzer.Finding
-}
-
-// hold remembers what the cursor is at.
-func (f *Panel) hold() {
-	f.held = heldFinding{}
-	if l := f.list.At(f.list.Cursor); l != nil && l.Key != "" {
-		f.held.key = l.Key
-	}
-	if found := f.Selected(); found != nil {
-		copied := *found
-		f.held.finding = &copied
-	}
-}
-
 func sameFinding(a, b *analyzer.Finding) bool {
 	return a.Rule == b.Rule && a.Place == b.Place && a.Message == b.Message
-}
-
-// regroup groups the findings by the next, and keeps the cursor at its finding.
-func (f *Panel) regroup() {
-	f.by = (f.by + 1) % findingGroupings
-	f.held.key = ""
-	f.rebuild()
-	f.hold()
-}
-
-// nameOf says of a finding what its heading does not: its rule, or under a rule who broke it.
-func (f *Panel) nameOf(found *analyzer.Finding) string {
-	if f.by == findingsByRule {
-		return found.Link.Client + " → " + found.Link.Agent
-	}
-	return found.Rule.ID
-}
-
-// groupLine draws a heading.
-func (f *Panel) groupLine(i int, l *panel.OutlineLine) style.Line {
-	g := &f.groups[l.Item]
-	mark, look := style.OfSeverity(g.worst())
-	cursor := " "
-	if i == f.list.Cursor {
-		cursor = ">"
-	}
-	var counts []string
-	for s := analyzer.Error; ; s-- {
-		if n := g.counts[s]; n > 0 {
-			counts = append(counts, text.Plural(n, s.String()))
-		}
-		if s == analyzer.Note {
-			break
-		}
-	}
-	return style.Line{Selected: i == f.list.Cursor && !f.inRule}.Add(style.Strong, cursor).Add(look, mark+" ").
-		Add(style.Title, f.list.FoldSign(l)+text.Pad(g.name, min(30, f.width/2))+" ").
-		Add(style.Normal, fmt.Sprintf("%s in %s", strings.Join(counts, ", "), text.Plural(g.exchanges, "exchange"))).
-		Add(style.Dim, "  "+g.title)
 }

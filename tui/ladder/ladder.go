@@ -27,7 +27,7 @@ type Panel struct {
 	seq         uint64       // the exchange from which it was opened
 	window      panel.Window // over rows
 	height      int
-	content     Content
+	content     content
 	rows        []row
 	message     arrowMessage // of the selected arrow
 	load        *load.Loader // until the panel is left
@@ -93,7 +93,7 @@ func (f *Panel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return f.act(msg)
-	case Content:
+	case content:
 		return f.setContent(msg)
 	case arrowRead:
 		f.setMessage(msg)
@@ -155,7 +155,7 @@ func (f *Panel) reloadIfRelated(seqs []uint64) tea.Cmd {
 	return f.Begin()
 }
 
-func (f *Panel) setContent(msg Content) tea.Cmd {
+func (f *Panel) setContent(msg content) tea.Cmd {
 	if msg.ticket != f.loading {
 		return nil
 	}
@@ -301,11 +301,7 @@ func (f *Panel) View() []style.Line {
 func (f *Panel) line(i int) style.Line {
 	r := f.rows[i]
 	a := f.content.arrows[r.arrow]
-	cursor := " "
-	if i == f.window.Cursor {
-		cursor = ">"
-	}
-	row := style.Line{Selected: i == f.window.Cursor}.Add(style.Strong, cursor)
+	row := f.window.Row(i)
 	if r.finding >= 0 {
 		mark, look := chart.MarkOf(&a, r.finding)
 		return row.Add(look, text.Blanks(chart.Margin-1)+mark+" "+a.Findings[r.finding])

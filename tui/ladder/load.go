@@ -21,8 +21,8 @@ const (
 	maxNeighbours      = 10  // exchanges on either side of one that has no task
 )
 
-// Content is the message of loader.ladderContent: what a ladder shows.
-type Content struct {
+// content is the message of readLadder: what a ladder shows.
+type content struct {
 	ticket   uint64
 	arrows   []sequence.Arrow
 	lanes    []lane
@@ -47,7 +47,7 @@ func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause t
 	return func() tea.Msg {
 		l.Pause(pause)
 		begin := time.Now()
-		w := Content{ticket: ticket, ends: maxLadderEvents}
+		w := content{ticket: ticket, ends: maxLadderEvents}
 		if w.err = l.NeedCards(); w.err == nil {
 			w.err = findRelated(l, &w, seq)
 		}
@@ -67,7 +67,7 @@ func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause t
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *Content) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
+func (w *content) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
 	short := load.Shorten(x, w.ends)
 	reading := l.Reader.Read(short)
 	w.arrows = append(w.arrows, sequence.Of(short, reading, s, found)...)
@@ -88,7 +88,7 @@ func (w *Content) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Summary,
 }
 
 // findRelated finds the exchanges that share a task or a context with one, those that share one with them, and so on.
-func findRelated(l *load.Loader, w *Content, seq uint64) error {
+func findRelated(l *load.Loader, w *content, seq uint64) error {
 	x, err := l.Ends(seq, load.EntryEvents)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func findRelated(l *load.Loader, w *Content, seq uint64) error {
 }
 
 // expandRelated follows tasks and contexts from exchange to exchange until nothing new turns up, or there is enough.
-func expandRelated(l *load.Loader, w *Content, index capture.Index) error {
+func expandRelated(l *load.Loader, w *content, index capture.Index) error {
 	known := make(map[uint64]bool)
 	asked := make(map[capture.Key]bool)
 	keys := load.RelationKeys(w.tasks, w.contexts)
@@ -166,7 +166,7 @@ func relatedKeys(l *load.Loader, seqs []uint64) (keys []capture.Key, err error) 
 }
 
 // trim leaves out exchanges that are far from one, if there are too many.
-func (w *Content) trim(seq uint64) {
+func (w *content) trim(seq uint64) {
 	w.more = max(len(w.seqs)-maxLadderExchanges, 0)
 	if w.more == 0 {
 		return
@@ -177,7 +177,7 @@ func (w *Content) trim(seq uint64) {
 }
 
 // takeNeighbours takes the exchanges around one.
-func takeNeighbours(l *load.Loader, w *Content, seq uint64) error {
+func takeNeighbours(l *load.Loader, w *content, seq uint64) error {
 	w.alone = true
 	info, err := l.Source.Info(l.Context)
 	if err != nil {

@@ -32,7 +32,7 @@ type arrowMessage struct {
 	stop   context.CancelFunc // ends it; nil if nothing is
 }
 
-// arrowRead is the message of loader.arrow.
+// arrowRead is the message of readArrow.
 type arrowRead struct {
 	ticket uint64
 	lines  []document.Line

@@ -97,14 +97,6 @@ func (f *waterfall) Target() analyzer.Place { return analyzer.Place{Exchange: f.
 // fallColumns are the widths of the columns before the bars.
 type fallColumns struct{ number, link, request, status, took int }
 
-// ends returns who called whom, as far as there is room for both.
-func (c fallColumns) ends(client, agent string) string {
-	if c.link < 20 {
-		return "→ " + agent
-	}
-	return client + " → " + agent
-}
-
 func (f *waterfall) columns() fallColumns {
 	c := fallColumns{number: 4, request: 20, status: 3, took: 8}
 	for i := range f.lanes {
@@ -149,7 +141,7 @@ func (f *waterfall) View() []style.Line {
 	c := f.columns()
 	s := f.scale(c)
 	labels, grid := s.Axis()
-	heading := c.head("n", c.ends("client", "agent"), "request", "st", "took", style.Dim)
+	heading := c.head("n", panel.Peers("client", "agent", c.link), "request", "st", "took", style.Dim)
 	for i := range heading.Spans {
 		heading.Spans[i].Style = style.Dim
 	}
@@ -169,21 +161,10 @@ func (f *waterfall) View() []style.Line {
 // row draws an exchange.
 func (f *waterfall) row(i int, c fallColumns, s chart.Scale, grid []int) style.Line {
 	l := &f.lanes[i]
-	mark, look := " ", style.Normal
-	if worst, found := f.shared.Found.Worst(l.Seq); found {
-		mark, look = style.OfSeverity(worst)
-	}
-	cursor := " "
-	if i == f.window.Cursor {
-		cursor = ">"
-	}
+	mark, look := f.shared.Sign(l.Seq)
 	status := style.Normal
 	if l.Failed {
 		status = style.Error
-	}
-	took := "–"
-	if l.Took >= 0 {
-		took = text.Duration(l.Took)
 	}
 	bar := l.bar(s, f.after(i))
 	for _, column := range grid {
@@ -191,8 +172,8 @@ func (f *waterfall) row(i int, c fallColumns, s chart.Scale, grid []int) style.L
 			bar.Put(column, style.Dim, "┊")
 		}
 	}
-	row := style.Line{Selected: i == f.window.Cursor}.Add(style.Strong, cursor).Add(look, mark)
-	return row.Join(c.head(fmt.Sprint(l.Seq), c.ends(l.Client, l.Agent), l.Request, l.Status, took, status)).Join(bar.Line())
+	row := f.window.Row(i).Add(look, mark)
+	return row.Join(c.head(fmt.Sprint(l.Seq), panel.Peers(l.Client, l.Agent, c.link), l.Request, l.Status, panel.Took(&l.Entry), status)).Join(bar.Line())
 }
 
 // preview describes the selected exchange, and says what the signs of the bars mean.

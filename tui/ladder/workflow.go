@@ -80,7 +80,7 @@ func (w *Workflow) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
 		return w.act(msg)
-	case Content:
+	case content:
 		return w.setContent(msg)
 	case arrowRead:
 		return w.ladder.Update(msg)
@@ -128,7 +128,7 @@ func (w *Workflow) again() tea.Cmd {
 	return w.ladder.Begin()
 }
 
-func (w *Workflow) setContent(msg Content) tea.Cmd {
+func (w *Workflow) setContent(msg content) tea.Cmd {
 	f := w.ladder
 	if msg.ticket != f.loading {
 		return nil

@@ -37,7 +37,7 @@ func readWorkflow(l *load.Loader,
 	return func() tea.Msg {
 		l.Pause(pause)
 		begin := time.Now()
-		w := Content{ticket: ticket, ends: maxWorkflowEvents}
+		w := content{ticket: ticket, ends: maxWorkflowEvents}
 		all := 0
 		l.NeedLinks()
 		w.root = l.Links.Index.Of(seq).Workflow
@@ -58,7 +58,7 @@ func readWorkflow(l *load.Loader,
 	}
 }
 
-func drawWorkflow(l *load.Loader, w *Content, found map[uint64][]analyzer.Finding) error {
+func drawWorkflow(l *load.Loader, w *content, found map[uint64][]analyzer.Finding) error {
 	rows := make(map[uint64]load.Entry, len(w.seqs))
 	_, err := l.Each(w.seqs, maxWorkflowEvents, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x == nil {

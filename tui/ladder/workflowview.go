@@ -62,15 +62,8 @@ func (w *Workflow) columns() panel.Columns {
 // branch draws a row of the tree.
 func (w *Workflow) branch(c panel.Columns, i int) style.Line {
 	b := &w.ladder.content.tree[i]
-	mark, look := " ", style.Normal
-	if worst, found := w.shared.Found.Worst(b.Seq); found {
-		mark, look = style.OfSeverity(worst)
-	}
-	cursor := " "
-	if i == w.tree.Cursor {
-		cursor = ">"
-	}
-	row := style.Line{Selected: i == w.tree.Cursor}.Add(style.Strong, cursor).Add(look, mark+" ").
+	mark, look := w.shared.Sign(b.Seq)
+	row := w.tree.Row(i).Add(look, mark+" ").
 		Add(style.Dim, text.Pad(lastOf(b.stem+fmt.Sprint(b.Seq), c.Number), c.Number)+" ")
 	if b.Absent {
 		return row.Add(style.Dim, "not in the capture")

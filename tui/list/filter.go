@@ -3,12 +3,17 @@ package list
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
@@ -23,6 +28,7 @@ const typePause = 150 * time.Millisecond
 
 // A bar is the line in which a filter is typed.
 type bar struct {
+	list   *Panel
 	input  textinput.Model
 	before string // the previous filter, restored by esc
 	ticket uint64 // of the pause under way
@@ -35,7 +41,7 @@ type typed struct{ ticket uint64 }
 
 // edit opens the line for the filter.
 func (l *Panel) edit() tea.Cmd {
-	l.bar = &bar{input: panel.NewInput()}
+	l.bar = &bar{list: l, input: panel.NewInput()}
 	if l.filtering != nil {
 		l.bar.before = l.filtering.expr
 		l.bar.input.SetValue(l.filtering.expr)
@@ -59,12 +65,12 @@ func (l *Panel) Type(msg tea.KeyMsg) tea.Cmd {
 		return tea.Batch(l.Apply(before), l.Reposition())
 	case "up", "down", "pgup", "pgdown":
 		l.window.Act(keys.Lookup(msg.String(), keys.InList).Action)
-		l.hold()
-		return l.loadMissing()
+		l.sorting.hold()
+		return l.cache.loadMissing()
 	case "tab":
-		return l.completeFilter(1)
+		return l.bar.complete(1)
 	case "shift+tab":
-		return l.completeFilter(-1)
+		return l.bar.complete(-1)
 	}
 	value := l.bar.input.Value()
 	var cmd tea.Cmd
@@ -77,22 +83,23 @@ func (l *Panel) Type(msg tea.KeyMsg) tea.Cmd {
 		l.bar.offer = command.Completion{}
 		over = l.Reposition()
 	}
-	return tea.Batch(cmd, over, l.awaitPause())
+	return tea.Batch(cmd, over, l.bar.awaitPause())
 }
 
 // awaitPause returns the command that waits until typing pauses.
-func (l *Panel) awaitPause() tea.Cmd {
-	l.bar.ticket = l.shared.Ticket()
-	load, pause := l.shared.Load, typed{l.bar.ticket}
+func (b *bar) awaitPause() tea.Cmd {
+	l := b.list
+	b.ticket = l.shared.Ticket()
+	load, pause := l.shared.Load, typed{b.ticket}
 	return func() tea.Msg {
 		load.Pause(typePause)
 		return pause
 	}
 }
 
-// completeFilter puts the next word into the filter that is typed: a key, or a value of a key.
-func (l *Panel) completeFilter(step int) tea.Cmd {
-	b := l.bar
+// complete puts the next word into the filter that is typed: a key, or a value of a key.
+func (b *bar) complete(step int) tea.Cmd {
+	l := b.list
 	if b.offer.Words == nil || len(b.offer.Words) == 1 && b.offer.Chosen() == 0 {
 		line := b.input.Value()
 		before := line[:strings.LastIndexAny(line, " (")+1]
@@ -104,15 +111,16 @@ func (l *Panel) completeFilter(step int) tea.Cmd {
 	}
 	b.input.SetValue(line)
 	b.input.CursorEnd()
-	return tea.Batch(l.Reposition(), l.awaitPause())
+	return tea.Batch(l.Reposition(), b.awaitPause())
 }
 
 // paused applies what was typed, unless typing went on.
-func (l *Panel) paused(msg typed) tea.Cmd {
-	if l.bar == nil || msg.ticket != l.bar.ticket {
+func (b *bar) paused(msg typed) tea.Cmd {
+	l := b.list
+	if msg.ticket != b.ticket {
 		return nil
 	}
-	return tea.Batch(l.Apply(l.bar.input.Value()), l.Reposition())
+	return tea.Batch(l.Apply(b.input.Value()), l.Reposition())
 }
 
 // Apply sets the filter. An invalid expression changes nothing.
@@ -127,84 +135,12 @@ func (l *Panel) Apply(expr string) tea.Cmd {
 		return nil
 	case expr == "":
 		l.filtering = nil
-		return tea.Batch(l.refiltered(), l.Reposition())
+		return tea.Batch(l.sorting.refiltered(), l.Reposition())
 	case l.filtering != nil && l.filtering.expr == expr:
 		return nil
 	}
 	l.filtering = newFiltering(expr, f, l.shared.Ticket(), l.shared.Info.Exchanges)
-	return tea.Batch(l.refiltered(), l.Reposition(), l.shared.Load.Narrow(l.filtering.ticket, f))
-}
-
-// filtered handles a message of the search.
-func (l *Panel) filtered(msg tea.Msg) tea.Cmd {
-	s := l.filtering
-	if s == nil {
-		return nil
-	}
-	var relink tea.Cmd
-	switch msg := msg.(type) {
-	case load.Narrowed:
-		if msg.Ticket != s.ticket {
-			return nil
-		}
-		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
-		s.linked = msg.Linked
-		relink = s.relink(l.shared.Load, l.shared.Info.Exchanges, 0)
-	case load.Scanned:
-		if msg.Ticket != s.ticket {
-			return nil
-		}
-		s.bound, s.err = msg.From, msg.Err
-		s.insert(msg.Matches)
-	case load.Retested:
-		if msg.Ticket != s.ticket {
-			return nil
-		}
-		s.testing, s.err = false, msg.Err
-		s.replace(msg.Seqs, msg.Matches)
-		return tea.Batch(l.Reposition(), s.retestChanged(l.shared.Load, &l.shared.Found, nil))
-	}
-	load, found := l.shared.Load, &l.shared.Found
-	return tea.Batch(l.Reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
-}
-
-// filterLines returns the lines below the list: words that complete the filter, the filter, the progress of its search,
-// and the error of an expression that is being typed, below its column.
-func (l *Panel) filterLines() []style.Line {
-	var lines []style.Line
-	switch {
-	case l.bar != nil:
-		if o := &l.bar.offer; o.Words != nil {
-			lines = append(lines, panel.Choices(o.Words, o.Chosen(), l.window.Width))
-		}
-		lines = append(lines, l.bar.line(l.window.Width, l.progress()))
-		if l.bar.err != nil {
-			lines = append(lines, l.bar.wrong(l.window.Width)...)
-		}
-	case l.filtering != nil:
-		progress := l.progress()
-		lines = append(lines, style.Text(style.Title, " / ").Add(style.Normal,
-			text.Pad(l.filtering.expr, l.window.Width-4-text.Width(progress))).Add(style.Dim, progress))
-	}
-	return lines[:min(len(lines), max(l.height-1, 0))]
-}
-
-// progress describes the progress of the search.
-func (l *Panel) progress() string {
-	switch s := l.filtering; {
-	case s == nil:
-		return ""
-	case s.err != nil:
-		return "! " + s.err.Error()
-	case !s.done():
-		return fmt.Sprintf("searching, %d %%", s.percent())
-	case !l.shared.Judged.Behind || l.shared.Load.Reading.Whole(): // rows tell it
-	case s.filter.Asks("workflow"):
-		return "what caused what is still being read"
-	case s.judging():
-		return l.shared.Running()
-	}
-	return ""
+	return tea.Batch(l.sorting.refiltered(), l.Reposition(), l.shared.Load.Narrow(l.filtering.ticket, f))
 }
 
 // line draws the input, with a cursor.
@@ -234,4 +170,74 @@ func (b *bar) wrong(columns int) []style.Line {
 		mark = text.Blanks(len(mark))
 	}
 	return lines
+}
+
+// FilterWords offers words for the end of a filter: keys, and behind a key the values that are known.
+func (l *Panel) FilterWords(expr string) []string {
+	last := expr[strings.LastIndexAny(expr, " (")+1:]
+	negated := last[:len(last)-len(strings.TrimLeft(last, "-"))]
+	name, _, valued := strings.Cut(last[len(negated):], ":")
+	var list []string
+	if !valued {
+		for _, k := range filter.Keys() {
+			list = append(list, negated+k.Name+":")
+		}
+		return list
+	}
+	for _, value := range filterValues(l, name) {
+		if strings.ContainsAny(value, " ()\"") {
+			value = strconv.Quote(value)
+		}
+		list = append(list, negated+name+":"+value)
+	}
+	return list
+}
+
+// filterValues offers values for a key of the filter: all, where there are few, or else those that were seen.
+func filterValues(l *Panel, name string) []string {
+	switch name {
+	case "agent":
+		return seen(l, func(e *load.Entry) string { return e.Agent })
+	case "client":
+		return seen(l, func(e *load.Entry) string { return e.Client })
+	case "link":
+		return seen(l, func(e *load.Entry) string { return e.Client + "->" + e.Agent })
+	case "op":
+		return names(a2a.SendMessage, a2a.Operation.String)
+	case "state":
+		return names(a2a.Submitted, a2a.State.String)
+	case "dialect":
+		return names(a2a.V0_1, dialectName)
+	case "rule":
+		return l.shared.RuleIDs()
+	case "severity":
+		return []string{analyzer.Error.String(), analyzer.Warning.String(), analyzer.Note.String()}
+	}
+	return filter.Values(name)
+}
+
+func dialectName(d a2a.Dialect) string {
+	if d > a2a.V1_0 {
+		return ""
+	}
+	return d.String()
+}
+
+// names returns the names of values that are numbered, from one on until one has no name.
+func names[N ~uint8](from N, name func(N) string) (list []string) {
+	for v := from; name(v) != ""; v++ {
+		list = append(list, name(v))
+	}
+	return list
+}
+
+// seen returns what the entries that were read have, each once.
+func seen(l *Panel, of func(e *load.Entry) string) []string {
+	values := make(map[string]bool)
+	for _, e := range l.cache.entries {
+		if !e.Absent {
+			values[of(&e)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
 }

@@ -32,7 +32,7 @@ type filtering struct {
 	relinking bool        // a command looks whether there are other links
 }
 
-// newFiltering returns a search, which starts with loader.narrow.
+// newFiltering returns a filter, which starts with Loader.Narrow.
 func newFiltering(expr string, f *filter.Filter, ticket, exchanges uint64) *filtering {
 	return &filtering{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
 }
@@ -150,8 +150,7 @@ type relinked struct {
 }
 
 // relinked tests exchanges again of which another workflow is known by now.
-func (l *Panel) relinked(msg tea.Msg) tea.Cmd {
-	s := l.filtering
+func (s *filtering) relinked(l *Panel, msg tea.Msg) tea.Cmd {
 	if s == nil || !s.filter.Asks("workflow") {
 		return nil
 	}
@@ -191,4 +190,51 @@ func (s *filtering) relink(l *load.Loader, exchanges uint64, took time.Duration)
 		answer.took = time.Since(begin)
 		return answer
 	}
+}
+
+// take takes what was tested. It may be called where there is no filter.
+func (s *filtering) take(l *Panel, msg tea.Msg) tea.Cmd {
+	if s == nil {
+		return nil
+	}
+	var relink tea.Cmd
+	switch msg := msg.(type) {
+	case load.Narrowed:
+		if msg.Ticket != s.ticket {
+			return nil
+		}
+		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
+		s.linked = msg.Linked
+		relink = s.relink(l.shared.Load, l.shared.Info.Exchanges, 0)
+	case load.Scanned:
+		if msg.Ticket != s.ticket {
+			return nil
+		}
+		s.bound, s.err = msg.From, msg.Err
+		s.insert(msg.Matches)
+	case load.Retested:
+		if msg.Ticket != s.ticket {
+			return nil
+		}
+		s.testing, s.err = false, msg.Err
+		s.replace(msg.Seqs, msg.Matches)
+		return tea.Batch(l.Reposition(), s.retestChanged(l.shared.Load, &l.shared.Found, nil))
+	}
+	load, found := l.shared.Load, &l.shared.Found
+	return tea.Batch(l.Reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
+}
+
+// retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
+func (s *filtering) retestMarks(l *Panel, seqs []uint64) tea.Cmd {
+	if s == nil || !s.filter.Asks("is") {
+		return nil
+	}
+	if seqs == nil {
+		for _, note := range l.shared.Notes.All() {
+			if note.Seq <= l.shared.Info.Exchanges {
+				seqs = append(seqs, note.Seq)
+			}
+		}
+	}
+	return s.retestChanged(l.shared.Load, &l.shared.Found, seqs)
 }

@@ -61,7 +61,7 @@ func (h *search) stop() {
 	h.stopped, h.ticket, h.again, h.step = true, 0, 0, 0
 }
 
-// resume lets a hunt that was stopped go on.
+// resume lets a search that was stopped go on.
 func (h *search) resume(s *panel.Shared) {
 	if h.stopped {
 		h.ctx, h.end = context.WithCancel(s.Load.Context)
@@ -82,7 +82,7 @@ func (h *search) left(exchanges uint64) uint64 {
 	return exchanges + 1 - min(h.up, exchanges+1) + max(h.began, h.low) - h.low
 }
 
-// running reports whether the hunt is still under way.
+// running reports whether the search is still under way.
 func (h *search) running(exchanges uint64) bool {
 	return !h.stopped && h.err == nil && h.left(exchanges) > 0
 }
@@ -93,7 +93,7 @@ func (h *search) has(seq uint64) bool {
 	return there
 }
 
-// next returns the command that hunts on, or nil if there is nothing to do or it is being done.
+// next returns the command that searches on, or nil if there is nothing to do or it is being done.
 func (h *search) next(s *panel.Shared) tea.Cmd {
 	exchanges := s.Info.Exchanges
 	if h.ticket != 0 || !h.running(exchanges) {
@@ -101,9 +101,9 @@ func (h *search) next(s *panel.Shared) tea.Cmd {
 	}
 	h.ticket = s.Ticket()
 	if h.up <= exchanges {
-		return searchExchanges(s.Load, h.ctx, h.ticket, h.pattern, h.up, exchanges+1)
+		return searchExchanges(h.ctx, s.Load, h.ticket, h.pattern, h.up, exchanges+1)
 	}
-	return searchExchanges(s.Load, h.ctx, h.ticket, h.pattern, h.low, h.began)
+	return searchExchanges(h.ctx, s.Load, h.ticket, h.pattern, h.low, h.began)
 }
 
 // grow notes exchanges that have changed, and returns the command that searches them again.
@@ -130,7 +130,7 @@ func (h *search) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 		return nil
 	}
 	h.again = s.Ticket()
-	return searchAgain(s.Load, h.ctx, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
+	return searchAgain(h.ctx, s.Load, h.again, h.pattern, h.due, min(10*h.took, 20*time.Second))
 }
 
 // take takes what was searched, and reports whether it was asked for.
@@ -188,7 +188,10 @@ type chosen struct {
 // LookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil
 // ends the search. The list stays whole.
 func (l *Panel) LookFor(p *find.Pattern) tea.Cmd {
-	l.endSearch()
+	if l.search != nil {
+		l.search.end()
+		l.search = nil
+	}
 	if p == nil {
 		return nil
 	}
@@ -217,14 +220,6 @@ func (l *Panel) StopSearch() bool {
 	return true
 }
 
-// endSearch ends the search.
-func (l *Panel) endSearch() {
-	if l.search != nil {
-		l.search.end()
-		l.search = nil
-	}
-}
-
 // goOn goes to the next exchange with a match or to the previous one, as soon as it is known.
 func (l *Panel) goOn(step int) tea.Cmd {
 	if l.search == nil || l.search.pattern != l.shared.Pattern { // it was typed elsewhere
@@ -234,25 +229,23 @@ func (l *Panel) goOn(step int) tea.Cmd {
 	}
 	l.search.step, l.search.here = step, false
 	l.search.resume(l.shared)
-	return tea.Batch(l.search.next(l.shared), l.advance())
+	return tea.Batch(l.search.next(l.shared), l.search.advance(l))
 }
 
-// take takes what was searched.
-func (l *Panel) take(msg found) tea.Cmd {
-	h := l.search
+// update takes what was searched.
+func (h *search) update(l *Panel, msg found) tea.Cmd {
 	if h == nil || !h.take(msg) {
 		return nil
 	}
-	return tea.Batch(h.next(l.shared), h.grow(l.shared, nil), l.advance())
+	return tea.Batch(h.next(l.shared), h.grow(l.shared, nil), h.advance(l))
 }
 
 // advance goes to the match that was asked for, if it is known by now.
-func (l *Panel) advance() tea.Cmd {
-	h := l.search
-	if h == nil || h.step == 0 {
+func (h *search) advance(l *Panel) tea.Cmd {
+	if h.step == 0 {
 		return nil
 	}
-	seq, wrapped, sure := l.nextMatch()
+	seq, wrapped, sure := h.nextMatch(l)
 	if !sure && h.running(l.shared.Info.Exchanges) {
 		return nil
 	}
@@ -274,12 +267,12 @@ func (l *Panel) advance() tea.Cmd {
 
 // nextMatch returns the exchange with a match that is next in the list, 0 if there is none, whether that is behind the
 // end of the list, and whether it is sure although not all was searched yet.
-func (l *Panel) nextMatch() (seq uint64, wrapped, sure bool) {
+func (h *search) nextMatch(l *Panel) (seq uint64, wrapped, sure bool) {
 	if l.sorting.now != nil {
-		seq, wrapped = l.nextSorted()
+		seq, wrapped = h.nextSorted(l)
 		return seq, wrapped, false
 	}
-	h, at := l.search, l.Selected()
+	at := l.Selected()
 	matches := h.among(l.filtering)
 	if len(matches) == 0 {
 		return 0, false, false
@@ -301,10 +294,10 @@ func (l *Panel) nextMatch() (seq uint64, wrapped, sure bool) {
 }
 
 // nextSorted is nextMatch in a list that is grouped or sorted.
-func (l *Panel) nextSorted() (seq uint64, wrapped bool) {
-	h, now := l.search, l.sorting.now
+func (h *search) nextSorted(l *Panel) (seq uint64, wrapped bool) {
+	now := l.sorting.now
 	from := now.Place(l.Selected())
-	if _, row, is := l.headingAt(l.window.Cursor); is {
+	if _, row, is := l.rows().headingAt(l.window.Cursor); is {
 		from = now.PlaceOf(row)
 		if h.step > 0 {
 			from-- // what is under a heading is behind it
@@ -336,8 +329,8 @@ func (l *Panel) nextSorted() (seq uint64, wrapped bool) {
 
 // tally returns how many matches there are in the list, and the number of the selected exchange among them; 0 if that
 // has none.
-func (l *Panel) tally() (number, matches int) {
-	h, now, selected := l.search, l.sorting.now, l.Selected()
+func (h *search) tally(l *Panel) (number, matches int) {
+	now, selected := l.sorting.now, l.Selected()
 	if now == nil {
 		kept := h.among(l.filtering)
 		if i, exact := slices.BinarySearch(kept, selected); exact {
@@ -373,7 +366,7 @@ type tallied struct {
 
 // words describes the state of the search.
 func (h *search) words(l *Panel) string {
-	at, matches := l.tally()
+	at, matches := h.tally(l)
 	words := text.Number(matches) + " match"
 	if at > 0 {
 		words = fmt.Sprintf("match %s of %s", text.Number(at), text.Number(matches))
@@ -392,7 +385,7 @@ func (h *search) words(l *Panel) string {
 	return words
 }
 
-// found is the message of loader.hunt and loader.huntAgain.
+// found is the message of searchExchanges and searchAgain.
 type found struct {
 	ticket  uint64
 	from    uint64 // the exchanges from this one
@@ -407,7 +400,7 @@ type found struct {
 const searchPage = 1024
 
 // searchExchanges searches the exchanges from one on to before another for a while.
-func searchExchanges(l *load.Loader, ctx context.Context, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
+func searchExchanges(ctx context.Context, l *load.Loader, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := found{ticket: ticket, from: from, next: from}
 		if answer.err = l.NeedCards(); answer.err != nil {
@@ -434,8 +427,8 @@ func searchExchanges(l *load.Loader, ctx context.Context, ticket uint64, p *find
 }
 
 // searchAgain searches exchanges that have changed, after a pause.
-func searchAgain(l *load.Loader,
-	ctx context.Context, ticket uint64, p *find.Pattern, seqs []uint64, pause time.Duration,
+func searchAgain(
+	ctx context.Context, l *load.Loader, ticket uint64, p *find.Pattern, seqs []uint64, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
 		l.Pause(pause)

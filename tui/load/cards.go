@@ -2,18 +2,10 @@ package load
 
 import (
 	"errors"
-	"sync"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
-
-// cards are the agent cards of a capture, without which a call cannot be told from its path alone.
-type cards struct {
-	mu   sync.Mutex
-	Read uint64          // exchanges up to this one were searched for them
-	kept map[uint64]bool // exchanges that a reading names and that were read
-}
 
 // CardsAgain is how many of the newest exchanges are read again, since their answers may not have arrived yet.
 const CardsAgain = 100

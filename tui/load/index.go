@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"iter"
-	"sync"
 
 	"a2atap/proxy/capture"
 )
@@ -18,9 +17,6 @@ func RelationKeys(tasks, contexts []string) (keys []capture.Key) {
 	return keys
 }
 
-// A memoryIndex is built by reading a whole capture that has no index.
-type memoryIndex map[capture.Key][]uint64
-
 // Find implements capture.Index.
 func (m memoryIndex) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
@@ -30,13 +26,6 @@ func (m memoryIndex) Find(_ context.Context, key capture.Key, from uint64) iter.
 			}
 		}
 	}
-}
-
-// relations keep the index of a capture that has none of its own, until that has grown.
-type relations struct {
-	mu    sync.Mutex
-	Index memoryIndex
-	until uint64 // the arrivals that were read
 }
 
 // Of returns the index of the capture as it is now.

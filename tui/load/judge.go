@@ -7,25 +7,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 )
-
-// Judged reports how far the rules have come, and what they found since the previous message.
-type Judged struct {
-	Findings  []analyzer.Finding
-	Further   Findings // findings that come after those, without the list of them
-	Counts    analyzer.Counts
-	Next      uint64   // first arrival number that was not judged yet
-	Behind    bool     // there is more to judge
-	Ended     bool     // all is judged, unless the recording is resumed
-	Restarted bool     // the engine was restarted: findings replaces all earlier ones
-	Notice    string   // for the last line
-	Lost      string   // why the reading is not used any more
-	Reading   bool     // findings of a reading are still to come
-	Rows      []uint64 // exchanges with other rows
-	Err       error    // judging cannot continue: for now, or at all if ended
-}
 
 // AwaitJudged waits for the next message of judge.
 func (l *Loader) AwaitJudged() tea.Cmd {
@@ -74,16 +57,6 @@ func (l *Loader) Judge() tea.Cmd {
 	}
 }
 
-// A judgeRun is one run of the rules over a capture.
-type judgeRun struct {
-	*Loader
-	engine    *analyzer.Engine
-	next      uint64
-	found     []analyzer.Finding
-	known     uint64 // arrival number up to which a previous engine has reported its findings
-	restarted bool   // not reported yet
-}
-
 // run judges the steps that are there now, up to an arrival number.
 func (j *judgeRun) run(last uint64) error {
 	reported := time.Now()
@@ -111,16 +84,6 @@ func (j *judgeRun) report(news Judged) bool {
 	news.Findings, news.Counts, news.Next, news.Restarted = j.found, j.engine.Counts(), j.next, j.restarted
 	j.found, j.restarted = nil, false
 	return j.send(news)
-}
-
-// send passes a message to awaitJudged. It returns false when the inspector has ended.
-func (j *judgeRun) send(news Judged) bool {
-	select {
-	case j.results <- news:
-		return true
-	case <-j.Context.Done():
-		return false
-	}
 }
 
 // restart waits until the recording is resumed, and then starts a new engine from the beginning, since the old one was

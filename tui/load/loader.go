@@ -9,6 +9,7 @@ package load
 
 import (
 	"context"
+	"sync"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
@@ -38,7 +39,7 @@ func New(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys .
 		Context: ctx, Source: src, Rules: rules, Keys: keys, results: make(chan Judged), Links: &links{},
 		Observed: &observed{}, Reader: &reading.Reader{},
 		Relations: &relations{}, Notes: notes.NewKeeper(""), Cards: &cards{kept: make(map[uint64]bool)},
-		Reading: NewReading(nil, nil),
+		Reading: NewReading(nil),
 	}
 }
 
@@ -47,4 +48,57 @@ func (l *Loader) Until(ctx context.Context) *Loader {
 	of := *l
 	of.Context = ctx
 	return &of
+}
+
+// cards are the agent cards of a capture, without which a call cannot be told from its path alone.
+type cards struct {
+	mu   sync.Mutex
+	Read uint64          // exchanges up to this one were searched for them
+	kept map[uint64]bool // exchanges that a reading names and that were read
+}
+
+// A memoryIndex is built by reading a whole capture that has no index.
+type memoryIndex map[capture.Key][]uint64
+
+// relations keep the index of a capture that has none of its own, until that has grown.
+type relations struct {
+	mu    sync.Mutex
+	Index memoryIndex
+	until uint64 // the arrivals that were read
+}
+
+// Judged reports how far the rules have come, and what they found since the previous message.
+type Judged struct {
+	Findings  []analyzer.Finding
+	Further   Findings // findings that come after those, without the list of them
+	Counts    analyzer.Counts
+	Next      uint64   // first arrival number that was not judged yet
+	Behind    bool     // there is more to judge
+	Ended     bool     // all is judged, unless the recording is resumed
+	Restarted bool     // the engine was restarted: findings replaces all earlier ones
+	Notice    string   // for the last line
+	Lost      string   // why the reading is not used any more
+	Reading   bool     // findings of a reading are still to come
+	Rows      []uint64 // exchanges with other rows
+	Err       error    // judging cannot continue: for now, or at all if ended
+}
+
+// A judgeRun is one run of the rules over a capture.
+type judgeRun struct {
+	*Loader
+	engine    *analyzer.Engine
+	next      uint64
+	found     []analyzer.Finding
+	known     uint64 // arrival number up to which a previous engine has reported its findings
+	restarted bool   // not reported yet
+}
+
+// send passes a message to awaitJudged. It returns false when the inspector has ended.
+func (j *judgeRun) send(news Judged) bool {
+	select {
+	case j.results <- news:
+		return true
+	case <-j.Context.Done():
+		return false
+	}
 }

@@ -34,7 +34,7 @@ type Reading struct {
 	of   atomic.Pointer[kept.Reading] // nil if there is none
 	wake chan struct{}                // holds a value when there is something to look at
 
-	making <-chan struct{} // closed when this process does not go on with the reading; nil if it never did
+	Making <-chan struct{} // closed when this process does not go on with the reading; nil if it never did
 
 	mu    sync.Mutex
 	err   error             // why it was let go
@@ -48,10 +48,8 @@ type change struct {
 	since   time.Time
 }
 
-// NewReading returns what is known of a capture by its reading, nil for none. making is closed when this process does not
-// go on with it; nil if it never did.
-func NewReading(r *kept.Reading, making <-chan struct{}) *Reading {
-	k := &Reading{wake: make(chan struct{}, 1), ahead: make(map[uint64]change), making: making}
+func NewReading(r *kept.Reading) *Reading {
+	k := &Reading{wake: make(chan struct{}, 1), ahead: make(map[uint64]change)}
 	k.of.Store(r)
 	return k
 }
@@ -61,10 +59,10 @@ func (k *Reading) Now() *kept.Reading { return k.of.Load() }
 // isMade reports whether this process goes on with the reading.
 func (k *Reading) isMade() bool {
 	select {
-	case <-k.making:
+	case <-k.Making:
 		return false
 	default:
-		return k.making != nil
+		return k.Making != nil
 	}
 }
 

@@ -32,6 +32,17 @@ func (s *Shared) Clock(t time.Time) string {
 	return text.Duration(t.Sub(s.First))
 }
 
+// EventTime writes when an event came: by the clock, or how long after its exchange began.
+func (s *Shared) EventTime(began time.Time, at time.Duration) string {
+	switch {
+	case at < 0:
+		return "–"
+	case s.Deltas:
+		return "+" + text.Duration(at)
+	}
+	return s.Clock(began.Add(at))
+}
+
 // ClockIn is clock, without the fraction of the second where there is no room for it.
 func (s *Shared) ClockIn(t time.Time, columns int) string {
 	at := s.Clock(t)

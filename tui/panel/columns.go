@@ -59,22 +59,26 @@ func ColumnsOf(width int, exchanges uint64) Columns {
 	return c
 }
 
-// peers writes who called whom; where there is little room, whom.
-func (c *Columns) peers(client, agent string) string {
-	if c.Link < 20 {
+// Peers writes who called whom in a column so wide; where there is little room, whom.
+func Peers(client, agent string, columns int) string {
+	if columns < 20 {
 		return "→ " + agent
 	}
 	return client + " → " + agent
 }
 
+// Took writes how long an exchange took.
+func Took(e *load.Entry) string {
+	if e.Took < 0 {
+		return "–"
+	}
+	return text.Duration(e.Took)
+}
+
 // Heading names the columns.
 func (c *Columns) Heading(when string) style.Line {
-	peers := "client → agent"
-	if c.Link < 20 {
-		peers = "→ agent"
-	}
 	words := []string{
-		text.PadLeft("n", c.Number), text.Pad(when, c.Time), text.Pad(peers, c.Link), text.Pad("request", c.Request),
+		text.PadLeft("n", c.Number), text.Pad(when, c.Time), text.Pad(Peers("client", "agent", c.Link), c.Link), text.Pad("request", c.Request),
 		text.PadLeft("st", StatusWidth),
 	}
 	if c.Took > 0 {
@@ -96,15 +100,11 @@ func (c *Columns) Heading(when string) style.Line {
 
 // Add adds what the columns behind the time say of an exchange.
 func (c *Columns) Add(row style.Line, e *load.Entry) style.Line {
-	row = row.Add(style.Normal, text.Pad(c.peers(e.Client, e.Agent), c.Link)+" ").
+	row = row.Add(style.Normal, text.Pad(Peers(e.Client, e.Agent, c.Link), c.Link)+" ").
 		Add(style.Strong, text.Pad(e.Request, c.Request)+" ").
 		Add(style.OfStatus(e.Status), text.PadLeft(e.Status, StatusWidth)+" ")
 	if c.Took > 0 {
-		took := "–"
-		if e.Took >= 0 {
-			took = text.Duration(e.Took)
-		}
-		row = row.Add(style.Normal, text.PadLeft(took, c.Took)+" ")
+		row = row.Add(style.Normal, text.PadLeft(Took(e), c.Took)+" ")
 	}
 	if c.size > 0 {
 		row = row.Add(style.Dim, text.PadLeft(text.Size(e.Size), c.size)+" ")

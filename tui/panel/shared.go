@@ -108,6 +108,14 @@ func (s *Shared) RuleIDs() []string {
 	return ids
 }
 
+// Sign returns the sign of the worst finding in an exchange, a blank if it has none, and its style.
+func (s *Shared) Sign(seq uint64) (string, style.Style) {
+	if worst, found := s.Found.Worst(seq); found {
+		return style.OfSeverity(worst)
+	}
+	return " ", style.Normal
+}
+
 // NoFurther says that there is no finding in a direction, and which key leads to those in the other, if there are any.
 func (s *Shared) NoFurther(step int, behind bool) string {
 	const text = "no further finding in this direction"

@@ -1,6 +1,9 @@
 package panel
 
-import "a2atap/tui/keys"
+import (
+	"a2atap/tui/keys"
+	"a2atap/tui/style"
+)
 
 // Scroll moves a window over text, which has no cursor.
 func (w *Window) Scroll(a keys.Action) {
@@ -71,3 +74,14 @@ func (w *Window) Bottom() int { return min(w.Top+max(w.Height, 0), w.Length) }
 
 // Below returns the number of positions below the window.
 func (w *Window) Below() int { return max(w.Length-w.Bottom(), 0) }
+
+// Row begins the line of a position: with a mark and selected where the cursor is.
+func (w *Window) Row(i int) style.Line { return w.RowIf(i, true) }
+
+// RowIf is Row where keys may go elsewhere: then the line has the mark, and is not selected.
+func (w *Window) RowIf(i int, focused bool) style.Line {
+	if i != w.Cursor {
+		return style.Text(style.Strong, " ")
+	}
+	return style.Line{Selected: focused}.Add(style.Strong, ">")
+}

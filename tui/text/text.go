@@ -259,3 +259,6 @@ func Prose(text string, columns int) []string {
 	}
 	return lines
 }
+
+// Columns returns how many columns any text takes when it is clean.
+func Columns(s string) int { return Width(Clean(s)) }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
 	"a2atap/tui/document"
 	"a2atap/tui/style"
@@ -185,15 +184,8 @@ func (w *writer) ending(s *source) {
 	if f := s.Exchange.Fault; f != nil {
 		w.putLine(noEvent, style.Text(style.Error, "✗ "+f.Kind+" by "+f.Side).Add(style.Normal, ": "+f.Detail), 2)
 	}
-	switch {
-	case s.More:
-		w.putLine(noEvent, style.Text(style.Dim, "… loading"), 0)
-	case s.Exchange.State == capture.StateOpen:
-		w.putLine(noEvent, style.Text(style.Warning, "… still open"), 0)
-	case s.Exchange.State == capture.StateInterrupted:
-		w.putLine(noEvent, style.Text(style.Warning, "? the recorder ended before the exchange did"), 0)
-	case s.Exchange.Ended >= 0:
-		w.putLine(noEvent, style.Text(style.Dim, "ended after "+text.Duration(s.Exchange.Ended)), 0)
+	if l, known := document.End(s.Exchange, s.More); known {
+		w.putLine(noEvent, l, 0)
 	}
 	if s.Exchange.Lost > 0 {
 		w.putLine(noEvent, style.Text(style.Warning, "? "+text.Plural(s.Exchange.Lost, "byte")+" were not recorded; text may be missing"), 2)

@@ -32,7 +32,7 @@ type shown struct {
 	lines   []flowLine
 }
 
-// read is the message of loader.text.
+// read is the message of readText.
 type read struct {
 	ticket uint64
 	source source
@@ -42,8 +42,8 @@ type read struct {
 }
 
 // readText reads on in an exchange, after a pause, puts together what it brings, and lays that out for a width.
-func readText(l *load.Loader,
-	ctx context.Context, ticket, seq uint64, s source, columns int, pause time.Duration,
+func readText(
+	ctx context.Context, l *load.Loader, ticket, seq uint64, s source, columns int, pause time.Duration,
 ) tea.Cmd {
 	return func() tea.Msg {
 		if l.Until(ctx).Pause(pause); ctx.Err() != nil {

@@ -11,12 +11,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/capture"
 	"a2atap/tui/assembly"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
-	"a2atap/tui/text"
 )
 
 // A Panel shows what an exchange brings as something to read: artifacts put together from their chunks, and what
@@ -62,7 +60,7 @@ func (p *Panel) Begin() tea.Cmd { return p.readOn(0) }
 
 func (p *Panel) readOn(pause time.Duration) tea.Cmd {
 	p.loading, p.reloadAgain = p.shared.Ticket(), false
-	return readText(p.shared.Load, p.ctx, p.loading, p.seq, p.source, p.textColumns(), pause)
+	return readText(p.ctx, p.shared.Load, p.loading, p.seq, p.source, p.textColumns(), pause)
 }
 
 // Target returns the selected event, or the exchange.
@@ -279,17 +277,6 @@ func (p *Panel) jump(a keys.Action) tea.Cmd {
 		}
 	}
 	return panel.Say("no further finding in the events of this exchange")
-}
-
-// when returns the time of an event: of the clock, or since the exchange began.
-func (p *Panel) when(at time.Duration) string {
-	switch {
-	case at == capture.NotKnown:
-		return "–"
-	case p.shared.Deltas:
-		return "+" + text.Duration(at)
-	}
-	return p.shared.Clock(p.shown.started.Add(at))
 }
 
 func (p *Panel) Click(y int) tea.Cmd {

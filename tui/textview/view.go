@@ -124,16 +124,12 @@ func (p *Panel) row(i, columns int) style.Line {
 	if worst, found := p.marks[e.Number]; found {
 		mark, look = style.OfSeverity(worst)
 	}
-	cursor := " "
-	if i == p.rows.Cursor {
-		cursor = ">"
-	}
 	words := e.Words
 	if e.Replaced >= 0 && p.shown.first[i] < 0 {
 		words = fmt.Sprintf("replaced by ·%d", p.shown.events[e.Replaced].Number)
 	}
-	row := style.Line{Selected: i == p.rows.Cursor && !p.inText}.Add(style.Strong, cursor).Add(look, mark+" ").
+	row := p.rows.RowIf(i, !p.inText).Add(look, mark+" ").
 		Add(style.Strong, text.Pad("·"+strconv.Itoa(e.Number), p.numberColumns())+" ").
-		Add(style.Dim, text.PadLeft(p.when(e.At), 12)+" "+text.PadLeft(text.Size(e.Size), 8)+"  ")
+		Add(style.Dim, text.PadLeft(p.shared.EventTime(p.shown.started, e.At), 12)+" "+text.PadLeft(text.Size(e.Size), 8)+"  ")
 	return row.Add(style.Normal, text.Clip(words, columns-row.Columns()))
 }

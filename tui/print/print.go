@@ -1,6 +1,6 @@
-// Package printer prints what the panels of the inspector show as text that stays, for commands: exchanges with their
+// Package print prints what the panels of the inspector show as text that stays, for commands: exchanges with their
 // findings, and ladders that grow.
-package printer
+package print
 
 import (
 	"fmt"
@@ -113,4 +113,10 @@ func (p *Printer) cut(l style.Line) style.Line {
 // Exchange prints a part of an exchange; see printExchange.
 func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part document.Part) error {
 	return document.Print(x, r, findings, part, p.print)
+}
+
+// Sign returns the sign of a severity, by which findings are told apart without colour.
+func Sign(s analyzer.Severity) string {
+	mark, _ := style.OfSeverity(s)
+	return mark
 }

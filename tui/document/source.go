@@ -1,0 +1,155 @@
+package document
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/proxy/capture/notes"
+	"a2atap/tui/find"
+	"a2atap/tui/load"
+	"a2atap/tui/style"
+)
+
+// Has reports whether a match begins in the line.
+func (l *Line) Has(n int) bool {
+	return slices.ContainsFunc(l.highlights, func(m highlighted) bool { return m.begins && m.n == n })
+}
+
+// A highlighted is a part of a line that matches what is searched for, or what the line has of a match that was wrapped.
+type highlighted struct {
+	from, to int  // bytes of the line's text
+	n        int  // number of the match in its part of the detail, from 0
+	begins   bool // the match begins here
+}
+
+// highlight marks the matches in the pieces of a line that was wrapped with an indent. So many matches stand before it.
+func highlight(pieces []Line, indent int, found []find.Range, matched int) {
+	at, reaching, begun := 0, 0, 0 // bytes before the piece, the first match that may reach into it, those before it
+	for i := range pieces {
+		p := &pieces[i]
+		p.Upto = matched + len(found)
+		if begun == len(found) && reaching == len(found) {
+			continue
+		}
+		prefix := 0
+		if i > 0 {
+			prefix = indent
+		}
+		end := at + len(p.String()) - prefix
+		for n := reaching; n < len(found) && found[n].From < end; n++ {
+			from := max(found[n].From, at)
+			p.highlights = append(p.highlights, highlighted{
+				from: from - at + prefix, to: min(found[n].To, end) - at + prefix, n: matched + n, begins: from == found[n].From,
+			})
+		}
+		for reaching < len(found) && found[reaching].To <= end {
+			reaching++
+		}
+		for begun < len(found) && found[begun].From < end {
+			begun++
+		}
+		p.Upto = matched + begun
+		at = end
+	}
+}
+
+// Highlighted returns the line with its matches lit; one of them may be where the search is, the others have another number.
+func (l *Line) Highlighted(here int) style.Line {
+	if len(l.highlights) == 0 {
+		return l.Line
+	}
+	drawn := style.Line{Selected: l.Selected}
+	at, next := 0, 0
+	for _, s := range l.Spans {
+		for s.Text != "" {
+			for next < len(l.highlights) && l.highlights[next].to <= at {
+				next++
+			}
+			look, room := s.Style, len(s.Text)
+			if next < len(l.highlights) {
+				switch m := l.highlights[next]; {
+				case at < m.from:
+					room = min(room, m.from-at)
+				case m.n == here:
+					look, room = style.Here, min(room, m.to-at)
+				default:
+					look, room = style.Match, min(room, m.to-at)
+				}
+			}
+			part := s
+			part.Text, part.Style = s.Text[:room], look
+			drawn.Spans = append(drawn.Spans, part)
+			s.Text, at = s.Text[room:], at+room
+		}
+	}
+	return drawn
+}
+
+// A View is how the detail shows bodies and events.
+type View uint8
+
+const (
+	JSON    View = iota // content codings taken off, JSON laid out
+	Decoded             // the A2A objects
+	Raw                 // the bytes as they were recorded
+	Views
+)
+
+// Bounds of what is shown of a body.
+const (
+	FirstShown = 64 << 10
+	MaxShown   = 1 << 20
+	MaxLines   = 50_000 // of one body, however short they are
+)
+
+// A Line is a line of the detail.
+type Line struct {
+	style.Line
+	Place      analyzer.Place
+	Finding    bool              // it is a finding at place
+	Found      *analyzer.Finding // which, if it is one
+	highlights []highlighted     // where it matches what is searched for, in order
+	Upto       int               // matches of its part of the detail that begin up to the end of this line
+	Node       Node              // the object or array that begins in it
+	depth      int               // of a JSON text: how many objects and arrays it is in
+	Hidden     []analyzer.Place  // findings inside, if node is folded
+}
+
+// A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
+// some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
+// a great many.
+type Document struct {
+	Before, After []Line
+	Marks         map[int][]Line // by index of the event: its findings
+	Open          map[int][]Line // by index of the event: its content and its findings
+	Cut           bool           // a body is longer than what is shown
+	Total         time.Duration  // that the bars of the events stand for; 0 if there are none
+	Reading       *reading.Reading
+	Pattern       *find.Pattern // that was searched for
+}
+
+// A Source holds what a document is built from.
+type Source struct {
+	load.Excerpt
+	Context  context.Context
+	Load     *load.Loader
+	Findings []analyzer.Finding
+	View     View
+	Width    int
+	Limit    int   // bytes of a body
+	Open     []int // events whose content is shown
+	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
+	Reading  *reading.Reading
+	Folds    Folding
+	Pattern  *find.Pattern // that is searched for; nil if none is
+	Note     notes.Note
+}
+
+// Built is the message of Build.
+type Built struct {
+	Ticket uint64
+	Doc    Document
+}
