@@ -1,4 +1,4 @@
-// Package cardfetch recognises the fetch of an agent card where no path says that it is one: by its answer.
+// Package cardfetch recognises the fetch of an agent card by its answer where the path does not tell.
 package cardfetch
 
 import (

@@ -25,10 +25,10 @@
 //
 // # Cards, tenants and stores
 //
-// [Options.Card] gives an agent another card: then it does what that says, and is refused where the card promises what
-// is not so (cardgiven.go, cardcheck.go). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A [Store]
-// keeps tasks beyond the life of an agent (store.go); package taskfile is one, and any other place that keeps values by
-// their keys can be.
+// [Options.Card] gives an agent another card: then it does what that says, and is refused if the card promises more
+// than it keeps (cardgiven.go, cardcheck.go). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A
+// [Store] keeps tasks beyond the life of an agent (store.go); package taskfile is one, and any other place that keeps
+// values by their keys can be.
 //
 // # Faults
 //

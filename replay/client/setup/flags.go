@@ -1,6 +1,6 @@
-// Package setup is the one set of flags of the commands that speak to an agent as a client, and what becomes of them:
-// credentials, headers, tenant, protocol, variables. [Flags.Setup] reads them; the result connects, renders templates,
-// and hides every secret that it was given in what is printed.
+// Package setup has the flags of all commands that speak to an agent as a client, and what they stand for: credentials,
+// headers, tenant, protocol, variables. [Flags.Setup] reads them; the result connects, renders templates, and hides
+// every secret that it was given in what is printed.
 package setup
 
 import (

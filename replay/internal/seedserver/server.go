@@ -1,6 +1,6 @@
 // Package seedserver is a server of the dialect before A2A 0.1 as its description has it. It shares no code with the
-// reference agents: a second reading of the same text, for tests of those who read the first. Each of its faults breaks
-// one row of what the dialect's conformance suite asks.
+// reference agents: a second reading of the same text, for tests of the client and the scenarios. Each of its faults
+// breaks one row of what the dialect's conformance suite asks.
 package seedserver
 
 import (
