@@ -53,7 +53,7 @@ func (f *Forward) URL() string {
 // openForward opens the listening address of a forward proxy.
 func (p *Proxy) openForward(spec ForwardSpec) (*Forward, error) {
 	listener, err := p.listenTCP("the forward proxy", spec.Listen, "with --forward (0 is a free one)",
-		"whoever reaches it goes anywhere through it")
+		"anybody who reaches it can go anywhere through it")
 	if err != nil {
 		return nil, err
 	}

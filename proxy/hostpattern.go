@@ -21,7 +21,7 @@ type HostPattern struct {
 func ParseHostPattern(flag string) (HostPattern, error) {
 	pattern, ok := parseHostPattern(flag)
 	if !ok {
-		return HostPattern{}, fmt.Errorf("--tunnel %q is no host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 "+
+		return HostPattern{}, fmt.Errorf("--tunnel %q is not a host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 "+
 			"host with a port in brackets", flag)
 	}
 	return pattern, nil
@@ -36,7 +36,7 @@ func ParseAllowedHost(flag string) (HostPattern, error) {
 		return HostPattern{}, fmt.Errorf("--allow-host %q would let in any page of the web that a browser here shows; "+
 			"name the hosts that clients use, or a domain: HOST or *.DOMAIN", flag)
 	case !ok:
-		return HostPattern{}, fmt.Errorf("--allow-host %q is no host; write HOST, HOST:PORT or *.DOMAIN, an IPv6 host "+
+		return HostPattern{}, fmt.Errorf("--allow-host %q is not a host; write HOST, HOST:PORT or *.DOMAIN, an IPv6 host "+
 			"with a port in brackets", flag)
 	}
 	return pattern, nil

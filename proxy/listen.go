@@ -17,7 +17,7 @@ import (
 func (p *Proxy) listenTCP(what, address, where, danger string) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %q is no address to listen on: %w", what, address, err)
+		return nil, fmt.Errorf("open %s: %q is not an address to listen on: %w", what, address, err)
 	}
 	if addr.IP == nil {
 		addr.IP = net.IPv4zero

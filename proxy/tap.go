@@ -87,7 +87,7 @@ func (t *Tap) authority(used string, local net.Addr) string {
 // listen opens a tap.
 func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 	listener, err := p.listenTCP("tap "+spec.Name, spec.Listen, "after @ (without one, a free port is taken)",
-		"whoever reaches it reaches the agent")
+		"anybody who reaches it reaches the agent")
 	if err != nil {
 		return nil, err
 	}

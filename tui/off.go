@@ -107,7 +107,7 @@ func offNotCut(m *inspector) string {
 
 func offOnlyText(m *inspector) string {
 	if p, ok := m.top().(*textPanel); ok && p.shown != nil && !p.shown.stream {
-		return "the answer is no stream: there are no events beside the text"
+		return "the answer is not a stream: it has no events beside the text"
 	}
 	return ""
 }

@@ -82,7 +82,7 @@ var shapeFaults = []Fault{
 	},
 	{
 		Slug: "part-exactly-one", protocols: only10,
-		Doc:  "Parts hold data beside their text.",
+		Doc:  "Parts contain data as well as text.",
 		edit: onPart(func(p map[string]any) { p["data"] = map[string]any{} }),
 	},
 	{

@@ -21,7 +21,7 @@ var versionFaults = []Fault{
 	},
 	{
 		Slug: "ext-header-format", protocols: only10,
-		Doc:  "A2A-Extensions holds a name that is no URI.",
+		Doc:  "A2A-Extensions contains a name that is not a URI.",
 		edit: setHeader("A2A-Extensions", "seats"),
 	},
 	{

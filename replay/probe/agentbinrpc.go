@@ -22,7 +22,7 @@ var agentBinRPC = []*Scenario{
 		},
 	},
 	{
-		ID: "error-invalid-json", Title: "what is no JSON is refused", Agent: specAgent,
+		ID: "error-invalid-json", Title: "what is not JSON is refused", Agent: specAgent,
 		Category: category(groupErrors), Level: analyzer.Must, Protocols: jsonRPC10,
 		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"}, Tags: extraTags(groupErrors),
 		Fix: "Answer with the error -32700.",

@@ -53,7 +53,7 @@ var robustnessScenarios = []*Scenario{
 			m.Parts[0].Text += strings.Repeat(" and so on", 10_000)
 			_, err := s.Client.Send(ctx, m, client.SendOptions{})
 			if broken(err) || refusal(err) == nil && err != nil {
-				return Fail("an answer, or a refusal that is no internal error", "%v", err)
+				return Fail("an answer, or a refusal that is not an internal error", "%v", err)
 			}
 			return nil
 		},

@@ -132,7 +132,7 @@ func (s *Session) likely(task *client.Task, words string, states ...client.State
 	case slices.Contains(states, state):
 		return nil
 	case !slices.Contains(knownStates, state):
-		return Fail("a task that is "+words, "task %s is %q, which is no state", task.ID, state)
+		return Fail("a task that is "+words, "task %s is %q, which is not a state", task.ID, state)
 	case s.expects():
 		return Fail("a task that is "+words, "task %s is %s", task.ID, said(task))
 	}

@@ -62,7 +62,7 @@ func (c *cardCheck) check() {
 	face := c.profile.face
 	for _, name := range face.foreign {
 		if c.has(name) {
-			c.complain(name, "is no member of a card of "+face.version+", which this agent speaks")
+			c.complain(name, "is not a member of a card of "+face.version+", which this agent speaks")
 		}
 	}
 	if c.value("signatures") != nil {

@@ -47,7 +47,7 @@ func (p *profile) readCard(o Options) (*givenCard, error) {
 	}
 	card, ok := v.(object)
 	if !ok {
-		return nil, &CardError{"no card: it is no JSON object"}
+		return nil, &CardError{"no card: it is not a JSON object"}
 	}
 	f := readFields(card)
 	f.exact = true

@@ -44,7 +44,7 @@ var cardURLFaults = []Fault{
 	},
 	{
 		Slug: "card-protocol-version-format", agents: with10,
-		Doc:   "An interface of the card names a version that is no number.",
+		Doc:   "An interface of the card names a version that is not a number.",
 		hooks: onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "v1")),
 	},
 	{

@@ -69,7 +69,7 @@ var endingFaults = []Fault{
 	},
 	{
 		Slug: "stream-same-events", agents: only10,
-		Doc:   "Who subscribes to a task is not told what the agent says at its end.",
+		Doc:   "Subscribers of a task are not told what the agent says at its end.",
 		hooks: onEvent(keepQuiet),
 	},
 }

@@ -44,7 +44,7 @@ var envelopeFaults = []Fault{
 	},
 	{
 		Slug: "rpc-result-xor-error", agents: anyAgent,
-		Doc: "JSON-RPC results have an error beside them.",
+		Doc: "JSON-RPC results come with an error.",
 		hooks: onAnswer(isRPCResult, editObject(func(o object) object {
 			return o.with("error", object{{"code", codeInternal}, {"message", "Internal error"}})
 		})),

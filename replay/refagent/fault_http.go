@@ -21,7 +21,7 @@ var httpFaults = []Fault{
 	},
 	{
 		Slug: "stream-method-answered-json", agents: withTask,
-		Doc:   "A message is no stream: it answers a streaming call as one JSON object.",
+		Doc:   "A streaming call is answered with a message, as one JSON object.",
 		hooks: func() hooks { return hooks{reply: messageAlone} },
 	},
 	{

@@ -31,7 +31,7 @@ var rpcEnvelopeFaults = []Fault{
 	},
 	{
 		Slug: "rpc-id-null-parse-error", agents: anyAgent,
-		Doc:   "The answer to what is no JSON has an id.",
+		Doc:   "The answer to text that is not JSON has an id.",
 		hooks: onAnswer(failsWith(codeParse), editObject(func(o object) object { return o.with("id", "none") })),
 	},
 	{
@@ -43,7 +43,7 @@ var rpcEnvelopeFaults = []Fault{
 	},
 	{
 		Slug: "rpc-result-xor-error-v01", agents: []string{"spec01"},
-		Doc: "Results have an error beside them.",
+		Doc: "Results come with an error.",
 		hooks: onAnswer(isRPCResult, editObject(func(o object) object {
 			return o.with("error", object{{"code", codeInternal}, {"message", "Internal error"}})
 		})),
@@ -117,7 +117,7 @@ var rpcErrorFaults = []Fault{
 	},
 	{
 		Slug: "rpc-invalid-json-wrong-code", agents: anyAgent,
-		Doc:   "What is no JSON is refused with -32600.",
+		Doc:   "Text that is not JSON is refused with -32600.",
 		hooks: onAnswer(failsWith(codeParse), setCode(codeInvalidRequest)),
 	},
 	{

@@ -9,7 +9,7 @@ var schemeFaults = []Fault{
 	},
 	{
 		Slug: "card-mode-syntax", agents: anyAgent,
-		Doc:   "The card takes text, which is no media type.",
+		Doc:   "An input mode of the card is text, which is not a media type.",
 		hooks: onCards(func(o object) object { return o.with("defaultInputModes", texts("text/plain", "text")) }),
 	},
 	{

@@ -95,7 +95,7 @@ func parseEnvelope(body []byte) (envelope, *failure) {
 	}
 	o, ok := v.(object)
 	if !ok {
-		return envelope{}, fail(codeInvalidRequest, "Invalid Request: the body is no object")
+		return envelope{}, fail(codeInvalidRequest, "Invalid Request: the body is not an object")
 	}
 	var e envelope
 	id, found := o.get("id")

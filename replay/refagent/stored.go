@@ -68,7 +68,7 @@ func readStored(value []byte) (*record, []pushConfig, error) {
 	}
 	o, ok := v.(object)
 	if !ok {
-		return nil, nil, errors.New("it is no JSON object")
+		return nil, nil, errors.New("it is not a JSON object")
 	}
 	f := readFields(o)
 	f.exact = true
@@ -108,7 +108,7 @@ func readStored(value []byte) (*record, []pushConfig, error) {
 func readStatus(f fields) status {
 	s := status{state: v10{}.readState(f.text("state")), at: f.time("timestamp")}
 	if s.state == "" {
-		f.complain("state", "is no state of a task")
+		f.complain("state", "is not a state of a task")
 	}
 	if m, ok := f.nested("message"); ok {
 		message := readMessage(m)
@@ -142,7 +142,7 @@ func readConfig(f fields, task string) pushConfig {
 	}
 	var ok bool
 	if c.dialect, ok = storedDialects[f.text("dialect")]; !ok {
-		f.complain("dialect", "is none that notifications are written in")
+		f.complain("dialect", "is not one in which notifications are written")
 	}
 	return c
 }

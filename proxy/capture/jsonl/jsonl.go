@@ -235,7 +235,7 @@ func Scan(r io.Reader, yield func([]byte, int64) bool) error {
 		if record := bytes.TrimSpace(line); len(record) > 0 {
 			at := offset + int64(bytes.IndexByte(line, record[0]))
 			if offset == 0 && jsontext.Value(record).Kind() != '{' {
-				return fmt.Errorf("%w: no JSON Lines: the first line is no object", capture.ErrFormat)
+				return fmt.Errorf("%w: no JSON Lines: the first line is not an object", capture.ErrFormat)
 			}
 			if !yield(record, at) {
 				return nil

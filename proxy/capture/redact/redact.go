@@ -53,7 +53,7 @@ type Place struct {
 func ParsePlace(s string) (Place, error) {
 	if name, ok := strings.CutPrefix(s, "header:"); ok {
 		if !capture.IsToken(name) {
-			return Place{}, fmt.Errorf("read redaction %q: %q is no name of a header", s, name)
+			return Place{}, fmt.Errorf("read redaction %q: %q is not the name of a header", s, name)
 		}
 		return Place{header: strings.ToLower(name)}, nil
 	}

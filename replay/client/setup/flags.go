@@ -59,12 +59,12 @@ func Protocols() []string {
 	return words
 }
 
-const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
+const secretHelp = "@FILE or env:NAME to keep it out of the list of processes"
 
 // How credentials are written.
 const (
 	authHelp = "bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=VALUE or query:NAME=VALUE; " +
-		secretHelp + ", of the whole or of TOKEN, PASSWORD, KEY and VALUE"
+		secretHelp + ", as a whole or only TOKEN, PASSWORD, KEY and VALUE"
 	clientIDHelp     = "get tokens by OAuth, as the client `ID`"
 	clientSecretHelp = "the `SECRET` of the client; @FILE or env:NAME"
 	userHelp         = "get tokens with the password of the user `NAME`"
