@@ -127,19 +127,16 @@ func (h *hidden) learn(ctx context.Context) {
 // stillOpen is how many of the newest exchanges are looked at again, since cards among them may not have come yet.
 const stillOpen = 1000
 
-// learnKept learns from the cards that are known to be there since the capture was judged, or is being judged. It returns
-// the exchange from which on others have to be looked for, 1 if nothing is known.
+// learnKept learns from the cards that are known to be there since the capture was judged, as far as it was and whichever
+// rules did: which exchanges brought a card does not depend on them. It returns the exchange from which on others have to
+// be looked for, 1 if nothing is known.
 func (h *hidden) learnKept(ctx context.Context) uint64 {
-	r := readingWhile(ctx, h.reader)
-	if r == nil {
+	head, err := kept.HeadOf(ctx, h.reader)
+	if err != nil || head.MoreCards {
 		return 1
 	}
-	head := r.Head()
 	mark, err := h.reader.Mark(ctx)
 	whole := err == nil && head.Ended && bytes.Equal(mark, head.Mark)
-	if head.MoreCards || !whole && !h.grows {
-		return 1
-	}
 	for _, seq := range head.Cards {
 		x, err := h.indexed.Exchange(ctx, seq)
 		if err != nil {

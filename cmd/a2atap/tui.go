@@ -83,10 +83,9 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 		return err
 	}
 	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.mouse}
+	var j *judged
 	if len(keys) == 0 {
-		j := e.inspected(ctx, name, src)
-		defer j.Close()
-		if j != nil {
+		if j, options.Making = e.inspected(ctx, name, src); j != nil {
 			options.Reading = j.Reading
 		}
 	}
@@ -94,28 +93,32 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 		options.Notes = notes.Path(beside(name))
 	}
 	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(beside(name))}, options)
-	return errors.Join(err, src.Close())
+	return errors.Join(err, j.Close(), src.Close())
 }
 
 // judgedFirst is how many exchanges a capture may have that is judged before the inspector opens, which takes half a
-// second. Others it judges while one looks at them.
+// second. Others are judged while one looks at them.
 const judgedFirst = 3000
 
-// inspected returns what judging a finished capture came to; nil if the inspector has to judge it.
-func (e env) inspected(ctx context.Context, name string, src capture.Source) *judged {
+// inspected returns what judging a finished capture came to, and, while it is still being judged, what is closed when it
+// was; nil if the inspector has to judge it.
+func (e env) inspected(ctx context.Context, name string, src capture.Source) (j *judged, making <-chan struct{}) {
 	k := e.keeperOf(ctx, "tui", name, src)
 	k.quiet = true // the screen is the inspector's
 	if j := k.read(ctx); j != nil {
-		return j
+		return j, nil
 	}
-	if k.mark == nil || k.info.Exchanges > judgedFirst {
-		return nil
+	if k.mark == nil {
+		return nil, nil
+	}
+	if k.info.Exchanges > judgedFirst {
+		return k.whileRead(ctx)
 	}
 	j, err := k.judge(ctx)
 	if err != nil {
-		return nil // the inspector says what is wrong with it
+		return nil, nil // the inspector says what is wrong with it
 	}
-	return j
+	return j, nil
 }
 
 // expression returns --filter and --agent as one filter.
