@@ -60,8 +60,8 @@ With --tenant the agent serves only requests for these tenants: the card has int
 the member tenant, and HTTP+JSON names it there, in the query, or before the path (/spec/NAME/tasks).
 
 With --store tasks are kept in a file. When the agent is started again, finished ones can be read, those that wait for
-their client go on, and those that it worked on have failed and say so. Only one process at a time can use the file. It
-contains the credentials of webhooks, so only its owner can read it.
+their client go on, and those that it was working on have failed and say so. Only one process at a time can use the
+file. It contains the credentials of webhooks, so only its owner can read it.
 
 Several names make several agents at one address, each below a path of its own name. The card of the first is also that
 of the address; legacy, if it is among them, has the root and the card there. The flags are for all of them.`,

@@ -70,9 +70,9 @@ A client has the name that --client gives it. Otherwise a client on this machine
 exactly one of the tapped agents is that agent (Linux and macOS), and any other is named by its User-Agent; --client
 tells apart clients that have the same one. Clients of the forward proxy can name themselves (http://NAME@HOST:PORT).
 
-It runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by placeholders
-in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is the user's
-own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
+Record runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by
+placeholders in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is
+the user's own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
 
 Judging yields to the traffic: on a busy machine it falls behind, says so, and catches up when there is time, at the
 latest at the end.
