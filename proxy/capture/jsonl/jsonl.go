@@ -1,4 +1,7 @@
 // Package jsonl reads and writes exchanges as JSON Lines, one object in a line, for scripts and other programs.
+//
+// [Scan] and [Writer] go line by line, so that a file of any size takes the memory of one exchange. What the protocol,
+// the rules and people say of an exchange is put into its object by an [Annotator], which the caller passes in.
 package jsonl
 
 import (
