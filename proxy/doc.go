@@ -23,10 +23,31 @@
 // client and the agent sent, and beside it each replacement; where an agent names such an address, the record and the
 // client get the webhook's URL. With [Options].Faults answers get faults, on request.
 //
+// # Who calls
+//
+// The name of a client is the user part of the forward proxy's URL; else what the user's patterns say; else the agent
+// that its process is (package process); else the first product of its User-Agent; else "client". The record says which.
+//
+// The process is looked for when a connection from this machine is accepted, off its path and for all connections that
+// wait at once, unless there is only one agent: nobody else could call it. The recording goroutine, and never the
+// traffic, waits for the name before it opens an exchange: for 100 ms from when the connection was accepted, and not
+// while much waits behind it. So the order of the record stays that of the traffic. A name that is found later is stored
+// as a fact of the exchanges that are open then.
+//
+// # Webhooks
+//
+// A notification goes from the agent to the client's webhook, and no tap is on that way. So the URL in a push
+// notification config is replaced by an address of the agent's own tap. The address has the URL in it, encrypted and
+// authenticated with a key that is made of the redaction key: a recorder that is started again still knows it. What
+// comes there is forwarded by the same relay to the webhook, with the webhook's path, query and Host, and recorded as it
+// would have been sent without a tap, as an exchange from the agent to the client that configured it. In answers the
+// addresses become the client's URLs again.
+//
 // # What will surprise
 //
 //   - An agent card is held until it is complete, up to 1 MiB, and so are requests and answers about push notification
-//     configs where webhooks are led through the tap. Nothing else is.
+//     configs where webhooks are led through the tap ([Options].Webhooks). At paths that do not tell, JSON that answers a
+//     GET is held for half a second at most, and let go as soon as it proves not to be a card. Nothing else is held.
 //   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
 //   - A tap refuses an agent address that is a tap of the same Proxy: that would be a loop.
 package proxy

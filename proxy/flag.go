@@ -113,18 +113,18 @@ func parseListen(s string) (string, error) {
 	if strings.Contains(s, ":") {
 		var err error
 		if host, port, err = net.SplitHostPort(s); err != nil || host == "" {
-			return "", fmt.Errorf("%q after the last @ is no listening address; write @PORT or @HOST:PORT, "+
+			return "", fmt.Errorf("%q after the last @ is not a listening address; write @PORT or @HOST:PORT, "+
 				"an IPv6 host in brackets", s)
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return "", fmt.Errorf("%q after the last @ is no port; the last @ begins the listening address: write "+
+		return "", fmt.Errorf("%q after the last @ is not a port; the last @ begins the listening address: write "+
 			"@PORT or @HOST:PORT with a port from 0 to 65535, leave user information out of the URL, and write %%40 "+
 			"for an @ in its path", port)
 	}
 	if strings.Contains(host, ":") {
 		if _, err := netip.ParseAddr(host); err != nil {
-			return "", fmt.Errorf("%q after the last @ is no IPv6 address", host)
+			return "", fmt.Errorf("%q after the last @ is not an IPv6 address", host)
 		}
 	}
 	return net.JoinHostPort(host, port), nil
@@ -145,7 +145,7 @@ func parseAgentURL(s string) (*url.URL, error) {
 		if u, err := url.Parse(corrected); err == nil && u.Host != "" && u.User == nil {
 			return nil, &noSchemeError{corrected}
 		}
-		return nil, fmt.Errorf("%q is no URL; write http://HOST:PORT", s)
+		return nil, fmt.Errorf("%q is not a URL; write http://HOST:PORT", s)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
@@ -153,7 +153,7 @@ func parseAgentURL(s string) (*url.URL, error) {
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
-		return nil, fmt.Errorf("%q is no URL: %w; the last @ begins the listening address, and user information "+
+		return nil, fmt.Errorf("%q is not a URL: %w; the last @ begins the listening address, and user information "+
 			"cannot be given", s, err)
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
@@ -173,7 +173,7 @@ func parseAgentURL(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("the URL's port %q is not between 1 and 65535", u.Port())
 	}
 	if again, err := url.Parse(u.String()); err != nil || again.Host != u.Host { // a zone may be any bytes
-		return nil, fmt.Errorf("the URL's host %q is none; write http://HOST:PORT", u.Hostname())
+		return nil, fmt.Errorf("the URL's host %q is not a host; write http://HOST:PORT", u.Hostname())
 	}
 	return u, nil
 }

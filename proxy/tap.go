@@ -64,7 +64,7 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 	}
 	l, err := listener.Open(listener.Spec{
 		Address: spec.Listen, What: "tap " + spec.Name, Itself: "this tap", Where: "after @ (without one, a free port is taken)",
-		Danger: "whoever reaches it reaches the agent", AllowRemote: p.opts.AllowRemote, Names: names,
+		Danger: "anybody who reaches it reaches the agent", AllowRemote: p.opts.AllowRemote, Names: names,
 		AllowHosts: p.opts.AllowHosts,
 	})
 	if err != nil {

@@ -183,7 +183,7 @@ func TestListenErrors(t *testing.T) {
 			"no address",
 			[]string{"booker=http://localhost:1@no.such.host.invalid:0"},
 			"",
-			[]string{"tap booker", "no address to listen on"},
+			[]string{"tap booker", "not an address to listen on"},
 		},
 		{"itself", []string{"booker=http://localhost:" + own + "@" + own}, "", []string{"tap booker", "loop"}},
 		{

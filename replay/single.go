@@ -74,7 +74,7 @@ func (s *Single) aim(base *url.URL) error {
 	}
 	s.at = address{scheme: e.live.Scheme, host: hostPort(e.live), target: s.withoutSecrets(target)}
 	if !strings.HasPrefix(s.at.target, "/") {
-		return fmt.Errorf("the target %.40q of the request is no path", target)
+		return fmt.Errorf("the target %.40q of the request is not a path", target)
 	}
 	for _, f := range s.head.Fields {
 		if credential.HasPlaceholder([]byte(f.Value)) {

@@ -106,7 +106,7 @@ func (p *player) translate(t *target, e *entry, w *wording) (reason string) {
 	}
 	u, err := url.Parse(i.URL)
 	if err != nil {
-		return fmt.Sprintf("the live card has it at %q, which is no URL", i.URL)
+		return fmt.Sprintf("the live card has it at %q, which is not a URL", i.URL)
 	}
 	m, note := t.endpoints.follow(u)
 	if note != "" {

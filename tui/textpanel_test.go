@@ -116,7 +116,7 @@ func TestTextOfAnAnswer(t *testing.T) {
 		u.sees(`"price": 12000.50`)
 		u.sees("status completed")
 		u.press("tab")
-		u.sees("tab: the answer is no stream")
+		u.sees("tab: the answer is not a stream")
 		u.press("esc", "g", "a")
 		u.sees(`"name": "Planner",`)
 		u.press("esc", "G", "a")

@@ -1,5 +1,11 @@
 // Package address compares URLs: it finds the part of one that says where an agent is, in a form in which equal
 // addresses are equal.
+//
+// Agents write any spelling of their address into cards, and are reached under another: upper case, default ports, a
+// slash at the end, localhost for 127.0.0.1. [Of] removes these differences; the host has the form of package
+// hostname. Forms are for comparison only and are never dialled or printed.
+//
+// It is a leaf of the analyzer: engine, readers and trackers stand on it. All functions are safe for concurrent use.
 package address
 
 import (

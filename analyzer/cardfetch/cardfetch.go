@@ -1,4 +1,11 @@
-// Package cardfetch recognises the fetch of an agent card where no path says that it is one: by its answer.
+// Package cardfetch recognises the fetch of an agent card by its answer where the path does not tell.
+//
+// [MayAsk] and [MayAnswer] look at heads, and so say cheaply which exchanges need a closer look; [Find] looks at the
+// answer itself. It is strict: the answer must be a card, and that of the agent which answers, since a directory
+// serves the cards of others, for which the duties of an agent's own card do not hold.
+//
+// Engine and readers stand on it, so that both take the same exchanges for fetches.
+// docs/decisions/0010-cards-known-by-what-they-are.md says why. All functions are safe for concurrent use.
 package cardfetch
 
 import (

@@ -1,5 +1,11 @@
 // Package digest makes numbers that stand for contents, so that what a message or an artifact held can be compared
 // later without being kept.
+//
+// Different digests mean different contents. Equal ones are taken for equal contents: a collision can hide a
+// difference, and never invents one. JSON counts by what it means, not by how it is written, and all secrets that
+// were hidden count as equal, since equal ones may have been hidden with different keys.
+//
+// Digests hold within one process and are not stored.
 package digest
 
 import (

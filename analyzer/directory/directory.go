@@ -1,4 +1,7 @@
 // Package directory finds what agent cards declare of an address, without looking at all cards.
+//
+// A [Directory] is bounded: beyond its limit the card that was not used for longest is forgotten and counted. Of a
+// card at most [MaxInterfaces] interfaces are found. A Directory is for one goroutine.
 package directory
 
 import (

@@ -2,11 +2,11 @@
 //
 // A reading is a row for each exchange (its summary, what caused it, which findings stand in it), the findings in the
 // order in which they were made, and the result as a whole: coverage, calls by outcome, agents. A Writer makes it while
-// an engine judges, and a Reading reads it. It lies on a capture.Shelf: in the capture itself, in a file beside it, or in
-// memory.
+// an engine judges, and a Reading reads it. It is kept on a capture.Shelf: in the capture itself, in a file beside it,
+// or in memory.
 //
-// A reading says of which steps it is (Head.Mark) and by which rules it was made (Digest). Where either is another, it
-// is as if there were none. What is damaged is an error that wraps capture.ErrDamagedEntry: who reads it judges anew.
+// A reading says of which steps it is (Head.Mark) and by which rules it was made (Digest). If either differs, the
+// reading is ignored. Damage is an error that wraps capture.ErrDamagedEntry; the reader then judges the capture again.
 //
 // # Layout
 //

@@ -1,5 +1,5 @@
-// Package minimize finds the smallest part of a capture that still shows a finding, for a report that somebody else is
-// to understand.
+// Package minimize finds the smallest part of a capture that still shows a finding, for a bug report that others can
+// understand.
 //
 // Run takes away exchanges, then events, header fields, lines and members of bodies, and shortens long texts, as long
 // as the same rule is broken by the same side, with the same agent, in the same operation, at the same kind of place

@@ -5,8 +5,8 @@
 // The spans are those of an observer between client and agent. A span of an exchange is the request as it reached the
 // agent: its kind is SERVER, and its service is the agent. Where a request brings a traceparent, the span is in that
 // trace and beneath that parent, beside what the agent itself reports of the request. Otherwise it is beneath the
-// exchange that caused it, where that is known, and the ids come from the exchange's own id, so that whoever makes
-// spans of the same exchange again, while it is recorded or later, gets the same.
+// exchange that caused it, where that is known, and the ids come from the exchange's own id, so that spans made again
+// of the same exchange, while it is recorded or later, are the same.
 //
 // Nothing of bodies, headers or queries is in a span unless Options.Bodies asks for bodies.
 //

@@ -1,5 +1,10 @@
-// Package reading reads exchanges one by one: for lists, filters, exports and the index of a recording. Rules read them
-// in their order, and do not use it.
+// Package reading reads exchanges one by one: for lists, filters, exports and the index of a recording.
+//
+// [Read] says of one exchange what the protocol says of it: binding, dialects, operation, ids, states, errors.
+// [NewDescriber] is how a recorder learns by which keys an exchange can be found, and where its secrets are.
+//
+// Rules do not use it. They judge what the engine has read in the order of the capture, which knows more: what a card
+// declared, what was seen at an address before.
 package reading
 
 import (

@@ -1,5 +1,9 @@
 // Package recent is memory of bounded size: a map that forgets what was not used for longest, and counts what it
 // forgot.
+//
+// The engine and the trackers keep in such maps what they remember of tasks, cards and endpoints. That bounds the
+// memory of judging, whatever the length of the traffic: about what was forgotten, rules report nothing. A [Map] is for
+// one goroutine.
 package recent
 
 import "iter"

@@ -1,4 +1,4 @@
-// Package sequence turns exchanges into the arrows of a sequence diagram, for whoever draws them: the request, and the
+// Package sequence turns exchanges into the arrows of a sequence diagram, for those who draw them: the request, and the
 // answer or each event of its stream, with the findings that stand there. It draws nothing itself.
 package sequence
 

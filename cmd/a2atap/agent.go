@@ -50,21 +50,21 @@ the rule of that name on purpose; --fault list prints the faults that it support
 echo and spec speak A2A 1.0, spec03… 0.3, spec02 0.2, spec01 0.1; legacy speaks the dialect before that, at the root of
 its address, with streams at /subscribe and push notifications to https only.
 
-With --card the agent serves the card in a file. Its skills are what the agent does: one acts as the agent's own of its
-id, or of its first tag that is such an id, or else as task-lifecycle, and is asked for by a message that begins with
-its id or name. Its capabilities are what the agent offers; streaming can be left out, push notifications need --push,
-and what the card says about credentials must be what --auth asks for. The agent writes its own address wherever the
-card has one, and where it has none. A card that is not of the agent's dialect, or promises what is not so, is refused.
+With --card the agent serves the card in a file. Its skills are what the agent does: each acts as the agent's own skill
+of the same id, or of the first tag that is such an id, or else as task-lifecycle. A message that begins with the id or
+name of a skill asks for it. Its capabilities are what the agent offers; streaming can be left out, push notifications
+need --push, and what the card says about credentials must be what --auth asks for. The agent writes its own address
+into the card. A card that is not of the agent's dialect, or promises what the agent does not do, is refused.
 
 With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
-the member tenant, and HTTP+JSON there, in the query, or before the path (/spec/NAME/tasks).
+the member tenant, and HTTP+JSON names it there, in the query, or before the path (/spec/NAME/tasks).
 
 With --store tasks are kept in a file. When the agent is started again, finished ones can be read, those that wait for
-their client go on, and those that it worked on have failed and say so. One process has the file at a time. It holds the
-credentials of webhooks, so it is readable by its owner alone.
+their client go on, and those that it was working on have failed and say so. Only one process at a time can use the
+file. It contains the credentials of webhooks, so only its owner can read it.
 
 Several names make several agents at one address, each below a path of its own name. The card of the first is also that
-of the address; legacy, if it is among them, has the root and the card there. All get the same flags.`,
+of the address; legacy, if it is among them, has the root and the card there. The flags are for all of them.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
   a2atap agent echo spec spec03 --listen 127.0.0.1:9001
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
@@ -80,12 +80,12 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 		"for one agent")
 	f.StringVar(&o.card, "card", "", "serve the agent card in `FILE`, and do what it says; for one agent")
 	f.BoolVar(&o.push, "push", false, "offer push notifications")
-	f.StringVar(&o.webhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) beside the "+
+	f.StringVar(&o.webhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) in addition to the "+
 		"system's; needs --push")
 	f.DurationVar(&o.step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
 	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
 		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
-		", of the whole or of TOKEN, PASSWORD and KEY")
+		", as a whole or only TOKEN, PASSWORD and KEY")
 	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
 		"the agent (default in memory)")
 	f.StringArrayVar(&o.tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+

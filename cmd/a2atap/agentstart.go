@@ -28,7 +28,7 @@ func readCardFile(name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--card %s: %w", name, cause(err))
 	case len(text) > maxCardFile:
-		return nil, usage("--card %s: the file has more than %d bytes, so it is no card", name, maxCardFile)
+		return nil, usage("--card %s: the file has more than %d bytes, so it is not a card", name, maxCardFile)
 	case len(text) == 0:
 		return nil, usage("--card %s: the file is empty", name)
 	}

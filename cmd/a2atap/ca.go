@@ -18,8 +18,8 @@ func newCA(e env) *cobra.Command {
 authority of the user, created on first use. Its key never leaves this machine, and only clients that are configured
 to trust its certificate do so. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
 
-Nothing of it is installed by a2atap: ca install prints the commands that do, for each kind of client. ca rotate makes
-a new authority, which is then to be installed again.`,
+a2atap does not install it: ca install prints the commands that do, for each kind of client. ca rotate makes a new
+authority, which must then be installed again.`,
 		Example: `  a2atap ca show
   a2atap ca install node
   eval "$(a2atap ca env --forward 7080)"

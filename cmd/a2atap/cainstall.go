@@ -119,8 +119,8 @@ itself.
 
 CLIENT is ` + strings.Join(installWords(), ", ") + `; without one, all are printed.
 
-Who has the key of the authority (see ca show) can pretend to be any host to those that trust it: prefer the settings of
-a single program to the system's store, and undo that afterwards.`,
+Anybody with the key of the authority (see ca show) can pretend to be any host to clients that trust it: prefer the
+settings of a single program to the system's store, and undo them afterwards.`,
 		Example: `  a2atap ca install
   a2atap ca install node --forward 7080
   eval "$(a2atap ca install python)" && python planner.py`,

@@ -44,15 +44,15 @@ func newCheck(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check CAPTURE...",
 		Short: "Check captures against the A2A specification",
-		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; nats://HOST:PORT/NAME is what many recorders have
-shipped; - is standard input) and prints what breaks the protocol, the worst first: how bad it is and where, what was
+		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; nats://HOST:PORT/NAME for what many recorders have
+shipped; - for standard input) and prints what breaks the protocol, the worst first: how bad it is and where, what was
 seen and what was expected, the side at fault and the section that requires it, how to fix it, and the command that
 explains the rule; what repeats stands together. Then it says how many rules were observed on each link, and how many
 never were, which --coverage names. For several captures, a matrix shows the findings between each client and each
 agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its end.
 
-A capture is judged once: what that came to is kept in it, or beside it in CAPTURE.reading, and read from then on, until
-the capture grows or other rules judge it. --again judges it anew.
+A capture is judged once: the result is kept in it, or beside it in CAPTURE.reading, and read from then on, until the
+capture grows or the rules change. --again judges it afresh.
 
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
@@ -61,7 +61,8 @@ findings; from then on --baseline FILE hides and counts them, and names those th
 checking the whole would have printed. Exchanges of one context are judged in one part. A part alone is never clean.
 
 The verdict gives two answers: what breaks the protocol, and how the calls came out, with the errors of those that
-failed. Clean is only what broke nothing and got through: where no call of a client to an agent succeeded, it is failed.
+failed. A capture is clean only if nothing broke the protocol and calls got through: if no call of a client to an agent
+succeeded, the verdict is failed.
 
 Exit status: 0 no finding at or above --fail-on, and calls succeeded; 1 findings; 2 wrong usage; 3 a capture could not
 be read; 4 inconclusive: nothing was judged, or nothing matches --filter and --agent; no call of a client to an agent
@@ -97,7 +98,7 @@ succeeded; the capture lost traffic, or its recorder was killed; only a part was
 	f.BoolVar(&o.update, "update-baseline", false, "accept the current findings: write them to the baseline")
 	f.BoolVar(&o.follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
-	f.BoolVar(&o.again, "again", false, "judge anew, and do not read what judging came to before")
+	f.BoolVar(&o.again, "again", false, "judge afresh, and ignore the result that was kept")
 	f.BoolVar(&o.coverage, "coverage", false, "name the rules that were never observed, instead of counting them")
 	f.StringVar(&o.shard, "shard", "", "judge only part `K/N` of the captures, as in 2/4, and write JSON for --merge")
 	f.BoolVar(&o.merge, "merge", false,

@@ -32,12 +32,12 @@ func newDiff(e env) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare two captures of the same workflow",
 		Long: `Diff compares two captures (.a2atap, .har, .jsonl, .txtar; one may be - for standard input) of the same
-workflow: an old version of an agent with a new one, one SDK with another. Nothing is sent. The exchanges of B
-are paired with those of A: of the same agent and client, about the same task, in sequence; neither ids nor
-the order of what went on at the same time matter, nor how often a client polled. What has no counterpart is a
-difference by itself. Of the others, requests and answers are compared by meaning, as replay does; what the
-client does otherwise is said to be the client's. Between different bindings or dialects only what is meant is
-compared, not how JSON names it. A rule that is broken in B and not in A is a difference, too.
+workflow: an old version of an agent with a new one, one SDK with another. Nothing is sent. The exchanges of B are
+paired with those of A: of the same agent and client, about the same task, in sequence; ids, the order of concurrent
+exchanges, and how often a client polled do not matter. What has no counterpart is a difference by itself. Of the
+others, requests and answers are compared by meaning, as replay does; differences in what the client does are named as
+the client's. Between different bindings or dialects only what is meant is compared, not how JSON names it. A rule that
+is broken in B and not in A is a difference, too.
 
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 a capture could not be read, 4 inconclusive: nothing was
 compared, or a capture lost traffic.`,

@@ -23,12 +23,11 @@ func newDoctor(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor CAPTURE",
 		Short: "Check a capture's files for damage",
-		Long: `Doctor reads all files of a capture, further segments included, and prints what it examined and each problem,
-with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is
+		Long: `Doctor reads all files of a capture, further segments included, and prints what it examined and each
+problem, with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is
 missing, that exchanges, index and totals agree with the steps, and that the database's pages are consistent. It names
-the keys with which secrets were hidden by their fingerprints.
-docs/capture-format.md explains these terms. Where the capture holds what judging it came to, it is judged again, and the
-two are compared. Nothing is changed.
+the keys with which secrets were hidden by their fingerprints. docs/capture-format.md explains these terms. If the
+capture holds the result of judging it, it is judged again, and the two are compared. Nothing is changed.
 
 With --repair it records what can be read of a damaged capture into a new one, whose index is made anew, and which says
 what could not be read. The damaged capture stays as it is. A sound one is not copied.

@@ -30,9 +30,9 @@ func (e *env) readsFleets(f *pflag.FlagSet, nats *natsFlags) *fleetFlags {
 		o.nats.register(f)
 	}
 	f.StringArrayVar(&o.hosts, "host", nil,
-		"of a stream, nats://…, read the recorders of the host `NAME` alone; repeatable")
+		"of a stream, nats://…, read only the recorders of the host `NAME`; repeatable")
 	f.StringVar(&o.since, "since", "",
-		"of a stream, read what began in the last `D|TIME`, such as 90m, or since 2026-03-01T10:00:00Z")
+		"of a stream, read only what began since `D|TIME`, such as 90m (ago) or 2026-03-01T10:00:00Z")
 	e.fleet = o
 	return o
 }
@@ -42,9 +42,9 @@ func (o *fleetFlags) onlyStreams(name string) error {
 	switch {
 	case o == nil:
 	case len(o.hosts) > 0:
-		return usage("--host chooses recorders of a stream, nats://HOST:PORT/NAME, and %s is none", name)
+		return usage("--host chooses recorders of a stream, nats://HOST:PORT/NAME, and %s is not one", name)
 	case o.since != "":
-		return usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is none; --filter 'time:>=12:30:00' "+
+		return usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is not one; --filter 'time:>=12:30:00' "+
 			"chooses in a file", name)
 	}
 	return nil

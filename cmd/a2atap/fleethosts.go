@@ -47,7 +47,7 @@ func listHosts(ctx context.Context, e env, o *fleetHostsOptions, name string) er
 		return err
 	}
 	if !fleet.IsAddress(name) {
-		return usage("hosts: %s is no stream; write nats://HOST:PORT/NAME", name)
+		return usage("hosts: %s is not a stream; write nats://HOST:PORT/NAME", name)
 	}
 	address, err := fleet.ParseAddress(name)
 	if err != nil {
@@ -155,7 +155,7 @@ func streamTimes(s *fleet.StreamState) string {
 }
 
 func streamLimits(s *fleet.StreamState) string {
-	keeps := []string{"for ever", "whatever its size"}
+	keeps := []string{"without a time limit", "whatever its size"}
 	if s.MaxAge > 0 {
 		keeps[0] = ageWords(s.MaxAge)
 	}

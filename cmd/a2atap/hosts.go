@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy"
 )
 
-const allowHostHelp = "let in clients that use this `HOST` (or HOST:PORT, *.DOMAIN) beside loopback names and the " +
+const allowHostHelp = "admit clients that use this `HOST` (or HOST:PORT, *.DOMAIN) as well as loopback names and the " +
 	"listening address; repeatable"
 
 // parseAllowedHosts reads the values of --allow-host.

@@ -138,7 +138,7 @@ func hostsOf(names, flags []string) ([]string, error) {
 		}
 		at := slices.Index(names, flag[:i])
 		if at < 0 {
-			return nil, usage("--host %s=%s: %[1]s is none of the captures that are merged", shownName(flag[:i]), flag[i+1:])
+			return nil, usage("--host %s=%s: %[1]s is not one of the captures that are merged", shownName(flag[:i]), flag[i+1:])
 		}
 		hosts[at] = flag[i+1:]
 	}

@@ -32,17 +32,17 @@ const (
 	natsKey   = "A2ATAP_NATS_KEY"
 )
 
-const natsHelp = `The NATS server is told who we are by one of --nats-creds, --nats-user and --nats-token, or by
-what stands before @ in the URL. tls:// asks for TLS; the server is verified by the system's authorities and those of
---nats-ca. In the place of each flag a variable of the environment may stand, ` + natsCreds + ` for
+const natsHelp = `One of --nats-creds, --nats-user and --nats-token, or what stands before @ in the URL, logs in to the
+NATS server. tls:// asks for TLS; the server is verified by the system's authorities and those of
+--nats-ca. Instead of each flag a variable of the environment may be set: ` + natsCreds + ` for
 --nats-creds, and so on.`
 
 func (o *natsFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.creds, "nats-creds", "", "show the NATS server the credentials in `FILE`, as nsc writes it")
-	f.StringVar(&o.user, "nats-user", "", "show the NATS server `USER:PASS`; "+secretHelp)
-	f.StringVar(&o.token, "nats-token", "", "show the NATS server `TOKEN`; "+secretHelp)
-	f.StringVar(&o.ca, "nats-ca", "", "trust the authorities in `FILE` (PEM) beside the system's, for NATS on TLS")
-	f.StringVar(&o.cert, "nats-cert", "", "show the NATS server the certificate in `FILE` (PEM)")
+	f.StringVar(&o.creds, "nats-creds", "", "log in to the NATS server with the credentials in `FILE`, as nsc writes them")
+	f.StringVar(&o.user, "nats-user", "", "log in to the NATS server as `USER:PASS`; "+secretHelp)
+	f.StringVar(&o.token, "nats-token", "", "log in to the NATS server with `TOKEN`; "+secretHelp)
+	f.StringVar(&o.ca, "nats-ca", "", "trust the authorities in `FILE` (PEM) in addition to the system's, for NATS on TLS")
+	f.StringVar(&o.cert, "nats-cert", "", "present the certificate in `FILE` (PEM) to the NATS server")
 	f.StringVar(&o.key, "nats-key", "", "the key of --nats-cert is in `FILE` (PEM)")
 }
 

@@ -45,7 +45,7 @@ func openFollowed(e env, name string, follow following) (capture.Source, error) 
 			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
 	}
 	if _, err := os.Stat(name); err != nil && likeAnAddress.MatchString(name) {
-		return nil, usage("%s is no file; a stream is nats://HOST:PORT/NAME", shownName(name))
+		return nil, usage("%s is not a file; a stream is nats://HOST:PORT/NAME", shownName(name))
 	}
 	return openFile(name)
 }

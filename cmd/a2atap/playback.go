@@ -22,10 +22,10 @@ func newPlayback(e env) *cobra.Command {
 		Use:   "playback CAPTURE --listen ADDR",
 		Short: "Play the agent's side of a capture for a live client",
 		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation, task, context and
-kinds of parts, in any binding, then by what was requested before: a client may use other words, and what was ignored is
-counted. --match shape also asks for the same names and types of parameters, exact for the same values, and
---match /message/parts/0/text for the value there. Repeated requests get the recorded answers in order, then the last
-one again (with --used-up error, an error).
+kinds of parts, in any binding, then by what was requested before: a client may use other words, and the differences
+that are ignored are counted. --match shape also asks for the same names and types of parameters, exact for the same
+values, and --match /message/parts/0/text for the value there. Repeated requests get the recorded answers in order, then
+the last one again (with --used-up error, an error).
 
 A request without a match gets a protocol error, and the differences to the nearest recorded request are printed on
 standard error. With --on-miss forward=URL a live agent answers it, and with --capture that is recorded.
@@ -36,10 +36,10 @@ only with --allow-remote.
 
 --delay, --error, --drop and --break-after make faults, to see how the client bears them. OP is an operation by its name
 in any version, such as SendMessage or message/send, or * for all; @WHICH of its requests is @2, @2..4, @2.. or @..3.
-They are told at the start, counted in the verdict, and noted in what --capture records. They change no exit status: a
-request that got an error or no answer because a flag says so counts as one that came, and not as unmatched.
+They are listed at the start, counted in the verdict, and noted in what --capture records. They do not change the exit
+status: a request that gets an error or no answer because of a flag counts as received, and not as unmatched.
 
-With --capture, --ship publishes what is recorded, as that of record does.
+With --capture, --ship publishes what is recorded, as in record.
 
 It runs until it is interrupted. Exit status: 0 all requests were matched or forwarded, 1 some were not, 2 wrong usage,
 3 failed to listen or read, 4 inconclusive: no request came, or none to one of several agents.`,

@@ -43,28 +43,29 @@ func newProbe(e env) *cobra.Command {
 		Long: `Probe reads the agent card at URL and asks the agent, on each interface that the card offers: ordinary
 calls, streams, unknown tasks, malformed requests, missing credentials. Each scenario says what must come back, cites
 the section that requires it, and says what to do if it does not. What was asked and answered is judged by the rules of
-check as well; what they find wrong with what we asked on purpose is left out, and counted.
+check as well; findings about requests that are wrong on purpose are left out, and counted.
 
 A scenario passes or fails; it is skipped if it is not for this agent, such as one about streams for an agent without
-them; it is inconclusive if the agent's answer does not show what it is about. An agent that does not answer any more is
+them; it is inconclusive if the agent's answer does not show what it is about. An agent that no longer answers is
 critical. An agent with the skills of the reference agents is told what to do by their keywords, any other is sent the
 examples of its card (--drive, --skill), or the texts of --prompt.
 
-Push notifications come to a receiver on loopback. An agent elsewhere needs an address that it reaches (--webhook-url,
---webhook-listen), one that insists on https also a certificate that it trusts (--webhook-tls, --webhook-cert).
+Push notifications come to a receiver on loopback. An agent on another machine needs an address that it can reach
+(--webhook-url, --webhook-listen), and one that insists on https needs a certificate that it trusts (--webhook-tls,
+--webhook-cert).
 
 With a second URL both agents are asked, and a table says what is known of each direction between them. Both get the
-same credentials, unless --auth2 brings those of the second. --second-auth is another user of one agent.
+same credentials, unless --auth2 gives those of the second. --second-auth is another user of one agent.
 
-With --capture, --ship publishes what is recorded, as that of record does.
+With --capture, --ship publishes what is recorded, as in record.
 
-A failure that is known and accepted stands in the file of --waivers, a JSON list of {"test", "reason", "until"}: test
-is a test's name or id, with * for any text but /; until is a date, 2027-01-31, and may be left out. It stays in the
-report, with its reason, and does not fail the run. The agent conforms no better for it, and the level says so.
+Failures that are known and accepted are listed in the file of --waivers, a JSON list of {"test", "reason", "until"}:
+test is a test's name or id, with * for any text but /; until is a date, 2027-01-31, and may be left out. Such a failure
+stays in the report, with its reason, and does not fail the run. It still lowers the conformance level.
 
 Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
-the agent could not be reached, push notifications not be received where that was asked for, or the report or capture
-not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is waived.`,
+the agent could not be reached, push notifications could not be received although requested, or the report or capture
+could not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is waived.`,
 		Example: `  a2atap probe http://127.0.0.1:9001/spec
   a2atap probe https://booker.example/a2a --auth bearer:env:TOKEN --format markdown -o report.md
   a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'

@@ -25,7 +25,7 @@ func (e env) dialer(f *setup.ReachFlags) (*outbound.Dialer, error) {
 		return nil, usage("%w", err)
 	}
 	if f.Insecure {
-		e.notice("INSECURE: agents on TLS are not verified: whoever is on the way can answer in their place")
+		e.notice("INSECURE: agents on TLS are not verified: anybody on the way can answer in their place")
 	}
 	return d, nil
 }

@@ -62,20 +62,20 @@ ends (number, time, link, operation, HTTP status, duration, task and state or er
 URLs in the agent card are changed, so that clients that follow it come back through the tap, and those of webhooks
 (--no-rewrite turns both off).
 
-A tap lets in requests that name a loopback name or address, the address it listens on, or the agent itself, so that no
-page of the web gets to the agent through it. Clients that reach it by another name, such as those in containers, get
-421 until that name is given with --allow-host.
+A tap admits requests for a loopback name or address, the address that it listens on, or the agent itself, so that no
+web page can reach the agent through it. Clients that reach it by another name, such as those in containers, get 421
+until that name is given with --allow-host.
 
-A client is called what --client names it, else what it is: a client on this machine whose process listens where exactly
-one of the tapped agents lives is that agent (Linux and macOS). Any other is called after its User-Agent; --client tells
-clients apart that have the same one. Clients of the forward proxy can name themselves (http://NAME@HOST:PORT).
+A client has the name that --client gives it. Otherwise a client on this machine whose process listens at the address of
+exactly one of the tapped agents is that agent (Linux and macOS), and any other is named by its User-Agent; --client
+tells apart clients that have the same one. Clients of the forward proxy can name themselves (http://NAME@HOST:PORT).
 
-It runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by placeholders
-in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is the user's
-own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
+Record runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by
+placeholders in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is
+the user's own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
 
-Judging yields to the traffic: on a machine that is full it falls behind, says so, and catches up when there is time, at
-the end at the latest.
+Judging yields to the traffic: on a busy machine it falls behind, says so, and catches up when there is time, at the
+latest at the end.
 
 ` + forwardHelp + `
 
@@ -151,7 +151,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow taps and --forward to listen on addresses that other machines can reach")
 	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 for an agent that has not sent the head of its "+
-		"answer `D` after the request; 0 waits for ever, as for calls that wait for a task")
+		"answer `D` after the request; 0 waits without a limit, as calls that wait for a task need")
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)

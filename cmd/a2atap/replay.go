@@ -62,15 +62,15 @@ With several agents in the recording, --to NAME=URL sends what went to the agent
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
 it is live; --filter client:NAME plays only what NAME sent.
 
-The report names each cause once, and what follows from it below it: an agent that fails a task cannot but answer
-otherwise about it. The markdown is for a comment of a pull request, html is one page to keep or to send.
+The report names each cause once, and what follows from it below it: an agent that fails a task also answers differently
+when asked about it. The format markdown suits a comment on a pull request; html is one page to keep or to send.
 
-A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
-placeholders, and with NAME= before it to the agent NAME alone. It is not printed.
+A recording contains no secrets. --auth and --oauth-… are those of send: the credentials that they give go where the
+recording has placeholders, and with NAME= before them only to the agent NAME. They are not printed.
 
 --binding and --dialect translate the requests, and play a recording of JSON-RPC over HTTP+JSON, or one of 0.3 in 1.0.
-What cannot be said there is left out and named. Answers are then compared by what they mean: of another dialect neither
-the names in JSON, nor media types, nor the status of HTTP.
+What cannot be said there is left out and named. Answers are then compared by what they mean: in another dialect, names
+in JSON, media types and HTTP statuses are not compared.
 
 Where the recording has webhooks, replay receives in their place and compares the notifications. Agents on other
 machines need --webhook-url.

@@ -137,7 +137,7 @@ func TestResendEdited(t *testing.T) {
 	}
 	for wrong, why := range map[string]string{
 		"":                          "there has to be one section, 1.request",
-		"-- 1.request --\nPOST\n\n": "is no request line",
+		"-- 1.request --\nPOST\n\n": "is not a request line",
 		"-- 1.requst --\n":          "request:1: ",
 		"-- 1.request --\nGET / HTTP/1.1\nx y\n\n":   "cannot be sent",
 		text + "-- 2.request --\nGET / HTTP/1.1\n\n": "nothing else is sent",

@@ -81,7 +81,7 @@ func readRequest(text []byte, x *capture.Exchange) (*capture.Exchange, error) {
 	head := capture.ParseRequestHead(edited.Request.Head)
 	switch {
 	case head.Method == "" || !capture.IsToken(head.Method) || !strings.HasPrefix(head.Version, "HTTP/"):
-		return nil, fmt.Errorf("request: %.60q is no request line; write METHOD /PATH HTTP/1.1", head.Line)
+		return nil, fmt.Errorf("request: %.60q is not a request line; write METHOD /PATH HTTP/1.1", head.Line)
 	case len(head.Bad) > 0:
 		return nil, fmt.Errorf("request: the header %.60q cannot be sent: %s", head.Bad[0].Text, head.Bad[0].Why)
 	}

@@ -29,24 +29,23 @@ func newRun(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- CMD...",
 		Short: "Run a program through the forward proxy, and record until it ends",
-		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use the
-proxy and trust its certificate authority. It records and checks the program's traffic with agents, with the flags of
-record that apply, and ends when the program ends. Standard input, output and error are the program's; messages of
+		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use
+the proxy and trust its certificate authority. It records and checks the program's traffic with agents, with the flags
+of record that apply, and ends when the program ends. Standard input, output and error are the program's; messages of
 a2atap go to standard error, with a line for each exchange and each finding. SIGINT, SIGTERM and SIGHUP are passed on to
-the program. Of exchanges without a sign of A2A no bodies are recorded (--all-traffic).
+the program. Bodies of exchanges that show no sign of A2A are not recorded, unless --all-traffic is given.
 
 The environment is that of ca env: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, NO_PROXY empty, and what curl, Go, Java,
 Node.js, Python, Ruby and others read to trust the authority. The traffic of programs that ignore it, or that use no
-proxy for localhost, as Go programs do, is not recorded: give the program the URL of a tap (--agent). Where nothing came
-through at all, it says why that may be, and exits with 4 (--allow-empty: 0). A proxy that was configured before is not
-used, but with --upstream-proxy env.
+proxy for localhost, as Go programs do, is not recorded: give the program the URL of a tap (--agent). If nothing came
+through at all, run says what may be the reason, and exits with 4 (--allow-empty: 0). A proxy that is already configured
+is used only with --upstream-proxy env.
 
 ` + diversionHelp + `
 
 ` + reachHelp + `
 
-Faults are made in answers that come through a tap (--agent), with --fault as record takes it. --ship is that of
-record, too.
+--fault and --ship are those of record; faults are made only in answers that come through a tap (--agent).
 
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else 4 if nothing
 came through, else that of record.`,

@@ -39,11 +39,11 @@ func (e env) secret(flag, value string) (string, error) {
 	case len(text) == 0:
 		return "", usage("%s @%s: the file is empty", flag, name)
 	case len(text) > maxSecret:
-		return "", usage("%s @%s: the file has more than %d bytes, so it is no secret", flag, name, maxSecret)
+		return "", usage("%s @%s: the file has more than %d bytes, so it is not a secret", flag, name, maxSecret)
 	case bytes.ContainsAny(text, "\r\n\x00"):
 		return "", usage("%s @%s: the file has more than one line; leave only the secret in it", flag, name)
 	}
 	return string(text), nil
 }
 
-const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
+const secretHelp = "@FILE or env:NAME to keep it out of the list of processes"

@@ -60,12 +60,12 @@ A task that is not complete at once is polled until it has ended or waits for it
 that is polled too. --stream prints each event as it arrives. --output text prints one final text and nothing else: that
 of the message, else of the artifacts, else of the status, else of the history, else the raw JSON.
 
-With --push the agent reports on the task to a receiver of our own; send prints what comes, and waits for the
-notification that the task has ended or waits.
+With --push the agent reports on the task to a receiver that send opens; send prints what comes, and waits for the
+notification that the task has ended or waits for its client.
 
 With --capture what passes is recorded into a capture, as a tap would.
 
-With --get, --list, --cancel or --subscribe it asks about tasks instead, and with --profile it prints what the card
+With --get, --list, --cancel or --subscribe, send asks about tasks instead, and with --profile it prints what the card
 says.
 
 --message and --configuration are merged into what is sent (as a JSON merge patch), in the words of the protocol that is
@@ -74,7 +74,7 @@ spoken. In their strings {{prompt}} is TEXT; --var gives other variables.
 With --fault the client breaks the rule of that name on purpose, for testing agents and this tool. If the rule
 concerns an operation other than sending, that operation follows for the task of the answer.
 
-No secret that a flag brings is printed: in what is printed, also of the agent's, … stands in its place.
+Secrets that flags give are never printed: … stands in their place, also in what the agent answers.
 
 Exit status: 0 an answer; 1 the task failed, was canceled or rejected, or waits for input and --interactive was not
 given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read or did not come in

@@ -30,9 +30,9 @@ func newShip(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ship CAPTURE... nats://HOST:PORT/NAME",
 		Short: "Send captures to a stream of NATS JetStream",
-		Long: `Ship publishes what the stream NAME does not have of captures: all of a finished one, or what a recording with
---ship could not send, since the server was away. The stream is made if it is not there. It may run beside the
-recording, or beside another ship: each block of a capture arrives once.
+		Long: `Ship publishes those parts of captures that the stream NAME lacks: all of a finished one, or what a
+recording with --ship could not send because the server was away. The stream is created if it does not exist. It may run
+beside the recording, or beside another ship: each block of a capture arrives once.
 
 With --follow it goes on until the recordings have ended, for captures of recorders that were started without --ship,
 and waits for a server that is away for as long as that takes.
@@ -42,8 +42,8 @@ Only captures of a2atap are shipped; a2atap import makes one of other files. A c
 
 ` + natsHelp + `
 
-Exit status: 0 all of it is there; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: nothing
-was taken for the time of --ship-patience, or what is wrong will not heal by itself.`,
+Exit status: 0 the stream has all of it; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: the
+server took nothing for the time of --ship-patience, or the error is not one that passes by itself.`,
 		Example: `  a2atap ship c.a2atap nats://127.0.0.1:4222/traffic
   a2atap ship monday.a2atap tuesday.a2atap nats://127.0.0.1:4222/traffic --ship-host booker-1
   a2atap ship c.a2atap tls://nats.example/traffic --nats-creds recorder.creds --follow`,
@@ -115,7 +115,7 @@ func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 		if err == nil {
 			r.Close()
 		}
-		return nil, fmt.Errorf("ship %s: it is no capture of a2atap; a2atap import %s makes one of it", file, file)
+		return nil, fmt.Errorf("ship %s: it is not a capture of a2atap; a2atap import %s makes one of it", file, file)
 	}
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ type shipFlags struct {
 }
 
 const shipHelp = `With --ship nats://HOST:4222/NAME what is recorded is also published to the stream NAME of NATS
-JetStream, secrets hidden as in the capture, after it was stored. A server that is away, slow or full holds up nothing:
-the capture has it all; what is missing in the stream is sent when the server is back, by the next recording into the
+JetStream, secrets hidden as in the capture, after it was stored. A server that is away, slow or full delays nothing:
+the capture has everything, and what the stream lacks is sent when the server is back, by the next recording into the
 same capture, or by a2atap ship.`
 
 // register adds the flags. What they need of the server's, --nats-user and so on, is registered by the command.
@@ -37,7 +37,7 @@ func (o *shipFlags) register(f *pflag.FlagSet, nats *natsFlags, needs string) {
 func (o *shipFlags) limits(f *pflag.FlagSet, needs string) {
 	f.StringVar(&o.host, "ship-host", "", needs+"call this machine `NAME` in the stream (default its host name, or what a capture that is there is called)")
 	f.DurationVar(&o.maxAge, "ship-max-age", 7*24*time.Hour,
-		needs+"if the stream is not there, make it one that keeps messages for `D`; 0 is for ever")
+		needs+"if the stream does not exist, create it, to keep messages for `D`; 0 is no limit")
 	f.StringVar(&o.maxBytes, "ship-max-bytes", "1GiB",
 		needs+"make it one that keeps `SIZE`, then removes the oldest messages; empty for no limit")
 	f.IntVar(&o.replicas, "ship-replicas", 1, needs+"make it one that is kept on `N` servers of a cluster")

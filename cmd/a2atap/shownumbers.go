@@ -81,7 +81,7 @@ func hasEvent(x *capture.Exchange, part document.Part) error {
 	case res == nil:
 		return fmt.Errorf("exchange %d has no event %d, since no answer to it was recorded", x.Seq, part.Event)
 	case !res.Stream:
-		return fmt.Errorf("exchange %d has no event %d, since its answer is no stream; write %d.response for all of it",
+		return fmt.Errorf("exchange %d has no event %d, since its answer is not a stream; write %d.response for all of it",
 			x.Seq, part.Event, x.Seq)
 	}
 	last := 0

@@ -63,7 +63,7 @@ func filterTopic() string {
 
 Words side by side all have to hold; "or", "not" (or a leading -) and parentheses do the rest. A word is KEY:VALUE, or
 alone: then it is looked for in the URL and the bodies, and /in slashes/ as a regular expression (RE2). * in a value
-stands for any text. Quotes hold blanks. Case does not matter, but in ids and JSON values. Of an id that is a UUID the
+stands for any text. Quotes keep blanks together. Case matters only in ids and JSON values. Of an id that is a UUID the
 first digits are enough, six or more: task:2f1e9c04, as show prints it.
 
 Numbers, durations, sizes and times can be compared (>, >=, <, <=) and given as ranges (3..9, 12:00..12:05). Operations,

@@ -56,7 +56,7 @@ func (o *webhookFlags) check() error {
 	}
 	host, _, err := net.SplitHostPort(o.listen)
 	if ip := net.ParseIP(host); err == nil && o.url == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return usage("--webhook-listen %s is no address that an agent can be given; say how it reaches the receiver with "+
+		return usage("--webhook-listen %s is not an address that an agent can be given; say how it reaches the receiver with "+
 			"--webhook-url", o.listen)
 	}
 	return nil

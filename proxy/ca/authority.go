@@ -155,7 +155,7 @@ func (a *Authority) load() error {
 	}
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok || !pair.Leaf.IsCA {
-		return fmt.Errorf("%s is no authority that a2atap has made; %s", name, remedy(name))
+		return fmt.Errorf("%s is not an authority that a2atap has made; %s", name, remedy(name))
 	}
 	a.cert, a.key = pair.Leaf, key
 	return nil

@@ -174,7 +174,7 @@ func TestOpenRefuses(t *testing.T) {
 				check(t, err)
 				check(t, a.store(text))
 			},
-			[]string{"is no authority that a2atap has made"},
+			[]string{"is not an authority that a2atap has made"},
 		},
 		"folder in the place of the key": {
 			func(t *testing.T, a *Authority) {

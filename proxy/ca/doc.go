@@ -7,10 +7,10 @@
 //
 // # What will surprise
 //
-//   - Whoever has the key can pretend to be any host towards clients that trust the certificate. Name constraints (RFC
+//   - Anybody with the key can pretend to be any host towards clients that trust the certificate. Name constraints (RFC
 //     5280 section 4.2.1.10) could limit that, but which hosts will be talked to is not known when the authority is
 //     made.
-//   - An authority is never renewed: [Rotate] makes another in its place, which clients must be given again. Who has
-//     opened the one before goes on with it.
+//   - An authority is never renewed: [Rotate] makes another in its place, which clients must be given again. A process
+//     that has opened the former one goes on with it.
 //   - The certificates that it signs share one key, which is made anew in each process and never stored.
 package ca

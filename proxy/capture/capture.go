@@ -17,8 +17,8 @@
 //
 // # Caveats
 //
-// An Exchange is held in memory as a whole. Work over long streams goes by steps, one event at a time, and who shows
-// one reads it in part (Source.Ends, Source.StepsOf).
+// An Exchange is held in memory as a whole. Work over long streams goes by steps, one event at a time; a program that
+// shows a stream reads it in part (Source.Ends, Source.StepsOf).
 package capture
 
 import (

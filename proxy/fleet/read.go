@@ -302,7 +302,7 @@ func (r *Reader) foreign(subject string, err error) {
 	switch {
 	case named:
 	case more:
-		r.once("foreign", "messages on other subjects are none of recorders, too, and left out")
+		r.once("foreign", "messages on other subjects are not from recorders either, and are left out")
 	default:
 		r.once("foreign "+subject, fmt.Sprintf("on %s: %v; it is left out", nameOf(subject), err))
 	}

@@ -103,7 +103,7 @@ func (s *stage) answerFalsely(victim uuid.UUID) *nats.Subscription {
 	s.t.Helper()
 	sub, err := s.conn.nats.Subscribe(answerSubject("traffic"), func(m *nats.Msg) {
 		for _, text := range []string{
-			"no JSON", `{}`, `{"recorder":{"host":"x\u001b[2J","capture":"` + uuid.NewString() + `"}}`,
+			"not JSON", `{}`, `{"recorder":{"host":"x\u001b[2J","capture":"` + uuid.NewString() + `"}}`,
 			`{"recorder":{"host":"` + strings.Repeat("x", maxAnswer) + `","capture":"` + uuid.NewString() + `"}}`,
 			`{"recorder":{"host":"north","name":"\u001b[31m","capture":"` + victim.String() + `"}}`,
 			`{"recorder":{"host":"evil","capture":"` + uuid.NewString() + `"},"error":"\u001b[2J\u202e"}`,

@@ -20,12 +20,12 @@ func ParseListen(flag string) (string, error) {
 	if strings.Contains(flag, ":") {
 		var err error
 		if host, port, err = net.SplitHostPort(flag); err != nil || host == "" {
-			return "", fmt.Errorf("--forward %q is no listening address; write PORT or HOST:PORT, an IPv6 host in "+
+			return "", fmt.Errorf("--forward %q is not a listening address; write PORT or HOST:PORT, an IPv6 host in "+
 				"brackets", flag)
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return "", fmt.Errorf("--forward %q: %q is no port from 0 to 65535; write PORT or HOST:PORT", flag, port)
+		return "", fmt.Errorf("--forward %q: %q is not a port from 0 to 65535; write PORT or HOST:PORT", flag, port)
 	}
 	return net.JoinHostPort(host, port), nil
 }

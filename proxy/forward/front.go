@@ -21,7 +21,7 @@ import (
 func Open(o Options) (*Proxy, error) {
 	l, err := listener.Open(listener.Spec{
 		Address: o.Listen, What: "the forward proxy", Itself: "this forward proxy", Where: "with --forward (0 is a free one)",
-		Danger: "whoever reaches it goes anywhere through it", AllowRemote: o.AllowRemote, AllowHosts: o.AllowHosts,
+		Danger: "anybody who reaches it can go anywhere through it", AllowRemote: o.AllowRemote, AllowHosts: o.AllowHosts,
 	})
 	if err != nil {
 		return nil, err

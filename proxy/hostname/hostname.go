@@ -1,12 +1,12 @@
-// Package hostname has the one form in which hosts are compared: those of a tap and of who comes to it, of a tunnel, of
-// a certificate and of an agent's card.
+// Package hostname has the one form in which hosts are compared: those of a tap and of its clients, of a tunnel, of a
+// certificate and of an agent's card.
 //
 // Two spellings of a host have the same form. That form is for comparison, not for dialling: the dot of the root, which
 // it leaves out, keeps a resolver from its list of domains.
 //
 // # What will surprise
 //
-//   - What is no host keeps its spelling, in lower case, so that it equals itself and no host.
+//   - Text that is not a host keeps its spelling, in lower case, so that it equals itself and no host.
 //   - Of addresses, IPv4 in four decimal numbers and IPv6 in each of its spellings are known. 127.1 and 0x7f000001,
 //     which some resolvers take, are names here; what sends such a one in HTTP has written it out before.
 package hostname

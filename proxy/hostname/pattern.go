@@ -18,7 +18,7 @@ type Pattern struct {
 func ParsePattern(flag string) (Pattern, error) {
 	pattern, ok := parseHostPattern(flag)
 	if !ok {
-		return Pattern{}, fmt.Errorf("--tunnel %q is no host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 "+
+		return Pattern{}, fmt.Errorf("--tunnel %q is not a host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 "+
 			"host with a port in brackets", flag)
 	}
 	return pattern, nil
@@ -33,7 +33,7 @@ func ParseAllowed(flag string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("--allow-host %q would let in any page of the web that a browser here shows; "+
 			"name the hosts that clients use, or a domain: HOST or *.DOMAIN", flag)
 	case !ok:
-		return Pattern{}, fmt.Errorf("--allow-host %q is no host; write HOST, HOST:PORT or *.DOMAIN, an IPv6 host "+
+		return Pattern{}, fmt.Errorf("--allow-host %q is not a host; write HOST, HOST:PORT or *.DOMAIN, an IPv6 host "+
 			"with a port in brackets", flag)
 	}
 	return pattern, nil

@@ -70,7 +70,7 @@ func TestParseAllowedHost(t *testing.T) {
 		}
 	}
 	for flag, why := range map[string]string{
-		"": "no host", "http://a": "no host", "a b": "no host", "*.": "no host", "*": "any page", "*:80": "any page",
+		"": "is not a host", "http://a": "is not a host", "a b": "is not a host", "*.": "is not a host", "*": "any page", "*:80": "any page",
 	} {
 		if _, err := ParseAllowed(flag); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: got %v", flag, err)

@@ -1,5 +1,5 @@
-// Package injection makes faults in the answers of agents, on purpose, so that one sees how a client bears them: an
-// answer that comes late or not at all, a stream that breaks off, a 503.
+// Package injection makes faults in the answers of agents, on purpose, to show how a client bears them: an answer that
+// comes late or not at all, a stream that breaks off, a 503.
 //
 // A [Plan] says which exchanges with one agent get which fault. For each client connection an [Injector] follows, as
 // the relay's Observer does, what is asked, and wraps the connection to the agent: the relay reads from it what the agent
@@ -11,8 +11,8 @@
 // Only exchanges that the plan chooses. All others on the connection pass byte for byte; the bytes of answers are
 // followed, as the relay follows them, to find where each ends. Requests are held until they are complete, up to 1 MiB,
 // only if the plan has a fault that keeps them from the agent. A request that waits for 100 (Expect) or asks for an
-// upgrade passes untouched, and so does one that is answered before it is complete, a batch, and what is no call of
-// A2A.
+// upgrade passes untouched, and so does one that is answered before it is complete, a batch, and anything that is not a
+// call of A2A.
 //
-// An answer stays valid HTTP, but where its break is the fault.
+// An answer stays valid HTTP, unless its break is the fault.
 package injection

@@ -44,7 +44,7 @@ func TestParseFaults(t *testing.T) {
 			"name without quotes", `{a:1}`, &SyntaxError{Offset: 1, Reason: "invalid character 'a' at start of value"},
 			Absent,
 		},
-		{"no JSON", `<html>`, &SyntaxError{Offset: 0, Reason: "invalid character '<' at start of value"}, Absent},
+		{"not JSON", `<html>`, &SyntaxError{Offset: 0, Reason: "invalid character '<' at start of value"}, Absent},
 		{
 			"control character", "\"a\nb\"",
 			&SyntaxError{Offset: 2, Reason: `invalid character '\n' in string (expecting non-control character)`},

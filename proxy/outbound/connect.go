@@ -15,7 +15,7 @@ import (
 // maxConnectHead bounds the head of a proxy's answer, in bytes.
 const maxConnectHead = 64 << 10
 
-var errConnectHead = errors.New("its answer is no HTTP/1 (RFC 9112 section 4)")
+var errConnectHead = errors.New("its answer is not HTTP/1 (RFC 9112 section 4)")
 
 // connect asks an HTTP proxy for a tunnel to an agent: RFC 9110 section 9.3.6.
 func connect(conn net.Conn, via *url.URL, address string) error {

@@ -1,6 +1,7 @@
 // Package outbound makes the connections to agents: through another proxy if there is one on the way, verified by the
 // authorities that are trusted, and with a client certificate for agents that ask for one. It says which flag helps
-// where a connection fails, so whoever has the flags of [a2atap/replay/client/setup.ReachFlags] has the same advice.
+// where a connection fails, so every command with the flags of [a2atap/replay/client/setup.ReachFlags] gives the same
+// advice.
 //
 // # What will surprise
 //

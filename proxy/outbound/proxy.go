@@ -26,7 +26,7 @@ type Proxy struct {
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
 // errProxyURL says how a proxy is named. It does not repeat what was given, which may hold a password.
-var errProxyURL = errors.New("it is no URL of a proxy; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
+var errProxyURL = errors.New("it is not the URL of a proxy; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
 	"with credentials as USER:PASSWORD@HOST:PORT, or env for that of the environment")
 
 // ParseProxy reads the URL of a proxy: http, https or socks5 (RFC 1928; socks5h is the same), with user and password if

@@ -2,8 +2,9 @@
 // connection's socket.
 //
 // It looks at the sockets that the system lists and at who holds them, where it may: Linux shows them in /proc, macOS
-// through lsof. What it may not look at, what another machine or another network namespace holds, and all of other
-// systems is nobody's, which is no error. Nothing is changed, and no process is asked for anything.
+// through lsof. A socket that it may not look at, or that another machine or network namespace holds, belongs to
+// nobody, and so does every socket on other systems; that is not an error. Nothing is changed, and no process is asked
+// for anything.
 //
 // A look costs a millisecond or so, and tens of them where a listening socket is seen for the first time on a machine
 // with many processes: it belongs off the path of the traffic.

@@ -63,7 +63,7 @@ func ParseClient(flag string) (ClientPattern, error) {
 		return ClientPattern{}, fmt.Errorf("--client %q: %w", p.shown(flag), err)
 	}
 	if !ValidName(name) || len(name) > 64 {
-		return ClientPattern{}, fmt.Errorf("--client %q: what comes after the last = is no name of up to 64 letters, "+
+		return ClientPattern{}, fmt.Errorf("--client %q: what comes after the last = is not a name of up to 64 letters, "+
 			"digits, '.', '_' and '-'; write PATTERN=NAME", p.shown(flag))
 	}
 	return p, nil
@@ -96,7 +96,7 @@ func (p *ClientPattern) parse(text string) error {
 			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
 		}
 		if err != nil {
-			return fmt.Errorf("%q is no address; write addr:10.1.2.3=NAME, or addr:10.0.0.0/8=NAME for a network", text)
+			return fmt.Errorf("%q is not an address; write addr:10.1.2.3=NAME, or addr:10.0.0.0/8=NAME for a network", text)
 		}
 		p.prefix = prefix.Masked()
 		return nil

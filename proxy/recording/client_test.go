@@ -46,14 +46,14 @@ func TestClientPatterns(t *testing.T) {
 func TestBadClientPatterns(t *testing.T) {
 	for _, tt := range []struct{ flag, want, not string }{
 		{"curl", "write PATTERN=NAME", ""},
-		{"curl=", "no name", ""},
-		{"curl=my planner", "no name", ""},
+		{"curl=", "not a name", ""},
+		{"curl=my planner", "not a name", ""},
 		{"=planner", "the pattern is empty", ""},
 		{"user-agent:=planner", "the pattern is empty", ""},
 		{"useragent:curl=planner", "did you mean user-agent:?", ""},
 		{"process:curl=planner", "there is no kind of pattern \"process\"", ""},
-		{"addr:10.0.0=planner", "\"10.0.0\" is no address; write addr:", ""},
-		{"addr:10.0.0.0/99=planner", "is no address", ""},
+		{"addr:10.0.0=planner", "\"10.0.0\" is not an address; write addr:", ""},
+		{"addr:10.0.0.0/99=planner", "is not an address", ""},
 		{"cert:O=x=planner", "the common name", ""},
 		{"header:X-Agent=planner", "write header:FIELD=TEXT=NAME", ""},
 		{"header:X-Key=s3cret", "--client \"header:X-Key=…\"", "s3cret"},

@@ -48,7 +48,7 @@ var (
 	errBadTarget       = bad("malformed authority or fragment in a request target (RFC 9112 section 3.2)")
 	errNoPort          = bad("CONNECT without a port (RFC 9110 section 9.3.6)")
 
-	errConnect     = &malformed{"CONNECT to a listener that is no forward proxy (RFC 9110 section 9.3.6)", 501}
+	errConnect     = &malformed{"CONNECT to a listener that is not a forward proxy (RFC 9110 section 9.3.6)", 501}
 	errLateConnect = &malformed{"CONNECT on a connection that has carried other requests; open a new one for it", 501}
 	errVersion     = &malformed{"version of HTTP other than 1.x (RFC 9110 section 15.6.6)", 505}
 	errHeadHuge    = &malformed{"head is too long (RFC 6585 section 5)", 431}

@@ -1,4 +1,7 @@
-// Package spelling compares words that people write.
+// Package spelling compares words that people write: [Near] finds the known words that somebody may have meant, for
+// messages such as did you mean "json".
+//
+// It knows nothing of what words mean, and imports nothing of ours. All functions are safe for concurrent use.
 package spelling
 
 import (

@@ -41,7 +41,7 @@ func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
 	case CreatePushConfig, GetPushConfig, ListPushConfigs, DeletePushConfig:
 		return c.askPush(ctx, op, task)
 	}
-	return fmt.Errorf("%s is no operation on a task", op)
+	return fmt.Errorf("%s is not an operation on a task", op)
 }
 
 // askPush performs an operation on a push config, which it creates first.

@@ -168,7 +168,7 @@ func decodeTask(body []byte) (*Task, error) {
 		return nil, err
 	}
 	if w.ID == "" {
-		return nil, errors.New("is no task: it has no id")
+		return nil, errors.New("is not a task: it has no id")
 	}
 	t := &Task{ID: w.ID, ContextID: cmp.Or(w.ContextID, w.SessionID), Metadata: raw(w.Metadata), Raw: body}
 	var err error

@@ -74,7 +74,7 @@ func readEarlyNotification(body []byte) (Event, error) {
 		return Event{}, err
 	}
 	if w.TaskID == "" || w.EventType == "" || len(w.Status) == 0 {
-		return Event{}, errors.New("is no notification from before 0.1")
+		return Event{}, errors.New("is not a notification from before 0.1")
 	}
 	var s wireStatus
 	if unmarshal(w.Status, &s.State) != nil {

@@ -23,7 +23,7 @@ func mergePatch(params any, patch []byte) (jsontext.Value, error) {
 		return nil, fmt.Errorf("read the patch: %w", err)
 	}
 	if _, ok := p.(map[string]any); !ok {
-		return nil, fmt.Errorf("read the patch: it is no JSON object")
+		return nil, fmt.Errorf("read the patch: it is not a JSON object")
 	}
 	var out bytes.Buffer
 	encoder := stdjson.NewEncoder(&out)

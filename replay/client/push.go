@@ -72,7 +72,7 @@ func decodePushConfig(body []byte) (*PushConfig, error) {
 		}
 	}
 	if c.URL == "" {
-		return nil, errors.New("is no push notification config: it has no url")
+		return nil, errors.New("is not a push notification config: it has no url")
 	}
 	return c, nil
 }

@@ -12,6 +12,6 @@
 //
 // # Caveats
 //
-// A Comparison says nothing of requests: whoever plays a recording sends the same. What is free depends on the Profile;
+// A Comparison says nothing of requests: playing a recording sends the same ones. What is free depends on the Profile;
 // in every profile it is chance how far a task has come in a snapshot of it while it goes on.
 package compare

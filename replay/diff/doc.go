@@ -9,6 +9,6 @@
 //
 // # Caveats
 //
-// How often a client polled is free: a request for a task that goes on is compared only if no other one follows it. Who
-// an exchange belongs to is taken from what was recorded; two clients that cannot be told apart there are one.
+// How often a client polled is free: a request for a task that goes on is compared only if no other one follows it. The
+// client of an exchange is the one that was recorded; two clients that cannot be told apart there count as one.
 package diff

@@ -23,7 +23,7 @@ func Read(r io.Reader, name string) ([]Rule, error) {
 	for lines.Scan() {
 		n++
 		if !utf8.Valid(lines.Bytes()) {
-			return nil, fmt.Errorf("%s:%d: the line is no UTF-8; is this a file of rules?", name, n)
+			return nil, fmt.Errorf("%s:%d: the line is not UTF-8; is this a file of rules?", name, n)
 		}
 		text := withoutComment(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if text == "" {

@@ -6,7 +6,7 @@
 // through a tap, and demands the same [Result.Seen] both times; [Result.Arrivals] shows whether anything went around
 // the tap.
 //
-// [Promptfoo] is another one's client, with a configuration in place of the script.
+// [Promptfoo] is a client by others, with a configuration in place of the script.
 //
 // The SDKs for Go run in this process and in every test run. Those for JavaScript, Python and Java are programs of
 // their own under testdata, started by [Program]; testdata/install fetches their pinned dependencies, and the tests

@@ -89,7 +89,7 @@ func ParseDelay(text string) (Disruption, error) {
 		return f, err
 	}
 	if f.Delay, err = time.ParseDuration(d); err != nil || f.Delay <= 0 {
-		return f, fmt.Errorf("%q is no delay; write [OPERATION=]DURATION, such as 500ms or SendMessage=2s", d)
+		return f, fmt.Errorf("%q is not a delay; write [OPERATION=]DURATION, such as 500ms or SendMessage=2s", d)
 	}
 	return f, nil
 }
@@ -103,7 +103,7 @@ func ParseError(text string) (Disruption, error) {
 	}
 	op, code, found := strings.Cut(rest, "=")
 	if !found {
-		return f, fmt.Errorf("%q is no error; write OPERATION=CODE, such as SendMessage=503 or "+
+		return f, fmt.Errorf("%q is not an error; write OPERATION=CODE, such as SendMessage=503 or "+
 			"GetTask=TaskNotFoundError", text)
 	}
 	if f.Operation, err = parseOperation(op); err != nil {
@@ -184,7 +184,7 @@ func parseCode(text string) (*Error, error) {
 		case n < 0:
 			return &Error{Name: a2a.ErrorNameOf(n, 0), Code: n}, nil
 		}
-		return nil, fmt.Errorf("%d is no error; a code of JSON-RPC is below 0, a status of HTTP from 400 to 599", n)
+		return nil, fmt.Errorf("%d is not an error; a code of JSON-RPC is below 0, a status of HTTP from 400 to 599", n)
 	}
 	var known []string
 	best, least := "", len(text)/2+1

@@ -93,14 +93,14 @@ func TestParseFaultsRefuses(t *testing.T) {
 		text  string
 		want  string
 	}{
-		{playback.ParseDelay, "", "no delay"},
-		{playback.ParseDelay, "-2s", "no delay"},
-		{playback.ParseDelay, "GetTask=", "no delay"},
+		{playback.ParseDelay, "", "not a delay"},
+		{playback.ParseDelay, "-2s", "not a delay"},
+		{playback.ParseDelay, "GetTask=", "not a delay"},
 		{playback.ParseDelay, "GetTsk=2s", "did you mean GetTask?"},
 		{playback.ParseDelay, "2s@0", "after @"},
 		{playback.ParseError, "GetTask", "OPERATION=CODE"},
-		{playback.ParseError, "GetTask=200", "no error"},
-		{playback.ParseError, "GetTask=600", "no error"},
+		{playback.ParseError, "GetTask=200", "not an error"},
+		{playback.ParseError, "GetTask=600", "not an error"},
 		{playback.ParseError, "GetTask=TaskNotFondError", "did you mean TaskNotFoundError?"},
 		{playback.ParseError, "GetTask=x", "unknown error"},
 		{playback.ParseError, "=503", "unknown operation"},

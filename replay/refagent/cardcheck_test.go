@@ -168,16 +168,16 @@ func TestGivenCardsThatCannotBe(t *testing.T) {
 		},
 		{
 			agent: "spec", card: is("url", `"http://a.example"`),
-			want: "url is no member of a card of A2A 1.0, which this agent speaks",
+			want: "url is not a member of a card of A2A 1.0, which this agent speaks",
 		},
-		{agent: "spec", card: is("protocolVersion", `"0.3.0"`), want: "protocolVersion is no member"},
+		{agent: "spec", card: is("protocolVersion", `"0.3.0"`), want: "protocolVersion is not a member"},
 		{
 			agent: "spec03", card: is("supportedInterfaces", `[]`),
-			want: "supportedInterfaces is no member of a card of A2A 0.3",
+			want: "supportedInterfaces is not a member of a card of A2A 0.3",
 		},
 		{
 			agent: "legacy", card: is("securitySchemes", `{}`),
-			want: "securitySchemes is no member of a card of the dialect before A2A 0.1",
+			want: "securitySchemes is not a member of a card of the dialect before A2A 0.1",
 		},
 		{
 			agent: "spec03", card: is("protocolVersion", `"0.2.6"`),
@@ -233,7 +233,7 @@ func TestGivenCardsThatCannotBe(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{": "no card: unexpected", "[]": "no card: it is no JSON object", "\xff": "not UTF-8",
+		"{": "no card: unexpected", "[]": "no card: it is not a JSON object", "\xff": "not UTF-8",
 	} {
 		_, err := refagent.New("spec", refagent.Options{Card: []byte(text)})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -99,7 +99,7 @@ func parseEnvelope(body []byte) (envelope, *model.Failure) {
 	}
 	o, ok := v.(jsonvalue.Object)
 	if !ok {
-		return envelope{}, model.Fail(model.CodeInvalidRequest, "Invalid Request: the body is no object")
+		return envelope{}, model.Fail(model.CodeInvalidRequest, "Invalid Request: the body is not an object")
 	}
 	var e envelope
 	id, found := o.Get("id")

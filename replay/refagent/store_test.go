@@ -330,10 +330,10 @@ func TestStoredTasksThatCannotBe(t *testing.T) {
 	}
 	for value, want := range map[string]string{
 		`{`:                                      `the stored task "t" of agent spec: unexpected`,
-		`[]`:                                     `it is no JSON object`,
+		`[]`:                                     `it is not a JSON object`,
 		`{"format":2}`:                           `its format is not 1; it was written by another version`,
 		numbered("1", "u", "TASK_STATE_WORKING"): `it is kept as task "t"`,
-		numbered("1", "t", "BUSY"):               `status.state is no state of a task`,
+		numbered("1", "t", "BUSY"):               `status.state is not a state of a task`,
 		numbered("x", "t", "TASK_STATE_WORKING"): `number must be a number`,
 	} {
 		store := newMemory()

@@ -201,7 +201,7 @@ func TestWire(t *testing.T) {
 
 // envelopeTests break the JSON-RPC envelope; the answer is an error under HTTP 200.
 var envelopeTests = []struct{ name, body, want string }{
-	{"no JSON", `{this is not valid json`, `"id":null,"error":{"code":-32700,`},
+	{"not JSON", `{this is not valid json`, `"id":null,"error":{"code":-32700,`},
 	{"empty", ``, `"id":null,"error":{"code":-32700,`},
 	{"two values", `{} {}`, `"id":null,"error":{"code":-32700,`},
 	{"not UTF-8", "{\"jsonrpc\":\"\xff\"}", `"id":null,"error":{"code":-32700,`},

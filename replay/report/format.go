@@ -1,8 +1,8 @@
 // Package report says what differs between a recording and what came now, or between two recordings, and writes that in
 // several formats.
 //
-// A Report holds the results and nothing of how they came about: whoever compares fills it. It is not safe for
-// concurrent use; writers do not change it.
+// A Report holds the results and nothing of how they came about: the comparison fills it. It is not safe for concurrent
+// use; writers do not change it.
 package report
 
 import (

@@ -38,7 +38,7 @@ func FuzzCall(f *testing.F) {
 						method, target, body, from, to, there.method, there.target, there.body, b, a)
 				}
 				if len(there.body) > 0 && a2a.Parse(there.body).Err != nil {
-					t.Fatalf("%s %s from %s to %s has a body that is no JSON: %s", method, target, from, to, there.body)
+					t.Fatalf("%s %s from %s to %s has a body that is not JSON: %s", method, target, from, to, there.body)
 				}
 			}
 		}

@@ -111,7 +111,7 @@ func role(from, to a2a.Dialect) member {
 	return func(out *object, name string, v a2a.Value) error {
 		r, _ := a2a.ParseRole(v.Text())
 		if r == a2a.NoRole || !v.Is(r.Spelling(from)) {
-			return fmt.Errorf("%s is %s, which is no role in %s", at(v), short(v), from)
+			return fmt.Errorf("%s is %s, which is not a role in %s", at(v), short(v), from)
 		}
 		out.addText(name, r.Spelling(to))
 		return nil
@@ -194,4 +194,6 @@ func file03(out *object, v a2a.Value) error {
 	return err
 }
 
-func unknownPart(v a2a.Value) error { return fmt.Errorf("%s is no part that its dialect knows", at(v)) }
+func unknownPart(v a2a.Value) error {
+	return fmt.Errorf("%s is not a part that its dialect knows", at(v))
+}

@@ -66,7 +66,7 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 	case to.Binding != a2a.JSONRPC && to.Binding != a2a.HTTPJSON, to.Dialect == a2a.V0_1:
 		return from, fmt.Errorf("cannot be said in %s, which is not supported", to)
 	case call.Doc.Err != nil:
-		return from, errors.New("has a body that is no JSON")
+		return from, errors.New("has a body that is not JSON")
 	case call.Batch != nil:
 		return from, errors.New("is a batch of JSON-RPC")
 	case call.Operation == a2a.GetExtendedCard && call.Binding == a2a.NoBinding: // of 0.2, beside the JSON-RPC URL
@@ -76,7 +76,7 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 	case call.Apart:
 		return from, errors.New("is spoken as before 0.1")
 	case !utf8.ValidString(call.TaskID + "\n" + call.ConfigID + "\n" + call.Tenant):
-		return from, errors.New("has an id in its path that is no UTF-8")
+		return from, errors.New("has an id in its path that is not UTF-8")
 	case len(call.Doc.Duplicates) > 0:
 		return from, fmt.Errorf("has the member %s twice", call.Doc.Duplicates[0].Pointer)
 	case in.Has(to.Dialect):

@@ -206,7 +206,7 @@ func TestReasons(t *testing.T) {
 			"another version of JSON-RPC", rpc10, rest10, "POST", "/a2a",
 			`{"jsonrpc":"1.0","id":1,"method":"GetTask","params":{"id":"t"}}`, "does not say JSON-RPC 2.0",
 		},
-		{"no JSON", rpc10, rest10, "POST", "/a2a", `{"jsonrpc":"2.0","id":1,"method":"GetTask","par`, "no JSON"},
+		{"no JSON", rpc10, rest10, "POST", "/a2a", `{"jsonrpc":"2.0","id":1,"method":"GetTask","par`, "not JSON"},
 		{
 			"an unknown method", rpc10, rest10, "POST", "/a2a",
 			`{"jsonrpc":"2.0","id":1,"method":"GetTusk","params":{"id":"t"}}`, "nothing that A2A has",
@@ -241,7 +241,7 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"a part without kind", rpc03, rpc10, "POST", "/a2a", send03(`{"text":"x"}`, `"taskId":"t"`),
-			"/params/message/parts/0 is no part",
+			"/params/message/parts/0 is not a part",
 		},
 		{
 			"several schemes", rpc03, rpc10, "POST", "/a2a",
@@ -254,10 +254,10 @@ func TestReasons(t *testing.T) {
 			send10(`{"text":"<b>","mediaType":"text/html"}`), `"text/html"`,
 		},
 		{"data that are a list", rpc10, rpc03, "POST", "/a2a", send10(`{"data":[1]}`), "data are an object there"},
-		{"a part with two contents", rpc10, rpc03, "POST", "/a2a", send10(`{"text":"x","url":"https://x"}`), "no part"},
+		{"a part with two contents", rpc10, rpc03, "POST", "/a2a", send10(`{"text":"x","url":"https://x"}`), "not a part"},
 		{
 			"a role of another dialect", rpc10, rpc03, "POST", "/a2a",
-			strings.Replace(send10(`{"text":"x"}`), "ROLE_USER", "user", 1), "no role in 1.0",
+			strings.Replace(send10(`{"text":"x"}`), "ROLE_USER", "user", 1), "not a role in 1.0",
 		},
 		{
 			"a tenant before 1.0", rpc10, rpc03, "POST", "/a2a",

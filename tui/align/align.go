@@ -1,4 +1,7 @@
 // Package align finds which lines of two texts are the same, so that they can be shown side by side.
+//
+// Rows with a line of both texts are as many as can be, unless the texts are long and differ in most of their lines:
+// then the time that it takes is bounded, and the rows may be fewer. It knows nothing of what the lines say.
 package align
 
 import "slices"

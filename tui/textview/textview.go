@@ -293,5 +293,5 @@ func (p *Panel) Click(y int) tea.Cmd {
 
 func (p *Panel) Why(a keys.Action) string {
 	return panel.Unless(a != keys.NextPane || p.shown == nil || p.shown.stream,
-		"the answer is no stream: there are no events beside the text")
+		"the answer is not a stream: it has no events beside the text")
 }

@@ -1,7 +1,7 @@
 // Package otlphttp sends spans to a collector of OpenTelemetry, over OTLP/HTTP with protocol buffers.
 //
-// Whoever has spans to send never waits: what the collector does not take in time is dropped and counted. A collector
-// that is away, slow or overloaded is asked again, ever less often; one that refuses is not.
+// Sending never waits: what the collector does not take in time is dropped and counted. A collector that is away, slow
+// or overloaded is asked again, ever less often; one that refuses is not.
 //
 // Source: OpenTelemetry Protocol 1.10, "OTLP/HTTP".
 package otlphttp

@@ -1,5 +1,9 @@
-// Package markup makes texts from anywhere safe in the formats that reports share: Markdown as GitHub reads it, and
-// workflow commands. What a text holds is shown, and never obeyed.
+// Package markup makes texts from anywhere safe in the formats that reports share: Markdown as GitHub reads it,
+// HTML, and workflow commands. What a text holds is shown, and never obeyed.
+//
+// Each function is for one position: [Text] for running Markdown, [Code] for a code span, [Element] and [HTML] for
+// HTML, [Annotate] for a workflow command. A text must pass through the one of its position, once; [Table] takes cells
+// that are safe already. Control characters and marks of direction become visible signs.
 package markup
 
 import (

@@ -79,7 +79,7 @@ var AuthNotEnforced = &analyzer.Rule{
 		rule.Cite("4.4", rule.Before1...),
 		rule.Cite("7.4", a2a.V1_0),
 	),
-	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Whoever
+	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
 relies on the card believes that tasks are protected, and they are not.`,
 	Fix: `Check the credentials of every request before anything else, and answer 401 without them. If the agent is
 meant to be open, take security (1.0: securityRequirements) out of the card.`,

@@ -30,8 +30,8 @@ var AuthRequiredHasMessage = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.StatusSeen,
-	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom and
-how. Without it the client knows only that nothing goes on, and the task waits for ever.`,
+	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom
+and how. Without it the client knows only that nothing goes on, and the task waits without end.`,
 	Fix: `Put a message into the status: what has to be authorized, and where (a URL, a scheme, a scope).`,
 	Silent: `A warning where the exchange asks for an extension, by which both sides may have agreed on another way. Of
 several such statuses of an exchange the first is reported.`,
@@ -46,8 +46,8 @@ var AuthRequiredHasMessage0x = &analyzer.Rule{
 	Once:  analyzer.PerExchange,
 	On:    analyzer.StatusSeen,
 	Cites: rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
-	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it the
-client knows only that nothing goes on, and the task waits for ever.`,
+	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it
+the client knows only that nothing goes on, and the task waits without end.`,
 	Fix:    `Put a message into the status: which credentials are needed, and how to get them.`,
 	Silent: `Of several such statuses of an exchange the first is reported.`,
 	Check:  checkAuthMessage,

@@ -29,7 +29,7 @@ var Cards = rule.Family{
 // CardJSONObject reports an answer in the place of a card that is none.
 var CardJSONObject = &analyzer.Rule{
 	ID:       "card-json-object",
-	Title:    "answer to the fetch of an agent card is no JSON object",
+	Title:    "answer to the fetch of an agent card is not a JSON object",
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
@@ -42,7 +42,7 @@ var CardJSONObject = &analyzer.Rule{
 JSON parser, with a message that does not lead to the card.`,
 	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers
 before the card's.`,
-	Silent: `Other statuses. Bodies labelled as JSON that are no JSON at all, which json-wellformed reports. Pages of
+	Silent: `Other statuses. Bodies labelled as JSON that are not JSON at all, which json-wellformed reports. Pages of
 another kind from hosts where no call of A2A in a version of this path succeeded, or that have their card at another
 path.`,
 	Check: func(p *analyzer.Pass) {

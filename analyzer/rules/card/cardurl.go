@@ -235,7 +235,7 @@ func hasPatch(version string) bool {
 // CardProtocolVersionFormat reports a version that is none.
 var CardProtocolVersionFormat = &analyzer.Rule{
 	ID:    "card-protocol-version-format",
-	Title: "protocolVersion is no version number",
+	Title: "protocolVersion is not a version number",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),

@@ -24,11 +24,11 @@ var CardSecretLeak = &analyzer.Rule{
 and listed by registries. What stands in it has to be taken for known.`,
 	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out
 over another channel.`,
-	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer is
-known for, passwords in URLs, and secrets under the names that OAuth has for them in a security scheme, but for the
-names of scopes. Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials of
-a 0.1 card may say how to get some: the URL of a token, scopes, a sentence. A word there that is no token by its looks
-is a note, and so is what a recording hides.`,
+	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer
+is known for, passwords in URLs, and secrets under the names that OAuth has for them in a security scheme, but for the
+names of scopes. Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials
+of a 0.1 card may say how to get some: the URL of a token, scopes, a sentence. A word there that is not a token by its
+looks is a note, and so is what a recording hides.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		if what, worst := leakedBy(p.Card.Get("authentication").Get("credentials")); what != "" {

@@ -77,8 +77,8 @@ var CardSignatureHeader = &analyzer.Rule{
 	Title: "signature of the agent card names no algorithm or no key",
 	Level: analyzer.Must,
 	Cites: rule.Cite("8.4.2", a2a.V1_0),
-	Doc: `Who verifies a signature looks in its protected header for the algorithm and for the id of the key. Without them
-nobody knows what to verify it with, and "none" means that it is no signature at all.`,
+	Doc: `To verify a signature, a client looks in its protected header for the algorithm and for the id of the key.
+Without them nobody knows what to verify it with, and "none" means that it is not a signature at all.`,
 	Fix: `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you
 sign.`,
 	Silent: `Headers that cannot be read, which card-signature-shape reports; which algorithm it is.`,

@@ -66,7 +66,7 @@ func isEmptyList(v a2a.Value) bool { return v.Kind() == a2a.Array && v.Len() == 
 // CardModeSyntax reports input and output modes that are no media types.
 var CardModeSyntax = &analyzer.Rule{
 	ID:    "card-mode-syntax",
-	Title: "input or output mode in the agent card is no media type",
+	Title: "input or output mode in the agent card is not a media type",
 	Level: analyzer.Should,
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),

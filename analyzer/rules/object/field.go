@@ -28,7 +28,7 @@ var Fields = rule.Family{
 // MetadataObject reports metadata that is no object.
 var MetadataObject = &analyzer.Rule{
 	ID:     "metadata-object",
-	Title:  "metadata is no object",
+	Title:  "metadata is not an object",
 	Level:  analyzer.Must,
 	Either: true,
 	On:     analyzer.EntitySeen,
@@ -293,9 +293,9 @@ var UnknownField = &analyzer.Rule{
 	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
 it may be a member that is misspelt, or in the wrong object.`,
 	Fix: `Check the spelling and the object. Put what is your own into metadata.`,
-	Silent: `Members of older versions and names in snake_case, which other rules report; names that are no plain words;
-exchanges with an extension, and agents whose card declares one or was not seen. Of several from one side in an exchange
-the first is reported.`,
+	Silent: `Members of older versions and names in snake_case, which other rules report; names that are not plain
+words; exchanges with an extension, and agents whose card declares one or was not seen. Of several from one side in an
+exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		if p.Entity.Oddities()&a2a.UnknownMember == 0 || hasExtensions(p.Exchange) || extendable(p) {

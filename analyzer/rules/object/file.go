@@ -95,7 +95,7 @@ or null.`,
 // PartBase64 reports bytes that cannot be decoded.
 var PartBase64 = &analyzer.Rule{
 	ID:       "part-base64",
-	Title:    "bytes of a file are no base64",
+	Title:    "bytes of a file are not base64",
 	Level:    analyzer.Must,
 	Either:   true,
 	Bindings: rule.OnAll,
@@ -164,7 +164,7 @@ func isBase64(text []byte) bool {
 // PartURLAbsolute reports a reference that leads nowhere.
 var PartURLAbsolute = &analyzer.Rule{
 	ID:       "part-url-absolute",
-	Title:    "reference to a file is no absolute URI",
+	Title:    "reference to a file is not an absolute URI",
 	Level:    analyzer.Should,
 	Either:   true,
 	Bindings: rule.OnAll,
@@ -172,8 +172,8 @@ var PartURLAbsolute = &analyzer.Rule{
 		rule.Cite("6.6", rule.Before1...),
 		rule.Cite("4.1.6", a2a.V1_0),
 	),
-	Doc: `A file by reference is fetched by whoever receives the message. A path alone has no host there: it means nothing
-on another machine.`,
+	Doc: `A file by reference is fetched by the receiver of the message. A path alone has no host there: it means
+nothing on another machine.`,
 	Fix:    `Write the whole URI, scheme and host included, one that the other side can reach.`,
 	Silent: `Whether anything is there. URIs of any scheme are fine, "data:" among them.`,
 	Check: func(p *analyzer.Pass) {
@@ -191,7 +191,7 @@ on another machine.`,
 // PartMediaTypeSyntax reports a media type that is none.
 var PartMediaTypeSyntax = &analyzer.Rule{
 	ID:       "part-media-type-syntax",
-	Title:    "media type of a part or file is none",
+	Title:    "media type of a part or file is not one",
 	Level:    analyzer.Should,
 	Either:   true,
 	Bindings: rule.OnAll,

@@ -25,7 +25,7 @@ var Mentions = rule.Family{
 // MsgExtensionsURI reports a list of extensions that names none.
 var MsgExtensionsURI = &analyzer.Rule{
 	ID:     "msg-extensions-uri",
-	Title:  "extensions of a message or artifact are no list of URIs",
+	Title:  "extensions of a message or artifact are not a list of URIs",
 	Level:  analyzer.Must,
 	Side:   a2a.Agent,
 	Either: true,
@@ -61,7 +61,7 @@ there; a name or an object in their place finds nothing, or fails the whole mess
 // MsgReferenceTaskIDs reports references that lead nowhere.
 var MsgReferenceTaskIDs = &analyzer.Rule{
 	ID:     "msg-reference-task-ids",
-	Title:  "referenceTaskIds are no list of task ids",
+	Title:  "referenceTaskIds are not a list of task ids",
 	Level:  analyzer.Must,
 	Side:   a2a.Client,
 	Either: true,

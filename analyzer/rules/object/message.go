@@ -41,8 +41,8 @@ var MsgObject = &analyzer.Rule{
 	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
 nothing to work on, and mostly answers that the parameters are invalid.`,
 	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
-	Silent: `Over HTTP+JSON the member "request" of 0.x is taken for the message. Parameters that are no object, and a body
-that is no JSON, are left to the rules about them.`,
+	Silent: `Over HTTP+JSON the member "request" of 0.x is taken for the message. Parameters that are not an object,
+and a body that is not JSON, are left to the rules about them.`,
 	Check: func(p *analyzer.Pass) {
 		switch {
 		case !p.Exchange.Call.Operation.Sends():
@@ -97,8 +97,8 @@ var MsgIDPresent = &analyzer.Rule{
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.4", a2a.V1_0),
 	),
-	Doc: `Whoever makes a message gives it an id. By it a message that was sent twice is taken for one, and histories are
-put together; typed clients and agents refuse a message without.`,
+	Doc: `The sender of a message gives it an id. By it a message that was sent twice is taken for one, and histories
+are put together; typed clients and agents refuse a message without.`,
 	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
 again.`,
 	Silent: `What the id looks like. In a history, messages of the client that were judged when they were sent.`,
@@ -363,8 +363,8 @@ var MsgContextOnServerMessage = &analyzer.Rule{
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
 go on with the conversation: its next message begins another one.`,
 	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,
-	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is no string,
-which another rule reports. It is said once for each URL.`,
+	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is not a
+string, which another rule reports. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Entity.Member("contextId")
 		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() && (!v.Exists() || v.Kind() == a2a.String) {

@@ -27,7 +27,7 @@ var Parts = rule.Family{
 // PartObject reports a part that is no object.
 var PartObject = &analyzer.Rule{
 	ID:       "part-object",
-	Title:    "part is no object",
+	Title:    "part is not an object",
 	Level:    analyzer.Must,
 	Either:   true,
 	On:       analyzer.MessageSeen | analyzer.ArtifactSeen,
@@ -39,8 +39,8 @@ var PartObject = &analyzer.Rule{
 	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null
 among them makes typed receivers refuse the whole message.`,
 	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,
-	Silent: `Parts that are no list, which another rule reports. In a history, messages of the client that were judged when
-they were sent.`,
+	Silent: `Parts that are not a list, which another rule reports. In a history, messages of the client that were
+judged when they were sent.`,
 	Check: func(p *analyzer.Pass) {
 		parts, name := partsOf(p)
 		for i, part := range parts.Elems() {
@@ -190,7 +190,7 @@ that were judged when they were sent.`,
 // PartDataObject reports data that is no object, where it has to be one.
 var PartDataObject = &analyzer.Rule{
 	ID:       "part-data-object",
-	Title:    "data of a part is no object",
+	Title:    "data of a part is not an object",
 	Level:    analyzer.Must,
 	Either:   true,
 	Bindings: rule.OnAll,

@@ -228,7 +228,7 @@ only.`,
 // ResultObject reports an answer that is of another JSON type than the answers to its operation are.
 var ResultObject = &analyzer.Rule{
 	ID:    "result-object",
-	Title: "result is no JSON object",
+	Title: "result is not a JSON object",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
 	Cites: slices.Concat(

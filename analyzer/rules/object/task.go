@@ -68,8 +68,8 @@ var TaskStatusPresent = &analyzer.Rule{
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1.1", a2a.V1_0),
 	),
-	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result. Without it
-the client waits for ever or gives up.`,
+	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result.
+Without it the client waits without end or gives up.`,
 	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
 	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
 	Check:  requireState,
@@ -107,8 +107,8 @@ var TaskStateEnum = &analyzer.Rule{
 		rule.Cite("4.1.3", a2a.V1_0),
 	),
 	Covers: []string{"version-semantics-mixed"},
-	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it waits
-for ever, or fails to read the answer at all.`,
+	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it
+waits without end, or fails to read the answer at all.`,
 	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
 status message or in metadata.`,
 	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other

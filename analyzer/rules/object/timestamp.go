@@ -26,7 +26,7 @@ var Timestamps = rule.Family{
 // TaskTimestampFormat reports a time before 1.0 that is none of ISO 8601.
 var TaskTimestampFormat = &analyzer.Rule{
 	ID:       "task-timestamp-format",
-	Title:    "timestamp is no ISO 8601 date and time",
+	Title:    "timestamp is not an ISO 8601 date and time",
 	Level:    analyzer.Must,
 	On:       analyzer.StatusSeen,
 	Bindings: rule.OnCall,

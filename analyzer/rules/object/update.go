@@ -33,9 +33,9 @@ var EventKind = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
-	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or with
-a kind of its own, is dropped or ends the client's reading; and so is one that is no object, or that another version
-would send.`,
+	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or
+with a kind of its own, is dropped or ends the client's reading; and so is one that is not an object, or that another
+version would send.`,
 	Fix: `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
 	Silent: `Errors; null, which another rule reports; streams of which every event is in another version, for which there
 are rules of their own.`,
@@ -179,7 +179,7 @@ cannot even tell to what.`,
 // EventFinalType reports a final that is neither true nor false.
 var EventFinalType = &analyzer.Rule{
 	ID:       "event-final-type",
-	Title:    "final of a status update is no boolean",
+	Title:    "final of a status update is not a boolean",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
@@ -208,7 +208,7 @@ requires it, the text does not.`,
 // EventFlagsType reports a flag of an artifact update that is neither true nor false.
 var EventFlagsType = &analyzer.Rule{
 	ID:       "event-flags-type",
-	Title:    "append or lastChunk is no boolean",
+	Title:    "append or lastChunk is not a boolean",
 	Level:    analyzer.Must,
 	On:       analyzer.UpdateSeen | analyzer.ArtifactSeen,
 	Bindings: rule.OnAll,

@@ -152,7 +152,7 @@ it asked for changes or deletes the wrong one next.`,
 // PushListShape reports a list of 0.2 or 0.3 that is none.
 var PushListShape = &analyzer.Rule{
 	ID:       "push-list-shape",
-	Title:    "list of push configs is no array of them",
+	Title:    "list of push configs is not an array of them",
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.7", a2a.V0_2, a2a.V0_3),
@@ -186,7 +186,7 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 // PushListShapeV1 reports a list of 1.0 that is none.
 var PushListShapeV1 = &analyzer.Rule{
 	ID:     "push-list-shape-v1",
-	Title:  "list of push configs is no object with configs",
+	Title:  "list of push configs is not an object with configs",
 	Level:  analyzer.Must,
 	Cites:  rule.Cite("3.1.9", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-type"},

@@ -243,8 +243,8 @@ var ReqPushTokenUnique = &analyzer.Rule{
 	On:    analyzer.RequestSeen | analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("13.2", a2a.V1_0),
-	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for all,
-whoever has seen one notification can forge any other.`,
+	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for
+all, anybody who has seen one notification can forge any other.`,
 	Fix: `Make a random token for every push config.`,
 	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its config.
 A config that goes along with a message is judged once the answer has named the task.`,

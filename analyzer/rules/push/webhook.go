@@ -96,7 +96,7 @@ func checkHookType(p *analyzer.Pass, expected string, fits func(label string) bo
 // HookPayload reports a notification of 1.0 whose body is no StreamResponse.
 var HookPayload = &analyzer.Rule{
 	ID:    "hook-payload",
-	Title: "notification is no StreamResponse",
+	Title: "notification is not a StreamResponse",
 	Level: analyzer.Must,
 	Side:  a2a.Agent,
 	On:    analyzer.DeliveryTraced,
@@ -107,8 +107,8 @@ statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds
 0.3 sent.`,
 	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set
 it, and notify in that one.`,
-	Silent: `Members of other names beside the one; null members; bodies that are no JSON, which are reported as such;
-tasks whose config for the webhook was not seen, or was set in other versions too.`,
+	Silent: `Members of other names beside the one; null members; bodies that are not JSON, which are reported as
+such; tasks whose config for the webhook was not seen, or was set in other versions too.`,
 	Check: func(p *analyzer.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
 		root, configs := p.Doc.Root, push.Traced(p).Configs
@@ -158,8 +158,8 @@ var HookPayload0x = &analyzer.Rule{
 	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
 ask for the rest. One webhook usually serves many tasks.`,
 	Fix: `Post the Task, or at least an object with its id and state.`,
-	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are no JSON, which are
-reported as such.`,
+	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are not JSON, which
+are reported as such.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc.Err != nil || !push.Of(p).Configured(p.Exchange) {
 			return

@@ -79,7 +79,7 @@ var RESTQueryCamelCase = &analyzer.Rule{
 	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or
 the page that the client asked for is silently left out, and it gets everything.`,
 	Fix:    `Write contextId, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts.`,
-	Silent: `Names that are none of the protocol's in either spelling.`,
+	Silent: `Names that are not the protocol's in either spelling.`,
 	Check: func(p *analyzer.Pass) {
 		for name := range queryOf(p) {
 			p.Applied()
@@ -113,7 +113,7 @@ artifacts that the client asked for are then missing without a word.`,
 // RESTQueryNumber reports a number that is none.
 var RESTQueryNumber = &analyzer.Rule{
 	ID:    "rest-query-number",
-	Title: "number in the query is no decimal integer",
+	Title: "number in the query is not a decimal integer",
 	Level: analyzer.Must,
 	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default
@@ -134,7 +134,7 @@ that the client does not know.`,
 // RESTQueryEnum reports a state that 1.0 does not have, or not under that name.
 var RESTQueryEnum = &analyzer.Rule{
 	ID:    "rest-query-enum",
-	Title: "status in the query is no state of 1.0",
+	Title: "status in the query is not a state of 1.0",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("11.5", a2a.V1_0),
@@ -198,7 +198,7 @@ var RESTQueryNested = &analyzer.Rule{
 an object into a query, so agents ignore it.`,
 	Fix: `Leave metadata, message and configuration out of GET and DELETE: the operations behind them have no such
 field.`,
-	Silent: `Parameters that are none of the protocol's, and text that only looks like JSON, such as a page token.`,
+	Silent: `Parameters that are not the protocol's, and text that only looks like JSON, such as a page token.`,
 	Check: func(p *analyzer.Pass) {
 		for name, value := range queryOf(p) {
 			p.Applied()

@@ -87,7 +87,7 @@ func atMostIfExtended(p *analyzer.Pass) analyzer.Option {
 // RESTRouteKnown reports a path below an interface that is no route of the binding.
 var RESTRouteKnown = &analyzer.Rule{
 	ID:    "rest-route-known",
-	Title: "path is no route of the HTTP+JSON binding",
+	Title: "path is not a route of the HTTP+JSON binding",
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.AnswerSeen,
@@ -168,7 +168,7 @@ var RESTResponseContentType = &analyzer.Rule{
 	Doc: `An answer of the HTTP+JSON binding is labelled application/json in 0.3. Clients choose their parser by this
 label: JSON labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON body.`,
-	Silent: `Bodies that are no JSON object or array, JSON errors that gateways answer on their own, and
+	Silent: `Bodies that are neither a JSON object nor an array, JSON errors that gateways answer on their own, and
 application/problem+json for errors. Parameters are ignored.`,
 	Check: func(p *analyzer.Pass) {
 		if !hasOwnAnswer(p) {
@@ -211,8 +211,8 @@ var RESTContentTypeV1 = &analyzer.Rule{
 	Doc: `Bodies of the HTTP+JSON binding are labelled application/a2a+json, or application/json as in 1.0.0. Both sides
 choose their parser by this label: under another one a right body is refused, or never looked at.`,
 	Fix: `Send "Content-Type: application/a2a+json" with every JSON body.`,
-	Silent: `Any label that ends in +json; messages without a body, bodies under GET and DELETE, event streams, error pages
-that are no JSON, and errors that gateways answer on their own. Parameters are ignored.`,
+	Silent: `Any label that ends in +json; messages without a body, bodies under GET and DELETE, event streams, error
+pages that are not JSON, and errors that gateways answer on their own. Parameters are ignored.`,
 	Check: func(p *analyzer.Pass) {
 		at, fields := p.Exchange.RequestPlace(), p.Exchange.Request.Fields
 		judged := p.Kind == analyzer.RequestSeen && hasOwnBody(p) && p.Doc.Err == nil
@@ -234,7 +234,7 @@ that are no JSON, and errors that gateways answer on their own. Parameters are i
 // RESTBodyObject reports a request body that is JSON, but no object.
 var RESTBodyObject = &analyzer.Rule{
 	ID:    "rest-body-object",
-	Title: "request body is no JSON object",
+	Title: "request body is not a JSON object",
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
@@ -246,7 +246,7 @@ var RESTBodyObject = &analyzer.Rule{
 	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
 can read no field of it: the call is refused, or does something with nothing in it.`,
 	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,
-	Silent: `Requests without a body, bodies of routes that take none, and bodies that are no JSON.`,
+	Silent: `Requests without a body, bodies of routes that take none, and bodies that are not JSON.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.SendStreamingMessage, a2a.CancelTask, a2a.CreatePushConfig:

@@ -149,7 +149,7 @@ them which of their values was wrong.`,
 // RESTErrorStatusName reports an error whose status is no name that gRPC knows.
 var RESTErrorStatusName = &analyzer.Rule{
 	ID:    "rest-error-status-name",
-	Title: "error.status is no gRPC status name",
+	Title: "error.status is not a gRPC status name",
 	Level: analyzer.Should,
 	Doc: `error.status is the name of a gRPC status, such as NOT_FOUND. Libraries turn it into an enum: another word, the
 HTTP reason phrase or a number makes them drop the error or fail to read it.`,
@@ -182,7 +182,7 @@ func isGRPCStatus(name string) bool {
 // RESTErrorDetailsArray reports error details that are no list.
 var RESTErrorDetailsArray = &analyzer.Rule{
 	ID:    "rest-error-details-array",
-	Title: "error.details is no array",
+	Title: "error.details is not an array",
 	Level: analyzer.Must,
 	Doc: `error.details is a list of objects, each of a type that it names. Clients look through the list for the
 ErrorInfo; from an object or a string in its place typed ones cannot read the error at all.`,
@@ -206,7 +206,7 @@ var RESTErrorDetailsType = &analyzer.Rule{
 	Doc: `Each detail of an error names its type in @type. Without it nobody can tell an ErrorInfo from a list of wrong
 fields: clients skip the detail, and typed ones fail to read the error.`,
 	Fix:    `Add "@type" to each detail, such as "type.googleapis.com/google.rpc.ErrorInfo".`,
-	Silent: `Details that are no array. Of several such details in one answer the first is reported.` + unlessAgents,
+	Silent: `Details that are not an array. Of several such details in one answer the first is reported.` + unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			for i, d := range failure.Get("details").Elems() {

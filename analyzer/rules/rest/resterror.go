@@ -205,8 +205,8 @@ var RESTErrorStatusMap = &analyzer.Rule{
 	Title: "HTTP status does not fit the A2A error",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.4", a2a.V1_0),
-	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not found
-under 500 is tried again for ever, and raises an alarm that is none.`,
+	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not
+found under 500 is tried again without end, and raises a false alarm.`,
 	Fix: `Answer with the status that the protocol gives the error: 404 for TASK_NOT_FOUND, 400 for most others.`,
 	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
 statuses, each of them is right. Errors under a status of success are left to rest-error-not-2xx.`,

@@ -137,8 +137,8 @@ var RPCBatchResponseComplete = &analyzer.Rule{
 	Side:  a2a.Agent,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.AnswerSeen,
-	Doc: `The answer to a batch holds one response for each call that has an id. A client waits for ever for the one that
-is missing, and takes the second of two for the answer to something else.`,
+	Doc: `The answer to a batch holds one response for each call that has an id. A client waits without end for the
+one that is missing, and takes the second of two for the answer to something else.`,
 	Fix: `Collect one response for each call with an id, failed ones included, before the array is sent.`,
 	Silent: `The order of the responses. Ids that no call has are left to rpc-id-echo, and where there is one, or one
 without id, no call is said to be left out. Batches with an id twice, streaming calls in them, and batches of more than

@@ -137,8 +137,8 @@ var RPCParseErrorUnfounded = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `The code -32700 says that the request is no JSON at all, and this one is. The client's author looks for a broken
-serialiser or a truncated body, while the fault is in one of the values.`,
+	Doc: `The code -32700 says that the request is not JSON at all, and this one is. The client's author looks for a
+broken serialiser or a truncated body, while the fault is in one of the values.`,
 	Fix: `Answer -32700 only where the JSON parser fails. A request that is JSON and does not fit the schema is -32600 or
 -32602.`,
 	Silent: `Requests with a byte order mark, invalid UTF-8, a member name twice or a content coding; with another media
@@ -165,14 +165,14 @@ type than JSON; batches; refusals that may come before the body is read.`,
 // RPCInvalidJSONWrongCode reports the wrong error for a request that is no JSON.
 var RPCInvalidJSONWrongCode = &analyzer.Rule{
 	ID:    "rpc-invalid-json-wrong-code",
-	Title: "request that is no JSON refused with the wrong error",
+	Title: "request that is not JSON refused with the wrong error",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `A body that is no JSON is refused with -32700. With another code the client's author looks at the members of a
-request that never had any, since its text is broken.`,
+	Doc: `A body that is not JSON is refused with -32700. With another code the client's author looks at the members
+of a request that never had any, since its text is broken.`,
 	Fix: `Map the failure of the JSON parser to -32700, before anything else is looked at.`,
 	Silent: `Refusals by HTTP status alone, and those with a cause of their own (credentials, media type, size, rate,
 version, extensions); texts that some parsers read: more text after the value, a byte order mark; answers that show that
@@ -194,18 +194,18 @@ the agent could read it.`,
 // RPCInvalidRequestWrongCode reports the wrong answer to JSON that is no request.
 var RPCInvalidRequestWrongCode = &analyzer.Rule{
 	ID:    "rpc-invalid-request-wrong-code",
-	Title: "JSON that is no JSON-RPC request not refused as such",
+	Title: "JSON that is not a JSON-RPC request not refused as such",
 	Level: analyzer.Should,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `JSON that is no request object is refused with -32600. An agent that runs it all the same lets faulty clients
-pass that fail at every other agent; another code hides that the envelope is wrong.`,
+	Doc: `JSON that is not a request object is refused with -32600. An agent that runs it all the same lets faulty
+clients pass that fail at every other agent; another code hides that the envelope is wrong.`,
 	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them is not as JSON-RPC 2.0 wants it.`,
 	Silent: `The codes -32700 and -32602, and -32601 where nothing but the method is wrong; a null in place of params;
-batches; refusals with a cause of their own (credentials, media type, size, rate, version, extensions); answers that are
-no JSON-RPC.`,
+batches; refusals with a cause of their own (credentials, media type, size, rate, version, extensions); answers that
+are not JSON-RPC.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		root := x.Call.Doc.Root
@@ -244,7 +244,7 @@ var RPCInvalidRequestUnfounded = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `The code -32600 says that the JSON is no request object of JSON-RPC, and this one is. The client's author
+	Doc: `The code -32600 says that the JSON is not a request object of JSON-RPC, and this one is. The client's author
 searches the envelope for a fault that is in the parameters, or in the agent.`,
 	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the
 rest.`,

@@ -79,8 +79,9 @@ var RPCA2AErrorInfo = &analyzer.Rule{
 handle errors by reason, whatever they are connected by, do not recognise this one.`,
 	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
 "a2a-protocol.org"} to error.data, with the reason of the code.`,
-	Silent: `Codes of JSON-RPC itself and of the agent's own. Data that is no array, or has an element without @type, is
-left to the rules about those. A warning, although 1.0.0 demanded it: later patch versions only recommend it.`,
+	Silent: `Codes of JSON-RPC itself and of the agent's own. Data that is not an array, or has an element without
+@type, is left to the rules about those. A warning, although 1.0.0 demanded it: later patch versions only recommend
+it.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code, _ := failure.Get("code").Int()
@@ -137,8 +138,8 @@ var RPCErrorInfoReason = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
-	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at its
-end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is no error that they know.`,
+	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at
+its end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is not an error that they know.`,
 	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your
 own.`,
 	Silent: `Other domains. A reason of the agent's own in the right form, such as INTERNAL_ERROR, is a note over HTTP+JSON
@@ -196,8 +197,8 @@ var RPCErrorInfoCodeMatch = &analyzer.Rule{
 	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
 goes by the reason do different things after the same answer.`,
 	Fix: `Take code and reason from one table, so that they cannot part.`,
-	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is no integer is left to
-rpc-error-code-int.`,
+	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is not an integer is left
+to rpc-error-code-int.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
 			return

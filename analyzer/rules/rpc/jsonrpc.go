@@ -40,8 +40,9 @@ var RPCResponseJSONRPC = &analyzer.Rule{
 	Doc: `Every JSON-RPC 2.0 response, each event of a stream included, carries the member jsonrpc with exactly the string
 "2.0". Clients use it to tell a response from anything else that may come with status 200.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
-	Silent: `Error pages of gateways and frameworks that are no JSON-RPC. In a stream or a batch the first such response is
-reported. In 0.1 its absence from an event is a warning, and a note at an address that is for streams alone.`,
+	Silent: `Error pages of gateways and frameworks that are not JSON-RPC. In a stream or a batch the first such
+response is reported. In 0.1 its absence from an event is a warning, and a note at an address that is for streams
+alone.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
@@ -75,8 +76,8 @@ var RPCResponseIDPresent = &analyzer.Rule{
 those that wait for the answer to a certain call never see it.`,
 	Fix: `Copy the id of the request into every response, errors and events of streams included; send null where the
 request's cannot be read.`,
-	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are no JSON-RPC are not
-judged. In a stream or a batch the first such response is reported.`,
+	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are not JSON-RPC
+are not judged. In a stream or a batch the first such response is reported.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			if !response.Has("jsonrpc") {
@@ -232,9 +233,9 @@ var RPCResultXorError = &analyzer.Rule{
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both. A successful call without
 content still has a result.`,
-	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. A null beside
-the other member where nothing shows that the call is none of 0.1. In a stream or a batch the first such response is
-reported.`,
+	Silent: `A null result alone is a result. Error pages of gateways that are not JSON-RPC are not judged. A null
+beside the other member where nothing shows that the call is none of 0.1. In a stream or a batch the first such
+response is reported.`,
 	Covers: []string{
 		"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields",
 		"push-list-shape", "push-list-shape-v1",
@@ -269,8 +270,8 @@ var RPCResultXorErrorV01 = &analyzer.Rule{
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both.`,
 	Silent: `A null beside the other member counts as absent, and so does an error of null; a null result alone is a
-result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is
-reported.`,
+result. Error pages of gateways that are not JSON-RPC are not judged. In a stream or a batch the first such response
+is reported.`,
 	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {

@@ -27,7 +27,7 @@ var Errors = rule.Family{
 // RPCErrorObject reports an error that is no object.
 var RPCErrorObject = &analyzer.Rule{
 	ID:    "rpc-error-object",
-	Title: "JSON-RPC error is no object",
+	Title: "JSON-RPC error is not an object",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.12", rule.Before1...),
@@ -36,8 +36,8 @@ var RPCErrorObject = &analyzer.Rule{
 	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place
 cannot read the answer, and report a broken connection where the agent meant to say why it refused.`,
 	Fix: `Send {"code": -32603, "message": "..."} with the code that fits.`,
-	Silent: `Answers of gateways that are no JSON-RPC, such as {"error":"invalid_token"} under 401. A null beside a result
-is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
+	Silent: `Answers of gateways that are not JSON-RPC, such as {"error":"invalid_token"} under 401. A null beside a
+result is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			failure := response.Get("error")
@@ -61,8 +61,8 @@ var RPCErrorCodeInt = &analyzer.Rule{
 	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
 nothing else, and typed ones fail to read the answer at all.`,
 	Fix: `Send the numeric code of the error, such as -32001, as a JSON number.`,
-	Silent: `A number without fraction counts as an integer however it is written. An error that is no object is not judged
-here.`,
+	Silent: `A number without fraction counts as an integer however it is written. An error that is not an object is
+not judged here.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code := failure.Get("code")
@@ -85,7 +85,7 @@ var RPCErrorMessage = &analyzer.Rule{
 	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
 code alone does not tell them which of their values was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. An error that is no object is not judged here.`,
+	Silent: `An empty message is a warning. An error that is not an object is not judged here.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			message := failure.Get("message")
@@ -103,7 +103,7 @@ code alone does not tell them which of their values was wrong.`,
 // RPCErrorDataArray reports error data of 1.0 that is no list.
 var RPCErrorDataArray = &analyzer.Rule{
 	ID:    "rpc-error-data-array",
-	Title: "JSON-RPC error data is no array",
+	Title: "JSON-RPC error data is not an array",
 	Level: analyzer.Must,
 	Cites: rule.Cite("9.5", a2a.V1_0),
 	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows.
@@ -139,8 +139,8 @@ var RPCErrorDataTypeKey = &analyzer.Rule{
 	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the
 reason stands there and nobody finds it.`,
 	Fix: `Add "@type", for example "type.googleapis.com/google.rpc.ErrorInfo".`,
-	Silent: `Data that is no array is left to rpc-error-data-array. Of several such elements in an exchange the first is
-reported.`,
+	Silent: `Data that is not an array is left to rpc-error-data-array. Of several such elements in an exchange the
+first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			for i, detail := range failure.Get("data").Elems() {

@@ -31,7 +31,7 @@ var Requests = rule.Family{
 // RPCRequestIsObject reports a request whose JSON is no object.
 var RPCRequestIsObject = &analyzer.Rule{
 	ID:    "rpc-request-is-object",
-	Title: "JSON-RPC request is no object",
+	Title: "JSON-RPC request is not an object",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
@@ -74,8 +74,8 @@ var RPCRequestJSONRPC = &analyzer.Rule{
 	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
 request without it, so a client that leaves it out works with some agents only.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
-	Silent: `Bodies that are no JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a note,
-since that schema gives it a default.`,
+	Silent: `Bodies that are not JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a
+note, since that schema gives it a default.`,
 	Check: func(p *analyzer.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			p.Applied()

@@ -129,8 +129,8 @@ var StreamChunkIncomplete = &analyzer.Rule{
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Needs: []*analyzer.Tracker{artifact.Tracker, stream.Tracker},
-	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed, but a
-client that waits for the mark before it shows the artifact waits for ever.`,
+	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed,
+but a client that waits for the mark before it shows the artifact waits without end.`,
 	Fix: `Set lastChunk:true on the last piece of every artifact.`,
 	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams
 with a gap, and those of the dialect before 0.1, which has no such mark. The first such artifact is named.`,

@@ -225,9 +225,9 @@ var StreamTerminalWithoutFinal = &analyzer.Rule{
 	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
 the end of the stream for a broken connection, and subscribes again.`,
 	Fix: `Set final:true on the status update that ends the task.`,
-	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client left or
-that broke; those in which final is no boolean, which another rule reports; over HTTP+JSON those of a request that may
-be of 1.0.`,
+	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client
+left or that broke; those in which final is not a boolean, which another rule reports; over HTTP+JSON those of a
+request that may be of 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||

@@ -122,7 +122,7 @@ several such lines in a stream the first is reported.`,
 // SSERetryDigits reports a reconnection time that is no number.
 var SSERetryDigits = &analyzer.Rule{
 	ID:    "sse-retry-digits",
-	Title: "retry is no number of milliseconds",
+	Title: "retry is not a number of milliseconds",
 	Level: analyzer.Should,
 	Once:  analyzer.PerExchange,
 	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),

@@ -63,8 +63,9 @@ var StreamCloseIsolated = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Needs:  []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Covers: []string{"stream-truncated"},
-	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left, and the
-task was at work. Closing one stream must not disturb the others: whoever still listens loses the outcome.`,
+	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left,
+and the task was at work. Closing one stream must not disturb the others: the clients that still listen lose the
+outcome.`,
 	Fix: `Tie the work to the task and not to the request that began it: when a client leaves, take its subscription off,
 and cancel nothing.`,
 	Silent: `Streams of one connection, recordings without times or connections, tasks that had ended or wait. Since it may

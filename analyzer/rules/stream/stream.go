@@ -166,7 +166,7 @@ several such events the first is reported.`,
 // StreamRPCEnvelope reports an event of a JSON-RPC stream that is no JSON-RPC response.
 var StreamRPCEnvelope = &analyzer.Rule{
 	ID:       "stream-rpc-envelope",
-	Title:    "event is no JSON-RPC response",
+	Title:    "event is not a JSON-RPC response",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
@@ -179,9 +179,9 @@ var StreamRPCEnvelope = &analyzer.Rule{
 object without the envelope, or from anything else, they get nothing.`,
 	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
 belongs to HTTP+JSON.`,
-	Silent: `What is no JSON at all, blank data, and several values in one event are left to the rules about them; so is a
-response that only lacks one of its members; events of a type of their own that hold nothing of A2A. Of several such
-events the first is reported.`,
+	Silent: `What is not JSON at all, blank data, and several values in one event are left to the rules about them; so
+is a response that only lacks one of its members; events of a type of their own that hold nothing of A2A. Of several
+such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Exchange.Call.Batch != nil {
 			return

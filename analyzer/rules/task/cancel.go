@@ -80,8 +80,8 @@ var StateCancelTerminalCode = &analyzer.Rule{
 	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
 	Covers:   rule.CodeRules,
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
-(-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure that
-is none.`,
+(-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure
+where there is none.`,
 	Fix: `Answer -32002 with the reason TASK_NOT_CANCELABLE when the task has ended.`,
 	Silent: `TaskNotFoundError (the task may have been removed); tasks that are canceled already; refusals with a cause of
 their own (credentials, rate, version, extensions); errors with a code of the agent's own that do not speak of the

@@ -149,7 +149,7 @@ var ListFilterContext = &analyzer.Rule{
 	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among
 them is confusing at best, and somebody else's data at worst.`,
 	Fix:    `Apply contextId before you page.`,
-	Silent: `An empty contextId, which is no filter, and tasks that name no context.`,
+	Silent: `An empty contextId, which is not a filter, and tasks that name no context.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		want := filterText(p, "contextId", "context_id")
@@ -213,7 +213,7 @@ var ListFilterTime = &analyzer.Rule{
 	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles
 again what it has handled.`,
 	Fix: `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
-	Silent: `The very time of the filter, differences below the precision of the coarser of two, and what is no
+	Silent: `The very time of the filter, differences below the precision of the coarser of two, and what is not a
 timestamp.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)

@@ -118,8 +118,9 @@ var StateSendTerminalCode = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,
-	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
-knows that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
+	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
+client knows that it has to start a new task; with another one it repairs a request that was right, or tries again
+without end.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the
 message is terminal.`,
 	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry),

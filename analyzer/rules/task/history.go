@@ -32,8 +32,8 @@ var HistoryMax = &analyzer.Rule{
 The agent may send fewer messages than that, and never more.`,
 	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in
 each Task of a stream, the first as the last.`,
-	Silent: `Requests without the limit, or with one that is no whole number from 0. In a list of tasks the finding is a
-warning: there the limit stands in the schema's comments only.`,
+	Silent: `Requests without the limit, or with one that is not a whole number from 0. In a list of tasks the finding
+is a warning: there the limit stands in the schema's comments only.`,
 	Check: func(p *analyzer.Pass) {
 		limit, ok := historyLimit(p)
 		if !ok || limit < 0 {

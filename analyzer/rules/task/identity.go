@@ -172,8 +172,8 @@ var IDTaskContinued = &analyzer.Rule{
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.4.3", a2a.V1_0),
 	),
-	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits for ever, and what
-it knows is lost to the new one.`,
+	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits without end,
+and what it knows is lost to the new one.`,
 	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
 make a task for every message have to be told.`,
 	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is

@@ -123,8 +123,9 @@ var StateFinalStateAgrees = &analyzer.Rule{
 		rule.Cite("3.1.3", a2a.V1_0),
 	),
 	Covers: []string{"state-terminal-immutable"},
-	Doc: `A stream or a notification said that the task has ended, and whoever asks for the task afterwards is told another
-state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled them.`,
+	Doc: `A stream or a notification said that the task has ended, and a client that asks for the task afterwards is
+told another state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled
+them.`,
 	Fix: `Store the terminal state before you announce it, and let every way to ask for a task read the same store.`,
 	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which
 allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,

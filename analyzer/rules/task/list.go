@@ -77,8 +77,8 @@ var ListLastPageToken = &analyzer.Rule{
 	ID:    "list-last-page-token",
 	Title: "nextPageToken although all tasks are on the page",
 	Level: analyzer.Must,
-	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that always
-gives one it asks for ever.`,
+	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that
+always gives one it asks without end.`,
 	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
 	Silent: `Answers to a request with a pageToken, and pages without totalSize: there nobody can tell how many tasks are
 left.`,

@@ -143,7 +143,7 @@ var StateArtifactsAfterTerminal = &analyzer.Rule{
 		rule.Cite("3.1.1", a2a.V1_0),
 	),
 	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
-whoever came first works with something else than whoever came later.`,
+one that came first works with something else than one that came later.`,
 	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to
 the old one.`,
 	Silent: `References to files, whose links may be signed anew for each answer; media types and metadata; answers that

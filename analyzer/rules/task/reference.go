@@ -198,7 +198,7 @@ var ReqMessageIDReuse = &analyzer.Rule{
 	),
 	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under
 that id is never read.`,
-	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the very same message again. A
+	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the same message again. A
 counter that starts again with the process is not enough.`,
 	Silent: `The same role, text, bytes, data and files again, whatever ids, metadata, media types and queries of URLs go
 with them; messages of another client, for other credentials or another tenant.`,

@@ -43,9 +43,9 @@ var ReqTaskID = &analyzer.Rule{
 id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
 one. Over HTTP+JSON it stands in the path.`,
-	Silent: `Requests whose params are no object, which another rule reports; tasks/get and tasks/cancel with a taskId
-where nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId is a
-warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
+	Silent: `Requests whose params are not an object, which another rule reports; tasks/get and tasks/cancel with a
+taskId where nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId is
+a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !asksForTask(call.Operation) || !rule.ParamsReadable(call) {
@@ -104,7 +104,7 @@ var ReqSendIDV01 = &analyzer.Rule{
 neither side can speak of the task later.`,
 	Fix: `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to
 the task.`,
-	Silent: `Requests whose params are no object, which another rule reports.`,
+	Silent: `Requests whose params are not an object, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !call.Operation.Sends() || call.Params.Kind() != a2a.Object {
@@ -150,7 +150,7 @@ agents of that time refuse the message without the list.`,
 // ReqHistoryLength reports a limit of the history that is no number of messages.
 var ReqHistoryLength = &analyzer.Rule{
 	ID:       "req-history-length",
-	Title:    "historyLength is no whole number from 0 to 2147483647",
+	Title:    "historyLength is not a whole number from 0 to 2147483647",
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(

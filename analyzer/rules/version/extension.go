@@ -192,8 +192,8 @@ var ExtURIVersion = &analyzer.Rule{
 	Doc: `A change that breaks an extension needs a new URI. With a version in it the next one is easy to name, and
 people see what they have.`,
 	Fix: `Put a version into the URI: https://example.com/extensions/seats/v1.`,
-	Silent: `A note only, since the form of a URI is free: anything with a digit in it passes for a version. Extensions
-without a URI, or with what is none.`,
+	Silent: `A note only, since the form of a URI is free: anything with a digit in it passes for a version.
+Extensions without a URI, or with something else in its place.`,
 	Check: func(p *analyzer.Pass) {
 		i := -1
 		for ext := range p.Card.Extensions() {

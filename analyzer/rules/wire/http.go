@@ -40,8 +40,9 @@ var RPCHTTPPost = &analyzer.Rule{
 	),
 	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
 gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
-	Fix:    `Send every JSON-RPC request with POST to the URL of the interface.`,
-	Silent: `OPTIONS and HEAD, which are no calls whatever they carry, and bodies that are not surely JSON-RPC of A2A.`,
+	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
+	Silent: `OPTIONS and HEAD, which are not calls whatever they carry, and bodies that are not surely JSON-RPC of
+A2A.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		if method := p.Exchange.Request.Method; method != "POST" {
@@ -115,8 +116,8 @@ var RPCResponseContentType = &analyzer.Rule{
 	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
 JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are no JSON-RPC are not
-judged.`,
+	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are not JSON-RPC are
+not judged.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Answer.IsEnvelope {
 			return
@@ -142,8 +143,8 @@ var RPCResponseContentTypeV1 = &analyzer.Rule{
 	Doc: `The JSON-RPC binding of 1.0 carries application/json. Clients choose their parser by this label: a JSON-RPC
 object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without a
-body and error pages that are no JSON-RPC are not judged.`,
+	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without
+a body and error pages that are not JSON-RPC are not judged.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Answer.IsEnvelope {
 			return
@@ -209,8 +210,8 @@ var StreamContentType = &analyzer.Rule{
 	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come;
 under another one they wait for the end of the body and then fail to parse it.`,
 	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
-	Silent: `Parameters are ignored. A body counts as a stream only if it is no JSON, begins with a line of an event and
-has data that begins like a JSON object.`,
+	Silent: `Parameters are ignored. A body counts as a stream only if it is not JSON, begins with a line of an event
+and has data that begins like a JSON object.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.EventSeen {
 			if rule.OpensStream(p) {
@@ -310,8 +311,8 @@ var StreamMethodAnsweredJSON = &analyzer.Rule{
 its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
 	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
 as the only event. Without support for streaming, answer with the error for that.`,
-	Silent: `Errors as JSON, which are right in place of a stream; answers that are no A2A object. Before 1.0 the finding
-is a warning.`,
+	Silent: `Errors as JSON, which are right in place of a stream; answers that are not a A2A object. Before 1.0 the
+finding is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Streams || p.Answer == nil || p.Answer.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {

@@ -33,8 +33,8 @@ var JSONWellformed = &analyzer.Rule{
 		"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final",
 		"stream-error-last", "outcome-no-protocol", "rest-error-body",
 	},
-	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
-sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
+	Doc: `A sender that says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the
+other side sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
 	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
 	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or
 too deep to be read to their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and

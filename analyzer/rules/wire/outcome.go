@@ -121,8 +121,8 @@ var OutcomeCut = &analyzer.Rule{
 	Gravest: analyzer.Error,
 	On:      analyzer.CallEnded,
 	Cites:   rule.Cite("RFC 9112 §8", rule.Every...),
-	Doc: `The agent's side ended the connection before the answer was whole, or before it began, or sent what is no HTTP.
-The client has a part of a result, or none, and cannot tell whether the call was done.`,
+	Doc: `The agent's side ended the connection before the answer was whole, or before it began, or sent what is not
+HTTP. The client has a part of a result, or none, and cannot tell whether the call was done.`,
 	Fix: `Look for a crash or a time limit of the agent, of its server, or of a gateway before it: the last events or
 bytes before the end say where. A stream ends with its last chunk, after a terminal state.`,
 	Silent: `Connections that the client left or that the recorder ended; the end of a body that has no length, which

@@ -37,9 +37,9 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 		rule.Cite("3.3.2", a2a.V1_0),
 		rule.Cite("5.4", a2a.V1_0),
 	),
-	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client asked for
-what is not there, or came without credentials, it has to be told so: with an internal error it tries again for ever,
-and the agent's operator looks for a fault that there is not.`,
+	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client
+asked for what is not there, or came without credentials, it has to be told so: with an internal error it tries again
+without end, and the agent's operator looks for a fault that there is not.`,
 	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001), UnsupportedOperationError
 (-32004), or HTTP 401.`,
 	Silent: `Internal errors for which the traffic shows no such cause. Cases are: a task that the agent has just said it

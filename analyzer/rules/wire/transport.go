@@ -65,8 +65,8 @@ var TransportHSTS = &analyzer.Rule{
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("13.4", a2a.V1_0),
-	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a redirect to
-http takes them to whoever answers there.`,
+	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a
+redirect to http takes them to anybody who answers there.`,
 	Fix: `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch
 for it.`,
 	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and

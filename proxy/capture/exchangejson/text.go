@@ -45,7 +45,7 @@ func ParseTime(s string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time such as 2026-01-01T00:00:00.000Z", s)
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-01-01T00:00:00.000Z", s)
 }
 
 // errCutOff is an unexpected end in plain words.

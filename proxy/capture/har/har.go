@@ -1,4 +1,11 @@
 // Package har reads and writes exchanges as HAR 1.2, the form in which browsers and other proxies keep them.
+//
+// [Scan] and [Writer] go entry by entry, so that a file of any size takes the memory of one entry. What HAR has no
+// room for is in the member "_a2atap" of each entry, and the events of a stream in "_eventStream": what [Writer]
+// wrote is read back with everything but the content coding of bodies, which HAR takes off.
+//
+// A HAR of another program is read as far as it goes: a text that is absent was not kept, which is not the same as
+// empty.
 package har
 
 import (

@@ -228,10 +228,10 @@ func TestReadMissing(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for _, tt := range []struct{ entry, want string }{
-		{`{"startedDateTime":"yesterday"}`, `entry 2: startedDateTime: "yesterday" is no time`},
+		{`{"startedDateTime":"yesterday"}`, `entry 2: startedDateTime: "yesterday" is not a time`},
 		{`{"startedDateTime":1}`, `entry 2: startedDateTime: a number is not what stands there`},
 		{foreign("", `,"status":"ok"`, ""), `entry 2: response.status: a string is not what`},
-		{foreign("", `,"status":20.5`, ""), `entry 2: response.status: 20.5 is no status`},
+		{foreign("", `,"status":20.5`, ""), `entry 2: response.status: 20.5 is not a status`},
 		{foreign("", `,"headers":[{"name":1}]`, ""), `entry 2: response.headers[0].name: a number`},
 		{foreign("", `,"content":{"text":"?","encoding":"base64"}`, ""), `entry 2: response.content.text: read base64`},
 		{

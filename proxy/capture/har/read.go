@@ -173,7 +173,7 @@ func (e *entry) readResponse(x *capture.Exchange) error {
 		return nil
 	}
 	if s := e.Response.Status; s < 0 || s > 999 || s != math.Trunc(s) {
-		return fmt.Errorf("response.status: %v is no status", s)
+		return fmt.Errorf("response.status: %v is not a status", s)
 	}
 	r := &capture.Response{Head: e.Response.responseHead(), At: capture.NotKnown}
 	r.Body = capture.Body{Size: capture.NotKnown, At: capture.NotKnown, Complete: true}

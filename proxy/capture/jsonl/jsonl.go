@@ -1,4 +1,7 @@
 // Package jsonl reads and writes exchanges as JSON Lines, one object in a line, for scripts and other programs.
+//
+// [Scan] and [Writer] go line by line, so that a file of any size takes the memory of one exchange. What the protocol,
+// the rules and people say of an exchange is put into its object by an [Annotator], which the caller passes in.
 package jsonl
 
 import (
@@ -235,7 +238,7 @@ func Scan(r io.Reader, yield func([]byte, int64) bool) error {
 		if record := bytes.TrimSpace(line); len(record) > 0 {
 			at := offset + int64(bytes.IndexByte(line, record[0]))
 			if offset == 0 && jsontext.Value(record).Kind() != '{' {
-				return fmt.Errorf("%w: no JSON Lines: the first line is no object", capture.ErrFormat)
+				return fmt.Errorf("%w: no JSON Lines: the first line is not an object", capture.ErrFormat)
 			}
 			if !yield(record, at) {
 				return nil

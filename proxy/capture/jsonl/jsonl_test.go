@@ -123,7 +123,7 @@ func TestWriteAbsence(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{`{"n":1}`, "exchange 1: request: it is missing"},
-		{`{"started":"x","request":{}}`, `exchange 1: started: "x" is no time`},
+		{`{"started":"x","request":{}}`, `exchange 1: started: "x" is not a time`},
 		{`{"request":{"body":7}}`, "exchange 1: request.body: it is neither a string nor null"},
 		{`{"request":{"body":"?","bodyEncoding":"base64"}}`, "exchange 1: request.body: read base64"},
 		{

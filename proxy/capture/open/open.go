@@ -1,4 +1,11 @@
-// Package open reads captures in the formats that other programs read, whichever a file has.
+// Package open reads captures in the formats that other programs read, whichever a file has: HAR, JSON Lines or a
+// transcript.
+//
+// [File] goes through a file once, to learn where its exchanges are and in which order they began, and then reads
+// them one by one as they are asked for. A file that is cut off or broken yields the exchanges up to there, and then
+// an error that says where. A transcript, and what comes by standard input, is held in memory.
+//
+// Captures of our own are opened by package bolt; for those File returns an error that wraps capture.ErrFormat.
 package open
 
 import (

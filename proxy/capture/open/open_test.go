@@ -142,7 +142,7 @@ func TestFileRefuses(t *testing.T) {
 		{"c.har", `{"log":{}}`, "there is no list log.entries"},
 		{"c.har", `[1]`, "no HAR: byte 1: want an object"},
 		{"c.har", ``, "no HAR: byte 0: unexpected EOF"},
-		{"c.jsonl", "hello\n", "the first line is no object"},
+		{"c.jsonl", "hello\n", "the first line is not an object"},
 	} {
 		_, err := open.File(capturetest.WriteFile(t, tt.name, []byte(tt.content)))
 		if err == nil || !strings.Contains(err.Error(), tt.want) ||

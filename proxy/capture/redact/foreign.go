@@ -57,7 +57,7 @@ func isHTTPRequest(raw []byte) bool {
 var methods = strings.Fields("GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH")
 
 func foreignNote(raw []byte) string {
-	return fmt.Sprintf("%d bytes that are no HTTP/1.1%s are not recorded, since they cannot be searched for secrets",
+	return fmt.Sprintf("%d bytes that are not HTTP/1.1%s are not recorded, since they cannot be searched for secrets",
 		len(raw), beginsAs(raw))
 }
 

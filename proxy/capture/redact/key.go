@@ -50,7 +50,7 @@ func ParseKey(text []byte) ([]byte, error) {
 	case n < minKeyText:
 		return nil, fmt.Errorf("it has %d bytes, a key has at least %d; %s", n, minKeyText, makeKey)
 	case n > maxKeyText:
-		return nil, fmt.Errorf("it has more than %d bytes, so it is no key; %s", maxKeyText, makeKey)
+		return nil, fmt.Errorf("it has more than %d bytes, so it is not a key; %s", maxKeyText, makeKey)
 	}
 	key := sha256.Sum256(text)
 	return key[:], nil

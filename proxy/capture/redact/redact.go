@@ -1,8 +1,18 @@
-// Package redact hides the secrets of what is recorded: New returns a Sink that puts placeholders in their place before
-// it hands steps on, and tells the next Sink by which keys an exchange can be found.
+// Package redact hides the secrets of what is recorded: New returns a Sink that puts placeholders in their place
+// before it hands steps on, and tells the next Sink by which keys an exchange can be found.
 //
-// It knows HTTP, URLs, forms, JSON, multipart bodies and XML. Where the protocol has its secrets, a capture.Describer
-// says.
+// It knows HTTP, URLs, forms, JSON, multipart bodies and XML. Where the protocol has its secrets, a
+// capture.Describer says. The names that say a secret are in package credential, and docs/security.md says what is
+// hidden and what stays visible.
+//
+// What it promises:
+//
+//   - No step is handed on before it was searched, unless Options.Keep says that secrets stay. What cannot be searched
+//     is withheld, and the exchange says so.
+//   - Equal secrets have equal placeholders, as long as the key is the same. The key is the user's and is never in
+//     the capture.
+//   - JSON stays valid JSON, and every byte that is not part of a secret stays as it was.
+//   - Memory is bounded (Options.MaxHeld): bodies that exceed it are withheld, and counted.
 package redact
 
 import (
@@ -25,7 +35,7 @@ type Options struct {
 	Extra     []Place             // what the user wants hidden besides
 	Names     *Names              // what cards have named before, and where more is learned; nil knows none
 	Urgency   *background.Urgency // of the work; may be nil
-	MaxHeld   int64               // bytes of bodies that may wait for their end, of all exchanges; 0 stands for 32 MiB
+	MaxHeld   int64               // bytes of bodies that may wait for their end, of all exchanges; 0 stands for 24 MiB
 
 	// OutOfTime reports whether there is no time left for long bodies: the recording ends. Bodies over 64 KiB are then
 	// withheld rather than searched. It may be nil.
@@ -53,7 +63,7 @@ type Place struct {
 func ParsePlace(s string) (Place, error) {
 	if name, ok := strings.CutPrefix(s, "header:"); ok {
 		if !capture.IsToken(name) {
-			return Place{}, fmt.Errorf("read redaction %q: %q is no name of a header", s, name)
+			return Place{}, fmt.Errorf("read redaction %q: %q is not the name of a header", s, name)
 		}
 		return Place{header: strings.ToLower(name)}, nil
 	}

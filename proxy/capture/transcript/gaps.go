@@ -70,7 +70,7 @@ func metaCount(m metaIO, key string, p *uint64) {
 		func(s string) (uint64, error) {
 			n, err := strconv.ParseUint(s, 10, 62)
 			if err != nil {
-				return 0, fmt.Errorf("%q is no number", s)
+				return 0, fmt.Errorf("%q is not a number", s)
 			}
 			return n, nil
 		})
@@ -90,7 +90,7 @@ func crashOf(words []string) (c capture.Crash, err error) {
 		}
 	}
 	if c.Within, err = time.ParseDuration(words[1]); err != nil || c.Within < 0 {
-		return c, fmt.Errorf("%s is no duration such as 50ms", strconv.Quote(words[1]))
+		return c, fmt.Errorf("%s is not a duration such as 50ms", strconv.Quote(words[1]))
 	}
 	return c, nil
 }

@@ -124,7 +124,7 @@ func cutBlocks(words []string, stream []byte) ([]capture.Event, error) {
 			e.K = int(u)
 		}
 		if err != nil || !colon || e.K != 0 && e.K <= k {
-			return nil, fmt.Errorf("%q is no K:LENGTH[+DROPPED][!] with K 0, or growing", word)
+			return nil, fmt.Errorf("%q is not K:LENGTH[+DROPPED][!] with K 0, or growing", word)
 		}
 		if int(n) > len(stream) {
 			return nil, fmt.Errorf("%q is longer than what is left of the stream, %d bytes", word, len(stream))

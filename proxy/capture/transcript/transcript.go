@@ -1,4 +1,12 @@
-// Package transcript reads and writes the text form of exchanges. People write it, diffs show it, tests are made of it.
+// Package transcript reads and writes the text form of exchanges. People write it, diffs show it, tests are made of
+// it.
+//
+// A transcript is a txtar archive: N.request and N.response hold HTTP as text, N.meta what HTTP cannot say (offsets,
+// peers, faults, bodies that are not text), gaps what the capture lacks, and want the findings that a test expects.
+// [Parse] and [Format] are inverses of each other for every exchange that a Sink can have stored. [Writer] writes
+// exchange by exchange.
+//
+// Errors name the file, the line and the section. A transcript is held in memory as a whole when it is read.
 package transcript
 
 import (

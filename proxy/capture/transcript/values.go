@@ -60,7 +60,7 @@ func metaOffset(m metaIO, key string, p *time.Duration, byDefault time.Duration)
 		}
 		d, err := time.ParseDuration(s)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no offset such as 12.5ms, nor unknown", s)
+			return 0, fmt.Errorf("%q is not an offset such as 12.5ms, nor unknown", s)
 		}
 		return d, nil
 	})
@@ -78,7 +78,7 @@ func metaNumber(m metaIO, key string, p *int64, byDefault int64) {
 		}
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
-			return 0, fmt.Errorf("%q is no number, nor unknown", s)
+			return 0, fmt.Errorf("%q is not a number, nor unknown", s)
 		}
 		return n, nil
 	})
@@ -89,7 +89,7 @@ func metaConn(m metaIO, p *uint64) {
 		func(s string) (uint64, error) {
 			n, err := strconv.ParseUint(s, 10, 64)
 			if err != nil {
-				return 0, fmt.Errorf("%q is no number", s)
+				return 0, fmt.Errorf("%q is not a number", s)
 			}
 			return n, nil
 		})

@@ -58,7 +58,7 @@ func (l *hostList) check(authority string, local net.Addr) error {
 		return fmt.Errorf("the request names no host, and %s must know whom it is for (RFC 9110 section 15.5.20); let "+
 			"the client name one in Host", l.what)
 	case !ok || len(host) > 255 || strings.ContainsAny(host, "!$%&'()*+,;=~"):
-		return fmt.Errorf("what the request names as its host is none, and %s must know whom it is for (RFC 9110 section "+
+		return fmt.Errorf("what the request names as its host is not a host, and %s must know whom it is for (RFC 9110 section "+
 			"15.5.20)", l.what)
 	case l.has(host, port, local):
 		return nil

@@ -34,7 +34,7 @@ type Spec struct {
 	What   string // is opened: "tap planner"
 	Itself string // as clients are told of it: "this tap"
 	Where  string // another port is chosen: "with --forward (0 is a free one)"
-	Danger string // of an address that other machines reach: "whoever reaches it reaches the agent"
+	Danger string // of an address that other machines reach: "anybody who reaches it reaches the agent"
 
 	AllowRemote bool               // other machines may reach it
 	Names       []string           // further hosts that requests may name
@@ -53,7 +53,7 @@ type Listener struct {
 func Open(spec Spec) (*Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", spec.Address)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %q is no address to listen on: %w", spec.What, spec.Address, err)
+		return nil, fmt.Errorf("open %s: %q is not an address to listen on: %w", spec.What, spec.Address, err)
 	}
 	if addr.IP == nil {
 		addr.IP = net.IPv4zero

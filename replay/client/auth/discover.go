@@ -36,7 +36,7 @@ func (m metadata) style() oauth2.AuthStyle {
 func metadataURLs(agent string) ([]string, error) {
 	u, err := url.Parse(agent)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("find the token server: %s is no URL", shown(agent))
+		return nil, fmt.Errorf("find the token server: %s is not a URL", shown(agent))
 	}
 	const place = "/.well-known/oauth-authorization-server"
 	path, _, _ := strings.Cut(u.EscapedPath(), "/.well-known/") // the URL may be that of the card

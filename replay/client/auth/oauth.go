@@ -147,7 +147,7 @@ func plain(err error) error {
 	if errors.As(err, &wrapped) {
 		return wrapped.Err
 	}
-	return errors.New("its answer is no token")
+	return errors.New("its answer is not a token")
 }
 
 // shown returns a URL for a message: without user information, query and fragment.
@@ -165,7 +165,7 @@ func CheckTokenURL(at string) error {
 	u, err := url.Parse(at)
 	switch {
 	case err != nil || u.Host == "":
-		return errors.New("it is no URL of a token server")
+		return errors.New("it is not the URL of a token server")
 	case u.Scheme == "https", u.Scheme == "http" && hostname.IsLoopback(hostname.Normal(u.Hostname())):
 		return nil
 	}

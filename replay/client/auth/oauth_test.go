@@ -222,8 +222,8 @@ func TestRefusedTokens(t *testing.T) {
 		{401, `{"error":"invalid_client","error_description":"no s3cretpw"}`, "it refused: invalid_client (HTTP 401)"},
 		{400, `{"error":"s3cretpw 1"}`, "it refused (HTTP 400)"},
 		{500, `s3cretpw`, "it refused (HTTP 500)"},
-		{200, `{"token":"s3cretpw"}`, "its answer is no token"},
-		{200, `<s3cretpw>`, "its answer is no token"},
+		{200, `{"token":"s3cretpw"}`, "its answer is not a token"},
+		{200, `<s3cretpw>`, "its answer is not a token"},
 		{307, `s3cretpw`, "it refused (HTTP 307)"},
 	} {
 		s := newTokenServer(t)

@@ -42,7 +42,7 @@ var shapeFaults = []Fault{
 		onPart(func(p map[string]any) { p["type"] = "markdown" })),
 	of([]client.Protocol{client.JSONRPC03, client.JSONRPC01, client.Early}, "part-kind-content-match", "",
 		"Parts that say text have none.", onPart(func(p map[string]any) { delete(p, "text") })),
-	of(only10, "part-exactly-one", "", "Parts hold data beside their text.",
+	of(only10, "part-exactly-one", "", "Parts contain data as well as text.",
 		onPart(func(p map[string]any) { p["data"] = map[string]any{} })),
 	of(only03, "part-data-object", "", "Parts hold a number as data.",
 		onPart(become(map[string]any{"kind": "data", "data": 7}))),

@@ -15,7 +15,7 @@ var versionFaults = []Fault{
 		setHeader("X-A2A-Extensions", seats)),
 	of(only03, "ext-header-name-0x", "", "Extensions are asked for with A2A-Extensions.",
 		setHeader("A2A-Extensions", seats)),
-	of(only10, "ext-header-format", "", "A2A-Extensions holds a name that is no URI.",
+	of(only10, "ext-header-format", "", "A2A-Extensions contains a name that is not a URI.",
 		setHeader("A2A-Extensions", "seats")),
 	of(only10, "ext-header-unknown-param", "", "Extensions are asked for with A2A-Extension, which there is not.",
 		setHeader("A2A-Extension", seats)),

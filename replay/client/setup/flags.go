@@ -1,6 +1,6 @@
-// Package setup is the one set of flags of the commands that speak to an agent as a client, and what becomes of them:
-// credentials, headers, tenant, protocol, variables. [Flags.Setup] reads them; the result connects, renders templates,
-// and hides every secret that it was given in what is printed.
+// Package setup has the flags of all commands that speak to an agent as a client, and what they stand for: credentials,
+// headers, tenant, protocol, variables. [Flags.Setup] reads them; the result connects, renders templates, and hides
+// every secret that it was given in what is printed.
 package setup
 
 import (
@@ -59,12 +59,12 @@ func Protocols() []string {
 	return words
 }
 
-const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
+const secretHelp = "@FILE or env:NAME to keep it out of the list of processes"
 
 // How credentials are written.
 const (
 	authHelp = "bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=VALUE or query:NAME=VALUE; " +
-		secretHelp + ", of the whole or of TOKEN, PASSWORD, KEY and VALUE"
+		secretHelp + ", as a whole or only TOKEN, PASSWORD, KEY and VALUE"
 	clientIDHelp     = "get tokens by OAuth, as the client `ID`"
 	clientSecretHelp = "the `SECRET` of the client; @FILE or env:NAME"
 	userHelp         = "get tokens with the password of the user `NAME`"

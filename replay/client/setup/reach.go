@@ -23,13 +23,13 @@ type ReachFlags struct {
 // Register adds the flags to a set. The text says what the environment's proxy is used for without --upstream-proxy.
 func (f *ReachFlags) Register(set *pflag.FlagSet, otherwise string) {
 	set.StringArrayVar(&f.Authorities, "agent-ca", nil,
-		"trust the authorities in `FILE` (PEM) beside the system's, for agents on TLS; repeatable")
+		"trust the authorities in `FILE` (PEM) in addition to the system's, for agents on TLS; repeatable")
 	set.BoolVar(&f.Insecure, "insecure", false,
-		"take any certificate for the agent's: whoever is on the way can answer in its place")
+		"accept any certificate from agents: anybody on the way can answer in their place")
 	set.StringVar(&f.Certificate, "client-cert", "",
 		"show the certificate in `FILE` (PEM, with its key) to agents that ask for one")
 	set.StringVar(&f.Key, "client-key", "", "the key of --client-cert is in `FILE` (PEM)")
-	set.StringVar(&f.UpstreamProxy, "upstream-proxy", "", "reach agents, but those on this machine, through the proxy "+
+	set.StringVar(&f.UpstreamProxy, "upstream-proxy", "", "reach agents, except those on this machine, through the proxy "+
 		"at `URL` (http, https or socks5), or env for what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say ("+otherwise+"); "+
 		"USER:PASSWORD@ in it may be needed: "+secretHelp)
 }

@@ -78,10 +78,10 @@ func (v Vars) Object(text string) (map[string]any, error) {
 	decoder.UseNumber()
 	var object map[string]any
 	if err := decoder.Decode(&object); err != nil {
-		return nil, fmt.Errorf("it is no JSON object: %w", err)
+		return nil, fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	if object == nil || decoder.More() {
-		return nil, fmt.Errorf("it is no JSON object")
+		return nil, fmt.Errorf("it is not a JSON object")
 	}
 	rendered, err := v.any(object)
 	if err != nil {

@@ -1,4 +1,9 @@
-// Package webhook receives push notifications for a client, at an address that nobody can guess, with TLS or without.
+// Package webhook receives push notifications for a client, at an address that nobody can guess, with TLS or
+// without.
+//
+// A [Receiver] hands each delivery to its owner before it answers, one after another, and [Receiver.Await] waits for
+// those of a task. A notification counts only if it has the token that the agent was given. Requests for other hosts
+// or other addresses are turned away. A Receiver is safe for concurrent use.
 package webhook
 
 import (

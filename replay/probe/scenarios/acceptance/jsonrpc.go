@@ -22,7 +22,7 @@ var jsonRPC = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-invalid-json", Title: "what is no JSON is refused", Level: analyzer.Must,
+		ID: "error-invalid-json", Title: "what is not JSON is refused", Level: analyzer.Must,
 		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
 		Fix:      "Answer with the error -32700.",
 		Run: func(ctx context.Context, s *probe.Session) error {

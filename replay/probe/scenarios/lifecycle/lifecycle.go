@@ -111,7 +111,7 @@ func likely(s *probe.Session, task *client.Task, words string, states ...client.
 	case slices.Contains(states, state):
 		return nil
 	case !slices.Contains(knownStates, state):
-		return probe.Fail("a task that is "+words, "task %s is %q, which is no state", task.ID, state)
+		return probe.Fail("a task that is "+words, "task %s is %q, which is not a state", task.ID, state)
 	case expects(s):
 		return probe.Fail("a task that is "+words, "task %s is %s", task.ID, said(task))
 	}

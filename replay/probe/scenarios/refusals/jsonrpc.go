@@ -17,7 +17,7 @@ import (
 // JSONRPC are about JSON-RPC itself, whatever is carried by it.
 var JSONRPC = []*probe.Scenario{
 	{
-		ID: "act-parse-error", Title: "what is no JSON is refused with -32700 and a null id",
+		ID: "act-parse-error", Title: "what is not JSON is refused with -32700 and a null id",
 		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"1.0 §9.5", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
@@ -27,7 +27,7 @@ var JSONRPC = []*probe.Scenario{
 		Run: askParseError,
 	},
 	{
-		ID: "act-invalid-request", Title: "JSON that is no request is refused with -32600",
+		ID: "act-invalid-request", Title: "JSON that is not a request is refused with -32600",
 		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5"},
 		Tags: []string{

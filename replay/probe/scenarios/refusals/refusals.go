@@ -31,10 +31,10 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "not-json-rpc", Title: "JSON that is no request is refused", Category: analyzer.ErrorHandling,
+		ID: "not-json-rpc", Title: "JSON that is not a request is refused", Category: analyzer.ErrorHandling,
 		Level: analyzer.Must, Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
 		Tags: []string{"core", "errors", "S0-4.2", "S0-V4", "S0-P5"},
-		Fix:  "Answer JSON that is no request with error -32600.",
+		Fix:  "Answer JSON that is not a request with error -32600.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return refusedRaw(ctx, s, `{"not":"valid jsonrpc"}`, -32600)
 		},

@@ -55,7 +55,7 @@ var Robustness = []*probe.Scenario{
 			m.Parts[0].Text += strings.Repeat(" and so on", 10_000)
 			_, err := s.Client.Send(ctx, m, client.SendOptions{})
 			if scenario.Broken(err) || scenario.Refusal(err) == nil && err != nil {
-				return probe.Fail("an answer, or a refusal that is no internal error", "%v", err)
+				return probe.Fail("an answer, or a refusal that is not an internal error", "%v", err)
 			}
 			return nil
 		},

@@ -64,7 +64,7 @@ func (c *cardCheck) check() {
 	face := c.Face
 	for _, name := range face.foreign {
 		if c.Has(name) {
-			c.Complain(name, "is no member of a card of "+face.version+", which this agent speaks")
+			c.Complain(name, "is not a member of a card of "+face.version+", which this agent speaks")
 		}
 	}
 	if c.Value("signatures") != nil {

@@ -50,7 +50,7 @@ func Read(a *Subject, text []byte) (*Given, error) {
 	}
 	card, ok := v.(jsonvalue.Object)
 	if !ok {
-		return nil, &CardError{"no card: it is no JSON object"}
+		return nil, &CardError{"no card: it is not a JSON object"}
 	}
 	f := model.ReadFields(card)
 	f.Exact = true

@@ -75,7 +75,7 @@ func readStored(value []byte) (*record, []model.PushConfig, error) {
 	}
 	o, ok := v.(jsonvalue.Object)
 	if !ok {
-		return nil, nil, errors.New("it is no JSON object")
+		return nil, nil, errors.New("it is not a JSON object")
 	}
 	f := model.ReadFields(o)
 	f.Exact = true
@@ -115,7 +115,7 @@ func readStored(value []byte) (*record, []model.PushConfig, error) {
 func readStatus(f model.Fields) model.Status {
 	s := model.Status{State: dialect.V10{}.ReadState(f.Text("state")), At: f.Time("timestamp")}
 	if s.State == "" {
-		f.Complain("state", "is no state of a task")
+		f.Complain("state", "is not a state of a task")
 	}
 	if m, ok := f.Nested("message"); ok {
 		message := readMessage(m)
@@ -149,7 +149,7 @@ func readConfig(f model.Fields, task string) model.PushConfig {
 	}
 	var ok bool
 	if c.Dialect, ok = storedDialects[f.Text("dialect")]; !ok {
-		f.Complain("dialect", "is none that notifications are written in")
+		f.Complain("dialect", "is not one in which notifications are written")
 	}
 	return c
 }

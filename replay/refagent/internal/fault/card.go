@@ -53,7 +53,7 @@ var cardURLFaults = []Fault{
 		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("protocolVersion", "") })),
 	of(with10, "card-protocol-version-patch", "An interface of the card names a patch version.",
 		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "1.0.1"))),
-	of(with10, "card-protocol-version-format", "An interface of the card names a version that is no number.",
+	of(with10, "card-protocol-version-format", "An interface of the card names a version that is not a number.",
 		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "v1"))),
 	of(with10, "card-binding-known", "An interface of the card is in a binding that has no URI.",
 		onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0"))),

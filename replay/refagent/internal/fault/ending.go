@@ -30,7 +30,7 @@ var endingFaults = []Fault{
 		onChunk(func(u *model.ArtifactUpdate) { u.Last = false })),
 	of(withTask, "stream-artifact-consistent", "Artifacts hold other text in a stream than in the task.",
 		onChunk(func(u *model.ArtifactUpdate) { u.Artifact.Parts = model.Text("Something else") })),
-	of(only10, "stream-same-events", "Who subscribes to a task is not told what the agent says at its end.",
+	of(only10, "stream-same-events", "Subscribers of a task are not told what the agent says at its end.",
 		onEvent(keepQuiet)),
 }
 

@@ -31,7 +31,7 @@ var envelopeFaults = []Fault{
 			return o.With("id",
 				"another-id")
 		}))),
-	of(anyAgent, "rpc-result-xor-error", "JSON-RPC results have an error beside them.",
+	of(anyAgent, "rpc-result-xor-error", "JSON-RPC results come with an error.",
 		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}})
 		}))),

@@ -18,7 +18,7 @@ var httpFaults = []Fault{
 	of(withTask, "stream-status-200", "Streams begin with status 201.",
 		onStream(func(out *wire.Answer) { out.Status = http.StatusCreated })),
 	of(withTask, "stream-method-answered-json",
-		"A message is no stream: it answers a streaming call as one JSON object.",
+		"A streaming call is answered with a message, as one JSON object.",
 		onReply(messageAlone)),
 	of(withTask, "nonstream-method-answered-sse", "A task that is asked for comes as an event.",
 		onAnswer(both(isResult, isOp(model.GetTask)), asEvent)),

@@ -19,14 +19,14 @@ var rpcEnvelopeFaults = []Fault{
 	of(only10, "rpc-core-method-missing-v1", "The method GetTask is unknown over JSON-RPC.", withoutGet),
 	of(anyAgent, "rpc-response-id-present", "JSON-RPC results have no id.",
 		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("id") }))),
-	of(anyAgent, "rpc-id-null-parse-error", "The answer to what is no JSON has an id.",
+	of(anyAgent, "rpc-id-null-parse-error", "The answer to text that is not JSON has an id.",
 		onAnswer(failsWith(model.CodeParse),
 			editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("id", "none") }))),
 	of(anyAgent, "rpc-id-null-unjustified", "JSON-RPC errors have a null id, whatever the request's.",
 		onAnswer(func(c *wire.Call) bool {
 			return isRPCFailure(c) && c.ID != nil && c.Failure.Code != model.CodeInvalidRequest
 		}, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("id", nil) }))),
-	of([]string{"spec01"}, "rpc-result-xor-error-v01", "Results have an error beside them.",
+	of([]string{"spec01"}, "rpc-result-xor-error-v01", "Results come with an error.",
 		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}})
 		}))),
@@ -71,7 +71,7 @@ var rpcErrorFaults = []Fault{
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32008))),
 	of(anyAgent, "rpc-parse-error-unfounded", "Invalid parameters are refused with -32700.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeParse))),
-	of(anyAgent, "rpc-invalid-json-wrong-code", "What is no JSON is refused with -32600.",
+	of(anyAgent, "rpc-invalid-json-wrong-code", "Text that is not JSON is refused with -32600.",
 		onAnswer(failsWith(model.CodeParse), setCode(model.CodeInvalidRequest))),
 	of(anyAgent, "rpc-invalid-request-wrong-code", "A request without method is refused with -32603.",
 		onAnswer(func(c *wire.Call) bool { return failsWith(model.CodeInvalidRequest)(c) && c.ID != nil },

@@ -6,7 +6,7 @@ import "a2atap/replay/refagent/internal/jsonvalue"
 var schemeFaults = []Fault{
 	of(with10, "card-arrays-nonempty", "The first skill of the card has no tags.",
 		onCards(onFirstSkill(func(o jsonvalue.Object) jsonvalue.Object { return o.With("tags", []any{}) }))),
-	of(anyAgent, "card-mode-syntax", "The card takes text, which is no media type.",
+	of(anyAgent, "card-mode-syntax", "An input mode of the card is text, which is not a media type.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("defaultInputModes", jsonvalue.Texts("text/plain", "text"))
 		})),
