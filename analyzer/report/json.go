@@ -6,7 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report/parts"
-	"a2atap/proxy/safetext"
+	"a2atap/proxy/jsondoc"
 )
 
 // A Tool names the program that made a report.
@@ -174,7 +174,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 }
 
 func encode(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(safetext.NewJSONWriter(w))
+	e := json.NewEncoder(jsondoc.NewEscaper(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	return e.Encode(v)

@@ -15,7 +15,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
-	"a2atap/proxy/safetext"
+	"a2atap/proxy/jsondoc"
 )
 
 func newDoctor(e env) *cobra.Command {
@@ -229,7 +229,7 @@ func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading)
 	for _, p := range c.Problems {
 		out.Problems = append(out.Problems, doctorProblem(p))
 	}
-	encoder := json.NewEncoder(safetext.NewJSONWriter(w))
+	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(out)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer/report"
-	"a2atap/proxy/safetext"
+	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -118,7 +118,7 @@ func (o *probeOptions) listScenarios(e env, args []string) error {
 			for _, s := range list {
 				out = append(out, listed(s))
 			}
-			encoder := json.NewEncoder(safetext.NewJSONWriter(w))
+			encoder := json.NewEncoder(jsondoc.NewEscaper(w))
 			encoder.SetEscapeHTML(false)
 			encoder.SetIndent("", "  ")
 			return encoder.Encode(out)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/safetext"
+	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/prompt"
@@ -129,7 +129,7 @@ func (s *sender) response(r prompt.Response) error {
 		if r.Output == nil && r.Error != "" {
 			return nil
 		}
-		_, err := fmt.Fprintln(s.e.Out, safetext.Plain(r.Text()))
+		_, err := fmt.Fprintln(s.e.Out, jsondoc.Plain(r.Text()))
 		return err
 	case "raw":
 		return s.json(r.Raw)
@@ -169,6 +169,6 @@ func (s *sender) raw(body []byte) error {
 	if !json.Valid(body) {
 		return errors.New("the answer is not JSON")
 	}
-	_, err := fmt.Fprintf(s.e.Out, "%s\n", safetext.JSON(bytes.TrimSpace(body)))
+	_, err := fmt.Fprintf(s.e.Out, "%s\n", jsondoc.Escape(bytes.TrimSpace(body)))
 	return err
 }
