@@ -64,6 +64,7 @@ type loaded struct {
 	err    error
 }
 
+// New returns the detail of an exchange, at a place of it. Begin reads it.
 func New(s *panel.Shared, goal analyzer.Place) *Panel {
 	d := &Panel{
 		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown,

@@ -10,8 +10,8 @@ import (
 	"a2atap/tui/panel"
 )
 
-// An Other is the detail of an exchange of another capture. What concerns the capture that is looked at, such as its marks and
-// its findings, has no place here.
+// An Other is the detail of an exchange of another capture. What concerns the capture that is looked at, such as its
+// marks and its findings, has no place here.
 type Other struct {
 	*Panel
 	file string

@@ -17,6 +17,7 @@ type Line struct {
 	Selected bool // it is drawn in reverse, over the whole width
 }
 
+// A Span is a piece of a line: clean text, and what it is.
 type Span struct {
 	Text     string
 	Style    Style

@@ -5,6 +5,7 @@ import "strings"
 // A Strip is a line of single cells, such as a bar.
 type Strip []Span
 
+// NewStrip returns a strip of blanks.
 func NewStrip(columns int) Strip {
 	s := make(Strip, max(columns, 0))
 	for i := range s {
