@@ -37,6 +37,7 @@ type Ladder struct {
 	column int // from one lifeline to the next
 }
 
+// NewLadder returns a ladder for arrows, at most width columns wide if they fit.
 func NewLadder(arrows []sequence.Arrow, width int) *Ladder {
 	l := &Ladder{}
 	for _, a := range arrows {

@@ -43,6 +43,7 @@ type coverageLine struct {
 	on     analyzer.Coverage
 }
 
+// New returns the panel of what was observed. Begin reads it.
 func New(s *panel.Shared) *Panel { return &Panel{shared: s} }
 
 func (c *Panel) Scope() keys.Scope { return keys.InCoverage }

@@ -48,6 +48,7 @@ type Panel struct {
 	height   int
 }
 
+// New returns the comparison of two sides. Begin reads them.
 func New(s *panel.Shared, was, now Side) *Panel {
 	d := &Panel{shared: s, was: was, now: now}
 	d.ctx, d.leave = context.WithCancel(s.Load.Context)

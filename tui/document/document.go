@@ -128,6 +128,7 @@ func (w *writer) headerAbsent(p analyzer.Place, raw []byte) bool {
 	return w.View == Raw || !fields.Has(name)
 }
 
+// HeaderOf returns the name of the header that the part of a place names, and whether it names one.
 func HeaderOf(part string) (string, bool) {
 	name, ok := strings.CutPrefix(part, "header[")
 	return strings.TrimSuffix(name, "]"), ok

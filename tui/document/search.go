@@ -8,6 +8,7 @@ import (
 	"a2atap/tui/load"
 )
 
+// MatchesIn returns how many matches there are in the lines of a part of the detail.
 func MatchesIn(lines []Line) int {
 	if len(lines) == 0 {
 		return 0

@@ -56,7 +56,7 @@ func highlight(pieces []Line, indent int, found []find.Range, matched int) {
 	}
 }
 
-// Highlighted returns the line with its matches lit; one of them may be where the search is, the others have another number.
+// Highlighted returns the line with its matches; one of them may be where the search is, the others have another number.
 func (l *Line) Highlighted(here int) style.Line {
 	if len(l.highlights) == 0 {
 		return l.Line

@@ -30,6 +30,7 @@ type Panel struct {
 	height int
 }
 
+// New returns the list of findings.
 func New(s *panel.Shared) *Panel {
 	f := &Panel{shared: s}
 	f.rebuild()

@@ -52,6 +52,7 @@ type row struct {
 	finding int // index into the arrow's findings; -1 for the arrow itself
 }
 
+// New returns the ladder of the task and the context of an exchange. Begin reads it.
 func New(s *panel.Shared, seq uint64) *Panel {
 	f := &Panel{shared: s, seq: seq, fall: waterfall{shared: s}}
 	ctx, leave := context.WithCancel(s.Load.Context)

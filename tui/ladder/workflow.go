@@ -26,6 +26,7 @@ type Workflow struct {
 	keys   []keys.Action // that were pressed before it was loaded
 }
 
+// NewWorkflow returns the workflow to which an exchange belongs. Begin reads it.
 func NewWorkflow(s *panel.Shared, seq uint64) *Workflow {
 	w := &Workflow{shared: s, ladder: New(s, seq)}
 	w.ladder.fetch = w.fetch

@@ -134,4 +134,5 @@ func FirstEvent(events []capture.Event) int {
 	return 0
 }
 
+// SortedKeys returns the exchanges of a set, in order.
 func SortedKeys(set map[uint64]bool) []uint64 { return slices.Sorted(maps.Keys(set)) }

@@ -7,6 +7,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
+// RelationKeys returns the keys by which the exchanges of tasks and contexts are found.
 func RelationKeys(tasks, contexts []string) (keys []capture.Key) {
 	for _, id := range tasks {
 		keys = append(keys, capture.Key{Kind: "task", Value: id})

@@ -34,6 +34,7 @@ type Loader struct {
 	Cards     *cards
 }
 
+// New returns a loader that reads until the context ends, judges by the rules, and checks signatures with the keys.
 func New(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *Loader {
 	return &Loader{
 		Context: ctx, Source: src, Rules: rules, Keys: keys, results: make(chan Judged), Links: &links{},

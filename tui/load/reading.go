@@ -48,6 +48,7 @@ type change struct {
 	since   time.Time
 }
 
+// NewReading returns a reading that is believed; r is nil if there is none.
 func NewReading(r *kept.Reading) *Reading {
 	k := &Reading{wake: make(chan struct{}, 1), ahead: make(map[uint64]change)}
 	k.of.Store(r)

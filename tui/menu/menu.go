@@ -34,6 +34,7 @@ type Choice struct {
 	Informed bool // what stands above the choices has to be seen before it is made
 }
 
+// New returns a menu of choices about a place.
 func New(name string, of analyzer.Place, choices []Choice) *Menu {
 	return &Menu{name: name, of: of, Choices: choices, Window: panel.Window{Length: len(choices)}}
 }

@@ -57,6 +57,7 @@ type Status string
 // Say returns a command that shows words in the last line.
 func Say(words string) tea.Cmd { return func() tea.Msg { return Status(words) } }
 
+// NothingGrouped says why there is nothing to fold.
 const NothingGrouped = "nothing is grouped; u groups"
 
 // Unless returns why something cannot be done, unless it can.

@@ -110,7 +110,7 @@ func (p *Printer) cut(l style.Line) style.Line {
 	return l.Fit(p.width-1).Add(style.Dim, "…")
 }
 
-// Exchange prints a part of an exchange; see printExchange.
+// Exchange prints a part of an exchange; see document.Print.
 func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part document.Part) error {
 	return document.Print(x, r, findings, part, p.print)
 }

@@ -215,6 +215,7 @@ func PadLeft(text string, columns int) string {
 	return Blanks(columns-Width(text)) + text
 }
 
+// Blanks returns so many blanks, none if n is negative.
 func Blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
 // Fold cleans a text and cuts it into pieces of at most so many columns. There is always one piece.

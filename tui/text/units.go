@@ -42,6 +42,7 @@ func Number[N int | int64 | uint64](n N) string {
 	return digits
 }
 
+// Plural writes a count and what is counted: "1 event", "1,200 events".
 func Plural[N int | int64 | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun

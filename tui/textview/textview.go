@@ -41,6 +41,7 @@ type Panel struct {
 	err         error
 }
 
+// New returns the text of an exchange, at an event of it. Begin reads it.
 func New(s *panel.Shared, goal analyzer.Place) *Panel {
 	p := &Panel{shared: s, seq: goal.Exchange, goal: goal}
 	p.ctx, p.leave = context.WithCancel(s.Load.Context)

@@ -1,5 +1,5 @@
-// Package tuitest makes recordings for tests of the inspector: steps of calls, streams and growing captures. It is for tests
-// only.
+// Package tuitest makes recordings for tests of the inspector: steps of calls, streams and growing captures. It is for
+// tests only.
 package tuitest
 
 import (
@@ -19,6 +19,7 @@ func Call(seq uint64, task, state string) []capture.Step {
 			task, state))...)
 }
 
+// Asked returns the steps of a request.
 func Asked(seq uint64, head, body string) []capture.Step {
 	return []capture.Step{
 		{Seq: seq, What: capture.Opened{
@@ -30,6 +31,7 @@ func Asked(seq uint64, head, body string) []capture.Step {
 	}
 }
 
+// Answered returns the steps of an answer that ends its exchange.
 func Answered(seq uint64, body string) []capture.Step {
 	return []capture.Step{
 		{
@@ -52,6 +54,7 @@ func Subscribed(seq uint64, task string) []capture.Step {
 		}})
 }
 
+// Status returns the k-th event of a stream, which says a state of a task.
 func Status(seq uint64, k int, task, state string) capture.Step {
 	at := time.Duration(k) * 10 * time.Millisecond
 	return capture.Step{
@@ -81,6 +84,7 @@ func Growing(t *testing.T, calls int) *capture.Memory {
 	return m
 }
 
+// Record appends steps to a capture.
 func Record(t *testing.T, m *capture.Memory, steps []capture.Step) {
 	t.Helper()
 	if err := m.Append(steps...); err != nil {
@@ -113,6 +117,7 @@ func Talk(t *testing.T, events int, words map[int]string) *capture.Memory {
 	return m
 }
 
+// Dawn is when recordings begin.
 var Dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 
 // Long returns a capture with one stream of very many events.
