@@ -21,6 +21,7 @@ import (
 )
 
 type checkOptions struct {
+	from        sourceFlags
 	format      string
 	output      string
 	failOn      string
@@ -105,12 +106,13 @@ succeeded; the capture lost traffic, or its recorder was killed; only a part was
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 1, -1)
 }
 
 // A checker holds the parsed flags of check.
 type checker struct {
+	from  *sourceFlags
 	gate  analyzer.Severity
 	least analyzer.Severity
 	keep  selection
@@ -151,7 +153,7 @@ func (o *checkOptions) checker() (c checker, err error) {
 			return c, err
 		}
 	}
-	c.again = o.again
+	c.again, c.from = o.again, &o.from
 	c.known, err = openBaseline(o.baseline, o.update)
 	return c, err
 }
@@ -256,7 +258,7 @@ func (c *checker) report(ctx context.Context, e env, total *analyzer.Result) (*r
 
 // addCapture checks one capture and adds the selected findings to total.
 func (c *checker) addCapture(ctx context.Context, e env, name string, total *analyzer.Result) error {
-	src, err := openCapture(e, name)
+	src, err := c.from.open(e, name)
 	if err != nil {
 		return err
 	}

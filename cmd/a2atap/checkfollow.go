@@ -26,7 +26,7 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	if err := choose("format with --follow", o.format, "text", "json"); err != nil {
 		return err
 	}
-	src, err := openFollowed(e, names[0], untilEnded)
+	src, err := o.from.follow(e, names[0], untilEnded)
 	if err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func capturesOf(whole []parts.Whole) []string {
 func (c *checker) showWhole(
 	ctx context.Context, e env, name string, w *parts.Whole, sum string,
 ) (shown exchanges.Capture, err error) {
-	src, err := openCapture(e, name)
+	src, err := c.from.open(e, name)
 	if err != nil {
 		return shown, err
 	}

@@ -17,6 +17,7 @@ import (
 )
 
 type diffOptions struct {
+	from       sourceFlags
 	agents     []string
 	filter     string
 	profile    string
@@ -57,7 +58,7 @@ compared, or a capture lost traffic.`,
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 2, 2)
 }
 
@@ -74,7 +75,7 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 	}
 	var sources [2]capture.Source
 	for i, name := range names {
-		src, err := openCapture(e, name)
+		src, err := o.from.open(e, name)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 )
 
 type exportOptions struct {
+	from   sourceFlags
 	format string
 	output string
 	filter string
@@ -47,7 +48,7 @@ bodies.`,
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
 	f.BoolVar(&o.bodies, "otlp-bodies", false, otlpBodiesHelp)
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -75,9 +76,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return err
 	}
 	if format == "html" {
-		return exportPage(ctx, e, o.output, name, keep)
+		return exportPage(ctx, e, &o, name, keep)
 	}
-	src, err := openCapture(e, name)
+	src, err := o.from.open(e, name)
 	if err != nil {
 		return err
 	}

@@ -293,7 +293,7 @@ func BenchmarkFleetDelay(b *testing.B) {
 	}
 	var followed capture.Source
 	for followed == nil {
-		followed, _ = openFleet(b.Context(), silent(), server.URL("traffic"), forever) // until the stream is there
+		followed, _ = (*sourceFlags)(nil).openFleet(b.Context(), silent(), server.URL("traffic"), forever) // until the stream is there
 	}
 	defer followed.Close()
 	var delays cell

@@ -12,8 +12,9 @@ import (
 	"a2atap/proxy/fleet"
 )
 
-// fleetFlags are the flags of commands that read captures, for those that are the stream of a fleet.
-type fleetFlags struct {
+// sourceFlags are the flags of commands that read captures, for those that are the stream of a fleet. A nil one stands
+// for none given.
+type sourceFlags struct {
 	hosts []string
 	since string
 	nats  *natsFlags
@@ -21,11 +22,10 @@ type fleetFlags struct {
 	interrupts bool // the command takes interrupts itself, once it has its capture
 }
 
-// readsFleets adds the flags to a command that reads captures. Those for the server are added too, unless the command
+// register adds the flags to a command that reads captures. Those for the server are added too, unless the command
 // has them already.
-func (e *env) readsFleets(f *pflag.FlagSet, nats *natsFlags) *fleetFlags {
-	o := &fleetFlags{nats: nats}
-	if o.nats == nil {
+func (o *sourceFlags) register(f *pflag.FlagSet, nats *natsFlags) {
+	if o.nats = nats; o.nats == nil {
 		o.nats = &natsFlags{}
 		o.nats.register(f)
 	}
@@ -33,12 +33,10 @@ func (e *env) readsFleets(f *pflag.FlagSet, nats *natsFlags) *fleetFlags {
 		"of a stream, nats://…, read the recorders of the host `NAME` alone; repeatable")
 	f.StringVar(&o.since, "since", "",
 		"of a stream, read what began in the last `D|TIME`, such as 90m, or since 2026-03-01T10:00:00Z")
-	e.fleet = o
-	return o
 }
 
 // onlyStreams returns an error if a flag is given that has no meaning for a capture.
-func (o *fleetFlags) onlyStreams(name string) error {
+func (o *sourceFlags) onlyStreams(name string) error {
 	switch {
 	case o == nil:
 	case len(o.hosts) > 0:
@@ -51,7 +49,7 @@ func (o *fleetFlags) onlyStreams(name string) error {
 }
 
 // check returns an error if a flag cannot be meant.
-func (o *fleetFlags) check() error {
+func (o *sourceFlags) check() error {
 	if slices.Contains(o.hosts, "") {
 		return usage("--host is empty; write the name of a host, as a2atap hosts lists them, or leave --host out for all")
 	}
@@ -59,7 +57,7 @@ func (o *fleetFlags) check() error {
 }
 
 // begin returns the time of --since; zero if it is not given.
-func (o *fleetFlags) begin(now time.Time) (time.Time, error) {
+func (o *sourceFlags) begin(now time.Time) (time.Time, error) {
 	if o.since == "" {
 		return time.Time{}, nil
 	}

@@ -32,7 +32,7 @@ func TestSince(t *testing.T) {
 		"-5m":                       "",
 		"soon":                      "",
 	} {
-		o := fleetFlags{since: text}
+		o := sourceFlags{since: text}
 		got, err := o.begin(now)
 		if want == "" && err == nil || want != "" && (err != nil || got.UTC().Format(time.RFC3339) != want) {
 			t.Errorf("--since %q is %s, %v", text, got, err)

@@ -201,8 +201,8 @@ func TestFirstRecorderThatAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := env{Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-	e.fleet = &fleetFlags{nats: &natsFlags{}, hosts: []string{"north"}}
-	src, err := openFleet(t.Context(), e, server.URL("traffic"), forever)
+	from := &sourceFlags{nats: &natsFlags{}, hosts: []string{"north"}}
+	src, err := from.openFleet(t.Context(), e, server.URL("traffic"), forever)
 	if err != nil {
 		t.Fatal(err)
 	}

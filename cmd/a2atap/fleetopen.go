@@ -35,10 +35,9 @@ const (
 )
 
 // openFleet opens the stream of a fleet as one capture.
-func openFleet(ctx context.Context, e env, name string, follow following) (capture.Source, error) {
-	o := e.fleet
+func (o *sourceFlags) openFleet(ctx context.Context, e env, name string, follow following) (capture.Source, error) {
 	if o == nil {
-		o = &fleetFlags{nats: &natsFlags{}}
+		o = &sourceFlags{nats: &natsFlags{}}
 	}
 	address, err := fleet.ParseAddress(name)
 	if err != nil {
@@ -110,7 +109,7 @@ type streamCapture struct {
 
 var errClosed = errors.New("the capture is closed")
 
-func (f *streamCapture) open(ctx context.Context, o *fleetFlags, connect fleet.Options, follow following) (err error) {
+func (f *streamCapture) open(ctx context.Context, o *sourceFlags, connect fleet.Options, follow following) (err error) {
 	f.broken, f.fail = context.WithCancelCause(context.Background())
 	connect.Client = "a2atap reading"
 	connect.OnTrouble = f.trouble
@@ -227,7 +226,7 @@ func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording)
 }
 
 // mergeAll merges what was read, to its end.
-func (f *streamCapture) mergeAll(ctx context.Context, o *fleetFlags) error {
+func (f *streamCapture) mergeAll(ctx context.Context, o *sourceFlags) error {
 	recordings := f.recordings()
 	for _, host := range o.hosts {
 		if !slices.ContainsFunc(recordings, func(r merge.Recording) bool { return r.Host == host }) {

@@ -17,6 +17,7 @@ import (
 )
 
 type importOptions struct {
+	from        sourceFlags
 	output      string
 	keepSecrets bool
 	redact      []string
@@ -41,7 +42,7 @@ and opens faster.`,
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
 	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -68,7 +69,7 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	if err := notAStream(output); err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	src, err := o.from.open(e, name)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ type env struct {
 
 	Program string       // how the user calls this program; empty for a2atap
 	common  *commonFlags // nil stands for the defaults
-	fleet   *fleetFlags  // of a command that reads captures; nil stands for none given
 }
 
 func main() {

@@ -19,6 +19,7 @@ import (
 )
 
 type minimizeOptions struct {
+	from      sourceFlags
 	rule      string
 	agent     string
 	place     string
@@ -51,7 +52,7 @@ Exit status: 0 written, 2 wrong usage, 3 the capture cannot be read, 4 it shows 
 	f.StringVarP(&o.output, "output", "o", "-", "write the transcript to `FILE`")
 	f.BoolVar(&o.anonymize, "anonymize", false, "put neutral words in place of texts, names, ids and hosts")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "stop after `D`, and write what there is then")
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -67,7 +68,7 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 	if err := notOver(o.output, name); err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	src, err := o.from.open(e, name)
 	if err != nil {
 		return err
 	}

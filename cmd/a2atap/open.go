@@ -27,14 +27,21 @@ import (
 // or standard input for "-".
 //
 // It may also be the stream of a fleet: then it is what is in that now.
-func openCapture(e env, name string) (capture.Source, error) { return openFollowed(e, name, snapshot) }
+func openCapture(e env, name string) (capture.Source, error) {
+	return (*sourceFlags)(nil).open(e, name)
+}
 
-// openFollowed is openCapture for a command that follows the capture. A file grows by itself.
-func openFollowed(e env, name string, follow following) (capture.Source, error) {
+// open is openCapture for a command that has the flags.
+func (o *sourceFlags) open(e env, name string) (capture.Source, error) {
+	return o.follow(e, name, snapshot)
+}
+
+// follow is open for a command that follows the capture. A file grows by itself.
+func (o *sourceFlags) follow(e env, name string, follow following) (capture.Source, error) {
 	if fleet.IsAddress(name) {
-		return openFleet(context.Background(), e, name, follow)
+		return o.openFleet(context.Background(), e, name, follow)
 	}
-	if err := e.fleet.onlyStreams(name); err != nil {
+	if err := o.onlyStreams(name); err != nil {
 		return nil, err
 	}
 	if name == "-" {

@@ -56,10 +56,10 @@ func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) 
 }
 
 // exportPage checks a capture, and writes the exchanges that are chosen as a page.
-func exportPage(ctx context.Context, e env, output, name string, keep selection) error {
+func exportPage(ctx context.Context, e env, o *exportOptions, name string, keep selection) error {
 	defer limitMemory(e)()
 	c := &checker{
-		gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
+		from: &o.from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
 	}
 	defer c.page.close()
 	var err error
@@ -77,7 +77,7 @@ func exportPage(ctx context.Context, e env, output, name string, keep selection)
 	if err != nil {
 		return err
 	}
-	if err := writeExport(e, output, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
+	if err := writeExport(e, o.output, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 		return err
 	}
 	for _, words := range r.Traffic.LeftOut() {

@@ -51,7 +51,8 @@ It runs until it is interrupted. Exit status: 0 all requests were matched or for
 		RunE: func(cmd *cobra.Command, args []string) error { return playBack(cmd.Context(), e, o, args[0]) },
 	}
 	o.register(cmd.Flags())
-	e.readsFleets(cmd.Flags(), &o.nats).interrupts = true
+	o.from.register(cmd.Flags(), &o.nats)
+	o.from.interrupts = true
 	return withArgs(cmd, 1, 1)
 }
 
@@ -74,7 +75,7 @@ func playBack(ctx context.Context, e env, o playbackFlags, name string) error {
 	if s.ship, err = o.ship.beside(e, o.capture); err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	src, err := o.from.open(e, name)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 )
 
 type playbackFlags struct {
+	from        sourceFlags
 	listen      []string
 	filter      string
 	agent       string

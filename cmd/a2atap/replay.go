@@ -24,6 +24,7 @@ import (
 )
 
 type replayOptions struct {
+	from       sourceFlags
 	to         []string
 	named      map[string]string // of to, by name
 	other      string            // of to, without a name; empty if there is none
@@ -111,7 +112,8 @@ was sent, or the capture lost traffic.`,
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
-	e.readsFleets(f, nil).interrupts = true
+	o.from.register(f, nil)
+	o.from.interrupts = true
 	return withArgs(cmd, 1, 1)
 }
 
@@ -147,7 +149,7 @@ func (o *replayOptions) play(
 	if err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	src, err := o.from.open(e, name)
 	if err != nil {
 		return err
 	}

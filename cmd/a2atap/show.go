@@ -15,6 +15,7 @@ import (
 )
 
 type showOptions struct {
+	from   sourceFlags
 	format string // "" is detail for numbers, and list without
 	filter string
 	agent  string
@@ -64,7 +65,7 @@ still being recorded is otherwise printed up to its newest exchange.`,
 	f.Var(&o.head, "head", "print only the first `N` of those that match")
 	f.Var(&o.tail, "tail", "print only the last `N` of those that match")
 	f.BoolVar(&o.follow, "follow", false, "go on with each exchange that ends, until the recording ends")
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 1, -1)
 }
 
@@ -155,7 +156,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if o.follow {
 		following = untilEnded
 	}
-	src, err := openFollowed(e, name, following)
+	src, err := o.from.follow(e, name, following)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 )
 
 type tuiOptions struct {
+	from   sourceFlags
 	jwks   []string
 	theme  string
 	filter string
@@ -54,7 +55,7 @@ from the inspector, after a question, in NAME-resent.a2atap.`,
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	e.readsFleets(f, nil)
+	o.from.register(f, nil)
 	return withArgs(cmd, 0, 1)
 }
 
@@ -78,7 +79,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err := needTerminal(e, "show "+shownName(name)); err != nil {
 		return err
 	}
-	src, err := openFollowed(e, name, forever)
+	src, err := o.from.follow(e, name, forever)
 	if err != nil {
 		return err
 	}
