@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/refagent"
 )
 
@@ -36,7 +35,7 @@ type agentOptions struct {
 	hosts     []string
 }
 
-func newAgent(e env) *cobra.Command {
+func newAgent(e cli.Env) *cobra.Command {
 	o := agentOptions{}
 	cmd := &cobra.Command{
 		Use:   "agent NAME...",
@@ -84,7 +83,7 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 		"system's; needs --push")
 	f.DurationVar(&o.step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
 	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
-		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
+		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+cli.SecretHelp+
 		", of the whole or of TOKEN, PASSWORD and KEY")
 	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
 		"the agent (default in memory)")
@@ -95,11 +94,11 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write NAME URL to `FILE` once the agent is listening, a line for each agent")
 	f.BoolVar(&o.remote, "allow-remote", false, "allow a listening address that other machines can reach")
-	f.StringArrayVar(&o.hosts, "allow-host", nil, allowHostHelp)
+	f.StringArrayVar(&o.hosts, "allow-host", nil, cli.AllowHostHelp)
 	return withArgs(cmd, 1, -1)
 }
 
-func agent(ctx context.Context, e env, o agentOptions, names []string) error {
+func agent(ctx context.Context, e cli.Env, o agentOptions, names []string) error {
 	if err := o.check(names); err != nil {
 		return err
 	}
@@ -111,79 +110,62 @@ func agent(ctx context.Context, e env, o agentOptions, names []string) error {
 		return err
 	}
 	defer closeAgents()
-	if err := localOnly(o.listen, o.remote); err != nil {
+	if err := cli.LocalOnly(o.listen, o.remote); err != nil {
 		return err
 	}
-	allowed, err := parseAllowedHosts(o.hosts)
+	allowed, err := cli.ParseAllowedHosts(o.hosts)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := removeReady(o.readyFile); err != nil {
+	if err := cli.RemoveReady(o.readyFile); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one",
-			strings.Join(names, ", "), o.listen, netCause(err))
+			strings.Join(names, ", "), o.listen, cli.NetCause(err))
 	}
 	var lines strings.Builder
 	for _, a := range agents {
 		fmt.Fprintf(&lines, "%s http://%s%s\n", a.Name(), l.Addr(), a.Path())
 	}
 	io.WriteString(e.Out, lines.String()) // who does not read it can read the ready file
-	if err := writeReady(o.readyFile, lines.String()); err != nil {
+	if err := cli.WriteReady(o.readyFile, lines.String()); err != nil {
 		l.Close()
 		return err
 	}
-	return serve(ctx, l, checkHosts(e, refagent.Mux(agents...), o.listen, l, allowed))
+	return cli.Serve(ctx, l, cli.CheckHosts(e, refagent.Mux(agents...), o.listen, l, allowed))
 }
 
 // check refuses flags that make no sense, by themselves or for these agents.
 func (o *agentOptions) check(names []string) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return usage("agent %s is named twice; name each agent once", name)
+			return cli.Usage("agent %s is named twice; name each agent once", name)
 		}
 	}
 	switch {
 	case len(names) > 1 && o.fault != "":
-		return usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
+		return cli.Usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
 			strings.Join(names, ", "), len(names))
 	case len(names) > 1 && o.card != "":
-		return usage("--card fits one agent, and %s are %d; start the one with the card by itself",
+		return cli.Usage("--card fits one agent, and %s are %d; start the one with the card by itself",
 			strings.Join(names, ", "), len(names))
 	case o.webhookCA != "" && !o.push:
-		return usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
+		return cli.Usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
 	case o.maxTasks < 0:
-		return usage("--max-tasks %d: use a number above 0", o.maxTasks)
+		return cli.Usage("--max-tasks %d: use a number above 0", o.maxTasks)
 	case o.delay < 0:
-		return usage("--delay %v: use a time above 0", o.delay)
+		return cli.Usage("--delay %v: use a time above 0", o.delay)
 	}
 	return nil
 }
 
-// serve serves HTTP until the context ends, then closes open connections, streams included.
-func serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	server.Close()
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-func listFaults(e env, name string) error {
+func listFaults(e cli.Env, name string) error {
 	if _, err := refagent.New(name, refagent.Options{}); err != nil {
-		return usage("%w", err)
+		return cli.Usage("%w", err)
 	}
 	for _, f := range refagent.Faults(name) {
 		if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
@@ -191,17 +173,4 @@ func listFaults(e env, name string) error {
 		}
 	}
 	return nil
-}
-
-// netCause strips the prefix that package net adds to an error: the caller's message says it already.
-func netCause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		err = op.Err
-	}
-	var sys *os.SyscallError
-	if errors.As(err, &sys) {
-		err = sys.Err
-	}
-	return err
 }

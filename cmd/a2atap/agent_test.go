@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // A lineWriter hands on what is written to it, a write at a time.
@@ -30,8 +32,8 @@ func startAgent(t *testing.T, args ...string) (url string, notices <-chan string
 	out, errs := lineWriter{make(chan string, 16)}, lineWriter{make(chan string, 64)}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		e := env{Out: out, Err: errs, Getenv: os.Getenv}
-		if code := run(ctx, e, append([]string{"agent"}, args...)); code != exitOK {
+		e := cli.Env{Out: out, Err: errs, Getenv: os.Getenv}
+		if code := run(ctx, e, append([]string{"agent"}, args...)); code != cli.ExitOK {
 			t.Errorf("the agent ends with %d", code)
 			out.lines <- ""
 		}
@@ -126,7 +128,7 @@ func TestAgentAuth(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars := map[string]string{"KEY": "k3y", "ALL": "basic:u:p:w", "PAIR": "me:pw"}
-	e := env{Err: new(bytes.Buffer), Getenv: func(name string) string { return vars[name] }}
+	e := cli.Env{Err: new(bytes.Buffer), Getenv: func(name string) string { return vars[name] }}
 	for value, want := range map[string]string{
 		"bearer:t0k":          "bearer   t0k",
 		"Bearer:@" + file:     "bearer   s3cret",
@@ -137,7 +139,7 @@ func TestAgentAuth(t *testing.T) {
 		"header:X-Key=a=b":    "apiKey X-Key  a=b",
 		"query:key=env:KEY":   "apiKey  key k3y",
 	} {
-		c, err := e.agentAuth(value)
+		c, err := agentAuth(e, value)
 		if err != nil {
 			t.Errorf("%s: %v", value, err)
 			continue
@@ -150,7 +152,7 @@ func TestAgentAuth(t *testing.T) {
 		"bearer", "bearer:", "basic:user", "header:X Key=a", "header:=a", "header:X=", "query:=a", "query:k", "digest:a",
 		"apikey:", "env:NOTHING", "query:k=env:NOTHING", "@" + file, "bearer:@" + file + "x",
 	} {
-		if c, err := e.agentAuth(value); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if c, err := agentAuth(e, value); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %+v, %v", value, c, err)
 		}
 	}

@@ -8,17 +8,18 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/refagent"
 )
 
 // agentAuth returns the credentials that --auth of an agent asks for; nil if it is empty. The whole may stand
 // elsewhere, or only the secret in it.
-func (e env) agentAuth(value string) (*refagent.Credentials, error) {
+func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 	if value == "" {
 		return nil, nil
 	}
-	resolve := func(text string) (string, error) { return e.secret("--auth", text) }
+	resolve := func(text string) (string, error) { return e.Secret("--auth", text) }
 	if strings.HasPrefix(value, "@") || strings.HasPrefix(value, "env:") {
 		var err error
 		if value, err = resolve(value); err != nil {
@@ -63,7 +64,7 @@ func (e env) agentAuth(value string) (*refagent.Credentials, error) {
 	}
 	c.Secret = rest
 	if !ok || rest == "" || kind == "basic" && !strings.Contains(rest, ":") {
-		return nil, usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY or query:NAME=KEY")
+		return nil, cli.Usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY or query:NAME=KEY")
 	}
 	return &c, nil
 }
@@ -76,14 +77,14 @@ func webhookRoots(name string) (*x509.CertPool, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("--webhook-ca %s: %w", name, cause(err))
+		return nil, fmt.Errorf("--webhook-ca %s: %w", name, cli.Cause(err))
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil { // a system without any
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, usage("--webhook-ca %s: there is no certificate in it; give a file in PEM, which has lines "+
+		return nil, cli.Usage("--webhook-ca %s: there is no certificate in it; give a file in PEM, which has lines "+
 			"BEGIN CERTIFICATE and END CERTIFICATE", name)
 	}
 	return roots, nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/refagent"
 	"a2atap/replay/refagent/taskfile"
 )
@@ -20,28 +21,28 @@ func readCardFile(name string) ([]byte, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("--card %s: %w", name, cause(err))
+		return nil, fmt.Errorf("--card %s: %w", name, cli.Cause(err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxCardFile+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--card %s: %w", name, cause(err))
+		return nil, fmt.Errorf("--card %s: %w", name, cli.Cause(err))
 	case len(text) > maxCardFile:
-		return nil, usage("--card %s: the file has more than %d bytes, so it is no card", name, maxCardFile)
+		return nil, cli.Usage("--card %s: the file has more than %d bytes, so it is no card", name, maxCardFile)
 	case len(text) == 0:
-		return nil, usage("--card %s: the file is empty", name)
+		return nil, cli.Usage("--card %s: the file is empty", name)
 	}
 	return text, nil
 }
 
 // start makes the agents, and returns what ends them and closes their store. On an error none is left.
-func (o *agentOptions) start(e env, names []string) (agents []*refagent.Agent, end func(), err error) {
+func (o *agentOptions) start(e cli.Env, names []string) (agents []*refagent.Agent, end func(), err error) {
 	options := refagent.Options{
 		Fault: o.fault, Push: o.push, StepTime: o.step, Tenants: o.tenants, MaxTasks: o.maxTasks, Delay: o.delay,
-		Log: e.notice,
+		Log: e.Notice,
 	}
-	if options.Auth, err = e.agentAuth(o.auth); err != nil {
+	if options.Auth, err = agentAuth(e, o.auth); err != nil {
 		return nil, nil, err
 	}
 	if options.Card, err = readCardFile(o.card); err != nil {
@@ -82,9 +83,9 @@ func (o *agentOptions) because(err error) error {
 	var stored *refagent.StoreError
 	switch {
 	case errors.As(err, &card):
-		return usage("--card %s: %w", o.card, err)
+		return cli.Usage("--card %s: %w", o.card, err)
 	case errors.As(err, &stored):
 		return fmt.Errorf("--store %s: %w", o.store, err)
 	}
-	return usage("%w", err)
+	return cli.Usage("%w", err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/baseline"
+	"a2atap/cmd/internal/cli"
 )
 
 // knownFindings is the baseline of --baseline and --update-baseline.
@@ -23,7 +24,7 @@ func openBaseline(file string, update bool) (*knownFindings, error) {
 	k := &knownFindings{file: file, update: update}
 	if file == "" {
 		if update {
-			return nil, usage("--update-baseline needs --baseline FILE, the file to write")
+			return nil, cli.Usage("--update-baseline needs --baseline FILE, the file to write")
 		}
 		return k, nil
 	}
@@ -34,7 +35,7 @@ func openBaseline(file string, update bool) (*knownFindings, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the baseline %s: %w; --update-baseline creates it from the current findings",
-			file, cause(err))
+			file, cli.Cause(err))
 	}
 	if k.base, err = baseline.Read(bytes.NewReader(text)); err != nil {
 		return nil, fmt.Errorf("read the baseline %s: %w; move it away and create a new one with --update-baseline",
@@ -60,22 +61,22 @@ func (k *knownFindings) apply(r *analyzer.Result) {
 }
 
 // finish writes the baseline with --update-baseline, else prints the entries that are no longer found.
-func (k *knownFindings) finish(e env, r *analyzer.Result) error {
+func (k *knownFindings) finish(e cli.Env, r *analyzer.Result) error {
 	if k.base == nil {
 		return nil
 	}
 	stale := k.base.Stale(r.Coverage)
 	if !k.update {
 		for _, entry := range stale {
-			e.tell("a2atap: %s: %s of %s %s at %s is no longer found; --update-baseline removes it",
+			e.Tell("a2atap: %s: %s of %s %s at %s is no longer found; --update-baseline removes it",
 				k.file, entry.Rule, entry.Side, analyzer.Clean(entry.Agent), analyzer.Clean(entry.Place))
 		}
 		return nil
 	}
 	k.base.Drop(stale)
-	if err := writeFile(k.file, func(w io.Writer) error { return k.base.Write(w) }); err != nil {
+	if err := cli.WriteFile(k.file, func(w io.Writer) error { return k.base.Write(w) }); err != nil {
 		return err
 	}
-	e.tell("a2atap: %s holds %s", k.file, analyzer.Plural(len(k.base.Known), "known finding"))
+	e.Tell("a2atap: %s holds %s", k.file, analyzer.Plural(len(k.base.Known), "known finding"))
 	return nil
 }

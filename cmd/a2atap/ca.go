@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
 
-func newCA(e env) *cobra.Command {
+func newCA(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ca",
 		Short: "Show the certificate authority with which the forward proxy intercepts TLS",
@@ -28,7 +29,7 @@ a new authority, which is then to be installed again.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return choose("command ca", args[0], commandNames(cmd)...)
+			return cli.Choose("command ca", args[0], commandNames(cmd)...)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -44,7 +45,7 @@ a new authority, which is then to be installed again.`,
 			Short:   "Print the path of the certificate that clients must trust",
 			Example: "  a2atap ca path",
 			RunE: func(*cobra.Command, []string) error {
-				return withAuthority(e, func(e env, a *ca.Authority) error {
+				return withAuthority(e, func(e cli.Env, a *ca.Authority) error {
 					_, err := fmt.Fprintln(e.Out, a.CertificateFile())
 					return err
 				})
@@ -57,7 +58,7 @@ a new authority, which is then to be installed again.`,
 	return cmd
 }
 
-func withAuthority(e env, do func(env, *ca.Authority) error) error {
+func withAuthority(e cli.Env, do func(cli.Env, *ca.Authority) error) error {
 	authority, err := openAuthority(e)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func withAuthority(e env, do func(env, *ca.Authority) error) error {
 	return do(e, authority)
 }
 
-func showAuthority(e env, a *ca.Authority) error {
+func showAuthority(e cli.Env, a *ca.Authority) error {
 	const date = "2006-01-02"
 	c := a.Certificate()
 	_, err := fmt.Fprintf(e.Out, "subject      %s\nvalid        %s to %s\nSHA-256      %s\n"+
@@ -75,7 +76,7 @@ func showAuthority(e env, a *ca.Authority) error {
 	return err
 }
 
-func newCAEnv(e env) *cobra.Command {
+func newCAEnv(e cli.Env) *cobra.Command {
 	var forward string
 	cmd := &cobra.Command{
 		Use:   "env",
@@ -88,9 +89,9 @@ programs on macOS and Windows and browsers ignore these variables: ca install pr
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := proxy.ParseForward(forward)
 			if err != nil {
-				return usage("%w", err)
+				return cli.Usage("%w", err)
 			}
-			return withAuthority(e, func(e env, a *ca.Authority) error { return printSettings(e, a, listen) })
+			return withAuthority(e, func(e cli.Env, a *ca.Authority) error { return printSettings(e, a, listen) })
 		},
 	}
 	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
@@ -98,17 +99,17 @@ programs on macOS and Windows and browsers ignore these variables: ca install pr
 }
 
 // shellTrust writes the files for programs that are not started by run.
-func shellTrust(e env, a *ca.Authority) (trustFiles, error) {
+func shellTrust(e cli.Env, a *ca.Authority) (trustFiles, error) {
 	files := trustFor(a)
 	err := writeTrust(e, a, files)
 	if errors.Is(err, ca.ErrNoRoots) {
-		e.tell("%v; programs that use it trust no other authority", err)
+		e.Tell("%v; programs that use it trust no other authority", err)
 		return files, nil
 	}
 	return files, err
 }
 
-func printSettings(e env, a *ca.Authority, listen string) error {
+func printSettings(e cli.Env, a *ca.Authority, listen string) error {
 	files, err := shellTrust(e, a)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
@@ -107,7 +108,7 @@ func installWords() []string {
 	return words
 }
 
-func newCAInstall(e env) *cobra.Command {
+func newCAInstall(e cli.Env) *cobra.Command {
 	forward := ""
 	cmd := &cobra.Command{
 		Use:   "install [CLIENT...]",
@@ -127,14 +128,14 @@ a single program to the system's store, and undo that afterwards.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			listen, err := proxy.ParseForward(forward)
 			if err != nil {
-				return usage("%w", err)
+				return cli.Usage("%w", err)
 			}
 			for _, word := range args {
-				if err := choose("client", word, installWords()...); err != nil {
+				if err := cli.Choose("client", word, installWords()...); err != nil {
 					return err
 				}
 			}
-			return withAuthority(e, func(e env, a *ca.Authority) error { return printInstallations(e, a, listen, args) })
+			return withAuthority(e, func(e cli.Env, a *ca.Authority) error { return printInstallations(e, a, listen, args) })
 		},
 	}
 	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
@@ -142,7 +143,7 @@ a single program to the system's store, and undo that afterwards.`,
 }
 
 // printInstallations prints the commands for some kinds of clients, or for all.
-func printInstallations(e env, a *ca.Authority, listen string, words []string) error {
+func printInstallations(e cli.Env, a *ca.Authority, listen string, words []string) error {
 	files, err := shellTrust(e, a)
 	if err != nil {
 		return err
@@ -152,8 +153,8 @@ func printInstallations(e env, a *ca.Authority, listen string, words []string) e
 		return err
 	}
 	p := placement{
-		cert: shellQuote(a.CertificateFile()), bundle: shellQuote(files.bundle), store: shellQuote(trustStore(a)),
-		url: shellQuote("http://" + listen), host: host, port: port,
+		cert: cli.ShellQuote(a.CertificateFile()), bundle: cli.ShellQuote(files.bundle), store: cli.ShellQuote(trustStore(a)),
+		url: cli.ShellQuote("http://" + listen), host: host, port: port,
 	}
 	for _, i := range installations {
 		if len(words) > 0 && !slices.Contains(words, i.word) {
@@ -165,6 +166,3 @@ func printInstallations(e env, a *ca.Authority, listen string, words []string) e
 	}
 	return nil
 }
-
-// shellQuote writes a text as one word of a POSIX shell.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

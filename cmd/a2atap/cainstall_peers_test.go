@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/outbound"
@@ -98,7 +99,7 @@ func TestInstalledAuthority(t *testing.T) {
 					addr[strings.LastIndexByte(addr, ':')+1:] + "'\n"
 			}
 			var lines bytes.Buffer
-			e := env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+			e := cli.Env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
 			err = printSettings(e, authority, addr)
 			if c.word != "" {
 				lines.Reset()

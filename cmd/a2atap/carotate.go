@@ -8,10 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/ca"
 )
 
-func newCARotate(e env) *cobra.Command {
+func newCARotate(e cli.Env) *cobra.Command {
 	return withArgs(&cobra.Command{
 		Use:   "rotate",
 		Short: "Make a new authority in the place of the present one",
@@ -23,7 +24,7 @@ one; those that start from now on use the new one, which clients must then trust
 	}, 0, 0)
 }
 
-func rotate(e env) error {
+func rotate(e cli.Env) error {
 	dir, err := ca.DefaultDir(e.Getenv)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func rotate(e env) error {
 		return err
 	}
 	if former.KeyFile != "" {
-		e.tell("the former authority is kept in %s and %s; remove both once no recorder and no client uses it",
+		e.Tell("the former authority is kept in %s and %s; remove both once no recorder and no client uses it",
 			cmp.Or(former.CertificateFile, "no file of its own"), former.KeyFile)
 	}
 	if err := showAuthority(e, a); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,11 +12,9 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
-
-// agentName is what the name of an agent can look like: one that a user gave, or a host and a port.
-var agentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
 
 // A census names those who talk in a capture, and knows what caused what.
 type census struct {
@@ -79,7 +76,7 @@ func (s selection) apply(ctx context.Context, j *judged, r *analyzer.Result) err
 
 // findings leaves in the result those findings whose exchange is chosen.
 func (s selection) findings(ctx context.Context, j *judged, r *analyzer.Result) error {
-	var chosen set
+	var chosen cli.Set
 	if err := s.readNotes(ctx, j.src); err != nil {
 		return err
 	}
@@ -102,10 +99,10 @@ func (s selection) findings(ctx context.Context, j *judged, r *analyzer.Result) 
 			return err
 		}
 		if is {
-			chosen.add(seq)
+			chosen.Add(seq)
 		}
 	}
-	r.Keep(func(f *analyzer.Finding) bool { return chosen.has(f.Place.Exchange) })
+	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
 	return nil
 }
 
@@ -114,12 +111,12 @@ func (s selection) choose(
 	ctx context.Context, j *judged, r *analyzer.Result, judged func(*kept.Row) bool,
 ) (*parts.Choice, error) {
 	var result analyzer.Result
-	var chosen set
+	var chosen cli.Set
 	n := 0
 	err := j.choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
 		if is {
 			n++
-			chosen.add(row.Seq)
+			chosen.Add(row.Seq)
 			summary := row.Summary
 			summary.Judged = judged(row)
 			result.Count(summary)
@@ -134,7 +131,7 @@ func (s selection) choose(
 		LeftOut: make(map[uint64]bool),
 	}
 	for i := range r.Findings {
-		if at := r.Findings[i].Place.Exchange; !chosen.has(at) {
+		if at := r.Findings[i].Place.Exchange; !chosen.Has(at) {
 			choice.LeftOut[at] = true
 		}
 	}

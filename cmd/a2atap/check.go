@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/tui/terminal"
 )
@@ -40,7 +41,7 @@ type checkOptions struct {
 	again       bool
 }
 
-func newCheck(e env) *cobra.Command {
+func newCheck(e cli.Env) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check CAPTURE...",
@@ -127,14 +128,14 @@ type checker struct {
 }
 
 func (o *checkOptions) checker() (c checker, err error) {
-	if err := choose("format", o.format, report.Formats()...); err != nil {
+	if err := cli.Choose("format", o.format, report.Formats()...); err != nil {
 		return c, err
 	}
 	if c.gate, err = parseGate(o.failOn); err != nil {
 		return c, err
 	}
 	if c.least, err = analyzer.ParseSeverity(o.minSeverity); err != nil {
-		return c, usage("--min-severity: %w", err)
+		return c, cli.Usage("--min-severity: %w", err)
 	}
 	if c.keep, err = parseSelection(o.filter, o.agent); err != nil {
 		return c, err
@@ -166,7 +167,7 @@ const (
 )
 
 // limitMemory sets both, and returns what takes them back.
-func limitMemory(e env) (restore func()) {
+func limitMemory(e cli.Env) (restore func()) {
 	if e.Getenv("GOMEMLIMIT") != "" || e.Getenv("GOGC") != "" {
 		return func() {}
 	}
@@ -177,7 +178,7 @@ func limitMemory(e env) (restore func()) {
 	}
 }
 
-func check(ctx context.Context, e env, o checkOptions, names []string) error {
+func check(ctx context.Context, e cli.Env, o checkOptions, names []string) error {
 	defer limitMemory(e)()
 	c, err := o.checker()
 	if err != nil {
@@ -186,7 +187,7 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	if o.follow {
 		return c.follow(ctx, e, o, names)
 	}
-	if err := notOver(o.output, names...); err != nil {
+	if err := cli.NotOver(o.output, names...); err != nil {
 		return err
 	}
 	if o.format == "html" {
@@ -213,7 +214,7 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 }
 
 // conclude writes the report on what was checked, and returns what the command ends with.
-func (c *checker) conclude(ctx context.Context, e env, o checkOptions, total *analyzer.Result, unread error) error {
+func (c *checker) conclude(ctx context.Context, e cli.Env, o checkOptions, total *analyzer.Result, unread error) error {
 	verdict := displayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
@@ -221,19 +222,19 @@ func (c *checker) conclude(ctx context.Context, e env, o checkOptions, total *an
 		return err
 	}
 	r.Coverage, r.Part = o.coverage, c.written
-	into := writeOutput
+	into := cli.WriteOutput
 	if o.format != "text" && terminal.Is(e.Out) {
-		into = writeExport // nobody reads that there, and the capture has it all
+		into = cli.WriteAnyway // nobody reads that there, and the capture has it all
 	}
 	err = into(e, o.output, func(w io.Writer) error {
-		r.Paint = e.paintReport(w)
+		r.Paint = paintReport(e, w)
 		return report.Write(w, o.format, r)
 	})
 	if err != nil {
 		return err
 	}
 	for _, words := range r.Traffic.LeftOut() {
-		e.tell("check: %s", words)
+		e.Tell("check: %s", words)
 	}
 	if err := c.known.finish(e, total); err != nil {
 		return err
@@ -246,8 +247,8 @@ func (c *checker) conclude(ctx context.Context, e env, o checkOptions, total *an
 }
 
 // report returns the report on what was checked.
-func (c *checker) report(ctx context.Context, e env, total *analyzer.Result) (*report.Report, error) {
-	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()}
+func (c *checker) report(ctx context.Context, e cli.Env, total *analyzer.Result) (*report.Report, error) {
+	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: cli.Tool(), Now: e.Now()}
 	r.Directions = report.Directions(total)
 	var err error
 	if c.page != nil {
@@ -257,7 +258,7 @@ func (c *checker) report(ctx context.Context, e env, total *analyzer.Result) (*r
 }
 
 // addCapture checks one capture and adds the selected findings to total.
-func (c *checker) addCapture(ctx context.Context, e env, name string, total *analyzer.Result) error {
+func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total *analyzer.Result) error {
 	src, err := c.from.open(e, name)
 	if err != nil {
 		return err
@@ -268,14 +269,14 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 		c.page.open = append(c.page.open, src)
 	}
 	if c.keep.noted {
-		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
+		if c.keep.notes, err = readNotes(ctx, e, "check", src); err != nil {
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
 	if c.part.IsWhole() {
 		err = c.addWhole(ctx, e, name, src, c.again, total)
 		if damagedReading(err) {
-			e.tell("check: %s: %v; it is judged anew", name, err)
+			e.Tell("check: %s: %v; it is judged anew", name, err)
 			err = c.addWhole(ctx, e, name, src, true, total)
 		}
 	} else {
@@ -290,13 +291,13 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 // addWhole adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
 // before is read; then its blocks are looked at all the same, since a reading must not hide that they are damaged.
 func (c *checker) addWhole(
-	ctx context.Context, e env, name string, src capture.Source, again bool, total *analyzer.Result,
+	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *analyzer.Result,
 ) (err error) {
 	var j *judged
 	if len(c.keys) > 0 {
-		j, err = e.judgeWith(ctx, "check", name, src, c.keys)
+		j, err = openJudgedWith(ctx, e, "check", name, src, c.keys)
 	} else {
-		j, err = e.judge(ctx, "check", name, src, again)
+		j, err = openJudged(ctx, e, "check", name, src, again)
 	}
 	if err != nil {
 		return err
@@ -373,13 +374,13 @@ func parseGate(name string) (analyzer.Severity, error) {
 	gate, err := analyzer.ParseSeverity(name)
 	if err != nil {
 		known := []string{"error", "warning", "note", "never"}
-		return 0, usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "), nearest(name, known))
+		return 0, cli.Usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "), cli.Nearest(name, known))
 	}
 	return gate, nil
 }
 
 // printVerdict prints the line with which every checking command ends, followed by remarks.
-func printVerdict(e env, name string, v analyzer.Verdict, remarks ...string) {
+func printVerdict(e cli.Env, name string, v analyzer.Verdict, remarks ...string) {
 	fmt.Fprintln(e.Err, strings.Join(append([]string{name + ": " + v.String()}, remarks...), "; "))
 }
 
@@ -394,9 +395,9 @@ func verdictExit(r *analyzer.Result, gate analyzer.Severity, allowEmpty bool) er
 	v := r.Verdict(gate)
 	switch {
 	case v.Status == analyzer.StatusFindings:
-		return &exit{code: exitFindings}
+		return &cli.Exit{Code: cli.ExitFindings}
 	case v.Status != analyzer.StatusClean && !allowEmpty:
-		return &exit{code: exitInconclusive}
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }

@@ -10,20 +10,21 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
 // follow checks one capture while it is recorded, and prints each finding as it occurs: a line of text or of JSON.
-func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []string) error {
+func (c *checker) follow(ctx context.Context, e cli.Env, o checkOptions, names []string) error {
 	switch {
 	case len(names) != 1:
-		return usage("--follow takes one capture, not %d", len(names))
+		return cli.Usage("--follow takes one capture, not %d", len(names))
 	case names[0] == "-":
-		return usage("--follow reads a capture file, not standard input, which is read to its end first")
+		return cli.Usage("--follow reads a capture file, not standard input, which is read to its end first")
 	case o.output != "-":
-		return usage("--follow prints to standard output; leave out --follow to write a report with -o")
+		return cli.Usage("--follow prints to standard output; leave out --follow to write a report with -o")
 	}
-	if err := choose("format with --follow", o.format, "text", "json"); err != nil {
+	if err := cli.Choose("format with --follow", o.format, "text", "json"); err != nil {
 		return err
 	}
 	src, err := o.from.follow(e, names[0], untilEnded)
@@ -31,7 +32,7 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 		return err
 	}
 	defer src.Close()
-	ctx, cancel := untilInterrupted(ctx, e)
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	seen := newCensus()
 	shelf := &capture.MemoryShelf{}

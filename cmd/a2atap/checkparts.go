@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
@@ -41,25 +42,25 @@ func (o *checkOptions) checkParts() error {
 	}
 	switch {
 	case o.shard != "" && o.merge:
-		return usage("--shard judges a part, --merge puts parts together; use one of them")
+		return cli.Usage("--shard judges a part, --merge puts parts together; use one of them")
 	case o.follow && o.shard != "":
-		return usage("--follow and --shard exclude each other: parts have to be of one state of a capture")
+		return cli.Usage("--follow and --shard exclude each other: parts have to be of one state of a capture")
 	case o.follow && o.merge:
-		return usage("--follow follows a capture, --merge reads reports; use one of them")
+		return cli.Usage("--follow follows a capture, --merge reads reports; use one of them")
 	case o.shard != "" && o.format != "json":
-		return usage("--shard writes JSON, from which check --merge makes a report in any format; leave out --format")
+		return cli.Usage("--shard writes JSON, from which check --merge makes a report in any format; leave out --format")
 	}
 	if o.shard != "" {
 		for _, f := range ofWhole {
 			if f.set {
-				return usage("%s is about the whole: give it to check --merge, not with --shard", f.flag)
+				return cli.Usage("%s is about the whole: give it to check --merge, not with --shard", f.flag)
 			}
 		}
 	}
 	if o.merge {
 		for _, f := range ofPart {
 			if f.set {
-				return usage("%s is for judging: give it to every check --shard, and --merge takes it from the reports", f.flag)
+				return cli.Usage("%s is for judging: give it to every check --shard, and --merge takes it from the reports", f.flag)
 			}
 		}
 	}
@@ -69,10 +70,10 @@ func (o *checkOptions) checkParts() error {
 // judgePart prepares the judging of a part.
 func (c *checker) judgePart(o *checkOptions) (err error) {
 	if c.part, err = analyzer.ParsePart(o.shard); err != nil {
-		return usage("--shard: %w", err)
+		return cli.Usage("--shard: %w", err)
 	}
 	if c.keep.judged {
-		return usage("--filter %q asks for findings, of which a part knows only its own; filter without rule:, severity: "+
+		return cli.Usage("--filter %q asks for findings, of which a part knows only its own; filter without rule:, severity: "+
 			"and side:, or select rules with --rule", o.filter)
 	}
 	c.written = &parts.Judgement{
@@ -95,14 +96,14 @@ func (c *checker) judgePart(o *checkOptions) (err error) {
 
 // judgeAndAddPart adds what is found in a part of a capture to total, and all that merging needs to what is written.
 func (c *checker) judgeAndAddPart(
-	ctx context.Context, e env, name string, src capture.Source, total *analyzer.Result,
+	ctx context.Context, e cli.Env, name string, src capture.Source, total *analyzer.Result,
 ) error {
 	seen := newCensus()
-	var judged set // in this part
-	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
+	var judged cli.Set // in this part
+	result, err := analyzer.Run(ctx, rules.All, e.WithProgress(ctx, "check "+name, src), nil,
 		append(seen.options(c.keys), analyzer.InPart(c.part), analyzer.OnEnded(func(s analyzer.Summary) {
 			if s.Judged {
-				judged.add(s.Seq)
+				judged.Add(s.Seq)
 			}
 		}))...)
 	if err != nil {
@@ -113,12 +114,12 @@ func (c *checker) judgeAndAddPart(
 	}
 	var choice *parts.Choice
 	if !c.keep.all() {
-		j, err := e.judge(ctx, "check", name, src, false)
+		j, err := openJudged(ctx, e, "check", name, src, false)
 		if err != nil {
 			return err
 		}
 		defer j.Close()
-		if choice, err = c.keep.choose(ctx, j, result, func(row *kept.Row) bool { return judged.has(row.Seq) }); err != nil {
+		if choice, err = c.keep.choose(ctx, j, result, func(row *kept.Row) bool { return judged.Has(row.Seq) }); err != nil {
 			return err
 		}
 	}
@@ -140,7 +141,7 @@ func (c *checker) finish(result *analyzer.Result, choice *parts.Choice) {
 
 // addParts puts the parts together on which there are reports, and adds what comes of it to total. What is selected the
 // reports say. The captures themselves are named for a page alone.
-func (c *checker) addParts(ctx context.Context, e env, names []string, total *analyzer.Result) error {
+func (c *checker) addParts(ctx context.Context, e cli.Env, names []string, total *analyzer.Result) error {
 	files, captures, err := readParts(names)
 	if err != nil {
 		return err
@@ -158,10 +159,10 @@ func (c *checker) addParts(ctx context.Context, e env, names []string, total *an
 	}
 	switch {
 	case c.page == nil && len(captures) > 0:
-		return usage("%s is a capture; --merge reads the reports on its parts, and the capture for --format html alone",
+		return cli.Usage("%s is a capture; --merge reads the reports on its parts, and the capture for --format html alone",
 			captures[0])
 	case c.page != nil && len(captures) != len(whole):
-		return usage("a page shows the exchanges: name the captures behind the reports, in their order: %s",
+		return cli.Usage("a page shows the exchanges: name the captures behind the reports, in their order: %s",
 			strings.Join(capturesOf(whole), " "))
 	}
 	for i, w := range whole {
@@ -186,7 +187,7 @@ func readParts(names []string) (files []*parts.File, captures []string, err erro
 		}
 		text, readErr := os.ReadFile(name)
 		if readErr != nil {
-			err = errors.Join(err, fmt.Errorf("read the report %s: %w", name, cause(readErr)))
+			err = errors.Join(err, fmt.Errorf("read the report %s: %w", name, cli.Cause(readErr)))
 			continue
 		}
 		f, readErr := parts.Read(name, text)
@@ -197,7 +198,7 @@ func readParts(names []string) (files []*parts.File, captures []string, err erro
 		files = append(files, f)
 	}
 	if err == nil && len(files) == 0 {
-		err = usage("--merge reads the reports of check CAPTURE --shard K/N, and there is none among the arguments")
+		err = cli.Usage("--merge reads the reports of check CAPTURE --shard K/N, and there is none among the arguments")
 	}
 	return files, captures, err
 }
@@ -212,7 +213,7 @@ func capturesOf(whole []parts.Whole) []string {
 
 // showWhole returns what a page shows of a capture whose parts were put together.
 func (c *checker) showWhole(
-	ctx context.Context, e env, name string, w *parts.Whole, sum string,
+	ctx context.Context, e cli.Env, name string, w *parts.Whole, sum string,
 ) (shown exchanges.Capture, err error) {
 	src, err := c.from.open(e, name)
 	if err != nil {
@@ -227,11 +228,11 @@ func (c *checker) showWhole(
 		return shown, errors.New("the reports are on another capture, or on another state of it")
 	}
 	if c.keep.noted {
-		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
+		if c.keep.notes, err = readNotes(ctx, e, "check", src); err != nil {
 			return shown, err
 		}
 	}
-	j, err := e.judge(ctx, "check", name, src, false)
+	j, err := openJudged(ctx, e, "check", name, src, false)
 	if err != nil {
 		return shown, err
 	}

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 )
 
 // checked returns the output, the messages and the exit status of check.
 func checked(t *testing.T, args ...string) (out, said string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = run(t.Context(), env{
+	code = run(t.Context(), cli.Env{
 		In: strings.NewReader(""), Out: &o, Err: &e, Getenv: func(string) string { return "" },
 		Now: func() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) },
 	}, append([]string{"check"}, args...))
@@ -33,7 +34,7 @@ func TestMergedPartsAreTheWhole(t *testing.T) {
 		copyTo(t, captures[i], filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", name))
 	}
 	known := filepath.Join(dir, "known.json")
-	if _, said, code := checked(t, captures[1], "--baseline", known, "--update-baseline"); code > exitFindings {
+	if _, said, code := checked(t, captures[1], "--baseline", known, "--update-baseline"); code > cli.ExitFindings {
 		t.Fatal(said)
 	}
 	for _, test := range []struct {
@@ -57,7 +58,7 @@ func TestMergedPartsAreTheWhole(t *testing.T) {
 			for _, part := range []string{"2/3", "3/3", "1/3"} {
 				file := filepath.Join(t.TempDir(), part[:1]+".json")
 				_, said, code := checked(t, slices.Concat(test.of, test.judge, []string{"--shard", part, "-o", file})...)
-				if code == exitOK || strings.Contains(said, "clean") || !strings.Contains(said, "part "+part+" alone") {
+				if code == cli.ExitOK || strings.Contains(said, "clean") || !strings.Contains(said, "part "+part+" alone") {
 					t.Fatalf("part %s: exit status %d: %s", part, code, said)
 				}
 				files = append(files, file)

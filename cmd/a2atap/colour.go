@@ -6,9 +6,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/tui/terminal"
 )
 
 // An ink is how a terminal draws a piece of a line: parameters of SGR (ECMA-48 section 8.3.117), of the sixteen colours
@@ -28,15 +28,6 @@ const (
 type piece struct {
 	text string
 	ink  ink
-}
-
-// colours reports whether what is written to w is coloured: w is a terminal, and nobody asked for no colour, be it by
-// --no-color, by NO_COLOR (https://no-color.org) or by a terminal that says it is dumb.
-func (e env) colours(w io.Writer) bool {
-	if e.common != nil && e.common.noColor || e.Getenv("NO_COLOR") != "" || e.Getenv("TERM") == "dumb" {
-		return false
-	}
-	return terminal.Is(w)
 }
 
 // paint returns the pieces as one line. Foreign text may be in them: a terminal obeys nothing of it, and passwords of
@@ -97,8 +88,8 @@ var reportInks = [...]ink{
 }
 
 // paintReport draws pieces of a report as they are wanted on w, a terminal; it is nil where no colours are.
-func (e env) paintReport(w io.Writer) func(report.Ink, string) string {
-	if !e.colours(w) {
+func paintReport(e cli.Env, w io.Writer) func(report.Ink, string) string {
+	if !e.Colours(w) {
 		return nil
 	}
 	return func(i report.Ink, text string) string {

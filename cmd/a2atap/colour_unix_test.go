@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -64,10 +65,10 @@ func TestWhenColours(t *testing.T) {
 		{"dumb", map[string]string{"TERM": "dumb"}, false, terminal, false},
 		{"pipe", nil, false, nil, false},
 	} {
-		e := env{Getenv: func(name string) string { return tt.env[name] }, common: &commonFlags{noColor: tt.noColor}}
-		got := e.colours(&bytes.Buffer{})
+		e := cli.Env{Getenv: func(name string) string { return tt.env[name] }, Common: &cli.CommonFlags{NoColor: tt.noColor}}
+		got := e.Colours(&bytes.Buffer{})
 		if tt.file != nil {
-			got = e.colours(tt.file)
+			got = e.Colours(tt.file)
 		}
 		if got != tt.want {
 			t.Errorf("%s: coloured %v, want %v", tt.name, got, tt.want)

@@ -6,9 +6,9 @@ import (
 	"io"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
@@ -34,7 +34,7 @@ func curl(x *capture.Exchange) (string, error) {
 		return "", fmt.Errorf("exchange %d: there is a zero byte in it, so a command cannot hold it; use --format json",
 			x.Seq)
 	}
-	parts := []string{"curl", "-sS", "-X", quote(head.Method)}
+	parts := []string{"curl", "-sS", "-X", cli.Quote(head.Method)}
 	for _, f := range head.Fields {
 		switch strings.ToLower(f.Name) {
 		case "host", "content-length", "transfer-encoding", "connection", "expect", "content-encoding":
@@ -47,16 +47,16 @@ func curl(x *capture.Exchange) (string, error) {
 		if f.Value == "" {
 			field = f.Name + ";" // with a colon curl would leave the field out
 		}
-		parts = append(parts, "-H", quote(field))
+		parts = append(parts, "-H", cli.Quote(field))
 	}
 	if len(body) > 0 {
 		if !utf8.Valid(body) {
 			return "", fmt.Errorf("exchange %d: the body is not text, so a command cannot hold it; use --format json", x.Seq)
 		}
-		parts = append(parts, "--data-raw", quote(string(body)))
+		parts = append(parts, "--data-raw", cli.Quote(string(body)))
 	}
 	// Without --globoff curl takes brackets and braces in a URL for a list of URLs.
-	return strings.Join(append(parts, "--globoff", quote(address(x, &head))), " "), nil
+	return strings.Join(append(parts, "--globoff", cli.Quote(address(x, &head))), " "), nil
 }
 
 // address returns the URL that the request was sent to.
@@ -69,45 +69,4 @@ func address(x *capture.Exchange, head *capture.Head) string {
 		return "http://" + head.Fields.Get("Host") + head.Target
 	}
 	return u.Scheme + "://" + u.Host + head.Target
-}
-
-// quote quotes a word for a shell: in plain quotes, or as $'…' if it has bytes that a terminal would obey, or that are
-// no text. POSIX has known the latter since 2024, and bash, zsh and ksh for long.
-func quote(word string) string {
-	if !strings.ContainsFunc(word, obeyed) {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	b.WriteString("$'")
-	for i, r := range word {
-		size := max(1, utf8.RuneLen(r))
-		if r == utf8.RuneError && !strings.HasPrefix(word[i:], string(utf8.RuneError)) {
-			size = 1 // a byte that is no text
-		}
-		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\'' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case obeyed(r):
-			for _, c := range []byte(word[i : i+size]) {
-				fmt.Fprintf(&b, `\%03o`, c)
-			}
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('\'')
-	return b.String()
-}
-
-// obeyed reports whether a terminal does something for a character instead of showing it, or may not be able to show
-// it.
-func obeyed(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
 }

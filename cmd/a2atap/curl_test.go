@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
@@ -72,8 +73,8 @@ func TestQuoteForAShell(t *testing.T) {
 		"a\xe2\x80")
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = quote(word)
-		if strings.ContainsFunc(quoted[i], obeyed) && strings.ToValidUTF8(quoted[i], "") != quoted[i] {
+		quoted[i] = cli.Quote(word)
+		if strings.ContainsFunc(quoted[i], cli.Obeyed) && strings.ToValidUTF8(quoted[i], "") != quoted[i] {
 			t.Errorf("%q is quoted as %q", word, quoted[i])
 		}
 	}

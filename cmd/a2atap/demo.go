@@ -15,6 +15,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
 	"a2atap/tui"
@@ -23,7 +24,7 @@ import (
 // demoFault is the rule that the demo's agent for flights breaks.
 const demoFault = "stream-closed-on-terminal"
 
-func newDemo(e env) *cobra.Command {
+func newDemo(e cli.Env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -40,7 +41,7 @@ the commands to look closer.`,
 	return withArgs(cmd, 0, 0)
 }
 
-func demo(ctx context.Context, e env, output string) error {
+func demo(ctx context.Context, e cli.Env, output string) error {
 	if output == "" {
 		dir, err := os.MkdirTemp("", "a2atap-demo-")
 		if err != nil {
@@ -93,22 +94,22 @@ func demo(ctx context.Context, e env, output string) error {
 }
 
 // showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
-func showDemo(ctx context.Context, e env, output string, result *analyzer.Result) error {
+func showDemo(ctx context.Context, e cli.Env, output string, result *analyzer.Result) error {
 	src, err := openCapture(e, output)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	j, err := e.judge(ctx, "demo", output, src, false)
+	j, err := openJudged(ctx, e, "demo", output, src, false)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	tree := newTreePrinter(e.Out, e.colours(e.Out), columnsOf(e.Out))
+	tree := newTreePrinter(e.Out, e.Colours(e.Out), cli.ColumnsOf(e.Out))
 	if tree.links, err = j.AllLinks(ctx); err != nil {
 		return err
 	}
-	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, columnsOf(e.Out), e.printTheme())}
+	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, cli.ColumnsOf(e.Out), printTheme(e))}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
@@ -133,9 +134,9 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 		return err
 	}
 	fmt.Fprintln(e.Out)
-	fmt.Fprint(e.Out, report.Findings(result.Findings, e.paintReport(e.Out)))
-	if strings.ContainsAny(output, shellSigns) {
-		output = quote(output)
+	fmt.Fprint(e.Out, report.Findings(result.Findings, paintReport(e, e.Out)))
+	if strings.ContainsAny(output, cli.ShellSigns) {
+		output = cli.Quote(output)
 	}
 	fmt.Fprintln(e.Out, "\nWhat to look at next:")
 	for _, next := range [][]string{
@@ -147,7 +148,7 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 		{"check", output},
 		{"check", output, "--format", "html", "-o", "report.html"},
 	} {
-		fmt.Fprintln(e.Out, "  "+e.program()+" "+strings.Join(next, " "))
+		fmt.Fprintln(e.Out, "  "+e.Called()+" "+strings.Join(next, " "))
 	}
 	printVerdict(e, "demo", result.Verdict(analyzer.Error))
 	return nil
@@ -168,7 +169,7 @@ func startDemoAgent(name string, o refagent.Options) (*demoAgent, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		a.Close()
-		return nil, fmt.Errorf("listen for agent %s: %w", name, netCause(err))
+		return nil, fmt.Errorf("listen for agent %s: %w", name, cli.NetCause(err))
 	}
 	spec, err := proxy.ParseTap(name + "=http://" + l.Addr().String() + a.Path())
 	if err != nil {
@@ -180,7 +181,7 @@ func startDemoAgent(name string, o refagent.Options) (*demoAgent, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		serve(ctx, l, a) //nolint:errcheck // it ends with the context
+		cli.Serve(ctx, l, a) //nolint:errcheck // it ends with the context
 	}()
 	return &demoAgent{tap: spec, stop: func() { cancel(); <-ended; a.Close() }}, nil
 }

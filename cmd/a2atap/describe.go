@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
@@ -36,7 +37,7 @@ func (a annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
 // them without reading everything.
 func newReader(ctx context.Context, src capture.Source) (*reading.Reader, error) {
 	reader := &reading.Reader{}
-	if p, ok := src.(*progress); ok {
+	if p, ok := src.(*cli.Progress); ok {
 		src = p.Source
 	}
 	index, ok := src.(capture.Index)

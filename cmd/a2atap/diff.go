@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
@@ -27,7 +28,7 @@ type diffOptions struct {
 	allowEmpty bool
 }
 
-func newDiff(e env) *cobra.Command {
+func newDiff(e cli.Env) *cobra.Command {
 	o := diffOptions{}
 	cmd := &cobra.Command{
 		Use:   "diff A B",
@@ -62,16 +63,16 @@ compared, or a capture lost traffic.`,
 	return withArgs(cmd, 2, 2)
 }
 
-func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) error {
+func diffCaptures(ctx context.Context, e cli.Env, o diffOptions, names []string) error {
 	options, err := o.diff()
 	if err != nil {
 		return err
 	}
-	if err := notOver(o.output, names...); err != nil {
+	if err := cli.NotOver(o.output, names...); err != nil {
 		return err
 	}
 	if names[0] == "-" && names[1] == "-" {
-		return usage("diff: only one of two captures can be standard input")
+		return cli.Usage("diff: only one of two captures can be standard input")
 	}
 	var sources [2]capture.Source
 	for i, name := range names {
@@ -80,7 +81,7 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 			return err
 		}
 		defer src.Close()
-		sources[i] = e.withProgress(ctx, "diff "+name, src)
+		sources[i] = e.WithProgress(ctx, "diff "+name, src)
 	}
 	if options.KeepWas, err = o.chooser(ctx, e, names[0], sources[0], func(name string) string { return name }); err != nil {
 		return fmt.Errorf("diff %s: %w", names[0], err)
@@ -91,27 +92,27 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 	}
 	options.Sides = sidesOf(names)
 	options.Rules = nil // what they find is known
-	if options.FoundWas, err = e.foundIn(ctx, "diff", names[0], sources[0]); err != nil {
+	if options.FoundWas, err = findingsIn(ctx, e, "diff", names[0], sources[0]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[0], err)
 	}
-	if options.FoundNow, err = e.foundIn(ctx, "diff", names[1], sources[1]); err != nil {
+	if options.FoundNow, err = findingsIn(ctx, e, "diff", names[1], sources[1]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[1], err)
 	}
 	r, err := diff.Run(ctx, sources[0], sources[1], options)
 	if err != nil {
 		return fmt.Errorf("diff %s %s: %w", names[0], names[1], err)
 	}
-	r.Tool = report.Tool(tool())
-	err = writeOutput(e, o.output, func(w io.Writer) error { return report.Write(w, o.format, r) })
+	r.Tool = report.Tool(cli.Tool())
+	err = cli.WriteOutput(e, o.output, func(w io.Writer) error { return report.Write(w, o.format, r) })
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "diff: %s\n", r.Verdict())
 	switch {
 	case len(r.Differences) > 0:
-		return &exit{code: exitFindings}
+		return &cli.Exit{Code: cli.ExitFindings}
 	case !r.Same() && !o.allowEmpty:
-		return &exit{code: exitInconclusive}
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 // diff turns flags into what the package takes, but for the choice of exchanges.
 func (o *diffOptions) diff() (diff.Options, error) {
 	out := diff.Options{Rules: rules.All, Agents: map[string]string{}, Late: o.noise.tolerance}
-	if err := choose("format", o.format, report.Formats()...); err != nil {
+	if err := cli.Choose("format", o.format, report.Formats()...); err != nil {
 		return out, err
 	}
 	for _, text := range o.agents {
@@ -128,18 +129,18 @@ func (o *diffOptions) diff() (diff.Options, error) {
 			now = was
 		}
 		for _, name := range []string{was, now} {
-			if !agentName.MatchString(name) {
-				return out, usage("--agent %q: write NAME, or NAME=OTHER for an agent that is called OTHER in B", text)
+			if !cli.AgentName.MatchString(name) {
+				return out, cli.Usage("--agent %q: write NAME, or NAME=OTHER for an agent that is called OTHER in B", text)
 			}
 		}
 		if out.Agents[was] != "" {
-			return out, usage("--agent %s is given twice", was)
+			return out, cli.Usage("--agent %s is given twice", was)
 		}
 		out.Agents[was] = now
 	}
 	var err error
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
-		return out, usage("--profile: %w", err)
+		return out, cli.Usage("--profile: %w", err)
 	}
 	out.Noise, err = o.noise.rules()
 	return out, err
@@ -147,7 +148,7 @@ func (o *diffOptions) diff() (diff.Options, error) {
 
 // chooser returns which exchanges of a capture are compared. Name says what an agent of --agent is called in it.
 func (o *diffOptions) chooser(
-	ctx context.Context, e env, file string, src capture.Source, name func(string) string,
+	ctx context.Context, e cli.Env, file string, src capture.Source, name func(string) string,
 ) (func(*capture.Exchange) bool, error) {
 	keep, err := parseSelection(o.filter, "")
 	if err != nil {

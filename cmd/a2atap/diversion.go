@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/push"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 )
 
@@ -36,7 +37,7 @@ func (o *diversion) register(f *pflag.FlagSet) {
 func (o *diversion) spec(noRewrite bool, key func() ([]byte, error)) (*proxy.WebhookSpec, error) {
 	if o.off || noRewrite {
 		if o.url != "" {
-			return nil, usage("--webhook-url leads webhooks through the taps, which needs an --agent, and neither --no-webhooks " +
+			return nil, cli.Usage("--webhook-url leads webhooks through the taps, which needs an --agent, and neither --no-webhooks " +
 				"nor --no-rewrite")
 		}
 		return nil, nil
@@ -46,7 +47,7 @@ func (o *diversion) spec(noRewrite bool, key func() ([]byte, error)) (*proxy.Web
 		u, err := url.Parse(o.url)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
 			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, usage("--webhook-url is to be http://HOST[:PORT] or https://HOST[:PORT], without anything behind it; " +
+			return nil, cli.Usage("--webhook-url is to be http://HOST[:PORT] or https://HOST[:PORT], without anything behind it; " +
 				"the path is the tap's")
 		}
 		spec.URL = u

@@ -13,12 +13,13 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/jsondoc"
 )
 
-func newDoctor(e env) *cobra.Command {
+func newDoctor(e cli.Env) *cobra.Command {
 	o := doctorOptions{}
 	cmd := &cobra.Command{
 		Use:   "doctor CAPTURE",
@@ -55,26 +56,26 @@ type doctorOptions struct {
 	output string
 }
 
-func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
-	if err := choose("format", o.format, "text", "json"); err != nil {
+func doctor(ctx context.Context, e cli.Env, o doctorOptions, name string) error {
+	if err := cli.Choose("format", o.format, "text", "json"); err != nil {
 		return err
 	}
 	if o.output != "" && !o.repair {
-		return usage("-o names the capture that --repair makes; add --repair")
+		return cli.Usage("-o names the capture that --repair makes; add --repair")
 	}
-	if name == "-" || isText(name) || likeAnAddress.MatchString(name) || fleet.IsAddress(name) {
-		return usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
+	if name == "-" || isText(name) || cli.LikeAnAddress.MatchString(name) || fleet.IsAddress(name) {
+		return cli.Usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
 			displayName(name))
 	}
-	p := &progress{w: e.Err, what: "doctor " + name, began: time.Now()}
-	at := func(arrival, last uint64) { p.count("step", arrival, last) }
-	if !e.showsProgress() {
+	p := &cli.Progress{W: e.Err, What: "doctor " + name, Began: time.Now()}
+	at := func(arrival, last uint64) { p.Count("step", arrival, last) }
+	if !e.ShowsProgress() {
 		at = nil
 	}
 	found, err := bolt.Examine(ctx, name, at)
-	p.clear()
+	p.Clear()
 	if o.repair && errors.Is(err, bolt.ErrDamaged) {
-		e.tell("doctor: %v", err)
+		e.Tell("doctor: %v", err)
 		return o.repaired(ctx, e, name)
 	}
 	if err != nil {
@@ -82,7 +83,7 @@ func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
 	}
 	second := secondReading{}
 	if found.Sound() {
-		if second, err = e.readAgain(ctx, name); err != nil {
+		if second, err = readAgain(ctx, e, name); err != nil {
 			return err
 		}
 	}
@@ -97,14 +98,14 @@ func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
 	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
 	if second.Difference != "" {
 		fmt.Fprintf(e.Err, "doctor: what judging it came to is not what is kept; a2atap check --again %s makes it anew\n",
-			shownName(name))
-		return &exit{code: exitFindings}
+			cli.ShownName(name))
+		return &cli.Exit{Code: cli.ExitFindings}
 	}
 	if !found.Sound() && o.repair {
 		return o.repaired(ctx, e, name)
 	}
 	if !found.Sound() {
-		return &exit{code: exitFindings}
+		return &cli.Exit{Code: cli.ExitFindings}
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func displayName(name string) string {
 	if name == "-" {
 		return "standard input"
 	}
-	return shownName(name)
+	return cli.ShownName(name)
 }
 
 // diagnosis is the verdict in one line.
@@ -215,7 +216,7 @@ type (
 
 func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading) error {
 	out := doctorReport{
-		Tool: tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
+		Tool: cli.Tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
 		Keys: append([]string{}, c.Keys...), Inside: c.KeyInside, Reading: second,
 		Verdict: doctorVerdict{
 			Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended,

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
@@ -18,13 +19,13 @@ type secondReading struct {
 }
 
 // readAgain judges a capture again, if its reading is kept, and compares the two.
-func (e env) readAgain(ctx context.Context, name string) (second secondReading, err error) {
+func readAgain(ctx context.Context, e cli.Env, name string) (second secondReading, err error) {
 	src, err := openFile(name)
 	if err != nil {
 		return second, err
 	}
 	defer src.Close()
-	k := e.keeperOf(ctx, "doctor", name, src)
+	k := keeperOf(ctx, e, "doctor", name, src)
 	was := k.read(ctx)
 	if was == nil {
 		return second, nil

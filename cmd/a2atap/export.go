@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
 	"a2atap/proxy/capture/jsonl"
@@ -23,7 +24,7 @@ type exportOptions struct {
 	bodies bool
 }
 
-func newExport(e env) *cobra.Command {
+func newExport(e cli.Env) *cobra.Command {
 	o := exportOptions{}
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
@@ -52,7 +53,7 @@ bodies.`,
 	return withArgs(cmd, 1, 1)
 }
 
-func export(ctx context.Context, e env, o exportOptions, name string) error {
+func export(ctx context.Context, e cli.Env, o exportOptions, name string) error {
 	format := o.format
 	if format == "" {
 		if i := strings.LastIndexByte(o.output, '.'); i >= 0 {
@@ -60,19 +61,19 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		}
 	}
 	if o.format == "" && o.output == "-" {
-		return usage("export to standard output needs --format har, jsonl, txtar, html or otlp")
+		return cli.Usage("export to standard output needs --format har, jsonl, txtar, html or otlp")
 	}
-	if err := choose("format", format, "har", "jsonl", "txtar", "html", "otlp"); err != nil {
+	if err := cli.Choose("format", format, "har", "jsonl", "txtar", "html", "otlp"); err != nil {
 		return err
 	}
 	if o.bodies && format != "otlp" {
-		return usage("--otlp-bodies is for --format otlp; the other formats hold the bodies anyway")
+		return cli.Usage("--otlp-bodies is for --format otlp; the other formats hold the bodies anyway")
 	}
 	keep, err := parseSelection(o.filter, o.agent)
 	if err != nil {
 		return err
 	}
-	if err := notOver(o.output, name); err != nil {
+	if err := cli.NotOver(o.output, name); err != nil {
 		return err
 	}
 	if format == "html" {
@@ -83,28 +84,19 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return err
 	}
 	defer src.Close()
-	if err := e.tellGaps(ctx, "export", src); err != nil {
+	if err := tellGaps(ctx, e, "export", src); err != nil {
 		return err
 	}
-	if keep.notes, err = e.readNotes(ctx, "export", src); err != nil {
+	if keep.notes, err = readNotes(ctx, e, "export", src); err != nil {
 		return fmt.Errorf("export %s: %w", name, err)
 	}
-	src = e.withProgress(ctx, "export "+name, src)
-	return writeExport(e, o.output, func(w io.Writer) error {
+	src = e.WithProgress(ctx, "export "+name, src)
+	return cli.WriteAnyway(e, o.output, func(w io.Writer) error {
 		if format == "otlp" {
 			return writeSpans(ctx, e, w, name, src, keep, o.bodies)
 		}
 		return writeExchanges(ctx, e, w, format, name, src, keep)
 	})
-}
-
-// writeExport calls write with a file, or with standard output for "-". The capture has it all: nothing is lost where
-// the file cannot be written.
-func writeExport(e env, output string, write func(io.Writer) error) error {
-	if output == "-" {
-		return write(e.Out)
-	}
-	return writeFile(output, write)
 }
 
 // An exchangeWriter writes exchanges one by one; Close writes what ends the document.
@@ -116,7 +108,7 @@ type exchangeWriter interface {
 func newExchangeWriter(w io.Writer, format string, a annotator) (exchangeWriter, error) {
 	switch format {
 	case "har":
-		return har.NewWriter(w, tool().Version)
+		return har.NewWriter(w, cli.Tool().Version)
 	case "jsonl":
 		return jsonl.NewWriter(w, a), nil
 	}
@@ -124,7 +116,7 @@ func newExchangeWriter(w io.Writer, format string, a annotator) (exchangeWriter,
 }
 
 func writeExchanges(
-	ctx context.Context, e env, w io.Writer, format, name string, src capture.Source, keep selection,
+	ctx context.Context, e cli.Env, w io.Writer, format, name string, src capture.Source, keep selection,
 ) error {
 	reader, err := newReader(ctx, src)
 	if err != nil {

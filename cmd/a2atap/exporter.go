@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -54,7 +55,7 @@ func exportTo(
 		return 0, err
 	}
 	counted := &byteCount{}
-	err = writeFile(file, func(w io.Writer) error {
+	err = cli.WriteFile(file, func(w io.Writer) error {
 		counted.w = w
 		out, err := exportWriter(counted, format, annotator{reader, notes})
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // What the inspector exports is what a2atap export writes, and nothing is overwritten that is there.
@@ -39,7 +41,7 @@ func TestExporter(t *testing.T) {
 		if f.Single || f.Name == "curl" {
 			continue
 		}
-		again, err := openCapture(env{}, file)
+		again, err := openCapture(cli.Env{}, file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/injection"
 )
@@ -32,7 +33,7 @@ func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error)
 	for _, flag := range flags {
 		spec, err := injection.Parse(flag)
 		if err != nil {
-			return nil, usage("%w", err)
+			return nil, cli.Usage("%w", err)
 		}
 		specs = append(specs, spec)
 	}
@@ -42,10 +43,10 @@ func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error)
 	}
 	switch unknown := injection.Unknown(specs, names); {
 	case len(specs) > 0 && len(taps) == 0:
-		return nil, usage("--fault needs a tap: give the agent with --agent NAME=URL; what comes through --forward alone " +
+		return nil, cli.Usage("--fault needs a tap: give the agent with --agent NAME=URL; what comes through --forward alone " +
 			"gets no faults")
 	case len(unknown) > 0:
-		return nil, usage("--fault: no agent %q; there are %s, and * for all (--agent names them)", unknown[0],
+		return nil, cli.Usage("--fault: no agent %q; there are %s, and * for all (--agent names them)", unknown[0],
 			strings.Join(names, ", "))
 	}
 	return specs, nil

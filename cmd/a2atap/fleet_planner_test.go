@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -50,5 +51,5 @@ func fleetPlanner() {
 		fatal("listen:", err)
 	}
 	fmt.Println("planner", l.Addr())
-	fatal("serve:", serve(context.Background(), l, agent))
+	fatal("serve:", cli.Serve(context.Background(), l, agent))
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"a2atap/proxy/fleet"
+	"a2atap/cmd/internal/cli"
 )
 
 // sourceFlags are the flags of commands that read captures, for those that are the stream of a fleet. A nil one stands
@@ -40,9 +37,9 @@ func (o *sourceFlags) onlyStreams(name string) error {
 	switch {
 	case o == nil:
 	case len(o.hosts) > 0:
-		return usage("--host chooses recorders of a stream, nats://HOST:PORT/NAME, and %s is none", name)
+		return cli.Usage("--host chooses recorders of a stream, nats://HOST:PORT/NAME, and %s is none", name)
 	case o.since != "":
-		return usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is none; --filter 'time:>=12:30:00' "+
+		return cli.Usage("--since is for a stream, nats://HOST:PORT/NAME, and %s is none; --filter 'time:>=12:30:00' "+
 			"chooses in a file", name)
 	}
 	return nil
@@ -51,7 +48,7 @@ func (o *sourceFlags) onlyStreams(name string) error {
 // check returns an error if a flag cannot be meant.
 func (o *sourceFlags) check() error {
 	if slices.Contains(o.hosts, "") {
-		return usage("--host is empty; write the name of a host, as a2atap hosts lists them, or leave --host out for all")
+		return cli.Usage("--host is empty; write the name of a host, as a2atap hosts lists them, or leave --host out for all")
 	}
 	return nil
 }
@@ -69,43 +66,6 @@ func (o *sourceFlags) begin(now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usage("--since %q: write how long ago, such as 90m, or a time, such as 2026-03-01T10:00:00Z (UTC "+
+	return time.Time{}, cli.Usage("--since %q: write how long ago, such as 90m, or a time, such as 2026-03-01T10:00:00Z (UTC "+
 		"where no zone is said)", o.since)
-}
-
-// beside returns the name of a capture beside which files of the user's own stand: notes, and what was sent again. Of a
-// stream they are in the current folder, and called after it and its server.
-func beside(capture string) string {
-	if !fleet.IsAddress(capture) {
-		return capture
-	}
-	a, err := fleet.ParseAddress(capture)
-	if err != nil {
-		return filepath.Base(capture)
-	}
-	_, server, _ := strings.Cut(strings.TrimSuffix(a.String(), "/"+a.Stream()), "://")
-	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
-}
-
-// shownName is how a capture is called in messages: without credentials, also where it is no address that can be read.
-func shownName(capture string) string {
-	if a, err := fleet.ParseAddress(capture); err == nil {
-		return a.String()
-	}
-	if m := likeAnAddress.FindStringSubmatch(capture); m != nil {
-		return m[1] + "…@" + m[2]
-	}
-	return capture
-}
-
-// likeAnAddress is what was probably meant as one, with something before its host.
-var likeAnAddress = regexp.MustCompile(`^((?i:nats|tls|https?)[:/]+).*@([^@]*)$`)
-
-// notAStream returns an error if what a command writes is called like a stream.
-func notAStream(output string) error {
-	if fleet.IsAddress(output) {
-		return usage("%s is a stream and no file; name a file, and publish it with --ship %[1]s where it is recorded, or later "+
-			"with a2atap ship FILE %[1]s", shownName(output))
-	}
-	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cli"
 )
 
 func TestBesideAStream(t *testing.T) {
@@ -14,7 +16,7 @@ func TestBesideAStream(t *testing.T) {
 		"tls://[::1]:4333/traffic":                "traffic@--1-4333",
 		"nats://secret@nats.example/not/a/stream": "stream",
 	} {
-		if got := beside(capture); got != want {
+		if got := cli.Beside(capture); got != want {
 			t.Errorf("beside %s is %s, not %s", capture, got, want)
 		}
 	}
@@ -52,7 +54,7 @@ func TestShownName(t *testing.T) {
 		"nats:/me:secret@nats.example/t":         "nats:/…@nats.example/t",
 		"NATS//me:secret@nats.example/t":         "NATS//…@nats.example/t",
 	} {
-		if got := shownName(capture); got != want {
+		if got := cli.ShownName(capture); got != want {
 			t.Errorf("%s is shown as %s", capture, got)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
@@ -25,7 +26,7 @@ import (
 // followed records one more exchange into a file, with a number.
 func followed(t *testing.T, file string, seq uint64) string {
 	t.Helper()
-	store, err := bolt.Open(file, bolt.Options{Tool: toolName()})
+	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 // What is to be told when a screen is closed does not grow with the time that it is open.
 func TestUntoldNoticesAreFew(t *testing.T) {
 	var out bytes.Buffer
-	f := &streamCapture{e: env{Err: &out}, screen: true, turned: make(chan struct{})}
+	f := &streamCapture{e: cli.Env{Err: &out}, screen: true, turned: make(chan struct{})}
 	const all = 1000
 	for i := range all {
 		f.notice(fmt.Sprintf("notice %d.", i))
@@ -120,7 +121,7 @@ func TestUntoldNoticesAreFew(t *testing.T) {
 // Whoever shows a stream learns that its server is away, once, and that it is there again.
 func TestServerAwayIsSaid(t *testing.T) {
 	var out bytes.Buffer
-	f := &streamCapture{e: env{Err: &out}, turned: make(chan struct{})}
+	f := &streamCapture{e: cli.Env{Err: &out}, turned: make(chan struct{})}
 	turns := make(chan bool)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -200,7 +201,7 @@ func TestFirstRecorderThatAnswers(t *testing.T) {
 	if err := conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	e := env{Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+	e := cli.Env{Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
 	from := &sourceFlags{nats: &natsFlags{}, hosts: []string{"north"}}
 	src, err := from.openFleet(t.Context(), e, server.URL("traffic"), forever)
 	if err != nil {

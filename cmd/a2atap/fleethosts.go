@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet"
 )
 
@@ -18,7 +19,7 @@ type fleetHostsOptions struct {
 	format string
 }
 
-func newHosts(e env) *cobra.Command {
+func newHosts(e cli.Env) *cobra.Command {
 	o := fleetHostsOptions{}
 	cmd := &cobra.Command{
 		Use:   "hosts nats://HOST:PORT/NAME",
@@ -42,16 +43,16 @@ Exit status: 0 recorders were listed; 2 wrong usage; 3 the stream cannot be read
 	return withArgs(cmd, 1, 1)
 }
 
-func listHosts(ctx context.Context, e env, o *fleetHostsOptions, name string) error {
-	if err := choose("format", o.format, "text", "json"); err != nil {
+func listHosts(ctx context.Context, e cli.Env, o *fleetHostsOptions, name string) error {
+	if err := cli.Choose("format", o.format, "text", "json"); err != nil {
 		return err
 	}
 	if !fleet.IsAddress(name) {
-		return usage("hosts: %s is no stream; write nats://HOST:PORT/NAME", name)
+		return cli.Usage("hosts: %s is no stream; write nats://HOST:PORT/NAME", name)
 	}
 	address, err := fleet.ParseAddress(name)
 	if err != nil {
-		return usage("%s: %w", shownName(name), err)
+		return cli.Usage("%s: %w", cli.ShownName(name), err)
 	}
 	connect, err := o.nats.options(e, address)
 	if err != nil {
@@ -75,8 +76,8 @@ func listHosts(ctx context.Context, e env, o *fleetHostsOptions, name string) er
 		err = printHosts(e, found)
 	}
 	if err == nil && len(found.Hosts) == 0 {
-		e.tell("hosts: nobody has published to %s yet; a2atap record … --ship %[1]s does", address)
-		return &exit{code: exitInconclusive}
+		e.Tell("hosts: nobody has published to %s yet; a2atap record … --ship %[1]s does", address)
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return err
 }
@@ -96,8 +97,8 @@ var hostColumns = []struct {
 }
 
 // printHosts prints a line for the stream, and one for each recorder with what is to be said of it below.
-func printHosts(e env, found *fleet.Fleet) error {
-	columns := columnsOf(e.Out)
+func printHosts(e cli.Env, found *fleet.Fleet) error {
+	columns := cli.ColumnsOf(e.Out)
 	var b strings.Builder
 	line := func(text string) {
 		if columns > 0 {
@@ -106,7 +107,7 @@ func printHosts(e env, found *fleet.Fleet) error {
 		b.WriteString(strings.TrimRight(analyzer.Clean(text), " ") + "\n")
 	}
 	s := &found.Stream
-	line(fmt.Sprintf("%s: %s, %s%s", s.Address, analyzer.Plural(s.Messages, "message"), sizeWords(int64(s.Bytes)),
+	line(fmt.Sprintf("%s: %s, %s%s", s.Address, analyzer.Plural(s.Messages, "message"), cli.SizeWords(int64(s.Bytes)),
 		streamTimes(s)))
 	line("  " + streamLimits(s))
 	if len(found.Hosts) == 0 {
@@ -160,7 +161,7 @@ func streamLimits(s *fleet.StreamState) string {
 		keeps[0] = ageWords(s.MaxAge)
 	}
 	if s.MaxBytes > 0 {
-		keeps[1] = "up to " + sizeWords(s.MaxBytes)
+		keeps[1] = "up to " + cli.SizeWords(s.MaxBytes)
 	}
 	text := "it keeps messages " + strings.Join(keeps, ", ")
 	if s.Replicas > 1 {
@@ -236,15 +237,4 @@ func ageWords(d time.Duration) string {
 		return fmt.Sprintf("%dm", d/time.Minute)
 	}
 	return fmt.Sprintf("%ds", d/time.Second)
-}
-
-// sizeWords says how many bytes there are.
-func sizeWords(n int64) string {
-	for _, u := range units[:3] {
-		if u.name == "KiB" && n < 1<<20 && n >= 1<<10 || u.name == "MiB" && n < 1<<30 && n >= 1<<20 ||
-			u.name == "GiB" && n >= 1<<30 {
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(u.bytes)), ".0") + " " + u.name
-		}
-	}
-	return fmt.Sprintf("%d B", n)
 }

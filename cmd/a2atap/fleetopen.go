@@ -14,6 +14,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
@@ -35,13 +36,13 @@ const (
 )
 
 // openFleet opens the stream of a fleet as one capture.
-func (o *sourceFlags) openFleet(ctx context.Context, e env, name string, follow following) (capture.Source, error) {
+func (o *sourceFlags) openFleet(ctx context.Context, e cli.Env, name string, follow following) (capture.Source, error) {
 	if o == nil {
 		o = &sourceFlags{nats: &natsFlags{}}
 	}
 	address, err := fleet.ParseAddress(name)
 	if err != nil {
-		return nil, usage("%s: %w", shownName(name), err)
+		return nil, cli.Usage("%s: %w", cli.ShownName(name), err)
 	}
 	if err := o.check(); err != nil {
 		return nil, err
@@ -55,12 +56,12 @@ func (o *sourceFlags) openFleet(ctx context.Context, e env, name string, follow 
 		return nil, err
 	}
 	f := &streamCapture{e: e, address: address, since: since, screen: follow == forever, turned: make(chan struct{})}
-	ctx, cancel := untilInterrupted(ctx, e)
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	if err := f.open(ctx, o, connect, follow); err != nil {
 		err = errors.Join(err, f.Close())
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil, &exit{code: exitInterrupted}
+			return nil, &cli.Exit{Code: cli.ExitInterrupted}
 		}
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (o *sourceFlags) openFleet(ctx context.Context, e env, name string, follow 
 type streamCapture struct {
 	indexed // the merged capture; nil until it is open
 
-	e       env
+	e       cli.Env
 	address fleet.Address
 	since   time.Time
 	folder  string
@@ -123,13 +124,13 @@ func (f *streamCapture) open(ctx context.Context, o *sourceFlags, connect fleet.
 	if f.release, err = holdFolder(f.folder); err != nil {
 		return fmt.Errorf("keep what is read of %s: %w", f.address, err)
 	}
-	p := &progress{w: f.e.Err, what: "read " + f.address.String(), began: time.Now()}
+	p := &cli.Progress{W: f.e.Err, What: "read " + f.address.String(), Began: time.Now()}
 	options := fleet.ReadOptions{Hosts: o.hosts, Since: f.since, Folder: f.folder, OnNotice: f.notice}
 	reading := true // what comes later is shown by who follows it
-	if f.e.showsProgress() {
+	if f.e.ShowsProgress() {
 		options.OnProgress = func(read, all uint64) {
 			if reading {
-				p.count("message", read, all)
+				p.Count("message", read, all)
 			}
 		}
 	}
@@ -137,7 +138,7 @@ func (f *streamCapture) open(ctx context.Context, o *sourceFlags, connect fleet.
 		return err
 	}
 	err = f.reader.Read(ctx)
-	p.clear()
+	p.Clear()
 	reading = false
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func (f *streamCapture) notice(text string) {
 		}
 		return
 	}
-	f.e.tell("%s", analyzer.Clean(text))
+	f.e.Tell("%s", analyzer.Clean(text))
 }
 
 // mostUntold bounds what is told at the end.
@@ -173,10 +174,10 @@ func (f *streamCapture) tellRest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dropped > 0 {
-		f.e.tell("… and before, %s", analyzer.Plural(f.dropped, "notice"))
+		f.e.Tell("… and before, %s", analyzer.Plural(f.dropped, "notice"))
 	}
 	for _, text := range f.untold {
-		f.e.tell("%s", analyzer.Clean(text))
+		f.e.Tell("%s", analyzer.Clean(text))
 	}
 	f.untold, f.dropped = nil, 0
 }
@@ -209,7 +210,7 @@ func (f *streamCapture) begin(ctx context.Context, recordings []merge.Recording)
 	}
 	key := keyForReading()
 	f.store, err = bolt.Open(filepath.Join(f.folder, "merged.a2atap"), named(bolt.Options{
-		Tool: toolName(), SecretsKept: marks.SecretsKept, Insecure: marks.Insecure, Flush: fleetFlush,
+		Tool: cli.ToolName(), SecretsKept: marks.SecretsKept, Insecure: marks.Insecure, Flush: fleetFlush,
 		OnError: func(err error) { f.fail(fmt.Errorf("keep what is read of %s: %w", f.address, err)) },
 	}, key))
 	if err != nil {
@@ -341,7 +342,7 @@ func (f *streamCapture) closeSink() error {
 // removeWhenInterrupted removes what was read when an interrupt ends a command that does not take it itself.
 func (f *streamCapture) removeWhenInterrupted() {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, cli.Endings()...)
 	f.working.Add(1)
 	go func() {
 		defer f.working.Done()
@@ -349,7 +350,7 @@ func (f *streamCapture) removeWhenInterrupted() {
 		select {
 		case <-signals:
 			os.RemoveAll(f.folder)
-			os.Exit(exitInterrupted)
+			os.Exit(cli.ExitInterrupted)
 		case <-f.broken.Done():
 		}
 	}()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
@@ -31,31 +32,31 @@ status 502, and a message here say which of these flags helps.`
 
 // forwardSpec turns flags into what a forward proxy takes, nil for none. It reads the secret of --proxy-auth from where
 // that says.
-func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
+func (o *recordOptions) forwardSpec(e cli.Env) (*proxy.ForwardSpec, error) {
 	if o.forward == "" {
 		if len(o.tunnel) > 0 || o.proxyAuth != "" {
-			return nil, usage("--tunnel and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
+			return nil, cli.Usage("--tunnel and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
 		}
 		return nil, nil
 	}
 	spec := proxy.ForwardSpec{OnlyA2A: !o.allTraffic}
 	var err error
 	if spec.Listen, err = proxy.ParseForward(o.forward); err != nil {
-		return nil, usage("%w", err)
+		return nil, cli.Usage("%w", err)
 	}
 	for _, flag := range o.tunnel {
 		pattern, err := proxy.ParseHostPattern(flag)
 		if err != nil {
-			return nil, usage("%w", err)
+			return nil, cli.Usage("%w", err)
 		}
 		spec.Tunnel = append(spec.Tunnel, pattern)
 	}
-	if o.proxyAuth, err = e.secret("--proxy-auth", o.proxyAuth); err != nil {
+	if o.proxyAuth, err = e.Secret("--proxy-auth", o.proxyAuth); err != nil {
 		return nil, err
 	}
 	if o.proxyAuth != "" {
 		if spec.Auth, err = proxy.ParseCredentials(o.proxyAuth); err != nil {
-			return nil, usage("%w", err)
+			return nil, cli.Usage("%w", err)
 		}
 	}
 	authority, err := openAuthority(e)
@@ -67,14 +68,14 @@ func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
 }
 
 // openAuthority opens the user's certificate authority, and prints a message if it was just created.
-func openAuthority(e env) (*ca.Authority, error) {
+func openAuthority(e cli.Env) (*ca.Authority, error) {
 	dir, err := ca.DefaultDir(e.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	authority, err := ca.Open(dir)
 	if err == nil && authority.Made() {
-		e.tell("created a certificate authority; TLS clients of --forward must trust %s", authority.CertificateFile())
+		e.Tell("created a certificate authority; TLS clients of --forward must trust %s", authority.CertificateFile())
 	}
 	return authority, err
 }
@@ -172,7 +173,7 @@ func trustFor(authority *ca.Authority) trustFiles {
 
 // writeTrust writes the files: the system's authorities, those that the environment names already, ours, and those in
 // further files. With ca.ErrNoRoots they are written.
-func writeTrust(e env, authority *ca.Authority, files trustFiles, further ...string) error {
+func writeTrust(e cli.Env, authority *ca.Authority, files trustFiles, further ...string) error {
 	for _, variable := range slices.Concat([]string{extraVariable}, bundleVariables, ownVariables) {
 		if file := e.Getenv(variable); file != files.bundle {
 			further = append(further, file)
@@ -204,5 +205,5 @@ func environ(all []setting) []string {
 
 // shellLine writes a setting as a line for POSIX shells.
 func (s setting) shellLine() string {
-	return "export " + s.name + "=" + shellQuote(s.value)
+	return "export " + s.name + "=" + cli.ShellQuote(s.value)
 }

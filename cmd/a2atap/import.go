@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -24,7 +25,7 @@ type importOptions struct {
 	redactKey   string
 }
 
-func newImport(e env) *cobra.Command {
+func newImport(e cli.Env) *cobra.Command {
 	o := importOptions{}
 	cmd := &cobra.Command{
 		Use:   "import FILE",
@@ -46,7 +47,7 @@ and opens faster.`,
 	return withArgs(cmd, 1, 1)
 }
 
-func importFile(ctx context.Context, e env, o importOptions, name string) error {
+func importFile(ctx context.Context, e cli.Env, o importOptions, name string) error {
 	hidden := redact.Options{Keep: o.keepSecrets}
 	var err error
 	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
@@ -55,10 +56,10 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	output := o.output
 	if output == "" {
 		if name == "-" {
-			return usage("import from standard input needs -o FILE")
+			return cli.Usage("import from standard input needs -o FILE")
 		}
 		if strings.HasSuffix(name, ".a2atap") {
-			return usage("%s is called a capture already; to copy it into a new one, name that with -o FILE", name)
+			return cli.Usage("%s is called a capture already; to copy it into a new one, name that with -o FILE", name)
 		}
 		output = strings.TrimSuffix(name, ".har")
 		output = strings.TrimSuffix(strings.TrimSuffix(output, ".jsonl"), ".txtar") + ".a2atap"
@@ -66,7 +67,7 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	if _, err := os.Stat(output); err == nil {
 		return fmt.Errorf("import into %s: the file already exists; remove it or choose another with -o", output)
 	}
-	if err := notAStream(output); err != nil {
+	if err := cli.NotAStream(output); err != nil {
 		return err
 	}
 	src, err := o.from.open(e, name)
@@ -75,23 +76,23 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	}
 	defer src.Close()
 	if !o.keepSecrets {
-		if hidden.Key, err = e.redactionKey(o.redactKey); err != nil {
+		if hidden.Key, err = redactionKey(e, o.redactKey); err != nil {
 			return err
 		}
 	}
-	n, err := copyCapture(ctx, e.withProgress(ctx, "import "+name, src), output, hidden)
+	n, err := copyCapture(ctx, e.WithProgress(ctx, "import "+name, src), output, hidden)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	e.keepReading(ctx, "import", output)
-	e.tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
+	keepReading(ctx, e, "import", output)
+	e.Tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
 	return nil
 }
 
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
 // error the capture holds what was read before it.
 func copyCapture(ctx context.Context, src capture.Source, output string, hidden redact.Options) (int, error) {
-	store, err := bolt.Open(output, named(bolt.Options{Tool: toolName(), SecretsKept: hidden.Keep}, hidden.Key))
+	store, err := bolt.Open(output, named(bolt.Options{Tool: cli.ToolName(), SecretsKept: hidden.Keep}, hidden.Key))
 	if err != nil {
 		return 0, err
 	}
@@ -126,14 +127,9 @@ func parseRedactions(list []string) ([]redact.Place, error) {
 	for _, s := range list {
 		r, err := redact.ParsePlace(s)
 		if err != nil {
-			return nil, usage("--redact: %w", err)
+			return nil, cli.Usage("--redact: %w", err)
 		}
 		out = append(out, r)
 	}
 	return out, nil
-}
-
-func toolName() string {
-	t := tool()
-	return t.Name + " " + t.Version
 }

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/track/signature"
+	"a2atap/cmd/internal/cli"
 )
 
 const maxKeyFile = 1 << 20 // bytes
@@ -28,7 +29,7 @@ func readKeySets(files []string) ([]analyzer.EngineOption, jws.KeySet, error) {
 			return nil, nil, fmt.Errorf("--jwks: %w", err)
 		}
 		if info.Size() > maxKeyFile {
-			return nil, nil, usage("--jwks %s: the file is larger than %d bytes", file, maxKeyFile)
+			return nil, nil, cli.Usage("--jwks %s: the file is larger than %d bytes", file, maxKeyFile)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -36,7 +37,7 @@ func readKeySets(files []string) ([]analyzer.EngineOption, jws.KeySet, error) {
 		}
 		keys, err := jws.ParseKeySet(text)
 		if err != nil {
-			return nil, nil, usage("--jwks %s: %w", file, err)
+			return nil, nil, cli.Usage("--jwks %s: %w", file, err)
 		}
 		options, all = append(options, signature.WithKeys(filepath.Base(file), keys)), append(all, keys...)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/noise"
@@ -26,7 +27,7 @@ func (o *replayOptions) learnNoise(
 ) (*report.Report, error) {
 	before, err := os.ReadFile(o.noise.learn)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("--learn-noise %s: %w", o.noise.learn, cause(err))
+		return nil, fmt.Errorf("--learn-noise %s: %w", o.noise.learn, cli.Cause(err))
 	}
 	r, learnt, err := replay.Learn(ctx, src, o.other, options)
 	if err != nil || len(learnt) == 0 {

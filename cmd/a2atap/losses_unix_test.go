@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // TestFileLimit records in a process that may write no file larger than it has to be at the beginning. What it says at
@@ -32,7 +34,7 @@ func TestFileLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ended *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != exitFailed {
+	if err := cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != cli.ExitFailed {
 		t.Errorf("it ends with %v\n%s", err, said.String())
 	}
 	match := regexp.MustCompile(`(?m)^record: ([\d,]+) exchanges?, .*; NOT recorded: ([\d,]+) exchanges?,`).
@@ -44,10 +46,10 @@ func TestFileLimit(t *testing.T) {
 	if recorded+lost != sent || lost == 0 {
 		t.Errorf("%d recorded and %d lost of %d", recorded, lost, sent)
 	}
-	if code, verdict := runQuietly(t, "check", path); code != exitInconclusive {
+	if code, verdict := runQuietly(t, "check", path); code != cli.ExitInconclusive {
 		t.Errorf("check exits with %d and says %s", code, verdict)
 	}
-	if code, note := runQuietly(t, "show", path); code != exitOK ||
+	if code, note := runQuietly(t, "show", path); code != cli.ExitOK ||
 		!strings.Contains(note, " lacks "+match[2]+" exchange") {
 		t.Errorf("show exits with %d and says %s", code, note)
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 )
 
@@ -16,7 +17,7 @@ func (s selection) meant() string {
 	for _, m := range namedValue.FindAllStringSubmatch(s.filter.String(), -1) {
 		key, value := m[1], m[2]
 		if names := valuesOf(key); !slices.Contains(names, value) {
-			if words := nearest(value, names); words != "" {
+			if words := cli.Nearest(value, names); words != "" {
 				return words
 			}
 		}

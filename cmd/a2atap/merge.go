@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/redact"
@@ -26,7 +27,7 @@ type mergeOptions struct {
 	redactKey   string
 }
 
-func newMerge(e env) *cobra.Command {
+func newMerge(e cli.Env) *cobra.Command {
 	o := mergeOptions{}
 	cmd := &cobra.Command{
 		Use:   "merge CAPTURE CAPTURE...",
@@ -54,7 +55,7 @@ What a capture lost is lost in the merged one, and the rules are silent there.`,
 	return withArgs(cmd, 2, -1)
 }
 
-func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (err error) {
+func mergeCaptures(ctx context.Context, e cli.Env, o mergeOptions, names []string) (err error) {
 	hidden := redact.Options{Keep: o.keepSecrets, Describer: reading.NewDescriber()}
 	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
 		return err
@@ -64,7 +65,7 @@ func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (
 		return err
 	}
 	if o.output == "" {
-		return usage("merge needs -o FILE, where the merged capture goes")
+		return cli.Usage("merge needs -o FILE, where the merged capture goes")
 	}
 	if _, err := os.Stat(o.output); err == nil {
 		return fmt.Errorf("merge into %s: the file already exists; remove it or choose another with -o", o.output)
@@ -76,15 +77,15 @@ func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (
 			return err
 		}
 		defer src.Close()
-		if err := e.tellGaps(ctx, "merge", src); err != nil {
+		if err := tellGaps(ctx, e, "merge", src); err != nil {
 			return err
 		}
 		recordings = append(recordings, merge.Recording{
-			Host: hosts[i], Name: shownName(name), Source: e.withProgress(ctx, "merge "+shownName(name), src),
+			Host: hosts[i], Name: cli.ShownName(name), Source: e.WithProgress(ctx, "merge "+cli.ShownName(name), src),
 		})
 	}
 	if !o.keepSecrets {
-		if hidden.Key, err = e.redactionKey(o.redactKey); err != nil {
+		if hidden.Key, err = redactionKey(e, o.redactKey); err != nil {
 			return err
 		}
 	}
@@ -92,33 +93,33 @@ func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (
 	if err != nil {
 		return err
 	}
-	e.keepReading(ctx, "merge", o.output)
-	e.tell("merge: %s from %d captures into %s", analyzer.Plural(done.Exchanges, "exchange"), len(names), o.output)
+	keepReading(ctx, e, "merge", o.output)
+	e.Tell("merge: %s from %d captures into %s", analyzer.Plural(done.Exchanges, "exchange"), len(names), o.output)
 	if done.Seen > 0 {
-		e.tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",
+		e.Tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",
 			analyzer.Plural(done.Seen, "view"))
 	}
 	if done.Lost > 0 {
-		e.tell("merge: %s left out, whose beginning is in no capture", analyzer.Plural(done.Lost, "exchange"))
+		e.Tell("merge: %s left out, whose beginning is in no capture", analyzer.Plural(done.Lost, "exchange"))
 	}
 	return nil
 }
 
 // mergeInto merges recordings into a new capture. If that fails, none is left.
-func mergeInto(ctx context.Context, e env, output string, recordings []merge.Recording, hidden redact.Options,
+func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge.Recording, hidden redact.Options,
 ) (merge.Summary, error) {
 	marks, err := merge.MarksOf(ctx, recordings...)
 	if err != nil {
 		return merge.Summary{}, err
 	}
 	store, err := bolt.Open(output, named(bolt.Options{
-		Tool: toolName(), SecretsKept: hidden.Keep && marks.SecretsKept, Insecure: marks.Insecure,
+		Tool: cli.ToolName(), SecretsKept: hidden.Keep && marks.SecretsKept, Insecure: marks.Insecure,
 	}, hidden.Key))
 	if err != nil {
 		return merge.Summary{}, err
 	}
 	sink := redact.New(store, hidden)
-	m := merge.New(sink, merge.Options{OnNotice: func(said string) { e.tell("merge: %s", said) }})
+	m := merge.New(sink, merge.Options{OnNotice: func(said string) { e.Tell("merge: %s", said) }})
 	for _, r := range recordings {
 		m.Add(r)
 	}
@@ -134,17 +135,17 @@ func hostsOf(names, flags []string) ([]string, error) {
 	for _, flag := range flags {
 		i := strings.LastIndexByte(flag, '=')
 		if i <= 0 || i == len(flag)-1 {
-			return nil, usage("--host %q: write FILE=HOST", shownName(flag))
+			return nil, cli.Usage("--host %q: write FILE=HOST", cli.ShownName(flag))
 		}
 		at := slices.Index(names, flag[:i])
 		if at < 0 {
-			return nil, usage("--host %s=%s: %[1]s is none of the captures that are merged", shownName(flag[:i]), flag[i+1:])
+			return nil, cli.Usage("--host %s=%s: %[1]s is none of the captures that are merged", cli.ShownName(flag[:i]), flag[i+1:])
 		}
 		hosts[at] = flag[i+1:]
 	}
 	for i, name := range names {
 		if slices.Index(names, name) != i {
-			return nil, usage("merge: %s is given twice", shownName(name))
+			return nil, cli.Usage("merge: %s is given twice", cli.ShownName(name))
 		}
 		if hosts[i] != "" {
 			continue
@@ -152,7 +153,7 @@ func hostsOf(names, flags []string) ([]string, error) {
 		hosts[i] = withoutEnding(filepath.Base(name))
 		for j, other := range names { // two of one name in different folders
 			if i != j && withoutEnding(filepath.Base(other)) == hosts[i] {
-				hosts[i] = shownName(name)
+				hosts[i] = cli.ShownName(name)
 				break
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/outbound"
 )
@@ -39,15 +40,15 @@ what stands before @ in the URL. tls:// asks for TLS; the server is verified by 
 
 func (o *natsFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.creds, "nats-creds", "", "show the NATS server the credentials in `FILE`, as nsc writes it")
-	f.StringVar(&o.user, "nats-user", "", "show the NATS server `USER:PASS`; "+secretHelp)
-	f.StringVar(&o.token, "nats-token", "", "show the NATS server `TOKEN`; "+secretHelp)
+	f.StringVar(&o.user, "nats-user", "", "show the NATS server `USER:PASS`; "+cli.SecretHelp)
+	f.StringVar(&o.token, "nats-token", "", "show the NATS server `TOKEN`; "+cli.SecretHelp)
 	f.StringVar(&o.ca, "nats-ca", "", "trust the authorities in `FILE` (PEM) beside the system's, for NATS on TLS")
 	f.StringVar(&o.cert, "nats-cert", "", "show the NATS server the certificate in `FILE` (PEM)")
 	f.StringVar(&o.key, "nats-key", "", "the key of --nats-cert is in `FILE` (PEM)")
 }
 
 // options says how to connect to an address. Errors are about how the command was called; no secret is in them.
-func (o *natsFlags) options(e env, a fleet.Address) (fleet.Options, error) {
+func (o *natsFlags) options(e cli.Env, a fleet.Address) (fleet.Options, error) {
 	var c fleet.Options
 	f := *o
 	fill := func(value *string, name string) {
@@ -72,43 +73,43 @@ func (o *natsFlags) options(e env, a fleet.Address) (fleet.Options, error) {
 		}
 	}
 	if kinds > 1 {
-		return c, usage("%s: several kinds of credentials are given; choose one of --nats-creds, --nats-user, --nats-token "+
+		return c, cli.Usage("%s: several kinds of credentials are given; choose one of --nats-creds, --nats-user, --nats-token "+
 			"and what stands in the URL", a)
 	}
 	if f.creds != "" {
 		if err := readable(f.creds); err != nil {
-			return c, usage("--nats-creds: %w", err)
+			return c, cli.Usage("--nats-creds: %w", err)
 		}
 		c.CredentialsFile = f.creds
 	}
 	if f.user != "" {
-		text, err := e.secret("--nats-user", f.user)
+		text, err := e.Secret("--nats-user", f.user)
 		if err != nil {
-			return c, asUsage(err)
+			return c, cli.AsUsage(err)
 		}
 		var both bool
 		if c.User, c.Password, both = strings.Cut(text, ":"); !both || c.User == "" {
-			return c, usage("--nats-user: write USER:PASS")
+			return c, cli.Usage("--nats-user: write USER:PASS")
 		}
 	}
 	var err error
 	if f.token != "" {
-		if c.Token, err = e.secret("--nats-token", f.token); err != nil {
-			return c, asUsage(err)
+		if c.Token, err = e.Secret("--nats-token", f.token); err != nil {
+			return c, cli.AsUsage(err)
 		}
 	}
 	if f.ca != "" {
 		if c.Roots, err = outbound.ReadRoots(f.ca); err != nil {
-			return c, usage("--nats-ca: %w", err)
+			return c, cli.Usage("--nats-ca: %w", err)
 		}
 	}
 	switch {
 	case f.cert != "":
 		if c.Certificate, err = outbound.ReadCertificate(f.cert, f.key, e.Now()); err != nil {
-			return c, usage("--nats-cert: %w", err)
+			return c, cli.Usage("--nats-cert: %w", err)
 		}
 	case f.key != "":
-		return c, usage("--nats-key is the key of --nats-cert FILE, which is missing")
+		return c, cli.Usage("--nats-key is the key of --nats-cert FILE, which is missing")
 	}
 	return c, nil
 }

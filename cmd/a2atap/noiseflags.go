@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/noise"
 )
 
@@ -33,20 +34,20 @@ func (o *noiseFlags) register(f *pflag.FlagSet) {
 // rules reads the rules of all flags; nil if there are none.
 func (o *noiseFlags) rules() (*noise.Rules, error) {
 	if o.tolerance < 0 {
-		return nil, usage("--time-tolerance %s: it cannot be negative", o.tolerance)
+		return nil, cli.Usage("--time-tolerance %s: it cannot be negative", o.tolerance)
 	}
 	var list []noise.Rule
 	for _, text := range o.ignore {
 		r, err := noise.ParseIgnore(text)
 		if err != nil {
-			return nil, usage("--ignore %w", err)
+			return nil, cli.Usage("--ignore %w", err)
 		}
 		list = append(list, r)
 	}
 	for _, text := range o.match {
 		r, err := noise.ParseMatch(text)
 		if err != nil {
-			return nil, usage("--match %w", err)
+			return nil, cli.Usage("--match %w", err)
 		}
 		list = append(list, r)
 	}
@@ -77,12 +78,12 @@ func (o *noiseFlags) registerLearning(f *pflag.FlagSet) {
 func readNoise(flag, name string) ([]noise.Rule, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, name, cause(err))
+		return nil, fmt.Errorf("%s %s: %w", flag, name, cli.Cause(err))
 	}
 	defer f.Close()
 	rules, err := noise.Read(f, name)
 	if err != nil {
-		return nil, usage("%s: %w", flag, err)
+		return nil, cli.Usage("%s: %w", flag, err)
 	}
 	return rules, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 )
@@ -14,22 +15,22 @@ func notesOn(ctx context.Context, src capture.Source) (*notes.Notes, error) {
 	if err != nil || info.Name == "" {
 		return nil, err
 	}
-	return notes.Read(notes.Path(beside(info.Name)))
+	return notes.Read(notes.Path(cli.Beside(info.Name)))
 }
 
 // readNotes reads the notes on a capture, and says which lines of their file cannot be read.
-func (e env) readNotes(ctx context.Context, command string, src capture.Source) (*notes.Notes, error) {
+func readNotes(ctx context.Context, e cli.Env, command string, src capture.Source) (*notes.Notes, error) {
 	n, err := notesOn(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	for i, bad := range n.Bad() {
 		if i == 3 {
-			e.tell("%s: … and %s", command, analyzer.Plural(len(n.Bad())-i, "further line"))
+			e.Tell("%s: … and %s", command, analyzer.Plural(len(n.Bad())-i, "further line"))
 			break
 		}
 		info, _ := src.Info(ctx)
-		e.tell("%s: %s:%d: %s; the line is left out", command, notes.Path(beside(info.Name)), bad.Line, bad.Why)
+		e.Tell("%s: %s:%d: %s; the line is left out", command, notes.Path(cli.Beside(info.Name)), bad.Line, bad.Why)
 	}
 	return n, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/tui"
 )
 
@@ -52,13 +53,13 @@ state: open
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	e := env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
+	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
 	src, err := openCapture(e, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	j, err := e.judge(t.Context(), "test", name, src, false)
+	j, err := openJudged(t.Context(), e, "test", name, src, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/credential"
@@ -27,17 +28,17 @@ import (
 // or standard input for "-".
 //
 // It may also be the stream of a fleet: then it is what is in that now.
-func openCapture(e env, name string) (capture.Source, error) {
+func openCapture(e cli.Env, name string) (capture.Source, error) {
 	return (*sourceFlags)(nil).open(e, name)
 }
 
 // open is openCapture for a command that has the flags.
-func (o *sourceFlags) open(e env, name string) (capture.Source, error) {
+func (o *sourceFlags) open(e cli.Env, name string) (capture.Source, error) {
 	return o.follow(e, name, snapshot)
 }
 
 // follow is open for a command that follows the capture. A file grows by itself.
-func (o *sourceFlags) follow(e env, name string, follow following) (capture.Source, error) {
+func (o *sourceFlags) follow(e cli.Env, name string, follow following) (capture.Source, error) {
 	if fleet.IsAddress(name) {
 		return o.openFleet(context.Background(), e, name, follow)
 	}
@@ -48,11 +49,11 @@ func (o *sourceFlags) follow(e env, name string, follow following) (capture.Sour
 		return openStdin(e)
 	}
 	if scheme, _, is := strings.Cut(name, "://"); is && !strings.ContainsAny(scheme, `/\.`) {
-		return nil, usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
+		return nil, cli.Usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
 			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
 	}
-	if _, err := os.Stat(name); err != nil && likeAnAddress.MatchString(name) {
-		return nil, usage("%s is no file; a stream is nats://HOST:PORT/NAME", shownName(name))
+	if _, err := os.Stat(name); err != nil && cli.LikeAnAddress.MatchString(name) {
+		return nil, cli.Usage("%s is no file; a stream is nats://HOST:PORT/NAME", cli.ShownName(name))
 	}
 	return openFile(name)
 }
@@ -89,7 +90,7 @@ func isFolder(name string) bool {
 
 // tellGaps says what a capture lacks of the traffic that passed, for a command that does not judge it. Other formats
 // than ours do not say.
-func (e env) tellGaps(ctx context.Context, command string, src capture.Source) error {
+func tellGaps(ctx context.Context, e cli.Env, command string, src capture.Source) error {
 	if !isOurs(src) {
 		return nil
 	}
@@ -98,13 +99,13 @@ func (e env) tellGaps(ctx context.Context, command string, src capture.Source) e
 		return fmt.Errorf("%s: %w", command, err)
 	}
 	if n := info.LostExchanges; n > 0 {
-		e.tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analyzer.Plural(n, "exchange"))
+		e.Tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analyzer.Plural(n, "exchange"))
 	}
 	if info.Insecure {
-		e.tell("%s: %s: %s", command, info.Name, capture.InsecureText)
+		e.Tell("%s: %s: %s", command, info.Name, capture.InsecureText)
 	}
 	if info.Crashes > 0 {
-		e.tell("%s: %s: %s", command, info.Name, info.Crash)
+		e.Tell("%s: %s: %s", command, info.Name, info.Crash)
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func isText(name string) bool {
 }
 
 // openStdin copies standard input to a file, since sources read their file more than once.
-func openStdin(e env) (capture.Source, error) {
+func openStdin(e cli.Env) (capture.Source, error) {
 	tmp, err := os.CreateTemp("", "a2atap-stdin-*")
 	if err != nil {
 		return nil, fmt.Errorf("copy standard input to a file: %w", err)
@@ -158,10 +159,10 @@ type selection struct {
 func parseSelection(expr, agent string) (selection, error) {
 	f, err := filter.Parse(expr)
 	if err != nil {
-		return selection{}, usage("--filter %q: %w", expr, err)
+		return selection{}, cli.Usage("--filter %q: %w", expr, err)
 	}
-	if agent != "" && !agentName.MatchString(agent) {
-		return selection{}, usage("--agent %q cannot be the name of an agent, which is made of letters, digits, '.', '_' "+
+	if agent != "" && !cli.AgentName.MatchString(agent) {
+		return selection{}, cli.Usage("--agent %q cannot be the name of an agent, which is made of letters, digits, '.', '_' "+
 			"and '-', or is a host and a port", agent)
 	}
 	return selection{
@@ -184,24 +185,24 @@ func (s selection) match(x *capture.Exchange, facts reading.Facts) bool {
 
 // chooser returns which exchanges of a source are chosen. Command and name are what is said if it has to be judged.
 func (s selection) chooser(
-	ctx context.Context, e env, command, name string, src capture.Source,
+	ctx context.Context, e cli.Env, command, name string, src capture.Source,
 ) (func(*capture.Exchange) bool, error) {
 	if s.all() {
 		return func(*capture.Exchange) bool { return true }, nil
 	}
-	j, err := e.judge(ctx, command, name, src, false)
+	j, err := openJudged(ctx, e, command, name, src, false)
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close()
-	var chosen set
+	var chosen cli.Set
 	err = j.choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
 		if is {
-			chosen.add(row.Seq)
+			chosen.Add(row.Seq)
 		}
 		return true
 	})
-	return func(x *capture.Exchange) bool { return chosen.has(x.Seq) }, err
+	return func(x *capture.Exchange) bool { return chosen.Has(x.Seq) }, err
 }
 
 // choose calls f with the rows of exchanges from..to, in order, and whether each is chosen, until f returns false. Where
@@ -261,7 +262,7 @@ func (j *judged) choose(
 func (s selection) candidates(
 	ctx context.Context, src capture.Source, from uint64,
 ) (seqs iter.Seq2[uint64, error], ok bool) {
-	if p, is := src.(*progress); is {
+	if p, is := src.(*cli.Progress); is {
 		src = p.Source
 	}
 	index, ok := src.(capture.Index)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // The filter chooses the same findings of few exchanges, which are looked up, and of many, which are read through.
@@ -24,13 +26,13 @@ func TestSelectedFindings(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e := env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now}
+		e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now}
 		src, err := openCapture(e, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		j, err := e.judge(t.Context(), "check", name, src, false)
+		j, err := openJudged(t.Context(), e, "check", name, src, false)
 		if err != nil {
 			t.Fatal(err)
 		}

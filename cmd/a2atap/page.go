@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
@@ -56,7 +57,7 @@ func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) 
 }
 
 // exportPage checks a capture, and writes the exchanges that are chosen as a page.
-func exportPage(ctx context.Context, e env, o *exportOptions, name string, keep selection) error {
+func exportPage(ctx context.Context, e cli.Env, o *exportOptions, name string, keep selection) error {
 	defer limitMemory(e)()
 	c := &checker{
 		from: &o.from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
@@ -70,18 +71,18 @@ func exportPage(ctx context.Context, e env, o *exportOptions, name string, keep 
 	if err := c.addCapture(ctx, e, name, total); err != nil {
 		return err
 	}
-	if err := e.tellGaps(ctx, "export", c.page.open[0]); err != nil {
+	if err := tellGaps(ctx, e, "export", c.page.open[0]); err != nil {
 		return err
 	}
 	r, err := c.report(ctx, e, total)
 	if err != nil {
 		return err
 	}
-	if err := writeExport(e, o.output, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
+	if err := cli.WriteAnyway(e, o.output, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 		return err
 	}
 	for _, words := range r.Traffic.LeftOut() {
-		e.tell("export: %s", words)
+		e.Tell("export: %s", words)
 	}
 	return nil
 }

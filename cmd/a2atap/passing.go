@@ -95,7 +95,7 @@ func (p *recordPrinter) event(v analyzer.PassedEvent) {
 // text prints a line in which foreign text may be.
 func (p *recordPrinter) text(line ...piece) {
 	// Run prints to standard error, where paint is needed too: secrets may be kept.
-	fmt.Fprintln(p.e.Out, paint(p.e.colours(p.e.Out), line...)) //nolint:errcheck // a closed terminal ends no recording
+	fmt.Fprintln(p.e.Out, paint(p.e.Colours(p.e.Out), line...)) //nolint:errcheck // a closed terminal ends no recording
 }
 
 // object prints a value as a JSON object with a first member type.

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/playback"
 )
 
-func newPlayback(e env) *cobra.Command {
+func newPlayback(e cli.Env) *cobra.Command {
 	o := playbackFlags{}
 	cmd := &cobra.Command{
 		Use:   "playback CAPTURE --listen ADDR",
@@ -56,7 +57,7 @@ It runs until it is interrupted. Exit status: 0 all requests were matched or for
 	return withArgs(cmd, 1, 1)
 }
 
-func playBack(ctx context.Context, e env, o playbackFlags, name string) error {
+func playBack(ctx context.Context, e cli.Env, o playbackFlags, name string) error {
 	options, err := o.playback(e)
 	if err != nil {
 		return err
@@ -66,10 +67,10 @@ func playBack(ctx context.Context, e env, o playbackFlags, name string) error {
 		return err
 	}
 	s := &stage{env: e, flags: &o, options: options, notes: newPlaybackNotes()}
-	if s.allowed, err = parseAllowedHosts(o.allowHosts); err != nil {
+	if s.allowed, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
 		return err
 	}
-	if s.dialer, err = e.dialer(&o.reach); err != nil {
+	if s.dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
 	if s.ship, err = o.ship.beside(e, o.capture); err != nil {
@@ -80,18 +81,18 @@ func playBack(ctx context.Context, e env, o playbackFlags, name string) error {
 		return err
 	}
 	defer src.Close()
-	if err := e.tellGaps(ctx, "playback", src); err != nil {
+	if err := tellGaps(ctx, e, "playback", src); err != nil {
 		return err
 	}
 	defer s.close()
 	if err := s.cast(ctx, name, src, places); err != nil {
-		var code *exit
+		var code *cli.Exit
 		if errors.As(err, &code) {
 			return err
 		}
 		return fmt.Errorf("playback %s: %w", name, err)
 	}
-	ctx, cancel := untilInterrupted(ctx, e)
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	if err := s.serve(ctx); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (s *stage) verdict() error {
 		}
 		report := r.player.Report()
 		for _, u := range report.Unused {
-			s.env.tell("not requested: exchange %d %s", u.Exchange, u.Operation)
+			s.env.Tell("not requested: exchange %d %s", u.Exchange, u.Operation)
 		}
 		fmt.Fprintf(s.env.Err, "%s: %s\n", who, report.Verdict())
 		missed = missed || report.Missed > 0
@@ -117,16 +118,16 @@ func (s *stage) verdict() error {
 	}
 	switch {
 	case missed:
-		return &exit{code: exitFindings}
+		return &cli.Exit{Code: cli.ExitFindings}
 	case silent && !s.flags.allowEmpty:
-		return &exit{code: exitInconclusive}
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }
 
 // A stage is where the agents of a capture are played.
 type stage struct {
-	env     env
+	env     cli.Env
 	flags   *playbackFlags
 	options playback.Options
 	dialer  *outbound.Dialer
@@ -173,7 +174,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 	var named []string
 	for _, at := range places {
 		if at.name != "" && !slices.Contains(agents, at.name) {
-			return usage("--listen %s=%s: the capture has no calls to an agent of that name; it has calls to %s",
+			return cli.Usage("--listen %s=%s: the capture has no calls to an agent of that name; it has calls to %s",
 				at.name, at.listen, orNone(agents))
 		}
 		named = append(named, at.name)
@@ -193,7 +194,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 		}
 		player, err := playback.New(ctx, src, o)
 		if errors.Is(err, playback.ErrNoValue) {
-			return usage("--match: %w", err)
+			return cli.Usage("--match: %w", err)
 		}
 		if err != nil {
 			return err
@@ -220,7 +221,7 @@ func (s *stage) crowd(agents, named []string) {
 		return isOneOf(a, named) || s.flags.agent != "" && a != s.flags.agent
 	})
 	if len(rest) > 1 {
-		s.env.notice(fmt.Sprintf("playback: %s answer at one address, where a client finds one card only; give each an "+
+		s.env.Notice(fmt.Sprintf("playback: %s answer at one address, where a client finds one card only; give each an "+
 			"address of its own with --listen NAME=ADDR, or choose one with --agent NAME", strings.Join(rest, ", ")))
 	}
 }

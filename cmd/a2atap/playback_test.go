@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -21,7 +22,7 @@ func inBackground(t *testing.T, args ...string) (stop func() (code int, said str
 	said := &lockedBuffer{}
 	ended := make(chan int, 1)
 	go func() {
-		e := env{In: strings.NewReader(""), Out: io.Discard, Err: said, Now: time.Now, Getenv: os.Getenv}
+		e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: said, Now: time.Now, Getenv: os.Getenv}
 		ended <- run(ctx, e, args)
 	}()
 	return func() (int, string) {
@@ -36,7 +37,7 @@ func TestPlaybackForAnOrchestrator(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir := t.TempDir()
 	file := filepath.Join(dir, "demo.a2atap")
-	e := env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: os.Getenv}
+	e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: os.Getenv}
 	if code := run(t.Context(), e, []string{"demo", "-o", file}); code != 0 {
 		t.Fatalf("demo ends with %d", code)
 	}

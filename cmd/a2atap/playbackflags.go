@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client/setup"
@@ -69,7 +70,7 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each address to `FILE` once they are listening")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
-	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
+	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if no request came")
 }
 
@@ -86,8 +87,8 @@ func (o *playbackFlags) places() (list []playedAt, err error) {
 	for _, text := range flags {
 		var at playedAt
 		if name, addr, found := strings.Cut(text, "="); found {
-			if !agentName.MatchString(name) {
-				return nil, usage("--listen %s: %q cannot be the name of an agent; write NAME=ADDR", text, name)
+			if !cli.AgentName.MatchString(name) {
+				return nil, cli.Usage("--listen %s: %q cannot be the name of an agent; write NAME=ADDR", text, name)
 			}
 			at = playedAt{name, addr}
 		} else {
@@ -95,14 +96,14 @@ func (o *playbackFlags) places() (list []playedAt, err error) {
 		}
 		if slices.ContainsFunc(list, func(other playedAt) bool { return other.name == at.name }) {
 			if at.name == "" {
-				return nil, usage("--listen is given twice without a name; write --listen NAME=ADDR for each agent")
+				return nil, cli.Usage("--listen is given twice without a name; write --listen NAME=ADDR for each agent")
 			}
-			return nil, usage("--listen %s: the agent has an address already", text)
+			return nil, cli.Usage("--listen %s: the agent has an address already", text)
 		}
 		if at.name != "" && o.agent != "" {
-			return nil, usage("--agent %s and --listen %s both say which agent is played; use one", o.agent, text)
+			return nil, cli.Usage("--agent %s and --listen %s both say which agent is played; use one", o.agent, text)
 		}
-		if err := localOnly(at.listen, o.allowRemote); err != nil {
+		if err := cli.LocalOnly(at.listen, o.allowRemote); err != nil {
 			return nil, err
 		}
 		list = append(list, at)
@@ -111,38 +112,38 @@ func (o *playbackFlags) places() (list []playedAt, err error) {
 }
 
 // playback turns flags into what the package takes, but for what is of each agent.
-func (o *playbackFlags) playback(e env) (out playback.Options, err error) {
+func (o *playbackFlags) playback(e cli.Env) (out playback.Options, err error) {
 	out = playback.Options{
 		BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp), Remote: o.allowRemote,
 		OnMiss: func(m playback.Miss) {
 			fmt.Fprintf(e.Err, "playback: not matched: %s\n", analyzer.Clean(credential.WithoutUserinfo(m.String())))
 		},
-		OnNotice: e.notice,
+		OnNotice: e.Notice,
 	}
 	for _, text := range o.match {
 		switch {
 		case strings.HasPrefix(text, "/"):
 			out.Pointers = append(out.Pointers, text)
 		case out.Match != "":
-			return out, usage("--match is both %s and %s; use one, and pointers such as /message/parts/0/text beside it",
+			return out, cli.Usage("--match is both %s and %s; use one, and pointers such as /message/parts/0/text beside it",
 				out.Match, text)
 		default:
 			out.Match = playback.Match(text)
-			if err := choose("word for --match", text,
+			if err := cli.Choose("word for --match", text,
 				string(playback.ByOperation), string(playback.ByShape), string(playback.ByValue)); err != nil {
 				return out, err
 			}
 		}
 	}
-	if err := choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
+	if err := cli.Choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
 		return out, err
 	}
 	if o.breakAfter < 0 {
-		return out, usage("--break-after %d: write a number of events, or 0 to cut no stream", o.breakAfter)
+		return out, cli.Usage("--break-after %d: write a number of events, or 0 to cut no stream", o.breakAfter)
 	}
 	if o.speed != "max" {
 		if out.Speed, err = strconv.ParseFloat(o.speed, 64); err != nil || !(out.Speed > 0) {
-			return out, usage("--speed %q: write a factor above 0, or max", o.speed)
+			return out, cli.Usage("--speed %q: write a factor above 0, or max", o.speed)
 		}
 	}
 	out.Faults, err = o.faults()
@@ -163,7 +164,7 @@ func (o *playbackFlags) faults() (list []playback.Fault, err error) {
 		for _, text := range kind.values {
 			f, err := kind.parse(text)
 			if err != nil {
-				return nil, usage("%s: %w", kind.flag, err)
+				return nil, cli.Usage("%s: %w", kind.flag, err)
 			}
 			list = append(list, f)
 		}
@@ -181,26 +182,26 @@ func (o *playbackFlags) forwards(at []playedAt) (map[string]*url.URL, error) {
 		}
 		switch {
 		case !slices.ContainsFunc(at, func(p playedAt) bool { return p.name == name }) && name != "":
-			return nil, usage("--on-miss %s: no --listen %s=ADDR says where that agent is played", text, name)
+			return nil, cli.Usage("--on-miss %s: no --listen %s=ADDR says where that agent is played", text, name)
 		case name == "" && len(at) > 1:
-			return nil, usage("--on-miss %s: several agents are played; write --on-miss NAME=%s", text, text)
+			return nil, cli.Usage("--on-miss %s: several agents are played; write --on-miss NAME=%s", text, text)
 		case name == "":
 			name = at[0].name
 		}
 		if said[name] {
-			return nil, usage("--on-miss %s: what is unmatched gets one answer; --on-miss is given twice for it", text)
+			return nil, cli.Usage("--on-miss %s: what is unmatched gets one answer; --on-miss is given twice for it", text)
 		}
 		said[name] = true
 		to, forward := strings.CutPrefix(what, "forward=")
 		if !forward {
 			if what != "error" {
-				return nil, usage("--on-miss %s: write error, or forward=URL", text)
+				return nil, cli.Usage("--on-miss %s: write error, or forward=URL", text)
 			}
 			continue
 		}
 		u, err := url.Parse(to)
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, usage("--on-miss: forward= needs the URL of an agent, such as forward=http://127.0.0.1:9001/spec, " +
+			return nil, cli.Usage("--on-miss: forward= needs the URL of an agent, such as forward=http://127.0.0.1:9001/spec, " +
 				"without a password")
 		}
 		out[name] = u

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/hostname"
 )
@@ -16,7 +17,7 @@ import (
 // serve plays until the context ends. With a capture, a tap stands in front of each player.
 func (s *stage) serve(ctx context.Context) error {
 	o := s.flags
-	if err := removeReady(o.readyFile); err != nil {
+	if err := cli.RemoveReady(o.readyFile); err != nil {
 		return err
 	}
 	var listeners []net.Listener
@@ -33,7 +34,7 @@ func (s *stage) serve(ctx context.Context) error {
 		l, err := net.Listen("tcp", listen)
 		if err != nil {
 			return fmt.Errorf("listen for playback on %s: %w; choose another port with --listen, or 0 for a free one",
-				listen, netCause(err))
+				listen, cli.NetCause(err))
 		}
 		listeners = append(listeners, l)
 		r.url = "http://" + l.Addr().String() + r.player.Path()
@@ -47,7 +48,7 @@ func (s *stage) serve(ctx context.Context) error {
 		}
 		defer func() {
 			if _, _, err := recording.stop(); err != nil {
-				s.env.notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
+				s.env.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
 			}
 		}()
 		taps := recording.proxy.Taps()
@@ -70,7 +71,7 @@ func (s *stage) serve(ctx context.Context) error {
 		}
 		served.Go(func() {
 			defer cancel() // the others end with it
-			errs[i] = serve(ctx, listeners[i], checkHosts(s.env, r.player, listen, listeners[i], s.allowed))
+			errs[i] = cli.Serve(ctx, listeners[i], cli.CheckHosts(s.env, r.player, listen, listeners[i], s.allowed))
 		})
 	}
 	served.Wait()
@@ -107,7 +108,7 @@ func (s *stage) loops(shown func(i int) string) error {
 	for _, r := range s.roles {
 		u := r.forward
 		if u != nil && own[u.Port()] && hostname.IsLoopback(hostname.Normal(u.Hostname())) {
-			return usage("--on-miss forward=%s: playback itself listens there, which would be a loop; give the address of a "+
+			return cli.Usage("--on-miss forward=%s: playback itself listens there, which would be a loop; give the address of a "+
 				"live agent", u)
 		}
 	}
@@ -124,25 +125,25 @@ func (s *stage) announce(shown func(i int) string) error {
 			return err
 		}
 	}
-	s.env.tell("when the recorded answers to a request run out: %s", s.flags.usedUp)
+	s.env.Tell("when the recorded answers to a request run out: %s", s.flags.usedUp)
 	for _, r := range s.roles {
 		if u := r.forward; u != nil {
-			s.env.notice(fmt.Sprintf("what nothing matches at %s goes to the live agent at %s", r.called(), u.Redacted()))
+			s.env.Notice(fmt.Sprintf("what nothing matches at %s goes to the live agent at %s", r.called(), u.Redacted()))
 		}
 	}
 	for _, f := range s.options.Faults {
-		s.env.notice("playback makes faults: " + f.String())
+		s.env.Notice("playback makes faults: " + f.String())
 	}
 	if n := s.flags.breakAfter; n > 0 {
-		s.env.notice(fmt.Sprintf("playback makes faults: each stream is cut after %d events", n))
+		s.env.Notice(fmt.Sprintf("playback makes faults: each stream is cut after %d events", n))
 	}
-	return writeReady(s.flags.readyFile, ready.String())
+	return cli.WriteReady(s.flags.readyFile, ready.String())
 }
 
 // record opens a tap in front of each player.
 func (s *stage) record() (*recording, error) {
 	o := s.flags
-	key, err := s.env.redactionKey(o.redactKey)
+	key, err := redactionKey(s.env, o.redactKey)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (s *stage) record() (*recording, error) {
 	}
 	return startRecording(recordingOptions{
 		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: s.allowed,
-		onNotice: s.env.notice, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
-		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship, onShip: s.env.ship,
+		onNotice: s.env.Notice, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
+		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship, onShip: func(v shipEvent) { tellShipping(s.env, v) },
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
 )
@@ -35,7 +36,7 @@ type probeOptions struct {
 	ship      shipFlags
 }
 
-func newProbe(e env) *cobra.Command {
+func newProbe(e cli.Env) *cobra.Command {
 	o := probeOptions{}
 	cmd := &cobra.Command{
 		Use:   "probe [NAME=]URL [[NAME=]URL2]",
@@ -97,7 +98,7 @@ not be written; 4 nothing was proved, the run was interrupted, or the agent was 
 	return withArgs(cmd, 0, 2)
 }
 
-func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error {
+func runProbe(ctx context.Context, e cli.Env, o *probeOptions, args []string) error {
 	if o.list {
 		return o.listScenarios(e, args)
 	}
@@ -119,7 +120,7 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	}
 	agents, err := o.target.agents(e, args)
 	if err != nil {
-		return asUsage(err)
+		return cli.AsUsage(err)
 	}
 	hooks, err := o.webhook.options(e, "probe")
 	if err != nil {
@@ -142,16 +143,16 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 // check refuses flags that cannot be used, and returns the gate.
 func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
 	if len(args) == 0 {
-		return 0, usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
+		return 0, cli.Usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
 	}
-	if err := choose("format", o.format, report.Formats()...); err != nil {
+	if err := cli.Choose("format", o.format, report.Formats()...); err != nil {
 		return 0, err
 	}
 	switch {
 	case o.parallel < 1:
-		return 0, usage("--parallel %d: write 1 or more", o.parallel)
+		return 0, cli.Usage("--parallel %d: write 1 or more", o.parallel)
 	case o.wait < 0:
-		return 0, usage("--wait %v: write a time above 0, such as 30s", o.wait)
+		return 0, cli.Usage("--wait %v: write a time above 0, such as 30s", o.wait)
 	}
 	if err := o.webhook.check(); err != nil {
 		return 0, err
@@ -161,7 +162,7 @@ func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
 
 // A probeRun is one call of the command.
 type probeRun struct {
-	e         env
+	e         cli.Env
 	o         *probeOptions
 	gate      analyzer.Severity
 	scenarios []*probe.Scenario
@@ -179,13 +180,13 @@ func (r *probeRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asking, cancel := untilInterrupted(ctx, r.e)
+	asking, cancel := cli.UntilInterrupted(ctx, r.e)
 	defer cancel()
-	whole := &report.Report{Gate: r.gate, Tool: tool()}
+	whole := &report.Report{Gate: r.gate, Tool: cli.Tool()}
 	failed := r.ask(asking, record, whole)
 	failed = errors.Join(failed, record.Close())
 	if r.o.capture != "" {
-		r.e.keepReading(context.WithoutCancel(ctx), "probe", r.o.capture)
+		keepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.capture)
 	}
 	if whole.Tests == nil {
 		return failed
@@ -197,7 +198,7 @@ func (r *probeRun) run(ctx context.Context) error {
 		whole.Directions = r.directions(whole)
 	}
 	r.waived.apply(whole, r.e.Now())
-	written := writeOutput(r.e, r.o.output, func(w io.Writer) error { return r.write(w, whole) })
+	written := cli.WriteOutput(r.e, r.o.output, func(w io.Writer) error { return r.write(w, whole) })
 	r.waived.tell(r.e)
 	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())
 	if failed = errors.Join(failed, written); failed != nil {
@@ -211,17 +212,17 @@ func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.R
 	for _, a := range r.agents {
 		options := r.options(a)
 		options.Sink, options.Seq = record.sink, record.last()
-		show := progress{w: r.e.Err, what: "probe " + a.name, began: r.e.Now()}
+		show := cli.Progress{W: r.e.Err, What: "probe " + a.name, Began: r.e.Now()}
 		var cases, done uint64
 		options.OnCases = func(n int) { cases = uint64(n) }
-		if r.e.showsProgress() {
+		if r.e.ShowsProgress() {
 			options.OnResult = func(*probe.Result) {
 				done++
-				show.count("scenario", done, cases)
+				show.Count("scenario", done, cases)
 			}
 		}
 		result, err := probe.Run(ctx, a.setup.URL, options)
-		show.clear()
+		show.Clear()
 		if result != nil {
 			whole.Tests = append(whole.Tests, suiteOf(a.name, result, ctx.Err() != nil))
 		}
@@ -229,10 +230,10 @@ func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.R
 		case ctx.Err() != nil && result != nil:
 			return nil // the report says that it was interrupted
 		case errors.Is(err, probe.ErrSkill):
-			return usage("%w", err)
+			return cli.Usage("%w", err)
 		case errors.Is(err, probe.ErrWebhook):
 			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
-				r.o.webhook.listen, netCause(err))
+				r.o.webhook.listen, cli.NetCause(err))
 		case err != nil:
 			return err
 		}
@@ -244,9 +245,9 @@ func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.R
 func (r *probeRun) exit(whole *report.Report) error {
 	switch whole.Status() {
 	case analyzer.StatusFindings:
-		return &exit{code: exitFindings}
+		return &cli.Exit{Code: cli.ExitFindings}
 	case analyzer.StatusClean:
 		return nil
 	}
-	return &exit{code: exitInconclusive}
+	return &cli.Exit{Code: cli.ExitInconclusive}
 }

@@ -16,6 +16,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -46,7 +47,7 @@ func failing(t *testing.T, n int32, fail func(*httptest.Server, http.ResponseWri
 // runInside runs a command line in this process.
 func runInside(ctx context.Context, args ...string) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
-	e := env{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Getenv: os.Getenv}
+	e := cli.Env{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Getenv: os.Getenv}
 	code = run(ctx, e, args)
 	return code, stdout.String(), stderr.String()
 }
@@ -61,12 +62,12 @@ func TestProbeOfAnAgentThatDies(t *testing.T) { // not parallel: nobody else may
 		s.CloseClientConnections()
 	})
 	code, out, errs := runInside(t.Context(), "probe", url, "--parallel", "1", "--timeout", "10s")
-	if code != exitFindings || !strings.Contains(out, "\nCRITICAL ") || !strings.Contains(errs, " critical") ||
+	if code != cli.ExitFindings || !strings.Contains(out, "\nCRITICAL ") || !strings.Contains(errs, " critical") ||
 		!strings.Contains(out, "not asked: the agent was gone") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
-	if code, _, _ = runInside(t.Context(), "probe", url); code != exitFailed {
-		t.Errorf("exit %d where nobody is, want %d", code, exitFailed)
+	if code, _, _ = runInside(t.Context(), "probe", url); code != cli.ExitFailed {
+		t.Errorf("exit %d where nobody is, want %d", code, cli.ExitFailed)
 	}
 }
 
@@ -81,10 +82,10 @@ func TestProbeThatIsInterrupted(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "kept.a2atap")
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	code, out, errs := runInside(ctx, "probe", url, "--parallel", "1", "--capture", kept)
-	if code != exitInconclusive || !strings.Contains(out, "passed") || !strings.Contains(errs, "; interrupted") {
+	if code != cli.ExitInconclusive || !strings.Contains(out, "passed") || !strings.Contains(errs, "; interrupted") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
-	if code, out, errs = runInside(t.Context(), "show", kept); code != exitOK || !strings.Contains(out, "GetAgentCard") {
+	if code, out, errs = runInside(t.Context(), "show", kept); code != cli.ExitOK || !strings.Contains(out, "GetAgentCard") {
 		t.Errorf("the capture: exit %d\n%s%s", code, out, errs)
 	}
 }
@@ -116,7 +117,7 @@ func TestProtocolsToProbe(t *testing.T) {
 		if err := probeFlags(&o).Parse(strings.Fields(flags)); err != nil {
 			t.Fatal(err)
 		}
-		agents, err := o.agents(env{Getenv: os.Getenv}, []string{"http://127.0.0.1:1"})
+		agents, err := o.agents(cli.Env{Getenv: os.Getenv}, []string{"http://127.0.0.1:1"})
 		if err != nil {
 			t.Errorf("%s: %v", flags, err)
 			continue
@@ -149,7 +150,7 @@ func TestNamesOfProbedAgents(t *testing.T) {
 		if err := probeFlags(&o).Parse(nil); err != nil {
 			t.Fatal(err)
 		}
-		agents, err := o.agents(env{Getenv: os.Getenv}, strings.Fields(args))
+		agents, err := o.agents(cli.Env{Getenv: os.Getenv}, strings.Fields(args))
 		if err != nil {
 			t.Errorf("%s: %v", args, err)
 			continue

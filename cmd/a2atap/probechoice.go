@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -34,14 +35,14 @@ func (c *probeChoice) register(f *pflag.FlagSet) {
 func (c *probeChoice) scenarios() ([]*probe.Scenario, error) {
 	list, err := probe.Suite(c.suite)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, cli.Usage("%w", err)
 	}
 	for _, word := range slices.Concat(c.only, c.not) {
 		if _, err := path.Match(word, ""); err != nil {
-			return nil, usage("invalid pattern %q: %w; write an id, a name such as rest/card, or a tag", word, err)
+			return nil, cli.Usage("invalid pattern %q: %w; write an id, a name such as rest/card, or a tag", word, err)
 		}
 		if !slices.ContainsFunc(list, func(s *probe.Scenario) bool { return mayMatch(word, s) }) {
-			return nil, usage("no scenario is %q; a2atap probe --list names them%s", word, nearest(word, scenarioWords(list)))
+			return nil, cli.Usage("no scenario is %q; a2atap probe --list names them%s", word, cli.Nearest(word, scenarioWords(list)))
 		}
 	}
 	chosen := slices.DeleteFunc(slices.Clone(list), func(s *probe.Scenario) bool {
@@ -97,11 +98,11 @@ type listedScenario struct {
 }
 
 // listScenarios prints the scenarios that are chosen.
-func (o *probeOptions) listScenarios(e env, args []string) error {
+func (o *probeOptions) listScenarios(e cli.Env, args []string) error {
 	if len(args) > 0 {
-		return usage("probe --list asks nobody; leave out %q", args[0])
+		return cli.Usage("probe --list asks nobody; leave out %q", args[0])
 	}
-	if err := choose("format of a list", o.format, "text", "json"); err != nil {
+	if err := cli.Choose("format of a list", o.format, "text", "json"); err != nil {
 		return err
 	}
 	list, err := o.choice.scenarios()
@@ -111,7 +112,7 @@ func (o *probeOptions) listScenarios(e env, args []string) error {
 	list = slices.DeleteFunc(list, func(s *probe.Scenario) bool {
 		return slices.ContainsFunc(o.choice.not, func(word string) bool { return matchesScenario(word, s) })
 	})
-	return writeOutput(e, o.output, func(w io.Writer) error {
+	return cli.WriteOutput(e, o.output, func(w io.Writer) error {
 		if o.format == "json" {
 			out := make([]listedScenario, 0, len(list))
 			for _, s := range list {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/probe"
 )
 
@@ -18,15 +19,15 @@ func parsePrompts(flags []string) (map[probe.Behavior]string, error) {
 		behavior := probe.Behavior(name)
 		switch {
 		case !ok || strings.TrimSpace(text) == "":
-			return nil, usage("--prompt %q: write BEHAVIOR=TEXT, such as task-cancel='count to a million'", flag)
+			return nil, cli.Usage("--prompt %q: write BEHAVIOR=TEXT, such as task-cancel='count to a million'", flag)
 		case !slices.Contains(probe.Behaviors(), behavior):
 			var known []string
 			for _, b := range probe.Behaviors() {
 				known = append(known, string(b))
 			}
-			return nil, choose("behavior for --prompt", name, known...)
+			return nil, cli.Choose("behavior for --prompt", name, known...)
 		case prompts[behavior] != "":
-			return nil, usage("--prompt %s is given twice", name)
+			return nil, cli.Usage("--prompt %s is given twice", name)
 		}
 		prompts[behavior] = text
 	}

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -31,7 +32,7 @@ type probeRecord struct {
 }
 
 // record opens the record.
-func (o *probeOptions) record(e env, agents probeAgents, ship *shipTo) (*probeRecord, error) {
+func (o *probeOptions) record(e cli.Env, agents probeAgents, ship *shipTo) (*probeRecord, error) {
 	name := o.capture
 	if name == "" {
 		name = "probe"
@@ -41,20 +42,20 @@ func (o *probeOptions) record(e env, agents probeAgents, ship *shipTo) (*probeRe
 	key := redact.NewKey()
 	if o.capture != "" {
 		var err error
-		if key, err = e.redactionKey(o.redactKey); err != nil {
+		if key, err = redactionKey(e, o.redactKey); err != nil {
 			return nil, err
 		}
-		if err := notAStream(o.capture); err != nil {
+		if err := cli.NotAStream(o.capture); err != nil {
 			return nil, err
 		}
-		store, err := bolt.Open(o.capture, named(bolt.Options{Tool: toolName()}, key))
+		store, err := bolt.Open(o.capture, named(bolt.Options{Tool: cli.ToolName()}, key))
 		if err != nil {
 			return nil, err
 		}
 		if err := mayShip(ship, o.capture, store); err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
-		r.shipment = startShipment(ship, o.capture, store, nil, e.ship)
+		r.shipment = startShipment(ship, o.capture, store, nil, func(v shipEvent) { tellShipping(e, v) })
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}

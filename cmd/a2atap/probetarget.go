@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/probe"
@@ -103,7 +104,7 @@ func (list probeAgents) hide(err error) error {
 var withName = regexp.MustCompile(`^([A-Za-z0-9._-]+)=(.*)$`)
 
 // agents reads the flags for each agent.
-func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
+func (o *probeTarget) agents(e cli.Env, args []string) (probeAgents, error) {
 	about, err := o.about(e)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		if m := withName.FindStringSubmatch(arg); m != nil {
 			a.name, arg = m[1], m[2]
 		}
-		world := e.world(about.Dialer)
+		world := e.World(about.Dialer)
 		flags := o.flags
 		second := i > 0 && o.auth2 != ""
 		if second { // what lets in at the first agent is not for the second
@@ -131,7 +132,7 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		}
 		u, err := url.Parse(a.setup.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			if err := checkScheme(a.setup.Mask.Text(arg)); err != nil {
+			if err := cli.CheckScheme(a.setup.Mask.Text(arg)); err != nil {
 				return nil, err
 			}
 			return nil, fmt.Errorf("invalid URL of an agent %q; write http://HOST:PORT/PATH", a.setup.Mask.Text(arg))
@@ -189,7 +190,7 @@ func (list probeAgents) call() error {
 }
 
 // about returns what is the same for all agents.
-func (o *probeTarget) about(e env) (probe.Options, error) {
+func (o *probeTarget) about(e cli.Env) (probe.Options, error) {
 	about := probe.Options{Skills: o.skills, Drive: probe.Drive(o.drive), Patch: o.patch, Timeout: o.flags.Timeout}
 	for _, word := range []struct {
 		what, word string
@@ -203,7 +204,7 @@ func (o *probeTarget) about(e env) (probe.Options, error) {
 		if word.word == "" {
 			continue
 		}
-		if err := choose(word.what, word.word, word.known...); err != nil {
+		if err := cli.Choose(word.what, word.word, word.known...); err != nil {
 			return about, err
 		}
 	}
@@ -213,7 +214,7 @@ func (o *probeTarget) about(e env) (probe.Options, error) {
 	}
 	reach := o.reach
 	reach.Authorities = append(slices.Clip(reach.Authorities), o.ca...)
-	about.Dialer, err = e.dialer(&reach)
+	about.Dialer, err = e.Dialer(&reach)
 	return about, err
 }
 
@@ -237,7 +238,7 @@ func (o *probeTarget) speak(a *probeAgent) error {
 		}
 	}
 	if len(left) == 0 {
-		return usage("--protocol, --protocol-version, --dialect and --binding leave no protocol to speak")
+		return cli.Usage("--protocol, --protocol-version, --dialect and --binding leave no protocol to speak")
 	}
 	narrowed := o.flags.Protocol+o.flags.A2AVersion+o.dialect+o.binding != ""
 	if narrowed {

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
 )
 
 // A waiver accepts the failure of tests.
@@ -39,7 +40,7 @@ func readWaivers(file string) (*waivers, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the waivers %s: %w", file, cause(err))
+		return nil, fmt.Errorf("read the waivers %s: %w", file, cli.Cause(err))
 	}
 	list, err := parseWaivers(text)
 	if err != nil {
@@ -114,14 +115,14 @@ func (w *waivers) apply(r *report.Report, now time.Time) {
 }
 
 // tell says which waivers have expired, and which match no failure.
-func (w *waivers) tell(e env) {
+func (w *waivers) tell(e cli.Env) {
 	for i := range w.list {
 		one := &w.list[i]
 		switch {
 		case one.over:
-			e.tell("a2atap: %s: the waiver of %s has expired on %s", w.file, analyzer.Clean(one.Test), one.Until)
+			e.Tell("a2atap: %s: the waiver of %s has expired on %s", w.file, analyzer.Clean(one.Test), one.Until)
 		case !one.used:
-			e.tell("a2atap: %s: the waiver of %s matches no failure; it can be removed", w.file, analyzer.Clean(one.Test))
+			e.Tell("a2atap: %s: the waiver of %s matches no failure; it can be removed", w.file, analyzer.Clean(one.Test))
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/peers"
@@ -78,11 +79,11 @@ func TestPromptfoo(t *testing.T) {
 		if !r.Success {
 			t.Errorf("%s: %q: failed with %s, output %q", r.Provider.Label, r.Vars.Prompt, r.Error, r.Response.Output)
 		}
-		text, _ := s.send(t, r, "text", exitOK)
+		text, _ := s.send(t, r, "text", cli.ExitOK)
 		if diff := cmp.Diff(r.Response.Output+"\n", text); diff != "" {
 			t.Errorf("%s: %q: send prints another text (-promptfoo +send):\n%s", r.Provider.Label, r.Vars.Prompt, diff)
 		}
-		text, _ = s.send(t, r, "json", exitOK)
+		text, _ = s.send(t, r, "json", cli.ExitOK)
 		var ours promptfooResponse
 		if err := json.Unmarshal([]byte(text), &ours); err != nil {
 			t.Fatal(err)
@@ -92,7 +93,7 @@ func TestPromptfoo(t *testing.T) {
 		}
 	}
 	for _, r := range failures {
-		text, said := s.send(t, r, "text", exitFindings)
+		text, said := s.send(t, r, "text", cli.ExitFindings)
 		if r.Success || !strings.HasSuffix(r.Error, ": "+strings.TrimSpace(text)) || said == "" {
 			t.Errorf("%s: %q: promptfoo says %q, send %q and %q", r.Provider.Label, r.Vars.Prompt, r.Error, text, said)
 		}
@@ -248,7 +249,7 @@ func (s *promptfooStage) check(t *testing.T) {
 			t.Logf("%s", &result.Findings[i])
 		}
 	}
-	if code, said := runQuietly(t, "check", s.capture.path); code != exitOK {
+	if code, said := runQuietly(t, "check", s.capture.path); code != cli.ExitOK {
 		t.Errorf("check ends with %d: %s", code, said)
 	}
 	stored := s.capture.unpacked(t)
@@ -289,7 +290,7 @@ func (s *promptfooStage) send(t *testing.T, r promptfooResult, output string, st
 func (s *promptfooStage) ask(t *testing.T, way promptfooWay, prompt, output string) (printed, said string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	e := env{
+	e := cli.Env{
 		In: strings.NewReader(""), Out: &out, Err: &err, Now: time.Now,
 		Getenv: func(name string) string { return promptfooSecrets[name] },
 	}

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
@@ -49,20 +50,20 @@ const formatOutside = 2
 // spoolFrom is how many exchanges a capture has whose reading is put into a file before it is kept, and not in memory.
 const spoolFrom = 20_000
 
-// judgeWith returns what judging a capture with further options comes to. It is neither kept nor read.
-func (e env) judgeWith(
-	ctx context.Context, command, name string, src capture.Source, options []analyzer.EngineOption,
+// openJudgedWith returns what judging a capture with further options comes to. It is neither kept nor read.
+func openJudgedWith(
+	ctx context.Context, e cli.Env, command, name string, src capture.Source, options []analyzer.EngineOption,
 ) (*judged, error) {
-	k := e.keeperOf(ctx, command, name, src)
+	k := keeperOf(ctx, e, command, name, src)
 	k.mark, k.options = nil, options
 	return k.judge(ctx)
 }
 
-// judge returns what judging a capture came to. If it was judged by these rules that is read; otherwise, or if again is
+// openJudged returns what judging a capture came to. If it was judged by these rules that is read; otherwise, or if again is
 // true, the capture is judged now, and the reading kept: in the capture, in a file beside it, or for this call only. It
 // says so in a line, which begins with the command.
-func (e env) judge(ctx context.Context, command, name string, src capture.Source, again bool) (*judged, error) {
-	k := e.keeperOf(ctx, command, name, src)
+func openJudged(ctx context.Context, e cli.Env, command, name string, src capture.Source, again bool) (*judged, error) {
+	k := keeperOf(ctx, e, command, name, src)
 	if !again {
 		if j := k.read(ctx); j != nil {
 			return j, nil
@@ -73,7 +74,7 @@ func (e env) judge(ctx context.Context, command, name string, src capture.Source
 
 // A keeper knows where the reading of a capture is, or goes.
 type keeper struct {
-	e       env
+	e       cli.Env
 	command string
 	name    string
 	src     capture.Source
@@ -85,7 +86,7 @@ type keeper struct {
 	quiet   bool // that it is made is said by somebody else
 }
 
-func (e env) keeperOf(ctx context.Context, command, name string, src capture.Source) *keeper {
+func keeperOf(ctx context.Context, e cli.Env, command, name string, src capture.Source) *keeper {
 	k := &keeper{e: e, command: command, name: name, src: src, store: storeOf(src)}
 	var err error
 	if k.info, err = src.Info(ctx); err != nil || k.info.Live {
@@ -113,7 +114,7 @@ func storeOf(src capture.Source) *bolt.Reader {
 		return src
 	case hiddenReader:
 		return src.reader
-	case *progress:
+	case *cli.Progress:
 		return storeOf(src.Source)
 	}
 	return nil
@@ -132,7 +133,7 @@ func (k *keeper) read(ctx context.Context) *judged {
 	shelf, err := bolt.OpenShelf(k.beside)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			k.e.tell("%s: %s cannot be read and is made anew: %v", k.command, k.beside, err)
+			k.e.Tell("%s: %s cannot be read and is made anew: %v", k.command, k.beside, err)
 		}
 		return nil
 	}
@@ -148,7 +149,7 @@ func (k *keeper) open(ctx context.Context, shelf capture.Shelf, where string) *k
 	r, err := kept.Open(ctx, shelf, rules.All)
 	switch {
 	case errors.Is(err, capture.ErrDamagedEntry):
-		k.e.tell("%s: %s: %v; it is judged anew", k.command, where, err)
+		k.e.Tell("%s: %s: %v; it is judged anew", k.command, where, err)
 	case err == nil && r.Head().Ended && bytes.Equal(r.Head().Mark, k.mark):
 		return r
 	}
@@ -217,7 +218,7 @@ func (j *judged) with(result *analyzer.Result) *judged {
 }
 
 func (k *keeper) run(ctx context.Context, put func(...capture.Entry) error) (*analyzer.Result, *kept.Writer, error) {
-	return kept.Judge(ctx, rules.All, k.e.withProgress(ctx, k.command+" "+k.name+": judging", k.src), put, k.mark, k.options...)
+	return kept.Judge(ctx, rules.All, k.e.WithProgress(ctx, k.command+" "+k.name+": judging", k.src), put, k.mark, k.options...)
 }
 
 // keep puts a reading where the next command finds it, and returns it as it lies there; nil if it could not be kept.
@@ -248,7 +249,7 @@ func (k *keeper) keep(ctx context.Context, shelf capture.Shelf) *judged {
 
 func (k *keeper) say(format string, args ...any) {
 	if !k.quiet {
-		k.e.tell(format, args...)
+		k.e.Tell(format, args...)
 	}
 }
 
@@ -265,13 +266,13 @@ func copyShelf(ctx context.Context, from capture.Shelf, put func(...capture.Entr
 }
 
 // keepReading judges a capture that a command has written, so that whoever looks at it need not.
-func (e env) keepReading(ctx context.Context, command, name string) {
+func keepReading(ctx context.Context, e cli.Env, command, name string) {
 	src, err := openFile(name)
 	if err != nil {
 		return // whoever opens it next is told
 	}
 	defer src.Close()
-	k := e.keeperOf(ctx, command, name, src)
+	k := keeperOf(ctx, e, command, name, src)
 	k.quiet = true
 	if k.mark == nil || k.read(ctx) != nil {
 		return
@@ -324,10 +325,10 @@ func (j *judged) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row) 
 	return reading.Facts{Reading: reader.Read(x), Findings: found}, err
 }
 
-// foundIn returns what the rules find in a capture, from its reading.
-func (e env) foundIn(ctx context.Context, command, name string, src capture.Source) ([]analyzer.Finding, error) {
+// findingsIn returns what the rules find in a capture, from its reading.
+func findingsIn(ctx context.Context, e cli.Env, command, name string, src capture.Source) ([]analyzer.Finding, error) {
 	for again := false; ; again = true {
-		j, err := e.judge(ctx, command, name, src, again)
+		j, err := openJudged(ctx, e, command, name, src, again)
 		if err != nil {
 			return nil, err
 		}
@@ -339,7 +340,7 @@ func (e env) foundIn(ctx context.Context, command, name string, src capture.Sour
 		case again || !damagedReading(err):
 			return nil, err
 		}
-		e.tell("%s: %s: %v; it is judged anew", command, name, err)
+		e.Tell("%s: %s: %v; it is judged anew", command, name, err)
 	}
 }
 

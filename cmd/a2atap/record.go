@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/replay/client/setup"
 )
@@ -51,7 +52,7 @@ type recordOptions struct {
 	ship          shipFlags
 }
 
-func newRecord(e env) *cobra.Command {
+func newRecord(e cli.Env) *cobra.Command {
 	o := recordOptions{}
 	cmd := &cobra.Command{
 		Use:   "record [--agent [NAME=]URL[@[HOST:]PORT]]... [--forward [HOST:]PORT]",
@@ -133,7 +134,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.BoolVar(&o.allTraffic, "all-traffic", false,
 		"with --forward: record the bodies of exchanges without a sign of A2A, too")
 	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`; "+
-		secretHelp)
+		cli.SecretHelp)
 	f.StringVarP(&o.output, "output", "o", "",
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.failOn, "fail-on", "never",
@@ -154,7 +155,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"answer `D` after the request; 0 waits for ever, as for calls that wait for a task")
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
-	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
+	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
 	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.StringArrayVar(&o.faults, "fault", nil, "make a fault in answers, to see how a client bears it: "+
@@ -168,7 +169,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 			"traffic was lost")
 }
 
-func record(ctx context.Context, e env, o recordOptions) error {
+func record(ctx context.Context, e cli.Env, o recordOptions) error {
 	gate, err := parseGate(o.failOn)
 	if err != nil {
 		return err
@@ -185,9 +186,9 @@ func record(ctx context.Context, e env, o recordOptions) error {
 			return err
 		}
 	}
-	ctx, cancel := untilInterrupted(ctx, e)
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	if err := removeReady(o.readyFile); err != nil {
+	if err := cli.RemoveReady(o.readyFile); err != nil {
 		return err
 	}
 	r, err := startRecording(options)
@@ -205,10 +206,10 @@ func record(ctx context.Context, e env, o recordOptions) error {
 		fmt.Fprintf(&ready, "forward %s\n", f.URL())
 	}
 	if r.before.Crashes > 0 {
-		e.tell("the recording goes on in %s: %s", options.output, r.before.Crash)
+		e.Tell("the recording goes on in %s: %s", options.output, r.before.Crash)
 	}
-	e.tell("recording into %s; interrupt to stop", options.output)
-	if err = writeReady(o.readyFile, ready.String()); err == nil && o.tui {
+	e.Tell("recording into %s; interrupt to stop", options.output)
+	if err = cli.WriteReady(o.readyFile, ready.String()); err == nil && o.tui {
 		err = out.behind(func() error { return r.inspect(ctx, e, o.duration, o.exchanges) })
 	} else if err == nil {
 		err = r.wait(ctx, o.duration, o.exchanges)
@@ -221,44 +222,44 @@ func record(ctx context.Context, e env, o recordOptions) error {
 }
 
 // recording turns flags into what startRecording takes.
-func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, error) {
+func (o *recordOptions) recording(e cli.Env, out *recordPrinter) (recordingOptions, error) {
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
 		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
 		onStanding: out.standing, onShip: out.ship,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
-		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
+		return r, cli.Usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
 	}
-	if err := choose("format", o.format, "text", "json"); err != nil {
+	if err := cli.Choose("format", o.format, "text", "json"); err != nil {
 		return r, err
 	}
 	for _, flag := range o.agents {
 		spec, err := proxy.ParseTap(flag)
 		if err != nil {
-			return r, usage("%w", err)
+			return r, cli.Usage("%w", err)
 		}
 		r.taps = append(r.taps, spec)
 	}
 	for _, flag := range o.aliases {
 		alias, err := proxy.ParseAlias(flag)
 		if err != nil {
-			return r, usage("%w", err)
+			return r, cli.Usage("%w", err)
 		}
 		r.aliases = append(r.aliases, alias)
 	}
 	for _, flag := range o.clients {
 		pattern, err := proxy.ParseClient(flag)
 		if err != nil {
-			return r, usage("%w", err)
+			return r, cli.Usage("%w", err)
 		}
 		r.clients = append(r.clients, pattern)
 	}
 	if o.exchanges < 0 || o.duration < 0 {
-		return r, usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.exchanges, o.duration)
+		return r, cli.Usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.exchanges, o.duration)
 	}
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
-		return r, usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
+		return r, cli.Usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
 	}
 	var err error
 	if r.faults, err = parseFaults(o.faults, r.taps); err != nil {
@@ -268,22 +269,22 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	if o.timeoutTunnel == 0 {
 		r.timeoutTunnel = -1
 	}
-	if !e.quiet() {
+	if !e.Quiet() {
 		r.onEnded = out.exchange
 		if o.events {
 			r.onEvent = out.event
 		}
 	}
-	if r.allowHosts, err = parseAllowedHosts(o.allowHosts); err != nil {
+	if r.allowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
 		return r, err
 	}
 	if r.redact, err = parseRedactions(o.redact); err != nil {
 		return r, err
 	}
-	if r.maxBody, err = parseSize("--max-body", o.maxBody); err != nil {
+	if r.maxBody, err = cli.ParseSize("--max-body", o.maxBody); err != nil {
 		return r, err
 	}
-	if r.segment, err = parseSize("--segment-size", o.segmentSize); err != nil {
+	if r.segment, err = cli.ParseSize("--segment-size", o.segmentSize); err != nil {
 		return r, err
 	}
 	switch o.ifFails {
@@ -293,7 +294,7 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	case "stop":
 		r.policy = proxy.Stop
 	default:
-		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
+		return r, cli.Choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
 	}
 	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
 		return r, err
@@ -304,13 +305,13 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	if r.keys, err = readKeys(o.jwks); err != nil {
 		return r, err
 	}
-	if r.reach, err = e.dialer(&o.reach); err != nil {
+	if r.reach, err = e.Dialer(&o.reach); err != nil {
 		return r, err
 	}
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err
 	}
-	key := sync.OnceValues(func() ([]byte, error) { return e.redactionKey(o.redactKey) })
+	key := sync.OnceValues(func() ([]byte, error) { return redactionKey(e, o.redactKey) })
 	if !o.keepSecrets {
 		if r.key, err = key(); err != nil {
 			return r, err

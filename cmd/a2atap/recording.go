@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/push"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
@@ -118,14 +119,14 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.reach == nil {
 		o.reach = &outbound.Dialer{}
 	}
-	if err := notAStream(o.output); err != nil {
+	if err := cli.NotAStream(o.output); err != nil {
 		return nil, err
 	}
 	_, statErr := os.Stat(o.output)
 	var urgency background.Urgency
 	var err error
 	r.store, err = bolt.Open(o.output, named(bolt.Options{
-		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Insecure: o.reach.Insecure,
+		Tool: cli.ToolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Insecure: o.reach.Insecure,
 		Urgency: &urgency,
 		Wait:    o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
 		OnError: func(err error) { r.lost(err, o.policy) },

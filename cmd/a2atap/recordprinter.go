@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/track/push"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 )
 
@@ -17,7 +18,7 @@ import (
 // goroutines.
 type recordPrinter struct {
 	mu     sync.Mutex
-	e      env
+	e      cli.Env
 	json   bool
 	reader reading.Reader // of the exchanges that are printed as JSON
 
@@ -63,12 +64,12 @@ func (p *recordPrinter) forward(f *proxy.Forward) {
 func (p *recordPrinter) notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.e.notice(text)
+	p.e.Notice(text)
 }
 
 // tell is notice for what the user may do without.
 func (p *recordPrinter) tell(text string) {
-	if !p.e.quiet() {
+	if !p.e.Quiet() {
 		p.notice(text)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui"
 )
 
 // inspect shows the recording until it is to end, or the user quits, which ends it.
-func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, exchanges int64) error {
+func (r *recording) inspect(ctx context.Context, e cli.Env, duration time.Duration, exchanges int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	waited := make(chan error, 1)
 	go func() {

@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/otlp/otlphttp"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 )
@@ -35,7 +36,7 @@ func (o *otlpFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.url, "otlp", "",
 		"send spans of exchanges and tasks to the OpenTelemetry collector at `URL`, such as http://127.0.0.1:4318")
 	f.StringArrayVar(&o.headers, "otlp-header", nil,
-		"with --otlp: add a header to requests, `NAME=VALUE`; VALUE may be "+secretHelp+"; repeatable")
+		"with --otlp: add a header to requests, `NAME=VALUE`; VALUE may be "+cli.SecretHelp+"; repeatable")
 	f.BoolVar(&o.bodies, "otlp-bodies", false, "with --otlp: "+otlpBodiesHelp)
 }
 
@@ -47,26 +48,26 @@ type collector struct {
 }
 
 // collector reads the flags; nil if no spans are wanted.
-func (o *otlpFlags) collector(e env, keepSecrets bool) (*collector, error) {
+func (o *otlpFlags) collector(e cli.Env, keepSecrets bool) (*collector, error) {
 	switch {
 	case o.url == "" && (len(o.headers) > 0 || o.bodies):
-		return nil, usage("--otlp-header and --otlp-bodies need --otlp URL, such as http://127.0.0.1:4318")
+		return nil, cli.Usage("--otlp-header and --otlp-bodies need --otlp URL, such as http://127.0.0.1:4318")
 	case o.url == "":
 		return nil, nil
 	case o.bodies && keepSecrets:
-		return nil, usage("--otlp-bodies with --keep-secrets would send credentials to the collector; leave one out")
+		return nil, cli.Usage("--otlp-bodies with --keep-secrets would send credentials to the collector; leave one out")
 	}
 	c := &collector{header: make(http.Header), bodies: o.bodies}
 	var err error
 	if c.url, err = otlphttp.ParseURL(o.url); err != nil {
-		return nil, usage("--otlp: %w", err)
+		return nil, cli.Usage("--otlp: %w", err)
 	}
 	for _, text := range o.headers {
 		err := otlphttp.ParseHeader(c.header, text, func(value string) (string, error) {
-			return e.secret("--otlp-header NAME=", value)
+			return e.Secret("--otlp-header NAME=", value)
 		})
 		if err != nil {
-			return nil, usage("--otlp-header: %w", err)
+			return nil, cli.Usage("--otlp-header: %w", err)
 		}
 	}
 	return c, nil
@@ -94,7 +95,7 @@ func (r *recording) newSpanning(o *recordingOptions) *spanning {
 	s := &spanning{collector: o.collector, notice: o.onNotice, tell: o.onBehind}
 	spans := otlp.New(otlp.Options{
 		Parent:  parentIn(&s.causes),
-		Capture: r.before.ID, Version: tool().Version, Bodies: o.collector.bodies,
+		Capture: r.before.ID, Version: cli.Tool().Version, Bodies: o.collector.bodies,
 		Opened: openedIn(context.Background(), src),
 	})
 	s.sender = otlphttp.New(otlphttp.Options{

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 )
@@ -17,11 +18,11 @@ const redactionKeyHelp = "make placeholders for secrets with the key in `FILE|en
 
 // redactionKey returns the key with which secrets are hidden: the one that --redaction-key names, or else the user's,
 // made if there is none. Where the user's own cannot be had it says why, and returns one for this recording only.
-func (e env) redactionKey(flag string) ([]byte, error) {
+func redactionKey(e cli.Env, flag string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(flag, "env:"); ok {
 		key, err := redact.ParseKey([]byte(e.Getenv(name)))
 		if err != nil {
-			return nil, usage("--redaction-key %s: the variable cannot be used: %w", flag, err)
+			return nil, cli.Usage("--redaction-key %s: the variable cannot be used: %w", flag, err)
 		}
 		return key, nil
 	}
@@ -32,7 +33,7 @@ func (e env) redactionKey(flag string) ([]byte, error) {
 		}
 		var file *fs.PathError
 		if err != nil && !errors.As(err, &file) {
-			err = usage("%w", err)
+			err = cli.Usage("%w", err)
 		}
 		return key, err
 	}

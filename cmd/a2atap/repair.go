@@ -8,13 +8,14 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 )
 
 // repaired makes a new capture of what can be read of a damaged one, and says what that is.
-func (o *doctorOptions) repaired(ctx context.Context, e env, name string) error {
+func (o *doctorOptions) repaired(ctx context.Context, e cli.Env, name string) error {
 	to := o.output
 	if to == "" {
 		to = strings.TrimSuffix(name, ".a2atap") + ".repaired.a2atap"
@@ -43,14 +44,14 @@ func (o *doctorOptions) repaired(ctx context.Context, e env, name string) error 
 		fmt.Fprintln(e.Err, said)
 	}
 	if r.Anonymous {
-		e.tell("doctor: what the capture says of itself could not be read: the new one has another id, and counts as " +
+		e.Tell("doctor: what the capture says of itself could not be read: the new one has another id, and counts as " +
 			"one that holds secrets")
 	}
 	if r.Crash != "" {
-		e.tell("doctor: %s", r.Crash)
+		e.Tell("doctor: %s", r.Crash)
 	}
 	if !r.Whole() {
-		return &exit{code: exitInconclusive}
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
@@ -47,7 +48,7 @@ type replayOptions struct {
 	allowEmpty bool
 }
 
-func newReplay(e env) *cobra.Command {
+func newReplay(e cli.Env) *cobra.Command {
 	o := replayOptions{}
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
@@ -117,15 +118,15 @@ was sent, or the capture lost traffic.`,
 	return withArgs(cmd, 1, 1)
 }
 
-func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
-	if err := notOver(o.output, name); err != nil {
+func replayCapture(ctx context.Context, e cli.Env, o replayOptions, name string) error {
+	if err := cli.NotOver(o.output, name); err != nil {
 		return err
 	}
 	options, err := o.replay()
 	if err != nil {
 		return err
 	}
-	if options.Dialer, err = e.dialer(&o.reach); err != nil {
+	if options.Dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
 	if options.Webhook, err = o.webhook.options(e, "replay"); err != nil {
@@ -133,17 +134,17 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	}
 	creds, err := o.credentials(e, &options)
 	if err != nil {
-		return asUsage(err)
+		return cli.AsUsage(err)
 	}
 	options.OnMissing = func(m *replay.Missing) { o.tellMissing(e, m) }
-	o.colours = o.output == "-" && e.colours(e.Out)
+	o.colours = o.output == "-" && e.Colours(e.Out)
 	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
 	return creds.hide(o.play(ctx, e, creds, options, name))
 }
 
 // play replays, and writes the report.
 func (o *replayOptions) play(
-	ctx context.Context, e env, creds credentials, options replay.Options, name string,
+	ctx context.Context, e cli.Env, creds credentials, options replay.Options, name string,
 ) error {
 	keep, err := parseSelection(o.filter, o.agent)
 	if err != nil {
@@ -157,18 +158,18 @@ func (o *replayOptions) play(
 	if options.Keep, err = keep.chooser(ctx, e, "replay", name, src); err != nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
-	ctx, cancel := untilInterrupted(ctx, e)
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return e.foundIn(ctx, "replay", name, src) }
+	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return findingsIn(ctx, e, "replay", name, src) }
 	r, err := o.run(ctx, e, creds, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
-		return usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
+		return cli.Usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
 	}
 	if r == nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
-	r.Tool = report.Tool(tool())
-	writeErr := writeOutput(e, o.output, func(w io.Writer) error {
+	r.Tool = report.Tool(cli.Tool())
+	writeErr := cli.WriteOutput(e, o.output, func(w io.Writer) error {
 		return writeDifferences(creds.masked(w), o.format, r, o.colours)
 	})
 	if writeErr != nil {
@@ -185,9 +186,9 @@ func (o *replayOptions) play(
 	case err != nil:
 		return fmt.Errorf("replay %s: %w", name, err)
 	case len(r.Differences) > 0:
-		return &exit{code: exitFindings}
+		return &cli.Exit{Code: cli.ExitFindings}
 	case !r.Same() && !o.allowEmpty:
-		return &exit{code: exitInconclusive}
+		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil
 }
@@ -196,13 +197,13 @@ func (o *replayOptions) play(
 func (o *replayOptions) replay() (replay.Options, error) {
 	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout, Late: o.noise.tolerance}
 	if len(o.to) == 0 {
-		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
+		return out, cli.Usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
 	if err := o.aim(); err != nil {
 		return out, err
 	}
 	out.Agents = o.named
-	if err := choose("format", o.format, report.Formats()...); err != nil {
+	if err := cli.Choose("format", o.format, report.Formats()...); err != nil {
 		return out, err
 	}
 	if err := o.webhook.check(); err != nil {
@@ -214,11 +215,11 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	var err error
 	if o.speed != "max" {
 		if out.Speed, err = strconv.ParseFloat(o.speed, 64); err != nil || !(out.Speed >= 0) || math.IsInf(out.Speed, 1) {
-			return out, usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.speed)
+			return out, cli.Usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.speed)
 		}
 	}
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
-		return out, usage("--profile: %w", err)
+		return out, cli.Usage("--profile: %w", err)
 	}
 	out.Noise, err = o.noise.rules()
 	return out, err
@@ -231,11 +232,11 @@ func (o *replayOptions) aim() error {
 		name, at := splitTo(text)
 		switch {
 		case at == "":
-			return usage("--to %s: the URL is missing; write NAME=URL", text)
+			return cli.Usage("--to %s: the URL is missing; write NAME=URL", text)
 		case name == "" && o.other != "":
-			return usage("--to is given twice without a name; write --to NAME=URL for each agent")
+			return cli.Usage("--to is given twice without a name; write --to NAME=URL for each agent")
 		case o.named[name] != "":
-			return usage("--to %s is given twice", name)
+			return cli.Usage("--to %s is given twice", name)
 		case name == "":
 			o.other = at
 		default:
@@ -256,7 +257,7 @@ func splitTo(text string) (name, at string) {
 
 // run replays, and keeps the traffic if that is asked for.
 func (o *replayOptions) run(
-	ctx context.Context, e env, creds credentials, src capture.Source, options replay.Options,
+	ctx context.Context, e cli.Env, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
 	if o.capture == "" {
 		return o.send(ctx, creds, src, options)
@@ -273,7 +274,7 @@ func (o *replayOptions) run(
 	options.Sink, options.Seq = sink, store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
 	err = errors.Join(err, sink.Close())
-	e.keepReading(context.WithoutCancel(ctx), "replay", o.capture)
+	keepReading(context.WithoutCancel(ctx), e, "replay", o.capture)
 	return r, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay"
 	"a2atap/replay/client/setup"
 )
@@ -14,7 +15,7 @@ import (
 type credentials []*setup.Setup
 
 // credentials reads the flags for each agent of --to, and puts into the options what becomes of them.
-func (o *replayOptions) credentials(e env, options *replay.Options) (credentials, error) {
+func (o *replayOptions) credentials(e cli.Env, options *replay.Options) (credentials, error) {
 	var agents []setup.Agent
 	if o.other != "" {
 		agents = append(agents, setup.Agent{URL: o.other})
@@ -22,7 +23,7 @@ func (o *replayOptions) credentials(e env, options *replay.Options) (credentials
 	for _, name := range slices.Sorted(maps.Keys(o.named)) {
 		agents = append(agents, setup.Agent{Name: name, URL: o.named[name]})
 	}
-	list, err := o.flags.Setup(e.world(options.Dialer), agents)
+	list, err := o.flags.Setup(e.World(options.Dialer), agents)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +39,13 @@ func (o *replayOptions) credentials(e env, options *replay.Options) (credentials
 }
 
 // tellMissing names a secret that requests are sent without, and the flag that gives it.
-func (o *replayOptions) tellMissing(e env, m *replay.Missing) {
+func (o *replayOptions) tellMissing(e cli.Env, m *replay.Missing) {
 	credentials := m.Credentials()
 	if len(o.named) > 0 {
 		credentials = m.Agent + "=" + credentials
 	}
-	if !e.quiet() {
-		e.notice(fmt.Sprintf("%s, and it is sent without; give it with --auth %s", m, credentials))
+	if !e.Quiet() {
+		e.Notice(fmt.Sprintf("%s, and it is sent without; give it with --auth %s", m, credentials))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/replay"
 )
@@ -20,7 +21,7 @@ func (f *elsewhereFlags) register(to *pflag.FlagSet) {
 // set writes the choice into the options of a replay.
 func (f *elsewhereFlags) set(o *replay.Options) error {
 	if f.binding != "" {
-		if err := choose("binding", f.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String()); err != nil {
+		if err := cli.Choose("binding", f.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String()); err != nil {
 			return err
 		}
 		o.Binding, _ = a2a.ParseBinding(f.binding)
@@ -28,7 +29,7 @@ func (f *elsewhereFlags) set(o *replay.Options) error {
 	if f.dialect == "" {
 		return nil
 	}
-	if err := choose("dialect", f.dialect, "0.2", "0.3", "1.0"); err != nil {
+	if err := cli.Choose("dialect", f.dialect, "0.2", "0.3", "1.0"); err != nil {
 		return err
 	}
 	o.Dialect = a2a.VersionDialects(f.dialect)

@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/hostname"
@@ -27,7 +28,7 @@ import (
 // A resender sends requests again for the inspector. What comes of them is kept in a capture of its own, beside the one
 // that is looked at, unless that is being recorded by this process: then they go through its taps.
 type resender struct {
-	e      env
+	e      cli.Env
 	file   string           // where what is sent is kept
 	dialer *outbound.Dialer // nil is one without options
 	taps   map[string]wayIn // this process's taps by the names of their agents; nil if it records nothing
@@ -40,7 +41,7 @@ type resender struct {
 type wayIn struct{ tap, agent string }
 
 // resender sends requests of a recording of this process again.
-func (r *recording) resender(e env, src capture.Source) *resender {
+func (r *recording) resender(e cli.Env, src capture.Source) *resender {
 	s := &resender{e: e, src: src, file: resentFile(r.before.Name), dialer: r.reach, taps: map[string]wayIn{}}
 	for _, t := range r.proxy.Taps() {
 		s.taps[t.Name()] = wayIn{t.URL(), fmt.Sprint(t.Agent())}
@@ -155,7 +156,7 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	err = send(sink, store.Position().Seq)
 	err = errors.Join(err, sink.Close())
-	quiet.keepReading(context.Background(), "send", s.file)
+	keepReading(context.Background(), quiet, "send", s.file)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -71,7 +72,7 @@ func TestResendToAgent(t *testing.T) {
 	x := sentBefore(liveAgent(t), secret)
 	src := inMemory(t, x)
 	file := filepath.Join(t.TempDir(), "c-resent.a2atap")
-	s := &resender{e: env{Getenv: func(string) string { return "" }, Err: os.Stderr}, src: src, file: file}
+	s := &resender{e: cli.Env{Getenv: func(string) string { return "" }, Err: os.Stderr}, src: src, file: file}
 	out, err := s.request(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestResendToAgent(t *testing.T) {
 func TestResendEdited(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	x := sentBefore(liveAgent(t), "s")
-	s := &resender{e: env{}, src: inMemory(t, x), file: filepath.Join(t.TempDir(), "r.a2atap")}
+	s := &resender{e: cli.Env{}, src: inMemory(t, x), file: filepath.Join(t.TempDir(), "r.a2atap")}
 	out, err := s.request(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +166,7 @@ func TestResendThroughTap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stopped(t, r)
-	s := r.resender(env{}, r.shown())
+	s := r.resender(cli.Env{}, r.shown())
 	out, err := s.request(t.Context(), sentBefore(at, "s"))
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestResendThroughTap(t *testing.T) {
 
 // What cannot be sent is said before anybody is asked.
 func TestResendRefuses(t *testing.T) {
-	s := &resender{e: env{}, file: filepath.Join(t.TempDir(), "r.a2atap"), src: inMemory(t)}
+	s := &resender{e: cli.Env{}, file: filepath.Join(t.TempDir(), "r.a2atap"), src: inMemory(t)}
 	for why, change := range map[string]func(*capture.Exchange){
 		"no request":              func(x *capture.Exchange) { x.Request.Head = nil },
 		"not recorded completely": func(x *capture.Exchange) { x.Request.Body.Dropped = 3 },
@@ -233,7 +234,7 @@ func TestResendRefuses(t *testing.T) {
 // leads now.
 func TestResendThroughTapOfAnotherAgent(t *testing.T) {
 	const before = "http://127.0.0.1:9001"
-	s := &resender{e: env{}, file: "r.a2atap", taps: map[string]wayIn{
+	s := &resender{e: cli.Env{}, file: "r.a2atap", taps: map[string]wayIn{
 		"booker": {"http://127.0.0.1:7001", "https://prod.example/spec"},
 	}}
 	x := sentBefore(before+"/spec", "s")
@@ -271,7 +272,7 @@ func TestResendKeepsNoNamedSecret(t *testing.T) {
 	x := sentBefore(at, "")
 	card.Agent = x.Agent
 	file := filepath.Join(t.TempDir(), "r.a2atap")
-	s := &resender{e: env{Getenv: os.Getenv}, file: file, src: inMemory(t, x, card)}
+	s := &resender{e: cli.Env{Getenv: os.Getenv}, file: file, src: inMemory(t, x, card)}
 	x.Request.Head = []byte(strings.Replace(string(x.Request.Head), "Authorization: Bearer ", "X-Booking: hunter-two", 1))
 	out, err := s.request(t.Context(), x)
 	if err != nil {
@@ -280,7 +281,7 @@ func TestResendKeepsNoNamedSecret(t *testing.T) {
 	if _, err := out.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := openCapture(env{Err: io.Discard, Getenv: os.Getenv}, file)
+	kept, err := openCapture(cli.Env{Err: io.Discard, Getenv: os.Getenv}, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestEditorIsTheUsers(t *testing.T) {
 		{"go vet", "ed", "go vet FILE"},
 		{"", "no-such-editor -w", `EDITOR is "no-such-editor"`},
 	} {
-		s := &resender{e: env{Getenv: func(name string) string {
+		s := &resender{e: cli.Env{Getenv: func(name string) string {
 			return map[string]string{"VISUAL": c.visual, "EDITOR": c.editor}[name]
 		}}}
 		got := ""

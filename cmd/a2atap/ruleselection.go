@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 )
 
 // A ruleSelection is the rules that --rule and --no-rule select. All rules run nevertheless: a rule that is left out
@@ -31,7 +32,7 @@ func selectRules(only, not []string) (ruleSelection, error) {
 		}
 	}
 	if len(s.list) == 0 {
-		return s, usage("--rule and --no-rule leave no rule to report on")
+		return s, cli.Usage("--rule and --no-rule leave no rule to report on")
 	}
 	return s, nil
 }
@@ -42,12 +43,12 @@ func matchesRule(pattern string) error {
 	for _, r := range rules.All {
 		ok, err := path.Match(pattern, r.ID)
 		if err != nil {
-			return usage("invalid pattern %q: %w; write a rule's id, or a part of it with *", pattern, err)
+			return cli.Usage("invalid pattern %q: %w; write a rule's id, or a part of it with *", pattern, err)
 		}
 		found = found || ok
 	}
 	if !found {
-		return usage("unknown rule %q; a2atap rules lists them%s", pattern, nearest(pattern, ruleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists them%s", pattern, cli.Nearest(pattern, ruleIDs()))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
@@ -24,7 +25,7 @@ import (
 // end.
 const childGrace = time.Second
 
-func newRun(e env) *cobra.Command {
+func newRun(e cli.Env) *cobra.Command {
 	o := recordOptions{}
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- CMD...",
@@ -57,9 +58,9 @@ came through, else that of record.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch at := cmd.ArgsLenAtDash(); {
 			case at > 0 || at < 0 && len(args) > 0:
-				return usage("run: write -- before the program: a2atap run [flags] -- %s; see a2atap run --help", args[0])
+				return cli.Usage("run: write -- before the program: a2atap run [flags] -- %s; see a2atap run --help", args[0])
 			case len(args) == 0:
-				return usage("run needs a program: a2atap run [flags] -- CMD...; see a2atap run --help")
+				return cli.Usage("run needs a program: a2atap run [flags] -- CMD...; see a2atap run --help")
 			}
 			return nil
 		},
@@ -71,7 +72,7 @@ came through, else that of record.`,
 }
 
 // runProgram runs a program through the forward proxy and records its traffic.
-func runProgram(ctx context.Context, e env, o recordOptions, args []string) error {
+func runProgram(ctx context.Context, e cli.Env, o recordOptions, args []string) error {
 	gate, err := parseGate(o.failOn)
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 	}
 	options.grace = childGrace
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, cli.Endings()...)
 	defer signal.Stop(signals)
 	r, err := startRecording(options)
 	if err != nil {
@@ -99,29 +100,29 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 	for _, t := range r.proxy.Taps() {
 		out.tap(t)
 	}
-	e.tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
+	e.Tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
 		if e.Getenv(name) != "" && o.reach.UpstreamProxy == "" {
-			e.tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
+			e.Tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
 			break
 		}
 	}
-	relay := signalRelay{signals: signals, interrupts: interrupts{now: e.Now}}
+	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
 	status, err := r.child(ctx, e, &relay, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
-	defer relay.takeOver(e)()
+	defer relay.TakeOver(e)()
 	result, stats, stopErr := r.stop()
 	if err == nil {
 		err = stopErr
 	}
 	err = out.end(o, gate, options.output, result, stats, err)
-	if stats.Exchanges == 0 && stats.LostExchanges == 0 && withoutStatus(err) == nil {
+	if stats.Exchanges == 0 && stats.LostExchanges == 0 && cli.WithoutStatus(err) == nil {
 		out.nothingCame(path, len(r.proxy.Taps()))
 		if !o.allowEmpty {
-			err = &exit{code: exitInconclusive}
+			err = &cli.Exit{Code: cli.ExitInconclusive}
 		}
 	}
 	if status != 0 {
-		return &exit{status, withoutStatus(err)}
+		return &cli.Exit{Code: status, Err: cli.WithoutStatus(err)}
 	}
 	return err
 }
@@ -136,19 +137,10 @@ func proxyURL(f *proxy.Forward, auth string) string {
 	return (&url.URL{Scheme: "http", User: url.UserPassword(user, password), Host: host}).String()
 }
 
-// withoutStatus returns the error in an exit, which may be nil, or else the error itself.
-func withoutStatus(err error) error {
-	var x *exit
-	if errors.As(err, &x) {
-		return x.err
-	}
-	return err
-}
-
 // child runs the program to its end and returns its exit status. Signals go to the program. The error says why it could
 // not be run, or why the recording has ended first.
 func (r *recording) child(
-	ctx context.Context, e env, relay *signalRelay, path string, args []string, proxy string,
+	ctx context.Context, e cli.Env, relay *cli.SignalRelay, path string, args []string, proxy string,
 ) (status int, err error) {
 	dir, err := os.MkdirTemp("", "a2atap-run-")
 	if err != nil {
@@ -177,8 +169,8 @@ func (r *recording) child(
 		select {
 		case waitErr := <-ended:
 			return exitStatus(cmd, waitErr), err
-		case s := <-relay.signals:
-			if relay.passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has sent it to the program as well
+		case s := <-relay.Signals:
+			if relay.Passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has sent it to the program as well
 				cmd.Process.Signal(s) //nolint:errcheck // it may have ended
 			}
 		case cause := <-failed:
@@ -193,7 +185,7 @@ func (r *recording) child(
 }
 
 // fromTerminal reports whether a terminal sends signals to this process and to the program alike.
-func fromTerminal(e env) bool {
+func fromTerminal(e cli.Env) bool {
 	f, ok := e.In.(*os.File)
 	if !ok {
 		return false

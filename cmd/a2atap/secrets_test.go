@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/outbound"
@@ -77,7 +78,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	go agent.serve(plain)
 	go agent.serve(secure)
 
-	e := env{In: strings.NewReader(""), Out: &w.printed, Err: &w.printed, Now: time.Now, Getenv: os.Getenv}
+	e := cli.Env{In: strings.NewReader(""), Out: &w.printed, Err: &w.printed, Now: time.Now, Getenv: os.Getenv}
 	o := recordOptions{
 		agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
 		output: w.path, forward: "0", format: "json", failOn: "never", maxBody: "16MiB", ifFails: "pass",
@@ -171,7 +172,7 @@ func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) 
 }
 
 // runSender appends what a program sends that runs through the proxy.
-func (w *sowing) runSender(t *testing.T, e env, keep bool, all []sending) {
+func (w *sowing) runSender(t *testing.T, e cli.Env, keep bool, all []sending) {
 	t.Helper()
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -259,9 +260,9 @@ func TestNoSecretIsStored(t *testing.T) {
 	for verb, formats := range commands {
 		for _, format := range formats {
 			var out bytes.Buffer
-			e := env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
+			e := cli.Env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
 			code := run(t.Context(), e, []string{verb, w.path, "--format", format})
-			if places := w.found(out.String()); len(places) > 0 || out.Len() < 500 || code > exitFindings {
+			if places := w.found(out.String()); len(places) > 0 || out.Len() < 500 || code > cli.ExitFindings {
 				t.Errorf("%s %s ends with %d and prints %d bytes with the secrets of\n%s", verb, format, code,
 					out.Len(), strings.Join(places, "\n"))
 			}
@@ -323,7 +324,7 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 	}
 	for _, format := range []string{"transcript", "json", "curl"} {
 		var out bytes.Buffer
-		e := env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
+		e := cli.Env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
 		run(t.Context(), e, []string{"show", w.path, "--format", format})
 		if places := w.found(out.String()); len(places) > 0 || !strings.Contains(out.String(), "seat=redacted.") {
 			t.Errorf("show %s shows %q in\n%s", format, places, out.String())

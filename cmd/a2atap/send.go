@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
@@ -46,7 +47,7 @@ type sendOptions struct {
 	fault     string
 }
 
-func newSend(e env) *cobra.Command {
+func newSend(e cli.Env) *cobra.Command {
 	o := sendOptions{}
 	cmd := &cobra.Command{
 		Use:   "send URL [TEXT]",
@@ -122,20 +123,20 @@ time.`,
 	return withArgs(cmd, 1, 2)
 }
 
-func send(ctx context.Context, e env, o sendOptions, args []string) error {
-	if err := checkScheme(args[0]); err != nil {
+func send(ctx context.Context, e cli.Env, o sendOptions, args []string) error {
+	if err := cli.CheckScheme(args[0]); err != nil {
 		return err
 	}
-	d, err := e.dialer(&o.reach)
+	d, err := e.Dialer(&o.reach)
 	if err != nil {
 		return err
 	}
-	s, err := o.flags.Setup(e.world(d), args[0])
+	s, err := o.flags.Setup(e.World(d), args[0])
 	if err == nil {
 		err = o.check(args)
 	}
 	if err != nil {
-		return asUsage(err)
+		return cli.AsUsage(err)
 	}
 	s.Options.Fault = o.fault
 	if o.fault == "list" {
@@ -147,7 +148,7 @@ func send(ctx context.Context, e env, o sendOptions, args []string) error {
 		err = o.compile()
 	}
 	if err != nil {
-		return s.Mask.Error(asUsage(err))
+		return s.Mask.Error(cli.AsUsage(err))
 	}
 	kept, err := o.keep(e, s)
 	if err != nil {
@@ -155,45 +156,35 @@ func send(ctx context.Context, e env, o sendOptions, args []string) error {
 	}
 	if kept != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = untilInterrupted(ctx, e) // what was recorded is to be stored
+		ctx, cancel = cli.UntilInterrupted(ctx, e) // what was recorded is to be stored
 		defer cancel()
 		s.Options.Transport = kept.transport
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
 	if kept != nil {
-		e.keepReading(context.WithoutCancel(ctx), "send", o.capture)
+		keepReading(context.WithoutCancel(ctx), e, "send", o.capture)
 	}
 	return err
 }
 
-// asUsage makes an error one about usage, unless it knows better.
-func asUsage(err error) error {
-	var known *exit
-	var inFile interface{ Timeout() bool } // an *fs.PathError
-	if errors.As(err, &known) || errors.As(err, &inFile) {
-		return err
-	}
-	return usage("%w", err)
-}
-
 // check refuses flags that do not go together.
 func (o *sendOptions) check(args []string) error {
-	if err := choose("format", o.format, "text", "json"); err != nil {
+	if err := cli.Choose("format", o.format, "text", "json"); err != nil {
 		return err
 	}
 	if o.output != "" {
-		if err := choose("word for --output", o.output, "text", "raw", "metadata", "json"); err != nil {
+		if err := cli.Choose("word for --output", o.output, "text", "raw", "metadata", "json"); err != nil {
 			return err
 		}
 	}
-	if err := choose("mode", o.mode, string(prompt.Auto), string(prompt.Send), string(prompt.Stream)); err != nil {
+	if err := cli.Choose("mode", o.mode, string(prompt.Auto), string(prompt.Send), string(prompt.Stream)); err != nil {
 		return err
 	}
 	if o.interval < 0 || o.pollTimeout <= 0 {
-		return usage("--poll-interval must not be below 0, and --poll-timeout must be above it")
+		return cli.Usage("--poll-interval must not be below 0, and --poll-timeout must be above it")
 	}
 	if o.messageID != "" && o.stableID {
-		return usage("--message-id and --stable-id are two ways to give an id; use one")
+		return cli.Usage("--message-id and --stable-id are two ways to give an id; use one")
 	}
 	instead := o.tasks.given()
 	if o.profile {
@@ -201,34 +192,34 @@ func (o *sendOptions) check(args []string) error {
 	}
 	switch {
 	case o.push.on && len(instead) > 0:
-		return usage("%s sends no message, and --push is about one", instead[0])
+		return cli.Usage("%s sends no message, and --push is about one", instead[0])
 	case len(instead) > 1:
-		return usage("%s and %s are two things to do; use one", instead[0], instead[1])
+		return cli.Usage("%s and %s are two things to do; use one", instead[0], instead[1])
 	case len(instead) == 1 && len(args) > 1:
-		return usage("%s sends no message; leave out %q", instead[0], args[1])
+		return cli.Usage("%s sends no message; leave out %q", instead[0], args[1])
 	case len(instead) == 0 && len(args) == 1 && o.message == "" && o.fault != "list":
-		return usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
+		return cli.Usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
 	}
 	return o.push.check()
 }
 
 // run does what the flags ask for.
 func (o *sendOptions) run(
-	ctx context.Context, e env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
+	ctx context.Context, e cli.Env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
 ) error {
 	if o.profile {
 		return printProfile(ctx, e, s, o.format)
 	}
 	c, noCard, err := s.Connect(ctx)
 	if errors.Is(err, client.ErrNoFault) {
-		return usage("%w", err)
+		return cli.Usage("%w", err)
 	}
 	if err != nil {
 		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
 	}
 	defer c.Close()
 	if noCard != nil {
-		e.tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
+		e.Tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
 			noCard, c.Endpoint().Protocol)))
 	}
 	sender := &sender{e: e, o: *o, client: c, kept: kept}
@@ -280,7 +271,7 @@ func (s *sender) converse(ctx context.Context, build *messages, text string) err
 	for {
 		m, options, err := build.next(text, s.task, s.context)
 		if err != nil {
-			return asUsage(err)
+			return cli.AsUsage(err)
 		}
 		answer, err := s.send(ctx, m, options)
 		if err != nil {
@@ -312,9 +303,9 @@ func (s *sender) outcome(a *prompt.Answer) error {
 		if state == client.Failed {
 			verb = string(state)
 		}
-		s.e.tell("send: %s", analyzer.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
+		s.e.Tell("send: %s", analyzer.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
 	default:
 		return nil
 	}
-	return &exit{code: exitFindings}
+	return &cli.Exit{Code: cli.ExitFindings}
 }

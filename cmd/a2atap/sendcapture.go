@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -28,10 +29,10 @@ type keptTraffic struct {
 }
 
 // keep opens the capture, if there is to be one.
-func (o *sendOptions) keep(e env, s *setup.Setup) (*keptTraffic, error) {
+func (o *sendOptions) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
 	if o.capture == "" {
 		if o.redactKey != "" {
-			return nil, usage("--redaction-key is about --capture FILE, which is missing")
+			return nil, cli.Usage("--redaction-key is about --capture FILE, which is missing")
 		}
 		return nil, nil
 	}
@@ -59,15 +60,15 @@ func (o *sendOptions) keep(e env, s *setup.Setup) (*keptTraffic, error) {
 }
 
 // openKept opens a capture for traffic of our own, with the key that secrets in it are hidden with.
-func openKept(e env, file, redactKey string) (*bolt.Store, []byte, error) {
-	if err := notAStream(file); err != nil {
+func openKept(e cli.Env, file, redactKey string) (*bolt.Store, []byte, error) {
+	if err := cli.NotAStream(file); err != nil {
 		return nil, nil, err
 	}
-	key, err := e.redactionKey(redactKey)
+	key, err := redactionKey(e, redactKey)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := bolt.Open(file, named(bolt.Options{Tool: toolName()}, key))
+	store, err := bolt.Open(file, named(bolt.Options{Tool: cli.ToolName()}, key))
 	return store, key, err
 }
 

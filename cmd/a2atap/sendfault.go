@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 )
 
@@ -30,7 +31,7 @@ func (s *sender) performFault(ctx context.Context) error {
 }
 
 // listClientFaults prints the faults that a client of any of the protocols can have.
-func listClientFaults(e env, among []client.Protocol) error {
+func listClientFaults(e cli.Env, among []client.Protocol) error {
 	if len(among) == 0 {
 		among = client.Protocols()
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
@@ -45,7 +46,7 @@ func inline(flag, value string) (string, error) {
 		return "", fmt.Errorf("%s @FILE: %w", flag, err)
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return "", usage("%s @%s: the file is empty", flag, name)
+		return "", cli.Usage("%s @%s: the file is empty", flag, name)
 	}
 	return string(text), nil
 }

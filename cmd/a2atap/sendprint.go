@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
@@ -18,7 +19,7 @@ import (
 
 // A sender sends the messages of one conversation and prints the answers.
 type sender struct {
-	e             env
+	e             cli.Env
 	o             sendOptions
 	client        *client.Client
 	task, context string // of the last answer
@@ -120,7 +121,7 @@ func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
 		return err
 	}
 	fmt.Fprintf(s.e.Err, "send: the transform says: %s\n", analyzer.Clean(r.Error))
-	return &exit{code: exitFindings}
+	return &cli.Exit{Code: cli.ExitFindings}
 }
 
 func (s *sender) response(r prompt.Response) error {

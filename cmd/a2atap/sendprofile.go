@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 )
@@ -29,7 +30,7 @@ type profileInterface struct {
 	Tenant   string `json:"tenant,omitempty"`
 }
 
-func printProfile(ctx context.Context, e env, s *setup.Setup, format string) error {
+func printProfile(ctx context.Context, e cli.Env, s *setup.Setup, format string) error {
 	card, err := client.Discover(ctx, s.URL, s.Options)
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", s.URL, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/prompt"
@@ -30,7 +31,7 @@ func (o *pushOptions) check() error {
 	case o.on:
 		return o.webhook.check()
 	case o.webhook.secured():
-		return usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
+		return cli.Usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
 	}
 	return nil
 }
@@ -52,7 +53,7 @@ func (s *sender) receive() error {
 	})
 	if err != nil {
 		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",
-			hook.listen, netCause(err))
+			hook.listen, cli.NetCause(err))
 	}
 	return nil
 }
@@ -61,9 +62,9 @@ func (s *sender) receive() error {
 func (s *sender) delivered(d webhook.Delivery) {
 	switch {
 	case d.Err != nil:
-		s.e.tell("send: a push notification does not count: %s", analyzer.Clean(d.Err.Error()))
+		s.e.Tell("send: a push notification does not count: %s", analyzer.Clean(d.Err.Error()))
 	case s.o.output != "":
-		s.e.tell("push: %s", analyzer.Clean(eventLine(d.Event)))
+		s.e.Tell("push: %s", analyzer.Clean(eventLine(d.Event)))
 	case s.o.format == "json":
 		s.raw(d.Body) // it is JSON, and who reads the output will notice its end
 	default:
@@ -105,7 +106,7 @@ func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Optio
 		return answer, err
 	}
 	if answer.Task == nil {
-		s.e.tell("send: the agent answered with a message, so there is no task to be notified of")
+		s.e.Tell("send: the agent answered with a message, so there is no task to be notified of")
 		return answer, nil
 	}
 	if s.client.Endpoint().Protocol == client.Early {
@@ -150,6 +151,6 @@ func (s *sender) setWebhook(ctx context.Context, a *prompt.Answer) (over bool, e
 	if state := a.State(); !state.Terminal() && !state.Interrupted() {
 		return false, nil
 	}
-	s.e.tell("send: the agent took no webhook along with the message, and the task was at its end before it got one")
+	s.e.Tell("send: the agent took no webhook along with the message, and the task was at its end before it got one")
 	return true, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 	"a2atap/replay/prompt"
 )
@@ -63,8 +64,8 @@ func (s *sender) askAboutTasks(ctx context.Context) error {
 			return err
 		}
 		if t.Status.State != client.Canceled {
-			s.e.tell("send: the task is %s, not canceled", stateWord(t))
-			return &exit{code: exitFindings}
+			s.e.Tell("send: the task is %s, not canceled", stateWord(t))
+			return &cli.Exit{Code: cli.ExitFindings}
 		}
 		return nil
 	default:

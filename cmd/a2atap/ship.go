@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
@@ -25,7 +26,7 @@ type shipOptions struct {
 	patience time.Duration // with a server that takes nothing
 }
 
-func newShip(e env) *cobra.Command {
+func newShip(e cli.Env) *cobra.Command {
 	o := shipOptions{}
 	cmd := &cobra.Command{
 		Use:   "ship CAPTURE... nats://HOST:PORT/NAME",
@@ -60,16 +61,16 @@ was taken for the time of --ship-patience, or what is wrong will not heal by its
 	return withArgs(cmd, 2, -1)
 }
 
-func shipCaptures(ctx context.Context, e env, o *shipOptions, args []string) error {
+func shipCaptures(ctx context.Context, e cli.Env, o *shipOptions, args []string) error {
 	files, url := args[:len(args)-1], args[len(args)-1]
 	if !fleet.IsAddress(url) {
-		return usage("ship: write where to, nats://HOST:PORT/NAME, as the last argument")
+		return cli.Usage("ship: write where to, nats://HOST:PORT/NAME, as the last argument")
 	}
-	if err := choose("format", o.format, "text", "json"); err != nil {
+	if err := cli.Choose("format", o.format, "text", "json"); err != nil {
 		return err
 	}
 	if o.patience <= 0 {
-		return usage("--ship-patience %v: write a time above 0, such as 30s", o.patience)
+		return cli.Usage("--ship-patience %v: write a time above 0, such as 30s", o.patience)
 	}
 	to, err := o.flags.address(e, "ship", url)
 	if err != nil {
@@ -88,7 +89,7 @@ func shipCaptures(ctx context.Context, e env, o *shipOptions, args []string) err
 		}
 		readers = append(readers, r)
 	}
-	ctx, cancel := untilInterrupted(ctx, e)
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	out := &recordPrinter{e: e, json: o.format == "json"}
 	errs := make([]error, len(files))
@@ -108,7 +109,7 @@ func shipCaptures(ctx context.Context, e env, o *shipOptions, args []string) err
 // openForShipping opens a capture of ours that may leave this machine.
 func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 	if file == "-" || fleet.IsAddress(file) {
-		return nil, usage("ship reads files: write CAPTURE... nats://HOST:PORT/NAME")
+		return nil, cli.Usage("ship reads files: write CAPTURE... nats://HOST:PORT/NAME")
 	}
 	r, err := bolt.Read(file)
 	if errors.Is(err, capture.ErrFormat) || isText(file) {
@@ -122,7 +123,7 @@ func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 	}
 	info, err := r.Info(ctx)
 	if err == nil && info.SecretsKept {
-		err = usage("ship %s: %s", file, secretsInside(file))
+		err = cli.Usage("ship %s: %s", file, secretsInside(file))
 	}
 	if err != nil {
 		r.Close()
@@ -201,23 +202,23 @@ func (p *recordPrinter) shipped(v shipEvent) {
 
 // watchShipping shows how far shipping is, until the context ends.
 func watchShipping(ctx context.Context, out *recordPrinter, file string, s *fleet.Shipper) {
-	if !out.e.showsProgress() {
+	if !out.e.ShowsProgress() {
 		return
 	}
-	show := progress{w: out.e.Err, what: "ship " + strings.TrimSpace(file), began: time.Now()}
-	tick := time.NewTicker(progressEvery)
+	show := cli.Progress{W: out.e.Err, What: "ship " + strings.TrimSpace(file), Began: time.Now()}
+	tick := time.NewTicker(cli.ProgressEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			out.mu.Lock()
-			show.clear()
+			show.Clear()
 			out.mu.Unlock()
 			return
 		case <-tick.C:
 			status := s.Status()
 			out.mu.Lock()
-			show.count("step", status.Shipped, status.Committed)
+			show.Count("step", status.Shipped, status.Committed)
 			out.mu.Unlock()
 		}
 	}

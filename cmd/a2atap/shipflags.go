@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet"
 )
 
@@ -55,52 +56,52 @@ func (t *shipTo) called() string {
 	if !t.named {
 		return ""
 	}
-	return " --ship-host " + shellQuote(t.options.Host)
+	return " --ship-host " + cli.ShellQuote(t.options.Host)
 }
 
 // to reads the flags; nil if nothing is to be shipped.
-func (o *shipFlags) to(e env, keepSecrets bool) (*shipTo, error) {
+func (o *shipFlags) to(e cli.Env, keepSecrets bool) (*shipTo, error) {
 	switch {
 	case o.url == "" && o.host != "":
-		return nil, usage("--ship-host needs --ship nats://HOST:PORT/NAME")
+		return nil, cli.Usage("--ship-host needs --ship nats://HOST:PORT/NAME")
 	case o.url == "":
 		return nil, nil
 	case keepSecrets:
-		return nil, usage("--ship with --keep-secrets would send credentials to the NATS server, and to all who read " +
+		return nil, cli.Usage("--ship with --keep-secrets would send credentials to the NATS server, and to all who read " +
 			"there; leave one out")
 	}
 	return o.address(e, "--ship", o.url)
 }
 
 // beside is to for commands that record only where they are told a file.
-func (o *shipFlags) beside(e env, file string) (*shipTo, error) {
+func (o *shipFlags) beside(e cli.Env, file string) (*shipTo, error) {
 	if o.url != "" && file == "" {
-		return nil, usage("--ship needs --capture FILE, which keeps what the server cannot take")
+		return nil, cli.Usage("--ship needs --capture FILE, which keeps what the server cannot take")
 	}
 	return o.to(e, false)
 }
 
 // address reads an address, and the flags beside it; what says where the address stands.
-func (o *shipFlags) address(e env, what, text string) (*shipTo, error) {
+func (o *shipFlags) address(e cli.Env, what, text string) (*shipTo, error) {
 	address, err := fleet.ParseAddress(text)
 	if err != nil {
-		return nil, usage("%s: %w", what, err)
+		return nil, cli.Usage("%s: %w", what, err)
 	}
-	t := &shipTo{address: address, named: o.host != "", options: fleet.ShipOptions{Host: o.host, Tool: toolName()}}
+	t := &shipTo{address: address, named: o.host != "", options: fleet.ShipOptions{Host: o.host, Tool: cli.ToolName()}}
 	switch {
 	case o.maxAge < 0:
-		return nil, usage("--ship-max-age %v: write a time such as 24h, or 0 for no limit", o.maxAge)
+		return nil, cli.Usage("--ship-max-age %v: write a time such as 24h, or 0 for no limit", o.maxAge)
 	case o.replicas < 1 || o.replicas > 5:
-		return nil, usage("--ship-replicas %d: JetStream keeps 1 to 5", o.replicas)
+		return nil, cli.Usage("--ship-replicas %d: JetStream keeps 1 to 5", o.replicas)
 	}
 	t.options.Limits = fleet.Limits{MaxAge: o.maxAge, Replicas: o.replicas}
-	if t.options.Limits.MaxBytes, err = parseSize("--ship-max-bytes", o.maxBytes); err != nil {
+	if t.options.Limits.MaxBytes, err = cli.ParseSize("--ship-max-bytes", o.maxBytes); err != nil {
 		return nil, err
 	}
 	if t.options.Host == "" {
 		t.options.HostGuessed = true
 		if t.options.Host, err = os.Hostname(); err != nil || t.options.Host == "" {
-			return nil, usage("this machine has no name; give it one in the stream with --ship-host NAME")
+			return nil, cli.Usage("this machine has no name; give it one in the stream with --ship-host NAME")
 		}
 	}
 	t.options.Connect, err = o.nats.options(e, address)

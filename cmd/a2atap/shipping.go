@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet"
 )
 
@@ -47,7 +48,7 @@ func mayShip(to *shipTo, file string, spool fleet.Spool) error {
 	}
 	info, err := spool.Info(context.Background())
 	if err == nil && info.SecretsKept {
-		err = usage("--ship: %s: %s", file, secretsInside(file))
+		err = cli.Usage("--ship: %s: %s", file, secretsInside(file))
 	}
 	return err
 }
@@ -168,10 +169,10 @@ func (r *recording) onShip(tell func(shipEvent)) func(shipEvent) {
 	}
 }
 
-// ship says what becomes of shipping.
-func (e env) ship(v shipEvent) {
-	if v.urgent() || !e.quiet() {
-		e.notice(v.text)
+// tellShipping says what becomes of shipping.
+func tellShipping(e cli.Env, v shipEvent) {
+	if v.urgent() || !e.Quiet() {
+		e.Notice(v.text)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
@@ -141,7 +142,7 @@ func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	printer := &recordPrinter{e: env{Err: &out, Out: io.Discard}}
+	printer := &recordPrinter{e: cli.Env{Err: &out, Out: io.Discard}}
 	if err := (&shipOptions{follow: true}).ship(t.Context(), printer, to, file, brokenSpool{src}); err == nil {
 		t.Error("shipping broke, and it is no error")
 	}

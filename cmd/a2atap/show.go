@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer/kept"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -28,7 +29,7 @@ type showOptions struct {
 // showFormats are what exchanges are printed as.
 var showFormats = []string{"list", "detail", "tree", "ladder", "transcript", "curl", "json"}
 
-func newShow(e env) *cobra.Command {
+func newShow(e cli.Env) *cobra.Command {
 	o := showOptions{}
 	cmd := &cobra.Command{
 		Use:   "show CAPTURE [N...]",
@@ -99,7 +100,7 @@ func (c *count) Type() string { return "number" }
 func (o *showOptions) check(name string, wanted []span) error {
 	switch {
 	case o.format != "":
-		if err := choose("format", o.format, showFormats...); err != nil {
+		if err := cli.Choose("format", o.format, showFormats...); err != nil {
 			return err
 		}
 	case len(wanted) > 0:
@@ -115,32 +116,32 @@ func (o *showOptions) check(name string, wanted []span) error {
 	}
 	switch {
 	case o.head.given && o.tail.given:
-		return usage("--head and --tail exclude each other; --filter 'n:3..9' prints what is between")
+		return cli.Usage("--head and --tail exclude each other; --filter 'n:3..9' prints what is between")
 	case o.head.given && o.head.n == 0:
-		return usage("--head 0 prints nothing; write how many, from 1")
+		return cli.Usage("--head 0 prints nothing; write how many, from 1")
 	case o.tail.given && o.tail.n == 0 && !o.follow:
-		return usage("--tail 0 prints nothing but with --follow, which goes on with what ends from now on")
+		return cli.Usage("--tail 0 prints nothing but with --follow, which goes on with what ends from now on")
 	case part != "" && o.format != "detail":
-		return usage("--format %s prints whole exchanges; write %s, or leave out --format", o.format, part)
+		return cli.Usage("--format %s prints whole exchanges; write %s, or leave out --format", o.format, part)
 	case o.follow && len(wanted) > 0:
-		return usage("--follow waits for exchanges that end, whatever their numbers are; leave out one or the other, or "+
+		return cli.Usage("--follow waits for exchanges that end, whatever their numbers are; leave out one or the other, or "+
 			"write --filter 'n:%d..'", wanted[0].from)
 	case o.follow && name == "-":
-		return usage("--follow reads a capture file, not standard input, which is read to its end first")
+		return cli.Usage("--follow reads a capture file, not standard input, which is read to its end first")
 	case o.follow && o.format == "tree":
-		return usage("--follow prints no tree: what an exchange stands under may end after it; a2atap tui %s draws the "+
+		return cli.Usage("--follow prints no tree: what an exchange stands under may end after it; a2atap tui %s draws the "+
 			"tree as it grows", name)
 	}
 	return nil
 }
 
-func show(ctx context.Context, e env, o showOptions, name string, numbers []string) error {
+func show(ctx context.Context, e cli.Env, o showOptions, name string, numbers []string) error {
 	wanted, err := parseNumbers(numbers)
 	if err != nil {
 		return err
 	}
 	if o.raw && o.format != "" {
-		return usage("--raw writes the bytes of bodies and nothing else; leave out --format %s", o.format)
+		return cli.Usage("--raw writes the bytes of bodies and nothing else; leave out --format %s", o.format)
 	}
 	if err := o.check(name, wanted); err != nil {
 		return err
@@ -161,15 +162,15 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 		return err
 	}
 	defer src.Close()
-	if err := e.tellGaps(ctx, "show", src); err != nil {
+	if err := tellGaps(ctx, e, "show", src); err != nil {
 		return err
 	}
-	if keep.notes, err = e.readNotes(ctx, "show", src); err != nil {
+	if keep.notes, err = readNotes(ctx, e, "show", src); err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
 	}
 	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted}
 	if err := s.run(ctx); err != nil {
-		var x *exit
+		var x *cli.Exit
 		if errors.As(err, &x) {
 			return err
 		}
@@ -180,7 +181,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 
 // A showing is what one call of show is about.
 type showing struct {
-	e      env
+	e      cli.Env
 	o      showOptions
 	name   string
 	src    capture.Source
@@ -207,9 +208,9 @@ func (s *showing) run(ctx context.Context) (err error) {
 	case s.seen == 0 && len(s.wanted) > 0:
 		return fmt.Errorf("no exchange %s in it; without numbers all are shown", numbersOf(s.wanted))
 	case s.seen == 0 && !s.o.follow:
-		s.e.tell("show: %s holds no exchange yet", s.name)
+		s.e.Tell("show: %s holds no exchange yet", s.name)
 	case s.seen > 0 && s.matched == 0 && !s.keep.all():
-		s.e.tell("show: %s", s.keep.nothing(ctx, s.src))
+		s.e.Tell("show: %s", s.keep.nothing(ctx, s.src))
 	}
 	return s.p.end()
 }
@@ -236,13 +237,13 @@ func (s *showing) all(ctx context.Context) error {
 		if again || !damagedReading(err) || s.p != nil {
 			return err
 		}
-		s.e.tell("show: %s: %v; it is judged anew", s.name, err)
+		s.e.Tell("show: %s: %v; it is judged anew", s.name, err)
 	}
 }
 
 // plain prints exchanges as they were recorded: nothing of what they came to is needed.
 func (s *showing) plain(ctx context.Context) error {
-	s.src = s.e.withProgress(ctx, "show "+s.name, s.src)
+	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
 	s.p = s.newPrinter(ctx)
 	if s.o.tail.given && len(s.wanted) == 0 {
 		info, err := s.src.Info(ctx)
@@ -312,8 +313,8 @@ func (s *showing) printPlain(x *capture.Exchange, part tui.Part) error {
 // judged prints exchanges with what they came to. It reads the rows of those that are wanted, and the exchanges
 // themselves only where a format prints them, or a filter asks for what no row has.
 func (s *showing) judged(ctx context.Context, again bool) (err error) {
-	s.src = s.e.withProgress(ctx, "show "+s.name, s.src)
-	if s.j, err = s.e.judge(ctx, "show", s.name, s.src, again); err != nil {
+	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
+	if s.j, err = openJudged(ctx, s.e, "show", s.name, s.src, again); err != nil {
 		return err
 	}
 	defer s.j.Close()

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -19,7 +20,7 @@ func (s *showing) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := untilInterrupted(ctx, s.e)
+	ctx, cancel := cli.UntilInterrupted(ctx, s.e)
 	defer cancel()
 	f := &showFollower{showing: s, stop: cancel, ordered: s.o.format == "transcript" || s.o.format == "ladder"}
 	s.widths = widths{link: followedLink, asked: followedAsked}
@@ -30,13 +31,13 @@ func (s *showing) follow(ctx context.Context) error {
 	}
 	f.writer.Flush()
 	over := func(x analyzer.Summary) {
-		f.over.add(x.Seq)
+		f.over.Add(x.Seq)
 		if f.begun && ctx.Err() == nil { // an interrupt makes the engine name those that are still open
 			f.ended = append(f.ended, x.Seq)
 		}
 	}
 	take := func(found analyzer.Finding) {
-		if f.printed.has(found.Place.Exchange) {
+		if f.printed.Has(found.Place.Exchange) {
 			f.late++
 		}
 		f.writer.Found(found)
@@ -84,13 +85,13 @@ func (s *showing) tellEnd(ctx context.Context, before capture.Info, late int) er
 		return err
 	}
 	if n := info.LostExchanges - before.LostExchanges; n > 0 {
-		s.e.tell("show: %s lacks %s more that passed and could not be recorded", s.name, analyzer.Plural(n, "exchange"))
+		s.e.Tell("show: %s lacks %s more that passed and could not be recorded", s.name, analyzer.Plural(n, "exchange"))
 	}
 	if info.Crashes > before.Crashes {
-		s.e.tell("show: %s: %s", s.name, info.Crash)
+		s.e.Tell("show: %s: %s", s.name, info.Crash)
 	}
 	if n := late; n > 0 && s.o.format != "json" {
-		s.e.tell("show: %s in exchanges that were printed before; a2atap check %s prints all",
+		s.e.Tell("show: %s in exchanges that were printed before; a2atap check %s prints all",
 			analyzer.Plural(n, "finding"), s.name)
 	}
 	return nil
@@ -104,9 +105,9 @@ type showFollower struct {
 
 	shelf   *capture.MemoryShelf // on which the reading grows
 	writer  *kept.Writer
-	over    set // exchanges that have ended
-	printed set // or were not chosen
-	late    int // findings in exchanges that were printed before
+	over    cli.Set // exchanges that have ended
+	printed cli.Set // or were not chosen
+	late    int     // findings in exchanges that were printed before
 
 	begun   bool
 	ended   []uint64 // those that are over since the last were printed, in the order in which they ended
@@ -137,12 +138,12 @@ func (f *showFollower) begin(ctx context.Context) error {
 			return nil
 		case err != nil:
 			return err
-		case !f.over.has(row.Seq):
+		case !f.over.Has(row.Seq):
 		case f.ordered && row.Seq != f.next:
 			f.waiting = append(f.waiting, row.Seq)
 		default:
 			f.next++
-			f.printed.add(row.Seq)
+			f.printed.Add(row.Seq)
 			f.seen++
 			chosen, err := f.j.match(ctx, f.keep, row)
 			if err != nil {
@@ -235,7 +236,7 @@ func (f *showFollower) rest(ctx context.Context) error {
 
 func (f *showFollower) one(ctx context.Context, seq uint64) error {
 	f.seen++
-	f.printed.add(seq)
+	f.printed.Add(seq)
 	row, err := f.j.Row(ctx, seq)
 	if err != nil || row == nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
 )
@@ -82,7 +83,7 @@ func showingOf(t *testing.T, o showOptions, src capture.Source) *showing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := env{Now: time.Now, Getenv: func(string) string { return "" }}
+	e := cli.Env{Now: time.Now, Getenv: func(string) string { return "" }}
 	return &showing{e: e, o: o, name: "c", src: src, keep: keep}
 }
 

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/transcript"
@@ -38,14 +39,14 @@ type partPrinter interface {
 type flusher interface{ flush() error }
 
 func (s *showing) newPrinter(ctx context.Context) printer {
-	e, colours, width := s.e, s.e.colours(s.e.Out), columnsOf(s.e.Out)
+	e, colours, width := s.e, s.e.Colours(s.e.Out), cli.ColumnsOf(s.e.Out)
 	switch s.o.format {
 	case "tree":
 		t := newTreePrinter(e.Out, colours, width)
 		t.links = s.keep.links
 		return t
 	case "ladder":
-		return &ladderPrinter{p: tui.NewPrinter(e.Out, width, e.printTheme())}
+		return &ladderPrinter{p: tui.NewPrinter(e.Out, width, printTheme(e))}
 	case "transcript":
 		return &exportPrinter{w: transcript.NewWriter(e.Out)}
 	case "curl":
@@ -57,7 +58,7 @@ func (s *showing) newPrinter(ctx context.Context) printer {
 	}
 	list := &listPrinter{w: e.Out, colours: colours, columns: s.widths.columns(width)}
 	if s.o.format == "detail" {
-		return &detailPrinter{list: list, p: tui.NewPrinter(e.Out, width, e.printTheme())}
+		return &detailPrinter{list: list, p: tui.NewPrinter(e.Out, width, printTheme(e))}
 	}
 	return list
 }
@@ -65,7 +66,7 @@ func (s *showing) newPrinter(ctx context.Context) printer {
 // reader returns what reads single exchanges, with the cards of the capture.
 func (s *showing) reader(ctx context.Context) *reading.Reader {
 	if s.j == nil {
-		s.j = s.e.keeperOf(ctx, "show", s.name, s.src).read(ctx)
+		s.j = keeperOf(ctx, s.e, "show", s.name, s.src).read(ctx)
 	}
 	if s.j != nil {
 		if r, err := s.j.Reader(ctx); err == nil {
@@ -79,8 +80,8 @@ func (s *showing) reader(ctx context.Context) *reading.Reader {
 }
 
 // printTheme returns the theme of what is printed; "" if it has no colour.
-func (e env) printTheme() tui.Theme {
-	if !e.colours(e.Out) {
+func printTheme(e cli.Env) tui.Theme {
+	if !e.Colours(e.Out) {
 		return ""
 	}
 	theme, err := tui.ChooseTheme("auto", e.Getenv)
@@ -136,7 +137,7 @@ func (p *detailPrinter) end() error { return nil }
 
 // A rawPrinter writes the bytes of bodies, as they were but for the secrets that were replaced.
 type rawPrinter struct {
-	e        env
+	e        cli.Env
 	terminal bool
 	part     tui.Part
 }
@@ -173,7 +174,7 @@ func (p *rawPrinter) write(seq uint64, side string, data []byte, dropped int64) 
 			"with > FILE, or leave out --raw", seq, side)
 	}
 	if dropped > 0 {
-		p.e.tell("show: %s of the %s of exchange %d were not recorded", analyzer.Plural(dropped, "byte"), side, seq)
+		p.e.Tell("show: %s of the %s of exchange %d were not recorded", analyzer.Plural(dropped, "byte"), side, seq)
 	}
 	_, err := p.e.Out.Write(data)
 	return err
@@ -183,7 +184,7 @@ func (p *rawPrinter) write(seq uint64, side string, data []byte, dropped int64) 
 func harmless(data []byte) bool {
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
-		if r == utf8.RuneError && size == 1 || obeyed(r) && r != '\n' && r != '\t' && r != '\r' && r != utf8.RuneError {
+		if r == utf8.RuneError && size == 1 || cli.Obeyed(r) && r != '\n' && r != '\t' && r != '\r' && r != utf8.RuneError {
 			return false
 		}
 		data = data[size:]

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -25,7 +26,7 @@ func parseNumbers(args []string) ([]span, error) {
 	for _, arg := range args {
 		s, ok := parseSpan(arg)
 		if !ok {
-			return nil, usage("invalid exchange number %q; write 3 or 3..9, counting from 1, or a part of one: "+
+			return nil, cli.Usage("invalid exchange number %q; write 3 or 3..9, counting from 1, or a part of one: "+
 				"3.request, 3.response, 3.response.event[2]", arg)
 		}
 		spans = append(spans, s)

@@ -7,13 +7,14 @@ import (
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
 
 const otlpBodiesHelp = "put bodies and the data of events into spans, as they were recorded, up to 64 KiB in one"
 
 // writeSpans writes the chosen exchanges of a capture as spans.
-func writeSpans(ctx context.Context, e env, w io.Writer, name string, src capture.Source, keep selection, bodies bool) error {
+func writeSpans(ctx context.Context, e cli.Env, w io.Writer, name string, src capture.Source, keep selection, bodies bool) error {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return err
@@ -28,7 +29,7 @@ func writeSpans(ctx context.Context, e env, w io.Writer, name string, src captur
 	}
 	causes := &workflow.Index{}
 	spans := otlp.New(otlp.Options{
-		Capture: info.ID, Version: tool().Version, Bodies: bodies, Reader: reader, Opened: openedIn(ctx, src),
+		Capture: info.ID, Version: cli.Tool().Version, Bodies: bodies, Reader: reader, Opened: openedIn(ctx, src),
 		Parent: parentIn(causes),
 	})
 	return otlp.Export(ctx, w, rules.All, src, spans, chosen, !keep.all(), workflow.Into(causes.Put)...)

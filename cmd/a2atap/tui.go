@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/notes"
@@ -27,7 +28,7 @@ type tuiOptions struct {
 	mouse  bool
 }
 
-func newTUI(e env) *cobra.Command {
+func newTUI(e cli.Env) *cobra.Command {
 	var o tuiOptions
 	cmd := &cobra.Command{
 		Use:   "tui [CAPTURE]",
@@ -44,7 +45,7 @@ from the inspector, after a question, in NAME-resent.a2atap.`,
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := untilInterrupted(cmd.Context(), e)
+			ctx, cancel := cli.UntilInterrupted(cmd.Context(), e)
 			defer cancel()
 			return inspect(ctx, e, o, args)
 		},
@@ -59,7 +60,7 @@ from the inspector, after a question, in NAME-resent.a2atap.`,
 	return withArgs(cmd, 0, 1)
 }
 
-func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
+func inspect(ctx context.Context, e cli.Env, o tuiOptions, args []string) error {
 	theme, err := chooseTheme(e, o.theme)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := needTerminal(e, "show "+shownName(name)); err != nil {
+	if err := needTerminal(e, "show "+cli.ShownName(name)); err != nil {
 		return err
 	}
 	src, err := o.from.follow(e, name, forever)
@@ -85,16 +86,16 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	}
 	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.mouse}
 	if len(keys) == 0 {
-		j := e.inspected(ctx, name, src)
+		j := inspected(ctx, e, name, src)
 		defer j.Close()
 		if j != nil {
 			options.Reading = j.Reading
 		}
 	}
 	if name != "-" {
-		options.Notes = notes.Path(beside(name))
+		options.Notes = notes.Path(cli.Beside(name))
 	}
-	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(beside(name))}, options)
+	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(cli.Beside(name))}, options)
 	return errors.Join(err, src.Close())
 }
 
@@ -103,8 +104,8 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 const judgedFirst = 3000
 
 // inspected returns what judging a finished capture came to; nil if the inspector has to judge it.
-func (e env) inspected(ctx context.Context, name string, src capture.Source) *judged {
-	k := e.keeperOf(ctx, "tui", name, src)
+func inspected(ctx context.Context, e cli.Env, name string, src capture.Source) *judged {
+	k := keeperOf(ctx, e, "tui", name, src)
 	k.quiet = true // the screen is the inspector's
 	if j := k.read(ctx); j != nil {
 		return j
@@ -123,7 +124,7 @@ func (e env) inspected(ctx context.Context, name string, src capture.Source) *ju
 func (o *tuiOptions) expression() (string, error) {
 	f, err := filter.Parse(o.filter)
 	if err != nil {
-		return "", usage("--filter %q: %w", o.filter, err)
+		return "", cli.Usage("--filter %q: %w", o.filter, err)
 	}
 	if o.agent == "" {
 		return o.filter, nil
@@ -155,13 +156,13 @@ func namedOrNewest(args []string) (string, error) {
 		}
 	}
 	if newest == "" {
-		return "", usage("tui needs CAPTURE: there is no .a2atap file in this directory; a2atap record makes one")
+		return "", cli.Usage("tui needs CAPTURE: there is no .a2atap file in this directory; a2atap record makes one")
 	}
 	return newest, nil
 }
 
 // runInspector shows a capture that this process is recording. It returns when the user quits or the context ends.
-func runInspector(ctx context.Context, e env, src capture.Source, s *resender, o tui.Options) (err error) {
+func runInspector(ctx context.Context, e cli.Env, src capture.Source, s *resender, o tui.Options) (err error) {
 	if o.Theme, err = chooseTheme(e, "auto"); err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func runInspector(ctx context.Context, e env, src capture.Source, s *resender, o
 	return runTUI(ctx, e, src, s, o)
 }
 
-func runTUI(ctx context.Context, e env, src capture.Source, s *resender, o tui.Options) error {
+func runTUI(ctx context.Context, e cli.Env, src capture.Source, s *resender, o tui.Options) error {
 	o.Curl = curl
 	o.Sender, o.Exporter = s.sender(), newExporter(src)
 	o.Out = e.Out.(*os.File)
@@ -179,25 +180,25 @@ func runTUI(ctx context.Context, e env, src capture.Source, s *resender, o tui.O
 	return tui.Run(ctx, src, o)
 }
 
-func chooseTheme(e env, name string) (tui.Theme, error) {
-	if e.common != nil && e.common.noColor {
+func chooseTheme(e cli.Env, name string) (tui.Theme, error) {
+	if e.Common != nil && e.Common.NoColor {
 		return tui.Plain, nil
 	}
 	theme, err := tui.ChooseTheme(name, e.Getenv)
 	if err != nil {
-		return "", usage("--theme: %w", err)
+		return "", cli.Usage("--theme: %w", err)
 	}
 	return theme, nil
 }
 
 // needTerminal returns an error unless standard output is a terminal that can be drawn on. The error recommends
 // instead, a command that works without one.
-func needTerminal(e env, instead string) error {
+func needTerminal(e cli.Env, instead string) error {
 	switch {
 	case !terminal.Is(e.Out):
-		return usage("tui needs a terminal, but standard output is not one; use a2atap %s", instead)
+		return cli.Usage("tui needs a terminal, but standard output is not one; use a2atap %s", instead)
 	case e.Getenv("TERM") == "dumb":
-		return usage("tui cannot draw on this terminal: TERM is dumb; use a2atap %s", instead)
+		return cli.Usage("tui cannot draw on this terminal: TERM is dumb; use a2atap %s", instead)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client/webhook"
 )
 
@@ -40,23 +41,23 @@ func (o *webhookFlags) secured() bool { return o.tls || o.cert != "" || o.key !=
 func (o *webhookFlags) check() error {
 	switch {
 	case (o.cert == "") != (o.key == ""):
-		return usage("--webhook-cert and --webhook-key belong together")
+		return cli.Usage("--webhook-cert and --webhook-key belong together")
 	case o.tls && o.cert != "":
-		return usage("--webhook-tls makes a certificate, and --webhook-cert brings one; use one")
+		return cli.Usage("--webhook-tls makes a certificate, and --webhook-cert brings one; use one")
 	}
 	if o.secured() && strings.HasPrefix(o.url, "http://") {
-		return usage("--webhook-url %s: with a certificate it must begin with https://", o.url)
+		return cli.Usage("--webhook-url %s: with a certificate it must begin with https://", o.url)
 	}
 	u, err := url.Parse(o.url)
 	if o.url != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return usage("--webhook-url %q: it must begin with http:// or https://", o.url)
+		return cli.Usage("--webhook-url %q: it must begin with http:// or https://", o.url)
 	}
-	if err := localOnly(o.listen, o.remote); err != nil {
+	if err := cli.LocalOnly(o.listen, o.remote); err != nil {
 		return err
 	}
 	host, _, err := net.SplitHostPort(o.listen)
 	if ip := net.ParseIP(host); err == nil && o.url == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return usage("--webhook-listen %s is no address that an agent can be given; say how it reaches the receiver with "+
+		return cli.Usage("--webhook-listen %s is no address that an agent can be given; say how it reaches the receiver with "+
 			"--webhook-url", o.listen)
 	}
 	return nil
@@ -64,7 +65,7 @@ func (o *webhookFlags) check() error {
 
 // certificate returns what the receiver proves itself by, and says what the agent has to trust; nil without TLS. If it
 // must have one, it is made where none is given.
-func (o *webhookFlags) certificate(e env, command string, must bool) (*tls.Certificate, error) {
+func (o *webhookFlags) certificate(e cli.Env, command string, must bool) (*tls.Certificate, error) {
 	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 		if err != nil {
@@ -90,13 +91,13 @@ func (o *webhookFlags) certificate(e env, command string, must bool) (*tls.Certi
 	if err != nil {
 		return nil, err
 	}
-	e.tell("%s: the receiver is on https; the agent has to trust %s, as a2atap agent does with --webhook-ca %s",
+	e.Tell("%s: the receiver is on https; the agent has to trust %s, as a2atap agent does with --webhook-ca %s",
 		command, authority.CertificateFile(), authority.CertificateFile())
 	return leaf, nil
 }
 
 // options returns where a command receives.
-func (o *webhookFlags) options(e env, command string) (webhook.Options, error) {
+func (o *webhookFlags) options(e cli.Env, command string) (webhook.Options, error) {
 	certificate, err := o.certificate(e, command, false)
 	return webhook.Options{Address: o.listen, Public: o.url, Certificate: certificate}, err
 }

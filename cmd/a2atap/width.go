@@ -1,31 +1,11 @@
 package main
 
 import (
-	"io"
-	"os"
 	"strings"
-
-	"github.com/charmbracelet/x/term"
 
 	"a2atap/proxy/capture/credential"
 	"a2atap/tui"
-	"a2atap/tui/terminal"
 )
-
-// usualWidth is the width of a terminal that does not say how wide it is.
-const usualWidth = 80
-
-// columnsOf returns how many columns the terminal has that w is; 0 if w is none, so that no line has to be cut.
-func columnsOf(w io.Writer) int {
-	if !terminal.Is(w) {
-		return 0
-	}
-	width, _, err := term.GetSize(w.(*os.File).Fd())
-	if err != nil || width <= 0 {
-		return usualWidth
-	}
-	return width
-}
 
 // inColumns returns a foreign text without passwords, cut or filled up to so many columns.
 func inColumns(text string, columns int) string {

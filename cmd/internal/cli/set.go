@@ -1,12 +1,12 @@
-package main
+package cli
 
-// A set is a set of exchanges, by their numbers: a bit for each, in pages, since numbers in files of other programs may
+// A Set is a set of exchanges, by their numbers: a bit for each, in pages, since numbers in files of other programs may
 // be far apart. The zero set is empty.
-type set struct{ pages map[uint64]*[1 << 10]uint64 }
+type Set struct{ pages map[uint64]*[1 << 10]uint64 }
 
 const setPage = 1 << 16
 
-func (s *set) add(seq uint64) {
+func (s *Set) Add(seq uint64) {
 	if s.pages == nil {
 		s.pages = make(map[uint64]*[1 << 10]uint64)
 	}
@@ -18,7 +18,7 @@ func (s *set) add(seq uint64) {
 	page[seq%setPage/64] |= 1 << (seq % 64)
 }
 
-func (s *set) has(seq uint64) bool {
+func (s *Set) Has(seq uint64) bool {
 	page := s.pages[seq/setPage]
 	return page != nil && page[seq%setPage/64]&(1<<(seq%64)) != 0
 }

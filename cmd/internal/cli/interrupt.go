@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 // that is held down.
 const secondAfter = time.Second
 
-// interrupts tells a second interrupt from a repetition of the first. It is for one goroutine.
-type interrupts struct {
-	now   func() time.Time
+// Interrupts tells a second interrupt from a repetition of the first. It is for one goroutine.
+type Interrupts struct {
+	Now   func() time.Time
 	first time.Time // zero while there was none
 }
 
 // second takes an interrupt that has just come, and reports whether it is a second one.
-func (i *interrupts) second() bool {
-	now := i.now()
+func (i *Interrupts) second() bool {
+	now := i.Now()
 	if i.first.IsZero() {
 		i.first = now
 		return false
@@ -30,16 +30,16 @@ func (i *interrupts) second() bool {
 	return now.Sub(i.first) >= secondAfter
 }
 
-// untilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process,
+// UntilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process,
 // until the caller calls cancel, when it has nothing left to do.
-func untilInterrupted(ctx context.Context, e env) (_ context.Context, cancel context.CancelFunc) {
+func UntilInterrupted(ctx context.Context, e Env) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancel(ctx)
 	over, finish := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, Endings()...)
 	go func() {
 		defer signal.Stop(signals)
-		i := interrupts{now: e.Now}
+		i := Interrupts{Now: e.Now}
 		if i.twice(over, signals, end) {
 			e.endAtOnce()
 		}
@@ -50,9 +50,9 @@ func untilInterrupted(ctx context.Context, e env) (_ context.Context, cancel con
 	}
 }
 
-// endings are the signals that end a command in good order. Who starts it with nohup wants it to go on when the
+// Endings are the signals that end a command in good order. Who starts it with nohup wants it to go on when the
 // terminal is closed.
-func endings() []os.Signal {
+func Endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		list = append(list, syscall.SIGHUP)
@@ -62,7 +62,7 @@ func endings() []os.Signal {
 
 // twice takes signals until it was a second interrupt, and then returns true, or until the context ends. It calls
 // interrupted for each that is not.
-func (i *interrupts) twice(ctx context.Context, signals <-chan os.Signal, interrupted func()) bool {
+func (i *Interrupts) twice(ctx context.Context, signals <-chan os.Signal, interrupted func()) bool {
 	for {
 		select {
 		case <-signals:
@@ -77,26 +77,26 @@ func (i *interrupts) twice(ctx context.Context, signals <-chan os.Signal, interr
 }
 
 // endAtOnce ends the process, whatever it is doing.
-func (e env) endAtOnce() {
+func (e Env) endAtOnce() {
 	fmt.Fprintln(e.Err, "a2atap: interrupted twice; what was not yet stored is lost")
-	os.Exit(exitInterrupted)
+	os.Exit(ExitInterrupted)
 }
 
-// A signalRelay passes signals on to the program until it has ended. After that they interrupt the work that is left.
-type signalRelay struct {
-	signals    chan os.Signal
-	interrupts interrupts
+// A SignalRelay passes signals on to the program until it has ended. After that they interrupt the work that is left.
+type SignalRelay struct {
+	Signals    chan os.Signal
+	Interrupts Interrupts
 	passed     map[os.Signal]time.Time // when the program last got one
 }
 
-// passes takes a signal that has just come, and reports whether the program is to get it. An interrupt that repeats one
+// Passes takes a signal that has just come, and reports whether the program is to get it. An interrupt that repeats one
 // within a second is not passed on: many programs exit at once, without cleaning up, when they get a second one.
-func (r *signalRelay) passes(s os.Signal) bool {
+func (r *SignalRelay) Passes(s os.Signal) bool {
 	if s == syscall.SIGHUP {
 		return true
 	}
-	r.interrupts.second()
-	now := r.interrupts.now()
+	r.Interrupts.second()
+	now := r.Interrupts.Now()
 	if last, ok := r.passed[s]; ok && now.Sub(last) < secondAfter {
 		return false
 	}
@@ -107,12 +107,12 @@ func (r *signalRelay) passes(s os.Signal) bool {
 	return true
 }
 
-// takeOver lets a second interrupt end the process, now that the program has ended, until the function that it returns
+// TakeOver lets a second interrupt end the process, now that the program has ended, until the function that it returns
 // is called.
-func (r *signalRelay) takeOver(e env) (stop func()) {
+func (r *SignalRelay) TakeOver(e Env) (stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		if r.interrupts.twice(ctx, r.signals, func() {}) {
+		if r.Interrupts.twice(ctx, r.Signals, func() {}) {
 			e.endAtOnce()
 		}
 	}()

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 // maxSecret is the size in bytes of the longest secret that a file may hold.
 const maxSecret = 64 << 10
 
-// secret returns what the value of a flag stands for that takes a secret: @FILE for the line in a file, env:NAME for
+// Secret returns what the value of a flag stands for that takes a secret: @FILE for the line in a file, env:NAME for
 // the value of a variable, and everything else for itself. So the secret need not stand in a list of processes, or in
 // the history of a shell. No message repeats what was read.
-func (e env) secret(flag, value string) (string, error) {
+func (e Env) Secret(flag, value string) (string, error) {
 	if name, ok := strings.CutPrefix(value, "env:"); ok {
 		text := e.Getenv(name)
 		if text == "" {
-			return "", usage("%s env:%s: the variable is not set, or empty", flag, name)
+			return "", Usage("%s env:%s: the variable is not set, or empty", flag, name)
 		}
 		return text, nil
 	}
@@ -37,13 +37,13 @@ func (e env) secret(flag, value string) (string, error) {
 	}
 	switch text = bytes.TrimRight(text, "\r\n"); {
 	case len(text) == 0:
-		return "", usage("%s @%s: the file is empty", flag, name)
+		return "", Usage("%s @%s: the file is empty", flag, name)
 	case len(text) > maxSecret:
-		return "", usage("%s @%s: the file has more than %d bytes, so it is no secret", flag, name, maxSecret)
+		return "", Usage("%s @%s: the file has more than %d bytes, so it is no secret", flag, name, maxSecret)
 	case bytes.ContainsAny(text, "\r\n\x00"):
-		return "", usage("%s @%s: the file has more than one line; leave only the secret in it", flag, name)
+		return "", Usage("%s @%s: the file has more than one line; leave only the secret in it", flag, name)
 	}
 	return string(text), nil
 }
 
-const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
+const SecretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"

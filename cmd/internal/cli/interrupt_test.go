@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func TestSecondInterruptComesASecondAfterTheFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Unix(1, 0)
 			now := begun
-			i := interrupts{now: func() time.Time { return now }}
+			i := Interrupts{Now: func() time.Time { return now }}
 			ends := -1
 			for k, at := range c.at {
 				now = begun.Add(at)
@@ -43,7 +43,7 @@ func TestSecondInterruptComesASecondAfterTheFirst(t *testing.T) {
 func TestTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signals := make(chan os.Signal, 1)
-		i := interrupts{now: time.Now}
+		i := Interrupts{Now: time.Now}
 		told := 0
 		ended := make(chan bool, 1)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,7 @@ func TestTwice(t *testing.T) {
 func TestTwiceEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	i := interrupts{now: time.Now}
+	i := Interrupts{Now: time.Now}
 	if i.twice(ctx, nil, nil) {
 		t.Error("nobody interrupted")
 	}
@@ -76,7 +76,7 @@ func TestTwiceEndsWithItsContext(t *testing.T) {
 // A program under run gets an interrupt once where it comes twice at once, and each kind of signal.
 func TestSignalsArePassedOn(t *testing.T) {
 	now := time.Unix(1, 0)
-	r := signalRelay{interrupts: interrupts{now: func() time.Time { return now }}}
+	r := SignalRelay{Interrupts: Interrupts{Now: func() time.Time { return now }}}
 	for _, c := range []struct {
 		after  time.Duration
 		signal os.Signal
@@ -92,11 +92,11 @@ func TestSignalsArePassedOn(t *testing.T) {
 		{time.Millisecond, syscall.SIGTERM, false},
 	} {
 		now = now.Add(c.after)
-		if got := r.passes(c.signal); got != c.passes {
+		if got := r.Passes(c.signal); got != c.passes {
 			t.Errorf("%v at %v: passed %t, want %t", c.signal, now.Sub(time.Unix(1, 0)), got, c.passes)
 		}
 	}
-	if !r.interrupts.second() {
+	if !r.Interrupts.second() {
 		t.Error("what was passed on a second ago was not the first interrupt")
 	}
 }
