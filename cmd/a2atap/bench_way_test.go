@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -181,7 +182,7 @@ func recordWay(agent, path, stream string) (string, func() (wayReport, error), e
 		if err != nil {
 			return "", nil, err
 		}
-		o.ship = &shipTo{address: address, options: fleet.ShipOptions{Host: "bench", Tool: "bench"}}
+		o.ship = &shipment.To{Address: address, Options: fleet.ShipOptions{Host: "bench", Tool: "bench"}}
 	}
 	r, err := startRecording(o)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -44,7 +44,10 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	src, ok := hideNamed(t.Context(), reader).(hiddenReader)
+	src, ok := source.Hide(t.Context(), reader).(interface {
+		capture.Source
+		Learn(ctx context.Context)
+	})
 	if !ok {
 		t.Fatal("a capture that grows is shown as it is")
 	}
@@ -54,9 +57,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 		if err := src.Wait(ctx, arrival); err != nil {
 			t.Fatalf("the card has come, and what it names is shown: %v", err)
 		}
-		src.mu.Lock()
-		src.learned = time.Time{} // a second has passed
-		src.mu.Unlock()
+		src.Learn(ctx) // as after a second
 		x, err := src.Exchange(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)

@@ -17,12 +17,15 @@ import (
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/tui/terminal"
 )
 
 type checkOptions struct {
-	from        sourceFlags
+	from        source.Flags
 	format      string
 	output      string
 	failOn      string
@@ -107,16 +110,16 @@ succeeded; the capture lost traffic, or its recorder was killed; only a part was
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
-	o.from.register(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 1, -1)
 }
 
 // A checker holds the parsed flags of check.
 type checker struct {
-	from  *sourceFlags
+	from  *source.Flags
 	gate  analyzer.Severity
 	least analyzer.Severity
-	keep  selection
+	keep  judged.Selection
 	rules ruleSelection
 	known *knownFindings
 	keys  []analyzer.EngineOption
@@ -131,13 +134,13 @@ func (o *checkOptions) checker() (c checker, err error) {
 	if err := cli.Choose("format", o.format, report.Formats()...); err != nil {
 		return c, err
 	}
-	if c.gate, err = parseGate(o.failOn); err != nil {
+	if c.gate, err = present.ParseGate(o.failOn); err != nil {
 		return c, err
 	}
 	if c.least, err = analyzer.ParseSeverity(o.minSeverity); err != nil {
 		return c, cli.Usage("--min-severity: %w", err)
 	}
-	if c.keep, err = parseSelection(o.filter, o.agent); err != nil {
+	if c.keep, err = judged.ParseSelection(o.filter, o.agent); err != nil {
 		return c, err
 	}
 	if c.rules, err = selectRules(o.only, o.not); err != nil {
@@ -215,7 +218,7 @@ func check(ctx context.Context, e cli.Env, o checkOptions, names []string) error
 
 // conclude writes the report on what was checked, and returns what the command ends with.
 func (c *checker) conclude(ctx context.Context, e cli.Env, o checkOptions, total *analyzer.Result, unread error) error {
-	verdict := displayedVerdict(total, c.gate)
+	verdict := present.DisplayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
 	if err != nil {
@@ -227,7 +230,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o checkOptions, total
 		into = cli.WriteAnyway // nobody reads that there, and the capture has it all
 	}
 	err = into(e, o.output, func(w io.Writer) error {
-		r.Paint = paintReport(e, w)
+		r.Paint = present.PaintReport(e, w)
 		return report.Write(w, o.format, r)
 	})
 	if err != nil {
@@ -239,11 +242,11 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o checkOptions, total
 	if err := c.known.finish(e, total); err != nil {
 		return err
 	}
-	printVerdict(e, "check", verdict, c.remarks(total, hidden)...)
+	present.PrintVerdict(e, "check", verdict, c.remarks(total, hidden)...)
 	if unread != nil {
 		return unread
 	}
-	return verdictExit(total, c.gate, o.allowEmpty)
+	return present.VerdictExit(total, c.gate, o.allowEmpty)
 }
 
 // report returns the report on what was checked.
@@ -259,7 +262,7 @@ func (c *checker) report(ctx context.Context, e cli.Env, total *analyzer.Result)
 
 // addCapture checks one capture and adds the selected findings to total.
 func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total *analyzer.Result) error {
-	src, err := c.from.open(e, name)
+	src, err := c.from.Open(e, name)
 	if err != nil {
 		return err
 	}
@@ -268,14 +271,14 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 	} else {
 		c.page.open = append(c.page.open, src)
 	}
-	if c.keep.noted {
-		if c.keep.notes, err = readNotes(ctx, e, "check", src); err != nil {
+	if c.keep.Noted {
+		if c.keep.Notes, err = source.ReadNotes(ctx, e, "check", src); err != nil {
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
 	if c.part.IsWhole() {
 		err = c.addWhole(ctx, e, name, src, c.again, total)
-		if damagedReading(err) {
+		if judged.DamagedReading(err) {
 			e.Tell("check: %s: %v; it is judged anew", name, err)
 			err = c.addWhole(ctx, e, name, src, true, total)
 		}
@@ -293,22 +296,22 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 func (c *checker) addWhole(
 	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *analyzer.Result,
 ) (err error) {
-	var j *judged
+	var j *judged.Capture
 	if len(c.keys) > 0 {
-		j, err = openJudgedWith(ctx, e, "check", name, src, c.keys)
+		j, err = judged.OpenWith(ctx, e, "check", name, src, c.keys)
 	} else {
-		j, err = openJudged(ctx, e, "check", name, src, again)
+		j, err = judged.Open(ctx, e, "check", name, src, again)
 	}
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if store := storeOf(src); store != nil && j.result == nil {
+	if store := source.StoreOf(src); store != nil && j.WasRead() {
 		if err := store.Sound(ctx, nil); err != nil {
 			return err
 		}
 	}
-	result, err := j.Complete(ctx, j.src)
+	result, err := j.Complete(ctx, j.Source)
 	if err != nil {
 		return err
 	}
@@ -316,7 +319,7 @@ func (c *checker) addWhole(
 	if err != nil {
 		return err
 	}
-	if err := c.keep.apply(ctx, j, result); err != nil {
+	if err := c.keep.Apply(ctx, j, result); err != nil {
 		return err
 	}
 	c.rules.apply(result)
@@ -351,7 +354,7 @@ func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
 	if r.Nothing != "" && r.Counts.Exchanges == 0 {
 		return []string{r.Nothing}
 	}
-	if !c.keep.all() {
+	if !c.keep.All() {
 		remarks = append(remarks, "only what --filter and --agent select is counted")
 	}
 	if !c.rules.all() {
@@ -364,40 +367,4 @@ func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
 		remarks = append(remarks, "still being recorded")
 	}
 	return remarks
-}
-
-// parseGate returns the lowest severity that makes a command fail. For "never" it is above all of them.
-func parseGate(name string) (analyzer.Severity, error) {
-	if name == "never" {
-		return analyzer.Error + 1, nil
-	}
-	gate, err := analyzer.ParseSeverity(name)
-	if err != nil {
-		known := []string{"error", "warning", "note", "never"}
-		return 0, cli.Usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "), cli.Nearest(name, known))
-	}
-	return gate, nil
-}
-
-// printVerdict prints the line with which every checking command ends, followed by remarks.
-func printVerdict(e cli.Env, name string, v analyzer.Verdict, remarks ...string) {
-	fmt.Fprintln(e.Err, strings.Join(append([]string{name + ": " + v.String()}, remarks...), "; "))
-}
-
-// displayedVerdict returns the verdict as it is printed: errors are never called clean, even where no finding makes the
-// command fail.
-func displayedVerdict(r *analyzer.Result, gate analyzer.Severity) analyzer.Verdict {
-	return r.Verdict(min(gate, analyzer.Error))
-}
-
-// verdictExit returns the exit status of a checking command as an error, nil for 0.
-func verdictExit(r *analyzer.Result, gate analyzer.Severity, allowEmpty bool) error {
-	v := r.Verdict(gate)
-	switch {
-	case v.Status == analyzer.StatusFindings:
-		return &cli.Exit{Code: cli.ExitFindings}
-	case v.Status != analyzer.StatusClean && !allowEmpty:
-		return &cli.Exit{Code: cli.ExitInconclusive}
-	}
-	return nil
 }

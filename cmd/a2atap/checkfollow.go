@@ -11,6 +11,9 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
 
@@ -27,22 +30,22 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o checkOptions, names [
 	if err := cli.Choose("format with --follow", o.format, "text", "json"); err != nil {
 		return err
 	}
-	src, err := o.from.follow(e, names[0], untilEnded)
+	src, err := o.from.Follow(e, names[0], source.UntilEnded)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	seen := newCensus()
+	seen := judged.NewCensus()
 	shelf := &capture.MemoryShelf{}
 	written := kept.NewWriter(rules.All, shelf.Put)
-	options := append(seen.options(c.keys), written.Options()...)
-	c.keep.links = seen.links
+	options := append(seen.Options(c.keys), written.Options()...)
+	c.keep.Links = seen.Links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
 	each := func(found analyzer.Finding) {
 		written.Found(found)
-		soFar(seen.links, &found)
+		judged.SoFar(seen.Links, &found)
 		f.take(context.WithoutCancel(ctx), found)
 	}
 	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
@@ -53,7 +56,9 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o checkOptions, names [
 	written.Finish(result, nil) //nolint:errcheck // memory takes all
 	read, err := kept.Open(ctx, shelf, rules.All)
 	if err == nil {
-		err = c.keep.apply(ctx, &judged{Reading: read, src: src, links: seen.links}, result)
+		j := judged.Growing(read, src)
+		j.Know(seen.Links, nil)
+		err = c.keep.Apply(ctx, j, result)
 	}
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
@@ -64,11 +69,11 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o checkOptions, names [
 	if err := c.known.finish(e, result); err != nil {
 		return err
 	}
-	printVerdict(e, "check", displayedVerdict(result, c.gate), c.remarks(result, f.hidden)...)
+	present.PrintVerdict(e, "check", present.DisplayedVerdict(result, c.gate), c.remarks(result, f.hidden)...)
 	if f.err != nil {
 		return f.err
 	}
-	return verdictExit(result, c.gate, o.allowEmpty)
+	return present.VerdictExit(result, c.gate, o.allowEmpty)
 }
 
 // A follower prints the selected findings of a capture that is being recorded.
@@ -87,7 +92,7 @@ type follower struct {
 func (f *follower) take(ctx context.Context, found analyzer.Finding) {
 	one := &analyzer.Result{Findings: []analyzer.Finding{found}}
 	one.Found[found.Severity]++
-	if !f.keep.all() {
+	if !f.keep.All() {
 		chosen, err := f.chosen(ctx, &found)
 		f.fail(err)
 		one.Keep(func(*analyzer.Finding) bool { return chosen })
@@ -109,11 +114,11 @@ func (f *follower) chosen(ctx context.Context, found *analyzer.Finding) (bool, e
 	if err != nil {
 		return false, err
 	}
-	reader, err := newReader(ctx, f.src)
+	reader, err := source.NewReader(ctx, f.src)
 	if err != nil {
 		return false, err
 	}
-	return f.keep.match(x, reading.Facts{Reading: reader.Read(x), Findings: []analyzer.Finding{*found}}), nil
+	return f.keep.Match(x, reading.Facts{Reading: reader.Read(x), Findings: []analyzer.Finding{*found}}), nil
 }
 
 func (f *follower) print(found *analyzer.Finding) {

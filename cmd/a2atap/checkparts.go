@@ -16,6 +16,8 @@ import (
 	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
 
@@ -72,7 +74,7 @@ func (c *checker) judgePart(o *checkOptions) (err error) {
 	if c.part, err = analyzer.ParsePart(o.shard); err != nil {
 		return cli.Usage("--shard: %w", err)
 	}
-	if c.keep.judged {
+	if c.keep.Judged {
 		return cli.Usage("--filter %q asks for findings, of which a part knows only its own; filter without rule:, severity: "+
 			"and side:, or select rules with --rule", o.filter)
 	}
@@ -98,28 +100,28 @@ func (c *checker) judgePart(o *checkOptions) (err error) {
 func (c *checker) judgeAndAddPart(
 	ctx context.Context, e cli.Env, name string, src capture.Source, total *analyzer.Result,
 ) error {
-	seen := newCensus()
-	var judged cli.Set // in this part
+	seen := judged.NewCensus()
+	var of cli.Set // what was judged in this part
 	result, err := analyzer.Run(ctx, rules.All, e.WithProgress(ctx, "check "+name, src), nil,
-		append(seen.options(c.keys), analyzer.InPart(c.part), analyzer.OnEnded(func(s analyzer.Summary) {
+		append(seen.Options(c.keys), analyzer.InPart(c.part), analyzer.OnEnded(func(s analyzer.Summary) {
 			if s.Judged {
-				judged.Add(s.Seq)
+				of.Add(s.Seq)
 			}
 		}))...)
 	if err != nil {
 		return err
 	}
 	for i := range result.Findings {
-		inWorkflow(seen.links, &result.Findings[i])
+		judged.InWorkflow(seen.Links, &result.Findings[i])
 	}
 	var choice *parts.Choice
-	if !c.keep.all() {
-		j, err := openJudged(ctx, e, "check", name, src, false)
+	if !c.keep.All() {
+		j, err := judged.Open(ctx, e, "check", name, src, false)
 		if err != nil {
 			return err
 		}
 		defer j.Close()
-		if choice, err = c.keep.choose(ctx, j, result, func(row *kept.Row) bool { return judged.Has(row.Seq) }); err != nil {
+		if choice, err = c.keep.Choose(ctx, j, result, func(row *kept.Row) bool { return of.Has(row.Seq) }); err != nil {
 			return err
 		}
 	}
@@ -133,7 +135,7 @@ func (c *checker) judgeAndAddPart(
 // finish leaves in a result what is chosen, and what is not known yet.
 func (c *checker) finish(result *analyzer.Result, choice *parts.Choice) {
 	if choice != nil {
-		c.keep.leave(result, choice)
+		c.keep.Leave(result, choice)
 	}
 	c.rules.apply(result)
 	c.known.apply(result)
@@ -151,7 +153,7 @@ func (c *checker) addParts(ctx context.Context, e cli.Env, names []string, total
 		return fmt.Errorf("check --merge: %w", err)
 	}
 	s := files[0].Selection
-	if c.keep, err = parseSelection(s.Filter, s.Agent); err != nil {
+	if c.keep, err = judged.ParseSelection(s.Filter, s.Agent); err != nil {
 		return fmt.Errorf("check --merge: %s: %w", files[0].Name, err)
 	}
 	if c.rules, err = selectRules(s.Only, s.Not); err != nil {
@@ -181,7 +183,7 @@ func (c *checker) addParts(ctx context.Context, e cli.Env, names []string, total
 // readParts reads the reports on parts, and returns the names of captures that are among them.
 func readParts(names []string) (files []*parts.File, captures []string, err error) {
 	for _, name := range names {
-		if isText(name) || strings.HasSuffix(name, ".a2atap") || strings.Contains(name, "://") {
+		if source.IsText(name) || strings.HasSuffix(name, ".a2atap") || strings.Contains(name, "://") {
 			captures = append(captures, name)
 			continue
 		}
@@ -215,7 +217,7 @@ func capturesOf(whole []parts.Whole) []string {
 func (c *checker) showWhole(
 	ctx context.Context, e cli.Env, name string, w *parts.Whole, sum string,
 ) (shown exchanges.Capture, err error) {
-	src, err := c.from.open(e, name)
+	src, err := c.from.Open(e, name)
 	if err != nil {
 		return shown, err
 	}
@@ -227,12 +229,12 @@ func (c *checker) showWhole(
 	if is != sum {
 		return shown, errors.New("the reports are on another capture, or on another state of it")
 	}
-	if c.keep.noted {
-		if c.keep.notes, err = readNotes(ctx, e, "check", src); err != nil {
+	if c.keep.Noted {
+		if c.keep.Notes, err = source.ReadNotes(ctx, e, "check", src); err != nil {
 			return shown, err
 		}
 	}
-	j, err := openJudged(ctx, e, "check", name, src, false)
+	j, err := judged.Open(ctx, e, "check", name, src, false)
 	if err != nil {
 		return shown, err
 	}

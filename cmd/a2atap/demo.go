@@ -16,6 +16,9 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
 	"a2atap/tui"
@@ -95,46 +98,46 @@ func demo(ctx context.Context, e cli.Env, output string) error {
 
 // showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
 func showDemo(ctx context.Context, e cli.Env, output string, result *analyzer.Result) error {
-	src, err := openCapture(e, output)
+	src, err := source.Open(e, output)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	j, err := openJudged(ctx, e, "demo", output, src, false)
+	j, err := judged.Open(ctx, e, "demo", output, src, false)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	tree := newTreePrinter(e.Out, e.Colours(e.Out), cli.ColumnsOf(e.Out))
-	if tree.links, err = j.AllLinks(ctx); err != nil {
+	tree := present.NewTreePrinter(e.Out, e.Colours(e.Out), cli.ColumnsOf(e.Out))
+	if tree.Links, err = j.AllLinks(ctx); err != nil {
 		return err
 	}
-	ladder := &ladderPrinter{p: tui.NewPrinter(e.Out, cli.ColumnsOf(e.Out), printTheme(e))}
+	ladder := &present.LadderPrinter{P: tui.NewPrinter(e.Out, cli.ColumnsOf(e.Out), present.PrintTheme(e))}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		one := &shown{x: x}
-		if one.row, err = j.Row(ctx, x.Seq); err != nil {
+		one := &present.Shown{X: x}
+		if one.Row, err = j.Row(ctx, x.Seq); err != nil {
 			return err
 		}
-		if one.facts, err = j.Facts(ctx, x, one.row); err != nil {
+		if one.Facts, err = j.Facts(ctx, x, one.Row); err != nil {
 			return err
 		}
-		if err := errors.Join(tree.print(one), ladder.print(one)); err != nil {
+		if err := errors.Join(tree.Print(one), ladder.Print(one)); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(e.Out, "\nWhat the request of traveller has caused:")
-	if err := tree.end(); err != nil {
+	if err := tree.End(); err != nil {
 		return err
 	}
 	fmt.Fprintln(e.Out)
-	if err := ladder.end(); err != nil {
+	if err := ladder.End(); err != nil {
 		return err
 	}
 	fmt.Fprintln(e.Out)
-	fmt.Fprint(e.Out, report.Findings(result.Findings, paintReport(e, e.Out)))
+	fmt.Fprint(e.Out, report.Findings(result.Findings, present.PaintReport(e, e.Out)))
 	if strings.ContainsAny(output, cli.ShellSigns) {
 		output = cli.Quote(output)
 	}
@@ -150,7 +153,7 @@ func showDemo(ctx context.Context, e cli.Env, output string, result *analyzer.Re
 	} {
 		fmt.Fprintln(e.Out, "  "+e.Called()+" "+strings.Join(next, " "))
 	}
-	printVerdict(e, "demo", result.Verdict(analyzer.Error))
+	present.PrintVerdict(e, "demo", result.Verdict(analyzer.Error))
 	return nil
 }
 

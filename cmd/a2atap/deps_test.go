@@ -99,7 +99,11 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/tui", "a2atap/proxy/capture/bolt", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy/capture/open", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy", "the inspector reads captures, also those of another process"},
-	{"a2atap/...", "a2atap/cmd/...", "wiring is wired by nobody"},
+	{"a2atap/proxy/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/analyzer/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/replay/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/tui/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/cmd/internal/cli", "a2atap/cmd/...", "environment and flags are what all other packages of commands stand on"},
 	{"a2atap/...", "a2atap/replay/peers", "the official SDKs are peers in tests only: one reading must not judge itself"},
 	{"a2atap/proxy/...", "net/http/httputil", "it cuts off answers of agents that answer at once"},
 }

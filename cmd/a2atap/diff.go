@@ -11,6 +11,8 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
@@ -18,7 +20,7 @@ import (
 )
 
 type diffOptions struct {
-	from       sourceFlags
+	from       source.Flags
 	agents     []string
 	filter     string
 	profile    string
@@ -59,7 +61,7 @@ compared, or a capture lost traffic.`,
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
-	o.from.register(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 2, 2)
 }
 
@@ -76,7 +78,7 @@ func diffCaptures(ctx context.Context, e cli.Env, o diffOptions, names []string)
 	}
 	var sources [2]capture.Source
 	for i, name := range names {
-		src, err := o.from.open(e, name)
+		src, err := o.from.Open(e, name)
 		if err != nil {
 			return err
 		}
@@ -92,10 +94,10 @@ func diffCaptures(ctx context.Context, e cli.Env, o diffOptions, names []string)
 	}
 	options.Sides = sidesOf(names)
 	options.Rules = nil // what they find is known
-	if options.FoundWas, err = findingsIn(ctx, e, "diff", names[0], sources[0]); err != nil {
+	if options.FoundWas, err = judged.FindingsIn(ctx, e, "diff", names[0], sources[0]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[0], err)
 	}
-	if options.FoundNow, err = findingsIn(ctx, e, "diff", names[1], sources[1]); err != nil {
+	if options.FoundNow, err = judged.FindingsIn(ctx, e, "diff", names[1], sources[1]); err != nil {
 		return fmt.Errorf("diff %s: %w", names[1], err)
 	}
 	r, err := diff.Run(ctx, sources[0], sources[1], options)
@@ -150,11 +152,11 @@ func (o *diffOptions) diff() (diff.Options, error) {
 func (o *diffOptions) chooser(
 	ctx context.Context, e cli.Env, file string, src capture.Source, name func(string) string,
 ) (func(*capture.Exchange) bool, error) {
-	keep, err := parseSelection(o.filter, "")
+	keep, err := judged.ParseSelection(o.filter, "")
 	if err != nil {
 		return nil, err
 	}
-	matches, err := keep.chooser(ctx, e, "diff", file, src)
+	matches, err := keep.Chooser(ctx, e, "diff", file, src)
 	if err != nil || len(o.agents) == 0 {
 		return matches, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/cmd/internal/present"
 	"a2atap/replay/report"
 )
 
@@ -20,7 +21,7 @@ func TestDifferencesInColours(t *testing.T) {
 	}
 	text := func(colours bool) string {
 		var b strings.Builder
-		if err := writeDifferences(&b, "text", r, colours); err != nil {
+		if err := present.WriteDifferences(&b, "text", r, colours); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

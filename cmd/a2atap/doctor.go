@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/jsondoc"
@@ -63,7 +64,7 @@ func doctor(ctx context.Context, e cli.Env, o doctorOptions, name string) error 
 	if o.output != "" && !o.repair {
 		return cli.Usage("-o names the capture that --repair makes; add --repair")
 	}
-	if name == "-" || isText(name) || cli.LikeAnAddress.MatchString(name) || fleet.IsAddress(name) {
+	if name == "-" || source.IsText(name) || cli.LikeAnAddress.MatchString(name) || fleet.IsAddress(name) {
 		return cli.Usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
 			displayName(name))
 	}

@@ -9,6 +9,8 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
 
@@ -20,20 +22,20 @@ type secondReading struct {
 
 // readAgain judges a capture again, if its reading is kept, and compares the two.
 func readAgain(ctx context.Context, e cli.Env, name string) (second secondReading, err error) {
-	src, err := openFile(name)
+	src, err := source.OpenFile(name)
 	if err != nil {
 		return second, err
 	}
 	defer src.Close()
-	k := keeperOf(ctx, e, "doctor", name, src)
-	was := k.read(ctx)
+	k := judged.KeeperOf(ctx, e, "doctor", name, src)
+	was := k.Read(ctx)
 	if was == nil {
 		return second, nil
 	}
 	defer was.Close()
 	second.Kept = true
 	shelf := &capture.MemoryShelf{}
-	if _, _, err := k.run(ctx, shelf.Put); err != nil {
+	if _, _, err := k.Run(ctx, shelf.Put); err != nil {
 		return second, err
 	}
 	now, err := kept.Open(ctx, shelf, rules.All)

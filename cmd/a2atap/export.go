@@ -9,14 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/har"
-	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/transcript"
 )
 
 type exportOptions struct {
-	from   sourceFlags
+	from   source.Flags
 	format string
 	output string
 	filter string
@@ -49,7 +50,7 @@ bodies.`,
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
 	f.BoolVar(&o.bodies, "otlp-bodies", false, otlpBodiesHelp)
-	o.from.register(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -69,7 +70,7 @@ func export(ctx context.Context, e cli.Env, o exportOptions, name string) error 
 	if o.bodies && format != "otlp" {
 		return cli.Usage("--otlp-bodies is for --format otlp; the other formats hold the bodies anyway")
 	}
-	keep, err := parseSelection(o.filter, o.agent)
+	keep, err := judged.ParseSelection(o.filter, o.agent)
 	if err != nil {
 		return err
 	}
@@ -79,15 +80,15 @@ func export(ctx context.Context, e cli.Env, o exportOptions, name string) error 
 	if format == "html" {
 		return exportPage(ctx, e, &o, name, keep)
 	}
-	src, err := o.from.open(e, name)
+	src, err := o.from.Open(e, name)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if err := tellGaps(ctx, e, "export", src); err != nil {
+	if err := source.TellGaps(ctx, e, "export", src); err != nil {
 		return err
 	}
-	if keep.notes, err = readNotes(ctx, e, "export", src); err != nil {
+	if keep.Notes, err = source.ReadNotes(ctx, e, "export", src); err != nil {
 		return fmt.Errorf("export %s: %w", name, err)
 	}
 	src = e.WithProgress(ctx, "export "+name, src)
@@ -99,30 +100,14 @@ func export(ctx context.Context, e cli.Env, o exportOptions, name string) error 
 	})
 }
 
-// An exchangeWriter writes exchanges one by one; Close writes what ends the document.
-type exchangeWriter interface {
-	Write(x *capture.Exchange) error
-	Close() error
-}
-
-func newExchangeWriter(w io.Writer, format string, a annotator) (exchangeWriter, error) {
-	switch format {
-	case "har":
-		return har.NewWriter(w, cli.Tool().Version)
-	case "jsonl":
-		return jsonl.NewWriter(w, a), nil
-	}
-	return transcript.NewWriter(w), nil
-}
-
 func writeExchanges(
-	ctx context.Context, e cli.Env, w io.Writer, format, name string, src capture.Source, keep selection,
+	ctx context.Context, e cli.Env, w io.Writer, format, name string, src capture.Source, keep judged.Selection,
 ) error {
-	reader, err := newReader(ctx, src)
+	reader, err := source.NewReader(ctx, src)
 	if err != nil {
 		return err
 	}
-	out, err := newExchangeWriter(w, format, annotator{reader, keep.notes})
+	out, err := present.NewExchangeWriter(w, format, present.Annotator{Reader: reader, Notes: keep.Notes})
 	if err != nil {
 		return err
 	}
@@ -135,7 +120,7 @@ func writeExchanges(
 			return err
 		}
 	}
-	chosen, err := keep.chooser(ctx, e, "export", name, src)
+	chosen, err := keep.Chooser(ctx, e, "export", name, src)
 	if err != nil {
 		return err
 	}
@@ -152,12 +137,3 @@ func writeExchanges(
 	}
 	return out.Close()
 }
-
-// exportPrinter prints exchanges with a writer of one of the export formats.
-type exportPrinter struct{ w exchangeWriter }
-
-func (p *exportPrinter) print(one *shown) error { return p.w.Write(one.x) }
-
-func (p *exportPrinter) end() error { return p.w.Close() }
-
-func (p *exportPrinter) flush() error { return p.w.Close() }

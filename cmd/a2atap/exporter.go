@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"os"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -46,64 +47,34 @@ func exportTo(
 	if _, err := os.Lstat(file); err == nil && !overwrite {
 		return 0, fmt.Errorf("write %s: %w", file, fs.ErrExist)
 	}
-	notes, err := notesOn(ctx, src)
+	notes, err := source.Notes(ctx, src)
 	if err != nil {
 		return 0, err
 	}
-	reader, err := newReader(ctx, src)
+	reader, err := source.NewReader(ctx, src)
 	if err != nil {
 		return 0, err
 	}
 	counted := &byteCount{}
 	err = cli.WriteFile(file, func(w io.Writer) error {
 		counted.w = w
-		out, err := exportWriter(counted, format, annotator{reader, notes})
+		out, err := present.ExportWriter(counted, format, present.Annotator{Reader: reader, Notes: notes})
 		if err != nil {
 			return err
 		}
-		write := func(x *capture.Exchange) error { return out.print(&shown{x: x}) }
+		write := func(x *capture.Exchange) error { return out.Print(&present.Shown{X: x}) }
 		if seqs == nil {
 			err = each(ctx, src, nil, func(x *capture.Exchange, _ tui.Part) error { return write(x) })
 		} else {
-			err = eachOf(ctx, src, seqs, write)
+			err = source.EachOf(ctx, src, seqs, write)
 		}
 		if err != nil {
 			return err
 		}
-		return out.end()
+		return out.End()
 	})
 	return counted.n, err
 }
-
-func exportWriter(w io.Writer, format string, a annotator) (printer, error) {
-	switch format {
-	case "curl":
-		return &curlPrinter{w: w}, nil
-	case "body":
-		return &bodyPrinter{w: w}, nil
-	}
-	out, err := newExchangeWriter(w, format, a)
-	return &exportPrinter{w: out}, err
-}
-
-// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the
-// request where there is no answer.
-type bodyPrinter struct{ w io.Writer }
-
-func (p *bodyPrinter) print(one *shown) error {
-	x := one.x
-	body, err := x.Request.Content()
-	if x.Response != nil {
-		body, err = x.Response.Content()
-	}
-	if err != nil {
-		return fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
-	}
-	_, err = io.Copy(p.w, bytes.NewReader(body))
-	return err
-}
-
-func (p *bodyPrinter) end() error { return nil }
 
 // byteCount counts what is written through it.
 type byteCount struct {

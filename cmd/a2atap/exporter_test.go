@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 )
 
 // What the inspector exports is what a2atap export writes, and nothing is overwritten that is there.
@@ -41,7 +42,7 @@ func TestExporter(t *testing.T) {
 		if f.Single || f.Name == "curl" {
 			continue
 		}
-		again, err := openCapture(cli.Env{}, file)
+		again, err := source.Open(cli.Env{}, file)
 		if err != nil {
 			t.Fatal(err)
 		}

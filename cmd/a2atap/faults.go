@@ -51,10 +51,3 @@ func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error)
 	}
 	return specs, nil
 }
-
-// faults says aloud that faults are made.
-func (p *recordPrinter) faults(specs []injection.Spec) {
-	if len(specs) > 0 {
-		p.notice("faults on: " + injection.Words(specs))
-	}
-}

@@ -19,6 +19,7 @@ import (
 
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -294,7 +295,7 @@ func BenchmarkFleetDelay(b *testing.B) {
 	}
 	var followed capture.Source
 	for followed == nil {
-		followed, _ = (*sourceFlags)(nil).openFleet(b.Context(), silent(), server.URL("traffic"), forever) // until the stream is there
+		followed, _ = (*source.Flags)(nil).OpenStream(b.Context(), silent(), server.URL("traffic"), source.Forever) // until the stream is there
 	}
 	defer followed.Close()
 	var delays cell

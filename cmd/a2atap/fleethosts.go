@@ -11,11 +11,12 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
 	"a2atap/proxy/fleet"
 )
 
 type fleetHostsOptions struct {
-	nats   natsFlags
+	nats   cli.NATSFlags
 	format string
 }
 
@@ -30,7 +31,7 @@ heard of. A recorder is live if it answers now, ended if it has said so, and els
 reach the server. What is lost stands below: exchanges that it could not record, how often it was killed, and what the
 stream has removed of its beginning. The clock of a live one is compared with that of this machine.
 
-` + natsHelp + `
+` + cli.NATSHelp + `
 
 Exit status: 0 recorders were listed; 2 wrong usage; 3 the stream cannot be read; 4 nobody has published to it.`,
 		Example: `  a2atap hosts nats://127.0.0.1:4222/traffic
@@ -39,7 +40,7 @@ Exit status: 0 recorders were listed; 2 wrong usage; 3 the stream cannot be read
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json")
-	o.nats.register(f)
+	o.nats.Register(f)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -54,7 +55,7 @@ func listHosts(ctx context.Context, e cli.Env, o *fleetHostsOptions, name string
 	if err != nil {
 		return cli.Usage("%s: %w", cli.ShownName(name), err)
 	}
-	connect, err := o.nats.options(e, address)
+	connect, err := o.nats.Options(e, address)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func printHosts(e cli.Env, found *fleet.Fleet) error {
 	var b strings.Builder
 	line := func(text string) {
 		if columns > 0 {
-			text = inColumns(text, columns)
+			text = present.InColumns(text, columns)
 		}
 		b.WriteString(strings.TrimRight(analyzer.Clean(text), " ") + "\n")
 	}
@@ -138,7 +139,7 @@ func hostRow(cells []string) string {
 		if i > 0 {
 			b.WriteString("  ")
 		}
-		text := inColumns(cells[i], c.width)
+		text := present.InColumns(cells[i], c.width)
 		if c.right {
 			text = fmt.Sprintf("%*s", c.width, strings.TrimRight(text, " "))
 		}

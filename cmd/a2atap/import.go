@@ -12,13 +12,16 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 )
 
 type importOptions struct {
-	from        sourceFlags
+	from        source.Flags
 	output      string
 	keepSecrets bool
 	redact      []string
@@ -40,17 +43,17 @@ and opens faster.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "",
 		"write the capture to `FILE` (default the input name with the extension .a2atap)")
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
-	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
-	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
-	o.from.register(f, nil)
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
+	f.StringArrayVar(&o.redact, "redact", nil, redacted.RedactHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", redacted.KeyHelp)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
 func importFile(ctx context.Context, e cli.Env, o importOptions, name string) error {
 	hidden := redact.Options{Keep: o.keepSecrets}
 	var err error
-	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
+	if hidden.Extra, err = redacted.ParsePlaces(o.redact); err != nil {
 		return err
 	}
 	output := o.output
@@ -70,13 +73,13 @@ func importFile(ctx context.Context, e cli.Env, o importOptions, name string) er
 	if err := cli.NotAStream(output); err != nil {
 		return err
 	}
-	src, err := o.from.open(e, name)
+	src, err := o.from.Open(e, name)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	if !o.keepSecrets {
-		if hidden.Key, err = redactionKey(e, o.redactKey); err != nil {
+		if hidden.Key, err = redacted.Key(e, o.redactKey); err != nil {
 			return err
 		}
 	}
@@ -84,7 +87,7 @@ func importFile(ctx context.Context, e cli.Env, o importOptions, name string) er
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	keepReading(ctx, e, "import", output)
+	judged.KeepReading(ctx, e, "import", output)
 	e.Tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
 	return nil
 }
@@ -92,7 +95,7 @@ func importFile(ctx context.Context, e cli.Env, o importOptions, name string) er
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
 // error the capture holds what was read before it.
 func copyCapture(ctx context.Context, src capture.Source, output string, hidden redact.Options) (int, error) {
-	store, err := bolt.Open(output, named(bolt.Options{Tool: cli.ToolName(), SecretsKept: hidden.Keep}, hidden.Key))
+	store, err := bolt.Open(output, redacted.Named(bolt.Options{Tool: cli.ToolName(), SecretsKept: hidden.Keep}, hidden.Key))
 	if err != nil {
 		return 0, err
 	}
@@ -114,22 +117,4 @@ func copyCapture(ctx context.Context, src capture.Source, output string, hidden 
 		return nil
 	}
 	return n, errors.Join(copyAll(), sink.Close())
-}
-
-// Help of flags that import shares with record and run.
-const (
-	keepSecretsHelp = "do not redact credentials; the capture is marked as holding secrets"
-	redactHelp      = "redact the value at `POINTER|header:NAME` as well; repeatable"
-)
-
-func parseRedactions(list []string) ([]redact.Place, error) {
-	var out []redact.Place
-	for _, s := range list {
-		r, err := redact.ParsePlace(s)
-		if err != nil {
-			return nil, cli.Usage("--redact: %w", err)
-		}
-		out = append(out, r)
-	}
-	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/push"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/judged"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -45,7 +46,7 @@ func (r *recording) judge(o recordingOptions) {
 		links, tell := &workflow.Index{}, each
 		options = append(options, workflow.Into(links.Put)...)
 		each = func(f analyzer.Finding) {
-			soFar(links, &f)
+			judged.SoFar(links, &f)
 			tell(f)
 		}
 	}

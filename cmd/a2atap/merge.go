@@ -14,6 +14,9 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/redact"
@@ -49,15 +52,15 @@ What a capture lost is lost in the merged one, and the rules are silent there.`,
 	f.StringVarP(&o.output, "output", "o", "", "write the merged capture to `FILE`")
 	f.StringArrayVar(&o.hosts, "host", nil, "say on which host a capture was recorded, as `FILE=HOST` (default the name "+
 		"of the file, without its ending); captures of one host share a clock; repeatable")
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
-	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
-	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
+	f.StringArrayVar(&o.redact, "redact", nil, redacted.RedactHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", redacted.KeyHelp)
 	return withArgs(cmd, 2, -1)
 }
 
 func mergeCaptures(ctx context.Context, e cli.Env, o mergeOptions, names []string) (err error) {
 	hidden := redact.Options{Keep: o.keepSecrets, Describer: reading.NewDescriber()}
-	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
+	if hidden.Extra, err = redacted.ParsePlaces(o.redact); err != nil {
 		return err
 	}
 	hosts, err := hostsOf(names, o.hosts)
@@ -72,12 +75,12 @@ func mergeCaptures(ctx context.Context, e cli.Env, o mergeOptions, names []strin
 	}
 	var recordings []merge.Recording
 	for i, name := range names {
-		src, err := openCapture(e, name)
+		src, err := source.Open(e, name)
 		if err != nil {
 			return err
 		}
 		defer src.Close()
-		if err := tellGaps(ctx, e, "merge", src); err != nil {
+		if err := source.TellGaps(ctx, e, "merge", src); err != nil {
 			return err
 		}
 		recordings = append(recordings, merge.Recording{
@@ -85,7 +88,7 @@ func mergeCaptures(ctx context.Context, e cli.Env, o mergeOptions, names []strin
 		})
 	}
 	if !o.keepSecrets {
-		if hidden.Key, err = redactionKey(e, o.redactKey); err != nil {
+		if hidden.Key, err = redacted.Key(e, o.redactKey); err != nil {
 			return err
 		}
 	}
@@ -93,7 +96,7 @@ func mergeCaptures(ctx context.Context, e cli.Env, o mergeOptions, names []strin
 	if err != nil {
 		return err
 	}
-	keepReading(ctx, e, "merge", o.output)
+	judged.KeepReading(ctx, e, "merge", o.output)
 	e.Tell("merge: %s from %d captures into %s", analyzer.Plural(done.Exchanges, "exchange"), len(names), o.output)
 	if done.Seen > 0 {
 		e.Tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",
@@ -112,7 +115,7 @@ func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge
 	if err != nil {
 		return merge.Summary{}, err
 	}
-	store, err := bolt.Open(output, named(bolt.Options{
+	store, err := bolt.Open(output, redacted.Named(bolt.Options{
 		Tool: cli.ToolName(), SecretsKept: hidden.Keep && marks.SecretsKept, Insecure: marks.Insecure,
 	}, hidden.Key))
 	if err != nil {

@@ -15,12 +15,14 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
 
 type minimizeOptions struct {
-	from      sourceFlags
+	from      source.Flags
 	rule      string
 	agent     string
 	place     string
@@ -53,7 +55,7 @@ Exit status: 0 written, 2 wrong usage, 3 the capture cannot be read, 4 it shows 
 	f.StringVarP(&o.output, "output", "o", "-", "write the transcript to `FILE`")
 	f.BoolVar(&o.anonymize, "anonymize", false, "put neutral words in place of texts, names, ids and hosts")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "stop after `D`, and write what there is then")
-	o.from.register(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -62,14 +64,14 @@ func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name str
 	case o.rule == "":
 		return cli.Usage("minimize needs --rule ID, the rule whose finding is to be shown; a2atap check %s prints them", name)
 	case rules.ByID(o.rule) == nil:
-		return cli.Usage("unknown rule %q; a2atap rules lists them%s", o.rule, cli.Nearest(o.rule, ruleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists them%s", o.rule, cli.Nearest(o.rule, judged.RuleIDs()))
 	case o.timeout <= 0:
 		return cli.Usage("--timeout %s: write a time, such as 30s", o.timeout)
 	}
 	if err := cli.NotOver(o.output, name); err != nil {
 		return err
 	}
-	src, err := o.from.open(e, name)
+	src, err := o.from.Open(e, name)
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name str
 func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src capture.Source) (*minimize.Result, error) {
 	options := minimize.Options{Rule: o.rule, Agent: o.agent, Place: o.place, Anonymous: o.anonymize}
 	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
-		return findingsIn(ctx, e, "minimize", name, src)
+		return judged.FindingsIn(ctx, e, "minimize", name, src)
 	}
 	if e.ShowsProgress() {
 		p := &cli.Progress{W: e.Err, What: "minimize", Began: time.Now()}

@@ -11,6 +11,9 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/tui"
 )
 
@@ -54,12 +57,12 @@ state: open
 	}
 	var said bytes.Buffer
 	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
-	src, err := openCapture(e, name)
+	src, err := source.Open(e, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	j, err := openJudged(t.Context(), e, "test", name, src, false)
+	j, err := judged.Open(t.Context(), e, "test", name, src, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +82,8 @@ state: open
 		want := row.OutcomeText()
 		outcomes[want] = true
 		var line strings.Builder
-		for _, p := range passedLine(&row.Summary) {
-			line.WriteString(p.text)
+		for _, p := range present.PassedLine(&row.Summary) {
+			line.WriteString(p.Text)
 		}
 		places["line of a recorder"] = line.String()
 		for place, text := range places {

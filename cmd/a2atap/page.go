@@ -10,6 +10,8 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
 
@@ -26,12 +28,12 @@ func (p *pageTraffic) close() {
 }
 
 // show returns what a page shows of a capture, given all that was found in it.
-func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) (shown exchanges.Capture, err error) {
+func (c *checker) show(ctx context.Context, j *judged.Capture, result *analyzer.Result) (shown exchanges.Capture, err error) {
 	if c.page == nil {
 		return shown, nil
 	}
-	shown = exchanges.Capture{Name: result.Captures[0], Source: j.src}
-	if shown.Notes, err = notesOn(ctx, j.src); err != nil {
+	shown = exchanges.Capture{Name: result.Captures[0], Source: j.Source}
+	if shown.Notes, err = source.Notes(ctx, j.Source); err != nil {
 		return shown, err
 	}
 	if shown.Links, err = j.AllLinks(ctx); err != nil {
@@ -43,11 +45,11 @@ func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) 
 		}
 		return nil
 	}
-	if shown.Reader, err = j.Reader(ctx); err != nil || c.keep.all() {
+	if shown.Reader, err = j.Reader(ctx); err != nil || c.keep.All() {
 		return shown, err
 	}
 	shown.Chosen = []uint64{}
-	err = j.choose(ctx, c.keep, 1, math.MaxUint64, func(row *kept.Row, chosen bool) bool {
+	err = j.Choose(ctx, c.keep, 1, math.MaxUint64, func(row *kept.Row, chosen bool) bool {
 		if chosen {
 			shown.Chosen = append(shown.Chosen, row.Seq)
 		}
@@ -57,7 +59,7 @@ func (c *checker) show(ctx context.Context, j *judged, result *analyzer.Result) 
 }
 
 // exportPage checks a capture, and writes the exchanges that are chosen as a page.
-func exportPage(ctx context.Context, e cli.Env, o *exportOptions, name string, keep selection) error {
+func exportPage(ctx context.Context, e cli.Env, o *exportOptions, name string, keep judged.Selection) error {
 	defer limitMemory(e)()
 	c := &checker{
 		from: &o.from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
@@ -71,7 +73,7 @@ func exportPage(ctx context.Context, e cli.Env, o *exportOptions, name string, k
 	if err := c.addCapture(ctx, e, name, total); err != nil {
 		return err
 	}
-	if err := tellGaps(ctx, e, "export", c.page.open[0]); err != nil {
+	if err := source.TellGaps(ctx, e, "export", c.page.open[0]); err != nil {
 		return err
 	}
 	r, err := c.report(ctx, e, total)

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
@@ -52,8 +55,8 @@ It runs until it is interrupted. Exit status: 0 all requests were matched or for
 		RunE: func(cmd *cobra.Command, args []string) error { return playBack(cmd.Context(), e, o, args[0]) },
 	}
 	o.register(cmd.Flags())
-	o.from.register(cmd.Flags(), &o.nats)
-	o.from.interrupts = true
+	o.from.Register(cmd.Flags(), &o.nats)
+	o.from.Interrupts = true
 	return withArgs(cmd, 1, 1)
 }
 
@@ -73,15 +76,15 @@ func playBack(ctx context.Context, e cli.Env, o playbackFlags, name string) erro
 	if s.dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
-	if s.ship, err = o.ship.beside(e, o.capture); err != nil {
+	if s.ship, err = o.ship.Beside(e, o.capture); err != nil {
 		return err
 	}
-	src, err := o.from.open(e, name)
+	src, err := o.from.Open(e, name)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if err := tellGaps(ctx, e, "playback", src); err != nil {
+	if err := source.TellGaps(ctx, e, "playback", src); err != nil {
 		return err
 	}
 	defer s.close()
@@ -131,7 +134,7 @@ type stage struct {
 	flags   *playbackFlags
 	options playback.Options
 	dialer  *outbound.Dialer
-	ship    *shipTo // nil if what is recorded is not shipped
+	ship    *shipment.To // nil if what is recorded is not shipped
 	allowed []proxy.HostPattern
 	notes   *playbackNotes
 	roles   []*role
@@ -155,11 +158,11 @@ func (r *role) called() string {
 
 // cast makes a player for each address.
 func (s *stage) cast(ctx context.Context, name string, src capture.Source, places []playedAt) error {
-	keep, err := parseSelection(s.flags.filter, s.flags.agent)
+	keep, err := judged.ParseSelection(s.flags.filter, s.flags.agent)
 	if err != nil {
 		return err
 	}
-	chosen, err := keep.chooser(ctx, s.env, "playback", name, src)
+	chosen, err := keep.Chooser(ctx, s.env, "playback", name, src)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client/setup"
@@ -19,7 +22,7 @@ import (
 )
 
 type playbackFlags struct {
-	from        sourceFlags
+	from        source.Flags
 	listen      []string
 	filter      string
 	agent       string
@@ -38,8 +41,8 @@ type playbackFlags struct {
 	allowRemote bool
 	allowHosts  []string
 	allowEmpty  bool
-	nats        natsFlags
-	ship        shipFlags
+	nats        cli.NATSFlags
+	ship        shipment.Flags
 }
 
 func (o *playbackFlags) register(f *pflag.FlagSet) {
@@ -64,9 +67,9 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	o.ship.register(f, &o.nats, "with --capture: ")
-	o.nats.register(f)
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
+	o.ship.Register(f, &o.nats, "with --capture: ")
+	o.nats.Register(f)
 	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each address to `FILE` once they are listening")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")

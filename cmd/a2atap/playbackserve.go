@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/hostname"
 )
@@ -143,7 +145,7 @@ func (s *stage) announce(shown func(i int) string) error {
 // record opens a tap in front of each player.
 func (s *stage) record() (*recording, error) {
 	o := s.flags
-	key, err := redactionKey(s.env, o.redactKey)
+	key, err := redacted.Key(s.env, o.redactKey)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +160,6 @@ func (s *stage) record() (*recording, error) {
 	return startRecording(recordingOptions{
 		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: s.allowed,
 		onNotice: s.env.Notice, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
-		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship, onShip: func(v shipEvent) { tellShipping(s.env, v) },
+		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship, onShip: func(v shipment.Event) { shipment.Tell(s.env, v) },
 	})
 }

@@ -14,6 +14,10 @@ import (
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
 )
@@ -32,8 +36,8 @@ type probeOptions struct {
 	redactKey string
 	jwks      []string
 	list      bool
-	nats      natsFlags
-	ship      shipFlags
+	nats      cli.NATSFlags
+	ship      shipment.Flags
 }
 
 func newProbe(e cli.Env) *cobra.Command {
@@ -91,9 +95,9 @@ not be written; 4 nothing was proved, the run was interrupted, or the agent was 
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
 	f.StringArrayVar(&o.jwks, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
 		"those that the agent serves where a signature says; repeatable")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	o.ship.register(f, &o.nats, "with --capture: ")
-	o.nats.register(f)
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
+	o.ship.Register(f, &o.nats, "with --capture: ")
+	o.nats.Register(f)
 	f.BoolVar(&o.list, "list", false, "list the scenarios, as --format text or json, and ask nothing")
 	return withArgs(cmd, 0, 2)
 }
@@ -126,7 +130,7 @@ func runProbe(ctx context.Context, e cli.Env, o *probeOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	ship, err := o.ship.beside(e, o.capture)
+	ship, err := o.ship.Beside(e, o.capture)
 	if err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
 	if err := o.webhook.check(); err != nil {
 		return 0, err
 	}
-	return parseGate(o.failOn)
+	return present.ParseGate(o.failOn)
 }
 
 // A probeRun is one call of the command.
@@ -171,7 +175,7 @@ type probeRun struct {
 	webhook   webhook.Options
 	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
 	keys      jws.KeySet              // the same, for the scenarios
-	ship      *shipTo                 // nil if the capture is not shipped
+	ship      *shipment.To            // nil if the capture is not shipped
 }
 
 // run asks the agents, writes the report, and returns the exit status as an error.
@@ -186,7 +190,7 @@ func (r *probeRun) run(ctx context.Context) error {
 	failed := r.ask(asking, record, whole)
 	failed = errors.Join(failed, record.Close())
 	if r.o.capture != "" {
-		keepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.capture)
+		judged.KeepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.capture)
 	}
 	if whole.Tests == nil {
 		return failed

@@ -13,6 +13,8 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -28,38 +30,38 @@ type probeRecord struct {
 	sink   capture.Sink
 	seq    uint64 // the last exchange that the capture held before
 
-	shipment *shipment // nil if it is not shipped
+	shipment *shipment.Shipment // nil if it is not shipped
 }
 
 // record opens the record.
-func (o *probeOptions) record(e cli.Env, agents probeAgents, ship *shipTo) (*probeRecord, error) {
+func (o *probeOptions) record(e cli.Env, agents probeAgents, ship *shipment.To) (*probeRecord, error) {
 	name := o.capture
 	if name == "" {
 		name = "probe"
 	}
 	r := &probeRecord{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
-	both := teeSink{r.memory}
+	both := redacted.Tee{r.memory}
 	key := redact.NewKey()
 	if o.capture != "" {
 		var err error
-		if key, err = redactionKey(e, o.redactKey); err != nil {
+		if key, err = redacted.Key(e, o.redactKey); err != nil {
 			return nil, err
 		}
 		if err := cli.NotAStream(o.capture); err != nil {
 			return nil, err
 		}
-		store, err := bolt.Open(o.capture, named(bolt.Options{Tool: cli.ToolName()}, key))
+		store, err := bolt.Open(o.capture, redacted.Named(bolt.Options{Tool: cli.ToolName()}, key))
 		if err != nil {
 			return nil, err
 		}
-		if err := mayShip(ship, o.capture, store); err != nil {
+		if err := shipment.May(ship, o.capture, store); err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
-		r.shipment = startShipment(ship, o.capture, store, nil, func(v shipEvent) { tellShipping(e, v) })
+		r.shipment = shipment.Start(ship, o.capture, store, nil, func(v shipment.Event) { shipment.Tell(e, v) })
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}
-	r.sink = redact.New(maskedSink{both, agents.masks()}, redact.Options{Key: key, Describer: reading.NewDescriber()})
+	r.sink = redact.New(redacted.Masked{Next: both, Masks: agents.masks()}, redact.Options{Key: key, Describer: reading.NewDescriber()})
 	return r, nil
 }
 
@@ -75,32 +77,8 @@ func (r *probeRecord) last() uint64 {
 // Close ends the record. What is in memory can still be read.
 func (r *probeRecord) Close() error {
 	err := r.sink.Close()
-	r.shipment.stop()
+	r.shipment.Stop()
 	return err
-}
-
-// A teeSink hands steps on to several sinks.
-type teeSink []capture.Sink
-
-// Append implements capture.Sink.
-func (t teeSink) Append(steps ...capture.Step) error {
-	for _, sink := range t {
-		for _, s := range steps {
-			if err := sink.Append(s.Clone()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// Close implements capture.Sink.
-func (t teeSink) Close() error {
-	var errs []error
-	for _, sink := range t {
-		errs = append(errs, sink.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // judge has the rules judge what was asked and answered. What is not the agent's fault is dropped, and counted.

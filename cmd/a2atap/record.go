@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/replay/client/setup"
 )
@@ -48,8 +51,8 @@ type recordOptions struct {
 	events        bool
 	tui           bool
 	otlp          otlpFlags
-	nats          natsFlags
-	ship          shipFlags
+	nats          cli.NATSFlags
+	ship          shipment.Flags
 }
 
 func newRecord(e cli.Env) *cobra.Command {
@@ -86,9 +89,9 @@ the end at the latest.
 
 ` + faultHelp() + `
 
-` + shipHelp + `
+` + shipment.Help + `
 
-` + natsHelp + `
+` + cli.NATSHelp + `
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
@@ -141,9 +144,9 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
 	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
 	o.diversion.register(f)
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
-	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
-	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
+	f.StringArrayVar(&o.redact, "redact", nil, redacted.RedactHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", redacted.KeyHelp)
 	f.StringVar(&o.maxBody, "max-body", "16MiB",
 		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
 	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
@@ -162,19 +165,19 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"`AGENT:WHAT[@WHEN]`, as above; repeatable")
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	o.otlp.register(f)
-	o.ship.register(f, &o.nats, "")
-	o.nats.register(f)
+	o.ship.Register(f, &o.nats, "")
+	o.nats.Register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
 			"traffic was lost")
 }
 
 func record(ctx context.Context, e cli.Env, o recordOptions) error {
-	gate, err := parseGate(o.failOn)
+	gate, err := present.ParseGate(o.failOn)
 	if err != nil {
 		return err
 	}
-	out := &recordPrinter{e: e, json: o.format == "json"}
+	out := &present.Recorded{Env: e, JSON: o.format == "json"}
 	options, err := o.recording(e, out)
 	if err != nil {
 		return err
@@ -196,13 +199,13 @@ func record(ctx context.Context, e cli.Env, o recordOptions) error {
 		return err
 	}
 	var ready strings.Builder
-	out.faults(options.faults)
+	out.Faults(options.faults)
 	for _, t := range r.proxy.Taps() {
-		out.tap(t)
+		out.Tap(t)
 		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
 	}
 	if f := r.proxy.Forward(); f != nil {
-		out.forward(f)
+		out.Forward(f)
 		fmt.Fprintf(&ready, "forward %s\n", f.URL())
 	}
 	if r.before.Crashes > 0 {
@@ -210,7 +213,7 @@ func record(ctx context.Context, e cli.Env, o recordOptions) error {
 	}
 	e.Tell("recording into %s; interrupt to stop", options.output)
 	if err = cli.WriteReady(o.readyFile, ready.String()); err == nil && o.tui {
-		err = out.behind(func() error { return r.inspect(ctx, e, o.duration, o.exchanges) })
+		err = out.Behind(func() error { return r.inspect(ctx, e, o.duration, o.exchanges) })
 	} else if err == nil {
 		err = r.wait(ctx, o.duration, o.exchanges)
 	}
@@ -218,15 +221,15 @@ func record(ctx context.Context, e cli.Env, o recordOptions) error {
 	if err == nil {
 		err = stopErr
 	}
-	return out.end(o, gate, options.output, result, stats, err)
+	return out.End(gate, o.allowEmpty, options.output, result, stats, err)
 }
 
 // recording turns flags into what startRecording takes.
-func (o *recordOptions) recording(e cli.Env, out *recordPrinter) (recordingOptions, error) {
+func (o *recordOptions) recording(e cli.Env, out *present.Recorded) (recordingOptions, error) {
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
-		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
-		onStanding: out.standing, onShip: out.ship,
+		onTap: out.Tap, onNotice: out.Notice, onFinding: out.Finding, onBehind: out.Tell,
+		onStanding: out.Standing, onShip: out.Ship,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, cli.Usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -270,15 +273,15 @@ func (o *recordOptions) recording(e cli.Env, out *recordPrinter) (recordingOptio
 		r.timeoutTunnel = -1
 	}
 	if !e.Quiet() {
-		r.onEnded = out.exchange
+		r.onEnded = out.Exchange
 		if o.events {
-			r.onEvent = out.event
+			r.onEvent = out.Event
 		}
 	}
 	if r.allowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
 		return r, err
 	}
-	if r.redact, err = parseRedactions(o.redact); err != nil {
+	if r.redact, err = redacted.ParsePlaces(o.redact); err != nil {
 		return r, err
 	}
 	if r.maxBody, err = cli.ParseSize("--max-body", o.maxBody); err != nil {
@@ -299,7 +302,7 @@ func (o *recordOptions) recording(e cli.Env, out *recordPrinter) (recordingOptio
 	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
 		return r, err
 	}
-	if r.ship, err = o.ship.to(e, o.keepSecrets); err != nil {
+	if r.ship, err = o.ship.To(e, o.keepSecrets); err != nil {
 		return r, err
 	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
@@ -311,7 +314,7 @@ func (o *recordOptions) recording(e cli.Env, out *recordPrinter) (recordingOptio
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err
 	}
-	key := sync.OnceValues(func() ([]byte, error) { return redactionKey(e, o.redactKey) })
+	key := sync.OnceValues(func() ([]byte, error) { return redacted.Key(e, o.redactKey) })
 	if !o.keepSecrets {
 		if r.key, err = key(); err != nil {
 			return r, err

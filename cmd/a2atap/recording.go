@@ -14,6 +14,9 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/push"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
@@ -47,8 +50,8 @@ type recordingOptions struct {
 	keys                       []analyzer.EngineOption // that cards are signed with
 	reach                      *outbound.Dialer        // how agents are connected to; nil is without any of its options
 
-	collector *collector // that gets spans; nil for none
-	ship      *shipTo    // where it is shipped; nil for nowhere
+	collector *collector   // that gets spans; nil for none
+	ship      *shipment.To // where it is shipped; nil for nowhere
 
 	onTap      func(*proxy.Tap)                       // a further tap opened by itself
 	onNotice   func(string)                           // what the user should know at once
@@ -57,7 +60,7 @@ type recordingOptions struct {
 	onEvent    func(analyzer.PassedEvent)             // each event of a stream, the same; may be nil
 	onStanding func([]push.Standing)                  // the push notification configs that point at it when it ends; may be nil
 	onBehind   func(text string)                      // judging is far behind, or takes long at the end
-	onShip     func(shipEvent)                        // what becomes of shipping; may be nil
+	onShip     func(shipment.Event)                   // what becomes of shipping; may be nil
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 
@@ -85,9 +88,9 @@ type recording struct {
 	onBehind func(string)
 	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
-	spans    *spanning     // nil if they are not wanted
-	verdicts *tui.Verdicts // for the inspector; nil if there is none
-	shipment *shipment     // nil if it is not shipped
+	spans    *spanning          // nil if they are not wanted
+	verdicts *tui.Verdicts      // for the inspector; nil if there is none
+	shipment *shipment.Shipment // nil if it is not shipped
 	throttle *throttle
 	patience time.Duration // that the end has with the rules before it says what it waits for
 
@@ -125,7 +128,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	_, statErr := os.Stat(o.output)
 	var urgency background.Urgency
 	var err error
-	r.store, err = bolt.Open(o.output, named(bolt.Options{
+	r.store, err = bolt.Open(o.output, redacted.Named(bolt.Options{
 		Tool: cli.ToolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Insecure: o.reach.Insecure,
 		Urgency: &urgency,
 		Wait:    o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
@@ -144,10 +147,10 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if r.before, err = r.store.Info(context.Background()); err != nil {
 		return nil, errors.Join(err, r.sink.Close())
 	}
-	if err := mayShip(o.ship, o.output, r.store); err != nil {
+	if err := shipment.May(o.ship, o.output, r.store); err != nil {
 		return nil, errors.Join(err, r.sink.Close())
 	}
-	if _, err := learnCards(context.Background(), r.store, r.names, 1); err != nil && r.onNotice != nil {
+	if _, err := source.LearnCards(context.Background(), r.store, r.names, 1); err != nil && r.onNotice != nil {
 		r.onNotice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.output, err))
 	}
 	if o.around == nil {
@@ -182,7 +185,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	}
 	r.spans = r.newSpanning(&o)
 	r.throttle = r.newThrottle()
-	r.shipment = startShipment(o.ship, o.output, r.store, r.busyForShipping(), r.onShip(o.onShip))
+	r.shipment = shipment.Start(o.ship, o.output, r.store, r.busyForShipping(), r.onShip(o.onShip))
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
@@ -231,7 +234,7 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	err := errors.Join(r.recorder.Close(context.Background()), r.sink.Close())
 	j := r.verdict()
 	r.spans.stop()
-	r.shipment.stop()
+	r.shipment.Stop()
 	stats := r.account()
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)
@@ -286,4 +289,25 @@ func (c counted) Append(steps ...capture.Step) error {
 		}
 	}
 	return nil
+}
+
+// busyForShipping is how shipping asks whether traffic needs the processor.
+func (r *recording) busyForShipping() func() bool {
+	cpu := newCPUMonitor()
+	return func() bool {
+		waiting, _ := r.recorder.Waiting()
+		return waiting+int64(r.store.Waiting()) > judgeBacklog || cpu.saturated(r.recorder.Stats().Bytes)
+	}
+}
+
+// onShip tells the inspector, too, what keeps the recording from being shipped.
+func (r *recording) onShip(tell func(shipment.Event)) func(shipment.Event) {
+	return func(v shipment.Event) {
+		if tell != nil {
+			tell(v)
+		}
+		if r.verdicts != nil && (v.Urgent() || v.State == "recovered") {
+			r.verdicts.Notice(v.Text)
+		}
+	}
 }

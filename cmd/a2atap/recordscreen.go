@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui"
@@ -31,7 +32,7 @@ func (r *recording) shown() capture.Source {
 	if r.before.SecretsKept || r.keep {
 		return r.store
 	}
-	return &hidden{indexed: r.store, names: r.names, key: r.key}
+	return source.HideIn(r.store, r.names, r.key)
 }
 
 // screen is what the inspector shows of the recording: its rules, what they find, and where to send traffic.
@@ -44,7 +45,7 @@ func (r *recording) screen() tui.Options {
 		hints = append(hints, "the forward proxy for any agent is "+f.URL())
 	}
 	if s := r.shipment; s != nil {
-		hints = append(hints, fmt.Sprintf("shipped to %s as %s", s.to.address, s.to.options.Host))
+		hints = append(hints, fmt.Sprintf("shipped to %s as %s", s.To.Address, s.To.Options.Host))
 	}
 	return tui.Options{
 		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",

@@ -16,6 +16,10 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
@@ -25,7 +29,7 @@ import (
 )
 
 type replayOptions struct {
-	from       sourceFlags
+	from       source.Flags
 	to         []string
 	named      map[string]string // of to, by name
 	other      string            // of to, without a name; empty if there is none
@@ -109,12 +113,12 @@ was sent, or the capture lost traffic.`,
 	o.reach.Register(f, "without it, none is used")
 	o.webhook.register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
-	o.from.register(f, nil)
-	o.from.interrupts = true
+	o.from.Register(f, nil)
+	o.from.Interrupts = true
 	return withArgs(cmd, 1, 1)
 }
 
@@ -146,21 +150,23 @@ func replayCapture(ctx context.Context, e cli.Env, o replayOptions, name string)
 func (o *replayOptions) play(
 	ctx context.Context, e cli.Env, creds credentials, options replay.Options, name string,
 ) error {
-	keep, err := parseSelection(o.filter, o.agent)
+	keep, err := judged.ParseSelection(o.filter, o.agent)
 	if err != nil {
 		return err
 	}
-	src, err := o.from.open(e, name)
+	src, err := o.from.Open(e, name)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if options.Keep, err = keep.chooser(ctx, e, "replay", name, src); err != nil {
+	if options.Keep, err = keep.Chooser(ctx, e, "replay", name, src); err != nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return findingsIn(ctx, e, "replay", name, src) }
+	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
+		return judged.FindingsIn(ctx, e, "replay", name, src)
+	}
 	r, err := o.run(ctx, e, creds, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return cli.Usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
@@ -170,14 +176,14 @@ func (o *replayOptions) play(
 	}
 	r.Tool = report.Tool(cli.Tool())
 	writeErr := cli.WriteOutput(e, o.output, func(w io.Writer) error {
-		return writeDifferences(creds.masked(w), o.format, r, o.colours)
+		return present.WriteDifferences(creds.masked(w), o.format, r, o.colours)
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
 	verdict := r.Verdict()
 	if r.Sent == 0 && r.LeftOut == 0 {
-		if why := keep.nothing(ctx, src); why != "" {
+		if why := keep.Nothing(ctx, src); why != "" {
 			verdict += "; " + why
 		}
 	}
@@ -262,7 +268,7 @@ func (o *replayOptions) run(
 	if o.capture == "" {
 		return o.send(ctx, creds, src, options)
 	}
-	store, key, err := openKept(e, o.capture, o.redactKey)
+	store, key, err := redacted.Open(e, o.capture, o.redactKey)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +280,7 @@ func (o *replayOptions) run(
 	options.Sink, options.Seq = sink, store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
 	err = errors.Join(err, sink.Close())
-	keepReading(context.WithoutCancel(ctx), e, "replay", o.capture)
+	judged.KeepReading(context.WithoutCancel(ctx), e, "replay", o.capture)
 	return r, err
 }
 

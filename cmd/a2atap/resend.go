@@ -16,6 +16,9 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/hostname"
@@ -145,18 +148,18 @@ func (s *resender) sendToAgent(ctx context.Context, single *replay.Single) (sent
 func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error {
 	quiet := s.e
 	quiet.Err = &strings.Builder{} // the screen is the inspector's
-	store, key, err := openKept(quiet, s.file, "")
+	store, key, err := redacted.Open(quiet, s.file, "")
 	if err != nil {
 		return err
 	}
 	names := &redact.Names{}
-	if err := learnFrom(context.Background(), s.src, names); err != nil {
+	if err := source.LearnFrom(context.Background(), s.src, names); err != nil {
 		return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), store.Close())
 	}
 	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
 	err = send(sink, store.Position().Seq)
 	err = errors.Join(err, sink.Close())
-	keepReading(context.Background(), quiet, "send", s.file)
+	judged.KeepReading(context.Background(), quiet, "send", s.file)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -98,7 +99,7 @@ func TestResendToAgent(t *testing.T) {
 			t.Errorf("the agent answers %q", body)
 		}
 	}
-	kept, err := openCapture(s.e, file)
+	kept, err := source.Open(s.e, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestResendKeepsNoNamedSecret(t *testing.T) {
 	if _, err := out.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := openCapture(cli.Env{Err: io.Discard, Getenv: os.Getenv}, file)
+	kept, err := source.Open(cli.Env{Err: io.Discard, Getenv: os.Getenv}, file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 )
 
 func newRules(e cli.Env) *cobra.Command {
@@ -66,14 +67,6 @@ func listRules(w io.Writer, format string, args []string) error {
 	return report.UnobservedText(w, rules.Unobserved)
 }
 
-func ruleIDs() []string {
-	ids := make([]string, 0, len(rules.All))
-	for _, r := range rules.All {
-		ids = append(ids, r.ID)
-	}
-	return ids
-}
-
 // chooseRules returns the rule of that id, or those that all words are about.
 func chooseRules(words []string) ([]*analyzer.Rule, error) {
 	if len(words) == 1 {
@@ -94,7 +87,7 @@ func chooseRules(words []string) ([]*analyzer.Rule, error) {
 	})
 	if len(list) == 0 {
 		text := strings.Join(words, " ")
-		return nil, cli.Usage("unknown rule %q; a2atap rules lists them%s", text, cli.Nearest(text, ruleIDs()))
+		return nil, cli.Usage("unknown rule %q; a2atap rules lists them%s", text, cli.Nearest(text, judged.RuleIDs()))
 	}
 	return list, nil
 }

@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 )
 
 // A ruleSelection is the rules that --rule and --no-rule select. All rules run nevertheless: a rule that is left out
@@ -48,7 +49,7 @@ func matchesRule(pattern string) error {
 		found = found || ok
 	}
 	if !found {
-		return cli.Usage("unknown rule %q; a2atap rules lists them%s", pattern, cli.Nearest(pattern, ruleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists them%s", pattern, cli.Nearest(pattern, judged.RuleIDs()))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
@@ -73,7 +74,7 @@ came through, else that of record.`,
 
 // runProgram runs a program through the forward proxy and records its traffic.
 func runProgram(ctx context.Context, e cli.Env, o recordOptions, args []string) error {
-	gate, err := parseGate(o.failOn)
+	gate, err := present.ParseGate(o.failOn)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func runProgram(ctx context.Context, e cli.Env, o recordOptions, args []string) 
 	}
 	talk := e
 	talk.Out = e.Err // standard output is the program's
-	out := &recordPrinter{e: talk}
+	out := &present.Recorded{Env: talk}
 	options, err := o.recording(e, out)
 	if err != nil {
 		return err
@@ -96,9 +97,9 @@ func runProgram(ctx context.Context, e cli.Env, o recordOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	out.faults(options.faults)
+	out.Faults(options.faults)
 	for _, t := range r.proxy.Taps() {
-		out.tap(t)
+		out.Tap(t)
 	}
 	e.Tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
@@ -114,9 +115,9 @@ func runProgram(ctx context.Context, e cli.Env, o recordOptions, args []string) 
 	if err == nil {
 		err = stopErr
 	}
-	err = out.end(o, gate, options.output, result, stats, err)
+	err = out.End(gate, o.allowEmpty, options.output, result, stats, err)
 	if stats.Exchanges == 0 && stats.LostExchanges == 0 && cli.WithoutStatus(err) == nil {
-		out.nothingCame(path, len(r.proxy.Taps()))
+		nothingCame(out, path, len(r.proxy.Taps()))
 		if !o.allowEmpty {
 			err = &cli.Exit{Code: cli.ExitInconclusive}
 		}

@@ -4,16 +4,18 @@ import (
 	"debug/buildinfo"
 	"path/filepath"
 	"strings"
+
+	"a2atap/cmd/internal/present"
 )
 
 // nothingCame says why nothing of a program's traffic may have come through, what is most likely first, and what to do.
-func (p *recordPrinter) nothingCame(program string, taps int) {
+func nothingCame(p *present.Recorded, program string, taps int) {
 	through, remedy := "the proxy", "put a tap in front of each agent with --agent NAME=URL@PORT, and give the program "+
 		"http://127.0.0.1:PORT in place of the agent's URL"
 	if taps > 0 {
 		through, remedy = "the proxy or a tap", "give the program the URL of the tap in place of the agent's"
 	}
-	p.tell("nothing came through " + through + ": " + strings.Join(whyNothing(program), "; or ") + ". What to do: " +
+	p.Tell("nothing came through " + through + ": " + strings.Join(whyNothing(program), "; or ") + ". What to do: " +
 		remedy)
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/outbound"
@@ -84,7 +85,7 @@ func sow(t *testing.T, keep bool) *sowing {
 		output: w.path, forward: "0", format: "json", failOn: "never", maxBody: "16MiB", ifFails: "pass",
 		keepSecrets: keep,
 	}
-	out := &recordPrinter{e: e, json: true}
+	out := &present.Recorded{Env: e, JSON: true}
 	options, err := o.recording(e, out)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
 	w.talkRaw(t, taps[0].Addr(), forward, agent)
 	result, stats, err := r.stop()
-	if err := out.end(o, 0, w.path, result, stats, err); err != nil {
+	if err := out.End(0, o.allowEmpty, w.path, result, stats, err); err != nil {
 		t.Fatal(err)
 	}
 	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))

@@ -13,6 +13,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
@@ -115,7 +117,7 @@ time.`,
 		"holds all three")
 	f.StringVar(&o.capture, "capture", "",
 		"record the traffic into `FILE`, without a tap; an existing capture is appended to")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
 	f.StringVar(&o.program, "transform", "", "with --output: let the jq `PROGRAM`, or @FILE, make the output of "+
 		"{message, task, events, raw}; $text is the text")
 	f.StringVar(&o.fault, "fault", "",
@@ -162,7 +164,7 @@ func send(ctx context.Context, e cli.Env, o sendOptions, args []string) error {
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
 	if kept != nil {
-		keepReading(context.WithoutCancel(ctx), e, "send", o.capture)
+		judged.KeepReading(context.WithoutCancel(ctx), e, "send", o.capture)
 	}
 	return err
 }

@@ -9,8 +9,8 @@ import (
 
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/live"
@@ -36,7 +36,7 @@ func (o *sendOptions) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
 		}
 		return nil, nil
 	}
-	store, key, err := openKept(e, o.capture, o.redactKey)
+	store, key, err := redacted.Open(e, o.capture, o.redactKey)
 	if err != nil {
 		return nil, err
 	}
@@ -57,19 +57,6 @@ func (o *sendOptions) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
 		},
 	}
 	return k, nil
-}
-
-// openKept opens a capture for traffic of our own, with the key that secrets in it are hidden with.
-func openKept(e cli.Env, file, redactKey string) (*bolt.Store, []byte, error) {
-	if err := cli.NotAStream(file); err != nil {
-		return nil, nil, err
-	}
-	key, err := redactionKey(e, redactKey)
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := bolt.Open(file, named(bolt.Options{Tool: cli.ToolName()}, key))
-	return store, key, err
 }
 
 func (k *keptTraffic) take(s capture.Step) {

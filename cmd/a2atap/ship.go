@@ -12,14 +12,17 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 )
 
 type shipOptions struct {
-	flags  shipFlags
-	nats   natsFlags
+	flags  shipment.Flags
+	nats   cli.NATSFlags
 	follow bool
 	format string
 
@@ -41,7 +44,7 @@ and waits for a server that is away for as long as that takes.
 Only captures of a2atap are shipped; a2atap import makes one of other files. A capture with secrets in it, which
 --keep-secrets makes, is refused.
 
-` + natsHelp + `
+` + cli.NATSHelp + `
 
 Exit status: 0 all of it is there; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: nothing
 was taken for the time of --ship-patience, or what is wrong will not heal by itself.`,
@@ -55,9 +58,9 @@ was taken for the time of --ship-patience, or what is wrong will not heal by its
 	f.StringVar(&o.format, "format", "text", "say what was sent as `FORMAT`: text, or json (a JSON object a capture)")
 	f.DurationVar(&o.patience, "ship-patience", 30*time.Second,
 		"without --follow: give up when nothing was taken for `D`")
-	o.flags.nats = &o.nats
-	o.flags.limits(f, "")
-	o.nats.register(f)
+	o.flags.NATS = &o.nats
+	o.flags.Limits(f, "")
+	o.nats.Register(f)
 	return withArgs(cmd, 2, -1)
 }
 
@@ -72,7 +75,7 @@ func shipCaptures(ctx context.Context, e cli.Env, o *shipOptions, args []string)
 	if o.patience <= 0 {
 		return cli.Usage("--ship-patience %v: write a time above 0, such as 30s", o.patience)
 	}
-	to, err := o.flags.address(e, "ship", url)
+	to, err := o.flags.Address(e, "ship", url)
 	if err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func shipCaptures(ctx context.Context, e cli.Env, o *shipOptions, args []string)
 	}
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	out := &recordPrinter{e: e, json: o.format == "json"}
+	out := &present.Recorded{Env: e, JSON: o.format == "json"}
 	errs := make([]error, len(files))
 	var all sync.WaitGroup
 	for i, file := range files {
@@ -112,7 +115,7 @@ func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 		return nil, cli.Usage("ship reads files: write CAPTURE... nats://HOST:PORT/NAME")
 	}
 	r, err := bolt.Read(file)
-	if errors.Is(err, capture.ErrFormat) || isText(file) {
+	if errors.Is(err, capture.ErrFormat) || source.IsText(file) {
 		if err == nil {
 			r.Close()
 		}
@@ -123,7 +126,7 @@ func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 	}
 	info, err := r.Info(ctx)
 	if err == nil && info.SecretsKept {
-		err = cli.Usage("ship %s: %s", file, secretsInside(file))
+		err = cli.Usage("ship %s: %s", file, shipment.SecretsInside(file))
 	}
 	if err != nil {
 		r.Close()
@@ -132,28 +135,22 @@ func openForShipping(ctx context.Context, file string) (*bolt.Reader, error) {
 	return r, nil
 }
 
-// secretsInside is why a capture is not shipped, and what to do.
-func secretsInside(file string) string {
-	return fmt.Sprintf("secrets are kept in it (--keep-secrets), and would leave this machine; a2atap import %s -o "+
-		"hidden.a2atap makes a copy without them", file)
-}
-
 // ship ships one capture.
-func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, file string, r fleet.Spool) error {
+func (o *shipOptions) ship(ctx context.Context, out *present.Recorded, to *shipment.To, file string, r fleet.Spool) error {
 	own := *to
-	if own.options.Once = !o.follow; own.options.Once {
-		own.options.GiveUp = o.patience
+	if own.Options.Once = !o.follow; own.Options.Once {
+		own.Options.GiveUp = o.patience
 	}
-	own.options.OnTrouble = func(err error) {
+	own.Options.OnTrouble = func(err error) {
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case errors.Is(err, fleet.ErrBroken): // others may be shipped for long
-			out.notice(fmt.Sprintf("ship %s: %v", file, err))
+			out.Notice(fmt.Sprintf("ship %s: %v", file, err))
 		default:
-			out.notice(fmt.Sprintf("ship %s: %v; trying on", file, err))
+			out.Notice(fmt.Sprintf("ship %s: %v; trying on", file, err))
 		}
 	}
-	s := own.of(file, r)
+	s := own.Of(file, r)
 	watched := make(chan struct{})
 	running, cancel := context.WithCancel(ctx)
 	go func() {
@@ -164,8 +161,8 @@ func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, 
 	cancel()
 	<-watched
 	status := s.Status()
-	v := shipEvent{
-		State: "shipped", URL: to.address.String(), Host: status.Host, File: file, Shipped: status.Shipped,
+	v := shipment.Event{
+		State: "shipped", URL: to.Address.String(), Host: status.Host, File: file, Shipped: status.Shipped,
 		Sent: status.Steps,
 	}
 	switch {
@@ -177,49 +174,33 @@ func (o *shipOptions) ship(ctx context.Context, out *recordPrinter, to *shipTo, 
 		v.Left = status.Committed - min(status.Committed, status.Shipped)
 		err = fmt.Errorf("ship %s: %w", file, err)
 		if status.Asked {
-			err = fmt.Errorf("%w; %s not there", err, isOrAre(v.Left, "step"))
+			err = fmt.Errorf("%w; %s not there", err, shipment.IsOrAre(v.Left, "step"))
 		}
 	case status.Steps == 0:
-		v.text = fmt.Sprintf("%s: all of it is there already, %s", file, analyzer.Plural(status.Shipped, "step"))
+		v.Text = fmt.Sprintf("%s: all of it is there already, %s", file, analyzer.Plural(status.Shipped, "step"))
 	default:
-		v.text = fmt.Sprintf("%s: %s sent, and all of it is there", file, analyzer.Plural(status.Steps, "step"))
+		v.Text = fmt.Sprintf("%s: %s sent, and all of it is there", file, analyzer.Plural(status.Steps, "step"))
 	}
-	out.shipped(v)
+	out.Shipped(v)
 	return err
 }
 
-// shipped prints what became of one capture.
-func (p *recordPrinter) shipped(v shipEvent) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.json:
-		p.object("ship", v)
-	case v.text != "":
-		fmt.Fprintln(p.e.Out, analyzer.Clean(v.text))
-	}
-}
-
 // watchShipping shows how far shipping is, until the context ends.
-func watchShipping(ctx context.Context, out *recordPrinter, file string, s *fleet.Shipper) {
-	if !out.e.ShowsProgress() {
+func watchShipping(ctx context.Context, out *present.Recorded, file string, s *fleet.Shipper) {
+	if !out.Env.ShowsProgress() {
 		return
 	}
-	show := cli.Progress{W: out.e.Err, What: "ship " + strings.TrimSpace(file), Began: time.Now()}
+	show := cli.Progress{W: out.Env.Err, What: "ship " + strings.TrimSpace(file), Began: time.Now()}
 	tick := time.NewTicker(cli.ProgressEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			out.mu.Lock()
-			show.Clear()
-			out.mu.Unlock()
+			out.Apart(show.Clear)
 			return
 		case <-tick.C:
 			status := s.Status()
-			out.mu.Lock()
-			show.Count("step", status.Shipped, status.Committed)
-			out.mu.Unlock()
+			out.Apart(func() { show.Count("step", status.Shipped, status.Committed) })
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"net"
@@ -15,8 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
@@ -60,14 +66,14 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	var events []shipEvent
+	var events []shipment.Event
 	r, err := startRecording(recordingOptions{
 		output: filepath.Join(t.TempDir(), "c.a2atap"),
 		taps:   []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}},
-		ship: &shipTo{address: address, options: fleet.ShipOptions{
+		ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
 			Host: "here", Connect: fleet.Options{Patience: tooLong}, // it is stuck in its first attempt
 		}},
-		onShip: func(v shipEvent) {
+		onShip: func(v shipment.Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			events = append(events, v)
@@ -91,7 +97,7 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	if err := r.store.Wait(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.shipment.shipper.Status(); s.Asked {
+	if s := r.shipment.Shipper.Status(); s.Asked {
 		t.Errorf("the shipper is not stuck: %+v", s)
 	}
 	began := time.Now()
@@ -104,7 +110,7 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if last := events[len(events)-1]; last.State != "left" || !strings.Contains(last.text, "sends the rest") {
+	if last := events[len(events)-1]; last.State != "left" || !strings.Contains(last.Text, "sends the rest") {
 		t.Errorf("at the end it says %+v", last)
 	}
 }
@@ -121,32 +127,52 @@ func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	file := oneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
 	src, err := bolt.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	to := &shipTo{address: address, options: fleet.ShipOptions{Host: "here"}}
-	events := make(chan shipEvent, 10)
-	s := startShipment(to, file, brokenSpool{src}, nil, func(v shipEvent) { events <- v })
-	defer s.stop()
+	to := &shipment.To{Address: address, Options: fleet.ShipOptions{Host: "here"}}
+	events := make(chan shipment.Event, 10)
+	s := shipment.Start(to, file, brokenSpool{src}, nil, func(v shipment.Event) { events <- v })
+	defer s.Stop()
 	for _, want := range []string{"shipping to", "is not shipped any more, and nothing is lost: shipping has ended"} {
 		select {
 		case v := <-events:
-			if !strings.Contains(v.text, want) {
-				t.Errorf("it says %q", v.text)
+			if !strings.Contains(v.Text, want) {
+				t.Errorf("it says %q", v.Text)
 			}
 		case <-time.After(tooLong):
 			t.Fatalf("nobody is told: %s", want)
 		}
 	}
 	var out bytes.Buffer
-	printer := &recordPrinter{e: cli.Env{Err: &out, Out: io.Discard}}
+	printer := &present.Recorded{Env: cli.Env{Err: &out, Out: io.Discard}}
 	if err := (&shipOptions{follow: true}).ship(t.Context(), printer, to, file, brokenSpool{src}); err == nil {
 		t.Error("shipping broke, and it is no error")
 	}
 	if said := out.String(); !strings.Contains(said, "please report it") || strings.Contains(said, "trying on") {
 		t.Errorf("ship says %q", said)
 	}
+}
+
+// oneExchange records one more exchange into a file, with a number.
+func oneExchange(t *testing.T, file string, seq uint64) string {
+	t.Helper()
+	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Append(
+		capture.Step{Seq: seq, What: capture.Opened{
+			ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		}},
+		capture.Step{Seq: seq, What: capture.RequestEnd{}},
+		capture.Step{Seq: seq, What: capture.Closed{}},
+	)
+	if err := errors.Join(err, store.Close(), store.Reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -11,12 +11,15 @@ import (
 
 	"a2atap/analyzer/kept"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
 
 type showOptions struct {
-	from   sourceFlags
+	from   source.Flags
 	format string // "" is detail for numbers, and list without
 	filter string
 	agent  string
@@ -66,7 +69,7 @@ still being recorded is otherwise printed up to its newest exchange.`,
 	f.Var(&o.head, "head", "print only the first `N` of those that match")
 	f.Var(&o.tail, "tail", "print only the last `N` of those that match")
 	f.BoolVar(&o.follow, "follow", false, "go on with each exchange that ends, until the recording ends")
-	o.from.register(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 1, -1)
 }
 
@@ -149,23 +152,23 @@ func show(ctx context.Context, e cli.Env, o showOptions, name string, numbers []
 	if o.raw {
 		o.format = "raw"
 	}
-	keep, err := parseSelection(o.filter, o.agent)
+	keep, err := judged.ParseSelection(o.filter, o.agent)
 	if err != nil {
 		return err
 	}
-	following := snapshot
+	following := source.Snapshot
 	if o.follow {
-		following = untilEnded
+		following = source.UntilEnded
 	}
-	src, err := o.from.follow(e, name, following)
+	src, err := o.from.Follow(e, name, following)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if err := tellGaps(ctx, e, "show", src); err != nil {
+	if err := source.TellGaps(ctx, e, "show", src); err != nil {
 		return err
 	}
-	if keep.notes, err = readNotes(ctx, e, "show", src); err != nil {
+	if keep.Notes, err = source.ReadNotes(ctx, e, "show", src); err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
 	}
 	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted}
@@ -185,18 +188,18 @@ type showing struct {
 	o      showOptions
 	name   string
 	src    capture.Source
-	keep   selection
+	keep   judged.Selection
 	wanted []span // none for all
 
-	j       *judged // what judging it came to; nil if nothing asks for it, or if it is followed
-	widths  widths  // of what will be printed
-	p       printer
+	j       *judged.Capture // what judging it came to; nil if nothing asks for it, or if it is followed
+	widths  present.Widths  // of what will be printed
+	p       present.Printer
 	seen    int // exchanges that could have been shown
 	matched int
 }
 
 func (s *showing) run(ctx context.Context) (err error) {
-	if s.keep.linked = s.keep.linked || s.o.format == "tree"; s.o.follow {
+	if s.keep.Linked = s.keep.Linked || s.o.format == "tree"; s.o.follow {
 		err = s.follow(ctx)
 	} else {
 		err = s.all(ctx)
@@ -209,10 +212,10 @@ func (s *showing) run(ctx context.Context) (err error) {
 		return fmt.Errorf("no exchange %s in it; without numbers all are shown", numbersOf(s.wanted))
 	case s.seen == 0 && !s.o.follow:
 		s.e.Tell("show: %s holds no exchange yet", s.name)
-	case s.seen > 0 && s.matched == 0 && !s.keep.all():
-		s.e.Tell("show: %s", s.keep.nothing(ctx, s.src))
+	case s.seen > 0 && s.matched == 0 && !s.keep.All():
+		s.e.Tell("show: %s", s.keep.Nothing(ctx, s.src))
 	}
-	return s.p.end()
+	return s.p.End()
 }
 
 // judges reports whether what the rules found is printed, or what came of an exchange.
@@ -229,12 +232,12 @@ func (s *showing) reads() bool { return s.o.format != "list" && s.o.format != "t
 
 // all prints what is in the capture now.
 func (s *showing) all(ctx context.Context) error {
-	if !s.judges() && s.keep.all() {
+	if !s.judges() && s.keep.All() {
 		return s.plain(ctx)
 	}
 	for again := false; ; again = true {
 		err := s.judged(ctx, again)
-		if again || !damagedReading(err) || s.p != nil {
+		if again || !judged.DamagedReading(err) || s.p != nil {
 			return err
 		}
 		s.e.Tell("show: %s: %v; it is judged anew", s.name, err)
@@ -255,7 +258,7 @@ func (s *showing) plain(ctx context.Context) error {
 			return err
 		}
 		s.seen = len(last)
-		return eachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, tui.Part{}) })
+		return source.EachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, tui.Part{}) })
 	}
 	var tail []found
 	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part tui.Part) error {
@@ -307,14 +310,14 @@ func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]u
 
 func (s *showing) printPlain(x *capture.Exchange, part tui.Part) error {
 	s.matched++
-	return s.print(&shown{x: x}, part)
+	return s.print(&present.Shown{X: x}, part)
 }
 
 // judged prints exchanges with what they came to. It reads the rows of those that are wanted, and the exchanges
 // themselves only where a format prints them, or a filter asks for what no row has.
 func (s *showing) judged(ctx context.Context, again bool) (err error) {
 	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
-	if s.j, err = openJudged(ctx, s.e, "show", s.name, s.src, again); err != nil {
+	if s.j, err = judged.Open(ctx, s.e, "show", s.name, s.src, again); err != nil {
 		return err
 	}
 	defer s.j.Close()
@@ -327,7 +330,7 @@ func (s *showing) judged(ctx context.Context, again bool) (err error) {
 		s.seen = int(s.j.Head().Rows)
 	}
 	if s.o.format == "tree" {
-		if s.keep.links, err = s.j.AllLinks(ctx); err != nil {
+		if s.keep.Links, err = s.j.AllLinks(ctx); err != nil {
 			return err
 		}
 	}
@@ -349,7 +352,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	var list []found
 	take := func(row *kept.Row, part tui.Part) (more bool) {
 		s.matched++
-		s.widths.see(&row.Summary)
+		s.widths.See(&row.Summary)
 		list = append(list, found{row.Seq, part})
 		if s.o.tail.given && len(list) > 2*s.o.tail.n+1 {
 			list = append(list[:0], list[len(list)-s.o.tail.n:]...)
@@ -359,7 +362,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	wanted := s.wanted
 	if len(wanted) == 0 {
 		wanted = []span{{from: 1, to: ^uint64(0)}}
-		if s.o.tail.given && s.keep.all() {
+		if s.o.tail.given && s.keep.All() {
 			rows, err := s.j.LastRows(ctx, s.o.tail.n)
 			for _, row := range rows {
 				s.seen++
@@ -370,7 +373,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	}
 	for _, w := range wanted {
 		more := true
-		err := s.j.choose(ctx, s.keep, w.from, w.to, func(row *kept.Row, chosen bool) bool {
+		err := s.j.Choose(ctx, s.keep, w.from, w.to, func(row *kept.Row, chosen bool) bool {
 			s.seen++
 			if chosen {
 				more = take(row, w.part)
@@ -404,26 +407,26 @@ func (s *showing) enough() bool { return s.o.head.given && s.matched >= s.o.head
 
 // printRow prints an exchange, which is read if its format needs it.
 func (s *showing) printRow(ctx context.Context, row *kept.Row, part tui.Part) (err error) {
-	one := &shown{row: row}
+	one := &present.Shown{Row: row}
 	if s.reads() {
-		if one.x, err = s.src.Exchange(ctx, row.Seq); err != nil {
+		if one.X, err = s.src.Exchange(ctx, row.Seq); err != nil {
 			return err
 		}
-		if one.facts, err = s.j.Facts(ctx, one.x, row); err != nil {
+		if one.Facts, err = s.j.Facts(ctx, one.X, row); err != nil {
 			return err
 		}
 	}
 	return s.print(one, part)
 }
 
-func (s *showing) print(one *shown, part tui.Part) error {
-	if p, ok := s.p.(partPrinter); ok {
-		if err := hasEvent(one.x, part); err != nil {
+func (s *showing) print(one *present.Shown, part tui.Part) error {
+	if p, ok := s.p.(present.PartPrinter); ok {
+		if err := present.HasEvent(one.X, part); err != nil {
 			return err
 		}
-		p.only(part)
+		p.Only(part)
 	}
-	return s.p.print(one)
+	return s.p.Print(one)
 }
 
 // each calls f with the wanted exchanges, all if none are named, and the part that is wanted of each.

@@ -9,6 +9,9 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
@@ -23,10 +26,10 @@ func (s *showing) follow(ctx context.Context) error {
 	ctx, cancel := cli.UntilInterrupted(ctx, s.e)
 	defer cancel()
 	f := &showFollower{showing: s, stop: cancel, ordered: s.o.format == "transcript" || s.o.format == "ladder"}
-	s.widths = widths{link: followedLink, asked: followedAsked}
+	s.widths = present.Widths{Link: followedLink, Asked: followedAsked}
 	f.shelf = &capture.MemoryShelf{}
 	f.writer = kept.NewWriter(rules.All, f.shelf.Put)
-	if s.keep.linked {
+	if s.keep.Linked {
 		f.writer.Links()
 	}
 	f.writer.Flush()
@@ -43,7 +46,7 @@ func (s *showing) follow(ctx context.Context) error {
 		f.writer.Found(found)
 	}
 	var judging []*analyzer.Rule
-	if s.judges() || !s.keep.all() {
+	if s.judges() || !s.keep.All() {
 		judging = rules.All
 	}
 	src := &catchingUp{Source: s.src, then: func() {
@@ -145,7 +148,7 @@ func (f *showFollower) begin(ctx context.Context) error {
 			f.next++
 			f.printed.Add(row.Seq)
 			f.seen++
-			chosen, err := f.j.match(ctx, f.keep, row)
+			chosen, err := f.j.Match(ctx, f.keep, row)
 			if err != nil {
 				return err
 			}
@@ -172,7 +175,7 @@ func (f *showFollower) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := f.flush(); err != nil {
+	if err := f.Flush(); err != nil {
 		return err
 	}
 	if f.enough() {
@@ -218,7 +221,7 @@ func (f *showFollower) follows(ctx context.Context, seq uint64) error {
 	}
 	f.waiting = f.waiting[printed:]
 	if printed > 0 {
-		return f.flush()
+		return f.Flush()
 	}
 	return nil
 }
@@ -241,7 +244,7 @@ func (f *showFollower) one(ctx context.Context, seq uint64) error {
 	if err != nil || row == nil {
 		return err
 	}
-	chosen, err := f.j.match(ctx, f.keep, row)
+	chosen, err := f.j.Match(ctx, f.keep, row)
 	if err == nil && chosen {
 		err = f.row(ctx, seq)
 	}
@@ -272,14 +275,15 @@ func (f *showFollower) refresh(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		f.j = &judged{Reading: r, src: f.src}
+		f.j = judged.Growing(r, f.src)
 	} else if _, err = f.j.Refresh(ctx); err != nil {
 		return err
 	}
-	if f.keep.linked {
-		f.j.links, f.keep.links = f.writer.Links(), f.writer.Links()
+	if f.keep.Linked {
+		f.keep.Links = f.writer.Links()
 	}
-	f.j.reader, err = newReader(ctx, f.src)
+	reader, err := source.NewReader(ctx, f.src)
+	f.j.Know(f.keep.Links, reader)
 	return err
 }
 
@@ -288,12 +292,12 @@ func (f *showFollower) flushEach() error {
 	if f.ordered {
 		return nil
 	}
-	return f.flush()
+	return f.Flush()
 }
 
-func (f *showFollower) flush() error {
-	if p, ok := f.p.(flusher); ok {
-		return p.flush()
+func (f *showFollower) Flush() error {
+	if p, ok := f.p.(present.Flusher); ok {
+		return p.Flush()
 	}
 	return nil
 }

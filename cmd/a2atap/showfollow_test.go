@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
 )
@@ -79,7 +80,7 @@ func TestFollowedExchangeHasAllFindings(t *testing.T) {
 
 func showingOf(t *testing.T, o showOptions, src capture.Source) *showing {
 	t.Helper()
-	keep, err := parseSelection(o.filter, "")
+	keep, err := judged.ParseSelection(o.filter, "")
 	if err != nil {
 		t.Fatal(err)
 	}

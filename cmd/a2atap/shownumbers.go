@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
 
@@ -71,26 +70,4 @@ func numbersOf(wanted []span) string {
 		words = append(words, word)
 	}
 	return strings.Join(words, " ")
-}
-
-// hasEvent returns an error if a part of an exchange is an event that was not recorded.
-func hasEvent(x *capture.Exchange, part tui.Part) error {
-	res := x.Response
-	switch {
-	case part.Event == 0:
-		return nil
-	case res == nil:
-		return fmt.Errorf("exchange %d has no event %d, since no answer to it was recorded", x.Seq, part.Event)
-	case !res.Stream:
-		return fmt.Errorf("exchange %d has no event %d, since its answer is no stream; write %d.response for all of it",
-			x.Seq, part.Event, x.Seq)
-	}
-	last := 0
-	for i := range res.Events {
-		if res.Events[i].K == part.Event {
-			return nil
-		}
-		last = max(last, res.Events[i].K)
-	}
-	return fmt.Errorf("exchange %d has no event %d; the last one that was recorded is %d", x.Seq, part.Event, last)
 }

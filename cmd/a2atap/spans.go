@@ -8,22 +8,24 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
 
 const otlpBodiesHelp = "put bodies and the data of events into spans, as they were recorded, up to 64 KiB in one"
 
 // writeSpans writes the chosen exchanges of a capture as spans.
-func writeSpans(ctx context.Context, e cli.Env, w io.Writer, name string, src capture.Source, keep selection, bodies bool) error {
+func writeSpans(ctx context.Context, e cli.Env, w io.Writer, name string, src capture.Source, keep judged.Selection, bodies bool) error {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return err
 	}
-	reader, err := newReader(ctx, src)
+	reader, err := source.NewReader(ctx, src)
 	if err != nil {
 		return err
 	}
-	chosen, err := keep.chooser(ctx, e, "export", name, src)
+	chosen, err := keep.Chooser(ctx, e, "export", name, src)
 	if err != nil {
 		return err
 	}
@@ -32,7 +34,7 @@ func writeSpans(ctx context.Context, e cli.Env, w io.Writer, name string, src ca
 		Capture: info.ID, Version: cli.Tool().Version, Bodies: bodies, Reader: reader, Opened: openedIn(ctx, src),
 		Parent: parentIn(causes),
 	})
-	return otlp.Export(ctx, w, rules.All, src, spans, chosen, !keep.all(), workflow.Into(causes.Put)...)
+	return otlp.Export(ctx, w, rules.All, src, spans, chosen, !keep.All(), workflow.Into(causes.Put)...)
 }
 
 // parentIn returns how spans ask for the exchange that caused another.

@@ -12,6 +12,9 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/notes"
@@ -20,7 +23,7 @@ import (
 )
 
 type tuiOptions struct {
-	from   sourceFlags
+	from   source.Flags
 	jwks   []string
 	theme  string
 	filter string
@@ -56,7 +59,7 @@ from the inspector, after a question, in NAME-resent.a2atap.`,
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	o.from.register(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 0, 1)
 }
 
@@ -80,7 +83,7 @@ func inspect(ctx context.Context, e cli.Env, o tuiOptions, args []string) error 
 	if err := needTerminal(e, "show "+cli.ShownName(name)); err != nil {
 		return err
 	}
-	src, err := o.from.follow(e, name, forever)
+	src, err := o.from.Follow(e, name, source.Forever)
 	if err != nil {
 		return err
 	}
@@ -104,16 +107,16 @@ func inspect(ctx context.Context, e cli.Env, o tuiOptions, args []string) error 
 const judgedFirst = 3000
 
 // inspected returns what judging a finished capture came to; nil if the inspector has to judge it.
-func inspected(ctx context.Context, e cli.Env, name string, src capture.Source) *judged {
-	k := keeperOf(ctx, e, "tui", name, src)
-	k.quiet = true // the screen is the inspector's
-	if j := k.read(ctx); j != nil {
+func inspected(ctx context.Context, e cli.Env, name string, src capture.Source) *judged.Capture {
+	k := judged.KeeperOf(ctx, e, "tui", name, src)
+	k.Quiet = true // the screen is the inspector's
+	if j := k.Read(ctx); j != nil {
 		return j
 	}
-	if k.mark == nil || k.info.Exchanges > judgedFirst {
+	if k.Mark == nil || k.Info.Exchanges > judgedFirst {
 		return nil
 	}
-	j, err := k.judge(ctx)
+	j, err := k.Judge(ctx)
 	if err != nil {
 		return nil // the inspector says what is wrong with it
 	}
@@ -173,7 +176,7 @@ func runInspector(ctx context.Context, e cli.Env, src capture.Source, s *resende
 }
 
 func runTUI(ctx context.Context, e cli.Env, src capture.Source, s *resender, o tui.Options) error {
-	o.Curl = curl
+	o.Curl = present.Curl
 	o.Sender, o.Exporter = s.sender(), newExporter(src)
 	o.Out = e.Out.(*os.File)
 	defer s.wait()

@@ -1,0 +1,68 @@
+package present
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/transcript"
+)
+
+// An exchangeWriter writes exchanges one by one; Close writes what ends the document.
+type exchangeWriter interface {
+	Write(x *capture.Exchange) error
+	Close() error
+}
+
+func NewExchangeWriter(w io.Writer, format string, a Annotator) (exchangeWriter, error) {
+	switch format {
+	case "har":
+		return har.NewWriter(w, cli.Tool().Version)
+	case "jsonl":
+		return jsonl.NewWriter(w, a), nil
+	}
+	return transcript.NewWriter(w), nil
+}
+
+// ExportPrinter prints exchanges with a writer of one of the export formats.
+type ExportPrinter struct{ W exchangeWriter }
+
+func (p *ExportPrinter) Print(one *Shown) error { return p.W.Write(one.X) }
+
+func (p *ExportPrinter) End() error { return p.W.Close() }
+
+func (p *ExportPrinter) Flush() error { return p.W.Close() }
+
+func ExportWriter(w io.Writer, format string, a Annotator) (Printer, error) {
+	switch format {
+	case "curl":
+		return &CurlPrinter{W: w}, nil
+	case "body":
+		return &bodyPrinter{w: w}, nil
+	}
+	out, err := NewExchangeWriter(w, format, a)
+	return &ExportPrinter{W: out}, err
+}
+
+// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the
+// request where there is no answer.
+type bodyPrinter struct{ w io.Writer }
+
+func (p *bodyPrinter) Print(one *Shown) error {
+	x := one.X
+	body, err := x.Request.Content()
+	if x.Response != nil {
+		body, err = x.Response.Content()
+	}
+	if err != nil {
+		return fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
+	}
+	_, err = io.Copy(p.w, bytes.NewReader(body))
+	return err
+}
+
+func (p *bodyPrinter) End() error { return nil }

@@ -1,0 +1,162 @@
+package present
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/track/push"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/proxy"
+	"a2atap/proxy/injection"
+)
+
+// Faults says aloud that faults are made.
+func (p *Recorded) Faults(specs []injection.Spec) {
+	if len(specs) > 0 {
+		p.Notice("faults on: " + injection.Words(specs))
+	}
+}
+
+// A Recorded prints taps, what passes, notices, findings and the verdict of a recording. It may be used by several
+// goroutines.
+type Recorded struct {
+	mu     sync.Mutex
+	Env    cli.Env
+	JSON   bool
+	reader reading.Reader // of the exchanges that are printed as JSON
+
+	configs []push.Standing // that point at the recorder when it ends
+}
+
+// Behind holds output back while show uses the screen, and prints it when show returns.
+func (p *Recorded) Behind(show func() error) error {
+	var out, talk bytes.Buffer
+	p.mu.Lock()
+	screen := p.Env
+	p.Env.Out, p.Env.Err = &out, &talk
+	p.mu.Unlock()
+	err := show()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Env = screen
+	_, outErr := out.WriteTo(screen.Out)
+	_, talkErr := talk.WriteTo(screen.Err)
+	return errors.Join(err, outErr, talkErr)
+}
+
+func (p *Recorded) Tap(t *proxy.Tap) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		fmt.Fprintf(p.Env.Out, "%s %s (agent at %s)\n", t.Name(), t.URL(), t.Agent())
+		return
+	}
+	p.object("tap", map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()})
+}
+
+func (p *Recorded) Forward(f *proxy.Forward) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		fmt.Fprintf(p.Env.Out, "forward %s (proxy for any agent)\n", f.URL())
+		return
+	}
+	p.object("forward", map[string]string{"url": f.URL()})
+}
+
+func (p *Recorded) Notice(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Env.Notice(text)
+}
+
+// Tell is notice for what the user may do without.
+func (p *Recorded) Tell(text string) {
+	if !p.Env.Quiet() {
+		p.Notice(text)
+	}
+}
+
+func (p *Recorded) Finding(f analyzer.Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.JSON {
+		p.object("finding", report.JSONFinding(&f))
+	} else {
+		p.text(findingPieces(&f)...)
+	}
+}
+
+// End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
+// the status is about recording alone.
+func (p *Recorded) End(
+	gate analyzer.Severity, allowEmpty bool, output string, r *analyzer.Result, s proxy.Stats, err error,
+) error {
+	if r == nil {
+		return err
+	}
+	v := DisplayedVerdict(r, gate)
+	fmt.Fprintf(p.Env.Err, "record: %s, %s in %s",
+		analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
+	if s.LostExchanges > 0 || s.LostBytes > 0 {
+		fmt.Fprintf(p.Env.Err, "; NOT recorded: %s, %s",
+			analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
+	}
+	if s.Unrelated > 0 {
+		fmt.Fprintf(p.Env.Err, "; of %s without a sign of A2A the bodies are not kept (--all-traffic keeps them)",
+			analyzer.Plural(s.Unrelated, "exchange"))
+	}
+	fmt.Fprintln(p.Env.Err)
+	p.printStanding()
+	if p.JSON {
+		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate}))
+	}
+	PrintVerdict(p.Env, "record", v)
+	switch {
+	case err != nil:
+		return err
+	case gate > analyzer.Error:
+		return nil
+	}
+	return VerdictExit(r, gate, allowEmpty)
+}
+
+// Apart calls a function while nobody else prints.
+func (p *Recorded) Apart(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+// Shipped prints what became of one capture.
+func (p *Recorded) Shipped(v shipment.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.JSON:
+		p.object("ship", v)
+	case v.Text != "":
+		fmt.Fprintln(p.Env.Out, analyzer.Clean(v.Text))
+	}
+}
+
+// Ship prints what becomes of shipping.
+func (p *Recorded) Ship(v shipment.Event) {
+	switch {
+	case v.Urgent():
+		p.Notice(v.Text)
+	default:
+		p.Tell(v.Text)
+	}
+	if p.JSON {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.object("ship", v)
+	}
+}
