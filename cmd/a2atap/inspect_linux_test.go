@@ -76,7 +76,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 				output: path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
 				rules:     []*analyzer.Rule{rule.rule()},
 				keys:      []analyzer.EngineOption{func(*analyzer.Engine) { engines.Add(1) }},
-				inspected: true, onFinding: func(analyzer.Finding) { printed.Add(1) },
+				inspected: true, listener: told{finding: func(analyzer.Finding) { printed.Add(1) }},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -40,14 +40,16 @@ func (r *recording) judge(o recordingOptions) {
 	}
 	keep := r.newKeeping(&o)
 	src.keep = keep
-	each, options := o.onFinding, append(slices.Clip(o.keys), r.engineOptions(&o)...)
+	options := append(slices.Clip(o.keys), r.engineOptions(&o)...)
 	options = append(options, keep.options()...)
-	if each != nil {
-		links, tell := &workflow.Index{}, each
+	options = append(options, push.AtEnd(r.listener.Standing))
+	var each func(analyzer.Finding)
+	if o.listener != nil {
+		links := &workflow.Index{}
 		options = append(options, workflow.Into(links.Put)...)
 		each = func(f analyzer.Finding) {
 			judged.SoFar(links, &f)
-			tell(f)
+			r.listener.Finding(f)
 		}
 	}
 	if r.spans != nil {
@@ -58,9 +60,6 @@ func (r *recording) judge(o recordingOptions) {
 			}
 			r.spans.found(&f)
 		}
-	}
-	if o.onStanding != nil {
-		options = append(options, push.AtEnd(o.onStanding))
 	}
 	if r.verdicts != nil {
 		var engine *analyzer.Engine
@@ -87,12 +86,12 @@ func (r *recording) judge(o recordingOptions) {
 		for i := range result.Findings { // where nobody was told of each
 			keep.found(result.Findings[i])
 		}
-		if keepErr := keep.end(context.Background(), result); keepErr != nil && r.onNotice != nil {
-			r.onNotice(fmt.Sprintf("what judging came to is not kept in the capture, so the next look judges it: %v", keepErr))
+		if keepErr := keep.end(context.Background(), result); keepErr != nil {
+			r.listener.Notice(fmt.Sprintf("what judging came to is not kept in the capture, so the next look judges it: %v", keepErr))
 		}
 	}
-	if errors.Is(err, errJudging) && r.onNotice != nil {
-		r.onNotice(err.Error())
+	if errors.Is(err, errJudging) {
+		r.listener.Notice(err.Error())
 	}
 	if r.verdicts != nil {
 		var counts analyzer.Counts
@@ -102,6 +101,28 @@ func (r *recording) judge(o recordingOptions) {
 		r.verdicts.Ended(counts, err)
 	}
 	r.judged <- judgement{result, err}
+}
+
+// engineOptions are those of an engine that tells the listener and the spans what passes.
+func (r *recording) engineOptions(o *recordingOptions) []analyzer.EngineOption {
+	options := r.spans.options()
+	if o.exchanges || r.spans != nil {
+		options = append(options, analyzer.OnEnded(func(x analyzer.Summary) {
+			if o.exchanges {
+				r.listener.Exchange(r.store, x)
+			}
+			r.spans.ended(&x)
+		}))
+	}
+	if o.events || r.spans != nil {
+		options = append(options, analyzer.OnEvent(func(v analyzer.PassedEvent) {
+			if o.events {
+				r.listener.Event(v)
+			}
+			r.spans.event(&v)
+		}))
+	}
+	return options
 }
 
 // errJudging says that judging has failed by a mistake of ours.
@@ -126,10 +147,8 @@ func (r *recording) verdict() judgement {
 		return j
 	case <-time.After(r.patience):
 	}
-	if r.onBehind != nil {
-		left := analyzer.Plural(r.throttle.exchanges(), "exchange")
-		r.onBehind(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
-	}
+	left := analyzer.Plural(r.throttle.exchanges(), "exchange")
+	r.listener.Tell(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
 	return <-r.judged
 }
 
@@ -145,9 +164,7 @@ func (r *recording) newThrottle() *throttle {
 		stored: r.store.Committed,
 		onLag: func(l lag) {
 			text := fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l)
-			if r.onBehind != nil {
-				r.onBehind(text)
-			}
+			r.listener.Tell(text)
 			if r.verdicts != nil {
 				r.verdicts.Notice(text)
 			}

@@ -51,10 +51,10 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	r, err := startRecording(recordingOptions{
 		output: path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
-		rules: []*analyzer.Rule{stuck(release)}, onBehind: func(text string) {
+		rules: []*analyzer.Rule{stuck(release)}, listener: told{tell: func(text string) {
 			said <- text
 			close(release)
-		},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)

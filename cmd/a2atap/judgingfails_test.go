@@ -26,7 +26,7 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 	wrong.Check = func(*analyzer.Pass) { panic("index out of range") }
 	noticed := make(chan string, 10)
 	r, err := startRecording(recordingOptions{
-		output: filepath.Join(t.TempDir(), "c.a2atap"), onNotice: func(text string) { noticed <- text },
+		output: filepath.Join(t.TempDir(), "c.a2atap"), listener: told{notice: func(text string) { noticed <- text }},
 		taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}, rules: []*analyzer.Rule{wrong},
 	})
 	if err != nil {

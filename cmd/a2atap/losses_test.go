@@ -94,7 +94,7 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 	noticed := make(chan string, 100)
 	r := recordFrom(t, recordingOptions{
 		output: path, policy: policy, room: 64 << 10,
-		onNotice: func(text string) { noticed <- text },
+		listener: told{notice: func(text string) { noticed <- text }},
 		fault: func() error {
 			if trouble.fault == nil || !failing.Load() {
 				return nil

@@ -159,7 +159,17 @@ func (s *stage) record() (*recording, error) {
 	}
 	return startRecording(recordingOptions{
 		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: s.allowed,
-		onNotice: s.env.Notice, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
-		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship, onShip: func(v shipment.Event) { shipment.Tell(s.env, v) },
+		listener: playbackListener{e: s.env}, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
+		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship,
 	})
 }
+
+// A playbackListener tells of the recording what the user should know.
+type playbackListener struct {
+	Silent
+	e cli.Env
+}
+
+func (l playbackListener) Notice(text string) { l.e.Notice(text) }
+
+func (l playbackListener) Ship(v shipment.Event) { shipment.Tell(l.e, v) }

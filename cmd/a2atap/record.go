@@ -184,7 +184,7 @@ func record(ctx context.Context, e cli.Env, o recordOptions) error {
 	}
 	options.inspected = o.tui
 	if o.tui {
-		options.onEnded, options.onEvent = nil, nil // they are on the screen
+		options.exchanges, options.events = false, false // they are on the screen
 		if err := needTerminal(e, "record without --tui"); err != nil {
 			return err
 		}
@@ -228,8 +228,7 @@ func record(ctx context.Context, e cli.Env, o recordOptions) error {
 func (o *recordOptions) recording(e cli.Env, out *present.Recorded) (recordingOptions, error) {
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
-		onTap: out.Tap, onNotice: out.Notice, onFinding: out.Finding, onBehind: out.Tell,
-		onStanding: out.Standing, onShip: out.Ship,
+		listener: out, exchanges: !e.Quiet(), events: o.events && !e.Quiet(),
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, cli.Usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -271,12 +270,6 @@ func (o *recordOptions) recording(e cli.Env, out *present.Recorded) (recordingOp
 	r.timeoutHead, r.timeoutTunnel = o.timeoutHead, o.timeoutTunnel
 	if o.timeoutTunnel == 0 {
 		r.timeoutTunnel = -1
-	}
-	if !e.Quiet() {
-		r.onEnded = out.Exchange
-		if o.events {
-			r.onEvent = out.Event
-		}
 	}
 	if r.allowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
 		return r, err

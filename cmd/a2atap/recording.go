@@ -53,14 +53,9 @@ type recordingOptions struct {
 	collector *collector   // that gets spans; nil for none
 	ship      *shipment.To // where it is shipped; nil for nowhere
 
-	onTap      func(*proxy.Tap)                       // a further tap opened by itself
-	onNotice   func(string)                           // what the user should know at once
-	onFinding  func(analyzer.Finding)                 // as they occur
-	onEnded    func(capture.Source, analyzer.Summary) // each exchange, when it has ended and is judged; may be nil
-	onEvent    func(analyzer.PassedEvent)             // each event of a stream, the same; may be nil
-	onStanding func([]push.Standing)                  // the push notification configs that point at it when it ends; may be nil
-	onBehind   func(text string)                      // judging is far behind, or takes long at the end
-	onShip     func(shipment.Event)                   // what becomes of shipping; may be nil
+	listener  Listener // is told what happens; nil for nobody: then the result has all findings
+	exchanges bool     // the listener is told of each exchange
+	events    bool     // and of each event of a stream
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 
@@ -70,8 +65,32 @@ type recordingOptions struct {
 	fault func() error // makes commits fail, for tests; nil
 	room  int          // bytes that may wait to be recorded, and to be stored; 0 stands for the defaults
 
-	inspected bool // what the rules find is shown by inspect, too; onFinding must be given
+	inspected bool // what the rules find is shown by the inspector, too; needs a listener
 }
+
+// A Listener is told what happens in a recording, by several goroutines. Silent tells nobody.
+type Listener interface {
+	Tap(*proxy.Tap)                            // a further tap opened by itself
+	Notice(text string)                        // what the user should know at once
+	Tell(text string)                          // what the user may do without: judging is behind, spans were sent
+	Finding(analyzer.Finding)                  // as they occur
+	Exchange(capture.Source, analyzer.Summary) // each, when it has ended and is judged, if that is wanted
+	Event(analyzer.PassedEvent)                // each of a stream, the same
+	Standing([]push.Standing)                  // the push notification configs that point at the recorder when it ends
+	Ship(shipment.Event)                       // what becomes of shipping
+}
+
+// Silent is a Listener that does nothing, for others to stand on.
+type Silent struct{}
+
+func (Silent) Tap(*proxy.Tap)                            {}
+func (Silent) Notice(string)                             {}
+func (Silent) Tell(string)                               {}
+func (Silent) Finding(analyzer.Finding)                  {}
+func (Silent) Exchange(capture.Source, analyzer.Summary) {}
+func (Silent) Event(analyzer.PassedEvent)                {}
+func (Silent) Standing([]push.Standing)                  {}
+func (Silent) Ship(shipment.Event)                       {}
 
 // A recording is taps, the capture behind them, and the rules that follow it.
 type recording struct {
@@ -84,8 +103,7 @@ type recording struct {
 	recorder *proxy.Recorder
 	proxy    *proxy.Proxy
 	before   capture.Info // of the capture, when this recording began
-	onNotice func(string)
-	onBehind func(string)
+	listener Listener
 	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
 	spans    *spanning          // nil if they are not wanted
@@ -112,8 +130,11 @@ type judgement struct {
 // startRecording opens the capture and the taps. When it returns, all addresses accept connections.
 func startRecording(o recordingOptions) (*recording, error) {
 	r := &recording{
-		onNotice: o.onNotice, onBehind: o.onBehind, keys: o.keys, patience: judgePatience,
+		listener: o.listener, keys: o.keys, patience: judgePatience,
 		failed: make(chan error, 1), judged: make(chan judgement, 1),
+	}
+	if r.listener == nil {
+		r.listener = Silent{}
 	}
 	r.passed.changed = make(chan struct{}, 1)
 	if o.key == nil {
@@ -150,8 +171,8 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if err := shipment.May(o.ship, o.output, r.store); err != nil {
 		return nil, errors.Join(err, r.sink.Close())
 	}
-	if _, err := source.LearnCards(context.Background(), r.store, r.names, 1); err != nil && r.onNotice != nil {
-		r.onNotice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.output, err))
+	if _, err := source.LearnCards(context.Background(), r.store, r.names, 1); err != nil {
+		r.listener.Notice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.output, err))
 	}
 	if o.around == nil {
 		o.around = func(sink capture.Sink) capture.Sink { return sink }
@@ -167,7 +188,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		NoRewrite: o.noRewrite, Webhooks: o.webhooks, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
 		AnswerTimeout: o.timeoutHead, TunnelTimeout: o.timeoutTunnel,
 		RootCAs: o.reach.Roots, Insecure: o.reach.Insecure, ClientCertificate: o.reach.Certificate,
-		Upstream: o.reach.Proxy, OnTap: o.onTap, OnNotice: o.onNotice, OnDial: o.onDial,
+		Upstream: o.reach.Proxy, OnTap: r.listener.Tap, OnNotice: r.listener.Notice, OnDial: o.onDial,
 	})
 	if err != nil {
 		err = errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())
@@ -183,9 +204,11 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.inspected {
 		r.verdicts = tui.NewVerdicts(start.Arrival)
 	}
-	r.spans = r.newSpanning(&o)
+	if o.collector != nil {
+		r.spans = newSpanning(o.collector, r.shown(), r.before.ID, r.listener.Notice, r.listener.Tell)
+	}
 	r.throttle = r.newThrottle()
-	r.shipment = shipment.Start(o.ship, o.output, r.store, r.busyForShipping(), r.onShip(o.onShip))
+	r.shipment = shipment.Start(o.ship, o.output, r.store, r.busyForShipping(), r.shipped)
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
@@ -204,10 +227,10 @@ func (r *recording) behind() time.Duration {
 
 // lost is called once for each cause for which something could not be recorded.
 func (r *recording) lost(err error, policy proxy.Policy) {
-	if r.onNotice != nil && policy == proxy.Wait {
-		r.onNotice(fmt.Sprintf("nothing can be recorded now, and traffic waits: %v", err))
-	} else if r.onNotice != nil {
-		r.onNotice(fmt.Sprintf("not everything is recorded: %v", err))
+	if policy == proxy.Wait {
+		r.listener.Notice(fmt.Sprintf("nothing can be recorded now, and traffic waits: %v", err))
+	} else {
+		r.listener.Notice(fmt.Sprintf("not everything is recorded: %v", err))
 	}
 	if policy == proxy.Stop {
 		r.fail(err)
@@ -300,14 +323,10 @@ func (r *recording) busyForShipping() func() bool {
 	}
 }
 
-// onShip tells the inspector, too, what keeps the recording from being shipped.
-func (r *recording) onShip(tell func(shipment.Event)) func(shipment.Event) {
-	return func(v shipment.Event) {
-		if tell != nil {
-			tell(v)
-		}
-		if r.verdicts != nil && (v.Urgent() || v.State == "recovered") {
-			r.verdicts.Notice(v.Text)
-		}
+// shipped tells what becomes of shipping; the inspector, too, what keeps the recording from it.
+func (r *recording) shipped(v shipment.Event) {
+	r.listener.Ship(v)
+	if r.verdicts != nil && (v.Urgent() || v.State == "recovered") {
+		r.verdicts.Notice(v.Text)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -103,5 +104,37 @@ func TestAdditionWaitsForWhatItYields(t *testing.T) {
 	}
 	if err := src.Wait(t.Context(), 1); !errors.Is(err, capture.ErrEnded) {
 		t.Errorf("waiting after the end returns %v, want that it has ended", err)
+	}
+}
+
+// told is a Listener of the functions that it has.
+type told struct {
+	Silent
+	notice, tell func(string)
+	finding      func(analyzer.Finding)
+	ship         func(shipment.Event)
+}
+
+func (l told) Notice(text string) {
+	if l.notice != nil {
+		l.notice(text)
+	}
+}
+
+func (l told) Tell(text string) {
+	if l.tell != nil {
+		l.tell(text)
+	}
+}
+
+func (l told) Finding(f analyzer.Finding) {
+	if l.finding != nil {
+		l.finding(f)
+	}
+}
+
+func (l told) Ship(v shipment.Event) {
+	if l.ship != nil {
+		l.ship(v)
 	}
 }

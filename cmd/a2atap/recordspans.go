@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
@@ -86,23 +87,22 @@ type spanning struct {
 	broken    bool // by a mistake of ours
 }
 
-// newSpanning returns what sends the spans of a recording; nil if that is not wanted.
-func (r *recording) newSpanning(o *recordingOptions) *spanning {
-	if o.collector == nil {
+// newSpanning returns what sends the spans of a recording, whose id is given, to a collector; nil if there is none.
+func newSpanning(to *collector, src capture.Source, id uuid.UUID, notice, tell func(string)) *spanning {
+	if to == nil {
 		return nil
 	}
-	src := r.shown()
-	s := &spanning{collector: o.collector, notice: o.onNotice, tell: o.onBehind}
+	s := &spanning{collector: to, notice: notice, tell: tell}
 	spans := otlp.New(otlp.Options{
 		Parent:  parentIn(&s.causes),
-		Capture: r.before.ID, Version: cli.Tool().Version, Bodies: o.collector.bodies,
+		Capture: id, Version: cli.Tool().Version, Bodies: to.bodies,
 		Opened: openedIn(context.Background(), src),
 	})
 	s.sender = otlphttp.New(otlphttp.Options{
-		URL: o.collector.url, Header: o.collector.header, Transport: client.NewTransport(collectorPatience),
+		URL: to.url, Header: to.header, Transport: client.NewTransport(collectorPatience),
 		Batch: spans.Batch,
 		OnTrouble: func(err error) {
-			s.say("spans are not taken at %s: %v; the recording goes on", o.collector.url, err)
+			s.say("spans are not taken at %s: %v; the recording goes on", to.url, err)
 		},
 	})
 	s.tracer = otlp.NewTracer(spans, src, time.Now, s.sender.Send)
@@ -111,9 +111,7 @@ func (r *recording) newSpanning(o *recordingOptions) *spanning {
 
 // say tells the user what should be known at once.
 func (s *spanning) say(format string, args ...any) {
-	if s.notice != nil {
-		s.notice(analyzer.Clean(fmt.Sprintf(format, args...)))
-	}
+	s.notice(analyzer.Clean(fmt.Sprintf(format, args...)))
 }
 
 // guarded runs what makes spans. If that panics no more spans are made, and judging goes on.
@@ -164,9 +162,7 @@ func (s *spanning) stop() {
 	stats := s.sender.Close(ctx)
 	text := fmt.Sprintf("%s sent to %s", analyzer.Plural(stats.Sent, "span"), s.collector.url)
 	if stats.Dropped+int64(lost) == 0 {
-		if s.tell != nil {
-			s.tell(text)
-		}
+		s.tell(text)
 		return
 	}
 	if stats.Err == nil {
@@ -175,27 +171,10 @@ func (s *spanning) stop() {
 	s.say("%s, %d NOT sent: %v", text, stats.Dropped+int64(lost), stats.Err)
 }
 
-// engineOptions are those of an engine that tells the printer and the spans what passes.
-func (r *recording) engineOptions(o *recordingOptions) []analyzer.EngineOption {
-	var options []analyzer.EngineOption
-	if r.spans != nil {
-		options = append(options, workflow.Into(r.spans.causes.Put)...)
+// options are those of an engine that says what caused what, for the spans.
+func (s *spanning) options() []analyzer.EngineOption {
+	if s == nil {
+		return nil
 	}
-	if o.onEnded != nil || r.spans != nil {
-		options = append(options, analyzer.OnEnded(func(x analyzer.Summary) {
-			if o.onEnded != nil {
-				o.onEnded(capture.Source(r.store), x)
-			}
-			r.spans.ended(&x)
-		}))
-	}
-	if o.onEvent != nil || r.spans != nil {
-		options = append(options, analyzer.OnEvent(func(v analyzer.PassedEvent) {
-			if o.onEvent != nil {
-				o.onEvent(v)
-			}
-			r.spans.event(&v)
-		}))
-	}
-	return options
+	return workflow.Into(s.causes.Put)
 }

@@ -73,11 +73,11 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
 			Host: "here", Connect: fleet.Options{Patience: tooLong}, // it is stuck in its first attempt
 		}},
-		onShip: func(v shipment.Event) {
+		listener: told{ship: func(v shipment.Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			events = append(events, v)
-		},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
