@@ -63,10 +63,10 @@ func exportTo(
 			return err
 		}
 		write := func(x *capture.Exchange) error { return out.Print(&present.Shown{X: x}) }
-		if seqs == nil {
-			err = each(ctx, src, nil, func(x *capture.Exchange, _ tui.Part) error { return write(x) })
-		} else {
+		if seqs != nil {
 			err = source.EachOf(ctx, src, seqs, write)
+		} else {
+			err = source.Each(ctx, src, write)
 		}
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	r, err := startRecording(recordingOptions{
 		output: path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
-		rules: []*analyzer.Rule{stuck(release)}, listener: told{tell: func(text string) {
+		rules: []*analyzer.Rule{stuck(release)}, listener: hears{tell: func(text string) {
 			said <- text
 			close(release)
 		}},
@@ -59,13 +59,13 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: tooLong}
+	client := &http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
 	var load sync.WaitGroup
 	for range clients {
 		load.Go(func() {
 			for range calls / clients {
-				if err := callTask(client, r.proxy.Taps()[0].URL()); err != nil {
+				if err := callForTask(client, r.proxy.Taps()[0].URL()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -85,7 +85,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 		t.Errorf("judging is %d exchanges behind, want about %d", left, calls)
 	}
 	r.patience = time.Millisecond
-	result := stopped(t, r)
+	result := stop(t, r)
 	var n uint64
 	got := <-said
 	if _, err := fmt.Sscanf(got, "all is recorded; %d exchanges left to judge before the verdict", &n); err != nil ||
@@ -97,7 +97,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	}
 }
 
-func callTask(client *http.Client, to string) error {
+func callForTask(client *http.Client, to string) error {
 	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
 	request, err := http.NewRequest(http.MethodPost, to, strings.NewReader(body))
 	if err != nil {

@@ -26,17 +26,17 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 	wrong.Check = func(*analyzer.Pass) { panic("index out of range") }
 	noticed := make(chan string, 10)
 	r, err := startRecording(recordingOptions{
-		output: filepath.Join(t.TempDir(), "c.a2atap"), listener: told{notice: func(text string) { noticed <- text }},
+		output: filepath.Join(t.TempDir(), "c.a2atap"), listener: hears{notice: func(text string) { noticed <- text }},
 		taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}, rules: []*analyzer.Rule{wrong},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: tooLong}
+	client := &http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
 	call := func() {
 		t.Helper()
-		if err := callTask(client, r.proxy.Taps()[0].URL()); err != nil {
+		if err := callForTask(client, r.proxy.Taps()[0].URL()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -94,7 +94,7 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 	noticed := make(chan string, 100)
 	r := recordFrom(t, recordingOptions{
 		output: path, policy: policy, room: 64 << 10,
-		listener: told{notice: func(text string) { noticed <- text }},
+		listener: hears{notice: func(text string) { noticed <- text }},
 		fault: func() error {
 			if trouble.fault == nil || !failing.Load() {
 				return nil
@@ -111,7 +111,7 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	sent := make(chan struct{})
 	go func() {
@@ -168,7 +168,7 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 // awaitEnds waits until so many exchanges have ended in the capture: an answer is with its client before that.
 func awaitEnds(t *testing.T, src capture.Source, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for from := uint64(1); n > 0; {
 		if err := src.Wait(ctx, from); err != nil {

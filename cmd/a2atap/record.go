@@ -224,11 +224,12 @@ func record(ctx context.Context, e cli.Env, o recordOptions) error {
 	return out.End(gate, o.allowEmpty, options.output, result, stats, err)
 }
 
-// recording turns flags into what startRecording takes.
-func (o *recordOptions) recording(e cli.Env, out *present.Recorded) (recordingOptions, error) {
+// recording turns flags into what startRecording takes. The listener may be asked for what is printed, unless --quiet is
+// given.
+func (o *recordOptions) recording(e cli.Env, l Listener) (recordingOptions, error) {
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
-		listener: out, exchanges: !e.Quiet(), events: o.events && !e.Quiet(),
+		listener: l, exchanges: !e.Quiet(), events: o.events && !e.Quiet(),
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, cli.Usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")

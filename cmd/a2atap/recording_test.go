@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// tooLong ends a test whose recording does not come to its end.
-const tooLong = 30 * time.Second
+// patience ends a test whose recording does not come to its end.
+const patience = 30 * time.Second
 
 // recorded returns the name of a capture with one exchange, of a recording that has ended.
 func recorded(t *testing.T) string {
@@ -56,8 +56,8 @@ func recordInto(t *testing.T, path string) *recording {
 	return r
 }
 
-// stopped is what the end of a recording says.
-func stopped(t *testing.T, r *recording) *analyzer.Result {
+// stop is what the end of a recording says.
+func stop(t *testing.T, r *recording) *analyzer.Result {
 	t.Helper()
 	type end struct {
 		result *analyzer.Result
@@ -74,14 +74,14 @@ func stopped(t *testing.T, r *recording) *analyzer.Result {
 			t.Fatal(e.err)
 		}
 		return e.result
-	case <-time.After(tooLong):
+	case <-time.After(patience):
 		t.Fatal("the recording does not end")
 		return nil
 	}
 }
 
 func TestAppendingNothingEnds(t *testing.T) {
-	result := stopped(t, recordInto(t, recorded(t)))
+	result := stop(t, recordInto(t, recorded(t)))
 	if result.Counts.Exchanges != 0 || result.Live {
 		t.Errorf("a recording of nothing judged %d exchanges, live %t", result.Counts.Exchanges, result.Live)
 	}
@@ -107,33 +107,33 @@ func TestAdditionWaitsForWhatItYields(t *testing.T) {
 	}
 }
 
-// told is a Listener of the functions that it has.
-type told struct {
+// hears is a Listener of the functions that it has.
+type hears struct {
 	Silent
 	notice, tell func(string)
 	finding      func(analyzer.Finding)
 	ship         func(shipment.Event)
 }
 
-func (l told) Notice(text string) {
+func (l hears) Notice(text string) {
 	if l.notice != nil {
 		l.notice(text)
 	}
 }
 
-func (l told) Tell(text string) {
+func (l hears) Tell(text string) {
 	if l.tell != nil {
 		l.tell(text)
 	}
 }
 
-func (l told) Finding(f analyzer.Finding) {
+func (l hears) Finding(f analyzer.Finding) {
 	if l.finding != nil {
 		l.finding(f)
 	}
 }
 
-func (l told) Ship(v shipment.Event) {
+func (l hears) Ship(v shipment.Event) {
 	if l.ship != nil {
 		l.ship(v)
 	}

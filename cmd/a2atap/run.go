@@ -109,7 +109,7 @@ func runProgram(ctx context.Context, e cli.Env, o recordOptions, args []string) 
 		}
 	}
 	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
-	status, err := r.child(ctx, e, &relay, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
+	status, err := child(ctx, e, r.failed, &relay, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
 	defer relay.TakeOver(e)()
 	result, stats, stopErr := r.stop()
 	if err == nil {
@@ -139,9 +139,9 @@ func proxyURL(f *proxy.Forward, auth string) string {
 }
 
 // child runs the program to its end and returns its exit status. Signals go to the program. The error says why it could
-// not be run, or why the recording has ended first.
-func (r *recording) child(
-	ctx context.Context, e cli.Env, relay *cli.SignalRelay, path string, args []string, proxy string,
+// not be run, or why the recording has failed first.
+func child(
+	ctx context.Context, e cli.Env, failed <-chan error, relay *cli.SignalRelay, path string, args []string, proxy string,
 ) (status int, err error) {
 	dir, err := os.MkdirTemp("", "a2atap-run-")
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *recording) child(
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	failed, done := r.failed, ctx.Done()
+	done := ctx.Done()
 	for {
 		select {
 		case waitErr := <-ended:

@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
 	"a2atap/proxy"
@@ -127,7 +128,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
 	w.talkRaw(t, taps[0].Addr(), forward, agent)
 	result, stats, err := r.stop()
-	if err := out.End(0, o.allowEmpty, w.path, result, stats, err); err != nil {
+	if err := out.End(analyzer.Error+1, o.allowEmpty, w.path, result, stats, err); err != nil {
 		t.Fatal(err)
 	}
 	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))

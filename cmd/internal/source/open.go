@@ -137,6 +137,19 @@ type temporary struct {
 
 func (t *temporary) Close() error { return errors.Join(t.Source.Close(), os.Remove(t.path)) }
 
+// Each calls f with all exchanges, in order.
+func Each(ctx context.Context, src capture.Source, f func(*capture.Exchange) error) error {
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err == nil {
+			err = f(x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // EachOf calls f with the exchanges of these sequence numbers, which are in order. Looking one up costs as much as
 // reading a block of others, so if there are many the capture is read through.
 func EachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange) error) error {
