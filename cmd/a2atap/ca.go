@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
@@ -38,14 +38,14 @@ a new authority, which is then to be installed again.`,
 			Use:     "show",
 			Short:   "Print subject, validity, fingerprint and files of the authority",
 			Example: "  a2atap ca show",
-			RunE:    func(*cobra.Command, []string) error { return withAuthority(e, showAuthority) },
+			RunE:    func(*cobra.Command, []string) error { return trust.With(e, trust.Show) },
 		}, 0, 0),
 		withArgs(&cobra.Command{
 			Use:     "path",
 			Short:   "Print the path of the certificate that clients must trust",
 			Example: "  a2atap ca path",
 			RunE: func(*cobra.Command, []string) error {
-				return withAuthority(e, func(e cli.Env, a *ca.Authority) error {
+				return trust.With(e, func(e cli.Env, a *ca.Authority) error {
 					_, err := fmt.Fprintln(e.Out, a.CertificateFile())
 					return err
 				})
@@ -56,24 +56,6 @@ a new authority, which is then to be installed again.`,
 		newCARotate(e),
 	)
 	return cmd
-}
-
-func withAuthority(e cli.Env, do func(cli.Env, *ca.Authority) error) error {
-	authority, err := openAuthority(e)
-	if err != nil {
-		return err
-	}
-	return do(e, authority)
-}
-
-func showAuthority(e cli.Env, a *ca.Authority) error {
-	const date = "2006-01-02"
-	c := a.Certificate()
-	_, err := fmt.Fprintf(e.Out, "subject      %s\nvalid        %s to %s\nSHA-256      %s\n"+
-		"certificate  %s\nkey          %s\n",
-		c.Subject, c.NotBefore.UTC().Format(date), c.NotAfter.UTC().Format(date), a.Fingerprint(), a.CertificateFile(),
-		a.KeyFile())
-	return err
 }
 
 func newCAEnv(e cli.Env) *cobra.Command {
@@ -91,33 +73,9 @@ programs on macOS and Windows and browsers ignore these variables: ca install pr
 			if err != nil {
 				return cli.Usage("%w", err)
 			}
-			return withAuthority(e, func(e cli.Env, a *ca.Authority) error { return printSettings(e, a, listen) })
+			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintSettings(e, a, listen) })
 		},
 	}
 	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
 	return withArgs(cmd, 0, 0)
-}
-
-// shellTrust writes the files for programs that are not started by run.
-func shellTrust(e cli.Env, a *ca.Authority) (trustFiles, error) {
-	files := trustFor(a)
-	err := writeTrust(e, a, files)
-	if errors.Is(err, ca.ErrNoRoots) {
-		e.Tell("%v; programs that use it trust no other authority", err)
-		return files, nil
-	}
-	return files, err
-}
-
-func printSettings(e cli.Env, a *ca.Authority, listen string) error {
-	files, err := shellTrust(e, a)
-	if err != nil {
-		return err
-	}
-	for _, s := range settings("http://"+listen, a, files, e.Getenv) {
-		if _, err := fmt.Fprintln(e.Out, s.shellLine()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

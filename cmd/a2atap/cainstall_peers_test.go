@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/outbound"
@@ -80,19 +82,19 @@ func TestInstalledAuthority(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// Each has a recording of its own: who has rejected our certificate is tunnelled from then on.
-			r, err := startRecording(recordingOptions{
-				output: filepath.Join(t.TempDir(), "c.a2atap"), reach: &outbound.Dialer{Roots: roots},
-				forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+			r, err := recorder.Start(recorder.Options{
+				Output: filepath.Join(t.TempDir(), "c.a2atap"), Reach: &outbound.Dialer{Roots: roots},
+				Forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if _, _, err := r.stop(); err != nil {
+				if _, _, err := r.Stop(); err != nil {
 					t.Error(err)
 				}
 			}()
-			addr := r.proxy.Forward().Addr()
+			addr := r.Proxy.Forward().Addr()
 			without := "export HTTPS_PROXY=http://" + addr + "\n"
 			if c.command[0] == "java" {
 				without = "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=127.0.0.1 -Dhttp.nonProxyHosts= -Dhttps.proxyPort=" +
@@ -100,22 +102,22 @@ func TestInstalledAuthority(t *testing.T) {
 			}
 			var lines bytes.Buffer
 			e := cli.Env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-			err = printSettings(e, authority, addr)
+			err = trust.PrintSettings(e, authority, addr)
 			if c.word != "" {
 				lines.Reset()
-				err = printInstallations(e, authority, addr, []string{c.word})
+				err = trust.PrintInstallations(e, authority, addr, []string{c.word})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := r.passed.opened.Load()
+			before := r.Passed.Opened.Load()
 			if out, err := fetch(t, lines.String(), c.command, agent.URL); err != nil ||
 				!strings.Contains(out, "the agent's word") {
 				t.Errorf("with\n%s%v\n%s", lines.String(), err, out)
 			}
-			for r.passed.opened.Load() == before {
+			for r.Passed.Opened.Load() == before {
 				select {
-				case <-r.passed.changed:
+				case <-r.Passed.Changed:
 				case <-time.After(tooLong):
 					t.Fatal("it went round the proxy")
 				}

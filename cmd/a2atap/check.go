@@ -107,7 +107,7 @@ succeeded; the capture lost traffic, or its recorder was killed; only a part was
 	f.StringVar(&o.shard, "shard", "", "judge only part `K/N` of the captures, as in 2/4, and write JSON for --merge")
 	f.BoolVar(&o.merge, "merge", false,
 		"the arguments are reports on all parts of captures; for --format html name the captures too")
-	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
+	f.StringArrayVar(&o.jwks, "jwks", nil, judged.KeysHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
 	o.from.Register(f, nil)
@@ -146,7 +146,7 @@ func (o *checkOptions) checker() (c checker, err error) {
 	if c.rules, err = selectRules(o.only, o.not); err != nil {
 		return c, err
 	}
-	if c.keys, err = readKeys(o.jwks); err != nil {
+	if c.keys, err = judged.ReadKeys(o.jwks); err != nil {
 		return c, err
 	}
 	if err := o.checkParts(); err != nil {

@@ -18,6 +18,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
@@ -75,18 +76,18 @@ func demo(ctx context.Context, e cli.Env, output string) error {
 	}
 	key := make([]byte, 32)
 	rand.Read(key)
-	r, err := startRecording(recordingOptions{output: output, taps: taps, webhooks: &proxy.WebhookSpec{Key: key}})
+	r, err := recorder.Start(recorder.Options{Output: output, Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}})
 	if err != nil {
 		return err
 	}
 	reached := make(map[string]string)
-	for _, t := range r.proxy.Taps() {
+	for _, t := range r.Proxy.Taps() {
 		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
 		reached[t.Name()] = t.URL()
 	}
 	planner.flights, planner.hotels = reached["flights"], reached["hotels"]
 	trafficErr := askPlanner(ctx, reached["planner"])
-	result, _, err := r.stop()
+	result, _, err := r.Stop()
 	if trafficErr != nil {
 		return fmt.Errorf("send through the taps: %w", trafficErr)
 	}

@@ -12,6 +12,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/cmd/internal/spans"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -49,7 +50,7 @@ bodies.`,
 	f.StringVarP(&o.output, "output", "o", "-", "write to `FILE`")
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
-	f.BoolVar(&o.bodies, "otlp-bodies", false, otlpBodiesHelp)
+	f.BoolVar(&o.bodies, "otlp-bodies", false, spans.BodiesHelp)
 	o.from.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
@@ -94,7 +95,7 @@ func export(ctx context.Context, e cli.Env, o exportOptions, name string) error 
 	src = e.WithProgress(ctx, "export "+name, src)
 	return cli.WriteAnyway(e, o.output, func(w io.Writer) error {
 		if format == "otlp" {
-			return writeSpans(ctx, e, w, name, src, keep, o.bodies)
+			return spans.Write(ctx, e, w, name, src, keep, o.bodies)
 		}
 		return writeExchanges(ctx, e, w, format, name, src, keep)
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/shipment"
 )
 
@@ -16,7 +17,7 @@ import (
 const tooLong = 30 * time.Second
 
 // stopped is what the end of a recording says.
-func stopped(t *testing.T, r *recording) *analyzer.Result {
+func stopped(t *testing.T, r *recorder.Recording) *analyzer.Result {
 	t.Helper()
 	type end struct {
 		result *analyzer.Result
@@ -24,7 +25,7 @@ func stopped(t *testing.T, r *recording) *analyzer.Result {
 	}
 	ended := make(chan end, 1)
 	go func() {
-		result, _, err := r.stop()
+		result, _, err := r.Stop()
 		ended <- end{result, err}
 	}()
 	select {
@@ -57,7 +58,7 @@ func callTask(client *http.Client, to string) error {
 
 // told is a Listener of the functions that it has.
 type told struct {
-	Silent
+	recorder.Silent
 	notice, tell func(string)
 	finding      func(analyzer.Finding)
 	ship         func(shipment.Event)

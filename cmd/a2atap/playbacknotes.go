@@ -57,7 +57,7 @@ func (n *playbackNotes) request(r *http.Request) (mark func(string)) {
 	}
 }
 
-// around is recordingOptions.around.
+// around is recorder.Options.around.
 func (n *playbackNotes) around(sink capture.Sink) capture.Sink { return noting{sink, n} }
 
 // noting is a sink that adds notes to exchanges.

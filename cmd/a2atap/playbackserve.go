@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
@@ -49,11 +50,11 @@ func (s *stage) serve(ctx context.Context) error {
 			return err
 		}
 		defer func() {
-			if _, _, err := recording.stop(); err != nil {
+			if _, _, err := recording.Stop(); err != nil {
 				s.env.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
 			}
 		}()
-		taps := recording.proxy.Taps()
+		taps := recording.Proxy.Taps()
 		shown = func(i int) string { return taps[i].URL() }
 	}
 	if err := s.loops(shown); err != nil {
@@ -143,7 +144,7 @@ func (s *stage) announce(shown func(i int) string) error {
 }
 
 // record opens a tap in front of each player.
-func (s *stage) record() (*recording, error) {
+func (s *stage) record() (*recorder.Recording, error) {
 	o := s.flags
 	key, err := redacted.Key(s.env, o.redactKey)
 	if err != nil {
@@ -157,16 +158,16 @@ func (s *stage) record() (*recording, error) {
 		}
 		taps = append(taps, proxy.TapSpec{Name: r.called(), Agent: u, Listen: r.listen})
 	}
-	return startRecording(recordingOptions{
-		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: s.allowed,
-		listener: playbackListener{e: s.env}, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
-		onDial: s.notes.dialed, around: s.notes.around, ship: s.ship,
+	return recorder.Start(recorder.Options{
+		Output: o.capture, Key: key, AllowRemote: o.allowRemote, AllowHosts: s.allowed,
+		Listener: playbackListener{e: s.env}, Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key},
+		OnDial: s.notes.dialed, Around: s.notes.around, Ship: s.ship,
 	})
 }
 
 // A playbackListener tells of the recording what the user should know.
 type playbackListener struct {
-	Silent
+	recorder.Silent
 	e cli.Env
 }
 

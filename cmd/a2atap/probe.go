@@ -16,6 +16,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/receiver"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/replay/client/webhook"
@@ -25,7 +26,7 @@ import (
 type probeOptions struct {
 	choice    probeChoice
 	target    probeTarget
-	webhook   webhookFlags
+	webhook   receiver.Flags
 	wait      time.Duration
 	parallel  int
 	waivers   string
@@ -82,7 +83,7 @@ not be written; 4 nothing was proved, the run was interrupted, or the agent was 
 	}
 	f := cmd.Flags()
 	o.target.register(f)
-	o.webhook.register(f, "for push notifications: ",
+	o.webhook.Register(f, "for push notifications: ",
 		"; before A2A 0.1 it is on https anyway, with one that nobody trusts")
 	o.choice.register(f)
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to answer")
@@ -118,7 +119,7 @@ func runProbe(ctx context.Context, e cli.Env, o *probeOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	judged, keys, err := readKeySets(o.jwks)
+	judged, keys, err := judged.ReadKeySets(o.jwks)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func runProbe(ctx context.Context, e cli.Env, o *probeOptions, args []string) er
 	if err != nil {
 		return cli.AsUsage(err)
 	}
-	hooks, err := o.webhook.options(e, "probe")
+	hooks, err := o.webhook.Options(e, "probe")
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
 	case o.wait < 0:
 		return 0, cli.Usage("--wait %v: write a time above 0, such as 30s", o.wait)
 	}
-	if err := o.webhook.check(); err != nil {
+	if err := o.webhook.Check(); err != nil {
 		return 0, err
 	}
 	return present.ParseGate(o.failOn)
@@ -237,7 +238,7 @@ func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.R
 			return cli.Usage("%w", err)
 		case errors.Is(err, probe.ErrWebhook):
 			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
-				r.o.webhook.listen, cli.NetCause(err))
+				r.o.webhook.Listen, cli.NetCause(err))
 		case err != nil:
 			return err
 		}

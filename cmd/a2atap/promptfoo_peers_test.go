@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/peers"
@@ -104,7 +105,7 @@ func TestPromptfoo(t *testing.T) {
 type promptfooStage struct {
 	agents    map[string]string // their URLs
 	variables []string          // of promptfoo: the URLs of the taps, and the secrets
-	recording *recording
+	recording *recorder.Recording
 	capture   sowing
 }
 
@@ -113,7 +114,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 		agents:  make(map[string]string),
 		capture: sowing{path: filepath.Join(t.TempDir(), "c.a2atap")},
 	}
-	o := recordingOptions{output: s.capture.path}
+	o := recorder.Options{Output: s.capture.path}
 	serve := func(tap, path string, agent http.Handler) (origin string) {
 		server := httptest.NewServer(agent)
 		t.Cleanup(server.Close)
@@ -122,7 +123,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 			t.Fatal(err)
 		}
 		s.agents[tap] = server.URL + path
-		o.taps = append(o.taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
+		o.Taps = append(o.Taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
 		return server.URL
 	}
 	for tap, asks := range map[string]refagent.Credentials{
@@ -155,10 +156,10 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 		g.origin = serve(tap, agent.Path(), g)
 	}
 	var err error
-	if s.recording, err = startRecording(o); err != nil {
+	if s.recording, err = recorder.Start(o); err != nil {
 		t.Fatal(err)
 	}
-	for _, tap := range s.recording.proxy.Taps() {
+	for _, tap := range s.recording.Proxy.Taps() {
 		path := s.agents[tap.Name()][strings.LastIndexByte(s.agents[tap.Name()], '/'):]
 		s.variables = append(s.variables, tap.Name()+"_URL="+tap.URL()+path)
 	}

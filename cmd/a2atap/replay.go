@@ -18,6 +18,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/receiver"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
@@ -41,7 +42,7 @@ type replayOptions struct {
 	timeout    time.Duration
 	noise      noiseFlags
 	flags      setup.SeveralFlags
-	webhook    webhookFlags
+	webhook    receiver.Flags
 	elsewhere  elsewhereFlags
 	reach      setup.ReachFlags
 	capture    string
@@ -111,7 +112,7 @@ was sent, or the capture lost traffic.`,
 	o.flags.Register(f, "where the recording has placeholders for secrets")
 	o.elsewhere.register(f)
 	o.reach.Register(f, "without it, none is used")
-	o.webhook.register(f, "in the place of recorded webhooks: ", "")
+	o.webhook.Register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
@@ -133,7 +134,7 @@ func replayCapture(ctx context.Context, e cli.Env, o replayOptions, name string)
 	if options.Dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
-	if options.Webhook, err = o.webhook.options(e, "replay"); err != nil {
+	if options.Webhook, err = o.webhook.Options(e, "replay"); err != nil {
 		return err
 	}
 	creds, err := o.credentials(e, &options)
@@ -212,7 +213,7 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if err := cli.Choose("format", o.format, report.Formats()...); err != nil {
 		return out, err
 	}
-	if err := o.webhook.check(); err != nil {
+	if err := o.webhook.Check(); err != nil {
 		return out, err
 	}
 	if err := o.elsewhere.set(&out); err != nil {

@@ -26,6 +26,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/outbound"
@@ -81,22 +83,22 @@ func sow(t *testing.T, keep bool) *sowing {
 	go agent.serve(secure)
 
 	e := cli.Env{In: strings.NewReader(""), Out: &w.printed, Err: &w.printed, Now: time.Now, Getenv: os.Getenv}
-	o := recordOptions{
-		agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
-		output: w.path, forward: "0", format: "json", failOn: "never", maxBody: "16MiB", ifFails: "pass",
-		keepSecrets: keep,
+	o := recorder.Flags{
+		Agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
+		Output: w.path, Forward: "0", Format: "json", FailOn: "never", MaxBody: "16MiB", IfFails: "pass",
+		KeepSecrets: keep,
 	}
 	out := &present.Recorded{Env: e, JSON: true}
-	options, err := o.recording(e, out)
+	options, err := o.Options(e, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.reach = &outbound.Dialer{Roots: roots}
-	r, err := startRecording(options)
+	options.Reach = &outbound.Dialer{Roots: roots}
+	r, err := recorder.Start(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	taps, forward := r.proxy.Taps(), strings.TrimPrefix(r.proxy.Forward().URL(), "http://")
+	taps, forward := r.Proxy.Taps(), strings.TrimPrefix(r.Proxy.Forward().URL(), "http://")
 	dial := func(addr string) func() (net.Conn, error) {
 		return func() (net.Conn, error) { return net.Dial("tcp", addr) }
 	}
@@ -104,7 +106,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	w.talk(t, dial(taps[1].Addr()), agent.add(w.sendings("tls", "", taps[1].Addr())))
 	w.talk(t, dial(forward),
 		agent.add(w.sendings("forward", "http://"+plain.Addr().String(), plain.Addr().String())))
-	authority, err := openAuthority(e)
+	authority, err := trust.Open(e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +129,8 @@ func sow(t *testing.T, keep bool) *sowing {
 		return tls.Client(conn, &tls.Config{RootCAs: ours, ServerName: "127.0.0.1"}), nil
 	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
 	w.talkRaw(t, taps[0].Addr(), forward, agent)
-	result, stats, err := r.stop()
-	if err := out.End(analyzer.Error+1, o.allowEmpty, w.path, result, stats, err); err != nil {
+	result, stats, err := r.Stop()
+	if err := out.End(analyzer.Error+1, o.AllowEmpty, w.path, result, stats, err); err != nil {
 		t.Fatal(err)
 	}
 	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))
@@ -297,13 +299,13 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 	address := &url.URL{Scheme: "http", Host: plain.Addr().String()}
 	record := func(place string, which ...string) {
 		t.Helper()
-		r, err := startRecording(recordingOptions{
-			output: w.path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+		r, err := recorder.Start(recorder.Options{
+			Output: w.path, Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap := r.proxy.Taps()[0].Addr()
+		tap := r.Proxy.Taps()[0].Addr()
 		all := agent.add(w.sendings(place, "", tap))
 		for _, path := range which {
 			for _, s := range all {

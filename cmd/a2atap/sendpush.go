@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/receiver"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/prompt"
@@ -17,20 +18,20 @@ import (
 // pushOptions let the agent report on the task by push notifications.
 type pushOptions struct {
 	on      bool
-	webhook webhookFlags
+	webhook receiver.Flags
 }
 
 func (o *pushOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.on, "push", false, "ask for push notifications at a receiver of our own, print them, and wait for the "+
 		"one that says that the task has ended or waits, in place of polling")
-	o.webhook.register(f, "with --push: ", "; with the protocol legacy that is so anyway")
+	o.webhook.Register(f, "with --push: ", "; with the protocol legacy that is so anyway")
 }
 
 func (o *pushOptions) check() error {
 	switch {
 	case o.on:
-		return o.webhook.check()
-	case o.webhook.secured():
+		return o.webhook.Check()
+	case o.webhook.Secured():
 		return cli.Usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
 	}
 	return nil
@@ -43,17 +44,17 @@ func (s *sender) receive() error {
 	}
 	hook := &s.o.push.webhook
 	// Before A2A 0.1 agents take no other webhooks than https. Who names one has something that ends TLS there.
-	must := s.client.Endpoint().Protocol == client.Early && hook.url == ""
-	certificate, err := hook.certificate(s.e, "send", must)
+	must := s.client.Endpoint().Protocol == client.Early && hook.URL == ""
+	certificate, err := hook.Certificate(s.e, "send", must)
 	if err != nil {
 		return err
 	}
 	s.receiver, err = webhook.Listen(webhook.Options{
-		Address: hook.listen, Public: hook.url, Certificate: certificate, On: s.delivered, Record: s.kept.received,
+		Address: hook.Listen, Public: hook.URL, Certificate: certificate, On: s.delivered, Record: s.kept.received,
 	})
 	if err != nil {
 		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",
-			hook.listen, cli.NetCause(err))
+			hook.Listen, cli.NetCause(err))
 	}
 	return nil
 }

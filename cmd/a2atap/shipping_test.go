@@ -20,6 +20,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -67,13 +68,13 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var events []shipment.Event
-	r, err := startRecording(recordingOptions{
-		output: filepath.Join(t.TempDir(), "c.a2atap"),
-		taps:   []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}},
-		ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
+	r, err := recorder.Start(recorder.Options{
+		Output: filepath.Join(t.TempDir(), "c.a2atap"),
+		Taps:   []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}},
+		Ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
 			Host: "here", Connect: fleet.Options{Patience: tooLong}, // it is stuck in its first attempt
 		}},
-		listener: told{ship: func(v shipment.Event) {
+		Listener: told{ship: func(v shipment.Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			events = append(events, v)
@@ -86,7 +87,7 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	const requests = 200
 	client := &http.Client{Transport: &http.Transport{}, Timeout: tooLong}
 	for range requests {
-		answer, err := client.Get(r.proxy.Taps()[0].URL() + "/tasks/t1")
+		answer, err := client.Get(r.Proxy.Taps()[0].URL() + "/tasks/t1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,10 +95,10 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		answer.Body.Close()
 	}
 	client.CloseIdleConnections()
-	if err := r.store.Wait(t.Context(), requests); err != nil {
+	if err := r.Store.Wait(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.shipment.Shipper.Status(); s.Asked {
+	if s := r.Shipment.Shipper.Status(); s.Asked {
 		t.Errorf("the shipper is not stuck: %+v", s)
 	}
 	began := time.Now()

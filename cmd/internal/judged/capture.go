@@ -98,7 +98,9 @@ type Capture struct {
 func Growing(r *kept.Reading, src capture.Source) *Capture { return &Capture{Reading: r, Source: src} }
 
 // Know takes what has been found out meanwhile: what caused what, and what reads single exchanges. Either may be nil.
-func (j *Capture) Know(links *workflow.Index, reader *reading.Reader) { j.links, j.reader = links, reader }
+func (j *Capture) Know(links *workflow.Index, reader *reading.Reader) {
+	j.links, j.reader = links, reader
+}
 
 // WasRead reports whether the reading was kept, so that the capture was not judged now.
 func (j *Capture) WasRead() bool { return j.result == nil }

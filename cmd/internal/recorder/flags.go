@@ -1,0 +1,206 @@
+package recorder
+
+import (
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/spans"
+	"a2atap/proxy"
+	"a2atap/replay/client/setup"
+)
+
+type Flags struct {
+	Agents        []string
+	aliases       []string
+	clients       []string
+	Forward       string
+	tunnel        []string
+	allTraffic    bool
+	ProxyAuth     string
+	Output        string
+	Duration      time.Duration
+	Exchanges     int64
+	FailOn        string
+	ReadyFile     string
+	noRewrite     bool
+	diversion     webhookFlags
+	KeepSecrets   bool
+	redact        []string
+	redactKey     string
+	MaxBody       string
+	segmentSize   string
+	IfFails       string
+	allowRemote   bool
+	allowHosts    []string
+	timeoutHead   time.Duration
+	timeoutTunnel time.Duration
+	jwks          []string
+	faults        []string
+	Reach         setup.ReachFlags
+	Format        string
+	AllowEmpty    bool
+	events        bool
+	TUI           bool
+	otlp          spans.Flags
+	nats          cli.NATSFlags
+	ship          shipment.Flags
+}
+
+const clientHelp = "name clients that fit: `PATTERN=NAME`, where PATTERN is user-agent:TEXT, header:FIELD=TEXT, " +
+	"addr:ADDRESS (or a network), cert:CN=TEXT, or TEXT for user-agent:TEXT; * in TEXT stands for anything; the first " +
+	"that fits counts; repeatable"
+
+// Register adds the flags that record and run have in common; forward is the default address of the forward proxy.
+func (o *Flags) Register(f *pflag.FlagSet, forward string) {
+	f.StringArrayVar(&o.Agents, "agent", nil,
+		"tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; "+
+			"NAME identifies it in this and other captures; repeatable")
+	f.StringArrayVar(&o.aliases, "alias", nil,
+		"in agent cards, treat this other URL as the tapped agent NAME: `NAME=URL`; repeatable")
+	f.StringArrayVar(&o.clients, "client", nil, clientHelp)
+	f.StringVar(&o.Forward, "forward", forward,
+		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
+	f.StringArrayVar(&o.tunnel, "tunnel", nil,
+		"with --forward: do not intercept TLS to `HOST` (or HOST:PORT, *.DOMAIN, *); repeatable")
+	f.BoolVar(&o.allTraffic, "all-traffic", false,
+		"with --forward: record the bodies of exchanges without a sign of A2A, too")
+	f.StringVar(&o.ProxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`; "+
+		cli.SecretHelp)
+	f.StringVarP(&o.Output, "output", "o", "",
+		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
+	f.StringVar(&o.FailOn, "fail-on", "never",
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
+	o.diversion.register(f)
+	f.BoolVar(&o.KeepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
+	f.StringArrayVar(&o.redact, "redact", nil, redacted.RedactHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", redacted.KeyHelp)
+	f.StringVar(&o.MaxBody, "max-body", "16MiB",
+		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
+	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
+	f.StringVar(&o.IfFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up, the disk is "+
+		"full or the file is taken away: `POLICY` is pass (traffic is not recorded), wait (until there is room), or stop")
+	f.BoolVar(&o.allowRemote, "allow-remote", false,
+		"allow taps and --forward to listen on addresses that other machines can reach")
+	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 for an agent that has not sent the head of its "+
+		"answer `D` after the request; 0 waits for ever, as for calls that wait for a task")
+	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
+		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
+	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
+	o.Reach.Register(f, "without it, none is used")
+	f.StringArrayVar(&o.jwks, "jwks", nil, judged.KeysHelp)
+	f.StringArrayVar(&o.faults, "fault", nil, "make a fault in answers, to see how a client bears it: "+
+		"`AGENT:WHAT[@WHEN]`, as above; repeatable")
+	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
+	o.otlp.Register(f)
+	o.ship.Register(f, &o.nats, "")
+	o.nats.Register(f)
+	f.BoolVar(&o.AllowEmpty, "allow-empty", false,
+		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
+			"traffic was lost")
+}
+
+// Options turns flags into what Start takes. The listener may be asked for what is printed, unless --quiet is
+// given.
+func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
+	r := Options{
+		Output: o.Output, noRewrite: o.noRewrite, AllowRemote: o.allowRemote, keepSecrets: o.KeepSecrets,
+		Listener: l, Exchanges: !e.Quiet(), Events: o.events && !e.Quiet(),
+	}
+	if len(o.Agents) == 0 && o.Forward == "" {
+		return r, cli.Usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
+	}
+	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
+		return r, err
+	}
+	for _, flag := range o.Agents {
+		spec, err := proxy.ParseTap(flag)
+		if err != nil {
+			return r, cli.Usage("%w", err)
+		}
+		r.Taps = append(r.Taps, spec)
+	}
+	for _, flag := range o.aliases {
+		alias, err := proxy.ParseAlias(flag)
+		if err != nil {
+			return r, cli.Usage("%w", err)
+		}
+		r.aliases = append(r.aliases, alias)
+	}
+	for _, flag := range o.clients {
+		pattern, err := proxy.ParseClient(flag)
+		if err != nil {
+			return r, cli.Usage("%w", err)
+		}
+		r.clients = append(r.clients, pattern)
+	}
+	if o.Exchanges < 0 || o.Duration < 0 {
+		return r, cli.Usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.Exchanges, o.Duration)
+	}
+	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
+		return r, cli.Usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
+	}
+	var err error
+	if r.Faults, err = parseFaults(o.faults, r.Taps); err != nil {
+		return r, err
+	}
+	r.timeoutHead, r.timeoutTunnel = o.timeoutHead, o.timeoutTunnel
+	if o.timeoutTunnel == 0 {
+		r.timeoutTunnel = -1
+	}
+	if r.AllowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
+		return r, err
+	}
+	if r.redact, err = redacted.ParsePlaces(o.redact); err != nil {
+		return r, err
+	}
+	if r.maxBody, err = cli.ParseSize("--max-body", o.MaxBody); err != nil {
+		return r, err
+	}
+	if r.segment, err = cli.ParseSize("--segment-size", o.segmentSize); err != nil {
+		return r, err
+	}
+	switch o.IfFails {
+	case "pass":
+	case "wait":
+		r.policy = proxy.Wait
+	case "stop":
+		r.policy = proxy.Stop
+	default:
+		return r, cli.Choose("policy for --if-capture-fails", o.IfFails, "pass", "wait", "stop")
+	}
+	if r.collector, err = o.otlp.Collector(e, o.KeepSecrets); err != nil {
+		return r, err
+	}
+	if r.Ship, err = o.ship.To(e, o.KeepSecrets); err != nil {
+		return r, err
+	}
+	if r.Keys, err = judged.ReadKeys(o.jwks); err != nil {
+		return r, err
+	}
+	if r.Reach, err = e.Dialer(&o.Reach); err != nil {
+		return r, err
+	}
+	if r.Forward, err = o.forwardSpec(e); err != nil {
+		return r, err
+	}
+	key := sync.OnceValues(func() ([]byte, error) { return redacted.Key(e, o.redactKey) })
+	if !o.KeepSecrets {
+		if r.Key, err = key(); err != nil {
+			return r, err
+		}
+	}
+	if r.Webhooks, err = o.diversion.spec(o.noRewrite || len(o.Agents) == 0, key); err != nil {
+		return r, err
+	}
+	if r.Output == "" {
+		r.Output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
+	}
+	return r, nil
+}
