@@ -79,7 +79,7 @@ func export(ctx context.Context, e cli.Env, o exportOptions, name string) error 
 		return err
 	}
 	if format == "html" {
-		return exportPage(ctx, e, &o, name, keep)
+		return exportPage(ctx, e, &o.from, o.output, name, keep)
 	}
 	src, err := o.from.Open(e, name)
 	if err != nil {

@@ -59,10 +59,10 @@ func (c *checker) show(ctx context.Context, j *judged.Capture, result *analyzer.
 }
 
 // exportPage checks a capture, and writes the exchanges that are chosen as a page.
-func exportPage(ctx context.Context, e cli.Env, o *exportOptions, name string, keep judged.Selection) error {
+func exportPage(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
 	defer limitMemory(e)()
 	c := &checker{
-		from: &o.from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
+		from: from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
 	}
 	defer c.page.close()
 	var err error
@@ -80,7 +80,7 @@ func exportPage(ctx context.Context, e cli.Env, o *exportOptions, name string, k
 	if err != nil {
 		return err
 	}
-	if err := cli.WriteAnyway(e, o.output, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
+	if err := cli.WriteAnyway(e, output, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 		return err
 	}
 	for _, words := range r.Traffic.LeftOut() {

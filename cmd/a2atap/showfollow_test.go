@@ -54,7 +54,7 @@ func TestFollowedExchangeHasAllFindings(t *testing.T) {
 		{"ladder", "", "sse-unterminated-event"},
 	} {
 		m := capture.NewMemory(capture.Info{Name: "c"})
-		src := waiting{m.Reader(), make(chan uint64, 1000)}
+		src := pausing{m.Reader(), make(chan uint64, 1000)}
 		var out, talk bytes.Buffer
 		ended := make(chan error, 1)
 		s := showingOf(t, showOptions{format: c.format, filter: c.filter, follow: true}, src)
@@ -138,6 +138,27 @@ func TestInterruptWhileBacklogIsPrinted(t *testing.T) {
 		}
 		if info, err := m.Info(ctx); err != nil || out.Len() == 0 || uint64(s.seen) >= info.Exchanges {
 			t.Errorf("%s: %v, %d of %d exchanges were printed:\n%s", format, err, s.seen, info.Exchanges, out.String())
+		}
+	}
+}
+
+// A pausing source tells when its reader waits for more, and from which step on.
+type pausing struct {
+	capture.Source
+	waits chan uint64
+}
+
+// Wait implements capture.Source.
+func (w pausing) Wait(ctx context.Context, from uint64) error {
+	w.waits <- from
+	return w.Source.Wait(ctx, from)
+}
+
+// until returns when the reader has read all up to a step.
+func (w pausing) until(arrival uint64) {
+	for from := range w.waits {
+		if from > arrival {
+			return
 		}
 	}
 }
