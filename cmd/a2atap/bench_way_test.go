@@ -177,7 +177,7 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 const benchStream = "BENCHWAY_STREAM"
 
 func recordWay(agent, path, stream string) (string, func() (wayReport, error), error) {
-	o := recorder.Options{Output: path, Taps: []proxy.TapSpec{benchTap(agent)}}
+	o := recorder.Options{Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}}}
 	if stream != "" {
 		address, err := fleet.ParseAddress(stream)
 		if err != nil {
@@ -189,7 +189,7 @@ func recordWay(agent, path, stream string) (string, func() (wayReport, error), e
 	if err != nil {
 		return "", nil, err
 	}
-	return r.Proxy.Taps()[0].Addr(), func() (wayReport, error) {
+	return r.Taps()[0].Addr(), func() (wayReport, error) {
 		result, stats, err := r.Stop()
 		if err != nil {
 			return wayReport{}, err

@@ -84,7 +84,7 @@ func TestInstalledAuthority(t *testing.T) {
 			// Each has a recording of its own: who has rejected our certificate is tunnelled from then on.
 			r, err := recorder.Start(recorder.Options{
 				Output: filepath.Join(t.TempDir(), "c.a2atap"), Reach: &outbound.Dialer{Roots: roots},
-				Forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+				Proxy: proxy.Options{Forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +94,7 @@ func TestInstalledAuthority(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			addr := r.Proxy.Forward().Addr()
+			addr := r.Forward().Addr()
 			without := "export HTTPS_PROXY=http://" + addr + "\n"
 			if c.command[0] == "java" {
 				without = "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=127.0.0.1 -Dhttp.nonProxyHosts= -Dhttps.proxyPort=" +
@@ -110,14 +110,14 @@ func TestInstalledAuthority(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := r.Passed.Opened.Load()
+			before, _ := r.Passed()
 			if out, err := fetch(t, lines.String(), c.command, agent.URL); err != nil ||
 				!strings.Contains(out, "the agent's word") {
 				t.Errorf("with\n%s%v\n%s", lines.String(), err, out)
 			}
-			for r.Passed.Opened.Load() == before {
+			for opened(r) == before {
 				select {
-				case <-r.Passed.Changed:
+				case <-r.Changed():
 				case <-time.After(tooLong):
 					t.Fatal("it went round the proxy")
 				}
@@ -153,4 +153,9 @@ func peersPython(t *testing.T) string {
 		dir = filepath.Join(cache, "a2atap-peers")
 	}
 	return filepath.Join(dir, "py1", "bin", "python")
+}
+
+func opened(r *recorder.Recording) int64 {
+	n, _ := r.Passed()
+	return n
 }

@@ -27,14 +27,14 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	agent := &cannedAgent{answers: make(map[string]string)}
 	go agent.serve(plain)
 	w := &sowing{path: filepath.Join(t.TempDir(), "c.a2atap"), sown: sown{basic: make(map[string]int)}}
-	r, err := recorder.Start(recorder.Options{Output: w.path, Taps: []proxy.TapSpec{{
+	r, err := recorder.Start(recorder.Options{Output: w.path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{
 		Name: "a", Agent: &url.URL{Scheme: "http", Host: plain.Addr().String()}, Listen: "127.0.0.1:0",
-	}}})
+	}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stopped(t, r)
-	tap := r.Proxy.Taps()[0].Addr()
+	tap := r.Taps()[0].Addr()
 	all := agent.add(w.sendings("x", "", tap))
 	card, named := all[len(all)-2], all[len(all)-1]
 	dial := func() (net.Conn, error) { return net.Dial("tcp", tap) }

@@ -34,6 +34,9 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy", "a2atap/proxy/capture/bolt", "the proxy writes to a Sink, whichever that is"},
 	{"a2atap/proxy", "a2atap/proxy/capture/redact", "the proxy writes to a Sink, whichever that is"},
 	{"a2atap/proxy", "a2atap/proxy/capture/open", "the proxy records, and reads no files"},
+	{"a2atap/proxy", "a2atap/proxy/record", "the proxy writes to a Sink, whichever that is"},
+	{"a2atap/proxy/record", "a2atap/proxy/capture/bolt", "what is recorded goes to a Sink, whichever that is"},
+	{"a2atap/proxy/record", "a2atap/proxy/capture/open", "the proxy records, and reads no files"},
 	{"a2atap/proxy", "a2atap/proxy/fleet", "what travels between machines is read from the capture, never from traffic"},
 	{"a2atap/analyzer/...", "a2atap/proxy/fleet/...", "judging works on any Source"},
 	{"a2atap/replay/...", "a2atap/proxy/fleet/...", "replay works on any Source"},
@@ -63,7 +66,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/report/svg", "a2atap/analyzer/sequence", "what is drawn is plain data, whatever it stands for"},
 	{"a2atap/analyzer/sequence", "a2atap/analyzer/report/...", "what arrows there are does not depend on who draws them"},
 	{"a2atap/analyzer/rules/rule", "a2atap/analyzer/rules/...", "what the families share knows none of them"},
-	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"}, // but see excepted
+	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"},        // but see excepted
+	{"a2atap/analyzer/...", "a2atap/proxy/record", "judging works on a capture from anywhere"}, // but see excepted
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/open", "judging works on any Source"},
@@ -112,6 +116,10 @@ var forbidden = []struct{ from, to, why string }{
 var excepted = []struct{ from, to, why string }{
 	{
 		"a2atap/analyzer/analyzertest", "a2atap/proxy",
+		"it is a harness on top of both: it records the traffic of a test, and then judges what was recorded",
+	},
+	{
+		"a2atap/analyzer/analyzertest", "a2atap/proxy/record",
 		"it is a harness on top of both: it records the traffic of a test, and then judges what was recorded",
 	},
 	{

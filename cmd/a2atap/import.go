@@ -5,7 +5,6 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/importer"
-	"a2atap/cmd/internal/redacted"
 )
 
 func newImport(e cli.Env) *cobra.Command {
@@ -23,9 +22,7 @@ and opens faster.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.Output, "output", "o", "",
 		"write the capture to `FILE` (default the input name with the extension .a2atap)")
-	f.BoolVar(&o.KeepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
-	f.StringArrayVar(&o.Redact, "redact", nil, redacted.RedactHelp)
-	f.StringVar(&o.RedactKey, "redaction-key", "", redacted.KeyHelp)
+	o.Hide.Register(f)
 	o.From.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }

@@ -74,7 +74,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 			var engines, printed atomic.Int64
 			rule := &seen{times: make(map[uint64]int)}
 			r, err := recorder.Start(recorder.Options{
-				Output: path, Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+				Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 				Rules:     []*analyzer.Rule{rule.rule()},
 				Keys:      []analyzer.EngineOption{func(*analyzer.Engine) { engines.Add(1) }},
 				Inspected: true, Listener: told{finding: func(analyzer.Finding) { printed.Add(1) }},
@@ -84,7 +84,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 			}
 			screen, ended := inspectIn(t, r)
 			for range 3 {
-				if err := callTask(client, r.Proxy.Taps()[0].URL()); err != nil {
+				if err := callTask(client, r.Taps()[0].URL()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -124,7 +124,7 @@ type pseudoTerminal struct {
 // inspectIn runs the inspector of a recording in a pseudo-terminal of 80 columns, until it ends.
 func inspectIn(t *testing.T, r *recorder.Recording) (*pseudoTerminal, <-chan error) {
 	t.Helper()
-	return inspectSource(t, r.Store, r.Screen(), 24, 80)
+	return inspectSource(t, r.Source(), r.Screen(), 24, 80)
 }
 
 // inspectSource runs the inspector on a capture in a pseudo-terminal, until it ends.

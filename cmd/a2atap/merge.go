@@ -5,7 +5,6 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/importer"
-	"a2atap/cmd/internal/redacted"
 )
 
 func newMerge(e cli.Env) *cobra.Command {
@@ -30,8 +29,6 @@ What a capture lost is lost in the merged one, and the rules are silent there.`,
 	f.StringVarP(&o.Output, "output", "o", "", "write the merged capture to `FILE`")
 	f.StringArrayVar(&o.Hosts, "host", nil, "say on which host a capture was recorded, as `FILE=HOST` (default the name "+
 		"of the file, without its ending); captures of one host share a clock; repeatable")
-	f.BoolVar(&o.KeepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
-	f.StringArrayVar(&o.Redact, "redact", nil, redacted.RedactHelp)
-	f.StringVar(&o.RedactKey, "redaction-key", "", redacted.KeyHelp)
+	o.Hide.Register(f)
 	return withArgs(cmd, 2, -1)
 }

@@ -123,7 +123,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 			t.Fatal(err)
 		}
 		s.agents[tap] = server.URL + path
-		o.Taps = append(o.Taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
+		o.Proxy.Taps = append(o.Proxy.Taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
 		return server.URL
 	}
 	for tap, asks := range map[string]refagent.Credentials{
@@ -159,7 +159,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 	if s.recording, err = recorder.Start(o); err != nil {
 		t.Fatal(err)
 	}
-	for _, tap := range s.recording.Proxy.Taps() {
+	for _, tap := range s.recording.Taps() {
 		path := s.agents[tap.Name()][strings.LastIndexByte(s.agents[tap.Name()], '/'):]
 		s.variables = append(s.variables, tap.Name()+"_URL="+tap.URL()+path)
 	}

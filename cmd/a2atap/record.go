@@ -104,17 +104,17 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 		return err
 	}
 	var ready strings.Builder
-	out.Faults(options.Faults)
-	for _, t := range r.Proxy.Taps() {
+	out.Faults(options.Proxy.Faults)
+	for _, t := range r.Taps() {
 		out.Tap(t)
 		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
 	}
-	if f := r.Proxy.Forward(); f != nil {
+	if f := r.Forward(); f != nil {
 		out.Forward(f)
 		fmt.Fprintf(&ready, "forward %s\n", f.URL())
 	}
-	if r.Before.Crashes > 0 {
-		e.Tell("the recording goes on in %s: %s", options.Output, r.Before.Crash)
+	if before := r.Before(); before.Crashes > 0 {
+		e.Tell("the recording goes on in %s: %s", options.Output, before.Crash)
 	}
 	e.Tell("recording into %s; interrupt to stop", options.Output)
 	if err = cli.WriteReady(o.ReadyFile, ready.String()); err == nil && o.TUI {

@@ -84,7 +84,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 	if err != nil {
 		return err
 	}
-	options.Grace = childGrace
+	options.Proxy.Grace = childGrace
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, cli.Endings()...)
 	defer signal.Stop(signals)
@@ -92,11 +92,11 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 	if err != nil {
 		return err
 	}
-	out.Faults(options.Faults)
-	for _, t := range r.Proxy.Taps() {
+	out.Faults(options.Proxy.Faults)
+	for _, t := range r.Taps() {
 		out.Tap(t)
 	}
-	e.Tell("recording %s into %s, through %s", filepath.Base(path), options.Output, r.Proxy.Forward().URL())
+	e.Tell("recording %s into %s, through %s", filepath.Base(path), options.Output, r.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
 		if e.Getenv(name) != "" && o.Reach.UpstreamProxy == "" {
 			e.Tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
@@ -104,7 +104,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 		}
 	}
 	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
-	status, err := program.Run(ctx, e, r.Failed, &relay, path, args, program.ProxyURL(r.Proxy.Forward(), o.ProxyAuth))
+	status, err := program.Run(ctx, e, r.Failed(), &relay, path, args, program.ProxyURL(r.Forward(), o.ProxyAuth))
 	defer relay.TakeOver(e)()
 	result, stats, stopErr := r.Stop()
 	if err == nil {
@@ -112,7 +112,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 	}
 	err = out.End(gate, o.AllowEmpty, options.Output, result, stats, err)
 	if stats.Exchanges == 0 && stats.LostExchanges == 0 && cli.WithoutStatus(err) == nil {
-		program.NothingCame(out, path, len(r.Proxy.Taps()))
+		program.NothingCame(out, path, len(r.Taps()))
 		if !o.AllowEmpty {
 			err = &cli.Exit{Code: cli.ExitInconclusive}
 		}

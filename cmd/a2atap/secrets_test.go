@@ -27,6 +27,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
@@ -86,7 +87,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	o := recorder.Flags{
 		Agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
 		Output: w.path, Forward: "0", Format: "json", FailOn: "never", MaxBody: "16MiB", IfFails: "pass",
-		KeepSecrets: keep,
+		Hide: redacted.Flags{Keep: keep},
 	}
 	out := &present.Recorded{Env: e, JSON: true}
 	options, err := o.Options(e, out)
@@ -98,7 +99,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taps, forward := r.Proxy.Taps(), strings.TrimPrefix(r.Proxy.Forward().URL(), "http://")
+	taps, forward := r.Taps(), strings.TrimPrefix(r.Forward().URL(), "http://")
 	dial := func(addr string) func() (net.Conn, error) {
 		return func() (net.Conn, error) { return net.Dial("tcp", addr) }
 	}
@@ -300,12 +301,12 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 	record := func(place string, which ...string) {
 		t.Helper()
 		r, err := recorder.Start(recorder.Options{
-			Output: w.path, Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+			Output: w.path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap := r.Proxy.Taps()[0].Addr()
+		tap := r.Taps()[0].Addr()
 		all := agent.add(w.sendings(place, "", tap))
 		for _, path := range which {
 			for _, s := range all {

@@ -1,3 +1,4 @@
+// Package agents runs reference agents: the flags of the command agent, and the server that they make.
 package agents
 
 import (
@@ -16,6 +17,7 @@ import (
 	"a2atap/replay/refagent"
 )
 
+// Options are the flags of agent.
 type Options struct {
 	Listen    string
 	Fault     string
@@ -33,6 +35,7 @@ type Options struct {
 	Hosts     []string
 }
 
+// Run runs reference agents of these names until it is interrupted.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	if err := o.check(names); err != nil {
 		return err

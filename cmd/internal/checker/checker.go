@@ -1,3 +1,5 @@
+// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes the
+// report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a baseline.
 package checker
 
 import (
@@ -21,6 +23,7 @@ import (
 	"a2atap/tui/terminal"
 )
 
+// Options are the flags of check.
 type Options struct {
 	From        source.Flags
 	Format      string
@@ -108,6 +111,7 @@ func limitMemory(e cli.Env) (restore func()) {
 	}
 }
 
+// Run checks captures, and writes a report on all of them.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	defer limitMemory(e)()
 	c, err := o.checker()

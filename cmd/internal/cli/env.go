@@ -1,3 +1,9 @@
+// Package cli is what all commands share of the process that they run in: its streams, clock and environment (Env), exit
+// statuses, signals, progress, the files that are written, and the grammar of flags: sizes, sets, secrets, hosts, words.
+//
+// It stands on nothing else below cmd, and everything there stands on it. Results go to Env.Out, what is said about them
+// to Env.Err; no other package looks at the process for either. An error that is to end the program with a status of its
+// own is an Exit; Usage makes one about how the program was called. Errors name no secret that a flag has brought.
 package cli
 
 import (

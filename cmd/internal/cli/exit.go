@@ -21,6 +21,7 @@ type Exit struct {
 	Err  error
 }
 
+// Error implements error.
 func (e *Exit) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit status %d", e.Code)
@@ -28,6 +29,7 @@ func (e *Exit) Error() string {
 	return e.Err.Error()
 }
 
+// Unwrap returns the error that the exit is about; it may be nil.
 func (e *Exit) Unwrap() error { return e.Err }
 
 // Usage returns an error about how the program was called.

@@ -41,6 +41,7 @@ func NetCause(err error) error {
 	return err
 }
 
+// AllowHostHelp is the help of --allow-host.
 const AllowHostHelp = "let in clients that use this `HOST` (or HOST:PORT, *.DOMAIN) beside loopback names and the " +
 	"listening address; repeatable"
 

@@ -32,11 +32,13 @@ const (
 	natsKey   = "A2ATAP_NATS_KEY"
 )
 
+// NATSHelp is the part of the help that says how a NATS server is told who we are.
 const NATSHelp = `The NATS server is told who we are by one of --nats-creds, --nats-user and --nats-token, or by
 what stands before @ in the URL. tls:// asks for TLS; the server is verified by the system's authorities and those of
 --nats-ca. In the place of each flag a variable of the environment may stand, ` + natsCreds + ` for
 --nats-creds, and so on.`
 
+// Register adds the flags to a command.
 func (o *NATSFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.creds, "nats-creds", "", "show the NATS server the credentials in `FILE`, as nsc writes it")
 	f.StringVar(&o.user, "nats-user", "", "show the NATS server `USER:PASS`; "+SecretHelp)

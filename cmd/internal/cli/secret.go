@@ -46,4 +46,5 @@ func (e Env) Secret(flag, value string) (string, error) {
 	return string(text), nil
 }
 
+// SecretHelp is the part of the help of a flag that says what Secret reads.
 const SecretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"

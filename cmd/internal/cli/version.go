@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/report"
 )
 
+// ToolName is the name and version of this program in captures.
 func ToolName() string {
 	t := Tool()
 	return t.Name + " " + t.Version

@@ -1,3 +1,5 @@
+// Package demo is a demonstration: reference agents, taps, and a client whose request makes them call each other, one of
+// them at fault.
 package demo
 
 import (
@@ -26,6 +28,7 @@ import (
 // Fault is the rule that the demo's agent for flights breaks.
 const Fault = "stream-closed-on-terminal"
 
+// Run records the demonstration into a capture, a temporary one if no name is given, and prints what is in it.
 func Run(ctx context.Context, e cli.Env, output string) error {
 	if output == "" {
 		dir, err := os.MkdirTemp("", "a2atap-demo-")
@@ -57,12 +60,14 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 	}
 	key := make([]byte, 32)
 	rand.Read(key)
-	r, err := recorder.Start(recorder.Options{Output: output, Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}})
+	r, err := recorder.Start(recorder.Options{
+		Output: output, Proxy: proxy.Options{Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}},
+	})
 	if err != nil {
 		return err
 	}
 	reached := make(map[string]string)
-	for _, t := range r.Proxy.Taps() {
+	for _, t := range r.Taps() {
 		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
 		reached[t.Name()] = t.URL()
 	}
@@ -145,6 +150,7 @@ type Agent struct {
 	Stop func()
 }
 
+// Start starts a reference agent of a name.
 func Start(name string, o refagent.Options) (*Agent, error) {
 	o.StepTime = 20 * time.Millisecond
 	a, err := refagent.New("spec", o)

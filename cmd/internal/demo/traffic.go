@@ -35,6 +35,7 @@ type Planner struct {
 	Flights, Hotels string // where clients reach the agents
 }
 
+// Plan is refagent.Options.Work.
 func (p *Planner) Plan(ctx context.Context, a refagent.Assignment) (string, error) {
 	hook, err := webhook.Listen(webhook.Options{Address: "127.0.0.1:0"})
 	if err != nil {
@@ -75,6 +76,7 @@ func BookRoom(_ context.Context, a refagent.Assignment) (string, error) {
 	return "booked: " + a.Text, nil
 }
 
+// Client returns the options of a client that calls itself by a name, and passes on a trace.
 func Client(name, traceparent string, speaks client.Protocol) client.Options {
 	return client.Options{
 		UserAgent: name, Prefer: []client.Protocol{speaks}, Header: http.Header{"Traceparent": {traceparent}},

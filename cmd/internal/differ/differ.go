@@ -1,3 +1,5 @@
+// Package differ compares two captures and reports the differences. Its flags of noise and its way to print differences
+// are those of package replayer too.
 package differ
 
 import (
@@ -17,6 +19,7 @@ import (
 	"a2atap/replay/report"
 )
 
+// Options are the flags of diff.
 type Options struct {
 	From       source.Flags
 	Agents     []string
@@ -28,6 +31,7 @@ type Options struct {
 	AllowEmpty bool
 }
 
+// Run compares two captures, and writes a report on what differs.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	options, err := o.diff()
 	if err != nil {

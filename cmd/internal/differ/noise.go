@@ -34,6 +34,7 @@ type Noise struct {
 	Tolerance time.Duration
 }
 
+// Register adds the flags to a command.
 func (o *Noise) Register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.ignore, "ignore", nil, "do not compare what is at `[OPERATION:]POINTER` in answers, such as "+
 		"GetTask:/metadata/took; * stands for any name; repeatable")

@@ -1,3 +1,5 @@
+// Package doctor examines the files of a capture for damage, compares what judging it came to with what it comes to now,
+// and makes a new capture of what can be read of a damaged one.
 package doctor
 
 import (
@@ -18,12 +20,14 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
+// Options are the flags of doctor.
 type Options struct {
 	Format string
 	Repair bool
 	Output string
 }
 
+// Run examines the files of a capture, and repairs it if that is asked for.
 func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
 		return err

@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
-	"a2atap/proxy/capture"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/redact"
 )
 
 // repaired makes a new capture of what can be read of a damaged one, and says what that is.
@@ -24,10 +22,8 @@ func (o *Options) repaired(ctx context.Context, e cli.Env, name string) error {
 		return fmt.Errorf("repair into %s: the file already exists; remove it or choose another with -o", to)
 	}
 	// What was recorded is redacted already; the keys by which exchanges are found are described anew.
-	described := func(s capture.Sink) capture.Sink {
-		return redact.New(s, redact.Options{Keep: true, Describer: reading.NewDescriber()})
-	}
-	r, err := bolt.Rebuild(ctx, name, to, described)
+	kept := redacted.Options{Keep: true}
+	r, err := bolt.Rebuild(ctx, name, to, kept.Sink)
 	if err != nil {
 		return err
 	}

@@ -1,3 +1,4 @@
+// Package exporter writes exchanges of a capture as HAR, JSON Lines, transcript, page or spans.
 package exporter
 
 import (
@@ -16,6 +17,7 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
+// Options are the flags of export.
 type Options struct {
 	From   source.Flags
 	Format string
@@ -25,6 +27,7 @@ type Options struct {
 	Bodies bool
 }
 
+// Run exports a capture.
 func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	format := o.Format
 	if format == "" {

@@ -1,3 +1,4 @@
+// Package hosts lists the recorders that have shipped to a stream: what has come, how far behind each is, what is lost.
 package hosts
 
 import (
@@ -13,11 +14,13 @@ import (
 	"a2atap/proxy/fleet"
 )
 
+// Options are the flags of hosts.
 type Options struct {
 	NATS   cli.NATSFlags
 	Format string
 }
 
+// Run lists the recorders of a stream.
 func Run(ctx context.Context, e cli.Env, o *Options, name string) error {
 	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
 		return err

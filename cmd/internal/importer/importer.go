@@ -1,3 +1,5 @@
+// Package importer writes new captures of files in other formats, and of several captures of the same traffic. Secrets
+// are hidden as in a recording.
 package importer
 
 import (
@@ -8,28 +10,24 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/redact"
 )
 
+// Options are the flags of import.
 type Options struct {
-	From        source.Flags
-	Output      string
-	KeepSecrets bool
-	Redact      []string
-	RedactKey   string
+	From   source.Flags
+	Output string
+	Hide   redacted.Flags
 }
 
+// Run writes a capture of a file in another format, or a copy of a capture.
 func Run(ctx context.Context, e cli.Env, o Options, name string) error {
-	hidden := redact.Options{Keep: o.KeepSecrets}
-	var err error
-	if hidden.Extra, err = redacted.ParsePlaces(o.Redact); err != nil {
+	hidden, err := o.Hide.Options()
+	if err != nil {
 		return err
 	}
 	output := o.Output
@@ -54,8 +52,8 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 		return err
 	}
 	defer src.Close()
-	if !o.KeepSecrets {
-		if hidden.Key, err = redacted.Key(e, o.RedactKey); err != nil {
+	if !hidden.Keep {
+		if hidden.Key, err = o.Hide.Key(e); err != nil {
 			return err
 		}
 	}
@@ -70,13 +68,12 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
 // error the capture holds what was read before it.
-func copyCapture(ctx context.Context, src capture.Source, output string, hidden redact.Options) (int, error) {
-	store, err := bolt.Open(output, redacted.Named(bolt.Options{Tool: cli.ToolName(), SecretsKept: hidden.Keep}, hidden.Key))
+func copyCapture(ctx context.Context, src capture.Source, output string, hidden redacted.Options) (int, error) {
+	hidden.Store.SecretsKept = hidden.Keep
+	to, err := redacted.Open(output, hidden)
 	if err != nil {
 		return 0, err
 	}
-	hidden.Describer = reading.NewDescriber()
-	sink := redact.New(store, hidden)
 	n := 0
 	copyAll := func() error {
 		for s, err := range src.Steps(ctx, 1) {
@@ -86,11 +83,11 @@ func copyCapture(ctx context.Context, src capture.Source, output string, hidden 
 			if _, opened := s.What.(capture.Opened); opened {
 				n++
 			}
-			if err := sink.Append(s); err != nil {
+			if err := to.Append(s); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return n, errors.Join(copyAll(), sink.Close())
+	return n, errors.Join(copyAll(), to.Close())
 }

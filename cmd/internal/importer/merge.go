@@ -10,27 +10,24 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
-	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
-	"a2atap/proxy/capture/redact"
 )
 
+// MergeOptions are the flags of merge.
 type MergeOptions struct {
-	Output      string
-	Hosts       []string
-	KeepSecrets bool
-	Redact      []string
-	RedactKey   string
+	Output string
+	Hosts  []string
+	Hide   redacted.Flags
 }
 
-func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) (err error) {
-	hidden := redact.Options{Keep: o.KeepSecrets, Describer: reading.NewDescriber()}
-	if hidden.Extra, err = redacted.ParsePlaces(o.Redact); err != nil {
+// Merge writes one capture of several.
+func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error {
+	hidden, err := o.Hide.Options()
+	if err != nil {
 		return err
 	}
 	hosts, err := hostsOf(names, o.Hosts)
@@ -57,8 +54,8 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) (err 
 			Host: hosts[i], Name: cli.ShownName(name), Source: e.WithProgress(ctx, "merge "+cli.ShownName(name), src),
 		})
 	}
-	if !o.KeepSecrets {
-		if hidden.Key, err = redacted.Key(e, o.RedactKey); err != nil {
+	if !hidden.Keep {
+		if hidden.Key, err = o.Hide.Key(e); err != nil {
 			return err
 		}
 	}
@@ -79,24 +76,22 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) (err 
 }
 
 // mergeInto merges recordings into a new capture. If that fails, none is left.
-func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge.Recording, hidden redact.Options,
+func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge.Recording, hidden redacted.Options,
 ) (merge.Summary, error) {
 	marks, err := merge.MarksOf(ctx, recordings...)
 	if err != nil {
 		return merge.Summary{}, err
 	}
-	store, err := bolt.Open(output, redacted.Named(bolt.Options{
-		Tool: cli.ToolName(), SecretsKept: hidden.Keep && marks.SecretsKept, Insecure: marks.Insecure,
-	}, hidden.Key))
+	hidden.Store.SecretsKept, hidden.Store.Insecure = hidden.Keep && marks.SecretsKept, marks.Insecure
+	to, err := redacted.Open(output, hidden)
 	if err != nil {
 		return merge.Summary{}, err
 	}
-	sink := redact.New(store, hidden)
-	m := merge.New(sink, merge.Options{OnNotice: func(said string) { e.Tell("merge: %s", said) }})
+	m := merge.New(to, merge.Options{OnNotice: func(said string) { e.Tell("merge: %s", said) }})
 	for _, r := range recordings {
 		m.Add(r)
 	}
-	if err = errors.Join(m.Run(ctx), sink.Close()); err != nil {
+	if err = errors.Join(m.Run(ctx), to.Close()); err != nil {
 		return merge.Summary{}, errors.Join(err, os.Remove(output))
 	}
 	return m.Summary(), nil

@@ -1,3 +1,5 @@
+// Package inspector runs the inspector of package tui over a capture, and gives it what it may not know itself: how
+// requests are sent again, how exchanges are exported, and where all of that is kept.
 package inspector
 
 import (
@@ -29,12 +31,13 @@ func Recording(ctx context.Context, r *recorder.Recording, e cli.Env, duration t
 		waited <- r.Wait(ctx, duration, exchanges)
 		cancel()
 	}()
-	src := r.Shown()
+	src := r.Source()
 	err := runInspector(ctx, e, src, resenderOf(r, e, src), r.Screen())
 	cancel()
 	return errors.Join(err, <-waited)
 }
 
+// Options are the flags of tui.
 type Options struct {
 	From   source.Flags
 	JWKS   []string
@@ -44,6 +47,7 @@ type Options struct {
 	Mouse  bool
 }
 
+// Run shows a capture, the newest of the folder if none is named, until the user quits or the context ends.
 func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	theme, err := chooseTheme(e, o.Theme)
 	if err != nil {

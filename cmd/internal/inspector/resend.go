@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -46,8 +45,8 @@ type wayIn struct{ tap, agent string }
 
 // resenderOf sends requests of a recording of this process again.
 func resenderOf(r *recorder.Recording, e cli.Env, src capture.Source) *resender {
-	s := &resender{e: e, src: src, file: resentFile(r.Before.Name), dialer: r.Reach, taps: map[string]wayIn{}}
-	for _, t := range r.Proxy.Taps() {
+	s := &resender{e: e, src: src, file: resentFile(r.Before().Name), dialer: r.Reach(), taps: map[string]wayIn{}}
+	for _, t := range r.Taps() {
 		s.taps[t.Name()] = wayIn{t.URL(), fmt.Sprint(t.Agent())}
 	}
 	return s
@@ -149,17 +148,16 @@ func (s *resender) sendToAgent(ctx context.Context, single *replay.Single) (sent
 func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error {
 	quiet := s.e
 	quiet.Err = &strings.Builder{} // the screen is the inspector's
-	store, key, err := redacted.Open(quiet, s.file, "")
+	names := &redact.Names{}
+	to, err := redacted.OpenOwn(quiet, s.file, "", names)
 	if err != nil {
 		return err
 	}
-	names := &redact.Names{}
 	if err := source.LearnFrom(context.Background(), s.src, names); err != nil {
-		return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), store.Close())
+		return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), to.Close())
 	}
-	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
-	err = send(sink, store.Position().Seq)
-	err = errors.Join(err, sink.Close())
+	err = send(to, to.Store.Position().Seq)
+	err = errors.Join(err, to.Close())
 	judged.KeepReading(context.Background(), quiet, "send", s.file)
 	return err
 }

@@ -164,18 +164,18 @@ func TestResendThroughTap(t *testing.T) {
 	dir := t.TempDir()
 	r, err := recorder.Start(recorder.Options{
 		Output: filepath.Join(dir, "c.a2atap"),
-		Taps:   []proxy.TapSpec{{Name: "booker", Agent: agent, Listen: "127.0.0.1:0"}},
+		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "booker", Agent: agent, Listen: "127.0.0.1:0"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer endOf(t, r)
-	s := resenderOf(r, cli.Env{}, r.Shown())
+	s := resenderOf(r, cli.Env{}, r.Source())
 	out, err := s.request(t.Context(), sentBefore(at, "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.File != "" || !strings.Contains(out.What, r.Proxy.Taps()[0].Addr()) {
+	if out.File != "" || !strings.Contains(out.What, r.Taps()[0].Addr()) {
 		t.Errorf("it is sent as %q into %q", out.What, out.File)
 	}
 	for n := uint64(1); n <= 2; n++ {
@@ -184,9 +184,9 @@ func TestResendThroughTap(t *testing.T) {
 			t.Fatalf("recorded as %+v, %v", sent, err)
 		}
 	}
-	task, err := s.task(t.Context(), r.Shown(), []uint64{1, 2})
+	task, err := s.task(t.Context(), r.Source(), []uint64{1, 2})
 	if err != nil || task.File != "" || !slices.ContainsFunc(task.Remarks, func(w string) bool {
-		return strings.Contains(w, "booker goes to "+r.Proxy.Taps()[0].URL())
+		return strings.Contains(w, "booker goes to "+r.Taps()[0].URL())
 	}) {
 		t.Fatalf("the task is sent as %+v, %v", task, err)
 	}

@@ -1,3 +1,9 @@
+// Package judged is captures together with what judging them came to, and the choice of exchanges by that.
+//
+// A capture is judged once. Open reads what that came to from where it is kept: in the capture, or in a file beside it.
+// Where it is not there, or was made by other rules, the capture is judged now, and the reading kept for the next command.
+// A Selection is which exchanges --filter and --agent choose; rows of the reading decide where they can, so that few
+// exchanges are read.
 package judged
 
 import (
@@ -67,6 +73,7 @@ type keeper struct {
 	Quiet   bool // that it is made is said by somebody else
 }
 
+// KeeperOf finds out where the reading of a capture is, or goes.
 func KeeperOf(ctx context.Context, e cli.Env, command, name string, src capture.Source) *keeper {
 	k := &keeper{e: e, command: command, name: name, src: src, store: source.StoreOf(src)}
 	var err error

@@ -44,5 +44,6 @@ func ReadKeySets(files []string) ([]analyzer.EngineOption, jws.KeySet, error) {
 	return options, all, nil
 }
 
+// KeysHelp is the help of --jwks.
 const KeysHelp = "verify signatures of agent cards with the keys of `FILE`, a JWK Set; " +
 	"keys are never fetched; repeatable"

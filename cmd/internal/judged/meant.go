@@ -50,6 +50,7 @@ func valuesOf(key string) []string {
 	return names
 }
 
+// RuleIDs returns the ids of all rules, in reading order.
 func RuleIDs() []string {
 	ids := make([]string, 0, len(rules.All))
 	for _, r := range rules.All {

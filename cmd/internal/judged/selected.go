@@ -22,6 +22,7 @@ type census struct {
 	Links          *workflow.Index
 }
 
+// NewCensus returns a census of nobody.
 func NewCensus() *census {
 	return &census{clients: make(map[string]bool), names: make(map[string]bool), Links: &workflow.Index{}}
 }

@@ -36,6 +36,7 @@ type Selection struct {
 	Notes *notes.Notes    // the same
 }
 
+// ParseSelection reads the values of --filter and --agent.
 func ParseSelection(expr, agent string) (Selection, error) {
 	f, err := filter.Parse(expr)
 	if err != nil {

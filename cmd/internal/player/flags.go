@@ -21,6 +21,7 @@ import (
 	"a2atap/replay/playback"
 )
 
+// Flags are the flags of playback.
 type Flags struct {
 	From        source.Flags
 	listen      []string
@@ -45,6 +46,7 @@ type Flags struct {
 	ship        shipment.Flags
 }
 
+// Register adds the flags to the command.
 func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.listen, "listen", nil, "play at `[NAME=]ADDR`: the agent NAME, or all that are not named; port 0 "+
 		"is a free one; repeatable (default 127.0.0.1:0)")

@@ -57,7 +57,7 @@ func (n *notes) request(r *http.Request) (mark func(string)) {
 	}
 }
 
-// around is recorder.Options.around.
+// around is recorder.Options.Around.
 func (n *notes) around(sink capture.Sink) capture.Sink { return noting{sink, n} }
 
 // noting is a sink that adds notes to exchanges.

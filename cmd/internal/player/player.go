@@ -1,3 +1,5 @@
+// Package player plays the agents of a capture for live clients: an address for each, faults on request, live agents for
+// what nothing matches, and a record of the new traffic. What is answered is decided by replay/playback.
 package player
 
 import (
@@ -18,6 +20,7 @@ import (
 	"a2atap/replay/playback"
 )
 
+// Run plays the agents of a capture until it is interrupted.
 func Run(ctx context.Context, e cli.Env, o Flags, name string) error {
 	options, err := o.playback(e)
 	if err != nil {

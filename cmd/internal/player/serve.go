@@ -54,7 +54,7 @@ func (s *stage) serve(ctx context.Context) error {
 				s.env.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
 			}
 		}()
-		taps := recording.Proxy.Taps()
+		taps := recording.Taps()
 		shown = func(i int) string { return taps[i].URL() }
 	}
 	if err := s.loops(shown); err != nil {
@@ -159,9 +159,12 @@ func (s *stage) record() (*recorder.Recording, error) {
 		taps = append(taps, proxy.TapSpec{Name: r.called(), Agent: u, Listen: r.listen})
 	}
 	return recorder.Start(recorder.Options{
-		Output: o.capture, Key: key, AllowRemote: o.allowRemote, AllowHosts: s.allowed,
-		Listener: listener{e: s.env}, Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key},
-		OnDial: s.notes.dialed, Around: s.notes.around, Ship: s.ship,
+		Output: o.capture, Hide: redacted.Options{Key: key},
+		Proxy: proxy.Options{
+			Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}, AllowRemote: o.allowRemote, AllowHosts: s.allowed,
+			OnDial: s.notes.dialed,
+		},
+		Listener: listener{e: s.env}, Around: s.notes.around, Ship: s.ship,
 	})
 }
 

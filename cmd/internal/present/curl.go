@@ -16,6 +16,7 @@ import (
 // they were kept.
 type CurlPrinter struct{ W io.Writer }
 
+// Print implements Printer.
 func (p *CurlPrinter) Print(one *Shown) error {
 	command, err := Curl(one.X)
 	if err != nil {
@@ -25,8 +26,10 @@ func (p *CurlPrinter) Print(one *Shown) error {
 	return err
 }
 
+// End implements Printer.
 func (p *CurlPrinter) End() error { return nil }
 
+// Curl returns a command for a shell that sends the request of an exchange.
 func Curl(x *capture.Exchange) (string, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, _ := x.Request.Body.Decode(&head)

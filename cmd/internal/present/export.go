@@ -18,6 +18,7 @@ type exchangeWriter interface {
 	Close() error
 }
 
+// NewExchangeWriter returns a writer of the format har, jsonl or txtar.
 func NewExchangeWriter(w io.Writer, format string, a Annotator) (exchangeWriter, error) {
 	switch format {
 	case "har":
@@ -31,12 +32,16 @@ func NewExchangeWriter(w io.Writer, format string, a Annotator) (exchangeWriter,
 // ExportPrinter prints exchanges with a writer of one of the export formats.
 type ExportPrinter struct{ W exchangeWriter }
 
+// Print implements Printer.
 func (p *ExportPrinter) Print(one *Shown) error { return p.W.Write(one.X) }
 
+// End implements Printer.
 func (p *ExportPrinter) End() error { return p.W.Close() }
 
+// Flush writes what is held back.
 func (p *ExportPrinter) Flush() error { return p.W.Close() }
 
+// ExportWriter returns what writes exchanges in one of the formats of the inspector.
 func ExportWriter(w io.Writer, format string, a Annotator) (Printer, error) {
 	switch format {
 	case "curl":

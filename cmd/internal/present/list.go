@@ -19,6 +19,7 @@ type ListPrinter struct {
 	headed  bool
 }
 
+// Print implements Printer.
 func (p *ListPrinter) Print(one *Shown) error {
 	if !p.headed {
 		p.headed = true
@@ -34,6 +35,7 @@ func (p *ListPrinter) line(pieces []piece) error {
 	return err
 }
 
+// End implements Printer.
 func (p *ListPrinter) End() error { return nil }
 
 // title prints the line of an exchange that is shown by itself: not in columns, and not cut.

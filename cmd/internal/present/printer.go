@@ -1,3 +1,8 @@
+// Package present prints: exchanges as list, tree, ladder, detail, transcript, curl, JSON or raw bytes, what passes while
+// it is recorded (Recorded), and verdicts with the exit statuses that follow from them.
+//
+// Foreign text may be in all that is printed: a terminal obeys nothing of it, and passwords of URLs are left out. What is
+// coloured has a word too. A line is as wide as the terminal at most, and whole where there is none.
 package present
 
 import (
@@ -46,18 +51,22 @@ func PrintTheme(e cli.Env) tui.Theme {
 	return theme
 }
 
+// A LadderPrinter prints exchanges as arrows between client and agent, in the order of time.
 type LadderPrinter struct {
 	P      *tui.Printer
 	arrows []tui.Arrow
 }
 
+// Print implements Printer.
 func (p *LadderPrinter) Print(one *Shown) error {
 	p.arrows = append(p.arrows, tui.Arrows(one.X, one.Facts.Reading, &one.Row.Summary, one.Facts.Findings)...)
 	return nil
 }
 
+// End implements Printer.
 func (p *LadderPrinter) End() error { return p.Flush() }
 
+// Flush prints the arrows of what has been given so far.
 func (p *LadderPrinter) Flush() error {
 	tui.SortArrows(p.arrows)
 	err := p.P.Arrows(p.arrows)
@@ -73,8 +82,10 @@ type DetailPrinter struct {
 	begun bool
 }
 
+// Only says which part is wanted of the next exchange.
 func (p *DetailPrinter) Only(part tui.Part) { p.part = part }
 
+// Print implements Printer.
 func (p *DetailPrinter) Print(one *Shown) error {
 	if p.begun {
 		if _, err := fmt.Fprintln(p.List.W); err != nil {
@@ -88,6 +99,7 @@ func (p *DetailPrinter) Print(one *Shown) error {
 	return p.P.Exchange(one.X, one.Facts.Reading, one.Facts.Findings, p.part)
 }
 
+// End implements Printer.
 func (p *DetailPrinter) End() error { return nil }
 
 // A RawPrinter writes the bytes of bodies, as they were but for the secrets that were replaced.
@@ -97,8 +109,10 @@ type RawPrinter struct {
 	part     tui.Part
 }
 
+// Only says which part is wanted of the next exchange.
 func (p *RawPrinter) Only(part tui.Part) { p.part = part }
 
+// Print implements Printer.
 func (p *RawPrinter) Print(one *Shown) error {
 	x := one.X
 	if p.part.Side != tui.ResponseSide {
@@ -147,6 +161,7 @@ func harmless(data []byte) bool {
 	return true
 }
 
+// End implements Printer.
 func (p *RawPrinter) End() error { return nil }
 
 // HasEvent returns an error if a part of an exchange is an event that was not recorded.

@@ -50,6 +50,7 @@ func (p *Recorded) Behind(show func() error) error {
 	return errors.Join(err, outErr, talkErr)
 }
 
+// Tap prints where a tap listens.
 func (p *Recorded) Tap(t *proxy.Tap) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,6 +61,7 @@ func (p *Recorded) Tap(t *proxy.Tap) {
 	p.object("tap", map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()})
 }
 
+// Forward prints where the forward proxy listens.
 func (p *Recorded) Forward(f *proxy.Forward) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,6 +72,7 @@ func (p *Recorded) Forward(f *proxy.Forward) {
 	p.object("forward", map[string]string{"url": f.URL()})
 }
 
+// Notice prints what the user should know at once.
 func (p *Recorded) Notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,6 +86,7 @@ func (p *Recorded) Tell(text string) {
 	}
 }
 
+// Finding prints what a rule has found.
 func (p *Recorded) Finding(f analyzer.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

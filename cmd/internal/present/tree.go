@@ -36,6 +36,7 @@ type treeLine struct {
 	rest    []piece
 }
 
+// NewTreePrinter returns what prints workflows as trees; 0 is the width of no terminal.
 func NewTreePrinter(w io.Writer, colours bool, width int) *treePrinter {
 	return &treePrinter{
 		w: w, colours: colours, width: width, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence),

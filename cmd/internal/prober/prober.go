@@ -1,3 +1,6 @@
+// Package prober asks agents what the protocol requires: which scenarios, with which credentials, and what becomes of the
+// results. The scenarios themselves are those of replay/probe. What is asked and answered is recorded in memory, in a
+// capture too if that is wanted, and judged by the rules.
 package prober
 
 import (
@@ -19,6 +22,7 @@ import (
 	"a2atap/replay/probe"
 )
 
+// Options are the flags of probe.
 type Options struct {
 	Choice    choice
 	Target    target
@@ -37,6 +41,7 @@ type Options struct {
 	Ship      shipment.Flags
 }
 
+// Run asks one agent or two, and writes a report; or it lists the scenarios.
 func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if o.List {
 		return o.listScenarios(e, args)

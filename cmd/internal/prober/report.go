@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -17,7 +16,6 @@ import (
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -41,16 +39,13 @@ func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, 
 	}
 	r := &record{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
 	both := redacted.Tee{r.memory}
-	key := redact.NewKey()
+	hidden := redacted.Options{Key: redact.NewKey(), Masks: agents.masks()}
 	if o.Capture != "" {
 		var err error
-		if key, err = redacted.Key(e, o.RedactKey); err != nil {
+		if hidden.Key, err = redacted.Key(e, o.RedactKey); err != nil {
 			return nil, err
 		}
-		if err := cli.NotAStream(o.Capture); err != nil {
-			return nil, err
-		}
-		store, err := bolt.Open(o.Capture, redacted.Named(bolt.Options{Tool: cli.ToolName()}, key))
+		store, err := hidden.OpenStore(o.Capture)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +56,7 @@ func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, 
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}
-	r.sink = redact.New(redacted.Masked{Next: both, Masks: agents.masks()}, redact.Options{Key: key, Describer: reading.NewDescriber()})
+	r.sink = hidden.Sink(both)
 	return r, nil
 }
 

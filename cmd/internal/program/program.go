@@ -1,3 +1,5 @@
+// Package program runs a program whose traffic is recorded: with an environment that makes it use the forward proxy and
+// trust its authority, to its end, passing signals on. NothingCame says why nothing may have come through.
 package program
 
 import (
@@ -12,6 +14,7 @@ import (
 	"syscall"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
@@ -65,7 +68,7 @@ func Run(
 			}
 		case cause := <-failed:
 			failed = nil
-			err = fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", cause)
+			err = recorder.Failure(cause)
 			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
 		case <-done:
 			done = nil

@@ -1,3 +1,5 @@
+// Package receiver is the flags of commands that receive push notifications themselves, in the place of a webhook: where
+// they listen, under which URL agents reach them, and what they prove themselves by.
 package receiver
 
 import (
@@ -39,6 +41,7 @@ func (o *Flags) Register(f *pflag.FlagSet, when, tlsToo string) {
 // Secured reports whether one of the flags is there that receive on https.
 func (o *Flags) Secured() bool { return o.tls || o.cert != "" || o.key != "" }
 
+// Check refuses flags that make no sense together.
 func (o *Flags) Check() error {
 	switch {
 	case (o.cert == "") != (o.key == ""):

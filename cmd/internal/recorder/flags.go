@@ -15,6 +15,7 @@ import (
 	"a2atap/replay/client/setup"
 )
 
+// Flags are the flags of record and run, and what a recording is made of.
 type Flags struct {
 	Agents        []string
 	aliases       []string
@@ -30,9 +31,7 @@ type Flags struct {
 	ReadyFile     string
 	noRewrite     bool
 	diversion     webhookFlags
-	KeepSecrets   bool
-	redact        []string
-	redactKey     string
+	Hide          redacted.Flags
 	MaxBody       string
 	segmentSize   string
 	IfFails       string
@@ -78,9 +77,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
 	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
 	o.diversion.register(f)
-	f.BoolVar(&o.KeepSecrets, "keep-secrets", false, redacted.KeepSecretsHelp)
-	f.StringArrayVar(&o.redact, "redact", nil, redacted.RedactHelp)
-	f.StringVar(&o.redactKey, "redaction-key", "", redacted.KeyHelp)
+	o.Hide.Register(f)
 	f.StringVar(&o.MaxBody, "max-body", "16MiB",
 		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
 	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
@@ -110,7 +107,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 // given.
 func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	r := Options{
-		Output: o.Output, noRewrite: o.noRewrite, AllowRemote: o.allowRemote, keepSecrets: o.KeepSecrets,
+		Output: o.Output, Proxy: proxy.Options{NoRewrite: o.noRewrite, AllowRemote: o.allowRemote},
 		Listener: l, Exchanges: !e.Quiet(), Events: o.events && !e.Quiet(),
 	}
 	if len(o.Agents) == 0 && o.Forward == "" {
@@ -124,21 +121,21 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 		if err != nil {
 			return r, cli.Usage("%w", err)
 		}
-		r.Taps = append(r.Taps, spec)
+		r.Proxy.Taps = append(r.Proxy.Taps, spec)
 	}
 	for _, flag := range o.aliases {
 		alias, err := proxy.ParseAlias(flag)
 		if err != nil {
 			return r, cli.Usage("%w", err)
 		}
-		r.aliases = append(r.aliases, alias)
+		r.Proxy.Aliases = append(r.Proxy.Aliases, alias)
 	}
 	for _, flag := range o.clients {
 		pattern, err := proxy.ParseClient(flag)
 		if err != nil {
 			return r, cli.Usage("%w", err)
 		}
-		r.clients = append(r.clients, pattern)
+		r.Recorder.Clients = append(r.Recorder.Clients, pattern)
 	}
 	if o.Exchanges < 0 || o.Duration < 0 {
 		return r, cli.Usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.Exchanges, o.Duration)
@@ -147,38 +144,38 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 		return r, cli.Usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
 	}
 	var err error
-	if r.Faults, err = parseFaults(o.faults, r.Taps); err != nil {
+	if r.Proxy.Faults, err = parseFaults(o.faults, r.Proxy.Taps); err != nil {
 		return r, err
 	}
-	r.timeoutHead, r.timeoutTunnel = o.timeoutHead, o.timeoutTunnel
+	r.Proxy.AnswerTimeout, r.Proxy.TunnelTimeout = o.timeoutHead, o.timeoutTunnel
 	if o.timeoutTunnel == 0 {
-		r.timeoutTunnel = -1
+		r.Proxy.TunnelTimeout = -1
 	}
-	if r.AllowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
+	if r.Proxy.AllowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
 		return r, err
 	}
-	if r.redact, err = redacted.ParsePlaces(o.redact); err != nil {
+	if r.Hide, err = o.Hide.Options(); err != nil {
 		return r, err
 	}
-	if r.maxBody, err = cli.ParseSize("--max-body", o.MaxBody); err != nil {
+	if r.Recorder.MaxBody, err = cli.ParseSize("--max-body", o.MaxBody); err != nil {
 		return r, err
 	}
-	if r.segment, err = cli.ParseSize("--segment-size", o.segmentSize); err != nil {
+	if r.Hide.Store.SegmentSize, err = cli.ParseSize("--segment-size", o.segmentSize); err != nil {
 		return r, err
 	}
 	switch o.IfFails {
 	case "pass":
 	case "wait":
-		r.policy = proxy.Wait
+		r.Recorder.IfFull = proxy.Wait
 	case "stop":
-		r.policy = proxy.Stop
+		r.Recorder.IfFull = proxy.Stop
 	default:
 		return r, cli.Choose("policy for --if-capture-fails", o.IfFails, "pass", "wait", "stop")
 	}
-	if r.collector, err = o.otlp.Collector(e, o.KeepSecrets); err != nil {
+	if r.Collector, err = o.otlp.Collector(e, o.Hide.Keep); err != nil {
 		return r, err
 	}
-	if r.Ship, err = o.ship.To(e, o.KeepSecrets); err != nil {
+	if r.Ship, err = o.ship.To(e, o.Hide.Keep); err != nil {
 		return r, err
 	}
 	if r.Keys, err = judged.ReadKeys(o.jwks); err != nil {
@@ -187,16 +184,16 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	if r.Reach, err = e.Dialer(&o.Reach); err != nil {
 		return r, err
 	}
-	if r.Forward, err = o.forwardSpec(e); err != nil {
+	if r.Proxy.Forward, err = o.forwardSpec(e); err != nil {
 		return r, err
 	}
-	key := sync.OnceValues(func() ([]byte, error) { return redacted.Key(e, o.redactKey) })
-	if !o.KeepSecrets {
-		if r.Key, err = key(); err != nil {
+	key := sync.OnceValues(func() ([]byte, error) { return o.Hide.Key(e) })
+	if !o.Hide.Keep {
+		if r.Hide.Key, err = key(); err != nil {
 			return r, err
 		}
 	}
-	if r.Webhooks, err = o.diversion.spec(o.noRewrite || len(o.Agents) == 0, key); err != nil {
+	if r.Proxy.Webhooks, err = o.diversion.spec(o.noRewrite || len(o.Agents) == 0, key); err != nil {
 		return r, err
 	}
 	if r.Output == "" {

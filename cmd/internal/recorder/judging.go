@@ -37,7 +37,7 @@ const (
 // rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
 func (r *Recording) judge(o Options) {
 	src := &addition{
-		Source: r.Store, after: r.Store.Position(), before: r.Before, throttle: r.throttle, spans: r.spans,
+		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
 	}
 	keep := r.newKeeping(&o)
 	src.keep = keep
@@ -64,7 +64,7 @@ func (r *Recording) judge(o Options) {
 	}
 	if r.verdicts != nil {
 		var engine *analyzer.Engine
-		src.progress = &judgingProgress{stored: r.Store.Committed, tell: func(arrival uint64, behind bool) {
+		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
 			r.verdicts.Judged(arrival, engine.Counts(), behind)
 		}}
 		tell := each
@@ -82,7 +82,7 @@ func (r *Recording) judge(o Options) {
 			tell(f)
 		}
 	}
-	result, err := followGuarded(o.Rules, src, each, options)
+	result, err := followGuarded(r.rules, src, each, options)
 	if err == nil {
 		for i := range result.Findings { // where nobody was told of each
 			keep.found(result.Findings[i])
@@ -110,7 +110,7 @@ func (r *Recording) engineOptions(o *Options) []analyzer.EngineOption {
 	if o.Exchanges || r.spans != nil {
 		options = append(options, analyzer.OnEnded(func(x analyzer.Summary) {
 			if o.Exchanges {
-				r.listener.Exchange(r.Store, x)
+				r.listener.Exchange(r.store, x)
 			}
 			r.spans.Ended(&x)
 		}))
@@ -155,14 +155,10 @@ func (r *Recording) verdict() judgement {
 
 // newThrottle returns the throttle of judging a recording.
 func (r *Recording) newThrottle() *throttle {
-	cpu := newCPUMonitor()
 	p := &throttle{
 		lifted: make(chan struct{}),
-		busy: func() bool {
-			waiting, _ := r.recorder.Waiting()
-			return waiting+int64(r.Store.Waiting()) > judgeBacklog || cpu.saturated(r.recorder.Stats().Bytes)
-		},
-		stored: r.Store.Committed,
+		busy:   r.busy(),
+		stored: r.store.Committed,
 		onLag: func(l lag) {
 			text := fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l)
 			r.listener.Tell(text)
@@ -171,7 +167,7 @@ func (r *Recording) newThrottle() *throttle {
 			}
 		},
 	}
-	p.seq.Store(r.Store.Position().Seq)
+	p.seq.Store(r.store.Position().Seq)
 	return p
 }
 

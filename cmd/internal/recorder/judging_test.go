@@ -50,7 +50,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	said := make(chan string, 1)
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	r, err := Start(Options{
-		Output: path, Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+		Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 		Rules: []*analyzer.Rule{stuck(release)}, Listener: hears{tell: func(text string) {
 			said <- text
 			close(release)
@@ -65,7 +65,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	for range clients {
 		load.Go(func() {
 			for range calls / clients {
-				if err := callForTask(client, r.Proxy.Taps()[0].URL()); err != nil {
+				if err := callForTask(client, r.Taps()[0].URL()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -73,11 +73,11 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 		})
 	}
 	load.Wait()
-	for r.Passed.closed.Load() < calls {
-		<-r.Passed.Changed
+	for _, ended := r.Passed(); ended < calls; _, ended = r.Passed() {
+		<-r.Changed()
 	}
-	r.Store.Flush()
-	if info, err := r.Store.Info(t.Context()); err != nil || info.Exchanges != calls || info.LostExchanges != 0 {
+	r.store.Flush()
+	if info, err := r.store.Info(t.Context()); err != nil || info.Exchanges != calls || info.LostExchanges != 0 {
 		t.Errorf("recorded while the rules were stuck: %+v, error %v; want %d exchanges", info, err, calls)
 	}
 	left := r.throttle.exchanges()
@@ -250,30 +250,5 @@ func TestProgressIsReported(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestSinkCountsWhatItTook(t *testing.T) {
-	memory := capture.NewMemory(capture.Info{})
-	passed := &tally{Changed: make(chan struct{}, 1)}
-	sink := counted{memory, passed}
-	opened, closed := capture.Step{Seq: 1, What: capture.Opened{}}, capture.Step{Seq: 1, What: capture.Closed{}}
-	if err := sink.Append(opened, closed, capture.Step{Seq: 2, What: capture.Opened{}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Append(capture.Step{Seq: 2, What: capture.Fact{}}); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(passed.Changed); got != 1 {
-		t.Errorf("%d changes wait to be seen, want 1", got)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Append(closed); err == nil {
-		t.Error("a sink that was closed takes steps")
-	}
-	if o, c := passed.Opened.Load(), passed.closed.Load(); o != 2 || c != 1 {
-		t.Errorf("%d opened and %d closed, want 2 and 1", o, c)
 	}
 }

@@ -27,7 +27,7 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 	noticed := make(chan string, 10)
 	r, err := Start(Options{
 		Output: filepath.Join(t.TempDir(), "c.a2atap"), Listener: hears{notice: func(text string) { noticed <- text }},
-		Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}, Rules: []*analyzer.Rule{wrong},
+		Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}}, Rules: []*analyzer.Rule{wrong},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 	defer client.CloseIdleConnections()
 	call := func() {
 		t.Helper()
-		if err := callForTask(client, r.Proxy.Taps()[0].URL()); err != nil {
+		if err := callForTask(client, r.Taps()[0].URL()); err != nil {
 			t.Error(err)
 		}
 	}

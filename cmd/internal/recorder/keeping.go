@@ -26,11 +26,11 @@ type keeping struct {
 // newKeeping returns what writes the reading of a recording; nil if there is to be none: for what is added to a capture,
 // of which the rules see a part only, and where keys are given, without which others would judge otherwise.
 func (r *Recording) newKeeping(o *Options) *keeping {
-	if r.Before.Arrivals > 0 || len(o.Keys) > 0 {
+	if r.before.Arrivals > 0 || len(o.Keys) > 0 {
 		return nil
 	}
-	k := &keeping{store: r.Store, names: r.names}
-	k.Writer = kept.NewWriter(o.Rules, k.put)
+	k := &keeping{store: r.store, names: r.hide.Names}
+	k.Writer = kept.NewWriter(r.rules, k.put)
 	return k
 }
 

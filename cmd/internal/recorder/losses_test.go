@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -93,18 +94,18 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 	var failing atomic.Bool
 	noticed := make(chan string, 100)
 	r := recordFrom(t, Options{
-		Output: path, policy: policy, room: 64 << 10,
+		Output: path, Recorder: proxy.RecorderOptions{IfFull: policy, QueueBytes: 64 << 10},
 		Listener: hears{notice: func(text string) { noticed <- text }},
-		fault: func() error {
+		Hide: redacted.Options{Store: bolt.Options{Budget: 64 << 10, Fault: func() error {
 			if trouble.fault == nil || !failing.Load() {
 				return nil
 			}
 			return trouble.fault(path)
-		},
+		}}},
 	})
-	s := &crowd{url: r.Proxy.Taps()[0].URL()}
+	s := &crowd{url: r.Taps()[0].URL()}
 	s.send(20)
-	awaitEnds(t, r.Store, 20) // else what comes too late is these, and nothing is lost with them
+	awaitEnds(t, r.store, 20) // else what comes too late is these, and nothing is lost with them
 	failing.Store(true)
 	if trouble.begin != nil {
 		if err := trouble.begin(path); err != nil {
@@ -232,12 +233,12 @@ func recordFrom(t *testing.T, o Options) *Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Taps = []proxy.TapSpec{{Name: "a", Agent: to, Listen: "127.0.0.1:0"}}
+	o.Proxy.Taps = []proxy.TapSpec{{Name: "a", Agent: to, Listen: "127.0.0.1:0"}}
 	r, err := Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Store.Reader.Close() })
+	t.Cleanup(func() { r.store.Reader.Close() })
 	return r
 }
 

@@ -74,14 +74,14 @@ func (k *memoryKeeper) check() {
 // keepMemory returns a memoryKeeper of a recording.
 func (r *Recording) keepMemory() *memoryKeeper {
 	return &memoryKeeper{
-		position: func() uint64 { return r.Store.Committed().Arrival },
+		position: func() uint64 { return r.store.Committed().Arrival },
 		trim: func() {
 			recordingRuntime.adjust()
-			r.Store.DropPages() //nolint:errcheck // they stay then
+			r.store.DropPages() //nolint:errcheck // they stay then
 		},
-		busy:  func() bool { return r.Store.Waiting() > 0 },
+		busy:  func() bool { return r.store.Waiting() > 0 },
 		free:  func() { runtime.GC(); debug.FreeOSMemory() },
 		now:   time.Now,
-		given: r.Store.Committed().Arrival,
+		given: r.store.Committed().Arrival,
 	}
 }

@@ -48,7 +48,7 @@ func recordInto(t *testing.T, path string) *Recording {
 	}
 	r, err := Start(Options{
 		Output: path,
-		Taps:   []proxy.TapSpec{{Name: "a", Agent: agent, Listen: "127.0.0.1:0"}},
+		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: agent, Listen: "127.0.0.1:0"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

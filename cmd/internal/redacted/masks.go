@@ -7,27 +7,27 @@ import (
 	"a2atap/replay/client/setup"
 )
 
-// A Masked hides the secrets that flags have brought, wherever they stand, before it hands steps on: also in a query
+// A masked sink hides the secrets that flags have brought, wherever they stand, before it hands steps on: also in a query
 // or a header whose name says nothing, and in what an agent says back. It stands behind the redactor, whose placeholders
 // say more, and hides only what that could not know.
-type Masked struct {
-	Next  capture.Sink
-	Masks []*setup.Mask
+type masked struct {
+	next  capture.Sink
+	masks []*setup.Mask
 }
 
 // Append implements capture.Sink.
-func (m Masked) Append(steps ...capture.Step) error {
+func (m masked) Append(steps ...capture.Step) error {
 	for i := range steps {
 		steps[i].What = m.what(steps[i].What)
 		steps[i].Parsed = nil // it may hold what is hidden now
 	}
-	return m.Next.Append(steps...)
+	return m.next.Append(steps...)
 }
 
 // Close implements capture.Sink.
-func (m Masked) Close() error { return m.Next.Close() }
+func (m masked) Close() error { return m.next.Close() }
 
-func (m Masked) what(w capture.What) capture.What {
+func (m masked) what(w capture.What) capture.What {
 	switch w := w.(type) {
 	case capture.Opened:
 		w.Head = m.blank(w.Head)
@@ -57,8 +57,8 @@ func (m Masked) what(w capture.What) capture.What {
 	return w
 }
 
-func (m Masked) blank(p []byte) []byte {
-	for _, mask := range m.Masks {
+func (m masked) blank(p []byte) []byte {
+	for _, mask := range m.masks {
 		p, _ = mask.Blank(p)
 	}
 	return p

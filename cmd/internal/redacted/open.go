@@ -1,38 +1,85 @@
+// Package redacted is the captures that commands write: a store, redaction in front of it, and the key with which secrets
+// become placeholders.
+//
+// No other package of commands puts redaction together, so there is one place that decides what is hidden. Open is for
+// what is copied, merged or sent by ourselves; package recorder records traffic that passes, with the same Options. The
+// key is the user's, made when it is first needed, and never in a capture.
 package redacted
 
 import (
+	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/replay/client/setup"
 )
 
-// Help of flags that import shares with record and run.
-const (
-	KeepSecretsHelp = "do not redact credentials; the capture is marked as holding secrets"
-	RedactHelp      = "redact the value at `POINTER|header:NAME` as well; repeatable"
-)
+// Options say how a capture is written. The zero value hides secrets with a key that nobody has.
+type Options struct {
+	Key   []byte         // of placeholders
+	Keep  bool           // secrets are not hidden
+	Extra []redact.Place // where the user knows of secrets
+	Names *redact.Names  // under which agents are sent credentials; nil if that is found out from the cards alone
+	Masks []*setup.Mask  // of secrets that flags have brought
 
-func ParsePlaces(list []string) ([]redact.Place, error) {
-	var out []redact.Place
-	for _, s := range list {
-		r, err := redact.ParsePlace(s)
-		if err != nil {
-			return nil, cli.Usage("--redact: %w", err)
-		}
-		out = append(out, r)
-	}
-	return out, nil
+	// Store says how the file is kept. That secrets are in it is said here, since a capture may hold none although none
+	// were hidden; what wrote it, and the fingerprint of the key, are added.
+	Store bolt.Options
 }
 
-// Open opens a capture for traffic of our own, with the key that secrets in it are hidden with.
-func Open(e cli.Env, file, redactKey string) (*bolt.Store, []byte, error) {
+// Hiding returns the options of redaction.
+func (o *Options) Hiding() redact.Options {
+	return redact.Options{
+		Key: o.Key, Keep: o.Keep, Extra: o.Extra, Names: o.Names, Describer: reading.NewDescriber(),
+	}
+}
+
+// Sink returns a sink that hides secrets from the next, and finds the keys by which exchanges are found.
+func (o *Options) Sink(next capture.Sink) capture.Sink {
+	if len(o.Masks) > 0 {
+		next = masked{next, o.Masks}
+	}
+	return redact.New(next, o.Hiding())
+}
+
+// OpenStore opens the file of a capture, or makes it. What is appended to it is to be redacted by the same options.
+func (o *Options) OpenStore(file string) (*bolt.Store, error) {
 	if err := cli.NotAStream(file); err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	store := o.Store
+	store.Tool = cli.ToolName()
+	if !store.SecretsKept {
+		store.RedactionKey = redact.Fingerprint(o.Key)
+	}
+	return bolt.Open(file, store)
+}
+
+// A File is a capture that is being written, secrets hidden. Closing it closes the store.
+type File struct {
+	capture.Sink
+	Store *bolt.Store
+}
+
+// Open opens the file of a capture, or makes it, with redaction in front of it.
+func Open(file string, o Options) (*File, error) {
+	store, err := o.OpenStore(file)
+	if err != nil {
+		return nil, err
+	}
+	return &File{o.Sink(store), store}, nil
+}
+
+// OpenOwn opens a capture for traffic of our own: secrets are hidden with the key of --redaction-key, and also under names
+// that flags have brought.
+func OpenOwn(e cli.Env, file, redactKey string, names *redact.Names) (*File, error) {
+	if err := cli.NotAStream(file); err != nil {
+		return nil, err
 	}
 	key, err := Key(e, redactKey)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	store, err := bolt.Open(file, Named(bolt.Options{Tool: cli.ToolName()}, key))
-	return store, key, err
+	return Open(file, Options{Key: key, Names: names})
 }

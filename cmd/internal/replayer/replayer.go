@@ -1,3 +1,5 @@
+// Package replayer plays the client's side of a capture against live agents and reports the differences: the flags, the
+// credentials of each agent, rules of noise that are learnt. Sending and comparing are those of package replay.
 package replayer
 
 import (
@@ -11,7 +13,6 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/differ"
@@ -28,6 +29,7 @@ import (
 	"a2atap/replay/report"
 )
 
+// Options are the flags of replay.
 type Options struct {
 	From       source.Flags
 	To         []string
@@ -52,6 +54,7 @@ type Options struct {
 	AllowEmpty bool
 }
 
+// Run replays a capture, and writes a report on what differs.
 func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	if err := cli.NotOver(o.Output, name); err != nil {
 		return err
@@ -198,18 +201,17 @@ func (o *Options) run(
 	if o.Capture == "" {
 		return o.send(ctx, creds, src, options)
 	}
-	store, key, err := redacted.Open(e, o.Capture, o.RedactKey)
-	if err != nil {
-		return nil, err
-	}
 	names := &redact.Names{}
 	for _, s := range creds {
 		names.LearnForAll(s.SecretHeaders, s.SecretQuery)
 	}
-	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
-	options.Sink, options.Seq = sink, store.Position().Seq
+	to, err := redacted.OpenOwn(e, o.Capture, o.RedactKey, names)
+	if err != nil {
+		return nil, err
+	}
+	options.Sink, options.Seq = to, to.Store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
-	err = errors.Join(err, sink.Close())
+	err = errors.Join(err, to.Close())
 	judged.KeepReading(context.WithoutCancel(ctx), e, "replay", o.Capture)
 	return r, err
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"sync"
 
-	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
@@ -36,20 +35,19 @@ func (o *Options) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
 		}
 		return nil, nil
 	}
-	store, key, err := redacted.Open(e, o.Capture, o.RedactKey)
+	names := &redact.Names{}
+	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
+	to, err := redacted.OpenOwn(e, o.Capture, o.RedactKey, names)
 	if err != nil {
 		return nil, err
 	}
-	k := &keptTraffic{file: o.Capture}
-	names := &redact.Names{}
+	k := &keptTraffic{file: o.Capture, sink: to}
 	at, err := url.Parse(s.URL)
 	if err != nil {
 		at = &url.URL{} // whoever connects says what is wrong with it
 	}
 	k.agent = capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
-	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
-	k.sink = redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
-	k.log = live.NewLog(store.Position().Seq, k.take)
+	k.log = live.NewLog(to.Store.Position().Seq, k.take)
 	k.transport = &live.Transport{
 		Log: k.log, Dialer: s.Options.Dialer, Client: capture.Peer{Name: "a2atap", How: "send"},
 		Agent: func(at *url.URL) capture.Peer {

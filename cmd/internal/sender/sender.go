@@ -1,3 +1,5 @@
+// Package sender is a client: it sends a message or asks about a task, in a conversation if that is wanted, prints the
+// answers, and records them into a capture on request. Protocol and credentials are those of replay/client.
 package sender
 
 import (
@@ -17,6 +19,7 @@ import (
 	"a2atap/replay/prompt"
 )
 
+// Options are the flags of send.
 type Options struct {
 	Flags       setup.Flags
 	Reach       setup.ReachFlags
@@ -46,6 +49,7 @@ type Options struct {
 	Fault     string
 }
 
+// Run sends a message to an agent, or asks it about tasks, and prints the answer.
 func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	if err := cli.CheckScheme(args[0]); err != nil {
 		return err

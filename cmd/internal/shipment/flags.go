@@ -21,6 +21,7 @@ type Flags struct {
 	NATS     *cli.NATSFlags // of the command
 }
 
+// Help is the part of the help that says what shipping is.
 const Help = `With --ship nats://HOST:4222/NAME what is recorded is also published to the stream NAME of NATS
 JetStream, secrets hidden as in the capture, after it was stored. A server that is away, slow or full holds up nothing:
 the capture has it all; what is missing in the stream is sent when the server is back, by the next recording into the

@@ -1,3 +1,6 @@
+// Package shipment ships captures to a stream of NATS JetStream: the flags that say where, and a Shipment, which follows a
+// capture as it is recorded and tells what becomes of it in Events. A server that is away, slow or full holds up nothing:
+// what is not shipped is in the capture. A capture with secrets in it is never shipped.
 package shipment
 
 import (

@@ -1,3 +1,5 @@
+// Package shipper ships captures that lie in files, once or as they grow. What is recorded by this process is shipped by
+// package shipment.
 package shipper
 
 import (
@@ -18,6 +20,7 @@ import (
 	"a2atap/proxy/fleet"
 )
 
+// Options are the flags of ship.
 type Options struct {
 	Flags  shipment.Flags
 	NATS   cli.NATSFlags
@@ -27,6 +30,7 @@ type Options struct {
 	Patience time.Duration // with a server that takes nothing
 }
 
+// Run ships captures to the stream that the last argument names.
 func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	files, url := args[:len(args)-1], args[len(args)-1]
 	if !fleet.IsAddress(url) {

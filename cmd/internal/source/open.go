@@ -1,3 +1,9 @@
+// Package source opens whatever a user can name as a capture: a file of ours, finished or still growing, a HAR, JSON
+// Lines or transcript file, standard input, and the stream of a fleet, nats://HOST:PORT/NAME.
+//
+// What it returns is a capture.Source like any other. It hides what the cards of a capture have named as credentials only
+// after they were recorded, and of a stream it keeps what was read in a file that goes with it. TellGaps says what a
+// capture lacks, Notes and ReadNotes what people have noted beside it. Nothing is judged here.
 package source
 
 import (
@@ -103,6 +109,7 @@ func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source
 	return nil
 }
 
+// IsText reports whether a name is that of a capture in another format than ours.
 func IsText(name string) bool {
 	for _, ending := range []string{".har", ".jsonl", ".txtar"} {
 		if strings.HasSuffix(name, ending) {

@@ -13,13 +13,11 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
-	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/fleet"
 )
 
@@ -209,17 +207,17 @@ func (f *stream) begin(ctx context.Context, recordings []merge.Recording) error 
 	if err != nil {
 		return err
 	}
-	key := redacted.KeyForReading()
-	f.store, err = bolt.Open(filepath.Join(f.folder, "merged.a2atap"), redacted.Named(bolt.Options{
-		Tool: cli.ToolName(), SecretsKept: marks.SecretsKept, Insecure: marks.Insecure, Flush: fleetFlush,
-		OnError: func(err error) { f.fail(fmt.Errorf("keep what is read of %s: %w", f.address, err)) },
-	}, key))
+	to, err := redacted.Open(filepath.Join(f.folder, "merged.a2atap"), redacted.Options{
+		Key: redacted.KeyForReading(), Keep: marks.SecretsKept,
+		Store: bolt.Options{
+			SecretsKept: marks.SecretsKept, Insecure: marks.Insecure, Flush: fleetFlush,
+			OnError: func(err error) { f.fail(fmt.Errorf("keep what is read of %s: %w", f.address, err)) },
+		},
+	})
 	if err != nil {
 		return err
 	}
-	f.sink = redact.New(f.store, redact.Options{
-		Keep: marks.SecretsKept, Key: key, Describer: reading.NewDescriber(),
-	})
+	f.store, f.sink = to.Store, to
 	f.merger = merge.New(f.sink, merge.Options{OnNotice: f.notice})
 	for _, r := range recordings {
 		f.merger.Add(r)

@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
+// BodiesHelp is the help of --otlp-bodies.
 const BodiesHelp = "put bodies and the data of events into spans, as they were recorded, up to 64 KiB in one"
 
 // Write writes the chosen exchanges of a capture as spans.

@@ -1,3 +1,5 @@
+// Package spans makes spans of OpenTelemetry of captures: while one is recorded, for a collector, and of one that is
+// exported. What is in a span is said by analyzer/otlp; this package knows flags, where spans go, and what is told of them.
 package spans
 
 import (
@@ -33,6 +35,7 @@ type Flags struct {
 	bodies  bool
 }
 
+// Register adds the flags to a command.
 func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.url, "otlp", "",
 		"send spans of exchanges and tasks to the OpenTelemetry collector at `URL`, such as http://127.0.0.1:4318")
@@ -130,14 +133,17 @@ func (s *Live) guarded(f func() error) {
 	}
 }
 
+// Ended is told of each exchange that has ended.
 func (s *Live) Ended(x *analyzer.Summary) {
 	s.guarded(func() error { s.tracer.Ended(x); return nil })
 }
 
+// Event is told of each event of a stream.
 func (s *Live) Event(v *analyzer.PassedEvent) {
 	s.guarded(func() error { s.tracer.Event(v); return nil })
 }
 
+// Found is told of each finding.
 func (s *Live) Found(f *analyzer.Finding) {
 	s.guarded(func() error { s.tracer.Found(f); return nil })
 }

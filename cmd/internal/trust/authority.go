@@ -1,3 +1,6 @@
+// Package trust has the certificate authority of the user trusted: by programs, by the settings of their environment, and
+// by systems, with commands that are printed. Nothing is installed. Files that programs trust in place of the system's
+// authorities are written beside the authority, or into a folder that the caller names.
 package trust
 
 import (
@@ -10,6 +13,7 @@ import (
 	"a2atap/proxy/ca"
 )
 
+// With calls a function with the user's authority.
 func With(e cli.Env, do func(cli.Env, *ca.Authority) error) error {
 	authority, err := Open(e)
 	if err != nil {
@@ -18,6 +22,7 @@ func With(e cli.Env, do func(cli.Env, *ca.Authority) error) error {
 	return do(e, authority)
 }
 
+// Show prints what the authority is.
 func Show(e cli.Env, a *ca.Authority) error {
 	const date = "2006-01-02"
 	c := a.Certificate()
@@ -28,6 +33,7 @@ func Show(e cli.Env, a *ca.Authority) error {
 	return err
 }
 
+// Rotate makes a new authority, and prints what has to be done again.
 func Rotate(e cli.Env) error {
 	dir, err := ca.DefaultDir(e.Getenv)
 	if err != nil {

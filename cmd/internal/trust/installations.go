@@ -27,6 +27,7 @@ type placement struct {
 	port   string
 }
 
+// Installations are the kinds of clients, in the order in which they are printed.
 var Installations = []installation{
 	{"go", "Go programs (Linux; on macOS and Windows use the system's store)", func(p placement) []string {
 		return []string{
@@ -97,6 +98,7 @@ var Installations = []installation{
 	}},
 }
 
+// InstallWords returns the words for the kinds of clients.
 func InstallWords() []string {
 	words := make([]string, 0, len(Installations))
 	for _, i := range Installations {

@@ -24,6 +24,7 @@ func shellTrust(e cli.Env, a *ca.Authority) (trustFiles, error) {
 	return files, err
 }
 
+// PrintSettings prints export commands for a shell whose programs are to use the proxy at an address.
 func PrintSettings(e cli.Env, a *ca.Authority, listen string) error {
 	files, err := shellTrust(e, a)
 	if err != nil {

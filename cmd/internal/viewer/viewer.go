@@ -1,3 +1,5 @@
+// Package viewer prints exchanges of a capture in the formats of package present, and follows a capture that grows. It
+// reads no more than a format needs: for lists and trees the rows of the reading, not the exchanges.
 package viewer
 
 import (
@@ -15,6 +17,7 @@ import (
 	"a2atap/tui"
 )
 
+// Options are the flags of show.
 type Options struct {
 	From   source.Flags
 	Format string // "" is detail for numbers, and list without
@@ -94,6 +97,7 @@ func (o *Options) check(name string, wanted []span) error {
 	return nil
 }
 
+// Run prints exchanges of a capture: those with the given numbers, or all that match.
 func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []string) error {
 	wanted, err := parseNumbers(numbers)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package recorder
 
 import (
 	"io"
@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/fleet"
@@ -57,13 +56,13 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var events []shipment.Event
-	r, err := recorder.Start(recorder.Options{
+	r, err := Start(Options{
 		Output: filepath.Join(t.TempDir(), "c.a2atap"),
-		Taps:   []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}},
+		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}}},
 		Ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
-			Host: "here", Connect: fleet.Options{Patience: tooLong}, // it is stuck in its first attempt
+			Host: "here", Connect: fleet.Options{Patience: patience}, // it is stuck in its first attempt
 		}},
-		Listener: told{ship: func(v shipment.Event) {
+		Listener: hears{ship: func(v shipment.Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			events = append(events, v)
@@ -74,9 +73,9 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	}
 	<-taken
 	const requests = 200
-	client := &http.Client{Transport: &http.Transport{}, Timeout: tooLong}
+	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
 	for range requests {
-		answer, err := client.Get(r.Proxy.Taps()[0].URL() + "/tasks/t1")
+		answer, err := client.Get(r.Taps()[0].URL() + "/tasks/t1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,15 +83,15 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		answer.Body.Close()
 	}
 	client.CloseIdleConnections()
-	if err := r.Store.Wait(t.Context(), requests); err != nil {
+	if err := r.store.Wait(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.Shipment.Shipper.Status(); s.Asked {
+	if s := r.shipment.Shipper.Status(); s.Asked {
 		t.Errorf("the shipper is not stuck: %+v", s)
 	}
 	began := time.Now()
-	result := stopped(t, r)
-	if took := time.Since(began); took > tooLong/2 {
+	result := stop(t, r)
+	if took := time.Since(began); took > patience/2 {
 		t.Errorf("the recording ends after %v", took)
 	}
 	if result.Counts.Exchanges != requests || result.Counts.Lost != 0 {
