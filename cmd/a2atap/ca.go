@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,4 +79,50 @@ programs on macOS and Windows and browsers ignore these variables: ca install pr
 	}
 	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
 	return withArgs(cmd, 0, 0)
+}
+
+func newCAInstall(e cli.Env) *cobra.Command {
+	forward := ""
+	cmd := &cobra.Command{
+		Use:   "install [CLIENT...]",
+		Short: "Print the commands that make clients trust the authority",
+		Long: `Install prints, for each kind of client, the commands with which it uses the forward proxy and trusts its
+authority: for a shell, or for the system's store. It runs none of them, and changes nothing but the bundle of
+authorities that some of them name, which it writes beside the authority. run sets all of this for its program by
+itself.
+
+CLIENT is ` + strings.Join(trust.InstallWords(), ", ") + `; without one, all are printed.
+
+Who has the key of the authority (see ca show) can pretend to be any host to those that trust it: prefer the settings of
+a single program to the system's store, and undo that afterwards.`,
+		Example: `  a2atap ca install
+  a2atap ca install node --forward 7080
+  eval "$(a2atap ca install python)" && python planner.py`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			listen, err := proxy.ParseForward(forward)
+			if err != nil {
+				return cli.Usage("%w", err)
+			}
+			for _, word := range args {
+				if err := cli.Choose("client", word, trust.InstallWords()...); err != nil {
+					return err
+				}
+			}
+			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintInstallations(e, a, listen, args) })
+		},
+	}
+	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	return withArgs(cmd, 0, len(trust.Installations))
+}
+
+func newCARotate(e cli.Env) *cobra.Command {
+	return withArgs(&cobra.Command{
+		Use:   "rotate",
+		Short: "Make a new authority in the place of the present one",
+		Long: `Rotate makes a new certificate authority, for when the present one has expired, or its key may be known to
+somebody else. The former one is kept beside it under the time of the rotation. Recorders that run go on with the former
+one; those that start from now on use the new one, which clients must then trust. What has to be done again is printed.`,
+		Example: "  a2atap ca rotate",
+		RunE:    func(*cobra.Command, []string) error { return trust.Rotate(e) },
+	}, 0, 0)
 }

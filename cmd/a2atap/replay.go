@@ -69,7 +69,7 @@ was sent, or the capture lost traffic.`,
 	o.Noise.Register(f)
 	o.Noise.RegisterLearning(f)
 	o.Flags.Register(f, "where the recording has placeholders for secrets")
-	o.Elsewhere.Register(f)
+	o.Translation.Register(f)
 	o.Reach.Register(f, "without it, none is used")
 	o.Webhook.Register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.Capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")

@@ -178,3 +178,16 @@ func argumentNames(cmd *cobra.Command) string {
 	}
 	return names
 }
+
+func newVersion(e cli.Env) *cobra.Command {
+	return withArgs(&cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  a2atap version",
+		RunE: func(*cobra.Command, []string) error {
+			t := cli.Tool()
+			_, err := fmt.Fprintln(e.Out, t.Name, t.Version)
+			return err
+		},
+	}, 0, 0)
+}

@@ -7,9 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// ShellQuote writes a text as one word of a POSIX shell.
-func ShellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // Quote quotes a word for a shell: in plain quotes, or as $'…' if it has bytes that a terminal would obey, or that are
 // no text. POSIX has known the latter since 2024, and bash, zsh and ksh for long.
 func Quote(word string) string {

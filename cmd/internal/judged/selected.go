@@ -172,7 +172,7 @@ func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 	if err != nil {
 		return ""
 	}
-	return "nothing matches " + s.String() + s.meant() + "; " + c.known(info.Name)
+	return "nothing matches " + s.String() + s.suggestion() + "; " + c.known(info.Name)
 }
 
 // String returns the flags that make the selection.

@@ -1,6 +1,9 @@
 package recorder
 
 import (
+	"fmt"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +14,9 @@ import (
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/spans"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
+	"a2atap/proxy/injection"
 	"a2atap/replay/client/setup"
 )
 
@@ -200,4 +205,145 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 		r.Output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
 	}
 	return r, nil
+}
+
+// FaultHelp says what --fault takes.
+func FaultHelp() string {
+	var b strings.Builder
+	b.WriteString(`With --fault AGENT:WHAT[@WHEN] the tap makes a fault in the answers of the agent of that name, or of all (*), to show
+how a client bears it; without it nothing is changed. WHEN is OPERATION, #N (the Nth such call), #N..M, or both
+(SendStreamingMessage#2); without it all calls get the fault. The capture has what the client saw and what was done, and
+the agent is not blamed for it (docs/faults.md). WHAT is one of:
+`)
+	for _, d := range injection.Kinds() {
+		name := string(d.Kind)
+		if d.Value != "" {
+			name += "=" + d.Value
+		}
+		fmt.Fprintf(&b, "\n  %-18s %s", name, d.Does)
+	}
+	return b.String()
+}
+
+// parseFaults reads the values of --fault.
+func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error) {
+	var specs []injection.Spec
+	for _, flag := range flags {
+		spec, err := injection.Parse(flag)
+		if err != nil {
+			return nil, cli.Usage("%w", err)
+		}
+		specs = append(specs, spec)
+	}
+	names := make([]string, len(taps))
+	for i, t := range taps {
+		names[i] = t.Name
+	}
+	switch unknown := injection.Unknown(specs, names); {
+	case len(specs) > 0 && len(taps) == 0:
+		return nil, cli.Usage("--fault needs a tap: give the agent with --agent NAME=URL; what comes through --forward alone " +
+			"gets no faults")
+	case len(unknown) > 0:
+		return nil, cli.Usage("--fault: no agent %q; there are %s, and * for all (--agent names them)", unknown[0],
+			strings.Join(names, ", "))
+	}
+	return specs, nil
+}
+
+// WebhookHelp is the part of the help that says how push notifications are observed.
+const WebhookHelp = `Push notifications are observed too where agent and webhook are on this machine and the webhook is on
+plain HTTP: the agent is given an address of its tap in the place of the webhook's URL, and what it sends there is
+forwarded to the webhook. In answers the client finds its own URL again. Elsewhere the URL passes as it came, and the
+link says "webhooks not observed"; --webhook-url names an address under which agents reach a tap, such as that of a
+tunnel, and leads all webhooks there. The addresses hold only as long as a recorder with the same redaction key listens
+there: what still points at it is listed at the end. --no-webhooks changes no webhook.`
+
+// A webhookFlags says whether and how push notifications are led through the taps.
+type webhookFlags struct {
+	url string
+	off bool
+}
+
+func (o *webhookFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.url, "webhook-url", "", "lead all push notifications through the taps: agents reach one of them under "+
+		"`URL`, such as https://tunnel.example")
+	f.BoolVar(&o.off, "no-webhooks", false, "do not change the URLs of webhooks: push notifications go past the taps")
+}
+
+// spec returns what a proxy takes, nil if webhooks are not to be changed.
+func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*proxy.WebhookSpec, error) {
+	if o.off || noRewrite {
+		if o.url != "" {
+			return nil, cli.Usage("--webhook-url leads webhooks through the taps, which needs an --agent, and neither --no-webhooks " +
+				"nor --no-rewrite")
+		}
+		return nil, nil
+	}
+	var spec proxy.WebhookSpec
+	if o.url != "" {
+		u, err := url.Parse(o.url)
+		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, cli.Usage("--webhook-url is to be http://HOST[:PORT] or https://HOST[:PORT], without anything behind it; " +
+				"the path is the tap's")
+		}
+		spec.URL = u
+	}
+	var err error
+	spec.Key, err = key()
+	return &spec, err
+}
+
+// ForwardHelp is the part of the help that describes the forward proxy.
+const ForwardHelp = `With --forward it also opens an HTTP proxy: clients that are configured to use it reach any agent
+through it, no URL has to change, and agent cards stay as they are. TLS is intercepted with certificates of the user's
+own authority, created on first use; clients must trust it (see a2atap ca env). A user name in the proxy's URL names
+the client in the capture: http://planner@127.0.0.1:7080. Many clients, among them all Go programs, use no proxy for
+localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections that use HTTP/2
+only (gRPC) or that --tunnel names are passed on encrypted, and the capture says so. Of exchanges that show no sign of
+A2A, such as what a program asks a language model, heads and sizes are recorded, and no bodies (--all-traffic).`
+
+// ReachHelp is the part of the help that says how agents are reached.
+const ReachHelp = `Agents on TLS are verified by the system's authorities and those of --agent-ca; --client-cert is
+shown to those that ask for a certificate. --insecure verifies nobody: it is said at the start and the end, and the
+capture says so for ever. With --upstream-proxy agents are reached through that proxy, by CONNECT or SOCKS, and those on
+this machine directly. The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY are not read, since they may lead back to this
+very recorder, but for --upstream-proxy env. Where an agent cannot be reached, the answer to the client, which has the
+status 502, and a message here say which of these flags helps.`
+
+// forwardSpec turns flags into what a forward proxy takes, nil for none. It reads the secret of --proxy-auth from where
+// that says.
+func (o *Flags) forwardSpec(e cli.Env) (*proxy.ForwardSpec, error) {
+	if o.Forward == "" {
+		if len(o.tunnel) > 0 || o.ProxyAuth != "" {
+			return nil, cli.Usage("--tunnel and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
+		}
+		return nil, nil
+	}
+	spec := proxy.ForwardSpec{OnlyA2A: !o.allTraffic}
+	var err error
+	if spec.Listen, err = proxy.ParseForward(o.Forward); err != nil {
+		return nil, cli.Usage("%w", err)
+	}
+	for _, flag := range o.tunnel {
+		pattern, err := proxy.ParseHostPattern(flag)
+		if err != nil {
+			return nil, cli.Usage("%w", err)
+		}
+		spec.Tunnel = append(spec.Tunnel, pattern)
+	}
+	if o.ProxyAuth, err = e.Secret("--proxy-auth", o.ProxyAuth); err != nil {
+		return nil, err
+	}
+	if o.ProxyAuth != "" {
+		if spec.Auth, err = proxy.ParseCredentials(o.ProxyAuth); err != nil {
+			return nil, cli.Usage("%w", err)
+		}
+	}
+	authority, err := trust.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	spec.Leaf = authority.Leaf
+	return &spec, nil
 }

@@ -31,27 +31,27 @@ import (
 
 // Options are the flags of replay.
 type Options struct {
-	From       source.Flags
-	To         []string
-	named      map[string]string // of to, by name
-	other      string            // of to, without a name; empty if there is none
-	Filter     string
-	Agent      string
-	Profile    string
-	Speed      string
-	Wait       time.Duration
-	Timeout    time.Duration
-	Noise      differ.Noise
-	Flags      setup.SeveralFlags
-	Webhook    receiver.Flags
-	Elsewhere  elsewhereFlags
-	Reach      setup.ReachFlags
-	Capture    string
-	RedactKey  string
-	Format     string
-	colours    bool
-	Output     string
-	AllowEmpty bool
+	From        source.Flags
+	To          []string
+	named       map[string]string // of to, by name
+	other       string            // of to, without a name; empty if there is none
+	Filter      string
+	Agent       string
+	Profile     string
+	Speed       string
+	Wait        time.Duration
+	Timeout     time.Duration
+	Noise       differ.Noise
+	Flags       setup.SeveralFlags
+	Webhook     receiver.Flags
+	Translation translation
+	Reach       setup.ReachFlags
+	Capture     string
+	RedactKey   string
+	Format      string
+	colours     bool
+	Output      string
+	AllowEmpty  bool
 }
 
 // Run replays a capture, and writes a report on what differs.
@@ -148,7 +148,7 @@ func (o *Options) replay() (replay.Options, error) {
 	if err := o.Webhook.Check(); err != nil {
 		return out, err
 	}
-	if err := o.Elsewhere.set(&out); err != nil {
+	if err := o.Translation.set(&out); err != nil {
 		return out, err
 	}
 	var err error

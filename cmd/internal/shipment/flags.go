@@ -57,7 +57,7 @@ func (t *To) called() string {
 	if !t.named {
 		return ""
 	}
-	return " --ship-host " + cli.ShellQuote(t.Options.Host)
+	return " --ship-host " + cli.Quote(t.Options.Host)
 }
 
 // To reads the flags; nil if nothing is to be shipped.

@@ -118,8 +118,8 @@ func PrintInstallations(e cli.Env, a *ca.Authority, listen string, words []strin
 		return err
 	}
 	p := placement{
-		cert: cli.ShellQuote(a.CertificateFile()), bundle: cli.ShellQuote(files.bundle), store: cli.ShellQuote(trustStore(a)),
-		url: cli.ShellQuote("http://" + listen), host: host, port: port,
+		cert: cli.Quote(a.CertificateFile()), bundle: cli.Quote(files.bundle), store: cli.Quote(trustStore(a)),
+		url: cli.Quote("http://" + listen), host: host, port: port,
 	}
 	for _, i := range Installations {
 		if len(words) > 0 && !slices.Contains(words, i.word) {

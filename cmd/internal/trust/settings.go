@@ -163,5 +163,5 @@ func Environ(all []setting) []string {
 
 // shellLine writes a setting as a line for POSIX shells.
 func (s setting) shellLine() string {
-	return "export " + s.name + "=" + cli.ShellQuote(s.value)
+	return "export " + s.name + "=" + cli.Quote(s.value)
 }

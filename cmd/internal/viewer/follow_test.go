@@ -110,7 +110,7 @@ func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
 
 // An interrupt is a good end also while what was there is printed, and what is said at the end is said then.
 func TestInterruptWhileBacklogIsPrinted(t *testing.T) {
-	session, err := open.File(filepath.Join("..", "..", "tui", "testdata", "journey.txtar"))
+	session, err := open.File(filepath.Join("..", "..", "..", "tui", "testdata", "journey.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"a2atap/replay"
 )
 
-// elsewhereFlags choose the binding and the dialect in which a recording is played.
-type elsewhereFlags struct{ binding, dialect string }
+// translation choose the binding and the dialect in which a recording is played.
+type translation struct{ binding, dialect string }
 
-func (f *elsewhereFlags) Register(to *pflag.FlagSet) {
+func (f *translation) Register(to *pflag.FlagSet) {
 	to.StringVar(&f.binding, "binding", "",
 		"translate requests to the `BINDING` jsonrpc or http+json, at the address that the live card has for it")
 	to.StringVar(&f.dialect, "dialect", "",
@@ -19,7 +19,7 @@ func (f *elsewhereFlags) Register(to *pflag.FlagSet) {
 }
 
 // set writes the choice into the options of a replay.
-func (f *elsewhereFlags) set(o *replay.Options) error {
+func (f *translation) set(o *replay.Options) error {
 	if f.binding != "" {
 		if err := cli.Choose("binding", f.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String()); err != nil {
 			return err

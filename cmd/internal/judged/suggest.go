@@ -12,9 +12,9 @@ import (
 // namedValue is a value of a filter that can be held against names of the protocol, and of the rules.
 var namedValue = regexp.MustCompile(`\b(op|state|rule|binding|dialect):([A-Za-z0-9._+/-]+)`)
 
-// meant returns what the user has probably meant by a value in a filter that matches nothing, as nearest does; "" if
+// suggestion returns what the user has probably meant by a value in a filter that matches nothing, as nearest does; "" if
 // each is a name of the protocol, or like none. Such values are no errors: agents may use words of their own.
-func (s Selection) meant() string {
+func (s Selection) suggestion() string {
 	for _, m := range namedValue.FindAllStringSubmatch(s.filter.String(), -1) {
 		key, value := m[1], m[2]
 		if names := valuesOf(key); !slices.Contains(names, value) {
