@@ -61,8 +61,8 @@ func (in *intake) saw(task string) {
 	}
 }
 
-// CallWords says what a request asks: an operation, the method that it names in quotes, or else the given words.
-func CallWords(c *a2a.Call, otherwise string) string {
+// CallWords says what a request asks: an operation, or the method that it names in quotes; empty if it shows neither.
+func CallWords(c *a2a.Call) string {
 	switch {
 	case c.Operation != a2a.NoOperation:
 		return c.Operation.String()
@@ -71,7 +71,7 @@ func CallWords(c *a2a.Call, otherwise string) string {
 	case c.Binding == a2a.JSONRPC && c.Doc.Err != nil:
 		return "unreadable JSON"
 	}
-	return otherwise
+	return ""
 }
 
 // passed tells of an event.

@@ -373,15 +373,21 @@ func (g *gathering) traced(fields capture.Fields) {
 		}
 		switch strings.ToLower(f.Name) {
 		case "traceparent", "traceresponse":
-			g.note(&g.Traces, f.Value)
-			if parts := strings.Split(f.Value, "-"); len(parts) >= 4 {
-				g.note(&g.Traces, parts[1])
+			whole := strings.Clone(f.Value)
+			if g.Traces == nil {
+				g.Traces = make([]string, 0, 2)
+			}
+			g.note(&g.Traces, whole)
+			if strings.Count(whole, "-") >= 3 {
+				_, rest, _ := strings.Cut(whole, "-")
+				id, _, _ := strings.Cut(rest, "-")
+				g.note(&g.Traces, id)
 			}
 		case "x-b3-traceid":
-			g.note(&g.Traces, f.Value)
+			g.note(&g.Traces, strings.Clone(f.Value))
 		case "b3":
 			id, _, _ := strings.Cut(f.Value, "-")
-			g.note(&g.Traces, id)
+			g.note(&g.Traces, strings.Clone(id))
 		}
 	}
 }
@@ -397,21 +403,22 @@ func (s *Summary) TraceID() string {
 	return ""
 }
 
+// note adds a value, which may be kept longer than the exchange, to those that were seen.
 func (g *gathering) note(list *[]string, value string) {
 	switch {
 	case value == "" || slices.Contains(*list, value):
 	case len(*list) >= maxSeen:
 		g.Partial = true
 	default:
-		*list = append(*list, strings.Clone(value)) // it is kept longer than the text that it stands in
+		*list = append(*list, value)
 	}
 }
 
 // asked takes what the request says.
 func (g *gathering) asked(c *a2a.Call) {
 	g.called(c)
-	g.note(&g.Tasks, c.TaskID)
-	g.note(&g.Contexts, c.ContextID)
+	g.note(&g.Tasks, strings.Clone(c.TaskID)) // it may stand in a path
+	g.note(&g.Contexts, strings.Clone(c.ContextID))
 	g.Push = g.Push || c.PushConfig.Exists()
 	if c.Message.Exists() {
 		m := a2a.Message{Value: c.Message}
@@ -426,7 +433,7 @@ func (g *gathering) called(c *a2a.Call) {
 	if g.Dialects.Empty() {
 		g.Dialects = c.Dialects
 	}
-	g.Asked = CallWords(c, g.Method+" "+g.Target)
+	g.Asked = CallWords(c)
 	g.Push = g.Push || c.Operation == a2a.Webhook
 	g.Card = g.Card || c.Operation == a2a.GetCard || c.Operation == a2a.GetExtendedCard
 }
@@ -545,6 +552,9 @@ func taskText(t a2a.Task) string {
 func firstText(parts a2a.Parts) string {
 	for _, p := range parts.All() {
 		if p.PartKind() == a2a.TextPart {
+			if text, ok := p.Get("text").Literal(); ok {
+				return OneLine(text)
+			}
 			return OneLine(p.Text())
 		}
 	}
@@ -552,26 +562,34 @@ func firstText(parts a2a.Parts) string {
 }
 
 // OneLine returns the beginning of a text, with one blank for each run of white space.
-func OneLine(words string) string {
-	if len(words) > maxSeenAll {
-		words = strings.ToValidUTF8(words[:maxSeenAll], "") + "…"
+func OneLine[T string | []byte](words T) string {
+	var space [maxSeenAll + len("…")]byte
+	line := space[:0]
+	end := len(words)
+	if end > maxSeenAll {
+		for end = maxSeenAll; end > 0 && !utf8.RuneStart(words[end]); {
+			end--
+		}
 	}
-	line := make([]byte, 0, len(words))
-	blank := false
-	for i, r := range words {
+	for blank, i := false, 0; i < end; {
+		r, n := rune(words[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(string(words[i:min(i+utf8.UTFMax, end)]))
+		}
 		if unicode.IsSpace(r) {
-			blank = len(line) > 0
+			blank, i = len(line) > 0, i+n
 			continue
+		}
+		for i+n < end && words[i+n] > ' ' && words[i+n] < utf8.RuneSelf { // all of a word at once
+			n++
 		}
 		if blank {
 			line, blank = append(line, ' '), false
 		}
-		if r == utf8.RuneError {
-			_, n := utf8.DecodeRuneInString(words[i:])
-			line = append(line, words[i:i+n]...)
-		} else {
-			line = utf8.AppendRune(line, r)
-		}
+		line, i = append(line, words[i:i+n]...), i+n
+	}
+	if end < len(words) {
+		line = append(line, "…"...)
 	}
 	return string(line)
 }
@@ -582,7 +600,7 @@ func (in *intake) summary() Summary {
 	s.Link, s.Judged, s.Call, s.Outcome = x.Link, in.judged, x.isCall() && !in.made.is(), x.Outcome
 	s.Task, s.Unseen, s.FaultMade = cmp.Or(in.task, x.Call.TaskID), in.unseen, in.made.what
 	if s.Asked == "" {
-		s.Asked = CallWords(&x.Call, s.Method+" "+s.Target)
+		s.Asked = cmp.Or(CallWords(&x.Call), s.Method+" "+s.Target)
 	}
 	s.Cut, s.CardSum = s.Cut || in.gap, uint64(x.card)
 	return s

@@ -56,7 +56,7 @@ func (r rolling) jsonString(v a2a.Value) rolling {
 	if v.Kind() != a2a.String {
 		return r
 	}
-	if plain, ok := plainText(v); ok {
+	if plain, ok := v.Literal(); ok {
 		return r.add(plain)
 	}
 	return r.add([]byte(v.Text()))

@@ -3,11 +3,9 @@
 package digest
 
 import (
-	"bytes"
 	"hash/maphash"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
@@ -46,17 +44,10 @@ func (d Digest) JSONString(v a2a.Value) Digest {
 	if v.Kind() != a2a.String {
 		return d
 	}
-	if plain, ok := plainText(v); ok {
+	if plain, ok := v.Literal(); ok {
 		return d.Number(maphash.Bytes(seed, credential.Alike(plain)))
 	}
 	return d.Number(maphash.Bytes(seed, credential.Alike([]byte(v.Text()))))
-}
-
-// plainText returns the bytes of a string that stand for themselves; ok is false if some of them do not.
-func plainText(v a2a.Value) (plain []byte, ok bool) {
-	plain = v.Raw()
-	plain = plain[1 : len(plain)-1]
-	return plain, bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain)
 }
 
 // JSON adds what a JSON value means: members in any order, numbers however they are written. What ProtoJSON leaves out

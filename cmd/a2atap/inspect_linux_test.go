@@ -137,21 +137,7 @@ func inspectSource(
 	p := &pseudoTerminal{keys: keys, changed: make(chan struct{}, 1)}
 	var reading sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
-	reading.Go(func() {
-		for b := make([]byte, 1<<12); ; {
-			n, err := master.Read(b)
-			if err != nil {
-				return
-			}
-			p.mu.Lock()
-			p.seen = append(p.seen, b[:n]...)
-			p.mu.Unlock()
-			select {
-			case p.changed <- struct{}{}:
-			default:
-			}
-		}
-	})
+	reading.Go(func() { p.read(master) })
 	ended := make(chan error, 1)
 	o.Theme, o.In, o.Out = tui.Plain, in, terminal
 	reading.Go(func() { ended <- tui.Run(ctx, src, o) })
@@ -165,8 +151,25 @@ func inspectSource(
 	return p, ended
 }
 
+// read takes what is written to a terminal until that is closed.
+func (p *pseudoTerminal) read(master io.Reader) {
+	for b := make([]byte, 1<<12); ; {
+		n, err := master.Read(b)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.seen = append(p.seen, b[:n]...)
+		p.mu.Unlock()
+		select {
+		case p.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
 // openTerminal opens both ends of a pseudo-terminal; the caller closes them.
-func openTerminal(t *testing.T, rows, columns uint16) (master, terminal *os.File) {
+func openTerminal(t testing.TB, rows, columns uint16) (master, terminal *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -187,7 +190,7 @@ func openTerminal(t *testing.T, rows, columns uint16) (master, terminal *os.File
 // control makes a request of a terminal.
 //
 // Source: ioctl_tty(2).
-func control(t *testing.T, f *os.File, request uintptr, value unsafe.Pointer) {
+func control(t testing.TB, f *os.File, request uintptr, value unsafe.Pointer) {
 	t.Helper()
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -202,13 +205,13 @@ func control(t *testing.T, f *os.File, request uintptr, value unsafe.Pointer) {
 }
 
 // shows waits until the words were written to the screen.
-func (p *pseudoTerminal) shows(t *testing.T, words string) {
+func (p *pseudoTerminal) shows(t testing.TB, words string) {
 	t.Helper()
 	p.matches(t, regexp.QuoteMeta(words))
 }
 
 // matches is shows for what a regular expression describes.
-func (p *pseudoTerminal) matches(t *testing.T, words string) {
+func (p *pseudoTerminal) matches(t testing.TB, words string) {
 	t.Helper()
 	pattern := regexp.MustCompile(words)
 	deadline := time.After(tooLong)
@@ -228,10 +231,17 @@ func (p *pseudoTerminal) written() string {
 	return string(looks.ReplaceAll(p.seen, nil))
 }
 
+// forget lets go what was written to the screen so far.
+func (p *pseudoTerminal) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = nil
+}
+
 var looks = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // strike types keys and waits for what the screen shows then.
-func (p *pseudoTerminal) strike(t *testing.T, keys, shows string) {
+func (p *pseudoTerminal) strike(t testing.TB, keys, shows string) {
 	t.Helper()
 	if _, err := io.WriteString(p.keys, keys); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
 		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
 		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
+		"growth": growthTraffic,
 	})
 }
 

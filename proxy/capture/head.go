@@ -2,6 +2,8 @@ package capture
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -57,16 +59,19 @@ func (f Fields) Has(name string) bool {
 	return false
 }
 
-// Values returns the values of all fields of that name, in any case and in order.
-func (f Fields) Values(name string) []string {
-	var values []string
-	for i := range f {
-		if f[i].is(name) {
-			values = append(values, f[i].Value)
+// All returns the values of all fields of that name, in any case and in order.
+func (f Fields) All(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range f {
+			if f[i].is(name) && !yield(f[i].Value) {
+				return
+			}
 		}
 	}
-	return values
 }
+
+// Values returns what All does, as a slice.
+func (f Fields) Values(name string) []string { return slices.Collect(f.All(name)) }
 
 // is reports whether the field has that name, in any case. Names of fields are ASCII.
 func (f *Field) is(name string) bool {

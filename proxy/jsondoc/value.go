@@ -110,6 +110,24 @@ func (v Value) Text() string {
 	return text
 }
 
+// Literal returns the bytes of a string where all stand for themselves, as they lie in the text; ok is false where some
+// do not, and for any other value.
+func (v Value) Literal() (text []byte, ok bool) {
+	if v.Kind() != String {
+		return nil, false
+	}
+	n := v.node()
+	return v.tape.data[n.start+1 : n.end-1], !n.escaped
+}
+
+// In reports whether the value is a string whose text is in the set.
+func (v Value) In(set map[string]bool) bool {
+	if text, ok := v.Literal(); ok {
+		return set[string(text)]
+	}
+	return set[v.Text()] && v.Kind() == String
+}
+
 // Word returns the text of a string as Text does. Where known maps that text to itself, nothing is copied: so the words
 // that stand in nearly every message cost nothing.
 func (v Value) Word(known map[string]string) string {

@@ -233,3 +233,25 @@ func TestPtr(t *testing.T) {
 		t.Errorf("Ptr without tokens = %q", got)
 	}
 }
+
+func TestLiteral(t *testing.T) {
+	for text, want := range map[string]string{`"agent"`: "agent", `""`: ""} {
+		if got, ok := parse(t, text).Literal(); !ok || string(got) != want {
+			t.Errorf("%s: %q, %v; want %q", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{`"a\u0067ent"`, "\"\xff\"", `7`, `["agent"]`} {
+		if got, ok := parse(t, text).Literal(); ok {
+			t.Errorf("%s: %q, as if its bytes stood for themselves", text, got)
+		}
+	}
+}
+
+func TestIn(t *testing.T) {
+	set := map[string]bool{"agent": true, "": true}
+	for text, want := range map[string]bool{`"agent"`: true, `"a\u0067ent"`: true, `"user"`: false, `7`: false, `""`: true} {
+		if got := parse(t, text).In(set); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}

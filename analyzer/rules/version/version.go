@@ -65,7 +65,7 @@ programs that may leave fields out. The first request of each client at an endpo
 func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
 	x := p.Exchange
 	if x.Request.Fields.Has(versionName) {
-		return joined(x.Request.Fields.Values(versionName)), x.RequestPlace().Header(versionName), true
+		return headerVersion(x), x.RequestPlace().Header(versionName), true
 	}
 	if v, ok := queryVersion(x); ok {
 		return v, x.RequestPlace().Line(), true
@@ -82,24 +82,32 @@ func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bo
 
 // queryVersion returns the version in the query of a request, and whether there is one.
 func queryVersion(x *analyzer.Exchange) (string, bool) {
-	var values []string
+	list, given := "", false
 	for name, value := range x.Call.QueryValues() {
 		if name == versionName {
-			values = append(values, value)
+			list, given = joined(list, value), true
 		}
 	}
-	return joined(values), len(values) > 0
+	return list, given
 }
 
-// joined returns the value that all have, or all of them as a list.
-func joined(values []string) string {
-	var list []string
-	for _, v := range values {
-		if v = strings.TrimSpace(v); v != "" && !slices.Contains(list, v) {
-			list = append(list, v)
-		}
+// headerVersion returns the version in the header of a request; empty if there is none.
+func headerVersion(x *analyzer.Exchange) (list string) {
+	for value := range x.Request.Fields.All(versionName) {
+		list = joined(list, value)
 	}
-	return strings.Join(list, ", ")
+	return list
+}
+
+// joined adds a value to the list of those that differ.
+func joined(list, value string) string {
+	switch value = strings.TrimSpace(value); {
+	case list == "" || value == "":
+		return list + value
+	case slices.Contains(strings.Split(list, ", "), value):
+		return list
+	}
+	return list + ", " + value
 }
 
 // VerHeaderFormat reports a version that is none.
@@ -183,7 +191,7 @@ where the agent looks first.`,
 	Silent: `Patch numbers; an empty value beside another one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		head := joined(x.Request.Fields.Values(versionName))
+		head := headerVersion(x)
 		param, ok := queryVersion(x)
 		if !ok {
 			param = strings.TrimSpace(x.Call.Params.Get(versionName).Text())

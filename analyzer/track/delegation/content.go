@@ -79,9 +79,9 @@ func saidIn(o *a2a.Entity) (said digest.Digest, ok bool) {
 		return partOf(digest.Empty, a2a.Part{Value: o.Value}), true
 	}
 	said = digest.Empty
-	for name, v := range o.Members() {
-		if !frame[name] && !v.IsNull() && (v.Kind() != a2a.Object || v.Len() > 0) {
-			said, ok = said.Text(name).Bytes(v.Raw()), true
+	for name, v := range o.Pairs() {
+		if !name.In(frame) && !v.IsNull() && (v.Kind() != a2a.Object || v.Len() > 0) {
+			said, ok = said.JSONString(name).Bytes(v.Raw()), true
 		}
 	}
 	return said, ok

@@ -1,8 +1,8 @@
 package workflow
 
 import (
+	"bytes"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -203,8 +203,12 @@ func contentsOf(x *analyzer.Exchange) []digest.Digest {
 func contentOf(part a2a.Part) (digest.Digest, bool) {
 	switch part.PartKind() {
 	case a2a.TextPart:
-		text := strings.TrimSpace(part.Text())
-		return digest.Empty.Byte('t').Text(text), len(text) >= minContent
+		text, ok := part.Get("text").Literal()
+		if !ok {
+			text = []byte(part.Text())
+		}
+		text = bytes.TrimSpace(text)
+		return digest.Empty.Byte('t').Bytes(text), len(text) >= minContent
 	case a2a.DataPart:
 		return digest.Empty.Byte('d').JSON(part.Data(), ""), len(part.Data().Raw()) >= minContent
 	case a2a.RawPart:

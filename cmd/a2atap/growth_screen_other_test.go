@@ -1,0 +1,11 @@
+//go:build !linux
+
+package main
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// screenLooks is not measured on this system.
+func screenLooks(*testing.B, *exec.Cmd, int, string) []screenLook { return nil }
