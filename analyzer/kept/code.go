@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "9522f99a8504105e"
+const code = "9409ee7482eaf7ce"

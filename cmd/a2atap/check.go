@@ -29,28 +29,20 @@ the capture grows or other rules judge it. --again judges it anew.
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
 
---shard K/N judges one part of N of a capture, and --merge reads the JSON reports on all of its parts and prints what
-checking the whole would have printed. Exchanges of one context are judged in one part. A part alone is never clean.
-
 The verdict gives two answers: what breaks the protocol, and how the calls came out, with the errors of those that
 failed. Clean is only what broke nothing and got through: where no call of a client to an agent succeeded, it is failed.
 
 Exit status: 0 no finding at or above --fail-on, and calls succeeded; 1 findings; 2 wrong usage; 3 a capture could not
 be read; 4 inconclusive: nothing was judged, or nothing matches --filter and --agent; no call of a client to an agent
-succeeded; the capture lost traffic, or its recorder was killed; only a part was judged.`,
+succeeded; the capture lost traffic, or its recorder was killed.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning
   a2atap check c.a2atap --filter 'op:SendMessage agent:booker'
   a2atap check *.a2atap --format markdown -o report.md
   a2atap check c.a2atap --rule 'stream-*' --no-rule stream-still-open
-  a2atap check c.a2atap --baseline known.json
-  a2atap check c.a2atap --shard 1/2 -o 1.json; a2atap check c.a2atap --shard 2/2 -o 2.json
-  a2atap check --merge 1.json 2.json`,
+  a2atap check c.a2atap --baseline known.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Shard != "" && !cmd.Flags().Changed("format") {
-				o.Format = "json"
-			}
 			return checker.Run(cmd.Context(), e, o, args)
 		},
 	}
@@ -71,9 +63,6 @@ succeeded; the capture lost traffic, or its recorder was killed; only a part was
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.BoolVar(&o.Again, "again", false, "judge anew, and do not read what judging came to before")
 	f.BoolVar(&o.Coverage, "coverage", false, "name the rules that were never observed, instead of counting them")
-	f.StringVar(&o.Shard, "shard", "", "judge only part `K/N` of the captures, as in 2/4, and write JSON for --merge")
-	f.BoolVar(&o.Merge, "merge", false,
-		"the arguments are reports on all parts of captures; for --format html name the captures too")
 	f.StringArrayVar(&o.JWKS, "jwks", nil, judged.KeysHelp)
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")

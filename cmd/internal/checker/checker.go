@@ -13,7 +13,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
-	"a2atap/analyzer/report/parts"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -39,8 +38,6 @@ type Options struct {
 	JWKS        []string
 	Coverage    bool
 	AllowEmpty  bool
-	Shard       string
-	Merge       bool
 	Again       bool
 }
 
@@ -55,9 +52,6 @@ type checker struct {
 	keys  []analyzer.EngineOption
 	page  *pageTraffic // nil if the report is no page
 	again bool         // what judging came to before is not read
-
-	part    analyzer.Part    // to judge; zero for the whole
-	written *parts.Judgement // of it; nil for the whole
 }
 
 func (o *Options) checker() (c checker, err error) {
@@ -78,14 +72,6 @@ func (o *Options) checker() (c checker, err error) {
 	}
 	if c.keys, err = judged.ReadKeys(o.JWKS); err != nil {
 		return c, err
-	}
-	if err := o.checkParts(); err != nil {
-		return c, err
-	}
-	if o.Shard != "" {
-		if err := c.judgePart(o); err != nil {
-			return c, err
-		}
 	}
 	c.again, c.from = o.Again, &o.From
 	c.known, err = openBaseline(o.Baseline, o.Update)
@@ -130,18 +116,12 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	}
 	total := &analyzer.Result{}
 	var unread error
-	if o.Merge {
-		if err := c.addParts(ctx, e, names, total); err != nil {
-			return err
-		}
-	} else {
-		for _, name := range names {
-			if err := c.addCapture(ctx, e, name, total); err != nil {
-				unread = errors.Join(unread, err)
-			}
+	for _, name := range names {
+		if err := c.addCapture(ctx, e, name, total); err != nil {
+			unread = errors.Join(unread, err)
 		}
 	}
-	if len(total.Captures) == 0 || unread != nil && !c.part.IsWhole() { // from some of the captures no whole can be made
+	if len(total.Captures) == 0 {
 		return unread
 	}
 	return c.conclude(ctx, e, o, total, unread)
@@ -155,7 +135,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *ana
 	if err != nil {
 		return err
 	}
-	r.Coverage, r.Part = o.Coverage, c.written
+	r.Coverage = o.Coverage
 	into := cli.WriteOutput
 	if o.Format != "text" && terminal.Is(e.Out) {
 		into = cli.WriteAnyway // nobody reads that there, and the capture has it all
@@ -207,14 +187,10 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 			return fmt.Errorf("check %s: %w", name, err)
 		}
 	}
-	if c.part.IsWhole() {
-		err = c.addWhole(ctx, e, name, src, c.again, total)
-		if judged.DamagedReading(err) {
-			e.Tell("check: %s: %v; it is judged anew", name, err)
-			err = c.addWhole(ctx, e, name, src, true, total)
-		}
-	} else {
-		err = c.judgeAndAddPart(ctx, e, name, src, total)
+	err = c.addJudged(ctx, e, name, src, c.again, total)
+	if judged.DamagedReading(err) {
+		e.Tell("check: %s: %v; it is judged anew", name, err)
+		err = c.addJudged(ctx, e, name, src, true, total)
 	}
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
@@ -222,9 +198,9 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 	return nil
 }
 
-// addWhole adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
+// addJudged adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
 // before is read; then its blocks are looked at all the same, since a reading must not hide that they are damaged.
-func (c *checker) addWhole(
+func (c *checker) addJudged(
 	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *analyzer.Result,
 ) (err error) {
 	var j *judged.Capture
@@ -255,12 +231,6 @@ func (c *checker) addWhole(
 	}
 	c.rules.apply(result)
 	c.known.apply(result)
-	c.add(result, shown, total)
-	return nil
-}
-
-// add adds the result on one capture, and what a page shows of it.
-func (c *checker) add(result *analyzer.Result, shown exchanges.Capture, total *analyzer.Result) {
 	for i := range result.Findings {
 		if result.Findings[i].Severity >= c.least {
 			shown.Findings++
@@ -270,6 +240,7 @@ func (c *checker) add(result *analyzer.Result, shown exchanges.Capture, total *a
 		c.page.captures = append(c.page.captures, shown)
 	}
 	total.Add(result)
+	return nil
 }
 
 // hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
@@ -37,15 +39,15 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	defer src.Close()
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	seen := judged.NewCensus()
+	links := &workflow.Index{}
 	shelf := &capture.MemoryShelf{}
 	written := kept.NewWriter(rules.All, shelf.Put)
-	options := append(seen.Options(c.keys), written.Options()...)
-	c.keep.Links = seen.Links
+	options := slices.Concat(c.keys, workflow.Into(links.Put), written.Options())
+	c.keep.Links = links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.Format == "json"}
 	each := func(found analyzer.Finding) {
 		written.Found(found)
-		judged.SoFar(seen.Links, &found)
+		judged.SoFar(links, &found)
 		f.take(context.WithoutCancel(ctx), found)
 	}
 	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
@@ -57,7 +59,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	read, err := kept.Open(ctx, shelf, rules.All)
 	if err == nil {
 		j := judged.Growing(read, src)
-		j.Know(seen.Links, nil)
+		j.Know(links, nil)
 		err = c.keep.Apply(ctx, j, result)
 	}
 	if err != nil {

@@ -10,47 +10,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
-	"a2atap/analyzer/report/parts"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 )
-
-// A census names those who talk in a capture, and knows what caused what.
-type census struct {
-	clients, names map[string]bool // of clients and agents
-	Links          *workflow.Index
-}
-
-// NewCensus returns a census of nobody.
-func NewCensus() *census {
-	return &census{clients: make(map[string]bool), names: make(map[string]bool), Links: &workflow.Index{}}
-}
-
-// add takes the ends of an exchange.
-func (c *census) add(client, agent string) { c.clients[client], c.names[agent] = true, true }
-
-// Options returns those with which an engine tells what caused what.
-func (c *census) Options(options []analyzer.EngineOption) []analyzer.EngineOption {
-	return append(slices.Clip(options), workflow.Into(c.Links.Put)...)
-}
-
-// known names the agents and clients of a capture.
-func (c *census) known(name string) string {
-	list := func(names map[string]bool) string {
-		const most = 10
-		all := slices.Sorted(maps.Keys(names))
-		text := analyzer.Clean(strings.Join(all[:min(len(all), most)], ", "))
-		if len(all) > most {
-			text += fmt.Sprintf(" and %d more", len(all)-most)
-		}
-		return text
-	}
-	if len(c.names) == 0 {
-		return name + " has no exchange"
-	}
-	return fmt.Sprintf("%s has the agents %s and the clients %s", name, list(c.names), list(c.clients))
-}
 
 // Apply leaves in the result what is chosen: findings, and the counts of exchanges and calls. What a filter asks of
 // findings chooses among these alone: that there are none of them is an answer.
@@ -67,12 +29,7 @@ func (s Selection) Apply(ctx context.Context, j *Capture, r *analyzer.Result) er
 			return err
 		}
 	}
-	choice, err := s.Choose(ctx, j, r, func(row *kept.Row) bool { return row.Judged })
-	if err != nil {
-		return err
-	}
-	s.Leave(r, choice)
-	return nil
+	return s.choose(ctx, j, r)
 }
 
 // findings leaves in the result those findings whose exchange is chosen.
@@ -107,53 +64,30 @@ func (s Selection) findings(ctx context.Context, j *Capture, r *analyzer.Result)
 	return nil
 }
 
-// Choose returns what is chosen of a result, for a filter that asks for no findings. Judged tells which exchanges were.
-func (s Selection) Choose(
-	ctx context.Context, j *Capture, r *analyzer.Result, judged func(*kept.Row) bool,
-) (*parts.Choice, error) {
-	var result analyzer.Result
+// choose does so for a filter that asks for no findings.
+func (s Selection) choose(ctx context.Context, j *Capture, r *analyzer.Result) error {
+	var counted analyzer.Result
 	var chosen cli.Set
-	n := 0
 	err := j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
 		if is {
-			n++
 			chosen.Add(row.Seq)
-			summary := row.Summary
-			summary.Judged = judged(row)
-			result.Count(summary)
+			counted.Count(row.Summary)
 		}
 		return true
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	choice := &parts.Choice{
-		Exchanges: result.Counts.Exchanges, Judged: result.Counts.Judged, Calls: result.Calls,
-		LeftOut: make(map[uint64]bool),
-	}
-	for i := range r.Findings {
-		if at := r.Findings[i].Place.Exchange; !chosen.Has(at) {
-			choice.LeftOut[at] = true
-		}
-	}
-	if n == 0 {
-		choice.Nothing = s.Nothing(ctx, j.Source)
-	}
-	return choice, nil
-}
-
-// Leave leaves in the result what is chosen.
-func (s Selection) Leave(r *analyzer.Result, choice *parts.Choice) {
-	r.Keep(func(f *analyzer.Finding) bool { return !choice.LeftOut[f.Place.Exchange] })
-	r.Counts.Exchanges, r.Counts.Judged = choice.Exchanges, choice.Judged
-	r.Calls = choice.Calls
+	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	r.Counts.Exchanges, r.Counts.Judged, r.Calls = counted.Counts.Exchanges, counted.Counts.Judged, counted.Calls
 	if s.agent != "" {
 		r.Coverage = slices.DeleteFunc(r.Coverage, func(v analyzer.Coverage) bool { return v.Link.Agent != s.agent })
 		r.Agents = slices.DeleteFunc(r.Agents, func(a analyzer.Agent) bool { return a.Link != s.agent })
 	}
-	if choice.Nothing != "" {
-		r.Coverage, r.Agents, r.Nothing = nil, nil, choice.Nothing
+	if counted.Counts.Exchanges == 0 {
+		r.Coverage, r.Agents, r.Nothing = nil, nil, s.Nothing(ctx, j.Source)
 	}
+	return nil
 }
 
 // Nothing says that nothing is chosen, and what there is, for a command that does not judge; "" if all is chosen.
@@ -161,18 +95,33 @@ func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 	if s.All() {
 		return ""
 	}
-	c := NewCensus()
+	clients, agents := make(map[string]bool), make(map[string]bool)
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return ""
 		}
-		c.add(x.Client.Name, x.Agent.Name)
+		clients[x.Client.Name], agents[x.Agent.Name] = true, true
 	}
 	info, err := src.Info(ctx)
 	if err != nil {
 		return ""
 	}
-	return "nothing matches " + s.String() + s.suggestion() + "; " + c.known(info.Name)
+	there := info.Name + " has no exchange"
+	if len(agents) > 0 {
+		there = fmt.Sprintf("%s has the agents %s and the clients %s", info.Name, namesOf(agents), namesOf(clients))
+	}
+	return "nothing matches " + s.String() + s.suggestion() + "; " + there
+}
+
+// namesOf lists names, the first ten of them.
+func namesOf(set map[string]bool) string {
+	const most = 10
+	all := slices.Sorted(maps.Keys(set))
+	text := analyzer.Clean(strings.Join(all[:min(len(all), most)], ", "))
+	if len(all) > most {
+		text += fmt.Sprintf(" and %d more", len(all)-most)
+	}
+	return text
 }
 
 // String returns the flags that make the selection.

@@ -35,7 +35,7 @@ type Flags struct {
 	FailOn        string
 	ReadyFile     string
 	noRewrite     bool
-	diversion     webhookFlags
+	webhooks      webhookFlags
 	Hide          redacted.Flags
 	MaxBody       string
 	segmentSize   string
@@ -81,7 +81,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 	f.StringVar(&o.FailOn, "fail-on", "never",
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
 	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
-	o.diversion.register(f)
+	o.webhooks.register(f)
 	o.Hide.Register(f)
 	f.StringVar(&o.MaxBody, "max-body", "16MiB",
 		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
@@ -198,7 +198,7 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 			return r, err
 		}
 	}
-	if r.Proxy.Webhooks, err = o.diversion.spec(o.noRewrite || len(o.Agents) == 0, key); err != nil {
+	if r.Proxy.Webhooks, err = o.webhooks.spec(o.noRewrite || len(o.Agents) == 0, key); err != nil {
 		return r, err
 	}
 	if r.Output == "" {
@@ -258,7 +258,7 @@ link says "webhooks not observed"; --webhook-url names an address under which ag
 tunnel, and leads all webhooks there. The addresses hold only as long as a recorder with the same redaction key listens
 there: what still points at it is listed at the end. --no-webhooks changes no webhook.`
 
-// A webhookFlags says whether and how push notifications are led through the taps.
+// webhookFlags say whether and how push notifications are led through the taps.
 type webhookFlags struct {
 	url string
 	off bool
