@@ -8,7 +8,6 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/prober"
-	"a2atap/cmd/internal/redacted"
 )
 
 func newProbe(e cli.Env) *cobra.Command {
@@ -63,10 +62,9 @@ not be written; 4 nothing was proved, the run was interrupted, or the agent was 
 		"exit with 1 for failures and findings of this `SEVERITY` or worse: error, warning, note or never")
 	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
-	f.StringVar(&o.Capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
+	o.Capture.Register(f, "the traffic into `FILE`")
 	f.StringArrayVar(&o.JWKS, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
 		"those that the agent serves where a signature says; repeatable")
-	f.StringVar(&o.RedactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
 	o.Ship.Register(f, &o.NATS, "with --capture: ")
 	o.NATS.Register(f)
 	f.BoolVar(&o.List, "list", false, "list the scenarios, as --format text or json, and ask nothing")

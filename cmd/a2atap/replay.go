@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/replayer"
 	"a2atap/replay"
 	"a2atap/replay/report"
@@ -72,8 +71,7 @@ was sent, or the capture lost traffic.`,
 	o.Translation.Register(f)
 	o.Reach.Register(f, "without it, none is used")
 	o.Webhook.Register(f, "in the place of recorded webhooks: ", "")
-	f.StringVar(&o.Capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
-	f.StringVar(&o.RedactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
+	o.Capture.Register(f, "the replayed traffic into `FILE`")
 	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/sender"
 )
 
@@ -76,9 +75,7 @@ time.`,
 	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
 	f.StringVar(&o.Output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
 		"holds all three")
-	f.StringVar(&o.Capture, "capture", "",
-		"record the traffic into `FILE`, without a tap; an existing capture is appended to")
-	f.StringVar(&o.RedactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
+	o.Capture.Register(f, "the traffic into `FILE`, without a tap")
 	f.StringVar(&o.Program, "transform", "", "with --output: let the jq `PROGRAM`, or @FILE, make the output of "+
 		"{message, task, events, raw}; $text is the text")
 	f.StringVar(&o.Fault, "fault", "",

@@ -47,7 +47,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	f := &follower{checker: c, src: src, w: e.Out, json: o.Format == "json"}
 	each := func(found analyzer.Finding) {
 		written.Found(found)
-		judged.SoFar(links, &found)
+		judged.InWorkflow(links, &found)
 		f.take(context.WithoutCancel(ctx), found)
 	}
 	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)

@@ -149,7 +149,7 @@ func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error
 	quiet := s.e
 	quiet.Err = &strings.Builder{} // the screen is the inspector's
 	names := &redact.Names{}
-	to, err := redacted.OpenOwn(quiet, s.file, "", names)
+	to, err := (&redacted.CaptureFlags{File: s.file}).Open(quiet, names)
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func Open(ctx context.Context, e cli.Env, command, name string, src capture.Sour
 	return k.Judge(ctx)
 }
 
-// A keeper knows where the reading of a capture is, or goes.
-type keeper struct {
+// A Keeper knows where the reading of a capture is, or goes.
+type Keeper struct {
 	e       cli.Env
 	command string
 	name    string
@@ -74,8 +74,8 @@ type keeper struct {
 }
 
 // KeeperOf finds out where the reading of a capture is, or goes.
-func KeeperOf(ctx context.Context, e cli.Env, command, name string, src capture.Source) *keeper {
-	k := &keeper{e: e, command: command, name: name, src: src, store: source.StoreOf(src)}
+func KeeperOf(ctx context.Context, e cli.Env, command, name string, src capture.Source) *Keeper {
+	k := &Keeper{e: e, command: command, name: name, src: src, store: source.StoreOf(src)}
 	var err error
 	if k.Info, err = src.Info(ctx); err != nil || k.Info.Live {
 		return k
@@ -96,7 +96,7 @@ func KeeperOf(ctx context.Context, e cli.Env, command, name string, src capture.
 }
 
 // Read returns the reading that is kept of the steps as they are, nil if there is none.
-func (k *keeper) Read(ctx context.Context) *Capture {
+func (k *Keeper) Read(ctx context.Context) *Capture {
 	if k.Mark == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (k *keeper) Read(ctx context.Context) *Capture {
 }
 
 // open opens a reading, if it is that of the steps as they are.
-func (k *keeper) open(ctx context.Context, shelf capture.Shelf, where string) *kept.Reading {
+func (k *Keeper) open(ctx context.Context, shelf capture.Shelf, where string) *kept.Reading {
 	r, err := kept.Open(ctx, shelf, rules.All)
 	switch {
 	case errors.Is(err, capture.ErrDamagedEntry):
@@ -132,7 +132,7 @@ func (k *keeper) open(ctx context.Context, shelf capture.Shelf, where string) *k
 }
 
 // Judge judges the capture, and keeps the reading.
-func (k *keeper) Judge(ctx context.Context) (*Capture, error) {
+func (k *Keeper) Judge(ctx context.Context) (*Capture, error) {
 	if k.Info.Exchanges < spoolFrom {
 		return k.inMemory(ctx)
 	}
@@ -164,7 +164,7 @@ func (k *keeper) Judge(ctx context.Context) (*Capture, error) {
 	return k.of(ctx, shelf, result, func() error { return errors.Join(shelf.Close(), done()) })
 }
 
-func (k *keeper) inMemory(ctx context.Context) (*Capture, error) {
+func (k *Keeper) inMemory(ctx context.Context) (*Capture, error) {
 	shelf := &capture.MemoryShelf{}
 	result, w, err := k.Run(ctx, shelf.Put)
 	if err == nil {
@@ -177,7 +177,7 @@ func (k *keeper) inMemory(ctx context.Context) (*Capture, error) {
 	return k.of(ctx, shelf, result, nil)
 }
 
-func (k *keeper) of(
+func (k *Keeper) of(
 	ctx context.Context, shelf capture.Shelf, result *analyzer.Result, done func() error,
 ) (*Capture, error) {
 	r, err := kept.Open(ctx, shelf, rules.All)
@@ -187,12 +187,12 @@ func (k *keeper) of(
 	return &Capture{Reading: r, Source: k.src, close: done, result: result}, nil
 }
 
-func (k *keeper) Run(ctx context.Context, put func(...capture.Entry) error) (*analyzer.Result, *kept.Writer, error) {
+func (k *Keeper) Run(ctx context.Context, put func(...capture.Entry) error) (*analyzer.Result, *kept.Writer, error) {
 	return kept.Judge(ctx, rules.All, k.e.WithProgress(ctx, k.command+" "+k.name+": judging", k.src), put, k.Mark, k.options...)
 }
 
 // keep puts a reading where the next command finds it, and returns it as it lies there; nil if it could not be kept.
-func (k *keeper) keep(ctx context.Context, shelf capture.Shelf) *Capture {
+func (k *Keeper) keep(ctx context.Context, shelf capture.Shelf) *Capture {
 	if k.Mark == nil {
 		return nil
 	}
@@ -217,7 +217,7 @@ func (k *keeper) keep(ctx context.Context, shelf capture.Shelf) *Capture {
 	return nil
 }
 
-func (k *keeper) say(format string, args ...any) {
+func (k *Keeper) say(format string, args ...any) {
 	if !k.Quiet {
 		k.e.Tell(format, args...)
 	}

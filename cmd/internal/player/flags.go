@@ -36,8 +36,7 @@ type Flags struct {
 	fail        []string
 	drop        []string
 	reach       setup.ReachFlags
-	capture     string
-	redactKey   string
+	capture     redacted.CaptureFlags
 	readyFile   string
 	allowRemote bool
 	allowHosts  []string
@@ -68,8 +67,7 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 		"repeatable")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
-	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redacted.KeyHelp)
+	o.capture.Register(f, "the traffic into `FILE`")
 	o.ship.Register(f, &o.NATS, "with --capture: ")
 	o.NATS.Register(f)
 	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each address to `FILE` once they are listening")

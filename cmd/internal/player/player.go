@@ -37,7 +37,7 @@ func Run(ctx context.Context, e cli.Env, o Flags, name string) error {
 	if s.dialer, err = e.Dialer(&o.reach); err != nil {
 		return err
 	}
-	if s.ship, err = o.ship.Beside(e, o.capture); err != nil {
+	if s.ship, err = o.ship.Beside(e, o.capture.File); err != nil {
 		return err
 	}
 	src, err := o.From.Open(e, name)
@@ -153,7 +153,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 		if u := forwards[at.name]; u != nil {
 			o.Forward = forwardTo(u, s.dialer)
 		}
-		if s.flags.capture != "" {
+		if s.flags.capture.File != "" {
 			o.OnRequest = s.notes.request
 		}
 		player, err := playback.New(ctx, src, o)

@@ -31,7 +31,7 @@ func (s *stage) serve(ctx context.Context) error {
 	}()
 	for _, r := range s.roles {
 		listen := r.listen
-		if o.capture != "" {
+		if o.capture.File != "" {
 			listen = "127.0.0.1:0"
 		}
 		l, err := net.Listen("tcp", listen)
@@ -44,14 +44,14 @@ func (s *stage) serve(ctx context.Context) error {
 	}
 	s.place()
 	shown := func(i int) string { return s.roles[i].url }
-	if o.capture != "" {
+	if o.capture.File != "" {
 		recording, err := s.record()
 		if err != nil {
 			return err
 		}
 		defer func() {
 			if _, _, err := recording.Stop(); err != nil {
-				s.env.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
+				s.env.Notice(fmt.Sprintf("record the traffic into %s: %v", o.capture.File, err))
 			}
 		}()
 		taps := recording.Taps()
@@ -69,7 +69,7 @@ func (s *stage) serve(ctx context.Context) error {
 	var served sync.WaitGroup
 	for i, r := range s.roles {
 		listen := r.listen
-		if o.capture != "" {
+		if o.capture.File != "" {
 			listen = "127.0.0.1:0"
 		}
 		served.Go(func() {
@@ -146,7 +146,7 @@ func (s *stage) announce(shown func(i int) string) error {
 // record opens a tap in front of each player.
 func (s *stage) record() (*recorder.Recording, error) {
 	o := s.flags
-	key, err := redacted.Key(s.env, o.redactKey)
+	key, err := o.capture.Key(s.env)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *stage) record() (*recorder.Recording, error) {
 		taps = append(taps, proxy.TapSpec{Name: r.called(), Agent: u, Listen: r.listen})
 	}
 	return recorder.Start(recorder.Options{
-		Output: o.capture, Hide: redacted.Options{Key: key},
+		Output: o.capture.File, Hide: redacted.Options{Key: key},
 		Proxy: proxy.Options{
 			Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}, AllowRemote: o.allowRemote, AllowHosts: s.allowed,
 			OnDial: s.notes.dialed,

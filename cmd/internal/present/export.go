@@ -15,14 +15,14 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
-// An exchangeWriter writes exchanges one by one; Close writes what ends the document.
-type exchangeWriter interface {
+// An ExchangeWriter writes exchanges one by one; Close writes what ends the document.
+type ExchangeWriter interface {
 	Write(x *capture.Exchange) error
 	Close() error
 }
 
 // NewExchangeWriter returns a writer of the format har, jsonl or txtar.
-func NewExchangeWriter(w io.Writer, format string, a Annotator) (exchangeWriter, error) {
+func NewExchangeWriter(w io.Writer, format string, a Annotator) (ExchangeWriter, error) {
 	switch format {
 	case "har":
 		return har.NewWriter(w, cli.Tool().Version)
@@ -33,7 +33,7 @@ func NewExchangeWriter(w io.Writer, format string, a Annotator) (exchangeWriter,
 }
 
 // ExportPrinter prints exchanges with a writer of one of the export formats.
-type ExportPrinter struct{ W exchangeWriter }
+type ExportPrinter struct{ W ExchangeWriter }
 
 // Print implements Printer.
 func (p *ExportPrinter) Print(one *Shown) error { return p.W.Write(one.X) }

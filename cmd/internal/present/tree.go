@@ -10,8 +10,8 @@ import (
 	"a2atap/tui"
 )
 
-// treePrinter prints each workflow as a tree: what an exchange caused is indented under it.
-type treePrinter struct {
+// A TreePrinter prints each workflow as a tree: what an exchange caused is indented under it.
+type TreePrinter struct {
 	w       io.Writer
 	colours bool
 	width   int // of the terminal; 0 if there is none
@@ -37,13 +37,13 @@ type treeLine struct {
 }
 
 // NewTreePrinter returns what prints workflows as trees; 0 is the width of no terminal.
-func NewTreePrinter(w io.Writer, colours bool, width int) *treePrinter {
-	return &treePrinter{
+func NewTreePrinter(w io.Writer, colours bool, width int) *TreePrinter {
+	return &TreePrinter{
 		w: w, colours: colours, width: width, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence),
 	}
 }
 
-func (p *treePrinter) Print(one *Shown) error {
+func (p *TreePrinter) Print(one *Shown) error {
 	row := one.Row
 	p.order = append(p.order, row.Seq)
 	r := treeRow{
@@ -84,7 +84,7 @@ func brokenRules(findings []kept.Found) (words string, severity analyzer.Severit
 }
 
 // End prints the trees. What is under an exchange that was not chosen is under the nearest one above that was.
-func (p *treePrinter) End() error {
+func (p *TreePrinter) End() error {
 	under := make(map[uint64][]uint64)
 	for _, n := range p.order {
 		l := p.Links.Of(n)
@@ -104,7 +104,7 @@ func (p *treePrinter) End() error {
 }
 
 // branch draws an exchange behind a stem, and what is under it behind another one.
-func (p *treePrinter) branch(n uint64, stem, below string, nested bool, under map[uint64][]uint64) {
+func (p *TreePrinter) branch(n uint64, stem, below string, nested bool, under map[uint64][]uint64) {
 	r := p.rows[n]
 	line := treeLine{
 		columns: [4]string{stem + fmt.Sprint(n), linkWords(r.client, r.agent, treeWidths[1]), r.asked, r.outcome},
@@ -129,7 +129,7 @@ func (p *treePrinter) branch(n uint64, stem, below string, nested bool, under ma
 var treeWidths = [4]int{24, 24, 20, 60}
 
 // write writes the lines.
-func (p *treePrinter) write() error {
+func (p *TreePrinter) write() error {
 	var widths [4]int
 	for i := range p.lines {
 		for j, text := range p.lines[i].columns {
@@ -160,7 +160,7 @@ func (p *treePrinter) write() error {
 const ruleRoom = 24
 
 // narrow makes the columns narrower if the terminal is.
-func (p *treePrinter) narrow(widths *[4]int) {
+func (p *TreePrinter) narrow(widths *[4]int) {
 	if p.width == 0 {
 		return
 	}

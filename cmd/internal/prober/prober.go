@@ -17,6 +17,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/receiver"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
@@ -24,21 +25,20 @@ import (
 
 // Options are the flags of probe.
 type Options struct {
-	Choice    choice
-	Target    target
-	Webhook   receiver.Flags
-	Wait      time.Duration
-	Parallel  int
-	Waivers   string
-	FailOn    string
-	Format    string
-	Output    string
-	Capture   string
-	RedactKey string
-	JWKS      []string
-	List      bool
-	NATS      cli.NATSFlags
-	Ship      shipment.Flags
+	Choice   choice
+	Target   target
+	Webhook  receiver.Flags
+	Wait     time.Duration
+	Parallel int
+	Waivers  string
+	FailOn   string
+	Format   string
+	Output   string
+	Capture  redacted.CaptureFlags
+	JWKS     []string
+	List     bool
+	NATS     cli.NATSFlags
+	Ship     shipment.Flags
 }
 
 // Run asks one agent or two, and writes a report; or it lists the scenarios.
@@ -70,7 +70,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	ship, err := o.Ship.Beside(e, o.Capture)
+	ship, err := o.Ship.Beside(e, o.Capture.File)
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func (r *run) run(ctx context.Context) error {
 	whole := &report.Report{Gate: r.gate, Tool: cli.Tool()}
 	failed := r.ask(asking, record, whole)
 	failed = errors.Join(failed, record.Close())
-	if r.o.Capture != "" {
-		judged.KeepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture)
+	if r.o.Capture.File != "" {
+		judged.KeepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture.File)
 	}
 	if whole.Tests == nil {
 		return failed

@@ -33,26 +33,26 @@ type record struct {
 
 // record opens the record.
 func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, error) {
-	name := o.Capture
+	name := o.Capture.File
 	if name == "" {
 		name = "probe"
 	}
 	r := &record{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
 	both := redacted.Tee{r.memory}
 	hidden := redacted.Options{Key: redact.NewKey(), Masks: agents.masks()}
-	if o.Capture != "" {
+	if o.Capture.File != "" {
 		var err error
-		if hidden.Key, err = redacted.Key(e, o.RedactKey); err != nil {
+		if hidden.Key, err = o.Capture.Key(e); err != nil {
 			return nil, err
 		}
-		store, err := hidden.OpenStore(o.Capture)
+		store, err := hidden.OpenStore(o.Capture.File)
 		if err != nil {
 			return nil, err
 		}
-		if err := shipment.May(ship, o.Capture, store); err != nil {
+		if err := shipment.May(ship, o.Capture.File, store); err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
-		r.shipment = shipment.Start(ship, o.Capture, store, nil, func(v shipment.Event) { shipment.Tell(e, v) })
+		r.shipment = shipment.Start(ship, o.Capture.File, store, nil, func(v shipment.Event) { shipment.Tell(e, v) })
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}

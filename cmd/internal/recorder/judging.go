@@ -49,7 +49,7 @@ func (r *Recording) judge(o Options) {
 		links := &workflow.Index{}
 		options = append(options, workflow.Into(links.Put)...)
 		each = func(f analyzer.Finding) {
-			judged.SoFar(links, &f)
+			judged.InWorkflow(links, &f)
 			r.listener.Finding(f)
 		}
 	}

@@ -46,7 +46,7 @@ func (o *Flags) Options() (Options, error) {
 }
 
 // Key returns the key of the flags, which is made if it is the user's own and not there yet.
-func (o *Flags) Key(e cli.Env) ([]byte, error) { return Key(e, o.key) }
+func (o *Flags) Key(e cli.Env) ([]byte, error) { return readKey(e, o.key) }
 
 // KeyForReading is the user's key, if there is one, so that placeholders are those of recordings.
 func KeyForReading() []byte {
@@ -58,9 +58,9 @@ func KeyForReading() []byte {
 	return redact.NewKey()
 }
 
-// Key returns the key with which secrets are hidden: the one that --redaction-key names, or else the user's,
+// readKey returns the key with which secrets are hidden: the one that --redaction-key names, or else the user's,
 // made if there is none. Where the user's own cannot be had it says why, and returns one for this recording only.
-func Key(e cli.Env, flag string) ([]byte, error) {
+func readKey(e cli.Env, flag string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(flag, "env:"); ok {
 		key, err := redact.ParseKey([]byte(e.Getenv(name)))
 		if err != nil {

@@ -7,6 +7,8 @@
 package redacted
 
 import (
+	"github.com/spf13/pflag"
+
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
@@ -71,15 +73,32 @@ func Open(file string, o Options) (*File, error) {
 	return &File{o.Sink(store), store}, nil
 }
 
-// OpenOwn opens a capture for traffic of our own: secrets are hidden with the key of --redaction-key, and also under names
-// that flags have brought.
-func OpenOwn(e cli.Env, file, redactKey string, names *redact.Names) (*File, error) {
-	if err := cli.NotAStream(file); err != nil {
+// CaptureFlags say where a command records the traffic that it makes itself, and with which key secrets are hidden there.
+type CaptureFlags struct {
+	File string // empty for nowhere
+	key  string
+}
+
+// Register adds the flags to a command; what it records is said by the words "the traffic into `FILE`", or more of them.
+func (o *CaptureFlags) Register(f *pflag.FlagSet, what string) {
+	f.StringVar(&o.File, "capture", "", "record "+what+"; an existing capture is appended to")
+	f.StringVar(&o.key, "redaction-key", "", "with --capture: "+KeyHelp)
+}
+
+// HasKeyAlone reports whether a key is named for a capture that is not.
+func (o *CaptureFlags) HasKeyAlone() bool { return o.File == "" && o.key != "" }
+
+// Key returns the key of the flags.
+func (o *CaptureFlags) Key(e cli.Env) ([]byte, error) { return readKey(e, o.key) }
+
+// Open opens the capture. Names are those under which the flags have brought credentials.
+func (o *CaptureFlags) Open(e cli.Env, names *redact.Names) (*File, error) {
+	if err := cli.NotAStream(o.File); err != nil {
 		return nil, err
 	}
-	key, err := Key(e, redactKey)
+	key, err := o.Key(e)
 	if err != nil {
 		return nil, err
 	}
-	return Open(file, Options{Key: key, Names: names})
+	return Open(o.File, Options{Key: key, Names: names})
 }

@@ -46,8 +46,7 @@ type Options struct {
 	Webhook     receiver.Flags
 	Translation translation
 	Reach       setup.ReachFlags
-	Capture     string
-	RedactKey   string
+	Capture     redacted.CaptureFlags
 	Format      string
 	colours     bool
 	Output      string
@@ -198,21 +197,21 @@ func splitTo(text string) (name, at string) {
 func (o *Options) run(
 	ctx context.Context, e cli.Env, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
-	if o.Capture == "" {
+	if o.Capture.File == "" {
 		return o.send(ctx, creds, src, options)
 	}
 	names := &redact.Names{}
 	for _, s := range creds {
 		names.LearnForAll(s.SecretHeaders, s.SecretQuery)
 	}
-	to, err := redacted.OpenOwn(e, o.Capture, o.RedactKey, names)
+	to, err := o.Capture.Open(e, names)
 	if err != nil {
 		return nil, err
 	}
 	options.Sink, options.Seq = to, to.Store.Position().Seq
 	r, err := o.send(ctx, creds, src, options)
 	err = errors.Join(err, to.Close())
-	judged.KeepReading(context.WithoutCancel(ctx), e, "replay", o.Capture)
+	judged.KeepReading(context.WithoutCancel(ctx), e, "replay", o.Capture.File)
 	return r, err
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client/setup"
@@ -29,19 +28,19 @@ type keptTraffic struct {
 
 // keep opens the capture, if there is to be one.
 func (o *Options) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
-	if o.Capture == "" {
-		if o.RedactKey != "" {
+	if o.Capture.File == "" {
+		if o.Capture.HasKeyAlone() {
 			return nil, cli.Usage("--redaction-key is about --capture FILE, which is missing")
 		}
 		return nil, nil
 	}
 	names := &redact.Names{}
 	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
-	to, err := redacted.OpenOwn(e, o.Capture, o.RedactKey, names)
+	to, err := o.Capture.Open(e, names)
 	if err != nil {
 		return nil, err
 	}
-	k := &keptTraffic{file: o.Capture, sink: to}
+	k := &keptTraffic{file: o.Capture.File, sink: to}
 	at, err := url.Parse(s.URL)
 	if err != nil {
 		at = &url.URL{} // whoever connects says what is wrong with it

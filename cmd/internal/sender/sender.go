@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
@@ -42,8 +43,7 @@ type Options struct {
 
 	Format    string
 	Output    string
-	Capture   string
-	RedactKey string
+	Capture   redacted.CaptureFlags
 	Program   string
 	transform *prompt.Transform // of program; nil if there is none
 	Fault     string
@@ -89,7 +89,7 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
 	if kept != nil {
-		judged.KeepReading(context.WithoutCancel(ctx), e, "send", o.Capture)
+		judged.KeepReading(context.WithoutCancel(ctx), e, "send", o.Capture.File)
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func (f *stream) follow(ctx context.Context, forever bool) error {
 	if err := f.begin(ctx, recordings); err != nil {
 		return err
 	}
-	f.indexed = Hide(ctx, &f.store.Reader).(indexed)
+	f.Indexed = Hide(ctx, &f.store.Reader).(Indexed)
 	f.live = true
 	f.first = make(chan struct{}, 1)
 	if len(recordings) > 0 {
@@ -109,7 +109,7 @@ func (f *stream) quiet() bool {
 // Wait implements capture.Source. Where no recorder goes on, the recording has ended for now: see Resumed.
 func (f *stream) Wait(ctx context.Context, from uint64) error {
 	if f.store == nil {
-		return f.indexed.Wait(ctx, from)
+		return f.Indexed.Wait(ctx, from)
 	}
 	for {
 		err := f.waitPulse(ctx, from)
@@ -129,7 +129,7 @@ func (f *stream) Wait(ctx context.Context, from uint64) error {
 func (f *stream) waitPulse(ctx context.Context, from uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, fleetPause)
 	defer cancel()
-	return f.indexed.Wait(ctx, from)
+	return f.Indexed.Wait(ctx, from)
 }
 
 // Resumed waits until a recorder goes on again, or a step is there.

@@ -17,15 +17,15 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// An indexed source is a capture of ours.
-type indexed interface {
+// An Indexed source is a capture of ours.
+type Indexed interface {
 	capture.Source
 	capture.Index
 }
 
 // LearnCards learns from the cards of a capture, from an exchange on, under which names agents are sent credentials. It
 // returns the exchange after the last card.
-func LearnCards(ctx context.Context, src indexed, names *redact.Names, from uint64) (next uint64, err error) {
+func LearnCards(ctx context.Context, src Indexed, names *redact.Names, from uint64) (next uint64, err error) {
 	next = from
 	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
 		for seq, err := range src.Find(ctx, capture.Key{Kind: "operation", Value: op.String()}, from) {
@@ -50,7 +50,7 @@ func LearnCards(ctx context.Context, src indexed, names *redact.Names, from uint
 
 // LearnFrom learns the same from any capture, by reading it.
 func LearnFrom(ctx context.Context, src capture.Source, names *redact.Names) error {
-	if ours, ok := src.(indexed); ok {
+	if ours, ok := src.(Indexed); ok {
 		_, err := LearnCards(ctx, ours, names, 1)
 		return err
 	}
@@ -72,7 +72,7 @@ func LearnFrom(ctx context.Context, src capture.Source, names *redact.Names) err
 // A hidden source is a capture that hides in the heads of requests what the agent's card has named as credentials only
 // after they were recorded.
 type hidden struct {
-	indexed
+	Indexed
 	names *redact.Names
 	key   []byte
 	grows bool // cards may come
@@ -91,7 +91,7 @@ func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
 	if err != nil || info.SecretsKept {
 		return src
 	}
-	h := &hidden{indexed: src, reader: src, names: &redact.Names{}, grows: info.Live, next: 1}
+	h := &hidden{Indexed: src, reader: src, names: &redact.Names{}, grows: info.Live, next: 1}
 	h.Learn(ctx)
 	if h.names.Empty() && !h.grows {
 		return src
@@ -101,8 +101,8 @@ func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
 }
 
 // HideIn returns a capture that is being recorded with what its cards have named hidden, by names that grow with it.
-func HideIn(src indexed, names *redact.Names, key []byte) capture.Source {
-	return &hidden{indexed: src, names: names, key: key}
+func HideIn(src Indexed, names *redact.Names, key []byte) capture.Source {
+	return &hidden{Indexed: src, names: names, key: key}
 }
 
 // Learn looks at the cards that have come.
@@ -113,7 +113,7 @@ func (h *hidden) Learn(ctx context.Context) {
 		h.next = h.learnKept(ctx)
 	}
 	if h.grows || h.next == 1 {
-		h.next, _ = LearnCards(ctx, h.indexed, h.names, h.next) // after an error they are looked at again
+		h.next, _ = LearnCards(ctx, h.Indexed, h.names, h.next) // after an error they are looked at again
 	}
 	h.learned = time.Now()
 }
@@ -135,7 +135,7 @@ func (h *hidden) learnKept(ctx context.Context) uint64 {
 		return 1
 	}
 	for _, seq := range head.Cards {
-		x, err := h.indexed.Exchange(ctx, seq)
+		x, err := h.Indexed.Exchange(ctx, seq)
 		if err != nil {
 			return 1
 		}
@@ -163,7 +163,7 @@ func (h *hidden) relearn(ctx context.Context) {
 func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		h.relearn(ctx)
-		for s, err := range h.indexed.Steps(ctx, from) {
+		for s, err := range h.Indexed.Steps(ctx, from) {
 			if !yield(h.hideStep(s), err) {
 				return
 			}
@@ -175,7 +175,7 @@ func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 func (h *hidden) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		h.relearn(ctx)
-		for s, err := range h.indexed.StepsOf(ctx, seq, from) {
+		for s, err := range h.Indexed.StepsOf(ctx, seq, from) {
 			if !yield(h.hideStep(s), err) {
 				return
 			}
@@ -197,7 +197,7 @@ func (h *hidden) hideStep(s capture.Step) capture.Step {
 func (h *hidden) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
 		h.relearn(ctx)
-		for x, err := range h.indexed.Exchanges(ctx, from) {
+		for x, err := range h.Indexed.Exchanges(ctx, from) {
 			if !yield(h.hide(x), err) {
 				return
 			}
@@ -209,7 +209,7 @@ func (h *hidden) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
 		h.relearn(ctx)
-		for x, err := range h.indexed.Ends(ctx, from, n) {
+		for x, err := range h.Indexed.Ends(ctx, from, n) {
 			if !yield(h.hide(x), err) {
 				return
 			}
@@ -220,7 +220,7 @@ func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*captur
 // Exchange implements capture.Source.
 func (h *hidden) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
 	h.relearn(ctx)
-	x, err := h.indexed.Exchange(ctx, seq)
+	x, err := h.Indexed.Exchange(ctx, seq)
 	return h.hide(x), err
 }
 

@@ -37,7 +37,7 @@ func (o *Flags) Open(e cli.Env, name string) (capture.Source, error) {
 }
 
 // Follow is open for a command that follows the capture. A file grows by itself.
-func (o *Flags) Follow(e cli.Env, name string, follow following) (capture.Source, error) {
+func (o *Flags) Follow(e cli.Env, name string, follow Following) (capture.Source, error) {
 	if fleet.IsAddress(name) {
 		return o.OpenStream(context.Background(), e, name, follow)
 	}

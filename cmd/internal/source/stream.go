@@ -25,17 +25,17 @@ import (
 // synced more often than somebody who looks on needs it.
 const fleetFlush = 50 * time.Millisecond
 
-// A following says how much of a stream is read.
-type following int
+// A Following says how much of a stream is read.
+type Following int
 
 const (
-	Snapshot   following = iota // what is in it now
+	Snapshot   Following = iota // what is in it now
 	UntilEnded                  // and what comes, until no recorder goes on
 	Forever                     // and what comes
 )
 
 // OpenStream opens the stream of a fleet as one capture.
-func (o *Flags) OpenStream(ctx context.Context, e cli.Env, name string, follow following) (capture.Source, error) {
+func (o *Flags) OpenStream(ctx context.Context, e cli.Env, name string, follow Following) (capture.Source, error) {
 	if o == nil {
 		o = &Flags{nats: &cli.NATSFlags{}}
 	}
@@ -73,7 +73,7 @@ func (o *Flags) OpenStream(ctx context.Context, e cli.Env, name string, follow f
 // A stream is the stream of a fleet as a capture: what its recorders have shipped, merged into a file that is
 // removed with it.
 type stream struct {
-	indexed // the merged capture; nil until it is open
+	Indexed // the merged capture; nil until it is open
 
 	e       cli.Env
 	address fleet.Address
@@ -109,7 +109,7 @@ type stream struct {
 
 var errClosed = errors.New("the capture is closed")
 
-func (f *stream) open(ctx context.Context, o *Flags, connect fleet.Options, follow following) (err error) {
+func (f *stream) open(ctx context.Context, o *Flags, connect fleet.Options, follow Following) (err error) {
 	f.broken, f.fail = context.WithCancelCause(context.Background())
 	connect.Client = "a2atap reading"
 	connect.OnTrouble = f.trouble
@@ -254,7 +254,7 @@ func (f *stream) mergeAll(ctx context.Context, o *Flags) error {
 	if err != nil {
 		return err
 	}
-	f.indexed = Hide(ctx, src).(indexed)
+	f.Indexed = Hide(ctx, src).(Indexed)
 	return nil
 }
 
@@ -280,7 +280,7 @@ func (f *stream) tellLosses(r *merge.Recording, info *capture.Info) {
 
 // Info implements capture.Source.
 func (f *stream) Info(ctx context.Context) (capture.Info, error) {
-	info, err := f.indexed.Info(ctx)
+	info, err := f.Indexed.Info(ctx)
 	info.Name = f.address.String()
 	info.Live = f.goesOn()
 	if f.store == nil {
@@ -317,8 +317,8 @@ func (f *stream) close() error {
 	}
 	if f.store != nil {
 		errs = append(errs, f.closeSink(), f.store.Reader.Close())
-	} else if f.indexed != nil {
-		errs = append(errs, f.indexed.Close())
+	} else if f.Indexed != nil {
+		errs = append(errs, f.Indexed.Close())
 	}
 	if f.reader != nil {
 		errs = append(errs, f.reader.Close())
