@@ -47,6 +47,7 @@ func newInspector(load *loader, o Options) *inspector {
 	load.notes = notes.NewKeeper(o.Notes)
 	if o.Reading != nil && o.Verdicts == nil {
 		load.kept = newKeptReading(o.Reading)
+		load.kept.making = o.Making
 	}
 	s := &shared{load: load, theme: o.Theme, location: o.Location}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}

@@ -35,6 +35,8 @@ type keptReading struct {
 	of   atomic.Pointer[kept.Reading] // nil if there is none
 	wake chan struct{}                // holds a value when there is something to look at
 
+	making <-chan struct{} // closed when this process does not go on with the reading; nil if it never did
+
 	mu    sync.Mutex
 	err   error             // why it was let go
 	ahead map[uint64]change // exchanges with steps that the reading may not know yet
@@ -54,6 +56,16 @@ func newKeptReading(r *kept.Reading) *keptReading {
 }
 
 func (k *keptReading) reading() *kept.Reading { return k.of.Load() }
+
+// isMade reports whether this process goes on with the reading.
+func (k *keptReading) isMade() bool {
+	select {
+	case <-k.making:
+		return false
+	default:
+		return k.making != nil
+	}
+}
 
 // letGo says that the reading is not to be used, unless that is because the inspector ends.
 func (k *keptReading) letGo(ctx context.Context, why error) {
@@ -312,7 +324,7 @@ func (f *keptFollower) standsStill(ended bool, since time.Time) error {
 	if !since.IsZero() && now.Sub(since) >= patience && now.Sub(f.moved) >= patience {
 		return errStandsStill
 	}
-	if ended || now.Sub(f.moved) < endPatience {
+	if ended || now.Sub(f.moved) < endPatience || f.kept.isMade() {
 		return nil
 	}
 	info, err := f.src.Info(f.ctx)

@@ -22,6 +22,7 @@ type Options struct {
 	Rules    []*analyzer.Rule
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
+	Making   <-chan struct{}                         // closed when the Reading will not grow further; nil if it is whole
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
 	Theme    Theme                                   // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning

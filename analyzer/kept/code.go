@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "9409ee7482eaf7ce"
+const code = "5e60391239ad4837"

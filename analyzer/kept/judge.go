@@ -1,7 +1,9 @@
 package kept
 
 import (
+	"cmp"
 	"context"
+	"iter"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
@@ -15,16 +17,54 @@ func Judge(
 	ctx context.Context, rules []*analyzer.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
 	options ...analyzer.EngineOption,
 ) (*analyzer.Result, *Writer, error) {
+	w := NewWriter(rules, put)
+	result, err := w.judge(ctx, rules, src, mark, options)
+	return result, w, err
+}
+
+// JudgeWhileRead is Judge for a reading that is read while it is made. It begins at once, and is written now and then.
+// begun is called as soon as the reading can be opened.
+func JudgeWhileRead(
+	ctx context.Context, rules []*analyzer.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
+	begun func(),
+) error {
+	w := NewWriter(rules, put)
+	w.Flush()
+	begun()
+	_, err := w.judge(ctx, rules, growing{src, w}, mark, nil)
+	return cmp.Or(err, w.Err())
+}
+
+func (w *Writer) judge(
+	ctx context.Context, rules []*analyzer.Rule, src capture.Source, mark []byte, options []analyzer.EngineOption,
+) (*analyzer.Result, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	w := NewWriter(rules, put)
 	w.Interrupted = !info.Live && info.Crashes > 0
 	result, err := analyzer.Run(ctx, rules, src, w.Found, append(options, w.Options()...)...)
 	if err != nil {
-		return nil, w, err
+		return nil, err
 	}
 	w.Finish(result, mark) //nolint:errcheck // Err has it
-	return result, w, nil
+	return result, nil
+}
+
+// A growing source tells the Writer of each step that was judged.
+type growing struct {
+	capture.Source
+	w *Writer
+}
+
+// Steps implements capture.Source.
+func (g growing) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for s, err := range g.Source.Steps(ctx, from) {
+			if !yield(s, err) {
+				return
+			}
+			g.w.Judged(s.Arrival)
+		}
+	}
 }

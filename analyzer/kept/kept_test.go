@@ -2,6 +2,7 @@ package kept_test
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -112,4 +113,78 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 			t.Errorf("%d rows of %d exchanges", rows, len(ended))
 		}
 	})
+}
+
+// A reading that is read while it is made can be opened before anything was judged, grows, and is in the end what judging
+// in one go writes.
+func TestJudgedWhileRead(t *testing.T) {
+	ctx := context.Background()
+	transcripts(t, func(t *testing.T, src capture.Source) {
+		var whole, grown capture.MemoryShelf
+		if _, w, err := kept.Judge(ctx, rules.All, src, whole.Put, []byte("mark")); err != nil || w.Err() != nil {
+			t.Fatal(err, w.Err())
+		}
+		var early *kept.Reading
+		err := kept.JudgeWhileRead(ctx, rules.All, src, grown.Put, []byte("mark"), func() {
+			var err error
+			if early, err = kept.Open(ctx, &grown, rules.All); err != nil || early.Head().Ended {
+				t.Fatalf("%+v, %v; want a reading that has begun", early, err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if grown, err := early.Refresh(ctx); !grown || err != nil || !early.Head().Ended {
+			t.Errorf("at the end: grown %v, ended %v, %v", grown, early.Head().Ended, err)
+		}
+		made, err := kept.Open(ctx, &whole, rules.All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := func(r *kept.Reading) (result *analyzer.Result, rows []*kept.Row) {
+			result, err := r.Complete(ctx, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row, err := range r.Rows(ctx, 1) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, row)
+			}
+			return result, rows
+		}
+		sameRule := cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b })
+		wantResult, wantRows := all(made)
+		gotResult, gotRows := all(early)
+		if diff := cmp.Diff(wantResult, gotResult, sameRule); diff != "" {
+			t.Errorf("the result: -in one go +while read:\n%s", diff)
+		}
+		if diff := cmp.Diff(wantRows, gotRows); diff != "" {
+			t.Errorf("the rows: -in one go +while read:\n%s", diff)
+		}
+	})
+}
+
+// A reading that other rules made is none, but says which exchanges brought a card.
+func TestOfOtherRules(t *testing.T) {
+	ctx := context.Background()
+	src, err := open.File("../rules/testdata/wild/a2a-go-0.3.15.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var shelf capture.MemoryShelf
+	if _, err := kept.HeadOf(ctx, &shelf); !errors.Is(err, kept.ErrNone) {
+		t.Errorf("of an empty shelf: %v, want %v", err, kept.ErrNone)
+	}
+	if _, _, err := kept.Judge(ctx, rules.All[1:], src, shelf.Put, []byte("mark")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept.Open(ctx, &shelf, rules.All); !errors.Is(err, kept.ErrNone) {
+		t.Errorf("opened with one rule more: %v, want %v", err, kept.ErrNone)
+	}
+	if head, err := kept.HeadOf(ctx, &shelf); err != nil || !head.Ended || len(head.Cards) == 0 {
+		t.Errorf("its head is %+v, %v; want that all was judged, and cards", head, err)
+	}
 }

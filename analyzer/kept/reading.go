@@ -53,6 +53,12 @@ func Open(ctx context.Context, shelf capture.Shelf, rules []*analyzer.Rule) (*Re
 	return r, nil
 }
 
+// HeadOf returns the head of the reading on a shelf, whichever rules made it. It returns ErrNone where there is none, and
+// an error that wraps capture.ErrDamagedEntry for one that is damaged.
+func HeadOf(ctx context.Context, shelf capture.Shelf) (Head, error) {
+	return (&Reading{shelf: shelf}).readHead(ctx)
+}
+
 // Mask has a function change each row before it is returned, which hides what must not be shown. It is called before the
 // first row is read.
 func (r *Reading) Mask(f func(*Row)) { r.mask = f }

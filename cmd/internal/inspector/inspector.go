@@ -73,10 +73,9 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 		return err
 	}
 	options := tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.Mouse}
+	var j *judged.Capture
 	if len(keys) == 0 {
-		j := inspected(ctx, e, name, src)
-		defer j.Close()
-		if j != nil {
+		if j, options.Making = inspected(ctx, e, name, src); j != nil {
 			options.Reading = j.Reading
 		}
 	}
@@ -84,28 +83,34 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 		options.Notes = notes.Path(cli.Beside(name))
 	}
 	err = runTUI(ctx, e, src, &resender{e: e, src: src, file: resentFile(cli.Beside(name))}, options)
-	return errors.Join(err, src.Close())
+	return errors.Join(err, j.Close(), src.Close())
 }
 
 // judgedFirst is how many exchanges a capture may have that is judged before the inspector opens, which takes half a
-// second. Others it judges while one looks at them.
+// second. Others are judged while one looks at them.
 const judgedFirst = 3000
 
-// inspected returns what judging a finished capture came to; nil if the inspector has to judge it.
-func inspected(ctx context.Context, e cli.Env, name string, src capture.Source) *judged.Capture {
+// inspected returns what judging a finished capture came to, and, while it is still being judged, what is closed when it
+// was; nil if the inspector has to judge it.
+func inspected(
+	ctx context.Context, e cli.Env, name string, src capture.Source,
+) (j *judged.Capture, making <-chan struct{}) {
 	k := judged.KeeperOf(ctx, e, "tui", name, src)
 	k.Quiet = true // the screen is the inspector's
 	if j := k.Read(ctx); j != nil {
-		return j
+		return j, nil
 	}
-	if k.Mark == nil || k.Info.Exchanges > judgedFirst {
-		return nil
+	if k.Mark == nil {
+		return nil, nil
+	}
+	if k.Info.Exchanges > judgedFirst {
+		return k.WhileRead(ctx)
 	}
 	j, err := k.Judge(ctx)
 	if err != nil {
-		return nil // the inspector says what is wrong with it
+		return nil, nil // the inspector says what is wrong with it
 	}
-	return j
+	return j, nil
 }
 
 // expression returns --filter and --agent as one filter.

@@ -177,6 +177,33 @@ func (k *Keeper) inMemory(ctx context.Context) (*Capture, error) {
 	return k.of(ctx, shelf, result, nil)
 }
 
+// WhileRead judges the capture beside whoever reads what that comes to. What it returns second is closed when the capture
+// was judged and the reading kept, or when that failed: then the reading is not whole. Closing the reading ends it.
+func (k *Keeper) WhileRead(ctx context.Context) (*Capture, <-chan struct{}) {
+	ctx, cancel := context.WithCancel(ctx)
+	shelf := &capture.MemoryShelf{}
+	begun, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := kept.JudgeWhileRead(ctx, rules.All, k.src, shelf.Put, k.Mark, func() { close(begun) })
+		if err == nil {
+			k.keep(ctx, shelf).Close() //nolint:errcheck // who reads it has the one in memory
+		}
+	}()
+	<-begun
+	stop := func() error {
+		cancel()
+		<-ended
+		return nil
+	}
+	j, err := k.of(ctx, shelf, nil, stop)
+	if err != nil {
+		stop() //nolint:errcheck // it returns none
+		return nil, nil
+	}
+	return j, ended
+}
+
 func (k *Keeper) of(
 	ctx context.Context, shelf capture.Shelf, result *analyzer.Result, done func() error,
 ) (*Capture, error) {

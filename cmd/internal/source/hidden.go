@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
@@ -121,19 +120,16 @@ func (h *hidden) Learn(ctx context.Context) {
 // stillOpen is how many of the newest exchanges are looked at again, since cards among them may not have come yet.
 const stillOpen = 1000
 
-// learnKept learns from the cards that are known to be there since the capture was judged, or is being judged. It returns
-// the exchange from which on others have to be looked for, 1 if nothing is known.
+// learnKept learns from the cards that are known to be there since the capture was judged, as far as it was and whichever
+// rules did: which exchanges brought a card does not depend on them. It returns the exchange from which on others have to
+// be looked for, 1 if nothing is known.
 func (h *hidden) learnKept(ctx context.Context) uint64 {
-	r := readingWhile(ctx, h.reader)
-	if r == nil {
+	head, err := kept.HeadOf(ctx, h.reader)
+	if err != nil || head.MoreCards {
 		return 1
 	}
-	head := r.Head()
 	mark, err := h.reader.Mark(ctx)
 	whole := err == nil && head.Ended && bytes.Equal(mark, head.Mark)
-	if head.MoreCards || !whole && !h.grows {
-		return 1
-	}
 	for _, seq := range head.Cards {
 		x, err := h.Indexed.Exchange(ctx, seq)
 		if err != nil {
@@ -229,18 +225,6 @@ func (h *hidden) hide(x *capture.Exchange) *capture.Exchange {
 		x.Request.Head = h.names.RequestHead(h.key, x.Agent, x.Request.Head)
 	}
 	return x
-}
-
-// hideRow hides in a row what it has of the head of its request.
-func (h *hidden) hideRow(row *kept.Row) {
-	line := []byte(row.Method + " " + row.Target + " HTTP/1.1\r\n\r\n")
-	hidden := h.names.RequestHead(h.key, capture.Peer{Name: row.Link.Agent, URL: row.AgentURL}, line)
-	if same(hidden, line) {
-		return
-	}
-	target := capture.ParseRequestHead(hidden)
-	row.Asked = strings.ReplaceAll(row.Asked, row.Target, target.Target)
-	row.Target = target.Target
 }
 
 // same reports whether a head is another one, and no copy of it.

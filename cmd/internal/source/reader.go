@@ -3,9 +3,7 @@ package source
 import (
 	"context"
 
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
-	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -49,21 +47,4 @@ func StoreOf(src capture.Source) *bolt.Reader {
 		return StoreOf(src.Source)
 	}
 	return nil
-}
-
-// readingWhile returns the reading that a recorder is making of a capture that it records, as far as it has come; nil if
-// there is none.
-func readingWhile(ctx context.Context, src capture.Source) *kept.Reading {
-	store := StoreOf(src)
-	if store == nil {
-		return nil
-	}
-	r, err := kept.Open(ctx, store, rules.All)
-	if err != nil {
-		return nil
-	}
-	if h, is := src.(hiddenReader); is {
-		r.Mask(h.hideRow)
-	}
-	return r
 }
