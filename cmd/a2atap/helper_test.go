@@ -10,7 +10,6 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/recorder"
-	"a2atap/cmd/internal/shipment"
 )
 
 // tooLong ends a test whose recording does not come to its end.
@@ -56,34 +55,10 @@ func callTask(client *http.Client, to string) error {
 	return errors.Join(err, answer.Body.Close())
 }
 
-// told is a Listener of the functions that it has.
+// told is a Listener of findings.
 type told struct {
 	recorder.Silent
-	notice, tell func(string)
-	finding      func(analyzer.Finding)
-	ship         func(shipment.Event)
+	finding func(analyzer.Finding)
 }
 
-func (l told) Notice(text string) {
-	if l.notice != nil {
-		l.notice(text)
-	}
-}
-
-func (l told) Tell(text string) {
-	if l.tell != nil {
-		l.tell(text)
-	}
-}
-
-func (l told) Finding(f analyzer.Finding) {
-	if l.finding != nil {
-		l.finding(f)
-	}
-}
-
-func (l told) Ship(v shipment.Event) {
-	if l.ship != nil {
-		l.ship(v)
-	}
-}
+func (l told) Finding(f analyzer.Finding) { l.finding(f) }
