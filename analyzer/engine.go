@@ -63,7 +63,6 @@ type Engine struct {
 	watch   *Watch                        // for others to look at what was observed; nil if nobody does
 	unsure  map[string]bool               // agents, by name, of whose answers some are not known for faults made here
 	faulted *recent.Map[uint64, struct{}] // exchanges with faults in their answers; nil without any
-	parts   *partition                    // nil for the whole
 
 	requestMissed bool // a request was not recorded, or could not be read
 }
@@ -86,7 +85,6 @@ type aspect struct {
 	dialects a2a.Dialects // of a card those of its face of 0.x
 	modern   bool         // a card has the face of 1.0
 	card     bool         // it is a card, or looks like one
-	all      bool         // not only the rules that all parts share
 }
 
 // Counts says how much was looked at.
@@ -129,9 +127,6 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		option(e)
 	}
 	e.start()
-	if e.parts != nil {
-		e.parts.share(e)
-	}
 	e.watch.show(e)
 	return e
 }
@@ -141,7 +136,6 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 func (e *Engine) Step(s capture.Step) []Finding {
 	defer e.watch.begin()()
 	e.found = e.found[:0]
-	e.parts.begin(&s)
 	if lost, ok := s.What.(capture.Lost); ok {
 		e.lost(s.Seq, lost)
 		return nil
@@ -154,7 +148,6 @@ func (e *Engine) Step(s capture.Step) []Finding {
 	if e.done != 0 {
 		if in := e.open[e.done]; in != nil {
 			e.held -= in.size
-			e.parts.forget(in)
 			*in = intake{}
 			e.spare = append(e.spare, in)
 		}
@@ -193,7 +186,6 @@ func (e *Engine) End(live bool) []Finding {
 		e.tellOpen()
 		return nil
 	}
-	e.parts.end()
 	streams := make([]*intake, 0, len(e.open))
 	for _, in := range e.open {
 		if in.x.Stream != nil {
@@ -207,7 +199,7 @@ func (e *Engine) End(live bool) []Finding {
 	for _, in := range streams {
 		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true, At: e.now})
 	}
-	e.observe(&intake{judged: true, home: 1}, &Observation{Kind: CaptureDone, At: e.now})
+	e.observe(&intake{judged: true}, &Observation{Kind: CaptureDone, At: e.now})
 	return e.mergeCovered()
 }
 
@@ -268,8 +260,7 @@ func (e *Engine) observe(in *intake, o *Observation) {
 
 // check runs the rules that want the observation. Findings wait for mergeCovered, which knows all of the step.
 func (e *Engine) check(in *intake, o *Observation) {
-	own, all := e.judges(in)
-	jobs := e.wanted(o, all)
+	jobs := e.wanted(o)
 	if len(jobs) == 0 {
 		return
 	}
@@ -288,10 +279,7 @@ func (e *Engine) check(in *intake, o *Observation) {
 		}
 		broken := len(p.findings) > 0
 		if broken {
-			e.keep(j.number, own)
-		}
-		if !own {
-			continue
+			e.keep(j.number)
 		}
 		if tallies == nil {
 			tallies = e.tally(o.Exchange.Link)
@@ -314,25 +302,20 @@ const maxAlike = 16
 // An alike counts the findings of a rule by severity, up to maxAlike.
 type alike [Error + 1]uint8
 
-// keep takes the findings of the pass, by rule number i, and leaves none in it. Own is false if they are another
-// part's.
-func (e *Engine) keep(i int, own bool) {
+// keep takes the findings of the pass, by rule number i, and leaves none in it.
+func (e *Engine) keep(i int) {
 	for _, f := range e.pass.findings {
 		if n := &e.times[i][f.Severity]; *n < maxAlike {
 			*n++
 			e.found = append(e.found, f)
-			if e.parts != nil {
-				e.parts.own = append(e.parts.own, own)
-			}
 		}
 	}
 	e.pass.findings = e.pass.findings[:0]
 }
 
-// wanted returns the rules that want the observation and can be judged in its dialect and binding: all of them, or
-// those that all parts share.
-func (e *Engine) wanted(o *Observation, all bool) []job {
-	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects, all: all}
+// wanted returns the rules that want the observation and can be judged in its dialect and binding.
+func (e *Engine) wanted(o *Observation) []job {
+	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects}
 	holds := func(i int) bool { return key.dialects.Intersect(e.dialects[i]) == key.dialects }
 	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once
 		key.dialects, key.modern = o.Card.Legacy, o.Card.Modern
@@ -343,16 +326,16 @@ func (e *Engine) wanted(o *Observation, all bool) []job {
 	}
 	list, known := e.wanting[key]
 	if !known {
-		list = e.choose(o.Kind, all, func(i int) bool { return e.rules[i].Bindings.Has(key.binding) && holds(i) })
+		list = e.choose(o.Kind, func(i int) bool { return e.rules[i].Bindings.Has(key.binding) && holds(i) })
 		e.wanting[key] = list
 	}
 	return list
 }
 
-func (e *Engine) choose(kind Kinds, all bool, holds func(rule int) bool) []job {
+func (e *Engine) choose(kind Kinds, holds func(rule int) bool) []job {
 	var list []job
 	for i, r := range e.rules {
-		if r.On&kind != 0 && (all || e.parts.shared[i]) && holds(i) {
+		if r.On&kind != 0 && holds(i) {
 			list = append(list, job{r.Check, r, &e.asks[i], i})
 		}
 	}

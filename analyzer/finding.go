@@ -33,7 +33,6 @@ type Finding struct {
 	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
 	Workflow   Workflow     // to which its exchange belongs, filled by whoever knows it
-	Order      Order        // when it was made, of those that were made in a part; zero for others
 }
 
 // A Workflow is what followed from one request of a user, as far as it is known.

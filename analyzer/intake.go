@@ -32,7 +32,6 @@ type intake struct {
 	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
 	made     faultMade      // by the recorder, because it was told to
 	unheard  bool           // it configures a webhook whose notifications go past the recorder
-	home     int            // the part that it belongs to; 0 as long as nobody has asked
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 

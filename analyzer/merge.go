@@ -62,12 +62,6 @@ func (e *Engine) mergeCovered() []Finding {
 		if covered[i] || e.cards.again(e.exchangeOf(&f), &f) || !e.first(&f, i, taken) {
 			continue
 		}
-		if e.parts != nil {
-			f.Order = e.parts.order(i)
-			if !e.parts.own[i] {
-				continue
-			}
-		}
 		kept = append(kept, f)
 	}
 	return kept

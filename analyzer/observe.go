@@ -108,7 +108,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		return
 	}
 	in.gathered.answered(&a, nil)
-	e.cardIs(x, body)
+	x.card = cardOf(x, body)
 	o := e.message(x, AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
@@ -246,7 +246,6 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 	if o.Dialects.Empty() {
 		o.Dialects = p.Dialects
 	}
-	e.place(in, &p)
 	e.observe(in, o)
 	if x.Agent != "" {
 		// Before 1.0 the agent decides what to send.
@@ -264,8 +263,6 @@ func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
 	switch p.Kind {
 	case a2a.CardPayload:
 		e.card(in, o, p)
-	case a2a.MessagePayload:
-		e.settle(in, ofPayload(p))
 	case a2a.TaskListPayload:
 		base := p.Pointer
 		if p.Value.Kind() == a2a.Object {
@@ -313,7 +310,6 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 		seen.TaskID = in.task // one string for all that is remembered of it
 	}
 	in.saw(seen.TaskID)
-	e.settle(in, conversation{seen.TaskID, seen.ContextID})
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
 	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.Viewer()

@@ -23,7 +23,6 @@ type Result struct {
 	Live      bool            // a capture was still growing: this is what has happened so far
 	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
 	Insecure  bool            // agents of a capture were not verified
-	Portion   Portion         // of a part of one capture; zero for others. See InPart
 }
 
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
@@ -60,9 +59,6 @@ func (r *Result) Add(other *Result) {
 	r.Live = r.Live || other.Live
 	r.Insecure = r.Insecure || other.Insecure
 	r.Crashes = append(r.Crashes, other.Crashes...)
-	if !other.Portion.IsWhole() {
-		r.Portion.Part = other.Portion.Part
-	}
 	r.addCoverage(other.Coverage)
 	r.addCalls(other.Calls)
 	for _, a := range other.Agents {
@@ -209,12 +205,9 @@ func run(
 		for _, f := range findings {
 			f.Capture = info.Name
 			ledger.Add(&f)
-			switch {
-			case each != nil:
+			if each != nil {
 				each(f)
-			case f.Order != (Order{}): // what it revises may be another part's
-				result.Findings = append(result.Findings, f)
-			default:
+			} else {
 				result.take(f)
 			}
 		}
@@ -224,7 +217,6 @@ func run(
 	report(e.End(result.Live))
 	result.Found, result.Critical = ledger.Found, ledger.Critical
 	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
-	result.Portion = e.parts.portion()
 	if info, infoErr := src.Info(ctx); infoErr == nil {
 		result.Note(info)
 	}

@@ -43,18 +43,16 @@ type Verdict struct {
 	Unheard   []Link          // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
-	Part      Part            // that was judged; zero for the whole
 }
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
 // recorder that was killed makes it StatusIncomplete, and a link on which calls failed and none succeeded StatusFailed.
-// Where nobody knows how the calls of a link came out, it is StatusIncomplete too, and so is a part without findings:
-// others may have some.
+// Where nobody knows how the calls of a link came out, it is StatusIncomplete too.
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
-		Insecure: r.Insecure, Part: r.Portion.Part,
+		Insecure: r.Insecure,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	for i := range r.Calls {
@@ -73,8 +71,6 @@ func (r *Result) Verdict(gate Severity) Verdict {
 	switch {
 	case gated:
 		v.Status = StatusFindings
-	case !v.Part.IsWhole():
-		v.Status = StatusIncomplete
 	case v.Judged == 0:
 		v.Status = StatusNothing
 	case v.Lost > 0, len(v.Crashes) > 0:
@@ -91,11 +87,7 @@ func (r *Result) Verdict(gate Severity) Verdict {
 
 // String returns the verdict as one line for people: what was found, and then how the calls came out.
 func (v Verdict) String() string {
-	text := string(v.Status) + ": "
-	if !v.Part.IsWhole() {
-		text += fmt.Sprintf("part %s alone: ", v.Part)
-	}
-	text += v.found()
+	text := string(v.Status) + ": " + v.found()
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
 	}

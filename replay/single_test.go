@@ -78,7 +78,7 @@ func TestSingleRefuses(t *testing.T) {
 	for why, x := range map[string]*capture.Exchange{
 		"no request that could be sent": single("http://a", ""),
 		"where the agent":               single("", "", "GET /x HTTP/1.1"),
-		"is not a path":                    single("http://a", "", "OPTIONS * HTTP/1.1"),
+		"is not a path":                 single("http://a", "", "OPTIONS * HTTP/1.1"),
 		"cannot be decoded":             single("http://a", "x", "POST / HTTP/1.1", "Content-Encoding: gzip"),
 		"invalid agent URL":             single("ftp://a", "", "GET /x HTTP/1.1"),
 	} {

@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 )
 
 // A Recording is a tap in front of an agent, for the length of a test, and what passes through it.
@@ -22,11 +23,8 @@ type Recording struct {
 	options *options
 	agent   *url.URL
 	memory  *capture.Memory
-	sink    capture.Sink
-	record  *proxy.Recorder
-	stop    context.CancelFunc
-	served  chan struct{} // closed when the tap is
-	notices []string      // what the proxy had to say; read when served is closed
+	record  *record.Recording
+	notices []string // what the proxy had to say; read when the tap is closed
 }
 
 const (
@@ -67,41 +65,30 @@ func Tap(t testing.TB, agent string, list ...Option) *Recording {
 
 // start opens the tap.
 func start(agent *url.URL, o *options, test string) (*Recording, error) {
-	r := &Recording{options: o, agent: agent, served: make(chan struct{})}
+	r := &Recording{options: o, agent: agent}
 	r.memory = capture.NewMemory(capture.Info{Name: test, Created: time.Now()})
-	r.sink = redact.New(r.memory, redact.Options{Describer: reading.NewDescriber()})
-	r.record = proxy.NewRecorder(proxy.RecorderOptions{Sink: r.sink})
-	p, err := proxy.New(proxy.Options{
-		Taps:    []proxy.TapSpec{{Name: o.name, Agent: agent, Listen: "127.0.0.1:0"}},
-		Aliases: o.aliases, Recorder: r.record, RootCAs: o.roots, Grace: grace,
-		OnNotice: func(text string) { r.notices = append(r.notices, text) },
+	r.record = record.New(r.memory, record.Options{
+		Proxy: proxy.Options{
+			Taps:    []proxy.TapSpec{{Name: o.name, Agent: agent, Listen: "127.0.0.1:0"}},
+			Aliases: o.aliases, RootCAs: o.roots, Grace: grace,
+			OnNotice: func(text string) { r.notices = append(r.notices, text) },
+		},
+		Redact: redact.Options{Describer: reading.NewDescriber()},
 	})
-	if err != nil {
-		return nil, errors.Join(err, r.close())
+	if err := r.record.Start(); err != nil {
+		return nil, err
 	}
-	r.URL = p.Taps()[0].URL()
-	ctx, stop := context.WithCancel(context.Background())
-	r.stop = stop
-	go func() {
-		defer close(r.served)
-		p.Serve(ctx) //nolint:errcheck // it returns nil
-	}()
+	r.URL = r.record.Taps()[0].URL()
 	return r, nil
-}
-
-// close ends the recording.
-func (r *Recording) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return errors.Join(r.record.Close(ctx), r.sink.Close())
 }
 
 // end closes the tap and judges what has passed.
 func (r *Recording) end(t testing.TB) {
 	t.Helper()
-	r.stop()
-	<-r.served
-	if err := r.close(); err != nil {
+	r.record.CloseTaps()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := r.record.Close(ctx); err != nil {
 		t.Errorf("analyzertest.Tap: record what has passed: %v", err)
 	}
 	if t.Skipped() {

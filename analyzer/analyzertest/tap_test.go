@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/replay/client"
+	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
 )
 
@@ -106,7 +107,7 @@ func TestTapTellsSidesAndGates(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := streamed(t, agent, client.Options{Fault: twice}, test.list...)
+			s := streamed(t, agent, client.Options{Break: fault.Named(twice)}, test.list...)
 			if test.fails {
 				s.wantErrors(t, "["+twice+"] (warning; client ")
 				return

@@ -7,7 +7,6 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report/exchanges"
-	"a2atap/analyzer/report/parts"
 )
 
 // A Report is all that a report can be made of.
@@ -25,8 +24,6 @@ type Report struct {
 	Directions []Direction // between two agents; nil if there are not two
 
 	Traffic *exchanges.Section // the exchanges, for HTML; nil if they are not to be shown
-
-	Part *parts.Judgement // for JSON, where only a part was judged; nil for the whole
 }
 
 // formats are the forms in which a report can be written, by name.

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/report/parts"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -27,9 +26,6 @@ type Document struct {
 	Reports   []Conformance `json:"reports"`
 
 	Directions []Direction `json:"directions,omitempty"` // between two agents
-
-	Shard string           `json:"shard,omitempty"` // the part of the captures that was judged, such as "2/4"
-	Part  *parts.Judgement `json:"part,omitempty"`  // from which, with all others, the whole is put together
 }
 
 // A Finding is one finding as JSON.
@@ -123,10 +119,6 @@ func JSON(w io.Writer, whole *Report) error {
 		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(c)})
 	}
 	doc.Verdict = JSONVerdict(whole)
-	if whole.Part != nil { // what an agent conforms to only the whole shows
-		doc.Shard, doc.Part = r.Portion.String(), whole.Part
-		doc.Reports, doc.Directions = []Conformance{}, nil
-	}
 	return encode(w, doc, "  ")
 }
 

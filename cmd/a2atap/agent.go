@@ -1,43 +1,18 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"os"
-	"os/signal"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/agents"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/refagent"
 )
 
-type agentOptions struct {
-	listen    string
-	fault     string
-	card      string
-	push      bool
-	webhookCA string
-	step      time.Duration
-	auth      string
-	store     string
-	tenants   []string
-	maxTasks  int
-	delay     time.Duration
-	readyFile string
-	remote    bool
-	hosts     []string
-}
-
-func newAgent(e env) *cobra.Command {
-	o := agentOptions{}
+func newAgent(e cli.Env) *cobra.Command {
+	o := agents.Options{}
 	cmd := &cobra.Command{
 		Use:   "agent NAME...",
 		Short: "Run reference agents, correct or with a chosen fault",
@@ -72,136 +47,29 @@ of the address; legacy, if it is among them, has the root and the card there. Th
   a2atap agent spec --store tasks.db --listen 127.0.0.1:9001
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
-		RunE: func(cmd *cobra.Command, args []string) error { return agent(cmd.Context(), e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return agents.Run(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
-	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken; "+
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
+	f.StringVar(&o.Fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken; "+
 		"for one agent")
-	f.StringVar(&o.card, "card", "", "serve the agent card in `FILE`, and do what it says; for one agent")
-	f.BoolVar(&o.push, "push", false, "offer push notifications")
-	f.StringVar(&o.webhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) in addition to the "+
+	f.StringVar(&o.Card, "card", "", "serve the agent card in `FILE`, and do what it says; for one agent")
+	f.BoolVar(&o.Push, "push", false, "offer push notifications")
+	f.StringVar(&o.WebhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) in addition to the "+
 		"system's; needs --push")
-	f.DurationVar(&o.step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
-	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
-		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
+	f.DurationVar(&o.Step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
+	f.StringVar(&o.Auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
+		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+cli.SecretHelp+
 		", as a whole or only TOKEN, PASSWORD and KEY")
-	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
+	f.StringVar(&o.Store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
 		"the agent (default in memory)")
-	f.StringArrayVar(&o.tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
+	f.StringArrayVar(&o.Tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
 		"agents of A2A 1.0")
-	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")
-	f.DurationVar(&o.delay, "delay", 0, "wait `D` before each answer but the card")
-	f.StringVar(&o.readyFile, "ready-file", "",
+	f.IntVar(&o.MaxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")
+	f.DurationVar(&o.Delay, "delay", 0, "wait `D` before each answer but the card")
+	f.StringVar(&o.ReadyFile, "ready-file", "",
 		"write NAME URL to `FILE` once the agent is listening, a line for each agent")
-	f.BoolVar(&o.remote, "allow-remote", false, "allow a listening address that other machines can reach")
-	f.StringArrayVar(&o.hosts, "allow-host", nil, allowHostHelp)
+	f.BoolVar(&o.Remote, "allow-remote", false, "allow a listening address that other machines can reach")
+	f.StringArrayVar(&o.Hosts, "allow-host", nil, cli.AllowHostHelp)
 	return withArgs(cmd, 1, -1)
-}
-
-func agent(ctx context.Context, e env, o agentOptions, names []string) error {
-	if err := o.check(names); err != nil {
-		return err
-	}
-	if o.fault == "list" {
-		return listFaults(e, names[0])
-	}
-	agents, closeAgents, err := o.start(e, names)
-	if err != nil {
-		return err
-	}
-	defer closeAgents()
-	if err := localOnly(o.listen, o.remote); err != nil {
-		return err
-	}
-	allowed, err := parseAllowedHosts(o.hosts)
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := removeReady(o.readyFile); err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", o.listen)
-	if err != nil {
-		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one",
-			strings.Join(names, ", "), o.listen, netCause(err))
-	}
-	var lines strings.Builder
-	for _, a := range agents {
-		fmt.Fprintf(&lines, "%s http://%s%s\n", a.Name(), l.Addr(), a.Path())
-	}
-	io.WriteString(e.Out, lines.String()) // who does not read it can read the ready file
-	if err := writeReady(o.readyFile, lines.String()); err != nil {
-		l.Close()
-		return err
-	}
-	return serve(ctx, l, checkHosts(e, refagent.Mux(agents...), o.listen, l, allowed))
-}
-
-// check refuses flags that make no sense, by themselves or for these agents.
-func (o *agentOptions) check(names []string) error {
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return usage("agent %s is named twice; name each agent once", name)
-		}
-	}
-	switch {
-	case len(names) > 1 && o.fault != "":
-		return usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
-			strings.Join(names, ", "), len(names))
-	case len(names) > 1 && o.card != "":
-		return usage("--card fits one agent, and %s are %d; start the one with the card by itself",
-			strings.Join(names, ", "), len(names))
-	case o.webhookCA != "" && !o.push:
-		return usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
-	case o.maxTasks < 0:
-		return usage("--max-tasks %d: use a number above 0", o.maxTasks)
-	case o.delay < 0:
-		return usage("--delay %v: use a time above 0", o.delay)
-	}
-	return nil
-}
-
-// serve serves HTTP until the context ends, then closes open connections, streams included.
-func serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	server.Close()
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-func listFaults(e env, name string) error {
-	if _, err := refagent.New(name, refagent.Options{}); err != nil {
-		return usage("%w", err)
-	}
-	for _, f := range refagent.Faults(name) {
-		if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// netCause strips the prefix that package net adds to an error: the caller's message says it already.
-func netCause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		err = op.Err
-	}
-	var sys *os.SyscallError
-	if errors.As(err, &sys) {
-		err = sys.Err
-	}
-	return err
 }

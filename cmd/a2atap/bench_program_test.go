@@ -18,7 +18,7 @@ import (
 )
 
 // program returns a way as a program.
-func (w *way) program() *program { return &program{addr: w.addr, command: w.command} }
+func (w *way) program() *process { return &process{addr: w.addr, command: w.command} }
 
 // buildProgram builds a2atap as users have it and returns its path.
 func buildProgram(b *testing.B) string {
@@ -29,8 +29,8 @@ func buildProgram(b *testing.B) string {
 	return path
 }
 
-// A program is a proxy that runs as a process of its own, seen from outside.
-type program struct {
+// A process is a proxy that runs as a process of its own, seen from outside.
+type process struct {
 	addr     string
 	command  *exec.Cmd
 	output   *bufio.Reader // of a2atap; nil for nginx
@@ -38,8 +38,8 @@ type program struct {
 }
 
 // startRecord starts "a2atap record", with everything that it does unless it is told otherwise.
-func startRecord(b *testing.B, path, agent, folder string) *program {
-	p := &program{messages: &bytes.Buffer{}}
+func startRecord(b *testing.B, path, agent, folder string) *process {
+	p := &process{messages: &bytes.Buffer{}}
 	p.command = exec.Command(path, "record", "--agent", "booker=http://"+agent+"/rpc",
 		"-o", filepath.Join(folder, "c.a2atap"), "--format", "json", "--quiet")
 	p.command.Env = append(os.Environ(), "HOME="+folder, "XDG_CONFIG_HOME="+folder)
@@ -68,7 +68,7 @@ var notRecorded = regexp.MustCompile(`NOT recorded: ([0-9,]+) exchange`)
 
 // stop ends the program. It returns how many exchanges it did not record; findings are an error, since the traffic has
 // no fault.
-func (p *program) stop(b *testing.B) (lost int) {
+func (p *process) stop(b *testing.B) (lost int) {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		b.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (p *program) stop(b *testing.B) (lost int) {
 }
 
 // processes returns the process of the program, and those that it has started.
-func (p *program) processes() ([]int, error) {
+func (p *process) processes() ([]int, error) {
 	pid := p.command.Process.Pid
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *program) processes() ([]int, error) {
 const clockTick = 10 * time.Millisecond
 
 // cpu returns the processor time that the program has used so far, in steps of 10 ms.
-func (p *program) cpu(b *testing.B) (used time.Duration) {
+func (p *process) cpu(b *testing.B) (used time.Duration) {
 	pids, err := p.processes()
 	if err != nil {
 		b.Fatal(err)
@@ -148,7 +148,7 @@ func (p *program) cpu(b *testing.B) (used time.Duration) {
 
 // settle waits until the program has done what it still had to do after a load, and returns the processor time that it
 // has used so far.
-func (p *program) settle(b *testing.B) time.Duration {
+func (p *process) settle(b *testing.B) time.Duration {
 	const quiet = 200 * time.Millisecond
 	used := p.cpu(b)
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -166,7 +166,7 @@ func (p *program) settle(b *testing.B) time.Duration {
 
 // memory returns the proportional set size in bytes: all resident pages, mapped files included, shared ones by their
 // part.
-func (p *program) memory() (size int64, err error) {
+func (p *process) memory() (size int64, err error) {
 	pids, err := p.processes()
 	if err != nil {
 		return 0, err

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -145,7 +147,7 @@ func relayWay(agent string) (string, func() (wayReport, error), error) {
 	return l.Addr().String(), func() (wayReport, error) { return wayReport{}, l.Close() }, nil
 }
 
-// storeWay is startRecording without the rules, and where described is false without redaction.
+// storeWay is recorder.Start without the rules, and where described is false without redaction.
 func storeWay(agent, path string, described bool) (string, func() (wayReport, error), error) {
 	store, err := bolt.Open(path, bolt.Options{})
 	if err != nil {
@@ -175,20 +177,20 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 const benchStream = "BENCHWAY_STREAM"
 
 func recordWay(agent, path, stream string) (string, func() (wayReport, error), error) {
-	o := recordingOptions{output: path, taps: []proxy.TapSpec{benchTap(agent)}}
+	o := recorder.Options{Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}}}
 	if stream != "" {
 		address, err := fleet.ParseAddress(stream)
 		if err != nil {
 			return "", nil, err
 		}
-		o.ship = &shipTo{address: address, options: fleet.ShipOptions{Host: "bench", Tool: "bench"}}
+		o.Ship = &shipment.To{Address: address, Options: fleet.ShipOptions{Host: "bench", Tool: "bench"}}
 	}
-	r, err := startRecording(o)
+	r, err := recorder.Start(o)
 	if err != nil {
 		return "", nil, err
 	}
-	return r.proxy.Taps()[0].Addr(), func() (wayReport, error) {
-		result, stats, err := r.stop()
+	return r.Taps()[0].Addr(), func() (wayReport, error) {
+		result, stats, err := r.Stop()
 		if err != nil {
 			return wayReport{}, err
 		}

@@ -1,16 +1,18 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 )
 
-func newCA(e env) *cobra.Command {
+func newCA(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ca",
 		Short: "Show the certificate authority with which the forward proxy intercepts TLS",
@@ -28,7 +30,7 @@ authority, which must then be installed again.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return choose("command ca", args[0], commandNames(cmd)...)
+			return cli.Choose("command ca", args[0], commandNames(cmd)...)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -37,14 +39,14 @@ authority, which must then be installed again.`,
 			Use:     "show",
 			Short:   "Print subject, validity, fingerprint and files of the authority",
 			Example: "  a2atap ca show",
-			RunE:    func(*cobra.Command, []string) error { return withAuthority(e, showAuthority) },
+			RunE:    func(*cobra.Command, []string) error { return trust.With(e, trust.Show) },
 		}, 0, 0),
 		withArgs(&cobra.Command{
 			Use:     "path",
 			Short:   "Print the path of the certificate that clients must trust",
 			Example: "  a2atap ca path",
 			RunE: func(*cobra.Command, []string) error {
-				return withAuthority(e, func(e env, a *ca.Authority) error {
+				return trust.With(e, func(e cli.Env, a *ca.Authority) error {
 					_, err := fmt.Fprintln(e.Out, a.CertificateFile())
 					return err
 				})
@@ -57,25 +59,7 @@ authority, which must then be installed again.`,
 	return cmd
 }
 
-func withAuthority(e env, do func(env, *ca.Authority) error) error {
-	authority, err := openAuthority(e)
-	if err != nil {
-		return err
-	}
-	return do(e, authority)
-}
-
-func showAuthority(e env, a *ca.Authority) error {
-	const date = "2006-01-02"
-	c := a.Certificate()
-	_, err := fmt.Fprintf(e.Out, "subject      %s\nvalid        %s to %s\nSHA-256      %s\n"+
-		"certificate  %s\nkey          %s\n",
-		c.Subject, c.NotBefore.UTC().Format(date), c.NotAfter.UTC().Format(date), a.Fingerprint(), a.CertificateFile(),
-		a.KeyFile())
-	return err
-}
-
-func newCAEnv(e env) *cobra.Command {
+func newCAEnv(e cli.Env) *cobra.Command {
 	var forward string
 	cmd := &cobra.Command{
 		Use:   "env",
@@ -88,35 +72,57 @@ programs on macOS and Windows and browsers ignore these variables: ca install pr
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := proxy.ParseForward(forward)
 			if err != nil {
-				return usage("%w", err)
+				return cli.Usage("%w", err)
 			}
-			return withAuthority(e, func(e env, a *ca.Authority) error { return printSettings(e, a, listen) })
+			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintSettings(e, a, listen) })
 		},
 	}
 	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
 	return withArgs(cmd, 0, 0)
 }
 
-// shellTrust writes the files for programs that are not started by run.
-func shellTrust(e env, a *ca.Authority) (trustFiles, error) {
-	files := trustFor(a)
-	err := writeTrust(e, a, files)
-	if errors.Is(err, ca.ErrNoRoots) {
-		e.tell("%v; programs that use it trust no other authority", err)
-		return files, nil
+func newCAInstall(e cli.Env) *cobra.Command {
+	forward := ""
+	cmd := &cobra.Command{
+		Use:   "install [CLIENT...]",
+		Short: "Print the commands that make clients trust the authority",
+		Long: `Install prints, for each kind of client, the commands with which it uses the forward proxy and trusts its
+authority: for a shell, or for the system's store. It runs none of them, and changes nothing but the bundle of
+authorities that some of them name, which it writes beside the authority. run sets all of this for its program by
+itself.
+
+CLIENT is ` + strings.Join(trust.InstallWords(), ", ") + `; without one, all are printed.
+
+Anybody with the key of the authority (see ca show) can pretend to be any host to clients that trust it: prefer the
+settings of a single program to the system's store, and undo them afterwards.`,
+		Example: `  a2atap ca install
+  a2atap ca install node --forward 7080
+  eval "$(a2atap ca install python)" && python planner.py`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			listen, err := proxy.ParseForward(forward)
+			if err != nil {
+				return cli.Usage("%w", err)
+			}
+			for _, word := range args {
+				if err := cli.Choose("client", word, trust.InstallWords()...); err != nil {
+					return err
+				}
+			}
+			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintInstallations(e, a, listen, args) })
+		},
 	}
-	return files, err
+	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	return withArgs(cmd, 0, len(trust.Installations))
 }
 
-func printSettings(e env, a *ca.Authority, listen string) error {
-	files, err := shellTrust(e, a)
-	if err != nil {
-		return err
-	}
-	for _, s := range settings("http://"+listen, a, files, e.Getenv) {
-		if _, err := fmt.Fprintln(e.Out, s.shellLine()); err != nil {
-			return err
-		}
-	}
-	return nil
+func newCARotate(e cli.Env) *cobra.Command {
+	return withArgs(&cobra.Command{
+		Use:   "rotate",
+		Short: "Make a new authority in the place of the present one",
+		Long: `Rotate makes a new certificate authority, for when the present one has expired, or its key may be known to
+somebody else. The former one is kept beside it under the time of the rotation. Recorders that run go on with the former
+one; those that start from now on use the new one, which clients must then trust. What has to be done again is printed.`,
+		Example: "  a2atap ca rotate",
+		RunE:    func(*cobra.Command, []string) error { return trust.Rotate(e) },
+	}, 0, 0)
 }

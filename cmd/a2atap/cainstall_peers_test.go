@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/outbound"
@@ -79,42 +82,42 @@ func TestInstalledAuthority(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// Each has a recording of its own: who has rejected our certificate is tunnelled from then on.
-			r, err := startRecording(recordingOptions{
-				output: filepath.Join(t.TempDir(), "c.a2atap"), reach: &outbound.Dialer{Roots: roots},
-				forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+			r, err := recorder.Start(recorder.Options{
+				Output: filepath.Join(t.TempDir(), "c.a2atap"), Reach: &outbound.Dialer{Roots: roots},
+				Proxy: proxy.Options{Forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if _, _, err := r.stop(); err != nil {
+				if _, _, err := r.Stop(); err != nil {
 					t.Error(err)
 				}
 			}()
-			addr := r.proxy.Forward().Addr()
+			addr := r.Forward().Addr()
 			without := "export HTTPS_PROXY=http://" + addr + "\n"
 			if c.command[0] == "java" {
 				without = "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=127.0.0.1 -Dhttp.nonProxyHosts= -Dhttps.proxyPort=" +
 					addr[strings.LastIndexByte(addr, ':')+1:] + "'\n"
 			}
 			var lines bytes.Buffer
-			e := env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-			err = printSettings(e, authority, addr)
+			e := cli.Env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+			err = trust.PrintSettings(e, authority, addr)
 			if c.word != "" {
 				lines.Reset()
-				err = printInstallations(e, authority, addr, []string{c.word})
+				err = trust.PrintInstallations(e, authority, addr, []string{c.word})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := r.passed.opened.Load()
+			before, _ := r.Passed()
 			if out, err := fetch(t, lines.String(), c.command, agent.URL); err != nil ||
 				!strings.Contains(out, "the agent's word") {
 				t.Errorf("with\n%s%v\n%s", lines.String(), err, out)
 			}
-			for r.passed.opened.Load() == before {
+			for opened(r) == before {
 				select {
-				case <-r.passed.changed:
+				case <-r.Changed():
 				case <-time.After(tooLong):
 					t.Fatal("it went round the proxy")
 				}
@@ -150,4 +153,9 @@ func peersPython(t *testing.T) string {
 		dir = filepath.Join(cache, "a2atap-peers")
 	}
 	return filepath.Join(dir, "py1", "bin", "python")
+}
+
+func opened(r *recorder.Recording) int64 {
+	n, _ := r.Passed()
+	return n
 }

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -26,14 +27,14 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	agent := &cannedAgent{answers: make(map[string]string)}
 	go agent.serve(plain)
 	w := &sowing{path: filepath.Join(t.TempDir(), "c.a2atap"), sown: sown{basic: make(map[string]int)}}
-	r, err := startRecording(recordingOptions{output: w.path, taps: []proxy.TapSpec{{
+	r, err := recorder.Start(recorder.Options{Output: w.path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{
 		Name: "a", Agent: &url.URL{Scheme: "http", Host: plain.Addr().String()}, Listen: "127.0.0.1:0",
-	}}})
+	}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stopped(t, r)
-	tap := r.proxy.Taps()[0].Addr()
+	tap := r.Taps()[0].Addr()
 	all := agent.add(w.sendings("x", "", tap))
 	card, named := all[len(all)-2], all[len(all)-1]
 	dial := func() (net.Conn, error) { return net.Dial("tcp", tap) }
@@ -44,7 +45,10 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	src, ok := hideNamed(t.Context(), reader).(hiddenReader)
+	src, ok := source.Hide(t.Context(), reader).(interface {
+		capture.Source
+		Learn(ctx context.Context)
+	})
 	if !ok {
 		t.Fatal("a capture that grows is shown as it is")
 	}
@@ -54,9 +58,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 		if err := src.Wait(ctx, arrival); err != nil {
 			t.Fatalf("the card has come, and what it names is shown: %v", err)
 		}
-		src.mu.Lock()
-		src.learned = time.Time{} // a second has passed
-		src.mu.Unlock()
+		src.Learn(ctx) // as after a second
 		x, err := src.Exchange(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // collect is a program that scripts run. Given a file of OTLP JSON lines it prints its spans, a line for each. Given a
@@ -49,7 +51,7 @@ func collect() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ready := fmt.Sprintf("collector http://%s\n", l.Addr())
-	if err := writeReady(os.Args[1], ready); err != nil {
+	if err := cli.WriteReady(os.Args[1], ready); err != nil {
 		fatal("say that I am here: ", err)
 	}
 	<-signals

@@ -77,7 +77,7 @@ func BenchmarkCost(b *testing.B) {
 	began, busy, self := time.Now(), machineBusy(b), cpuUsed()
 	for b.Loop() {
 		folder := b.TempDir()
-		both := []*program{startNginx(b, o.addr, folder).program(), startRecord(b, path, o.addr, folder)}
+		both := []*process{startNginx(b, o.addr, folder).program(), startRecord(b, path, o.addr, folder)}
 		rounds := []*costRound{newCostRound(), newCostRound()}
 		for k, l := range costLoads {
 			for i := range both {
@@ -101,7 +101,7 @@ func BenchmarkCost(b *testing.B) {
 func newCostRound() *costRound { return &costRound{cells: make(map[string]*cell)} }
 
 // runCost puts a load on a program, and waits until that has done all that it brought.
-func runCost(b *testing.B, o *origin, p *program, l costLoad) *cell {
+func runCost(b *testing.B, o *origin, p *process, l costLoad) *cell {
 	c := &cell{length: l.length}
 	c.cpu = -p.settle(b)
 	before := memory(b, p)
@@ -113,7 +113,7 @@ func runCost(b *testing.B, o *origin, p *program, l costLoad) *cell {
 	return c
 }
 
-func memory(b *testing.B, p *program) int64 {
+func memory(b *testing.B, p *process) int64 {
 	size, err := p.memory()
 	if err != nil {
 		b.Error(err) // another goroutine than the benchmark's may ask

@@ -1,29 +1,13 @@
 package main
 
 import (
-	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"net"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/report"
-	"a2atap/proxy"
-	"a2atap/replay/refagent"
-	"a2atap/tui/print"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/demo"
 )
 
-// demoFault is the rule that the demo's agent for flights breaks.
-const demoFault = "stream-closed-on-terminal"
-
-func newDemo(e env) *cobra.Command {
+func newDemo(e cli.Env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -33,154 +17,9 @@ agent planner, which asks hotels, and is told by a webhook what came of that, an
 its task has ended. Demo prints what the request has caused as a tree, a ladder diagram of the traffic, the finding, and
 the commands to look closer.`,
 		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, output) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return demo.Run(cmd.Context(), e, output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "",
 		"write the capture to `FILE` (default demo.a2atap in a temporary directory)")
 	return withArgs(cmd, 0, 0)
-}
-
-func demo(ctx context.Context, e env, output string) error {
-	if output == "" {
-		dir, err := os.MkdirTemp("", "a2atap-demo-")
-		if err != nil {
-			return fmt.Errorf("make a directory for the capture: %w", err)
-		}
-		output = filepath.Join(dir, "demo.a2atap")
-	} else if _, err := os.Stat(output); err == nil {
-		return fmt.Errorf("demo into %s: the file already exists; remove it or choose another with -o", output)
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	var planner demoPlanner
-	var taps []proxy.TapSpec
-	for _, agent := range []struct {
-		name    string
-		options refagent.Options
-	}{
-		{"planner", refagent.Options{Work: planner.plan}},
-		{"flights", refagent.Options{Fault: demoFault}},
-		{"hotels", refagent.Options{Push: true, Work: bookRoom}},
-	} {
-		a, err := startDemoAgent(agent.name, agent.options)
-		if err != nil {
-			return err
-		}
-		defer a.stop()
-		taps = append(taps, a.tap)
-	}
-	key := make([]byte, 32)
-	rand.Read(key)
-	r, err := startRecording(recordingOptions{output: output, taps: taps, webhooks: &proxy.WebhookSpec{Key: key}})
-	if err != nil {
-		return err
-	}
-	reached := make(map[string]string)
-	for _, t := range r.proxy.Taps() {
-		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
-		reached[t.Name()] = t.URL()
-	}
-	planner.flights, planner.hotels = reached["flights"], reached["hotels"]
-	trafficErr := askPlanner(ctx, reached["planner"])
-	result, _, err := r.stop()
-	if trafficErr != nil {
-		return fmt.Errorf("send through the taps: %w", trafficErr)
-	}
-	if err != nil {
-		return err
-	}
-	return showDemo(ctx, e, output, result)
-}
-
-// showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
-func showDemo(ctx context.Context, e env, output string, result *analyzer.Result) error {
-	src, err := openCapture(e, output)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	j, err := e.judge(ctx, "demo", output, src, false)
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	tree := newTreePrinter(e.Out, e.colours(e.Out), columnsOf(e.Out))
-	if tree.links, err = j.AllLinks(ctx); err != nil {
-		return err
-	}
-	ladder := &ladderPrinter{p: print.New(e.Out, columnsOf(e.Out), e.printTheme())}
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return err
-		}
-		one := &shown{x: x}
-		if one.row, err = j.Row(ctx, x.Seq); err != nil {
-			return err
-		}
-		if one.facts, err = j.Facts(ctx, x, one.row); err != nil {
-			return err
-		}
-		if err := errors.Join(tree.print(one), ladder.print(one)); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(e.Out, "\nWhat the request of traveller has caused:")
-	if err := tree.end(); err != nil {
-		return err
-	}
-	fmt.Fprintln(e.Out)
-	if err := ladder.end(); err != nil {
-		return err
-	}
-	fmt.Fprintln(e.Out)
-	fmt.Fprint(e.Out, report.Findings(result.Findings, e.paintReport(e.Out)))
-	if strings.ContainsAny(output, shellSigns) {
-		output = quote(output)
-	}
-	fmt.Fprintln(e.Out, "\nWhat to look at next:")
-	for _, next := range [][]string{
-		{"rules", demoFault},
-		{"tui", output},
-		{"show", output, "--format", "tree"},
-		{"show", output, "--format", "ladder"},
-		{"show", output, "--format", "transcript", "--filter", "'rule:" + demoFault + "'"},
-		{"check", output},
-		{"check", output, "--format", "html", "-o", "report.html"},
-	} {
-		fmt.Fprintln(e.Out, "  "+e.program()+" "+strings.Join(next, " "))
-	}
-	printVerdict(e, "demo", result.Verdict(analyzer.Error))
-	return nil
-}
-
-// A demoAgent is a running reference agent, and the tap to open in front of it.
-type demoAgent struct {
-	tap  proxy.TapSpec
-	stop func()
-}
-
-func startDemoAgent(name string, o refagent.Options) (*demoAgent, error) {
-	o.StepTime = 20 * time.Millisecond
-	a, err := refagent.New("spec", o)
-	if err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		a.Close()
-		return nil, fmt.Errorf("listen for agent %s: %w", name, netCause(err))
-	}
-	spec, err := proxy.ParseTap(name + "=http://" + l.Addr().String() + a.Path())
-	if err != nil {
-		a.Close()
-		l.Close()
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		serve(ctx, l, a) //nolint:errcheck // it ends with the context
-	}()
-	return &demoAgent{tap: spec, stop: func() { cancel(); <-ended; a.Close() }}, nil
 }

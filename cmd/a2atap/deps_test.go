@@ -1,8 +1,10 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +50,9 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/recording", "a2atap/proxy/capture/bolt", "the recorder writes to a Sink, whichever that is"},
 	{"a2atap/proxy/recording", "a2atap/proxy/capture/redact", "the recorder writes to a Sink, whichever that is"},
 	{"a2atap/proxy", "a2atap/proxy/capture/open", "the proxy records, and reads no files"},
+	{"a2atap/proxy", "a2atap/proxy/record", "the proxy writes to a Sink, whichever that is"},
+	{"a2atap/proxy/record", "a2atap/proxy/capture/bolt", "what is recorded goes to a Sink, whichever that is"},
+	{"a2atap/proxy/record", "a2atap/proxy/capture/open", "the proxy records, and reads no files"},
 	{"a2atap/proxy", "a2atap/proxy/fleet", "what travels between machines is read from the capture, never from traffic"},
 	{"a2atap/analyzer/...", "a2atap/proxy/fleet/...", "judging works on any Source"},
 	{"a2atap/replay/...", "a2atap/proxy/fleet/...", "replay works on any Source"},
@@ -72,13 +77,12 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/report", "a2atap/analyzer/rules/...", "a report prints findings of any rules"},
 	{"a2atap/analyzer/report/junit", "a2atap/...", "cases are written, whatever they are about"},
 	{"a2atap/analyzer/report/exchanges", "a2atap/analyzer/report", "a part of a page knows no other part"},
-	{"a2atap/analyzer/report/parts", "a2atap/analyzer/report", "what travels between programs knows no form for people"},
-	{"a2atap/analyzer/report/parts", "a2atap/analyzer/rules/...", "parts are put together by any rules"},
 	{"a2atap/analyzer/report/svg", "a2atap/proxy/...", "what is drawn is plain data, whatever it stands for"},
 	{"a2atap/analyzer/report/svg", "a2atap/analyzer/sequence", "what is drawn is plain data, whatever it stands for"},
 	{"a2atap/analyzer/sequence", "a2atap/analyzer/report/...", "what arrows there are does not depend on who draws them"},
 	{"a2atap/analyzer/rules/rule", "a2atap/analyzer/rules/...", "what the families share knows none of them"},
-	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"}, // but see excepted
+	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"},        // but see excepted
+	{"a2atap/analyzer/...", "a2atap/proxy/record", "judging works on a capture from anywhere"}, // but see excepted
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/open", "judging works on any Source"},
@@ -152,7 +156,17 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/tui/chart", "a2atap/tui/load", "what is drawn is given, and never read"},
 	{"a2atap/tui/print", "a2atap/tui/panel", "commands print without a screen"},
 	{"a2atap/...", "a2atap/tui/tuitest", "it is for tests"},
-	{"a2atap/...", "a2atap/cmd/...", "wiring is wired by nobody"},
+	{"a2atap/proxy/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/analyzer/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/replay/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/tui/...", "a2atap/cmd/...", "what commands share is for commands"},
+	{"a2atap/cmd/internal/source", "a2atap/cmd/internal/judged", "what is opened need not be judged"},
+	{"a2atap/cmd/internal/source", "a2atap/cmd/internal/present", "who opens does not print"},
+	{"a2atap/cmd/internal/judged", "a2atap/cmd/internal/present", "what judging comes to is printed by others"},
+	{"a2atap/cmd/internal/present", "a2atap/cmd/internal/source", "who prints is given what there is to print"},
+	{"a2atap/cmd/internal/recorder", "a2atap/cmd/internal/present", "who records tells a listener, whoever prints"},
+	{"a2atap/cmd/internal/recorder", "a2atap/cmd/internal/inspector", "recording works without a screen"},
+	{"a2atap/cmd/internal/cli", "a2atap/cmd/...", "environment and flags are what all other packages of commands stand on"},
 	{"a2atap/...", "a2atap/replay/peers", "the official SDKs are peers in tests only: one reading must not judge itself"},
 	{"a2atap/proxy/...", "net/http/httputil", "it cuts off answers of agents that answer at once"},
 }
@@ -162,6 +176,10 @@ var excepted = []struct{ from, to, why string }{
 	{"a2atap/proxy/jsondoc", "a2atap/proxy/safetext", "what it had of that is asked for under its old names"},
 	{
 		"a2atap/analyzer/analyzertest", "a2atap/proxy",
+		"it is a harness on top of both: it records the traffic of a test, and then judges what was recorded",
+	},
+	{
+		"a2atap/analyzer/analyzertest", "a2atap/proxy/record",
 		"it is a harness on top of both: it records the traffic of a test, and then judges what was recorded",
 	},
 	{
@@ -306,6 +324,39 @@ func TestFamiliesStandAlone(t *testing.T) {
 	}
 	if families == 0 {
 		t.Fatal("go list names no families")
+	}
+}
+
+// Main is a switchboard: a file for each command, which has its help and its flags and makes one call. What a command does
+// is in a package below cmd/internal, none of which has more files than one can keep in mind.
+func TestMainIsASwitchboard(t *testing.T) {
+	const mostLines, mostFiles = 4000, 40
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(text), "\n")
+	}
+	if lines == 0 || lines > mostLines {
+		t.Errorf("main has %d lines, and may have %d", lines, mostLines)
+	}
+	folders, err := filepath.Glob("../internal/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%d packages below cmd/internal, %v", len(folders), err)
+	}
+	for _, folder := range folders {
+		if files, err := filepath.Glob(filepath.Join(folder, "*.go")); err != nil || len(files) > mostFiles {
+			t.Errorf("%s has %d files, and may have %d: %v", folder, len(files), mostFiles, err)
+		}
 	}
 }
 

@@ -1,33 +1,17 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture"
-	"a2atap/replay/compare"
-	"a2atap/replay/diff"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/differ"
 	"a2atap/replay/report"
 )
 
-type diffOptions struct {
-	agents     []string
-	filter     string
-	profile    string
-	noise      noiseFlags
-	format     string
-	output     string
-	allowEmpty bool
-}
-
-func newDiff(e env) *cobra.Command {
-	o := diffOptions{}
+func newDiff(e cli.Env) *cobra.Command {
+	o := differ.Options{}
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare two captures of the same workflow",
@@ -46,130 +30,17 @@ compared, or a capture lost traffic.`,
   a2atap diff before.a2atap after.a2atap --agent booker=booker2 --profile shape
   a2atap diff before.a2atap after.a2atap --ignore GetTask:/metadata/took --noise noise.txt
   a2atap diff before.a2atap after.a2atap --filter op:SendMessage --format json | jq .verdict`,
-		RunE: func(cmd *cobra.Command, args []string) error { return diffCaptures(cmd.Context(), e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return differ.Run(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.agents, "agent", nil,
+	f.StringArrayVar(&o.Agents, "agent", nil,
 		"compare what went to the agent `NAME[=OTHER]`, which is called OTHER in B; repeatable")
-	f.StringVar(&o.filter, "filter", "", "compare the exchanges that match `EXPR`")
-	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
-	o.noise.register(f)
-	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
-	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
-	e.readsFleets(f, nil)
+	f.StringVar(&o.Filter, "filter", "", "compare the exchanges that match `EXPR`")
+	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
+	o.Noise.Register(f)
+	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
+	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
+	o.From.Register(f, nil)
 	return withArgs(cmd, 2, 2)
-}
-
-func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) error {
-	options, err := o.diff()
-	if err != nil {
-		return err
-	}
-	if err := notOver(o.output, names...); err != nil {
-		return err
-	}
-	if names[0] == "-" && names[1] == "-" {
-		return usage("diff: only one of two captures can be standard input")
-	}
-	var sources [2]capture.Source
-	for i, name := range names {
-		src, err := openCapture(e, name)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		sources[i] = e.withProgress(ctx, "diff "+name, src)
-	}
-	if options.KeepWas, err = o.chooser(ctx, e, names[0], sources[0], func(name string) string { return name }); err != nil {
-		return fmt.Errorf("diff %s: %w", names[0], err)
-	}
-	options.KeepNow, err = o.chooser(ctx, e, names[1], sources[1], func(name string) string { return options.Agents[name] })
-	if err != nil {
-		return fmt.Errorf("diff %s: %w", names[1], err)
-	}
-	options.Sides = sidesOf(names)
-	options.Rules = nil // what they find is known
-	if options.FoundWas, err = e.foundIn(ctx, "diff", names[0], sources[0]); err != nil {
-		return fmt.Errorf("diff %s: %w", names[0], err)
-	}
-	if options.FoundNow, err = e.foundIn(ctx, "diff", names[1], sources[1]); err != nil {
-		return fmt.Errorf("diff %s: %w", names[1], err)
-	}
-	r, err := diff.Run(ctx, sources[0], sources[1], options)
-	if err != nil {
-		return fmt.Errorf("diff %s %s: %w", names[0], names[1], err)
-	}
-	r.Tool = report.Tool(tool())
-	err = writeOutput(e, o.output, func(w io.Writer) error { return report.Write(w, o.format, r) })
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.Err, "diff: %s\n", r.Verdict())
-	switch {
-	case len(r.Differences) > 0:
-		return &exit{code: exitFindings}
-	case !r.Same() && !o.allowEmpty:
-		return &exit{code: exitInconclusive}
-	}
-	return nil
-}
-
-// diff turns flags into what the package takes, but for the choice of exchanges.
-func (o *diffOptions) diff() (diff.Options, error) {
-	out := diff.Options{Rules: rules.All, Agents: map[string]string{}, Late: o.noise.tolerance}
-	if err := choose("format", o.format, report.Formats()...); err != nil {
-		return out, err
-	}
-	for _, text := range o.agents {
-		was, now, found := strings.Cut(text, "=")
-		if !found {
-			now = was
-		}
-		for _, name := range []string{was, now} {
-			if !agentName.MatchString(name) {
-				return out, usage("--agent %q: write NAME, or NAME=OTHER for an agent that is called OTHER in B", text)
-			}
-		}
-		if out.Agents[was] != "" {
-			return out, usage("--agent %s is given twice", was)
-		}
-		out.Agents[was] = now
-	}
-	var err error
-	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
-		return out, usage("--profile: %w", err)
-	}
-	out.Noise, err = o.noise.rules()
-	return out, err
-}
-
-// chooser returns which exchanges of a capture are compared. Name says what an agent of --agent is called in it.
-func (o *diffOptions) chooser(
-	ctx context.Context, e env, file string, src capture.Source, name func(string) string,
-) (func(*capture.Exchange) bool, error) {
-	keep, err := parseSelection(o.filter, "")
-	if err != nil {
-		return nil, err
-	}
-	matches, err := keep.chooser(ctx, e, "diff", file, src)
-	if err != nil || len(o.agents) == 0 {
-		return matches, err
-	}
-	chosen := map[string]bool{}
-	for _, text := range o.agents {
-		was, _, _ := strings.Cut(text, "=")
-		chosen[name(was)] = true
-	}
-	return func(x *capture.Exchange) bool { return chosen[x.Agent.Name] && matches(x) }, nil
-}
-
-// sidesOf returns what the captures are called in a report: their files without the ending, where that tells them
-// apart.
-func sidesOf(names []string) report.Sides {
-	short := func(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }
-	if a, b := short(names[0]), short(names[1]); a != b && a != "-" && b != "-" && a != "" && b != "" {
-		return report.Sides{Was: a, Now: b}
-	}
-	return report.Sides{Was: "A", Now: "B"}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/cmd/internal/present"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -15,14 +16,13 @@ func TestDifferencesInColours(t *testing.T) {
 		Sent: 1, Differing: 1,
 		Lines: []report.Line{{Exchange: 1, Live: 2, Operation: "GetTask", Task: "\x1b[2Jt", Status: report.Differing}},
 		Differences: []compare.Difference{{
-			Kind: compare.DifferentState, Exchange: 1, Live: 2, Place: "1.response.body#/result", Want: "completed",
-			Got:     "failed",
+			Kind: compare.DifferentState, Exchange: 1, Live: 2, Place: "1.response.body#/result", Want: "completed", Got: "failed",
 			Changes: []compare.Change{{Pointer: "/result/status/state", Was: `"completed"`, Now: "\"\x1b[31mfailed\""}},
 		}},
 	}
 	text := func(colours bool) string {
 		var b strings.Builder
-		if err := writeDifferences(&b, "text", r, colours); err != nil {
+		if err := present.WriteDifferences(&b, "text", r, colours); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

@@ -1,25 +1,14 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/report"
-	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/fleet"
-	"a2atap/proxy/jsondoc"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/doctor"
 )
 
-func newDoctor(e env) *cobra.Command {
-	o := doctorOptions{}
+func newDoctor(e cli.Env) *cobra.Command {
+	o := doctor.Options{}
 	cmd := &cobra.Command{
 		Use:   "doctor CAPTURE",
 		Short: "Check a capture's files for damage",
@@ -39,198 +28,11 @@ repaired, and something is missing.`,
 		Example: `  a2atap doctor c.a2atap
   a2atap doctor c.a2atap --format json
   a2atap doctor c.a2atap --repair -o whole.a2atap`,
-		RunE: func(cmd *cobra.Command, args []string) error { return doctor(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return doctor.Run(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json")
-	f.BoolVar(&o.repair, "repair", false, "record what can be read of a damaged capture into a new one")
-	f.StringVarP(&o.output, "output", "o", "", "with --repair: the new capture `FILE` (default NAME.repaired.a2atap)")
+	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text or json")
+	f.BoolVar(&o.Repair, "repair", false, "record what can be read of a damaged capture into a new one")
+	f.StringVarP(&o.Output, "output", "o", "", "with --repair: the new capture `FILE` (default NAME.repaired.a2atap)")
 	return withArgs(cmd, 1, 1)
-}
-
-type doctorOptions struct {
-	format string
-	repair bool
-	output string
-}
-
-func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
-	if err := choose("format", o.format, "text", "json"); err != nil {
-		return err
-	}
-	if o.output != "" && !o.repair {
-		return usage("-o names the capture that --repair makes; add --repair")
-	}
-	if name == "-" || isText(name) || likeAnAddress.MatchString(name) || fleet.IsAddress(name) {
-		return usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
-			displayName(name))
-	}
-	p := &progress{w: e.Err, what: "doctor " + name, began: time.Now()}
-	at := func(arrival, last uint64) { p.count("step", arrival, last) }
-	if !e.showsProgress() {
-		at = nil
-	}
-	found, err := bolt.Examine(ctx, name, at)
-	p.clear()
-	if o.repair && errors.Is(err, bolt.ErrDamaged) {
-		e.tell("doctor: %v", err)
-		return o.repaired(ctx, e, name)
-	}
-	if err != nil {
-		return err
-	}
-	second := secondReading{}
-	if found.Sound() {
-		if second, err = e.readAgain(ctx, name); err != nil {
-			return err
-		}
-	}
-	if o.format == "json" {
-		err = doctorJSON(e.Out, name, found, second)
-	} else {
-		err = errors.Join(doctorText(e.Out, found), second.text(e.Out))
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
-	if second.Difference != "" {
-		fmt.Fprintf(e.Err, "doctor: what judging it came to is not what is kept; a2atap check --again %s makes it anew\n",
-			shownName(name))
-		return &exit{code: exitFindings}
-	}
-	if !found.Sound() && o.repair {
-		return o.repaired(ctx, e, name)
-	}
-	if !found.Sound() {
-		return &exit{code: exitFindings}
-	}
-	return nil
-}
-
-func displayName(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return shownName(name)
-}
-
-// diagnosis is the verdict in one line.
-func diagnosis(c *bolt.Checkup) string {
-	looked := fmt.Sprintf("%s with %s in %s",
-		analyzer.Plural(c.Exchanges, "exchange"), analyzer.Plural(c.Steps, "step"), analyzer.Plural(len(c.Files), "file"))
-	if c.Sound() {
-		return "sound: " + looked
-	}
-	return fmt.Sprintf("damaged: %s in %s; --repair makes a new capture of what can be read",
-		analyzer.Plural(len(c.Problems)+c.More, "problem"), looked)
-}
-
-func doctorText(w io.Writer, c *bolt.Checkup) error {
-	if err := doctorKeys(w, c); err != nil {
-		return err
-	}
-	for _, f := range c.Files {
-		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n",
-			analyzer.Clean(f.Name), analyzer.Plural(f.Exchanges, "exchange"), analyzer.Plural(f.Steps, "step"),
-			analyzer.Plural(f.Blocks, "block"),
-			analyzer.Plural(f.Entries, "index key"), analyzer.Plural(f.Open, "exchange"), analyzer.Plural(f.Bytes, "byte"))
-		if err != nil {
-			return err
-		}
-	}
-	if !c.Ended {
-		_, err := fmt.Fprintf(w, "%s; exchanges that were open then are marked interrupted, which is not damage\n", c.Crash)
-		if err != nil {
-			return err
-		}
-	}
-	for _, p := range c.Problems {
-		if _, err := fmt.Fprintln(w, analyzer.Clean(p.String())); err != nil {
-			return err
-		}
-	}
-	if c.More > 0 {
-		_, err := fmt.Fprintf(w, "and %s more\n", analyzer.Plural(c.More, "problem"))
-		return err
-	}
-	return nil
-}
-
-// doctorKeys prints with which keys secrets are hidden.
-func doctorKeys(w io.Writer, c *bolt.Checkup) error {
-	if len(c.Keys) > 0 {
-		_, err := fmt.Fprintf(w, "secrets are hidden with %s that the capture does not hold: %s\n",
-			analyzer.Plural(len(c.Keys), "key"), analyzer.Clean(strings.Join(c.Keys, ", ")))
-		if err != nil {
-			return err
-		}
-	}
-	if c.KeyInside {
-		_, err := fmt.Fprintln(w,
-			"the capture holds the key with which secrets are hidden, as those of format 1 do: who has it "+
-				"can try short secrets; record more into it, which takes the key out, before you give it away")
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type (
-	doctorReport struct {
-		Tool     report.Tool     `json:"tool"`
-		Capture  string          `json:"capture"`
-		Verdict  doctorVerdict   `json:"verdict"`
-		Files    []doctorFile    `json:"files"`
-		Keys     []string        `json:"keys"`      // fingerprints of those that secrets are hidden with
-		Inside   bool            `json:"keyInside"` // the capture holds such a key
-		Problems []doctorProblem `json:"problems"`
-		Reading  secondReading   `json:"reading"` // what judging it again came to
-	}
-	doctorVerdict struct {
-		Status    string `json:"status"` // sound or damaged
-		Problems  int    `json:"problems"`
-		Exchanges int    `json:"exchanges"`
-		Steps     uint64 `json:"steps"`
-		Ended     bool   `json:"ended"`
-	}
-	doctorFile struct {
-		File      string `json:"file"`
-		Bytes     int64  `json:"bytes"`
-		Blocks    int    `json:"blocks"`
-		Steps     int    `json:"steps"`
-		Exchanges int    `json:"exchanges"`
-		Open      int    `json:"open"`
-		Index     int    `json:"index"`
-	}
-	doctorProblem struct {
-		File   string `json:"file"`
-		Bucket string `json:"bucket,omitempty"`
-		Key    string `json:"key,omitempty"`
-		What   string `json:"what"`
-	}
-)
-
-func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading) error {
-	out := doctorReport{
-		Tool: tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
-		Keys: append([]string{}, c.Keys...), Inside: c.KeyInside, Reading: second,
-		Verdict: doctorVerdict{
-			Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended,
-		},
-	}
-	if !c.Sound() {
-		out.Verdict.Status = "damaged"
-	}
-	for _, f := range c.Files {
-		out.Files = append(out.Files, doctorFile{f.Name, f.Bytes, f.Blocks, f.Steps, f.Exchanges, f.Open, f.Entries})
-	}
-	for _, p := range c.Problems {
-		out.Problems = append(out.Problems, doctorProblem(p))
-	}
-	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
 }

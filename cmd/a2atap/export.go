@@ -1,29 +1,15 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/har"
-	"a2atap/proxy/capture/jsonl"
-	"a2atap/proxy/capture/transcript"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/exporter"
+	"a2atap/cmd/internal/spans"
 )
 
-type exportOptions struct {
-	format string
-	output string
-	filter string
-	agent  string
-	bodies bool
-}
-
-func newExport(e env) *cobra.Command {
-	o := exportOptions{}
+func newExport(e cli.Env) *cobra.Command {
+	o := exporter.Options{}
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
 		Short: "Write a capture as HAR, JSON Lines, transcript, page or OpenTelemetry spans",
@@ -39,132 +25,14 @@ adds the bodies.`,
   a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar
   a2atap export c.a2atap -o spans.otlp
   a2atap export c.a2atap -o c.html --filter 'agent:booker'`,
-		RunE: func(cmd *cobra.Command, args []string) error { return export(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return exporter.Run(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "write as `FORMAT`: har, jsonl, txtar, html or otlp")
-	f.StringVarP(&o.output, "output", "o", "-", "write to `FILE`")
-	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
-	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
-	f.BoolVar(&o.bodies, "otlp-bodies", false, otlpBodiesHelp)
-	e.readsFleets(f, nil)
+	f.StringVar(&o.Format, "format", "", "write as `FORMAT`: har, jsonl, txtar, html or otlp")
+	f.StringVarP(&o.Output, "output", "o", "-", "write to `FILE`")
+	f.StringVar(&o.Filter, "filter", "", "write the exchanges that match `EXPR`")
+	f.StringVar(&o.Agent, "agent", "", "write the exchanges of the agent `NAME`")
+	f.BoolVar(&o.Bodies, "otlp-bodies", false, spans.BodiesHelp)
+	o.From.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
-
-func export(ctx context.Context, e env, o exportOptions, name string) error {
-	format := o.format
-	if format == "" {
-		if i := strings.LastIndexByte(o.output, '.'); i >= 0 {
-			format = o.output[i+1:]
-		}
-	}
-	if o.format == "" && o.output == "-" {
-		return usage("export to standard output needs --format har, jsonl, txtar, html or otlp")
-	}
-	if err := choose("format", format, "har", "jsonl", "txtar", "html", "otlp"); err != nil {
-		return err
-	}
-	if o.bodies && format != "otlp" {
-		return usage("--otlp-bodies is for --format otlp; the other formats hold the bodies anyway")
-	}
-	keep, err := parseSelection(o.filter, o.agent)
-	if err != nil {
-		return err
-	}
-	if err := notOver(o.output, name); err != nil {
-		return err
-	}
-	if format == "html" {
-		return exportPage(ctx, e, o.output, name, keep)
-	}
-	src, err := openCapture(e, name)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if err := e.tellGaps(ctx, "export", src); err != nil {
-		return err
-	}
-	if keep.notes, err = e.readNotes(ctx, "export", src); err != nil {
-		return fmt.Errorf("export %s: %w", name, err)
-	}
-	src = e.withProgress(ctx, "export "+name, src)
-	return writeExport(e, o.output, func(w io.Writer) error {
-		if format == "otlp" {
-			return writeSpans(ctx, e, w, name, src, keep, o.bodies)
-		}
-		return writeExchanges(ctx, e, w, format, name, src, keep)
-	})
-}
-
-// writeExport calls write with a file, or with standard output for "-". The capture has it all: nothing is lost where
-// the file cannot be written.
-func writeExport(e env, output string, write func(io.Writer) error) error {
-	if output == "-" {
-		return write(e.Out)
-	}
-	return writeFile(output, write)
-}
-
-// An exchangeWriter writes exchanges one by one; Close writes what ends the document.
-type exchangeWriter interface {
-	Write(x *capture.Exchange) error
-	Close() error
-}
-
-func newExchangeWriter(w io.Writer, format string, a annotator) (exchangeWriter, error) {
-	switch format {
-	case "har":
-		return har.NewWriter(w, tool().Version)
-	case "jsonl":
-		return jsonl.NewWriter(w, a), nil
-	}
-	return transcript.NewWriter(w), nil
-}
-
-func writeExchanges(
-	ctx context.Context, e env, w io.Writer, format, name string, src capture.Source, keep selection,
-) error {
-	reader, err := newReader(ctx, src)
-	if err != nil {
-		return err
-	}
-	out, err := newExchangeWriter(w, format, annotator{reader, keep.notes})
-	if err != nil {
-		return err
-	}
-	if t, ok := out.(*transcript.Writer); ok {
-		info, err := src.Info(ctx)
-		if err != nil {
-			return err
-		}
-		if err := t.Gaps(transcript.GapsOf(&info)); err != nil {
-			return err
-		}
-	}
-	chosen, err := keep.chooser(ctx, e, "export", name, src)
-	if err != nil {
-		return err
-	}
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return err
-		}
-		if !chosen(x) {
-			continue
-		}
-		if err := out.Write(x); err != nil {
-			return fmt.Errorf("exchange %d: %w", x.Seq, err)
-		}
-	}
-	return out.Close()
-}
-
-// exportPrinter prints exchanges with a writer of one of the export formats.
-type exportPrinter struct{ w exchangeWriter }
-
-func (p *exportPrinter) print(one *shown) error { return p.w.Write(one.x) }
-
-func (p *exportPrinter) end() error { return p.w.Close() }
-
-func (p *exportPrinter) flush() error { return p.w.Close() }

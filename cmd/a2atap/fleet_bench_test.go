@@ -18,6 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -255,7 +257,7 @@ func BenchmarkFleetRead(b *testing.B) {
 				shipAs(b, server.URL("traffic"), path, 1)
 			}
 			for b.Loop() {
-				if code := run(b.Context(), silent(), []string{"show", server.URL("traffic"), "--tail", "1"}); code != exitOK {
+				if code := run(b.Context(), silent(), []string{"show", server.URL("traffic"), "--tail", "1"}); code != cli.ExitOK {
 					b.Fatalf("show ends with %d", code)
 				}
 			}
@@ -293,7 +295,7 @@ func BenchmarkFleetDelay(b *testing.B) {
 	}
 	var followed capture.Source
 	for followed == nil {
-		followed, _ = openFleet(b.Context(), silent(), server.URL("traffic"), forever) // until the stream is there
+		followed, _ = (*source.Flags)(nil).OpenStream(b.Context(), silent(), server.URL("traffic"), source.Forever) // until the stream is there
 	}
 	defer followed.Close()
 	var delays cell
@@ -320,8 +322,8 @@ func BenchmarkFleetDelay(b *testing.B) {
 const stepsEach = 7
 
 // silent is a world in which nothing is said.
-func silent() env {
-	return env{
+func silent() cli.Env {
+	return cli.Env{
 		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" },
 	}
 }

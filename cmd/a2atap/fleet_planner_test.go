@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/demo"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -20,7 +22,7 @@ func fleetPlanner() {
 	agent, err := refagent.New("spec", refagent.Options{
 		StepTime: 20 * time.Millisecond,
 		Work: func(ctx context.Context, a refagent.Assignment) (string, error) {
-			c, err := client.Connect(ctx, booker, demoClient("planner/1.0", childOf(a.Traceparent), client.JSONRPC10))
+			c, err := client.Connect(ctx, booker, demo.Client("planner/1.0", demo.ChildOf(a.Traceparent), client.JSONRPC10))
 			if err != nil {
 				return "", err
 			}
@@ -50,5 +52,5 @@ func fleetPlanner() {
 		fatal("listen:", err)
 	}
 	fmt.Println("planner", l.Addr())
-	fatal("serve:", serve(context.Background(), l, agent))
+	fatal("serve:", cli.Serve(context.Background(), l, agent))
 }

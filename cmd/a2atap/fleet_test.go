@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/fleet"
@@ -40,7 +41,7 @@ func ship(t *testing.T, server *fleettest.Server, host, file string) {
 func demonstrated(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "demo.a2atap")
-	if _, stderr, code := call(t, "demo", "-o", file); code != exitOK {
+	if _, stderr, code := call(t, "demo", "-o", file); code != cli.ExitOK {
 		t.Fatalf("demo: %d\n%s", code, stderr)
 	}
 	return file
@@ -51,7 +52,7 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	now := func() time.Time { return moment }
 	var out, errs bytes.Buffer
-	code = run(t.Context(), env{
+	code = run(t.Context(), cli.Env{
 		In: strings.NewReader(""), Out: &out, Err: &errs, Now: now, Getenv: func(string) string { return "" },
 	}, args)
 	return out.String(), errs.String(), code
@@ -63,7 +64,7 @@ var moment = time.Now()
 func merged(t *testing.T, hosts, files []string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "merged.a2atap")
-	store, err := bolt.Open(file, bolt.Options{Tool: toolName()})
+	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
 	if err != nil {
 		t.Fatal(err)
 	}

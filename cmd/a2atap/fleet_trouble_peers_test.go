@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet/fleettest"
 )
 
@@ -51,7 +52,7 @@ func TestFleetRecorderKilled(t *testing.T) {
 	}
 	r.end(t)
 	checkFleet(t, url, path)
-	if code, said := runQuietly(t, "check", url); code != exitInconclusive ||
+	if code, said := runQuietly(t, "check", url); code != cli.ExitInconclusive ||
 		!strings.Contains(said, "check: incomplete: ") {
 		t.Errorf("check of the stream exits with %d and says %q", code, said)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet/fleettest"
 )
 
@@ -43,7 +44,7 @@ func TestComposeRuns(t *testing.T) {
 		for name, tap := range taps {
 			line = strings.Replace(line, "http://"+name+":7001/spec", tap.url, 1)
 		}
-		if _, errs, code := s.execute(strings.TrimSpace(line)); code != exitOK {
+		if _, errs, code := s.execute(strings.TrimSpace(line)); code != cli.ExitOK {
 			t.Fatalf("%s: exit %d: %s", line, code, errs)
 		}
 	}
@@ -88,7 +89,7 @@ func refused(t *testing.T, commands map[string]*exec.Cmd) {
 	}
 	for words, cmd := range commands {
 		cmd.Wait()
-		if text := said[words].String(); cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(text, words) {
+		if text := said[words].String(); cmd.ProcessState.ExitCode() != cli.ExitFailed || !strings.Contains(text, words) {
 			t.Errorf("%s: exit %d, want %q: %s", cmd, cmd.ProcessState.ExitCode(), words, text)
 		}
 	}
@@ -162,7 +163,7 @@ func fleetFromNothing(t *testing.T, run func(line string) string) {
 	for i, name := range []string{"planner", "booker"} {
 		tap := s.start(lines[1+i], name, "--agent", name+"="+agent.url, "--ship", stream)
 		defer tap.stop()
-		if _, errs, code := s.execute("a2atap send " + tap.url + " 'a week in Kyoto'"); code != exitOK {
+		if _, errs, code := s.execute("a2atap send " + tap.url + " 'a week in Kyoto'"); code != cli.ExitOK {
 			t.Fatalf("%s: exit %d: %s", lines[1+i], code, errs)
 		}
 	}

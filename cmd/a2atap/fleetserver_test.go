@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/spf13/cobra"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // fleetPasswords are the variables in which docs/fleet/server.conf finds its passwords, and what they are in tests.
@@ -37,13 +39,13 @@ func readServerConf(t *testing.T) *server.Options {
 
 // parseLine has the program's flag parser read a command line, without running it.
 func parseLine(args []string) (*cobra.Command, error) {
-	root := newRoot(env{Getenv: func(string) string { return "" }})
+	root := newRoot(cli.Env{Getenv: func(string) string { return "" }})
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return nil, err
 	}
 	if cmd == root {
-		return nil, usage("%q is no command", args)
+		return nil, cli.Usage("%q is no command", args)
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
 		return nil, err

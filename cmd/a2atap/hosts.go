@@ -1,41 +1,32 @@
 package main
 
 import (
-	"net"
-	"net/http"
+	"github.com/spf13/cobra"
 
-	"a2atap/proxy"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/hosts"
 )
 
-const allowHostHelp = "admit clients that use this `HOST` (or HOST:PORT, *.DOMAIN) as well as loopback names and the " +
-	"listening address; repeatable"
+func newHosts(e cli.Env) *cobra.Command {
+	o := hosts.Options{}
+	cmd := &cobra.Command{
+		Use:   "hosts nats://HOST:PORT/NAME",
+		Short: "List the recorders of a stream: what they have shipped, how far behind they are, what is lost",
+		Long: `Hosts lists the recorders that have published to a stream: the machine, the capture and its program, how many
+steps were shipped of how many that are in its file, for how long the rest has waited, and when the recorder was last
+heard of. A recorder is live if it answers now, ended if it has said so, and else silent: it was killed, or it cannot
+reach the server. What is lost stands below: exchanges that it could not record, how often it was killed, and what the
+stream has removed of its beginning. The clock of a live one is compared with that of this machine.
 
-// parseAllowedHosts reads the values of --allow-host.
-func parseAllowedHosts(flags []string) (allowed []proxy.HostPattern, err error) {
-	for _, flag := range flags {
-		pattern, err := proxy.ParseAllowedHost(flag)
-		if err != nil {
-			return nil, usage("%w", err)
-		}
-		allowed = append(allowed, pattern)
-	}
-	return allowed, nil
-}
+` + cli.NATSHelp + `
 
-// checkHosts keeps requests for hosts that are not the listener's away from a server.
-func checkHosts(e env, h http.Handler, asked string, l net.Listener, allowed []proxy.HostPattern) http.Handler {
-	return proxy.CheckHosts(h, asked, l.Addr(), allowed, e.notice)
-}
-
-// localOnly refuses an address that other machines can reach, unless that was asked for.
-func localOnly(addr string, allowed bool) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return usage("invalid address %q; write HOST:PORT, such as 127.0.0.1:9001", addr)
+Exit status: 0 recorders were listed; 2 wrong usage; 3 the stream cannot be read; 4 nobody has published to it.`,
+		Example: `  a2atap hosts nats://127.0.0.1:4222/traffic
+  a2atap hosts nats://127.0.0.1:4222/traffic --format json | jq '.recorders[] | select(.behindSeconds > 10)'`,
+		RunE: func(cmd *cobra.Command, args []string) error { return hosts.Run(cmd.Context(), e, &o, args[0]) },
 	}
-	ip := net.ParseIP(host)
-	if allowed || host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return usage("%s can be reached from other machines; listen on 127.0.0.1, or give --allow-remote", addr)
+	f := cmd.Flags()
+	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text or json")
+	o.NATS.Register(f)
+	return withArgs(cmd, 1, 1)
 }

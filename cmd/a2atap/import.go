@@ -1,30 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/redact"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/importer"
 )
 
-type importOptions struct {
-	output      string
-	keepSecrets bool
-	redact      []string
-	redactKey   string
-}
-
-func newImport(e env) *cobra.Command {
-	o := importOptions{}
+func newImport(e cli.Env) *cobra.Command {
+	o := importer.Options{}
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Convert a HAR, JSON Lines or transcript file to a capture",
@@ -33,106 +17,12 @@ are redacted as in a recording. Commands that take a capture also read these fil
 and opens faster.`,
 		Example: `  a2atap import session.har -o session.a2atap
   a2atap import - -o session.a2atap < session.har`,
-		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importer.Run(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "",
+	f.StringVarP(&o.Output, "output", "o", "",
 		"write the capture to `FILE` (default the input name with the extension .a2atap)")
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
-	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
-	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
-	e.readsFleets(f, nil)
+	o.Hide.Register(f)
+	o.From.Register(f, nil)
 	return withArgs(cmd, 1, 1)
-}
-
-func importFile(ctx context.Context, e env, o importOptions, name string) error {
-	hidden := redact.Options{Keep: o.keepSecrets}
-	var err error
-	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
-		return err
-	}
-	output := o.output
-	if output == "" {
-		if name == "-" {
-			return usage("import from standard input needs -o FILE")
-		}
-		if strings.HasSuffix(name, ".a2atap") {
-			return usage("%s is called a capture already; to copy it into a new one, name that with -o FILE", name)
-		}
-		output = strings.TrimSuffix(name, ".har")
-		output = strings.TrimSuffix(strings.TrimSuffix(output, ".jsonl"), ".txtar") + ".a2atap"
-	}
-	if _, err := os.Stat(output); err == nil {
-		return fmt.Errorf("import into %s: the file already exists; remove it or choose another with -o", output)
-	}
-	if err := notAStream(output); err != nil {
-		return err
-	}
-	src, err := openCapture(e, name)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if !o.keepSecrets {
-		if hidden.Key, err = e.redactionKey(o.redactKey); err != nil {
-			return err
-		}
-	}
-	n, err := copyCapture(ctx, e.withProgress(ctx, "import "+name, src), output, hidden)
-	if err != nil {
-		return fmt.Errorf("import %s: %w", name, err)
-	}
-	e.keepReading(ctx, "import", output)
-	e.tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
-	return nil
-}
-
-// copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
-// error the capture holds what was read before it.
-func copyCapture(ctx context.Context, src capture.Source, output string, hidden redact.Options) (int, error) {
-	store, err := bolt.Open(output, named(bolt.Options{Tool: toolName(), SecretsKept: hidden.Keep}, hidden.Key))
-	if err != nil {
-		return 0, err
-	}
-	hidden.Describer = reading.NewDescriber()
-	sink := redact.New(store, hidden)
-	n := 0
-	copyAll := func() error {
-		for s, err := range src.Steps(ctx, 1) {
-			if err != nil {
-				return err
-			}
-			if _, opened := s.What.(capture.Opened); opened {
-				n++
-			}
-			if err := sink.Append(s); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return n, errors.Join(copyAll(), sink.Close())
-}
-
-// Help of flags that import shares with record and run.
-const (
-	keepSecretsHelp = "do not redact credentials; the capture is marked as holding secrets"
-	redactHelp      = "redact the value at `POINTER|header:NAME` as well; repeatable"
-)
-
-func parseRedactions(list []string) ([]redact.Place, error) {
-	var out []redact.Place
-	for _, s := range list {
-		r, err := redact.ParsePlace(s)
-		if err != nil {
-			return nil, usage("--redact: %w", err)
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func toolName() string {
-	t := tool()
-	return t.Name + " " + t.Version
 }

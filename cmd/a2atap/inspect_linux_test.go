@@ -19,6 +19,7 @@ import (
 	"unsafe"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -72,18 +73,18 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 		t.Run(fmt.Sprintf("recording %d", n+1), func(t *testing.T) {
 			var engines, printed atomic.Int64
 			rule := &seen{times: make(map[uint64]int)}
-			r, err := startRecording(recordingOptions{
-				output: path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
-				rules:     []*analyzer.Rule{rule.rule()},
-				keys:      []analyzer.EngineOption{func(*analyzer.Engine) { engines.Add(1) }},
-				inspected: true, onFinding: func(analyzer.Finding) { printed.Add(1) },
+			r, err := recorder.Start(recorder.Options{
+				Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
+				Rules:     []*analyzer.Rule{rule.rule()},
+				Keys:      []analyzer.EngineOption{func(*analyzer.Engine) { engines.Add(1) }},
+				Inspected: true, Listener: told{finding: func(analyzer.Finding) { printed.Add(1) }},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			screen, ended := inspectIn(t, r)
 			for range 3 {
-				if err := callTask(client, r.proxy.Taps()[0].URL()); err != nil {
+				if err := callTask(client, r.Taps()[0].URL()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -121,9 +122,9 @@ type pseudoTerminal struct {
 }
 
 // inspectIn runs the inspector of a recording in a pseudo-terminal of 80 columns, until it ends.
-func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
+func inspectIn(t *testing.T, r *recorder.Recording) (*pseudoTerminal, <-chan error) {
 	t.Helper()
-	return inspectSource(t, r.store, r.screen(), 24, 80)
+	return inspectSource(t, r.Source(), r.Screen(), 24, 80)
 }
 
 // inspectSource runs the inspector on a capture in a pseudo-terminal, until it ends.

@@ -5,13 +5,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"a2atap/cmd/internal/demo"
 	"a2atap/replay/refagent"
 )
 
 // journey [NAME=FAULT...] starts the agents of the demo, without taps, and sets planner_URL, hotels_URL and flights_URL.
 // A fault is what that agent does wrong; of flights it is in place of the demo's, and - is none.
 func scriptJourney(ts *testscript.TestScript, neg bool, args []string) {
-	faults := map[string]string{"flights": demoFault}
+	faults := map[string]string{"flights": demo.Fault}
 	for _, arg := range args {
 		name, fault, found := strings.Cut(arg, "=")
 		if !found || neg {
@@ -19,16 +20,16 @@ func scriptJourney(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		faults[name] = strings.TrimPrefix(fault, "-")
 	}
-	planner := &demoPlanner{}
+	planner := &demo.Planner{}
 	start := func(name string, o refagent.Options) string {
 		o.Fault = faults[name]
-		a, err := startDemoAgent(name, o)
+		a, err := demo.Start(name, o)
 		ts.Check(err)
-		ts.Defer(a.stop)
-		ts.Setenv(name+"_URL", a.tap.Agent.String())
-		return a.tap.Agent.String()
+		ts.Defer(a.Stop)
+		ts.Setenv(name+"_URL", a.Tap.Agent.String())
+		return a.Tap.Agent.String()
 	}
-	planner.flights = start("flights", refagent.Options{})
-	planner.hotels = start("hotels", refagent.Options{Push: true, Work: bookRoom})
-	start("planner", refagent.Options{Work: planner.plan})
+	planner.Flights = start("flights", refagent.Options{})
+	planner.Hotels = start("hotels", refagent.Options{Push: true, Work: demo.BookRoom})
+	start("planner", refagent.Options{Work: planner.Plan})
 }

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/replay/refagent"
@@ -46,14 +47,14 @@ func TestKilledRecorderIsSaid(t *testing.T) {
 	}
 	t.Logf("%d of %d answered exchanges are missing after %d kills", total, len(all.answered), kills)
 	code, said := runQuietly(t, "check", path, "--format", "json", "-o", filepath.Join(t.TempDir(), "report.json"))
-	if code != exitInconclusive {
+	if code != cli.ExitInconclusive {
 		t.Errorf("check exits with %d", code)
 	}
 	if !saidKilled.MatchString(said) || !strings.HasPrefix(said, "check: incomplete: ") {
 		t.Errorf("check says %q", said)
 	}
 	code, said = runQuietly(t, "show", path, "1")
-	if code != exitOK || !saidKilled.MatchString(said) {
+	if code != cli.ExitOK || !saidKilled.MatchString(said) {
 		t.Errorf("show exits with %d and says %q", code, said)
 	}
 }
@@ -102,7 +103,7 @@ func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (m
 			t.Errorf("exchange %s was answered at %v and is missing; all before %v is said to be there", n, at, info.Crash.After)
 		}
 	}
-	if code, said := runQuietly(t, "check", path); code != exitInconclusive ||
+	if code, said := runQuietly(t, "check", path); code != cli.ExitInconclusive ||
 		!strings.Contains(said, "check: incomplete: ") {
 		t.Errorf("check exits with %d and says %q", code, said)
 	}
@@ -256,7 +257,7 @@ func sendNumbered(client *http.Client, url, n string) error {
 func runQuietly(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var said bytes.Buffer
-	e := env{
+	e := cli.Env{
 		In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now,
 		Getenv: func(string) string { return "" },
 	}

@@ -6,28 +6,16 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"time"
+
+	"a2atap/cmd/internal/cli"
 )
-
-// env is what a command uses of the process: its streams, clock and environment, and the flags of all commands.
-type env struct {
-	In     io.Reader
-	Out    io.Writer // results
-	Err    io.Writer // messages, progress and verdicts
-	Now    func() time.Time
-	Getenv func(string) string
-
-	Program string       // how the user calls this program; empty for a2atap
-	common  *commonFlags // nil stands for the defaults
-	fleet   *fleetFlags  // of a command that reads captures; nil stands for none given
-}
 
 func main() {
 	surviveFileLimit()
-	os.Exit(run(context.Background(), env{
+	os.Exit(run(context.Background(), cli.Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
-		Program: calledAs(os.Args[0]),
+		Program: cli.CalledAs(os.Args[0]),
 	}, os.Args[1:]))
 }

@@ -1,33 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/merge"
-	"a2atap/proxy/capture/redact"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/importer"
 )
 
-type mergeOptions struct {
-	output      string
-	hosts       []string
-	keepSecrets bool
-	redact      []string
-	redactKey   string
-}
-
-func newMerge(e env) *cobra.Command {
-	o := mergeOptions{}
+func newMerge(e cli.Env) *cobra.Command {
+	o := importer.MergeOptions{}
 	cmd := &cobra.Command{
 		Use:   "merge CAPTURE CAPTURE...",
 		Short: "Make one capture of several that recorded parts of the same traffic",
@@ -42,122 +23,12 @@ differ, both stay. Clocks of different hosts are compared by such exchanges, and
 What a capture lost is lost in the merged one, and the rules are silent there.`,
 		Example: `  a2atap merge west.a2atap east.a2atap -o both.a2atap
   a2atap merge --host a.a2atap=west --host b.a2atap=east a.a2atap b.a2atap -o both.a2atap`,
-		RunE: func(cmd *cobra.Command, args []string) error { return mergeCaptures(cmd.Context(), e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importer.Merge(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "write the merged capture to `FILE`")
-	f.StringArrayVar(&o.hosts, "host", nil, "say on which host a capture was recorded, as `FILE=HOST` (default the name "+
+	f.StringVarP(&o.Output, "output", "o", "", "write the merged capture to `FILE`")
+	f.StringArrayVar(&o.Hosts, "host", nil, "say on which host a capture was recorded, as `FILE=HOST` (default the name "+
 		"of the file, without its ending); captures of one host share a clock; repeatable")
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
-	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
-	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
+	o.Hide.Register(f)
 	return withArgs(cmd, 2, -1)
 }
-
-func mergeCaptures(ctx context.Context, e env, o mergeOptions, names []string) (err error) {
-	hidden := redact.Options{Keep: o.keepSecrets, Describer: reading.NewDescriber()}
-	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
-		return err
-	}
-	hosts, err := hostsOf(names, o.hosts)
-	if err != nil {
-		return err
-	}
-	if o.output == "" {
-		return usage("merge needs -o FILE, where the merged capture goes")
-	}
-	if _, err := os.Stat(o.output); err == nil {
-		return fmt.Errorf("merge into %s: the file already exists; remove it or choose another with -o", o.output)
-	}
-	var recordings []merge.Recording
-	for i, name := range names {
-		src, err := openCapture(e, name)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		if err := e.tellGaps(ctx, "merge", src); err != nil {
-			return err
-		}
-		recordings = append(recordings, merge.Recording{
-			Host: hosts[i], Name: shownName(name), Source: e.withProgress(ctx, "merge "+shownName(name), src),
-		})
-	}
-	if !o.keepSecrets {
-		if hidden.Key, err = e.redactionKey(o.redactKey); err != nil {
-			return err
-		}
-	}
-	done, err := mergeInto(ctx, e, o.output, recordings, hidden)
-	if err != nil {
-		return err
-	}
-	e.keepReading(ctx, "merge", o.output)
-	e.tell("merge: %s from %d captures into %s", analyzer.Plural(done.Exchanges, "exchange"), len(names), o.output)
-	if done.Seen > 0 {
-		e.tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",
-			analyzer.Plural(done.Seen, "view"))
-	}
-	if done.Lost > 0 {
-		e.tell("merge: %s left out, whose beginning is in no capture", analyzer.Plural(done.Lost, "exchange"))
-	}
-	return nil
-}
-
-// mergeInto merges recordings into a new capture. If that fails, none is left.
-func mergeInto(ctx context.Context, e env, output string, recordings []merge.Recording, hidden redact.Options,
-) (merge.Summary, error) {
-	marks, err := merge.MarksOf(ctx, recordings...)
-	if err != nil {
-		return merge.Summary{}, err
-	}
-	store, err := bolt.Open(output, named(bolt.Options{
-		Tool: toolName(), SecretsKept: hidden.Keep && marks.SecretsKept, Insecure: marks.Insecure,
-	}, hidden.Key))
-	if err != nil {
-		return merge.Summary{}, err
-	}
-	sink := redact.New(store, hidden)
-	m := merge.New(sink, merge.Options{OnNotice: func(said string) { e.tell("merge: %s", said) }})
-	for _, r := range recordings {
-		m.Add(r)
-	}
-	if err = errors.Join(m.Run(ctx), sink.Close()); err != nil {
-		return merge.Summary{}, errors.Join(err, os.Remove(output))
-	}
-	return m.Summary(), nil
-}
-
-// hostsOf returns the host of each capture: as --host says, else after the file.
-func hostsOf(names, flags []string) ([]string, error) {
-	hosts := make([]string, len(names))
-	for _, flag := range flags {
-		i := strings.LastIndexByte(flag, '=')
-		if i <= 0 || i == len(flag)-1 {
-			return nil, usage("--host %q: write FILE=HOST", shownName(flag))
-		}
-		at := slices.Index(names, flag[:i])
-		if at < 0 {
-			return nil, usage("--host %s=%s: %[1]s is not one of the captures that are merged", shownName(flag[:i]), flag[i+1:])
-		}
-		hosts[at] = flag[i+1:]
-	}
-	for i, name := range names {
-		if slices.Index(names, name) != i {
-			return nil, usage("merge: %s is given twice", shownName(name))
-		}
-		if hosts[i] != "" {
-			continue
-		}
-		hosts[i] = withoutEnding(filepath.Base(name))
-		for j, other := range names { // two of one name in different folders
-			if i != j && withoutEnding(filepath.Base(other)) == hosts[i] {
-				hosts[i] = shownName(name)
-				break
-			}
-		}
-	}
-	return hosts, nil
-}
-
-func withoutEnding(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }

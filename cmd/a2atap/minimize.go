@@ -14,11 +14,15 @@ import (
 	"a2atap/analyzer/minimize"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
 
 type minimizeOptions struct {
+	from      source.Flags
 	rule      string
 	agent     string
 	place     string
@@ -27,7 +31,7 @@ type minimizeOptions struct {
 	timeout   time.Duration
 }
 
-func newMinimize(e env) *cobra.Command {
+func newMinimize(e cli.Env) *cobra.Command {
 	o := minimizeOptions{}
 	cmd := &cobra.Command{
 		Use:   "minimize CAPTURE --rule ID",
@@ -51,23 +55,23 @@ Exit status: 0 written, 2 wrong usage, 3 the capture cannot be read, 4 it shows 
 	f.StringVarP(&o.output, "output", "o", "-", "write the transcript to `FILE`")
 	f.BoolVar(&o.anonymize, "anonymize", false, "put neutral words in place of texts, names, ids and hosts")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "stop after `D`, and write what there is then")
-	e.readsFleets(f, nil)
+	o.from.Register(f, nil)
 	return withArgs(cmd, 1, 1)
 }
 
-func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string) error {
+func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name string) error {
 	switch {
 	case o.rule == "":
-		return usage("minimize needs --rule ID, the rule whose finding is to be shown; a2atap check %s prints them", name)
+		return cli.Usage("minimize needs --rule ID, the rule whose finding is to be shown; a2atap check %s prints them", name)
 	case rules.ByID(o.rule) == nil:
-		return usage("unknown rule %q; a2atap rules lists them%s", o.rule, nearest(o.rule, ruleIDs()))
+		return cli.Usage("unknown rule %q; a2atap rules lists them%s", o.rule, cli.Nearest(o.rule, judged.RuleIDs()))
 	case o.timeout <= 0:
-		return usage("--timeout %s: write a time, such as 30s", o.timeout)
+		return cli.Usage("--timeout %s: write a time, such as 30s", o.timeout)
 	}
-	if err := notOver(o.output, name); err != nil {
+	if err := cli.NotOver(o.output, name); err != nil {
 		return err
 	}
-	src, err := openCapture(e, name)
+	src, err := o.from.Open(e, name)
 	if err != nil {
 		return err
 	}
@@ -77,7 +81,7 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 	result, err := o.run(ctx, e, name, src)
 	switch {
 	case errors.Is(err, minimize.ErrNotShown):
-		return &exit{exitInconclusive, fmt.Errorf("minimize %s: %w; a2atap check %[1]s prints what it shows", name, err)}
+		return &cli.Exit{Code: cli.ExitInconclusive, Err: fmt.Errorf("minimize %s: %w; a2atap check %[1]s prints what it shows", name, err)}
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("minimize %s: it was not judged within %s; give it more with --timeout", name, o.timeout)
 	case err != nil:
@@ -87,7 +91,7 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 	if o.output != "-" && o.output != "" {
 		file = filepath.Base(o.output)
 	}
-	err = writeOutput(e, o.output, func(w io.Writer) error {
+	err = cli.WriteOutput(e, o.output, func(w io.Writer) error {
 		_, err := w.Write(transcript.Format(result.Transcript(file)))
 		return err
 	})
@@ -99,24 +103,26 @@ func minimizeCapture(ctx context.Context, e env, o minimizeOptions, name string)
 }
 
 // run finds the smallest transcript, and shows its progress from the first second on.
-func (o *minimizeOptions) run(ctx context.Context, e env, name string, src capture.Source) (*minimize.Result, error) {
+func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src capture.Source) (*minimize.Result, error) {
 	options := minimize.Options{Rule: o.rule, Agent: o.agent, Place: o.place, Anonymous: o.anonymize}
-	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return e.foundIn(ctx, "minimize", name, src) }
-	if e.showsProgress() {
-		p := &progress{w: e.Err, what: "minimize", began: time.Now()}
-		defer p.clear()
+	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
+		return judged.FindingsIn(ctx, e, "minimize", name, src)
+	}
+	if e.ShowsProgress() {
+		p := &cli.Progress{W: e.Err, What: "minimize", Began: time.Now()}
+		defer p.Clear()
 		options.OnStep = func(s minimize.Progress) {
-			p.show(fmt.Sprintf("%s, %d bytes ", analyzer.Plural(int64(s.Exchanges), "exchange"), s.Bytes))
+			p.Show(fmt.Sprintf("%s, %d bytes ", analyzer.Plural(int64(s.Exchanges), "exchange"), s.Bytes))
 		}
 	}
 	return minimize.Run(ctx, rules.All, src, options)
 }
 
 // say tells what came of it.
-func (o *minimizeOptions) say(e env, r *minimize.Result) {
-	e.tell("recorded: %s", report.Line(&r.Recorded))
+func (o *minimizeOptions) say(e cli.Env, r *minimize.Result) {
+	e.Tell("recorded: %s", report.Line(&r.Recorded))
 	for _, what := range r.Kept {
-		e.tell("not neutral: %s has to stay as it is", analyzer.Clean(what))
+		e.Tell("not neutral: %s has to stay as it is", analyzer.Clean(what))
 	}
 	how := "the smallest that shows it"
 	if r.Stopped {

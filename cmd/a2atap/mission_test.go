@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
 	"a2atap/replay/probe/scenarios"
 )
 
@@ -54,8 +55,7 @@ func TestMissionIsShown(t *testing.T) {
 			t.Errorf("%s is missing", id)
 		}
 	}
-	for _, span := range codeSpan.FindAllStringSubmatch(missionPage(t),
-		-1) { // the words around the tables name tests too
+	for _, span := range codeSpan.FindAllStringSubmatch(missionPage(t), -1) { // the words around the tables name tests too
 		if tests := goTests.FindStringSubmatch(span[1]); tests != nil {
 			if problem := proof.checkTests(tests[1], testNames(tests[2])); problem != "" {
 				t.Error(problem)
@@ -234,7 +234,7 @@ func checkScript(name string) string {
 // checkCommand looks for the verb and the flags of a command line, and for what --only names.
 func (e *evidence) checkCommand(line string) (proofs int, problem string) {
 	words := strings.Fields(line)
-	root := newRoot(env{Out: new(bytes.Buffer), Err: new(bytes.Buffer), Getenv: func(string) string { return "" }})
+	root := newRoot(cli.Env{Out: new(bytes.Buffer), Err: new(bytes.Buffer), Getenv: func(string) string { return "" }})
 	command, _, err := root.Find(words[:1])
 	if err != nil || command == root {
 		return 0, "there is no command " + strconv.Quote(words[0])

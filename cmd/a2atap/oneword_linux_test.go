@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
 	"a2atap/tui"
 	"a2atap/tui/text"
 )
@@ -53,13 +57,13 @@ state: open
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	e := env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
-	src, err := openCapture(e, name)
+	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
+	src, err := source.Open(e, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	j, err := e.judge(t.Context(), "test", name, src, false)
+	j, err := judged.Open(t.Context(), e, "test", name, src, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +83,8 @@ state: open
 		want := row.OutcomeText()
 		outcomes[want] = true
 		var line strings.Builder
-		for _, p := range passedLine(&row.Summary) {
-			line.WriteString(p.text)
+		for _, p := range present.PassedLine(&row.Summary) {
+			line.WriteString(p.Text)
 		}
 		places["line of a recorder"] = line.String()
 		for place, words := range places {

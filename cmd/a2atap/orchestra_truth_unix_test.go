@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // A performed is an exchange of a concert, as show prints it.
@@ -96,11 +98,11 @@ func (x *performed) header(name string) string {
 func runForOutput(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, said bytes.Buffer
-	e := env{
+	e := cli.Env{
 		In: strings.NewReader(""), Out: &out, Err: &said, Now: time.Now,
 		Getenv: func(string) string { return "" },
 	}
-	if code := run(t.Context(), e, args); code != exitOK {
+	if code := run(t.Context(), e, args); code != cli.ExitOK {
 		t.Fatalf("%s ends with %d:\n%s", strings.Join(args, " "), code, said.String())
 	}
 	return out.String()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // A product goes into a pipe that is there; it does not take its place, nor that of /dev/null.
@@ -23,7 +25,7 @@ func TestOutputIntoPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	err = writeFile(name, func(w io.Writer) error {
+	err = cli.WriteFile(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, "report")
 		return err
 	})

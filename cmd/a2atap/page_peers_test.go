@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"a2atap/cmd/internal/cli"
 )
 
 var pictures = flag.String("pictures", "", "write pictures of pages into this folder")
@@ -16,7 +18,7 @@ var pictures = flag.String("pictures", "", "write pictures of pages into this fo
 func TestPageInABrowser(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}
 	for _, line := range []string{"a2atap demo -o demo.a2atap", "a2atap check demo.a2atap --format html -o page.html"} {
-		if _, errs, code := s.execute(line); code != exitOK && code != exitFindings {
+		if _, errs, code := s.execute(line); code != cli.ExitOK && code != cli.ExitFindings {
 			t.Fatalf("%s\nexit %d: %s", line, code, errs)
 		}
 	}
@@ -96,7 +98,7 @@ func TestHostilePageInABrowser(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.dir, "c.txtar"), hostile, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := s.execute("a2atap export c.txtar -o page.html"); code != exitOK {
+	if _, errs, code := s.execute("a2atap export c.txtar -o page.html"); code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	file := filepath.Join(s.dir, "page.html")

@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/demo"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -21,7 +22,7 @@ func inBackground(t *testing.T, args ...string) (stop func() (code int, said str
 	said := &lockedBuffer{}
 	ended := make(chan int, 1)
 	go func() {
-		e := env{In: strings.NewReader(""), Out: io.Discard, Err: said, Now: time.Now, Getenv: os.Getenv}
+		e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: said, Now: time.Now, Getenv: os.Getenv}
 		ended <- run(ctx, e, args)
 	}()
 	return func() (int, string) {
@@ -36,7 +37,7 @@ func TestPlaybackForAnOrchestrator(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir := t.TempDir()
 	file := filepath.Join(dir, "demo.a2atap")
-	e := env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: os.Getenv}
+	e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: os.Getenv}
 	if code := run(t.Context(), e, []string{"demo", "-o", file}); code != 0 {
 		t.Fatalf("demo ends with %d", code)
 	}
@@ -45,15 +46,15 @@ func TestPlaybackForAnOrchestrator(t *testing.T) {
 		"--listen", "flights=127.0.0.1:0", "--ready-file", ready)
 	at := readyAddresses(t, ready)
 
-	var orchestrator demoPlanner
-	orchestrator.hotels, orchestrator.flights = at["hotels"], at["flights"]
-	live, err := startDemoAgent("planner", refagent.Options{Work: orchestrator.plan})
+	var orchestrator demo.Planner
+	orchestrator.Hotels, orchestrator.Flights = at["hotels"], at["flights"]
+	live, err := demo.Start("planner", refagent.Options{Work: orchestrator.Plan})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer live.stop()
+	defer live.Stop()
 	var answers []string
-	for _, planner := range []string{at["planner"], live.tap.Agent.String()} {
+	for _, planner := range []string{at["planner"], live.Tap.Agent.String()} {
 		answers = append(answers, journey(t, planner))
 	}
 	if answers[0] != answers[1] || !strings.Contains(answers[0], "two seats and a room, two days in Kyoto") {
@@ -80,7 +81,7 @@ func journey(t *testing.T, planner string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, planner, demoClient("traveller/1.0", childOf(""), client.REST10))
+	c, err := client.Connect(ctx, planner, demo.Client("traveller/1.0", demo.ChildOf(""), client.REST10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,30 +114,5 @@ func readyAddresses(t *testing.T, name string) map[string]string {
 			t.Fatalf("%s does not come", name)
 		}
 		<-time.After(2 * time.Millisecond) // a file tells nobody that it is there
-	}
-}
-
-func TestPlaybackForwardsToNoPlayback(t *testing.T) {
-	tests := []struct {
-		forward string
-		loop    bool
-	}{
-		{"http://127.0.0.1:9001/spec", true},
-		{"http://localhost:9002", true},
-		{"http://[::1]:9001", true},
-		{"http://127.0.0.1:9003", false},
-		{"https://agents.example:9001", false},
-		{"http://127.0.0.1", false},
-	}
-	for _, test := range tests {
-		u, err := url.Parse(test.forward)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &stage{roles: []*role{{url: "http://127.0.0.1:9001/spec", forward: u}}}
-		err = s.loops(func(int) string { return "http://127.0.0.1:9002/spec" })
-		if (err != nil) != test.loop {
-			t.Errorf("%s: %v; want an error: %t", test.forward, err, test.loop)
-		}
 	}
 }

@@ -1,42 +1,17 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
-	"a2atap/replay/client/webhook"
-	"a2atap/replay/probe"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/prober"
 )
 
-type probeOptions struct {
-	choice    probeChoice
-	target    probeTarget
-	webhook   webhookFlags
-	wait      time.Duration
-	parallel  int
-	waivers   string
-	failOn    string
-	format    string
-	output    string
-	capture   string
-	redactKey string
-	jwks      []string
-	list      bool
-	nats      natsFlags
-	ship      shipFlags
-}
-
-func newProbe(e env) *cobra.Command {
-	o := probeOptions{}
+func newProbe(e cli.Env) *cobra.Command {
+	o := prober.Options{}
 	cmd := &cobra.Command{
 		Use:   "probe [NAME=]URL [[NAME=]URL2]",
 		Short: "Ask an agent what the protocol requires, and report how it answers",
@@ -74,180 +49,25 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
   a2atap probe booker=https://booker.example hotel=https://hotel.example --auth bearer:env:B --auth2 apikey:env:H
   a2atap probe https://booker.example/a2a --webhook-listen 127.0.0.1:9003 --webhook-url https://hooks.example
   a2atap probe --list`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runProbe(cmd.Context(), e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return prober.Run(cmd.Context(), e, &o, args) },
 	}
 	f := cmd.Flags()
-	o.target.register(f)
-	o.webhook.register(f, "for push notifications: ",
+	o.Target.Register(f)
+	o.Webhook.Register(f, "for push notifications: ",
 		"; before A2A 0.1 it is on https anyway, with one that nobody trusts")
-	o.choice.register(f)
-	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to answer")
-	f.IntVar(&o.parallel, "parallel", 4, "run `N` scenarios at the same time")
-	f.StringVar(&o.waivers, "waivers", "", "accept the failures that `FILE` lists, with their reasons")
-	f.StringVar(&o.failOn, "fail-on", "error",
+	o.Choice.Register(f)
+	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to answer")
+	f.IntVar(&o.Parallel, "parallel", 4, "run `N` scenarios at the same time")
+	f.StringVar(&o.Waivers, "waivers", "", "accept the failures that `FILE` lists, with their reasons")
+	f.StringVar(&o.FailOn, "fail-on", "error",
 		"exit with 1 for failures and findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
-	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
-	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
-	f.StringArrayVar(&o.jwks, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
+	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
+	o.Capture.Register(f, "the traffic into `FILE`")
+	f.StringArrayVar(&o.JWKS, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
 		"those that the agent serves where a signature says; repeatable")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	o.ship.register(f, &o.nats, "with --capture: ")
-	o.nats.register(f)
-	f.BoolVar(&o.list, "list", false, "list the scenarios, as --format text or json, and ask nothing")
+	o.Ship.Register(f, &o.NATS, "with --capture: ")
+	o.NATS.Register(f)
+	f.BoolVar(&o.List, "list", false, "list the scenarios, as --format text or json, and ask nothing")
 	return withArgs(cmd, 0, 2)
-}
-
-func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error {
-	if o.list {
-		return o.listScenarios(e, args)
-	}
-	gate, err := o.check(args)
-	if err != nil {
-		return err
-	}
-	scenarios, err := o.choice.scenarios()
-	if err != nil {
-		return err
-	}
-	waived, err := readWaivers(o.waivers)
-	if err != nil {
-		return err
-	}
-	judged, keys, err := readKeySets(o.jwks)
-	if err != nil {
-		return err
-	}
-	agents, err := o.target.agents(e, args)
-	if err != nil {
-		return asUsage(err)
-	}
-	hooks, err := o.webhook.options(e, "probe")
-	if err != nil {
-		return err
-	}
-	ship, err := o.ship.beside(e, o.capture)
-	if err != nil {
-		return err
-	}
-	for _, m := range agents.masks() {
-		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
-	}
-	run := &probeRun{
-		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
-		ship: ship,
-	}
-	return agents.hide(run.run(ctx))
-}
-
-// check refuses flags that cannot be used, and returns the gate.
-func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
-	if len(args) == 0 {
-		return 0, usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
-	}
-	if err := choose("format", o.format, report.Formats()...); err != nil {
-		return 0, err
-	}
-	switch {
-	case o.parallel < 1:
-		return 0, usage("--parallel %d: write 1 or more", o.parallel)
-	case o.wait < 0:
-		return 0, usage("--wait %v: write a time above 0, such as 30s", o.wait)
-	}
-	if err := o.webhook.check(); err != nil {
-		return 0, err
-	}
-	return parseGate(o.failOn)
-}
-
-// A probeRun is one call of the command.
-type probeRun struct {
-	e         env
-	o         *probeOptions
-	gate      analyzer.Severity
-	scenarios []*probe.Scenario
-	waived    *waivers
-	agents    probeAgents
-	webhook   webhook.Options
-	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
-	keys      jws.KeySet              // the same, for the scenarios
-	ship      *shipTo                 // nil if the capture is not shipped
-}
-
-// run asks the agents, writes the report, and returns the exit status as an error.
-func (r *probeRun) run(ctx context.Context) error {
-	record, err := r.o.record(r.e, r.agents, r.ship)
-	if err != nil {
-		return err
-	}
-	asking, cancel := untilInterrupted(ctx, r.e)
-	defer cancel()
-	whole := &report.Report{Gate: r.gate, Tool: tool()}
-	failed := r.ask(asking, record, whole)
-	failed = errors.Join(failed, record.Close())
-	if r.o.capture != "" {
-		r.e.keepReading(context.WithoutCancel(ctx), "probe", r.o.capture)
-	}
-	if whole.Tests == nil {
-		return failed
-	}
-	if err := r.judge(context.WithoutCancel(ctx), record, whole); err != nil {
-		return errors.Join(failed, err)
-	}
-	if len(r.agents) > 1 {
-		whole.Directions = r.directions(whole)
-	}
-	r.waived.apply(whole, r.e.Now())
-	written := writeOutput(r.e, r.o.output, func(w io.Writer) error { return r.write(w, whole) })
-	r.waived.tell(r.e)
-	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())
-	if failed = errors.Join(failed, written); failed != nil {
-		return failed
-	}
-	return r.exit(whole)
-}
-
-// ask asks one agent after the other. What has come of it is in the report, also if it ends with an error.
-func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.Report) error {
-	for _, a := range r.agents {
-		options := r.options(a)
-		options.Sink, options.Seq = record.sink, record.last()
-		show := progress{w: r.e.Err, what: "probe " + a.name, began: r.e.Now()}
-		var cases, done uint64
-		options.OnCases = func(n int) { cases = uint64(n) }
-		if r.e.showsProgress() {
-			options.OnResult = func(*probe.Result) {
-				done++
-				show.count("scenario", done, cases)
-			}
-		}
-		result, err := probe.Run(ctx, a.setup.URL, options)
-		show.clear()
-		if result != nil {
-			whole.Tests = append(whole.Tests, suiteOf(a.name, result, ctx.Err() != nil))
-		}
-		switch {
-		case ctx.Err() != nil && result != nil:
-			return nil // the report says that it was interrupted
-		case errors.Is(err, probe.ErrSkill):
-			return usage("%w", err)
-		case errors.Is(err, probe.ErrWebhook):
-			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
-				r.o.webhook.listen, netCause(err))
-		case err != nil:
-			return err
-		}
-	}
-	return nil
-}
-
-// exit returns the exit status for a report as an error, nil for 0.
-func (r *probeRun) exit(whole *report.Report) error {
-	switch whole.Status() {
-	case analyzer.StatusFindings:
-		return &exit{code: exitFindings}
-	case analyzer.StatusClean:
-		return nil
-	}
-	return &exit{code: exitInconclusive}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cli"
 )
 
 func TestCalledAs(t *testing.T) {
@@ -17,7 +19,7 @@ func TestCalledAs(t *testing.T) {
 		"/tmp/go-build123/b001/exe/a2atap":       "go run ./cmd/a2atap",
 		"/home/u/.cache/go-build/ab/cdef/a2atap": "go run ./cmd/a2atap",
 	} {
-		if got := calledAs(arg0); got != want {
+		if got := cli.CalledAs(arg0); got != want {
 			t.Errorf("%s is called as %s, want %s", arg0, got, want)
 		}
 	}
@@ -28,7 +30,7 @@ func TestDemoSuggestsWhatWorks(t *testing.T) {
 	dir := t.TempDir()
 	do := func(args ...string) (out, talk string, code int) {
 		var stdout, stderr bytes.Buffer
-		code = run(context.Background(), env{
+		code = run(context.Background(), cli.Env{
 			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Program: "go run ./cmd/a2atap",
 			Getenv: func(string) string { return "" },
 		}, args)
@@ -55,7 +57,7 @@ func TestDemoSuggestsWhatWorks(t *testing.T) {
 			if !strings.Contains(talk, "needs a terminal") {
 				t.Errorf("%s: %d, %s", words, code, talk)
 			}
-		case code > exitFindings, out == "" && args[len(args)-2] != "-o":
+		case code > cli.ExitFindings, out == "" && args[len(args)-2] != "-o":
 			t.Errorf("%s: %d, %q, %s", words, code, out, talk)
 		}
 	}

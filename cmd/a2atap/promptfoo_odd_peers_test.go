@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // promptfooDiffers are the answers of odd.txtar of which send makes something else, with what it prints or says, and
@@ -66,7 +68,7 @@ func TestPromptfooReadsTheSame(t *testing.T) {
 		way := promptfooWay{"ODD", []string{"--no-card", "--mode", r.Provider.Label}}
 		printed, said, code := s.ask(t, way, r.Vars.Prompt, "text")
 		differs, known := promptfooDiffers[r.Vars.Prompt]
-		switch same := printed == r.Response.Output+"\n" && code == exitOK; {
+		switch same := printed == r.Response.Output+"\n" && code == cli.ExitOK; {
 		case known && (same || !strings.Contains(printed+said, differs.ours)):
 			t.Errorf("%s: send ends with %d, prints %q and says %q; want %q, since %s", r.Vars.Prompt, code, printed, said,
 				differs.ours, differs.reason)
@@ -74,7 +76,7 @@ func TestPromptfooReadsTheSame(t *testing.T) {
 		case r.Error == "" && !same:
 			t.Errorf("%s: promptfoo gets %q; send ends with %d, prints %q and says %q", r.Vars.Prompt, r.Response.Output, code,
 				printed, said)
-		case r.Error != "" && code == exitOK:
+		case r.Error != "" && code == cli.ExitOK:
 			t.Errorf("%s: promptfoo says %q, and send prints %q", r.Vars.Prompt, r.Error, printed)
 		}
 	}

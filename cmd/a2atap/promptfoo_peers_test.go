@@ -21,6 +21,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/peers"
@@ -78,11 +80,11 @@ func TestPromptfoo(t *testing.T) {
 		if !r.Success {
 			t.Errorf("%s: %q: failed with %s, output %q", r.Provider.Label, r.Vars.Prompt, r.Error, r.Response.Output)
 		}
-		text, _ := s.send(t, r, "text", exitOK)
+		text, _ := s.send(t, r, "text", cli.ExitOK)
 		if diff := cmp.Diff(r.Response.Output+"\n", text); diff != "" {
 			t.Errorf("%s: %q: send prints another text (-promptfoo +send):\n%s", r.Provider.Label, r.Vars.Prompt, diff)
 		}
-		text, _ = s.send(t, r, "json", exitOK)
+		text, _ = s.send(t, r, "json", cli.ExitOK)
 		var ours promptfooResponse
 		if err := json.Unmarshal([]byte(text), &ours); err != nil {
 			t.Fatal(err)
@@ -92,7 +94,7 @@ func TestPromptfoo(t *testing.T) {
 		}
 	}
 	for _, r := range failures {
-		text, said := s.send(t, r, "text", exitFindings)
+		text, said := s.send(t, r, "text", cli.ExitFindings)
 		if r.Success || !strings.HasSuffix(r.Error, ": "+strings.TrimSpace(text)) || said == "" {
 			t.Errorf("%s: %q: promptfoo says %q, send %q and %q", r.Provider.Label, r.Vars.Prompt, r.Error, text, said)
 		}
@@ -103,7 +105,7 @@ func TestPromptfoo(t *testing.T) {
 type promptfooStage struct {
 	agents    map[string]string // their URLs
 	variables []string          // of promptfoo: the URLs of the taps, and the secrets
-	recording *recording
+	recording *recorder.Recording
 	capture   sowing
 }
 
@@ -112,7 +114,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 		agents:  make(map[string]string),
 		capture: sowing{path: filepath.Join(t.TempDir(), "c.a2atap")},
 	}
-	o := recordingOptions{output: s.capture.path}
+	o := recorder.Options{Output: s.capture.path}
 	serve := func(tap, path string, agent http.Handler) (origin string) {
 		server := httptest.NewServer(agent)
 		t.Cleanup(server.Close)
@@ -121,7 +123,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 			t.Fatal(err)
 		}
 		s.agents[tap] = server.URL + path
-		o.taps = append(o.taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
+		o.Proxy.Taps = append(o.Proxy.Taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
 		return server.URL
 	}
 	for tap, asks := range map[string]refagent.Credentials{
@@ -154,10 +156,10 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 		g.origin = serve(tap, agent.Path(), g)
 	}
 	var err error
-	if s.recording, err = startRecording(o); err != nil {
+	if s.recording, err = recorder.Start(o); err != nil {
 		t.Fatal(err)
 	}
-	for _, tap := range s.recording.proxy.Taps() {
+	for _, tap := range s.recording.Taps() {
 		path := s.agents[tap.Name()][strings.LastIndexByte(s.agents[tap.Name()], '/'):]
 		s.variables = append(s.variables, tap.Name()+"_URL="+tap.URL()+path)
 	}
@@ -248,7 +250,7 @@ func (s *promptfooStage) check(t *testing.T) {
 			t.Logf("%s", &result.Findings[i])
 		}
 	}
-	if code, said := runQuietly(t, "check", s.capture.path); code != exitOK {
+	if code, said := runQuietly(t, "check", s.capture.path); code != cli.ExitOK {
 		t.Errorf("check ends with %d: %s", code, said)
 	}
 	stored := s.capture.unpacked(t)
@@ -289,7 +291,7 @@ func (s *promptfooStage) send(t *testing.T, r promptfooResult, output string, st
 func (s *promptfooStage) ask(t *testing.T, way promptfooWay, prompt, output string) (printed, said string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	e := env{
+	e := cli.Env{
 		In: strings.NewReader(""), Out: &out, Err: &err, Now: time.Now,
 		Getenv: func(name string) string { return promptfooSecrets[name] },
 	}

@@ -8,17 +8,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cli"
 )
 
 func TestReadyFileOfAnEarlierRunGoes(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ready")
-	if err := removeReady(name); err != nil {
+	if err := cli.RemoveReady(name); err != nil {
 		t.Errorf("none to remove: %v", err)
 	}
-	if err := writeReady(name, "a http://127.0.0.1:1\n"); err != nil {
+	if err := cli.WriteReady(name, "a http://127.0.0.1:1\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeReady(name); err != nil {
+	if err := cli.RemoveReady(name); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(name); !os.IsNotExist(err) {
@@ -28,13 +30,13 @@ func TestReadyFileOfAnEarlierRunGoes(t *testing.T) {
 
 func TestReadyFileThatCannotGo(t *testing.T) {
 	folder := t.TempDir()
-	if err := removeReady(folder); err == nil || !strings.Contains(err.Error(), folder) {
+	if err := cli.RemoveReady(folder); err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("a folder is removed: %v", err)
 	}
 	if _, err := os.Stat(folder); err != nil {
 		t.Error(err)
 	}
-	err := removeReady(filepath.Join(folder, "no\x00name"))
+	err := cli.RemoveReady(filepath.Join(folder, "no\x00name"))
 	if err == nil || !strings.Contains(err.Error(), "no\x00name") {
 		t.Errorf("a name that cannot be: %v", err)
 	}
@@ -67,9 +69,9 @@ func TestReadyFileGoesBeforeListening(t *testing.T) {
 				t.Fatal(err)
 			}
 			var said strings.Builder
-			e := env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: os.Getenv}
+			e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: os.Getenv}
 			code := run(t.Context(), e, append(args, "--ready-file", ready))
-			if code != exitFailed || !strings.Contains(said.String(), "in use") {
+			if code != cli.ExitFailed || !strings.Contains(said.String(), "in use") {
 				t.Errorf("status %d, want that the address is in use: %s", code, said.String())
 			}
 			if _, err := os.Lstat(ready); !os.IsNotExist(err) {

@@ -1,53 +1,18 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"math"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/reading"
-	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/redact"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/replayer"
 	"a2atap/replay"
-	"a2atap/replay/client/setup"
-	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
-type replayOptions struct {
-	to         []string
-	named      map[string]string // of to, by name
-	other      string            // of to, without a name; empty if there is none
-	filter     string
-	agent      string
-	profile    string
-	speed      string
-	wait       time.Duration
-	timeout    time.Duration
-	noise      noiseFlags
-	flags      setup.SeveralFlags
-	webhook    webhookFlags
-	elsewhere  elsewhereFlags
-	reach      setup.ReachFlags
-	capture    string
-	redactKey  string
-	format     string
-	colours    bool
-	output     string
-	allowEmpty bool
-}
-
-func newReplay(e env) *cobra.Command {
-	o := replayOptions{}
+func newReplay(e cli.Env) *cobra.Command {
+	o := replayer.Options{}
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
 		Short: "Play the client's side of a capture against a live agent, and compare",
@@ -88,199 +53,29 @@ was sent, or the capture lost traffic.`,
   a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example
   a2atap replay c.a2atap --to http://127.0.0.1:9001/spec --binding http+json
   a2atap replay old.a2atap --to http://127.0.0.1:9001/spec --dialect 1.0 --capture new.a2atap`,
-		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return replayer.Run(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.to, "to", nil, "send to the agent at `[NAME=]URL`: what went to the agent NAME, or to any; repeatable")
-	f.StringVar(&o.filter, "filter", "", "replay the exchanges that match `EXPR`")
-	f.StringVar(&o.agent, "agent", "", "replay what went to the agent `NAME`")
-	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
-	f.StringVar(&o.speed, "speed", "max",
+	f.StringArrayVar(&o.To, "to", nil, "send to the agent at `[NAME=]URL`: what went to the agent NAME, or to any; repeatable")
+	f.StringVar(&o.Filter, "filter", "", "replay the exchanges that match `EXPR`")
+	f.StringVar(&o.Agent, "agent", "", "replay what went to the agent `NAME`")
+	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
+	f.StringVar(&o.Speed, "speed", "max",
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max (or 0) without pauses")
-	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
-	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
+	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to listen")
+	f.DurationVar(&o.Timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
-	o.noise.register(f)
-	o.noise.registerLearning(f)
-	o.flags.Register(f, "where the recording has placeholders for secrets")
-	o.elsewhere.register(f)
-	o.reach.Register(f, "without it, none is used")
-	o.webhook.register(f, "in the place of recorded webhooks: ", "")
-	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
-	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
-	e.readsFleets(f, nil).interrupts = true
+	o.Noise.Register(f)
+	o.Noise.RegisterLearning(f)
+	o.Flags.Register(f, "where the recording has placeholders for secrets")
+	o.Translation.Register(f)
+	o.Reach.Register(f, "without it, none is used")
+	o.Webhook.Register(f, "in the place of recorded webhooks: ", "")
+	o.Capture.Register(f, "the replayed traffic into `FILE`")
+	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
+	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
+	o.From.Register(f, nil)
+	o.From.Interrupts = true
 	return withArgs(cmd, 1, 1)
-}
-
-func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
-	if err := notOver(o.output, name); err != nil {
-		return err
-	}
-	options, err := o.replay()
-	if err != nil {
-		return err
-	}
-	if options.Dialer, err = e.dialer(&o.reach); err != nil {
-		return err
-	}
-	if options.Webhook, err = o.webhook.options(e, "replay"); err != nil {
-		return err
-	}
-	creds, err := o.credentials(e, &options)
-	if err != nil {
-		return asUsage(err)
-	}
-	options.OnMissing = func(m *replay.Missing) { o.tellMissing(e, m) }
-	o.colours = o.output == "-" && e.colours(e.Out)
-	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
-	return creds.hide(o.play(ctx, e, creds, options, name))
-}
-
-// play replays, and writes the report.
-func (o *replayOptions) play(
-	ctx context.Context, e env, creds credentials, options replay.Options, name string,
-) error {
-	keep, err := parseSelection(o.filter, o.agent)
-	if err != nil {
-		return err
-	}
-	src, err := openCapture(e, name)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if options.Keep, err = keep.chooser(ctx, e, "replay", name, src); err != nil {
-		return fmt.Errorf("replay %s: %w", name, err)
-	}
-	ctx, cancel := untilInterrupted(ctx, e)
-	defer cancel()
-	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) { return e.foundIn(ctx, "replay", name, src) }
-	r, err := o.run(ctx, e, creds, src, options)
-	if errors.Is(err, replay.ErrSeveralAgents) {
-		return usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
-	}
-	if r == nil {
-		return fmt.Errorf("replay %s: %w", name, err)
-	}
-	r.Tool = report.Tool(tool())
-	writeErr := writeOutput(e, o.output, func(w io.Writer) error {
-		return writeDifferences(creds.masked(w), o.format, r, o.colours)
-	})
-	if writeErr != nil {
-		return errors.Join(err, writeErr)
-	}
-	verdict := r.Verdict()
-	if r.Sent == 0 && r.LeftOut == 0 {
-		if why := keep.nothing(ctx, src); why != "" {
-			verdict += "; " + why
-		}
-	}
-	fmt.Fprintf(e.Err, "replay: %s\n", verdict)
-	switch {
-	case err != nil:
-		return fmt.Errorf("replay %s: %w", name, err)
-	case len(r.Differences) > 0:
-		return &exit{code: exitFindings}
-	case !r.Same() && !o.allowEmpty:
-		return &exit{code: exitInconclusive}
-	}
-	return nil
-}
-
-// replay turns flags into what the package takes, but for credentials and the choice of exchanges.
-func (o *replayOptions) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout, Late: o.noise.tolerance}
-	if len(o.to) == 0 {
-		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
-	}
-	if err := o.aim(); err != nil {
-		return out, err
-	}
-	out.Agents = o.named
-	if err := choose("format", o.format, report.Formats()...); err != nil {
-		return out, err
-	}
-	if err := o.webhook.check(); err != nil {
-		return out, err
-	}
-	if err := o.elsewhere.set(&out); err != nil {
-		return out, err
-	}
-	var err error
-	if o.speed != "max" {
-		if out.Speed, err = strconv.ParseFloat(o.speed, 64); err != nil || !(out.Speed >= 0) || math.IsInf(out.Speed, 1) {
-			return out, usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.speed)
-		}
-	}
-	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
-		return out, usage("--profile: %w", err)
-	}
-	out.Noise, err = o.noise.rules()
-	return out, err
-}
-
-// aim reads the values of --to.
-func (o *replayOptions) aim() error {
-	o.named = map[string]string{}
-	for _, text := range o.to {
-		name, at := splitTo(text)
-		switch {
-		case at == "":
-			return usage("--to %s: the URL is missing; write NAME=URL", text)
-		case name == "" && o.other != "":
-			return usage("--to is given twice without a name; write --to NAME=URL for each agent")
-		case o.named[name] != "":
-			return usage("--to %s is given twice", name)
-		case name == "":
-			o.other = at
-		default:
-			o.named[name] = at
-		}
-	}
-	return nil
-}
-
-// splitTo splits [NAME=]URL; a sign in the URL itself begins no name.
-func splitTo(text string) (name, at string) {
-	before, after, found := strings.Cut(text, "=")
-	if !found || strings.Contains(before, "://") {
-		return "", text
-	}
-	return before, after
-}
-
-// run replays, and keeps the traffic if that is asked for.
-func (o *replayOptions) run(
-	ctx context.Context, e env, creds credentials, src capture.Source, options replay.Options,
-) (*report.Report, error) {
-	if o.capture == "" {
-		return o.send(ctx, creds, src, options)
-	}
-	store, key, err := openKept(e, o.capture, o.redactKey)
-	if err != nil {
-		return nil, err
-	}
-	names := &redact.Names{}
-	for _, s := range creds {
-		names.LearnForAll(s.SecretHeaders, s.SecretQuery)
-	}
-	sink := redact.New(store, redact.Options{Key: key, Describer: reading.NewDescriber(), Names: names})
-	options.Sink, options.Seq = sink, store.Position().Seq
-	r, err := o.send(ctx, creds, src, options)
-	err = errors.Join(err, sink.Close())
-	e.keepReading(context.WithoutCancel(ctx), "replay", o.capture)
-	return r, err
-}
-
-// send replays once, or twice to learn from it.
-func (o *replayOptions) send(
-	ctx context.Context, creds credentials, src capture.Source, options replay.Options,
-) (*report.Report, error) {
-	if o.noise.learn != "" {
-		return o.learnNoise(ctx, creds.masked, src, options)
-	}
-	return replay.Run(ctx, src, o.other, options)
 }

@@ -11,56 +11,27 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/credential"
 )
 
-// Exit codes. When several apply, the order is usage, failed, findings, inconclusive, ok.
-const (
-	exitOK           = 0
-	exitFindings     = 1 // findings at or above the gate, or differences
-	exitUsage        = 2
-	exitFailed       = 3   // unreadable capture, unreachable agent, address in use
-	exitInconclusive = 4   // nothing was judged, sent or compared, or traffic was lost
-	exitInterrupted  = 130 // a second interrupt
-)
-
-// An exit is an error with an exit code. Its error may be nil: then there is nothing more to print.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e *exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exit) Unwrap() error { return e.err }
-
-// usage returns an error about how the program was called.
-func usage(format string, args ...any) error {
-	return &exit{exitUsage, fmt.Errorf(format, args...)}
-}
-
 // run runs one command line and returns the exit code.
-func run(ctx context.Context, e env, args []string) int {
+func run(ctx context.Context, e cli.Env, args []string) int {
 	root := newRoot(e)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return cli.ExitOK
 	}
-	code := exitFailed
-	var x *exit
+	code := cli.ExitFailed
+	var x *cli.Exit
 	if errors.As(err, &x) {
-		code = x.code
-		err = x.err
+		code = x.Code
+		err = x.Err
 	}
 	if err != nil {
 		text := err.Error()
-		if code != exitUsage { // which says what was written, and @ divides more than user and host there
+		if code != cli.ExitUsage { // which says what was written, and @ divides more than user and host there
 			text = credential.WithoutUserinfo(text)
 		}
 		lines := strings.Split(text, "\n")
@@ -85,11 +56,6 @@ func saidOnce(text string) string {
 		kept = append(kept, part)
 	}
 	return strings.Join(kept, ": ")
-}
-
-// notice prints a message in which foreign text may be: nothing that a terminal would obey, and no password of a URL.
-func (e env) notice(text string) {
-	fmt.Fprintf(e.Err, "a2atap: %s\n", analyzer.Clean(credential.WithoutUserinfo(text)))
 }
 
 // The help of a command begins with examples that work.
@@ -118,8 +84,8 @@ Flags of all commands:
 {{.CommandPath}} COMMAND --help says more about a command.{{end}}
 `
 
-func newRoot(e env) *cobra.Command {
-	e.common = &commonFlags{}
+func newRoot(e cli.Env) *cobra.Command {
+	e.Common = &cli.CommonFlags{}
 	root := &cobra.Command{
 		Use:   "a2atap",
 		Short: "Record the traffic between A2A clients and agents, and check it against the specification",
@@ -134,9 +100,9 @@ traffic without changing or delaying it, and reports where the protocol is broke
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if _, err := os.Stat(args[0]); err == nil {
-					return usage("%q is a file and no command; write a2atap check, show or tui before it", args[0])
+					return cli.Usage("%q is a file and no command; write a2atap check, show or tui before it", args[0])
 				}
-				return usage("unknown command %q; see a2atap --help%s", args[0], nearest(args[0], commandNames(cmd)))
+				return cli.Usage("unknown command %q; see a2atap --help%s", args[0], cli.Nearest(args[0], commandNames(cmd)))
 			}
 			return nil
 		},
@@ -146,18 +112,18 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	shared := root.PersistentFlags()
-	shared.BoolVarP(&e.common.quiet, "quiet", "q", false, "print only errors and verdicts on standard error")
-	shared.BoolVar(&e.common.noColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
-	shared.StringVar(&e.common.progress, "progress", "auto",
+	shared.BoolVarP(&e.Common.Quiet, "quiet", "q", false, "print only errors and verdicts on standard error")
+	shared.BoolVar(&e.Common.NoColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
+	shared.StringVar(&e.Common.Progress, "progress", "auto",
 		"show progress: `WHEN` is auto (on a terminal), always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		return choose("word for --progress", e.common.progress, "auto", "always", "never")
+		return cli.Choose("word for --progress", e.Common.Progress, "auto", "always", "never")
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w; see %s --help%s", err, cmd.CommandPath(), nearFlag(cmd, err))
+		return cli.Usage("%w; see %s --help%s", err, cmd.CommandPath(), nearFlag(cmd, err))
 	})
-	root.Version = tool().Version
-	root.SetVersionTemplate(tool().Name + " {{.Version}}\n")
+	root.Version = cli.Tool().Version
+	root.SetVersionTemplate(cli.Tool().Name + " {{.Version}}\n")
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpCommand(newHelp())
@@ -173,7 +139,7 @@ traffic without changing or delaying it, and reports where the protocol is broke
 			if len(args) == 0 {
 				return nil
 			}
-			return choose("shell", args[0], commandNames(cmd)...)
+			return cli.Choose("shell", args[0], commandNames(cmd)...)
 		}
 		shells.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
@@ -188,7 +154,7 @@ func nearFlag(cmd *cobra.Command, err error) string {
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
-	return nearest(word, flags)
+	return cli.Nearest(word, flags)
 }
 
 // withArgs makes a command check how many arguments it gets; atMost -1 is no limit.
@@ -196,9 +162,9 @@ func withArgs(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < atLeast:
-			return usage("%s needs %s; see %s --help", cmd.Name(), argumentNames(cmd), cmd.CommandPath())
+			return cli.Usage("%s needs %s; see %s --help", cmd.Name(), argumentNames(cmd), cmd.CommandPath())
 		case atMost >= 0 && len(args) > atMost:
-			return usage("%s does not take %q; see %s --help", cmd.Name(), args[atMost], cmd.CommandPath())
+			return cli.Usage("%s does not take %q; see %s --help", cmd.Name(), args[atMost], cmd.CommandPath())
 		}
 		return nil
 	}
@@ -213,12 +179,15 @@ func argumentNames(cmd *cobra.Command) string {
 	return names
 }
 
-// choose returns an error that lists the known words unless word is one of them.
-func choose(what, word string, known ...string) error {
-	for _, k := range known {
-		if word == k {
-			return nil
-		}
-	}
-	return usage("unknown %s %q; use one of %s%s", what, word, strings.Join(known, ", "), nearest(word, known))
+func newVersion(e cli.Env) *cobra.Command {
+	return withArgs(&cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  a2atap version",
+		RunE: func(*cobra.Command, []string) error {
+			t := cli.Tool()
+			_, err := fmt.Fprintln(e.Out, t.Name, t.Version)
+			return err
+		},
+	}, 0, 0)
 }

@@ -11,9 +11,11 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 )
 
-func newRules(e env) *cobra.Command {
+func newRules(e cli.Env) *cobra.Command {
 	format := "text"
 	cmd := &cobra.Command{
 		Use:   "rules [ID | WORD...]",
@@ -33,7 +35,7 @@ id or a family, with * for any text, or words of what a rule is about, all of wh
 }
 
 func listRules(w io.Writer, format string, args []string) error {
-	if err := choose("format", format, "text", "json", "markdown"); err != nil {
+	if err := cli.Choose("format", format, "text", "json", "markdown"); err != nil {
 		return err
 	}
 	list, one := rules.All, false
@@ -65,14 +67,6 @@ func listRules(w io.Writer, format string, args []string) error {
 	return report.UnobservedText(w, rules.Unobserved)
 }
 
-func ruleIDs() []string {
-	ids := make([]string, 0, len(rules.All))
-	for _, r := range rules.All {
-		ids = append(ids, r.ID)
-	}
-	return ids
-}
-
 // chooseRules returns the rule of that id, or those that all words are about.
 func chooseRules(words []string) ([]*analyzer.Rule, error) {
 	if len(words) == 1 {
@@ -80,12 +74,12 @@ func chooseRules(words []string) ([]*analyzer.Rule, error) {
 			return []*analyzer.Rule{r}, nil
 		}
 		if u, ok := rules.UnobservedByID(words[0]); ok {
-			return nil, usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
+			return nil, cli.Usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
 		}
 	}
 	for _, word := range words {
 		if _, err := path.Match(word, ""); err != nil {
-			return nil, usage("invalid pattern %q: %w; write a rule's id, or a part of it with *", word, err)
+			return nil, cli.Usage("invalid pattern %q: %w; write a rule's id, or a part of it with *", word, err)
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(rules.All), func(r *analyzer.Rule) bool {
@@ -93,7 +87,7 @@ func chooseRules(words []string) ([]*analyzer.Rule, error) {
 	})
 	if len(list) == 0 {
 		text := strings.Join(words, " ")
-		return nil, usage("unknown rule %q; a2atap rules lists them%s", text, nearest(text, ruleIDs()))
+		return nil, cli.Usage("unknown rule %q; a2atap rules lists them%s", text, cli.Nearest(text, judged.RuleIDs()))
 	}
 	return list, nil
 }

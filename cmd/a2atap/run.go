@@ -2,30 +2,27 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"a2atap/proxy"
-	"a2atap/proxy/ca"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/program"
+	"a2atap/cmd/internal/recorder"
 )
 
 // childGrace is how long exchanges may go on once the child has ended, so that those in flight are recorded as they
 // end.
 const childGrace = time.Second
 
-func newRun(e env) *cobra.Command {
-	o := recordOptions{}
+func newRun(e cli.Env) *cobra.Command {
+	o := recorder.Flags{}
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- CMD...",
 		Short: "Run a program through the forward proxy, and record until it ends",
@@ -41,9 +38,9 @@ proxy for localhost, as Go programs do, is not recorded: give the program the UR
 through at all, run says what may be the reason, and exits with 4 (--allow-empty: 0). A proxy that is already configured
 is used only with --upstream-proxy env.
 
-` + diversionHelp + `
+` + recorder.WebhookHelp + `
 
-` + reachHelp + `
+` + recorder.ReachHelp + `
 
 --fault and --ship are those of record; faults are made only in answers that come through a tap (--agent).
 
@@ -56,171 +53,71 @@ came through, else that of record.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch at := cmd.ArgsLenAtDash(); {
 			case at > 0 || at < 0 && len(args) > 0:
-				return usage("run: write -- before the program: a2atap run [flags] -- %s; see a2atap run --help", args[0])
+				return cli.Usage("run: write -- before the program: a2atap run [flags] -- %s; see a2atap run --help", args[0])
 			case len(args) == 0:
-				return usage("run needs a program: a2atap run [flags] -- CMD...; see a2atap run --help")
+				return cli.Usage("run needs a program: a2atap run [flags] -- CMD...; see a2atap run --help")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runProgram(cmd.Context(), e, o, args) },
 	}
-	o.shared(cmd.Flags(), "0")
-	o.format = "text"
+	o.Register(cmd.Flags(), "0")
+	o.Format = "text"
 	return cmd
 }
 
 // runProgram runs a program through the forward proxy and records its traffic.
-func runProgram(ctx context.Context, e env, o recordOptions, args []string) error {
-	gate, err := parseGate(o.failOn)
+func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string) error {
+	gate, err := present.ParseGate(o.FailOn)
 	if err != nil {
 		return err
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return fmt.Errorf("run %s: %w; give a program in PATH, or its path", args[0], programCause(err))
+		return fmt.Errorf("run %s: %w; give a program in PATH, or its path", args[0], program.Cause(err))
 	}
 	talk := e
 	talk.Out = e.Err // standard output is the program's
-	out := &recordPrinter{e: talk}
-	options, err := o.recording(e, out)
+	out := &present.Recorded{Env: talk}
+	options, err := o.Options(e, out)
 	if err != nil {
 		return err
 	}
-	options.grace = childGrace
+	options.Proxy.Grace = childGrace
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, cli.Endings()...)
 	defer signal.Stop(signals)
-	r, err := startRecording(options)
+	r, err := recorder.Start(options)
 	if err != nil {
 		return err
 	}
-	out.faults(options.faults)
-	for _, t := range r.proxy.Taps() {
-		out.tap(t)
+	out.Faults(options.Proxy.Faults)
+	for _, t := range r.Taps() {
+		out.Tap(t)
 	}
-	e.tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
+	e.Tell("recording %s into %s, through %s", filepath.Base(path), options.Output, r.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		if e.Getenv(name) != "" && o.reach.UpstreamProxy == "" {
-			e.tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
+		if e.Getenv(name) != "" && o.Reach.UpstreamProxy == "" {
+			e.Tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
 			break
 		}
 	}
-	relay := signalRelay{signals: signals, interrupts: interrupts{now: e.Now}}
-	status, err := r.child(ctx, e, &relay, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
-	defer relay.takeOver(e)()
-	result, stats, stopErr := r.stop()
+	relay := cli.SignalRelay{Signals: signals, Interrupts: cli.Interrupts{Now: e.Now}}
+	status, err := program.Run(ctx, e, r.Failed(), &relay, path, args, program.ProxyURL(r.Forward(), o.ProxyAuth))
+	defer relay.TakeOver(e)()
+	result, stats, stopErr := r.Stop()
 	if err == nil {
 		err = stopErr
 	}
-	err = out.end(o, gate, options.output, result, stats, err)
-	if stats.Exchanges == 0 && stats.LostExchanges == 0 && withoutStatus(err) == nil {
-		out.nothingCame(path, len(r.proxy.Taps()))
-		if !o.allowEmpty {
-			err = &exit{code: exitInconclusive}
+	err = out.End(gate, o.AllowEmpty, options.Output, result, stats, err)
+	if stats.Exchanges == 0 && stats.LostExchanges == 0 && cli.WithoutStatus(err) == nil {
+		program.NothingCame(out, path, len(r.Taps()))
+		if !o.AllowEmpty {
+			err = &cli.Exit{Code: cli.ExitInconclusive}
 		}
 	}
 	if status != 0 {
-		return &exit{status, withoutStatus(err)}
-	}
-	return err
-}
-
-// proxyURL returns the proxy URL for the program, with the credentials of --proxy-auth.
-func proxyURL(f *proxy.Forward, auth string) string {
-	user, password, ok := strings.Cut(auth, ":")
-	if !ok {
-		return f.URL()
-	}
-	host := strings.TrimPrefix(f.URL(), "http://")
-	return (&url.URL{Scheme: "http", User: url.UserPassword(user, password), Host: host}).String()
-}
-
-// withoutStatus returns the error in an exit, which may be nil, or else the error itself.
-func withoutStatus(err error) error {
-	var x *exit
-	if errors.As(err, &x) {
-		return x.err
-	}
-	return err
-}
-
-// child runs the program to its end and returns its exit status. Signals go to the program. The error says why it could
-// not be run, or why the recording has ended first.
-func (r *recording) child(
-	ctx context.Context, e env, relay *signalRelay, path string, args []string, proxy string,
-) (status int, err error) {
-	dir, err := os.MkdirTemp("", "a2atap-run-")
-	if err != nil {
-		return 0, fmt.Errorf("make a directory for the certificates: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	authority, err := openAuthority(e)
-	if err != nil {
-		return 0, err
-	}
-	files := trustIn(dir)
-	if err := writeTrust(e, authority, files); err != nil && !errors.Is(err, ca.ErrNoRoots) {
-		return 0, err
-	}
-	cmd := exec.Command(path, args[1:]...)
-	cmd.Args[0] = args[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
-	cmd.Env = environ(settings(proxy, authority, files, e.Getenv))
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("run %s: %w", args[0], programCause(err))
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	failed, done := r.failed, ctx.Done()
-	for {
-		select {
-		case waitErr := <-ended:
-			return exitStatus(cmd, waitErr), err
-		case s := <-relay.signals:
-			if relay.passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has sent it to the program as well
-				cmd.Process.Signal(s) //nolint:errcheck // it may have ended
-			}
-		case cause := <-failed:
-			failed = nil
-			err = fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", cause)
-			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
-		case <-done:
-			done = nil
-			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
-		}
-	}
-}
-
-// fromTerminal reports whether a terminal sends signals to this process and to the program alike.
-func fromTerminal(e env) bool {
-	f, ok := e.In.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
-}
-
-// exitStatus returns the status that a shell would report for a program that has ended.
-func exitStatus(cmd *exec.Cmd, err error) int {
-	if err == nil || cmd.ProcessState == nil {
-		return 0
-	}
-	if wait, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
-		return 128 + int(wait.Signal())
-	}
-	return max(cmd.ProcessState.ExitCode(), 0)
-}
-
-// programCause strips the prefix that package exec adds to an error.
-func programCause(err error) error {
-	var e *exec.Error
-	if errors.As(err, &e) {
-		err = e.Err
-	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
+		return &cli.Exit{Code: status, Err: cli.WithoutStatus(err)}
 	}
 	return err
 }

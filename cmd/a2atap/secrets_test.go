@@ -23,6 +23,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/outbound"
@@ -77,23 +83,23 @@ func sow(t *testing.T, keep bool) *sowing {
 	go agent.serve(plain)
 	go agent.serve(secure)
 
-	e := env{In: strings.NewReader(""), Out: &w.printed, Err: &w.printed, Now: time.Now, Getenv: os.Getenv}
-	o := recordOptions{
-		agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
-		output: w.path, forward: "0", format: "json", failOn: "never", maxBody: "16MiB", ifFails: "pass",
-		keepSecrets: keep,
+	e := cli.Env{In: strings.NewReader(""), Out: &w.printed, Err: &w.printed, Now: time.Now, Getenv: os.Getenv}
+	o := recorder.Flags{
+		Agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
+		Output: w.path, Forward: "0", Format: "json", FailOn: "never", MaxBody: "16MiB", IfFails: "pass",
+		Hide: redacted.Flags{Keep: keep},
 	}
-	out := &recordPrinter{e: e, json: true}
-	options, err := o.recording(e, out)
+	out := &present.Recorded{Env: e, JSON: true}
+	options, err := o.Options(e, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.reach = &outbound.Dialer{Roots: roots}
-	r, err := startRecording(options)
+	options.Reach = &outbound.Dialer{Roots: roots}
+	r, err := recorder.Start(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	taps, forward := r.proxy.Taps(), strings.TrimPrefix(r.proxy.Forward().URL(), "http://")
+	taps, forward := r.Taps(), strings.TrimPrefix(r.Forward().URL(), "http://")
 	dial := func(addr string) func() (net.Conn, error) {
 		return func() (net.Conn, error) { return net.Dial("tcp", addr) }
 	}
@@ -101,7 +107,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	w.talk(t, dial(taps[1].Addr()), agent.add(w.sendings("tls", "", taps[1].Addr())))
 	w.talk(t, dial(forward),
 		agent.add(w.sendings("forward", "http://"+plain.Addr().String(), plain.Addr().String())))
-	authority, err := openAuthority(e)
+	authority, err := trust.Open(e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +130,8 @@ func sow(t *testing.T, keep bool) *sowing {
 		return tls.Client(conn, &tls.Config{RootCAs: ours, ServerName: "127.0.0.1"}), nil
 	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
 	w.talkRaw(t, taps[0].Addr(), forward, agent)
-	result, stats, err := r.stop()
-	if err := out.end(o, 0, w.path, result, stats, err); err != nil {
+	result, stats, err := r.Stop()
+	if err := out.End(analyzer.Error+1, o.AllowEmpty, w.path, result, stats, err); err != nil {
 		t.Fatal(err)
 	}
 	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))
@@ -171,7 +177,7 @@ func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) 
 }
 
 // runSender appends what a program sends that runs through the proxy.
-func (w *sowing) runSender(t *testing.T, e env, keep bool, all []sending) {
+func (w *sowing) runSender(t *testing.T, e cli.Env, keep bool, all []sending) {
 	t.Helper()
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -259,9 +265,9 @@ func TestNoSecretIsStored(t *testing.T) {
 	for verb, formats := range commands {
 		for _, format := range formats {
 			var out bytes.Buffer
-			e := env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
+			e := cli.Env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
 			code := run(t.Context(), e, []string{verb, w.path, "--format", format})
-			if places := w.found(out.String()); len(places) > 0 || out.Len() < 500 || code > exitFindings {
+			if places := w.found(out.String()); len(places) > 0 || out.Len() < 500 || code > cli.ExitFindings {
 				t.Errorf("%s %s ends with %d and prints %d bytes with the secrets of\n%s", verb, format, code,
 					out.Len(), strings.Join(places, "\n"))
 			}
@@ -294,13 +300,13 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 	address := &url.URL{Scheme: "http", Host: plain.Addr().String()}
 	record := func(place string, which ...string) {
 		t.Helper()
-		r, err := startRecording(recordingOptions{
-			output: w.path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+		r, err := recorder.Start(recorder.Options{
+			Output: w.path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap := r.proxy.Taps()[0].Addr()
+		tap := r.Taps()[0].Addr()
 		all := agent.add(w.sendings(place, "", tap))
 		for _, path := range which {
 			for _, s := range all {
@@ -323,7 +329,7 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 	}
 	for _, format := range []string{"transcript", "json", "curl"} {
 		var out bytes.Buffer
-		e := env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
+		e := cli.Env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
 		run(t.Context(), e, []string{"show", w.path, "--format", format})
 		if places := w.found(out.String()); len(places) > 0 || !strings.Contains(out.String(), "seat=redacted.") {
 			t.Errorf("show %s shows %q in\n%s", format, places, out.String())

@@ -1,54 +1,16 @@
 package main
 
 import (
-	"bufio"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
-	"a2atap/replay/client"
-	"a2atap/replay/client/fault"
-	"a2atap/replay/client/setup"
-	"a2atap/replay/prompt"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/sender"
 )
 
-type sendOptions struct {
-	flags       setup.Flags
-	reach       setup.ReachFlags
-	mode        string
-	stream      bool
-	noPoll      bool
-	interval    time.Duration
-	pollTimeout time.Duration
-
-	task, contextID string
-	message         string
-	configuration   string
-	messageID       string
-	stableID        bool
-	interactive     bool
-
-	tasks   taskOptions
-	push    pushOptions
-	profile bool
-
-	format    string
-	output    string
-	capture   string
-	redactKey string
-	program   string
-	transform *prompt.Transform // of program; nil if there is none
-	fault     string
-}
-
-func newSend(e env) *cobra.Command {
-	o := sendOptions{}
+func newSend(e cli.Env) *cobra.Command {
+	o := sender.Options{}
 	cmd := &cobra.Command{
 		Use:   "send URL [TEXT]",
 		Short: "Send one message as a client and print the answer",
@@ -88,236 +50,35 @@ time.`,
   a2atap send http://127.0.0.1:9001/spec 'two seats' --capture c.a2atap && a2atap check c.a2atap
   a2atap send http://127.0.0.1:7001/spec --get 0b5e7e6e-7c1c-4b0e-9f3f-2f6f0a4b9c1d
   a2atap send http://127.0.0.1:7001/spec --profile`,
-		RunE: func(cmd *cobra.Command, args []string) error { return send(cmd.Context(), e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return sender.Run(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()
-	o.flags.Register(f)
-	o.reach.Register(f, "without it, the latter alone, and with --capture none")
-	f.StringVar(&o.mode, "mode", "send",
+	o.Flags.Register(f)
+	o.Reach.Register(f, "without it, the latter alone, and with --capture none")
+	f.StringVar(&o.Mode, "mode", "send",
 		"ask in this `MODE`: send, stream, or auto, which streams if the card says that the agent does")
-	f.BoolVar(&o.stream, "stream", false, "ask for a stream and print its events")
-	f.BoolVar(&o.noPoll, "no-poll", false, "take the first answer as it is, and do not poll its task")
-	f.DurationVar(&o.interval, "poll-interval", time.Second, "wait `D` between two polls")
-	f.DurationVar(&o.pollTimeout, "poll-timeout", 5*time.Minute, "poll a task for `D` at most")
-	f.StringVar(&o.task, "task", "", "send to the existing task `ID`")
-	f.StringVar(&o.contextID, "context", "", "send in the context `ID`; with --list, list its tasks")
-	f.StringVar(&o.message, "message", "", "merge the `JSON` object into the message, or @FILE; one with a member "+
+	f.BoolVar(&o.Stream, "stream", false, "ask for a stream and print its events")
+	f.BoolVar(&o.NoPoll, "no-poll", false, "take the first answer as it is, and do not poll its task")
+	f.DurationVar(&o.Interval, "poll-interval", time.Second, "wait `D` between two polls")
+	f.DurationVar(&o.PollTimeout, "poll-timeout", 5*time.Minute, "poll a task for `D` at most")
+	f.StringVar(&o.Task, "task", "", "send to the existing task `ID`")
+	f.StringVar(&o.ContextID, "context", "", "send in the context `ID`; with --list, list its tasks")
+	f.StringVar(&o.Message, "message", "", "merge the `JSON` object into the message, or @FILE; one with a member "+
 		"message is merged into all that is sent")
-	f.StringVar(&o.configuration, "configuration", "", "merge the `JSON` object into the configuration, or @FILE")
-	f.StringVar(&o.messageID, "message-id", "", "give the message the `ID` (default a random one)")
-	f.BoolVar(&o.stableID, "stable-id", false, "give the message an id that is the same for the same message")
-	f.BoolVar(&o.interactive, "interactive", false, "while the task waits for input, send a line of standard input")
-	o.tasks.register(f)
-	o.push.register(f)
-	f.BoolVar(&o.profile, "profile", false, "print name, capabilities and skills of the agent, and send nothing")
-	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
-	f.StringVar(&o.output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
+	f.StringVar(&o.Configuration, "configuration", "", "merge the `JSON` object into the configuration, or @FILE")
+	f.StringVar(&o.MessageID, "message-id", "", "give the message the `ID` (default a random one)")
+	f.BoolVar(&o.StableID, "stable-id", false, "give the message an id that is the same for the same message")
+	f.BoolVar(&o.Interactive, "interactive", false, "while the task waits for input, send a line of standard input")
+	o.Tasks.Register(f)
+	o.Push.Register(f)
+	f.BoolVar(&o.Profile, "profile", false, "print name, capabilities and skills of the agent, and send nothing")
+	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
+	f.StringVar(&o.Output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
 		"holds all three")
-	f.StringVar(&o.capture, "capture", "",
-		"record the traffic into `FILE`, without a tap; an existing capture is appended to")
-	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	f.StringVar(&o.program, "transform", "", "with --output: let the jq `PROGRAM`, or @FILE, make the output of "+
+	o.Capture.Register(f, "the traffic into `FILE`, without a tap")
+	f.StringVar(&o.Program, "transform", "", "with --output: let the jq `PROGRAM`, or @FILE, make the output of "+
 		"{message, task, events, raw}; $text is the text")
-	f.StringVar(&o.fault, "fault", "",
+	f.StringVar(&o.Fault, "fault", "",
 		"break the rule `SLUG` on purpose; list prints those that can be broken with the protocol")
 	return withArgs(cmd, 1, 2)
-}
-
-func send(ctx context.Context, e env, o sendOptions, args []string) error {
-	if err := checkScheme(args[0]); err != nil {
-		return err
-	}
-	d, err := e.dialer(&o.reach)
-	if err != nil {
-		return err
-	}
-	s, err := o.flags.Setup(e.world(d), args[0])
-	if err == nil {
-		err = o.check(args)
-	}
-	if err != nil {
-		return asUsage(err)
-	}
-	if o.fault != "" {
-		s.Options.Break = fault.Named(o.fault)
-	}
-	if o.fault == "list" {
-		return listClientFaults(e, s.Options.Prefer)
-	}
-	e.Out, e.Err = s.Mask.Writer(e.Out), s.Mask.Writer(e.Err)
-	build, err := newMessages(o, s)
-	if err == nil {
-		err = o.compile()
-	}
-	if err != nil {
-		return s.Mask.Error(asUsage(err))
-	}
-	kept, err := o.keep(e, s)
-	if err != nil {
-		return err
-	}
-	if kept != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = untilInterrupted(ctx, e) // what was recorded is to be stored
-		defer cancel()
-		s.Options.Transport = kept.transport
-	}
-	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
-	if kept != nil {
-		e.keepReading(context.WithoutCancel(ctx), "send", o.capture)
-	}
-	return err
-}
-
-// asUsage makes an error one about usage, unless it knows better.
-func asUsage(err error) error {
-	var known *exit
-	var inFile interface{ Timeout() bool } // an *fs.PathError
-	if errors.As(err, &known) || errors.As(err, &inFile) {
-		return err
-	}
-	return usage("%w", err)
-}
-
-// check refuses flags that do not go together.
-func (o *sendOptions) check(args []string) error {
-	if err := choose("format", o.format, "text", "json"); err != nil {
-		return err
-	}
-	if o.output != "" {
-		if err := choose("word for --output", o.output, "text", "raw", "metadata", "json"); err != nil {
-			return err
-		}
-	}
-	if err := choose("mode", o.mode, string(prompt.Auto), string(prompt.Send), string(prompt.Stream)); err != nil {
-		return err
-	}
-	if o.interval < 0 || o.pollTimeout <= 0 {
-		return usage("--poll-interval must not be below 0, and --poll-timeout must be above it")
-	}
-	if o.messageID != "" && o.stableID {
-		return usage("--message-id and --stable-id are two ways to give an id; use one")
-	}
-	instead := o.tasks.given()
-	if o.profile {
-		instead = append(instead, "--profile")
-	}
-	switch {
-	case o.push.on && len(instead) > 0:
-		return usage("%s sends no message, and --push is about one", instead[0])
-	case len(instead) > 1:
-		return usage("%s and %s are two things to do; use one", instead[0], instead[1])
-	case len(instead) == 1 && len(args) > 1:
-		return usage("%s sends no message; leave out %q", instead[0], args[1])
-	case len(instead) == 0 && len(args) == 1 && o.message == "" && o.fault != "list":
-		return usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
-	}
-	return o.push.check()
-}
-
-// run does what the flags ask for.
-func (o *sendOptions) run(
-	ctx context.Context, e env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
-) error {
-	if o.profile {
-		return printProfile(ctx, e, s, o.format)
-	}
-	c, noCard, err := s.Connect(ctx)
-	if errors.Is(err, fault.ErrUnknown) {
-		return usage("%w", err)
-	}
-	if err != nil {
-		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
-	}
-	defer c.Close()
-	if noCard != nil {
-		e.tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
-			noCard, c.Endpoint().Protocol)))
-	}
-	sender := &sender{e: e, o: *o, client: c, kept: kept}
-	if len(o.tasks.given()) > 0 {
-		return sender.askAboutTasks(ctx)
-	}
-	text := ""
-	if len(args) > 0 {
-		text = args[0]
-	}
-	if text == "-" {
-		all, err := io.ReadAll(e.In)
-		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
-		}
-		text = string(all)
-	}
-	if err := sender.receive(); err != nil {
-		return err
-	}
-	if sender.receiver != nil {
-		defer sender.receiver.Close()
-	}
-	return sender.converse(ctx, build, text)
-}
-
-// compile reads the program of --transform, which needs an output that it can make.
-func (o *sendOptions) compile() error {
-	if o.program == "" {
-		return nil
-	}
-	program, err := inline("--transform", o.program)
-	if err != nil {
-		return err
-	}
-	if o.transform, err = prompt.NewTransform(program); err != nil {
-		return fmt.Errorf("--transform: %w", err)
-	}
-	if o.output == "" {
-		o.output = "text"
-	}
-	return nil
-}
-
-// converse sends a text, and then the lines of standard input for as long as the task waits for them.
-func (s *sender) converse(ctx context.Context, build *messages, text string) error {
-	lines := bufio.NewScanner(s.e.In)
-	s.task, s.context = s.o.task, s.o.contextID
-	for {
-		m, options, err := build.next(text, s.task, s.context)
-		if err != nil {
-			return asUsage(err)
-		}
-		answer, err := s.send(ctx, m, options)
-		if err != nil {
-			return err
-		}
-		if !answer.State().Interrupted() {
-			return errors.Join(s.performFault(ctx), s.outcome(answer))
-		}
-		if !s.o.interactive || !lines.Scan() {
-			return s.outcome(answer)
-		}
-		text, s.task, s.context = lines.Text(), answer.TaskID(), answer.ContextID()
-	}
-}
-
-// outcome returns the exit status for the final state of a task as an error, nil for 0, and says what is wrong.
-func (s *sender) outcome(a *prompt.Answer) error {
-	state := a.State()
-	switch {
-	case state.Interrupted():
-		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; go on with --task %s\n", analyzer.Clean(a.TaskID()),
-			strings.TrimSuffix(string(state), "-required"), analyzer.Clean(a.TaskID()))
-	case state.Terminal() && state != client.Completed:
-		why := ""
-		if m := a.Task.Status.Message; m != nil {
-			why = ": " + m.Text()
-		}
-		verb := "was " + string(state)
-		if state == client.Failed {
-			verb = string(state)
-		}
-		s.e.tell("send: %s", analyzer.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
-	default:
-		return nil
-	}
-	return &exit{code: exitFindings}
 }

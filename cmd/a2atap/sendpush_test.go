@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/ca"
 	"a2atap/replay/refagent"
 )
@@ -87,7 +88,7 @@ func TestWebhookOfItsOwn(t *testing.T) {
 	certificate, private := writePEM(t, "CERTIFICATE", leaf.Certificate...), writePEM(t, "PRIVATE KEY", key)
 	say := func(in string, args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		e := env{In: strings.NewReader(in), Out: &out, Err: &errs, Getenv: os.Getenv, Now: time.Now}
+		e := cli.Env{In: strings.NewReader(in), Out: &out, Err: &errs, Getenv: os.Getenv, Now: time.Now}
 		code := run(t.Context(), e, append([]string{"send", server.URL}, args...))
 		return code, out.String(), errs.String()
 	}
@@ -95,7 +96,7 @@ func TestWebhookOfItsOwn(t *testing.T) {
 	// The task waits, and so is there to be told of.
 	code, out, errs := say("done\n", "multi-turn hello", "--push", "--interactive", "--webhook-cert", certificate,
 		"--webhook-key", private, "--poll-interval", "1ms", "--poll-timeout", "30s")
-	if code != exitOK || !strings.Contains(out, "push: status: completed") || !set.Load() {
+	if code != cli.ExitOK || !strings.Contains(out, "push: status: completed") || !set.Load() {
 		t.Errorf("exit %d, set %v:\n%s%s", code, set.Load(), out, errs)
 	}
 	_, _, errs = say("", "x", "--push", "--webhook-cert", private, "--webhook-key", certificate)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/tui/text"
 )
 
@@ -26,7 +27,7 @@ func onTerminal(t *testing.T, columns uint16, environment map[string]string, arg
 		screen <- strings.ReplaceAll(all.String(), "\r\n", "\n")
 	}()
 	var talk bytes.Buffer
-	code := run(context.Background(), env{
+	code := run(context.Background(), cli.Env{
 		Out: terminal, Err: &talk, Now: time.Now, Getenv: func(name string) string { return environment[name] },
 	}, args)
 	terminal.Close()
@@ -42,7 +43,7 @@ func TestShowOnTerminal(t *testing.T) {
 		painted, _, code := onTerminal(t, columns, nil, "show", session)
 		plain, _, _ := onTerminal(t, columns, map[string]string{"NO_COLOR": "1"}, "show", session)
 		flagged, _, _ := onTerminal(t, columns, nil, "show", session, "--no-color")
-		if code != exitOK || plain != flagged || strings.Contains(plain, "\x1b") || !strings.Contains(painted, "\x1b[") {
+		if code != cli.ExitOK || plain != flagged || strings.Contains(plain, "\x1b") || !strings.Contains(painted, "\x1b[") {
 			t.Errorf("at %d, exit %d:\n%s\n%s\n%s", columns, code, painted, plain, flagged)
 		}
 		if got := colourSequence.ReplaceAllString(painted, ""); got != plain {
@@ -50,7 +51,7 @@ func TestShowOnTerminal(t *testing.T) {
 		}
 		width := int(columns)
 		if width == 0 {
-			width = usualWidth
+			width = cli.UsualWidth
 		}
 		for line := range strings.Lines(plain) {
 			if n := text.Columns(strings.TrimSuffix(line, "\n")); n > width {
@@ -91,19 +92,19 @@ HTTP/1.1 200 OK
 		t.Fatal(err)
 	}
 	screen, talk, code := onTerminal(t, 80, nil, "show", path, "1.request", "--raw")
-	if screen != "{\"text\":\"two\nseats\"}\n" || talk != "" || code != exitOK {
+	if screen != "{\"text\":\"two\nseats\"}\n" || talk != "" || code != cli.ExitOK {
 		t.Errorf("exit %d, %q, %q", code, screen, talk)
 	}
 	screen, talk, code = onTerminal(t, 80, nil, "show", path, "1.response", "--raw")
-	if screen != "" || code != exitFailed || !strings.Contains(talk, "its response has bytes that a terminal would obey") ||
+	if screen != "" || code != cli.ExitFailed || !strings.Contains(talk, "its response has bytes that a terminal would obey") ||
 		!strings.Contains(talk, "> FILE") {
 		t.Errorf("exit %d, %q, %q", code, screen, talk)
 	}
 	var out bytes.Buffer
-	code = run(context.Background(), env{
+	code = run(context.Background(), cli.Env{
 		Out: &out, Err: &out, Now: time.Now, Getenv: func(string) string { return "" },
 	}, []string{"show", path, "1.response", "--raw"})
-	if code != exitOK || out.String() != "{\"text\":\"\x1b[2J\"}\n" {
+	if code != cli.ExitOK || out.String() != "{\"text\":\"\x1b[2J\"}\n" {
 		t.Errorf("in a pipe: exit %d, %q", code, out.String())
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // What docs/show.md prints is what the program prints.
@@ -21,7 +23,7 @@ func TestShowPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &shell{t: t, dir: t.TempDir()}
-	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != exitOK {
+	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	var got strings.Builder
@@ -30,7 +32,7 @@ func TestShowPage(t *testing.T) {
 		switch command, ok := strings.CutPrefix(line, "$ "); {
 		case ok:
 			out, errs, code := s.execute(strings.TrimSpace(command))
-			if code != exitOK || errs != "" {
+			if code != cli.ExitOK || errs != "" {
 				t.Errorf("%s: exit %d: %s", command, code, errs)
 			}
 			got.WriteString(line + out)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/filter"
 )
 
@@ -31,8 +32,8 @@ func newHelp() *cobra.Command {
 			cmd, rest, err := help.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				word := args[len(args)-max(1, len(rest))]
-				return usage("there is no help on %q; a2atap help lists commands and topics%s", word,
-					nearest(word, commandNames(help.Root())))
+				return cli.Usage("there is no help on %q; a2atap help lists commands and topics%s", word,
+					cli.Nearest(word, commandNames(help.Root())))
 			}
 			return cmd.Help()
 		},

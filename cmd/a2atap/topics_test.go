@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/filter"
 )
 
@@ -22,7 +23,7 @@ func TestTopicsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &shell{t: t, dir: t.TempDir()}
-	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != exitOK {
+	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	commands := 0
@@ -34,7 +35,7 @@ func TestTopicsWork(t *testing.T) {
 			commands++
 			line = strings.TrimSpace(line)
 			_, errs, code := s.execute(line)
-			if !slices.Contains([]int{exitOK, exitFindings, exitInconclusive}, code) {
+			if !slices.Contains([]int{cli.ExitOK, cli.ExitFindings, cli.ExitInconclusive}, code) {
 				t.Errorf("help %s: %s\nexit %d: %s", topic.Name(), line, code, errs)
 			}
 		}
@@ -75,16 +76,16 @@ func TestHelpOn(t *testing.T) {
 		line, want string
 		code       int
 	}{
-		{"a2atap help filter", "is:open", exitOK},
-		{"a2atap help exit", "inconclusive", exitOK},
-		{"a2atap filter", "Keys:", exitOK},
-		{"a2atap help ca install", "a2atap ca install", exitOK},
-		{"a2atap help", "Topics of a2atap help:", exitOK},
-		{"a2atap help formts", `no help on "formts"; a2atap help lists commands and topics; did you mean "formats" or "hosts"?`, exitUsage},
-		{"a2atap help ca instal", `no help on "instal"`, exitUsage},
-		{"a2atap help xyzzy", "a2atap help lists commands and topics", exitUsage},
-		{"a2atap chek", `unknown command "chek"; see a2atap --help; did you mean "check"?`, exitUsage},
-		{"a2atap play", `did you mean "playback" or "replay"?`, exitUsage},
+		{"a2atap help filter", "is:open", cli.ExitOK},
+		{"a2atap help exit", "inconclusive", cli.ExitOK},
+		{"a2atap filter", "Keys:", cli.ExitOK},
+		{"a2atap help ca install", "a2atap ca install", cli.ExitOK},
+		{"a2atap help", "Topics of a2atap help:", cli.ExitOK},
+		{"a2atap help formts", `no help on "formts"; a2atap help lists commands and topics; did you mean "formats" or "hosts"?`, cli.ExitUsage},
+		{"a2atap help ca instal", `no help on "instal"`, cli.ExitUsage},
+		{"a2atap help xyzzy", "a2atap help lists commands and topics", cli.ExitUsage},
+		{"a2atap chek", `unknown command "chek"; see a2atap --help; did you mean "check"?`, cli.ExitUsage},
+		{"a2atap play", `did you mean "playback" or "replay"?`, cli.ExitUsage},
 	} {
 		out, errs, code := s.execute(test.line)
 		if code != test.code || !strings.Contains(out+errs, test.want) {

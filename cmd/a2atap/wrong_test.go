@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/cmd/internal/cli"
 )
 
 // TestWrongCommandLines runs what people type by mistake, and compares what each is told with the page that was read
@@ -34,10 +36,10 @@ func TestWrongCommandLines(t *testing.T) {
 		}
 		lines++
 		out, errs, code := s.execute(strings.TrimSpace(command))
-		if out != "" && code == exitUsage {
+		if out != "" && code == cli.ExitUsage {
 			t.Errorf("%s wrote to standard output: %s", command, out)
 		}
-		if code == exitUsage && strings.Count(errs, "\n") != 1 {
+		if code == cli.ExitUsage && strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s is told in more or less than a line: %s", command, errs)
 		}
 		errs = claimed.ReplaceAllString(strings.ReplaceAll(errs, s.dir, "DIR"), "claims N")
@@ -67,7 +69,7 @@ func setUpWrong(t *testing.T, s *shell) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != exitOK {
+	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	whole, err := os.ReadFile(filepath.Join(s.dir, "c.a2atap"))

@@ -1,0 +1,114 @@
+// Package agents runs reference agents: the flags of the command agent, and the server that they make.
+package agents
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/replay/refagent"
+)
+
+// Options are the flags of agent.
+type Options struct {
+	Listen    string
+	Fault     string
+	Card      string
+	Push      bool
+	WebhookCA string
+	Step      time.Duration
+	Auth      string
+	Store     string
+	Tenants   []string
+	MaxTasks  int
+	Delay     time.Duration
+	ReadyFile string
+	Remote    bool
+	Hosts     []string
+}
+
+// Run runs reference agents of these names until it is interrupted.
+func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
+	if err := o.check(names); err != nil {
+		return err
+	}
+	if o.Fault == "list" {
+		return listFaults(e, names[0])
+	}
+	agents, closeAgents, err := o.start(e, names)
+	if err != nil {
+		return err
+	}
+	defer closeAgents()
+	if err := cli.LocalOnly(o.Listen, o.Remote); err != nil {
+		return err
+	}
+	allowed, err := cli.ParseAllowedHosts(o.Hosts)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := cli.RemoveReady(o.ReadyFile); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one",
+			strings.Join(names, ", "), o.Listen, cli.NetCause(err))
+	}
+	var lines strings.Builder
+	for _, a := range agents {
+		fmt.Fprintf(&lines, "%s http://%s%s\n", a.Name(), l.Addr(), a.Path())
+	}
+	io.WriteString(e.Out, lines.String()) // who does not read it can read the ready file
+	if err := cli.WriteReady(o.ReadyFile, lines.String()); err != nil {
+		l.Close()
+		return err
+	}
+	return cli.Serve(ctx, l, cli.CheckHosts(e, refagent.Mux(agents...), o.Listen, l, allowed))
+}
+
+// check refuses flags that make no sense, by themselves or for these agents.
+func (o *Options) check(names []string) error {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return cli.Usage("agent %s is named twice; name each agent once", name)
+		}
+	}
+	switch {
+	case len(names) > 1 && o.Fault != "":
+		return cli.Usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
+			strings.Join(names, ", "), len(names))
+	case len(names) > 1 && o.Card != "":
+		return cli.Usage("--card fits one agent, and %s are %d; start the one with the card by itself",
+			strings.Join(names, ", "), len(names))
+	case o.WebhookCA != "" && !o.Push:
+		return cli.Usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
+	case o.MaxTasks < 0:
+		return cli.Usage("--max-tasks %d: use a number above 0", o.MaxTasks)
+	case o.Delay < 0:
+		return cli.Usage("--delay %v: use a time above 0", o.Delay)
+	}
+	return nil
+}
+
+func listFaults(e cli.Env, name string) error {
+	if _, err := refagent.New(name, refagent.Options{}); err != nil {
+		return cli.Usage("%w", err)
+	}
+	for _, f := range refagent.Faults(name) {
+		if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package agents
+
+import (
+	"crypto/x509"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/replay/client/auth"
+	"a2atap/replay/refagent"
+)
+
+// agentAuth returns the credentials that --auth of an agent asks for; nil if it is empty. The whole may stand
+// elsewhere, or only the secret in it.
+func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
+	if value == "" {
+		return nil, nil
+	}
+	resolve := func(text string) (string, error) { return e.Secret("--auth", text) }
+	if strings.HasPrefix(value, "@") || strings.HasPrefix(value, "env:") {
+		var err error
+		if value, err = resolve(value); err != nil {
+			return nil, err
+		}
+		resolve = func(text string) (string, error) { return text, nil }
+	}
+	kind, rest, _ := strings.Cut(value, ":")
+	var c refagent.Credentials
+	ok := true
+	switch kind = strings.ToLower(kind); kind {
+	case "bearer":
+		c.Scheme = refagent.BearerAuth
+	case "basic":
+		c.Scheme = refagent.BasicAuth
+	case "apikey":
+		c.Scheme, c.Header = refagent.APIKeyAuth, auth.DefaultKeyName
+	case "header":
+		c.Scheme = refagent.APIKeyAuth
+		c.Header, rest, _ = strings.Cut(rest, "=")
+		ok = httpguts.ValidHeaderFieldName(c.Header)
+	case "query":
+		c.Scheme = refagent.APIKeyAuth
+		c.Query, rest, _ = strings.Cut(rest, "=")
+		ok = c.Query != ""
+	default:
+		ok = false
+	}
+	user, password, named := strings.Cut(rest, ":")
+	apart := kind == "basic" && named && user != "env" && user != "" // only the password is a secret
+	if ok && rest != "" {
+		var err error
+		if apart {
+			password, err = resolve(password)
+			rest = user + ":" + password
+		} else {
+			rest, err = resolve(rest)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.Secret = rest
+	if !ok || rest == "" || kind == "basic" && !strings.Contains(rest, ":") {
+		return nil, cli.Usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY or query:NAME=KEY")
+	}
+	return &c, nil
+}
+
+// webhookRoots returns the authorities that an agent trusts at webhooks: the system's, and those of a file in PEM. An
+// empty name leaves the system's alone.
+func webhookRoots(name string) (*x509.CertPool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-ca %s: %w", name, cli.Cause(err))
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil { // a system without any
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, cli.Usage("--webhook-ca %s: there is no certificate in it; give a file in PEM, which has lines "+
+			"BEGIN CERTIFICATE and END CERTIFICATE", name)
+	}
+	return roots, nil
+}

@@ -1,0 +1,48 @@
+package agents
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"a2atap/cmd/internal/cli"
+)
+
+// The agent's credentials are read in every form, as those of clients are.
+func TestAgentAuth(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{"KEY": "k3y", "ALL": "basic:u:p:w", "PAIR": "me:pw"}
+	e := cli.Env{Err: new(bytes.Buffer), Getenv: func(name string) string { return vars[name] }}
+	for value, want := range map[string]string{
+		"bearer:t0k":          "bearer   t0k",
+		"Bearer:@" + file:     "bearer   s3cret",
+		"basic:user:@" + file: "basic   user:s3cret",
+		"basic:env:PAIR":      "basic   me:pw",
+		"env:ALL":             "basic   u:p:w",
+		"apikey:env:KEY":      "apiKey X-API-Key  k3y",
+		"header:X-Key=a=b":    "apiKey X-Key  a=b",
+		"query:key=env:KEY":   "apiKey  key k3y",
+	} {
+		c, err := agentAuth(e, value)
+		if err != nil {
+			t.Errorf("%s: %v", value, err)
+			continue
+		}
+		if got := strings.Join([]string{string(c.Scheme), c.Header, c.Query, c.Secret}, " "); got != want {
+			t.Errorf("%s: got %q, want %q", value, got, want)
+		}
+	}
+	for _, value := range []string{
+		"bearer", "bearer:", "basic:user", "header:X Key=a", "header:=a", "header:X=", "query:=a", "query:k", "digest:a",
+		"apikey:", "env:NOTHING", "query:k=env:NOTHING", "@" + file, "bearer:@" + file + "x",
+	} {
+		if c, err := agentAuth(e, value); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: got %+v, %v", value, c, err)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes the
+// report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a baseline.
+package checker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/report/exchanges"
+	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+	"a2atap/tui/terminal"
+)
+
+// Options are the flags of check.
+type Options struct {
+	From        source.Flags
+	Format      string
+	Output      string
+	FailOn      string
+	MinSeverity string
+	Filter      string
+	Agent       string
+	Only, Not   []string
+	Baseline    string
+	Update      bool
+	Follow      bool
+	JWKS        []string
+	Coverage    bool
+	AllowEmpty  bool
+	Again       bool
+}
+
+// A checker holds the parsed flags of check.
+type checker struct {
+	from  *source.Flags
+	gate  analyzer.Severity
+	least analyzer.Severity
+	keep  judged.Selection
+	rules ruleSelection
+	known *knownFindings
+	keys  []analyzer.EngineOption
+	page  *pageTraffic // nil if the report is no page
+	again bool         // what judging came to before is not read
+}
+
+func (o *Options) checker() (c checker, err error) {
+	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+		return c, err
+	}
+	if c.gate, err = present.ParseGate(o.FailOn); err != nil {
+		return c, err
+	}
+	if c.least, err = analyzer.ParseSeverity(o.MinSeverity); err != nil {
+		return c, cli.Usage("--min-severity: %w", err)
+	}
+	if c.keep, err = judged.ParseSelection(o.Filter, o.Agent); err != nil {
+		return c, err
+	}
+	if c.rules, err = selectRules(o.Only, o.Not); err != nil {
+		return c, err
+	}
+	if c.keys, err = judged.ReadKeys(o.JWKS); err != nil {
+		return c, err
+	}
+	c.again, c.from = o.Again, &o.From
+	c.known, err = openBaseline(o.Baseline, o.Update)
+	return c, err
+}
+
+// While captures are checked, memory may grow by checkGrowth percent of what is in use before a collection, and up to
+// about checkMemory bytes. GOGC and GOMEMLIMIT take precedence.
+const (
+	checkGrowth = 60
+	checkMemory = 98 << 20
+)
+
+// limitMemory sets both, and returns what takes them back.
+func limitMemory(e cli.Env) (restore func()) {
+	if e.Getenv("GOMEMLIMIT") != "" || e.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	limit, growth := debug.SetMemoryLimit(checkMemory), debug.SetGCPercent(checkGrowth)
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(growth)
+	}
+}
+
+// Run checks captures, and writes a report on all of them.
+func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
+	defer limitMemory(e)()
+	c, err := o.checker()
+	if err != nil {
+		return err
+	}
+	if o.Follow {
+		return c.follow(ctx, e, o, names)
+	}
+	if err := cli.NotOver(o.Output, names...); err != nil {
+		return err
+	}
+	if o.Format == "html" {
+		c.page = &pageTraffic{}
+		defer c.page.close()
+	}
+	total := &analyzer.Result{}
+	var unread error
+	for _, name := range names {
+		if err := c.addCapture(ctx, e, name, total); err != nil {
+			unread = errors.Join(unread, err)
+		}
+	}
+	if len(total.Captures) == 0 {
+		return unread
+	}
+	return c.conclude(ctx, e, o, total, unread)
+}
+
+// conclude writes the report on what was checked, and returns what the command ends with.
+func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *analyzer.Result, unread error) error {
+	verdict := present.DisplayedVerdict(total, c.gate)
+	hidden := c.hideMinor(total)
+	r, err := c.report(ctx, e, total)
+	if err != nil {
+		return err
+	}
+	r.Coverage = o.Coverage
+	into := cli.WriteOutput
+	if o.Format != "text" && terminal.Is(e.Out) {
+		into = cli.WriteAnyway // nobody reads that there, and the capture has it all
+	}
+	err = into(e, o.Output, func(w io.Writer) error {
+		r.Paint = present.PaintReport(e, w)
+		return report.Write(w, o.Format, r)
+	})
+	if err != nil {
+		return err
+	}
+	for _, words := range r.Traffic.LeftOut() {
+		e.Tell("check: %s", words)
+	}
+	if err := c.known.finish(e, total); err != nil {
+		return err
+	}
+	present.PrintVerdict(e, "check", verdict, c.remarks(total, hidden)...)
+	if unread != nil {
+		return unread
+	}
+	return present.VerdictExit(total, c.gate, o.AllowEmpty)
+}
+
+// report returns the report on what was checked.
+func (c *checker) report(ctx context.Context, e cli.Env, total *analyzer.Result) (*report.Report, error) {
+	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: cli.Tool(), Now: e.Now()}
+	r.Directions = report.Directions(total)
+	var err error
+	if c.page != nil {
+		r.Traffic, err = exchanges.Read(ctx, c.page.captures, total.Findings)
+	}
+	return r, err
+}
+
+// addCapture checks one capture and adds the selected findings to total.
+func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total *analyzer.Result) error {
+	src, err := c.from.Open(e, name)
+	if err != nil {
+		return err
+	}
+	if c.page == nil {
+		defer src.Close()
+	} else {
+		c.page.open = append(c.page.open, src)
+	}
+	if c.keep.Noted {
+		if c.keep.Notes, err = source.ReadNotes(ctx, e, "check", src); err != nil {
+			return fmt.Errorf("check %s: %w", name, err)
+		}
+	}
+	err = c.addJudged(ctx, e, name, src, c.again, total)
+	if judged.DamagedReading(err) {
+		e.Tell("check: %s: %v; it is judged anew", name, err)
+		err = c.addJudged(ctx, e, name, src, true, total)
+	}
+	if err != nil {
+		return fmt.Errorf("check %s: %w", name, err)
+	}
+	return nil
+}
+
+// addJudged adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
+// before is read; then its blocks are looked at all the same, since a reading must not hide that they are damaged.
+func (c *checker) addJudged(
+	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *analyzer.Result,
+) (err error) {
+	var j *judged.Capture
+	if len(c.keys) > 0 {
+		j, err = judged.OpenWith(ctx, e, "check", name, src, c.keys)
+	} else {
+		j, err = judged.Open(ctx, e, "check", name, src, again)
+	}
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if store := source.StoreOf(src); store != nil && j.WasRead() {
+		if err := store.Sound(ctx, nil); err != nil {
+			return err
+		}
+	}
+	result, err := j.Complete(ctx, j.Source)
+	if err != nil {
+		return err
+	}
+	shown, err := c.show(ctx, j, result)
+	if err != nil {
+		return err
+	}
+	if err := c.keep.Apply(ctx, j, result); err != nil {
+		return err
+	}
+	c.rules.apply(result)
+	c.known.apply(result)
+	for i := range result.Findings {
+		if result.Findings[i].Severity >= c.least {
+			shown.Findings++
+		}
+	}
+	if c.page != nil {
+		c.page.captures = append(c.page.captures, shown)
+	}
+	total.Add(result)
+	return nil
+}
+
+// hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.
+func (c *checker) hideMinor(r *analyzer.Result) int {
+	before := len(r.Findings)
+	r.Findings = slices.DeleteFunc(r.Findings, func(f analyzer.Finding) bool { return f.Severity < c.least })
+	return before - len(r.Findings)
+}
+
+// remarks returns what qualifies the verdict: filters, hidden findings, a recording that has not ended.
+func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
+	var remarks []string
+	if r.Nothing != "" && r.Counts.Exchanges == 0 {
+		return []string{r.Nothing}
+	}
+	if !c.keep.All() {
+		remarks = append(remarks, "only what --filter and --agent select is counted")
+	}
+	if !c.rules.all() {
+		remarks = append(remarks, fmt.Sprintf("only %d of %d rules are reported on", len(c.rules.list), len(rules.All)))
+	}
+	if hidden > 0 {
+		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", analyzer.Plural(hidden, "finding")))
+	}
+	if r.Live {
+		remarks = append(remarks, "still being recorded")
+	}
+	return remarks
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes. When several apply, the order is usage, failed, findings, inconclusive, ok.
+const (
+	ExitOK           = 0
+	ExitFindings     = 1 // findings at or above the gate, or differences
+	ExitUsage        = 2
+	ExitFailed       = 3   // unreadable capture, unreachable agent, address in use
+	ExitInconclusive = 4   // nothing was judged, sent or compared, or traffic was lost
+	ExitInterrupted  = 130 // a second interrupt
+)
+
+// An Exit is an error with an exit code. Its error may be nil: then there is nothing more to print.
+type Exit struct {
+	Code int
+	Err  error
+}
+
+// Error implements error.
+func (e *Exit) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the error that the exit is about; it may be nil.
+func (e *Exit) Unwrap() error { return e.Err }
+
+// Usage returns an error about how the program was called.
+func Usage(format string, args ...any) error {
+	return &Exit{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// WithoutStatus returns the error in an exit, which may be nil, or else the error itself.
+func WithoutStatus(err error) error {
+	var x *Exit
+	if errors.As(err, &x) {
+		return x.Err
+	}
+	return err
+}
+
+// AsUsage makes an error one about usage, unless it knows better.
+func AsUsage(err error) error {
+	var known *Exit
+	var inFile interface{ Timeout() bool } // an *fs.PathError
+	if errors.As(err, &known) || errors.As(err, &inFile) {
+		return err
+	}
+	return Usage("%w", err)
+}

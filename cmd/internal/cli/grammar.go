@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/fleet"
+	"a2atap/proxy/spelling"
+)
+
+// AgentName is what the name of an agent can look like: one that a user gave, or a host and a port.
+var AgentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
+
+// CheckScheme refuses what is given as the URL of an agent and has no scheme.
+func CheckScheme(agent string) error {
+	if strings.Contains(agent, "://") {
+		return nil
+	}
+	return Usage("%q has no scheme; write http://%s", credential.WithoutUserinfo(agent), credential.WithoutUserinfo(agent))
+}
+
+// Nearest returns "; did you mean ...?" with up to three of the known words that come close to word, else "".
+func Nearest(word string, known []string) string {
+	near := spelling.Near(word, known, 3)
+	for i := range near {
+		near[i] = fmt.Sprintf("%q", near[i])
+	}
+	switch n := len(near); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; did you mean %s?", near[0])
+	default:
+		return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:n-1], ", "), near[n-1])
+	}
+}
+
+// Choose returns an error that lists the known words unless word is one of them.
+func Choose(what, word string, known ...string) error {
+	for _, k := range known {
+		if word == k {
+			return nil
+		}
+	}
+	return Usage("unknown %s %q; use one of %s%s", what, word, strings.Join(known, ", "), Nearest(word, known))
+}
+
+// SizeWords says how many bytes there are.
+func SizeWords(n int64) string {
+	for _, u := range units[:3] {
+		if u.name == "KiB" && n < 1<<20 && n >= 1<<10 || u.name == "MiB" && n < 1<<30 && n >= 1<<20 ||
+			u.name == "GiB" && n >= 1<<30 {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(u.bytes)), ".0") + " " + u.name
+		}
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// units are the endings of a size, the longer ones first.
+var units = []struct {
+	name  string
+	bytes int64
+}{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"kB", 1e3},
+	{"KB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"B", 1},
+}
+
+// ParseSize reads a number of bytes such as 4096, 64kB or 16MiB. The empty text is 0.
+func ParseSize(flag, text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	number, unit := text, int64(1)
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(text, u.name); ok {
+			number, unit = rest, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n <= 0 || n > (1<<62)/unit {
+		return 0, Usage("%s: invalid size %q; write a number and B, kB, MB, GB, KiB, MiB or GiB, such as 16MiB", flag, text)
+	}
+	return n * unit, nil
+}
+
+// maxSecret is the size in bytes of the longest secret that a file may hold.
+const maxSecret = 64 << 10
+
+// Secret returns what the value of a flag stands for that takes a secret: @FILE for the line in a file, env:NAME for
+// the value of a variable, and everything else for itself. So the secret need not stand in a list of processes, or in
+// the history of a shell. No message repeats what was read.
+func (e Env) Secret(flag, value string) (string, error) {
+	if name, ok := strings.CutPrefix(value, "env:"); ok {
+		text := e.Getenv(name)
+		if text == "" {
+			return "", Usage("%s env:%s: the variable is not set, or empty", flag, name)
+		}
+		return text, nil
+	}
+	name, ok := strings.CutPrefix(value, "@")
+	if !ok {
+		return value, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("%s @FILE: %w; a secret that begins with @ goes into a file", flag, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err != nil {
+		return "", fmt.Errorf("%s @FILE: %w", flag, err)
+	}
+	switch text = bytes.TrimRight(text, "\r\n"); {
+	case len(text) == 0:
+		return "", Usage("%s @%s: the file is empty", flag, name)
+	case len(text) > maxSecret:
+		return "", Usage("%s @%s: the file has more than %d bytes, so it is not a secret", flag, name, maxSecret)
+	case bytes.ContainsAny(text, "\r\n\x00"):
+		return "", Usage("%s @%s: the file has more than one line; leave only the secret in it", flag, name)
+	}
+	return string(text), nil
+}
+
+// SecretHelp is the part of the help of a flag that says what Secret reads.
+const SecretHelp = "@FILE or env:NAME to keep it out of the list of processes"
+
+// Beside returns the name of a capture beside which files of the user's own stand: notes, and what was sent again. Of a
+// stream they are in the current folder, and called after it and its server.
+func Beside(capture string) string {
+	if !fleet.IsAddress(capture) {
+		return capture
+	}
+	a, err := fleet.ParseAddress(capture)
+	if err != nil {
+		return filepath.Base(capture)
+	}
+	_, server, _ := strings.Cut(strings.TrimSuffix(a.String(), "/"+a.Stream()), "://")
+	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
+}
+
+// ShownName is how a capture is called in messages: without credentials, also where it is no address that can be read.
+func ShownName(capture string) string {
+	if a, err := fleet.ParseAddress(capture); err == nil {
+		return a.String()
+	}
+	if m := LikeAnAddress.FindStringSubmatch(capture); m != nil {
+		return m[1] + "…@" + m[2]
+	}
+	return capture
+}
+
+// LikeAnAddress is what was probably meant as one, with something before its host.
+var LikeAnAddress = regexp.MustCompile(`^((?i:nats|tls|https?)[:/]+).*@([^@]*)$`)
+
+// NotAStream returns an error if what a command writes is called like a stream.
+func NotAStream(output string) error {
+	if fleet.IsAddress(output) {
+		return Usage("%s is a stream and no file; name a file, and publish it with --ship %[1]s where it is recorded, or later "+
+			"with a2atap ship FILE %[1]s", ShownName(output))
+	}
+	return nil
+}

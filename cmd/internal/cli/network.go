@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/outbound"
+	"a2atap/replay/client/setup"
+)
+
+// Serve serves HTTP until the context ends, then closes open connections, streams included.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	server.Close()
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// NetCause strips the prefix that package net adds to an error: the caller's message says it already.
+func NetCause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var sys *os.SyscallError
+	if errors.As(err, &sys) {
+		err = sys.Err
+	}
+	return err
+}
+
+// AllowHostHelp is the help of --allow-host.
+const AllowHostHelp = "admit clients that use this `HOST` (or HOST:PORT, *.DOMAIN) as well as loopback names and the " +
+	"listening address; repeatable"
+
+// ParseAllowedHosts reads the values of --allow-host.
+func ParseAllowedHosts(flags []string) (allowed []proxy.HostPattern, err error) {
+	for _, flag := range flags {
+		pattern, err := proxy.ParseAllowedHost(flag)
+		if err != nil {
+			return nil, Usage("%w", err)
+		}
+		allowed = append(allowed, pattern)
+	}
+	return allowed, nil
+}
+
+// CheckHosts keeps requests for hosts that are not the listener's away from a server.
+func CheckHosts(e Env, h http.Handler, asked string, l net.Listener, allowed []proxy.HostPattern) http.Handler {
+	return proxy.CheckHosts(h, asked, l.Addr(), allowed, e.Notice)
+}
+
+// LocalOnly refuses an address that other machines can reach, unless that was asked for.
+func LocalOnly(addr string, allowed bool) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return Usage("invalid address %q; write HOST:PORT, such as 127.0.0.1:9001", addr)
+	}
+	ip := net.ParseIP(host)
+	if allowed || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return Usage("%s can be reached from other machines; listen on 127.0.0.1, or give --allow-remote", addr)
+}
+
+// World is what flags of clients are read in.
+func (e Env) World(d *outbound.Dialer) setup.World {
+	return setup.World{Getenv: e.Getenv, Secret: e.Secret, Version: Tool().Version, Dialer: d}
+}
+
+// Dialer returns what the flags say about connecting to agents, and warns of what is dangerous.
+func (e Env) Dialer(f *setup.ReachFlags) (*outbound.Dialer, error) {
+	d, err := f.Dialer(e.World(nil), e.Now)
+	var path *fs.PathError
+	var known *Exit
+	switch {
+	case errors.As(err, &path), errors.As(err, &known):
+		return nil, err
+	case err != nil:
+		return nil, Usage("%w", err)
+	}
+	if f.Insecure {
+		e.Notice("INSECURE: agents on TLS are not verified: anybody on the way can answer in their place")
+	}
+	return d, nil
+}

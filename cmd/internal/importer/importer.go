@@ -1,0 +1,93 @@
+// Package importer writes new captures of files in other formats, and of several captures of the same traffic. Secrets
+// are hidden as in a recording.
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+)
+
+// Options are the flags of import.
+type Options struct {
+	From   source.Flags
+	Output string
+	Hide   redacted.Flags
+}
+
+// Run writes a capture of a file in another format, or a copy of a capture.
+func Run(ctx context.Context, e cli.Env, o Options, name string) error {
+	hidden, err := o.Hide.Options()
+	if err != nil {
+		return err
+	}
+	output := o.Output
+	if output == "" {
+		if name == "-" {
+			return cli.Usage("import from standard input needs -o FILE")
+		}
+		if strings.HasSuffix(name, ".a2atap") {
+			return cli.Usage("%s is called a capture already; to copy it into a new one, name that with -o FILE", name)
+		}
+		output = strings.TrimSuffix(name, ".har")
+		output = strings.TrimSuffix(strings.TrimSuffix(output, ".jsonl"), ".txtar") + ".a2atap"
+	}
+	if _, err := os.Stat(output); err == nil {
+		return fmt.Errorf("import into %s: the file already exists; remove it or choose another with -o", output)
+	}
+	if err := cli.NotAStream(output); err != nil {
+		return err
+	}
+	src, err := o.From.Open(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if !hidden.Keep {
+		if hidden.Key, err = o.Hide.Key(e); err != nil {
+			return err
+		}
+	}
+	n, err := copyCapture(ctx, e.WithProgress(ctx, "import "+name, src), output, hidden)
+	if err != nil {
+		return fmt.Errorf("import %s: %w", name, err)
+	}
+	judged.KeepReading(ctx, e, "import", output)
+	e.Tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
+	return nil
+}
+
+// copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
+// error the capture holds what was read before it.
+func copyCapture(ctx context.Context, src capture.Source, output string, hidden redacted.Options) (int, error) {
+	hidden.Store.SecretsKept = hidden.Keep
+	to, err := redacted.Open(output, hidden)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	copyAll := func() error {
+		for s, err := range src.Steps(ctx, 1) {
+			if err != nil {
+				return err
+			}
+			if _, opened := s.What.(capture.Opened); opened {
+				n++
+			}
+			if err := to.Append(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return n, errors.Join(copyAll(), to.Close())
+}

@@ -1,0 +1,94 @@
+package inspector
+
+import (
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+)
+
+// A capture that nobody has judged, and that is too large to be judged before the inspector opens, is judged while one
+// looks at it, and that is kept: who looks next reads it. Who leaves early is not made to wait, and nothing is kept.
+func TestJudgedWhileInspected(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "c.a2atap")
+	to, err := redacted.Open(name, redacted.Options{Key: redact.NewKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint64(judgedFirst + 1) {
+		err := to.Append(
+			capture.Step{Seq: n + 1, What: capture.Opened{
+				ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+			}},
+			capture.Step{Seq: n + 1, What: capture.RequestEnd{}},
+			capture.Step{Seq: n + 1, What: capture.Closed{}},
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e := cli.Env{Out: io.Discard, Err: io.Discard}
+	open := func() (capture.Source, *judged.Capture, <-chan struct{}) {
+		src, err := (*source.Flags)(nil).Follow(e, name, source.Forever)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, making := inspected(t.Context(), e, name, src)
+		if j == nil {
+			t.Fatal("there is no reading")
+		}
+		return src, j, making
+	}
+	end := func(src capture.Source, j *judged.Capture) {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := src.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	left := func(src capture.Source, j *judged.Capture, making <-chan struct{}) {
+		end(src, j)
+		select {
+		case <-making:
+		default:
+			t.Error("it is judged although nobody looks")
+		}
+	}
+	src, j, making := open()
+	if making == nil {
+		t.Fatal("it was judged before the inspector opened")
+	}
+	left(src, j, making)
+
+	src, j, making = open()
+	if making == nil {
+		t.Fatal("what was judged in part was kept as if it were all")
+	}
+	<-making
+	if grown, err := j.Refresh(t.Context()); !grown || err != nil {
+		t.Errorf("grown: %v, %v", grown, err)
+	}
+	if h := j.Head(); !h.Ended || h.Rows != judgedFirst+1 {
+		t.Errorf("the reading is %+v", h)
+	}
+	end(src, j)
+
+	src, j, making = open()
+	if making != nil || !j.Head().Ended {
+		t.Error("it is judged anew")
+	}
+	end(src, j)
+}

@@ -1,0 +1,304 @@
+package inspector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
+	"a2atap/replay"
+	"a2atap/replay/report"
+	"a2atap/tui"
+)
+
+// A resender sends requests again for the inspector. What comes of them is kept in a capture of its own, beside the one
+// that is looked at, unless that is being recorded by this process: then they go through its taps.
+type resender struct {
+	e      cli.Env
+	file   string           // where what is sent is kept
+	dialer *outbound.Dialer // nil is one without options
+	taps   map[string]wayIn // this process's taps by the names of their agents; nil if it records nothing
+	src    capture.Source   // that is looked at
+
+	sending sync.WaitGroup
+}
+
+// A wayIn is a tap, and the agent that it leads to now, which may be another one than that of an earlier recording.
+type wayIn struct{ tap, agent string }
+
+// resenderOf sends requests of a recording of this process again.
+func resenderOf(r *recorder.Recording, e cli.Env, src capture.Source) *resender {
+	s := &resender{e: e, src: src, file: resentFile(r.Before().Name), dialer: r.Reach(), taps: map[string]wayIn{}}
+	for _, t := range r.Taps() {
+		s.taps[t.Name()] = wayIn{t.URL(), fmt.Sprint(t.Agent())}
+	}
+	return s
+}
+
+// sender returns what the inspector sends with.
+func (s *resender) sender() *tui.Sender {
+	return &tui.Sender{Request: s.request, Task: s.task, Editor: s.editor()}
+}
+
+// wait waits until nothing is being sent, so that what was is kept.
+func (s *resender) wait() { s.sending.Wait() }
+
+// resentFile returns where what is sent again from a capture is kept.
+func resentFile(name string) string {
+	return strings.TrimSuffix(name, filepath.Ext(name)) + "-resent.a2atap"
+}
+
+// request says what would be sent for the request of an exchange.
+func (s *resender) request(_ context.Context, x *capture.Exchange) (*tui.Outgoing, error) {
+	single, err := replay.NewSingle(x)
+	if err != nil {
+		return nil, err
+	}
+	in, tapped := s.taps[x.Agent.Name]
+	if tapped {
+		if err := single.Through(in.tap); err != nil {
+			return nil, err
+		}
+	}
+	text, err := requestText(x)
+	if err != nil {
+		return nil, err
+	}
+	out := &tui.Outgoing{What: single.Method + " " + single.URL, Text: text}
+	out.Remarks = remarksOn(single)
+	if !single.Here() {
+		out.Remote = []string{hostOf(single.URL)}
+	}
+	out.Send = func(ctx context.Context) (*tui.Sent, error) { return s.sendToAgent(ctx, single) }
+	if out.File = s.file; tapped {
+		out.File = ""
+		if !here(in.agent) {
+			out.Remote = append(out.Remote, hostOf(in.agent))
+		}
+		out.Remarks = append(in.moved(x), out.Remarks...)
+		out.Send = func(ctx context.Context) (*tui.Sent, error) { return s.sendThroughTap(ctx, single) }
+	}
+	out.Edited = func(text []byte) (*tui.Outgoing, error) {
+		edited, err := readRequest(text, x)
+		if err != nil {
+			return nil, err
+		}
+		again, err := s.request(context.Background(), edited)
+		if again != nil {
+			again.Text = text
+		}
+		return again, err
+	}
+	return out, nil
+}
+
+// moved says that the tap leads to another agent than that which got an exchange, as a list of remarks.
+func (in wayIn) moved(x *capture.Exchange) []string {
+	if x.Agent.URL == "" || hostOf(in.agent) == hostOf(x.Agent.URL) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the tap of %s leads to %s now; this went to %s", x.Agent.Name, in.agent, x.Agent.URL)}
+}
+
+// remarksOn says what is not sent as it was, and why.
+func remarksOn(single *replay.Single) []string {
+	var remarks []string
+	if len(single.Unsent) > 0 {
+		remarks = append(remarks, strings.Join(single.Unsent, ", ")+
+			": the capture has no secrets, so this is not sent; e can write it in")
+	}
+	if single.Placeholders {
+		remarks = append(remarks, "in the body there are placeholders of secrets, which are sent as they stand")
+	}
+	return remarks
+}
+
+// sendToAgent sends a request and keeps it in the capture of what is sent again.
+func (s *resender) sendToAgent(ctx context.Context, single *replay.Single) (sent *tui.Sent, err error) {
+	s.sending.Add(1)
+	defer s.sending.Done()
+	err = s.keeping(func(sink capture.Sink, seq uint64) error {
+		x, _, err := single.Send(ctx, replay.SingleOptions{Sink: sink, Seq: seq, Dialer: s.dialer})
+		if x != nil {
+			sent = &tui.Sent{Exchange: x, File: s.file}
+		}
+		return err
+	})
+	return sent, err
+}
+
+// keeping opens the capture of what is sent again, as long as something is sent. Secrets are hidden in it.
+func (s *resender) keeping(send func(sink capture.Sink, seq uint64) error) error {
+	quiet := s.e
+	quiet.Err = &strings.Builder{} // the screen is the inspector's
+	names := &redact.Names{}
+	to, err := (&redacted.CaptureFlags{File: s.file}).Open(quiet, names)
+	if err != nil {
+		return err
+	}
+	if err := source.LearnFrom(context.Background(), s.src, names); err != nil {
+		return errors.Join(fmt.Errorf("read the cards of the capture, which name secrets: %w", err), to.Close())
+	}
+	err = send(to, to.Store.Position().Seq)
+	err = errors.Join(err, to.Close())
+	judged.KeepReading(context.Background(), quiet, "send", s.file)
+	return err
+}
+
+// tapPatience is how long an exchange that went through a tap may take until it can be read from the capture.
+const tapPatience = 5 * time.Second
+
+// sendThroughTap sends a request through a tap of this process, which records it, and finds it in the capture by the
+// address that it was sent from.
+func (s *resender) sendThroughTap(ctx context.Context, single *replay.Single) (*tui.Sent, error) {
+	s.sending.Add(1)
+	defer s.sending.Done()
+	info, err := s.src.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, from, err := single.Send(ctx, replay.SingleOptions{})
+	if err != nil {
+		return nil, err
+	}
+	limit, cancel := context.WithTimeout(ctx, tapPatience)
+	defer cancel()
+	next := info.Arrivals + 1
+	for s.src.Wait(limit, next) == nil {
+		for x, err := range s.src.Exchanges(limit, info.Exchanges+1) {
+			if err == nil && x.Client.Addr == from && x.State != capture.StateOpen {
+				return &tui.Sent{Exchange: x}, nil
+			}
+		}
+		if info, err := s.src.Info(limit); err == nil {
+			next = info.Arrivals + 1
+		}
+	}
+	return &tui.Sent{}, nil
+}
+
+// task says what would be sent for the exchanges of a task.
+func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) (*tui.Outgoing, error) {
+	agents, requests := map[string]string{}, 0
+	var remote, moved []string
+	for _, seq := range seqs {
+		x, err := src.Exchange(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		if x.Agent.URL == "" {
+			return nil, fmt.Errorf("the capture does not say where the agent of exchange %d is", seq)
+		}
+		to, in, tapped := x.Agent.URL, wayIn{}, false
+		if in, tapped = s.taps[x.Agent.Name]; tapped {
+			to = in.agent
+		}
+		if requests++; !here(to) && !slices.Contains(remote, hostOf(to)) {
+			remote = append(remote, hostOf(to))
+		}
+		if agents[x.Agent.Name] == "" {
+			agents[x.Agent.Name] = to
+			if tapped {
+				agents[x.Agent.Name] = in.tap
+				moved = append(moved, in.moved(x)...)
+			}
+		}
+	}
+	keep := func(x *capture.Exchange) bool { _, is := slices.BinarySearch(seqs, x.Seq); return is }
+	options := replay.Options{Rules: rules.All, Dialer: s.dialer, Keep: keep}
+	out := &tui.Outgoing{Remote: remote, File: s.file}
+	out.What, options.Agents = fmt.Sprintf("%s of the task again", analyzer.Plural(requests, "request")), agents
+	for name, to := range agents {
+		out.Remarks = append(out.Remarks, fmt.Sprintf("what went to %s goes to %s", name, to))
+	}
+	slices.Sort(out.Remarks)
+	out.Remarks = append(append(moved, out.Remarks...), "secrets that the capture lacks are not sent; a2atap replay --auth gives them")
+	if len(s.taps) > 0 && len(missingTaps(agents, s.taps)) == 0 {
+		out.File = ""
+	}
+	out.Send = func(ctx context.Context) (*tui.Sent, error) { return s.play(ctx, src, options, out.File) }
+	return out, nil
+}
+
+// missingTaps returns the agents that have no tap.
+func missingTaps(agents map[string]string, taps map[string]wayIn) (names []string) {
+	for name := range agents {
+		if taps[name].tap == "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// play replays, and keeps the traffic unless taps do.
+func (s *resender) play(
+	ctx context.Context, src capture.Source, options replay.Options, file string,
+) (*tui.Sent, error) {
+	s.sending.Add(1)
+	defer s.sending.Done()
+	var r *report.Report
+	run := func(sink capture.Sink, seq uint64) (err error) {
+		options.Sink, options.Seq = sink, seq
+		r, err = replay.Run(ctx, src, "", options)
+		return err
+	}
+	var err error
+	if file == "" {
+		err = run(nil, 0)
+	} else {
+		err = s.keeping(run)
+	}
+	if r == nil {
+		return nil, err
+	}
+	return &tui.Sent{File: file, Report: r}, err
+}
+
+// here reports whether a URL is on this machine, by the spelling of its host alone.
+func here(agent string) bool {
+	u, err := url.Parse(agent)
+	return err == nil && hostname.IsLoopback(hostname.Normal(u.Hostname()))
+}
+
+func hostOf(agent string) string {
+	u, err := url.Parse(agent)
+	if err != nil {
+		return agent
+	}
+	return u.Host
+}
+
+// editor returns how the user's editor is started; nil if the environment names none.
+func (s *resender) editor() func(path string) (*exec.Cmd, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		words := strings.Fields(s.e.Getenv(name))
+		if len(words) == 0 {
+			continue
+		}
+		return func(path string) (*exec.Cmd, error) {
+			program, err := exec.LookPath(words[0])
+			if err != nil {
+				return nil, fmt.Errorf("%s is %q, which cannot be started: %w; nothing was sent", name, words[0], err)
+			}
+			return exec.Command(program, append(slices.Clone(words[1:]), path)...), nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package judged
+
+import (
+	"context"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+)
+
+// Choose calls f with the rows of exchanges from..to, in order, and whether each is chosen, until f returns false. Where
+// an index of the capture knows which exchanges can be chosen, f is not called with others.
+func (j *Capture) Choose(
+	ctx context.Context, s Selection, from, to uint64, f func(row *kept.Row, chosen bool) bool,
+) (err error) {
+	if err := s.readNotes(ctx, j.Source); err != nil {
+		return err
+	}
+	if s.Linked {
+		if s.Links, err = j.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	take := func(row *kept.Row) (more bool, err error) {
+		is, err := j.Match(ctx, s, row)
+		return err == nil && f(row, is), err
+	}
+	if from == to {
+		row, err := j.Row(ctx, from)
+		if err == nil && row != nil {
+			_, err = take(row)
+		}
+		return err
+	}
+	if seqs, ok := s.candidates(ctx, j.Source, from); ok {
+		for seq, err := range seqs {
+			if err != nil || seq > to {
+				return err
+			}
+			row, err := j.Row(ctx, seq)
+			if err != nil {
+				return err
+			}
+			if row == nil {
+				continue
+			}
+			if more, err := take(row); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	}
+	for row, err := range j.Rows(ctx, from) {
+		if err != nil || row.Seq > to {
+			return err
+		}
+		if more, err := take(row); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// Match reports whether an exchange is chosen. It is read only where its row does not tell.
+func (j *Capture) Match(ctx context.Context, s Selection, row *kept.Row) (bool, error) {
+	if s.agent != "" && row.Link.Agent != s.agent {
+		return false, nil
+	}
+	facts := kept.Facts{Row: row, Marked: s.Notes.Of(row.Seq, row.ID).Marked}
+	if s.Links != nil {
+		facts.Workflow = s.Links.Of(row.Seq).Workflow
+	}
+	if match, certain := facts.Decide(s.filter); certain {
+		return match, nil
+	}
+	x, err := j.Source.Exchange(ctx, row.Seq)
+	if err != nil {
+		return false, err
+	}
+	whole, err := j.Facts(ctx, x, row)
+	return err == nil && s.Match(x, whole), err
+}
+
+// A Capture is a capture together with what judging it came to.
+type Capture struct {
+	*kept.Reading
+	Source capture.Source
+	close  func() error     // of what holds the reading, apart from the capture; nil if nothing does
+	reader *reading.Reader  // nil until somebody asks
+	links  *workflow.Index  // the same
+	result *analyzer.Result // of judging it now, without findings; nil if it was read
+}
+
+// Growing returns a capture that is being judged, with its reading as far as that has come.
+func Growing(r *kept.Reading, src capture.Source) *Capture { return &Capture{Reading: r, Source: src} }
+
+// Know takes what has been found out meanwhile: what caused what, and what reads single exchanges. Either may be nil.
+func (j *Capture) Know(links *workflow.Index, reader *reading.Reader) {
+	j.links, j.reader = links, reader
+}
+
+// WasRead reports whether the reading was kept, so that the capture was not judged now.
+func (j *Capture) WasRead() bool { return j.result == nil }
+
+// Close lets go of the reading, not of the capture.
+func (j *Capture) Close() error {
+	if j == nil || j.close == nil {
+		return nil
+	}
+	return j.close()
+}
+
+func (j *Capture) with(result *analyzer.Result) *Capture {
+	j.result = result
+	return j
+}
+
+// Reader returns what reads single exchanges of the capture, with the cards that it holds.
+func (j *Capture) Reader(ctx context.Context) (*reading.Reader, error) {
+	if j.reader != nil {
+		return j.reader, nil
+	}
+	head := j.Head()
+	if head.MoreCards {
+		reader, err := source.NewReader(ctx, j.Source)
+		j.reader = reader
+		return reader, err
+	}
+	reader := &reading.Reader{}
+	for _, seq := range head.Cards {
+		x, err := j.Source.Exchange(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		reader.Read(x)
+	}
+	j.reader = reader
+	return reader, nil
+}
+
+// AllLinks returns what caused what.
+func (j *Capture) AllLinks(ctx context.Context) (*workflow.Index, error) {
+	if j.links != nil {
+		return j.links, nil
+	}
+	var err error
+	j.links, err = j.Links(ctx)
+	return j.links, err
+}
+
+// Facts returns what a filter or a printer asks of an exchange that was read.
+func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row) (reading.Facts, error) {
+	reader, err := j.Reader(ctx)
+	if err != nil {
+		return reading.Facts{}, err
+	}
+	found, err := j.FindingsOf(ctx, row)
+	return reading.Facts{Reading: reader.Read(x), Findings: found}, err
+}
+
+// InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on. That others
+// follow from an exchange shows later only.
+func InWorkflow(links *workflow.Index, f *analyzer.Finding) {
+	if at := f.Place.Exchange; at != 0 {
+		n := links.Of(at).Workflow
+		f.Workflow = analyzer.Workflow{Number: n, Others: n != at}
+	}
+}

@@ -1,0 +1,137 @@
+package judged
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
+)
+
+// Apply leaves in the result what is chosen: findings, and the counts of exchanges and calls. What a filter asks of
+// findings chooses among these alone: that there are none of them is an answer.
+func (s Selection) Apply(ctx context.Context, j *Capture, r *analyzer.Result) error {
+	if s.All() {
+		return nil
+	}
+	if s.Judged {
+		if err := s.findings(ctx, j, r); err != nil || s.agent == "" {
+			return err
+		}
+		var err error
+		if s, err = ParseSelection("", s.agent); err != nil {
+			return err
+		}
+	}
+	return s.choose(ctx, j, r)
+}
+
+// findings leaves in the result those findings whose exchange is chosen.
+func (s Selection) findings(ctx context.Context, j *Capture, r *analyzer.Result) error {
+	var chosen cli.Set
+	if err := s.readNotes(ctx, j.Source); err != nil {
+		return err
+	}
+	if s.Linked {
+		var err error
+		if s.Links, err = j.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	for _, seq := range slices.Sorted(maps.Keys(groupFindings(r.Findings))) {
+		row, err := j.Row(ctx, seq)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		is, err := j.Match(ctx, s, row)
+		if err != nil {
+			return err
+		}
+		if is {
+			chosen.Add(seq)
+		}
+	}
+	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	return nil
+}
+
+// choose does so for a filter that asks for no findings.
+func (s Selection) choose(ctx context.Context, j *Capture, r *analyzer.Result) error {
+	var counted analyzer.Result
+	var chosen cli.Set
+	err := j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
+		if is {
+			chosen.Add(row.Seq)
+			counted.Count(row.Summary)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	r.Counts.Exchanges, r.Counts.Judged, r.Calls = counted.Counts.Exchanges, counted.Counts.Judged, counted.Calls
+	if s.agent != "" {
+		r.Coverage = slices.DeleteFunc(r.Coverage, func(v analyzer.Coverage) bool { return v.Link.Agent != s.agent })
+		r.Agents = slices.DeleteFunc(r.Agents, func(a analyzer.Agent) bool { return a.Link != s.agent })
+	}
+	if counted.Counts.Exchanges == 0 {
+		r.Coverage, r.Agents, r.Nothing = nil, nil, s.Nothing(ctx, j.Source)
+	}
+	return nil
+}
+
+// Nothing says that nothing is chosen, and what there is, for a command that does not judge; "" if all is chosen.
+func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
+	if s.All() {
+		return ""
+	}
+	clients, agents := make(map[string]bool), make(map[string]bool)
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return ""
+		}
+		clients[x.Client.Name], agents[x.Agent.Name] = true, true
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return ""
+	}
+	there := info.Name + " has no exchange"
+	if len(agents) > 0 {
+		there = fmt.Sprintf("%s has the agents %s and the clients %s", info.Name, namesOf(agents), namesOf(clients))
+	}
+	return "nothing matches " + s.String() + s.suggestion() + "; " + there
+}
+
+// namesOf lists names, the first ten of them.
+func namesOf(set map[string]bool) string {
+	const most = 10
+	all := slices.Sorted(maps.Keys(set))
+	text := analyzer.Clean(strings.Join(all[:min(len(all), most)], ", "))
+	if len(all) > most {
+		text += fmt.Sprintf(" and %d more", len(all)-most)
+	}
+	return text
+}
+
+// String returns the flags that make the selection.
+func (s Selection) String() string {
+	var flags []string
+	if s.agent != "" {
+		flags = append(flags, "--agent "+s.agent)
+	}
+	if f := s.filter.String(); f != "" {
+		flags = append(flags, "--filter '"+f+"'")
+	}
+	return strings.Join(flags, " and ")
+}

@@ -1,0 +1,114 @@
+package judged
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/notes"
+)
+
+// source.ReadNotes reads the notes on a capture if the filter may ask for marks and nobody has read them yet.
+func (s *Selection) readNotes(ctx context.Context, src capture.Source) (err error) {
+	if s.Noted && s.Notes == nil {
+		s.Notes, err = source.Notes(ctx, src)
+	}
+	return err
+}
+
+// A Selection is the exchanges that --filter and --agent select.
+type Selection struct {
+	filter *filter.Filter
+	agent  string
+	Judged bool // the filter asks for findings, so the rules have to run first
+	Linked bool // it asks for workflows, so the links have to be read first
+	Noted  bool // it may ask for marks, so the notes have to be read first
+
+	Links *workflow.Index // nil until they were, or if nobody asks
+	Notes *notes.Notes    // the same
+}
+
+// ParseSelection reads the values of --filter and --agent.
+func ParseSelection(expr, agent string) (Selection, error) {
+	f, err := filter.Parse(expr)
+	if err != nil {
+		return Selection{}, cli.Usage("--filter %q: %w", expr, err)
+	}
+	if agent != "" && !cli.AgentName.MatchString(agent) {
+		return Selection{}, cli.Usage("--agent %q cannot be the name of an agent, which is made of letters, digits, '.', '_' "+
+			"and '-', or is a host and a port", agent)
+	}
+	return Selection{
+		filter: f, agent: agent, Judged: f.Asks("rule", "severity", "side"), Linked: f.Asks("workflow"),
+		Noted: f.Asks("is"),
+	}, nil
+}
+
+// All reports whether everything is chosen.
+func (s Selection) All() bool { return s.filter.String() == "" && s.agent == "" }
+
+// Match reports whether an exchange that was read is chosen.
+func (s Selection) Match(x *capture.Exchange, facts reading.Facts) bool {
+	if s.Links != nil {
+		facts.Workflow = s.Links.Of(x.Seq).Workflow
+	}
+	facts.Marked = s.Notes.Of(x.Seq, x.ID).Marked
+	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
+}
+
+// Chooser returns which exchanges of a source are chosen. Command and name are what is said if it has to be judged.
+func (s Selection) Chooser(
+	ctx context.Context, e cli.Env, command, name string, src capture.Source,
+) (func(*capture.Exchange) bool, error) {
+	if s.All() {
+		return func(*capture.Exchange) bool { return true }, nil
+	}
+	j, err := Open(ctx, e, command, name, src, false)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	var chosen cli.Set
+	err = j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
+		if is {
+			chosen.Add(row.Seq)
+		}
+		return true
+	})
+	return func(x *capture.Exchange) bool { return chosen.Has(x.Seq) }, err
+}
+
+// candidates returns which exchanges can be chosen, if the capture has an index that knows.
+func (s Selection) candidates(
+	ctx context.Context, src capture.Source, from uint64,
+) (seqs iter.Seq2[uint64, error], ok bool) {
+	if p, is := src.(*cli.Progress); is {
+		src = p.Source
+	}
+	index, ok := src.(capture.Index)
+	keys := s.filter.Keys()
+	if !ok || len(keys) == 0 {
+		return nil, false
+	}
+	key := keys[0]
+	if key.Kind == "operation" {
+		key.Value = reading.Normalise("op", key.Value)
+	}
+	return index.Find(ctx, key, from), true
+}
+
+func groupFindings(findings []analyzer.Finding) map[uint64][]analyzer.Finding {
+	groups := make(map[uint64][]analyzer.Finding)
+	for _, f := range findings {
+		groups[f.Place.Exchange] = append(groups[f.Place.Exchange], f)
+	}
+	return groups
+}

@@ -1,0 +1,60 @@
+package judged
+
+import (
+	"regexp"
+	"slices"
+
+	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/a2a"
+)
+
+// namedValue is a value of a filter that can be held against names of the protocol, and of the rules.
+var namedValue = regexp.MustCompile(`\b(op|state|rule|binding|dialect):([A-Za-z0-9._+/-]+)`)
+
+// suggestion returns what the user has probably meant by a value in a filter that matches nothing, as nearest does; "" if
+// each is a name of the protocol, or like none. Such values are no errors: agents may use words of their own.
+func (s Selection) suggestion() string {
+	for _, m := range namedValue.FindAllStringSubmatch(s.filter.String(), -1) {
+		key, value := m[1], m[2]
+		if names := valuesOf(key); !slices.Contains(names, value) {
+			if words := cli.Nearest(value, names); words != "" {
+				return words
+			}
+		}
+	}
+	return ""
+}
+
+// valuesOf returns the names that a key of the filter language is held against.
+func valuesOf(key string) []string {
+	var names []string
+	switch key {
+	case "op":
+		for op := a2a.SendMessage; op <= a2a.Webhook; op++ {
+			names = append(names, op.String())
+		}
+	case "state":
+		for s := a2a.NoState + 1; s.String() != ""; s++ {
+			names = append(names, s.String())
+		}
+	case "rule":
+		names = RuleIDs()
+	case "binding":
+		names = []string{a2a.JSONRPC.String(), a2a.HTTPJSON.String()}
+	case "dialect":
+		for d := range a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0).All() {
+			names = append(names, d.String())
+		}
+	}
+	return names
+}
+
+// RuleIDs returns the ids of all rules, in reading order.
+func RuleIDs() []string {
+	ids := make([]string, 0, len(rules.All))
+	for _, r := range rules.All {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

@@ -1,0 +1,220 @@
+package player
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/outbound"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/playback"
+)
+
+// Flags are the flags of playback.
+type Flags struct {
+	From        source.Flags
+	listen      []string
+	filter      string
+	agent       string
+	speed       string
+	breakAfter  int
+	usedUp      string
+	match       []string
+	onMiss      []string
+	delay       []string
+	fail        []string
+	drop        []string
+	reach       setup.ReachFlags
+	capture     redacted.CaptureFlags
+	readyFile   string
+	allowRemote bool
+	allowHosts  []string
+	allowEmpty  bool
+	NATS        cli.NATSFlags
+	ship        shipment.Flags
+}
+
+// Register adds the flags to the command.
+func (o *Flags) Register(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.listen, "listen", nil, "play at `[NAME=]ADDR`: the agent NAME, or all that are not named; port 0 "+
+		"is a free one; repeatable (default 127.0.0.1:0)")
+	f.StringVar(&o.filter, "filter", "", "play the exchanges that match `EXPR`")
+	f.StringVar(&o.agent, "agent", "", "play the agent `NAME`")
+	f.StringVar(&o.speed, "speed", "1",
+		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
+	f.StringArrayVar(&o.match, "match", nil, "what has to be as recorded: `WHAT` is operation (the default), shape "+
+		"(names and types, too) or exact; beside it, /POINTER is a value in the parameters that has to be; repeatable")
+	f.StringVar(&o.usedUp, "used-up", "repeat",
+		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
+	f.StringArrayVar(&o.onMiss, "on-miss", nil, "what an unmatched request gets: `[NAME=]WHAT` is error (the default) or "+
+		"forward=URL, the answer of the live agent there; NAME is one of several agents; repeatable")
+	f.StringArrayVar(&o.delay, "delay", nil, "answer `[OP=]D[@WHICH]` later, such as 2s: each request, or those of the "+
+		"operation OP, or some of them; repeatable")
+	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@WHICH]`, with a code of "+
+		"JSON-RPC, the name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
+	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@WHICH]` without an answer; "+
+		"repeatable")
+	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
+	o.reach.Register(f, "without it, none is used")
+	o.capture.Register(f, "the traffic into `FILE`")
+	o.ship.Register(f, &o.NATS, "with --capture: ")
+	o.NATS.Register(f)
+	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each address to `FILE` once they are listening")
+	f.BoolVar(&o.allowRemote, "allow-remote", false,
+		"allow listening addresses that other machines can reach, and notifications to webhooks on other machines")
+	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if no request came")
+}
+
+// A playedAt is an address, and the agent that is played there; all that have no address of their own if it has no
+// name.
+type playedAt struct{ name, listen string }
+
+// places reads the values of --listen.
+func (o *Flags) places() (list []playedAt, err error) {
+	flags := o.listen
+	if len(flags) == 0 {
+		flags = []string{"127.0.0.1:0"}
+	}
+	for _, text := range flags {
+		var at playedAt
+		if name, addr, found := strings.Cut(text, "="); found {
+			if !cli.AgentName.MatchString(name) {
+				return nil, cli.Usage("--listen %s: %q cannot be the name of an agent; write NAME=ADDR", text, name)
+			}
+			at = playedAt{name, addr}
+		} else {
+			at.listen = text
+		}
+		if slices.ContainsFunc(list, func(other playedAt) bool { return other.name == at.name }) {
+			if at.name == "" {
+				return nil, cli.Usage("--listen is given twice without a name; write --listen NAME=ADDR for each agent")
+			}
+			return nil, cli.Usage("--listen %s: the agent has an address already", text)
+		}
+		if at.name != "" && o.agent != "" {
+			return nil, cli.Usage("--agent %s and --listen %s both say which agent is played; use one", o.agent, text)
+		}
+		if err := cli.LocalOnly(at.listen, o.allowRemote); err != nil {
+			return nil, err
+		}
+		list = append(list, at)
+	}
+	return list, nil
+}
+
+// playback turns flags into what the package takes, but for what is of each agent.
+func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
+	out = playback.Options{
+		BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp), Remote: o.allowRemote,
+		OnMiss: func(m playback.Miss) {
+			fmt.Fprintf(e.Err, "playback: not matched: %s\n", analyzer.Clean(credential.WithoutUserinfo(m.String())))
+		},
+		OnNotice: e.Notice,
+	}
+	for _, text := range o.match {
+		switch {
+		case strings.HasPrefix(text, "/"):
+			out.Pointers = append(out.Pointers, text)
+		case out.Match != "":
+			return out, cli.Usage("--match is both %s and %s; use one, and pointers such as /message/parts/0/text beside it",
+				out.Match, text)
+		default:
+			out.Match = playback.Match(text)
+			if err := cli.Choose("word for --match", text,
+				string(playback.ByOperation), string(playback.ByShape), string(playback.ByValue)); err != nil {
+				return out, err
+			}
+		}
+	}
+	if err := cli.Choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
+		return out, err
+	}
+	if o.breakAfter < 0 {
+		return out, cli.Usage("--break-after %d: write a number of events, or 0 to cut no stream", o.breakAfter)
+	}
+	if o.speed != "max" {
+		if out.Speed, err = strconv.ParseFloat(o.speed, 64); err != nil || !(out.Speed > 0) {
+			return out, cli.Usage("--speed %q: write a factor above 0, or max", o.speed)
+		}
+	}
+	out.Faults, err = o.faults()
+	return out, err
+}
+
+// faults reads --delay, --error and --drop.
+func (o *Flags) faults() (list []playback.Disruption, err error) {
+	for _, kind := range []struct {
+		flag   string
+		values []string
+		parse  func(string) (playback.Disruption, error)
+	}{
+		{"--delay", o.delay, playback.ParseDelay},
+		{"--error", o.fail, playback.ParseError},
+		{"--drop", o.drop, playback.ParseDrop},
+	} {
+		for _, text := range kind.values {
+			f, err := kind.parse(text)
+			if err != nil {
+				return nil, cli.Usage("%s: %w", kind.flag, err)
+			}
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// forwards reads the values of --on-miss: the URLs of live agents by the names of those that are played.
+func (o *Flags) forwards(at []playedAt) (map[string]*url.URL, error) {
+	said, out := map[string]bool{}, map[string]*url.URL{}
+	for _, text := range o.onMiss {
+		name, what := "", text
+		if before, after, found := strings.Cut(text, "="); found && before != "forward" {
+			name, what = before, after
+		}
+		switch {
+		case !slices.ContainsFunc(at, func(p playedAt) bool { return p.name == name }) && name != "":
+			return nil, cli.Usage("--on-miss %s: no --listen %s=ADDR says where that agent is played", text, name)
+		case name == "" && len(at) > 1:
+			return nil, cli.Usage("--on-miss %s: several agents are played; write --on-miss NAME=%s", text, text)
+		case name == "":
+			name = at[0].name
+		}
+		if said[name] {
+			return nil, cli.Usage("--on-miss %s: what is unmatched gets one answer; --on-miss is given twice for it", text)
+		}
+		said[name] = true
+		to, forward := strings.CutPrefix(what, "forward=")
+		if !forward {
+			if what != "error" {
+				return nil, cli.Usage("--on-miss %s: write error, or forward=URL", text)
+			}
+			continue
+		}
+		u, err := url.Parse(to)
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, cli.Usage("--on-miss: forward= needs the URL of an agent, such as forward=http://127.0.0.1:9001/spec, " +
+				"without a password")
+		}
+		out[name] = u
+	}
+	return out, nil
+}
+
+// forwardTo returns what takes unmatched requests to a live agent.
+func forwardTo(u *url.URL, d *outbound.Dialer) *playback.Forward {
+	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
+	d.Configure(t)
+	return &playback.Forward{URL: u, Transport: t}
+}

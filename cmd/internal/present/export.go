@@ -1,0 +1,98 @@
+package present
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/notes"
+	"a2atap/proxy/capture/transcript"
+)
+
+// An ExchangeWriter writes exchanges one by one; Close writes what ends the document.
+type ExchangeWriter interface {
+	Write(x *capture.Exchange) error
+	Close() error
+}
+
+// NewExchangeWriter returns a writer of the format har, jsonl or txtar.
+func NewExchangeWriter(w io.Writer, format string, a Annotator) (ExchangeWriter, error) {
+	switch format {
+	case "har":
+		return har.NewWriter(w, cli.Tool().Version)
+	case "jsonl":
+		return jsonl.NewWriter(w, a), nil
+	}
+	return transcript.NewWriter(w), nil
+}
+
+// ExportPrinter prints exchanges with a writer of one of the export formats.
+type ExportPrinter struct{ W ExchangeWriter }
+
+// Print implements Printer.
+func (p *ExportPrinter) Print(one *Shown) error { return p.W.Write(one.X) }
+
+// End implements Printer.
+func (p *ExportPrinter) End() error { return p.W.Close() }
+
+// Flush writes what is held back.
+func (p *ExportPrinter) Flush() error { return p.W.Close() }
+
+// ExportWriter returns what writes exchanges in one of the formats of the inspector.
+func ExportWriter(w io.Writer, format string, a Annotator) (Printer, error) {
+	switch format {
+	case "curl":
+		return &CurlPrinter{W: w}, nil
+	case "body":
+		return &bodyPrinter{w: w}, nil
+	}
+	out, err := NewExchangeWriter(w, format, a)
+	return &ExportPrinter{W: out}, err
+}
+
+// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the
+// request where there is no answer.
+type bodyPrinter struct{ w io.Writer }
+
+func (p *bodyPrinter) Print(one *Shown) error {
+	x := one.X
+	body, err := x.Request.Content()
+	if x.Response != nil {
+		body, err = x.Response.Content()
+	}
+	if err != nil {
+		return fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
+	}
+	_, err = io.Copy(p.w, bytes.NewReader(body))
+	return err
+}
+
+func (p *bodyPrinter) End() error { return nil }
+
+// An Annotator adds to exported exchanges what the protocol knows about them, and what people noted. It implements
+// jsonl.Annotator.
+type Annotator struct {
+	Reader *reading.Reader
+	Notes  *notes.Notes // nil if there are none
+}
+
+// Annotate implements jsonl.Annotator.
+func (a Annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
+	r := a.Reader.Read(x)
+	out := jsonl.Annotation{
+		Dialect: r.Dialects.String(), Binding: r.Call.Binding.String(),
+		Task: r.Tasks, Context: r.Contexts, State: r.State(),
+	}
+	note := a.Notes.Of(x.Seq, x.ID)
+	out.Marks, out.Comment = note.Marks(), note.Comment
+	if r.Call.Operation != a2a.NoOperation {
+		out.Operation = r.Call.Operation.String()
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package present
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/jsondoc"
+)
+
+// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON.
+func (p *Recorded) Exchange(src capture.Source, x analyzer.Summary) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		p.text(PassedLine(&x)...)
+		return
+	}
+	shown, err := shortened(context.Background(), src, x.Seq)
+	if err != nil {
+		fmt.Fprintf(p.Env.Err, "a2atap: print exchange %d: %s\n", x.Seq, analyzer.Clean(err.Error()))
+		return
+	}
+	text, err := jsonl.Format(shown, Annotator{Reader: &p.reader})
+	if err != nil {
+		fmt.Fprintf(p.Env.Err, "a2atap: print: %s\n", analyzer.Clean(err.Error()))
+		return
+	}
+	p.typed("exchange", text)
+}
+
+// maxPrinted bounds the content of an exchange that is printed as JSON while it is recorded, in bytes. What comes beyond
+// counts as dropped there; the capture has it.
+const maxPrinted = 1 << 20
+
+// shortened reads an exchange from the capture with no more than maxPrinted bytes of content.
+func shortened(ctx context.Context, src capture.Source, seq uint64) (*capture.Exchange, error) {
+	var x *capture.Exchange
+	room := maxPrinted
+	cut := func(data []byte, dropped *int64) []byte {
+		kept := min(len(data), room)
+		room -= kept
+		*dropped += int64(len(data) - kept)
+		return data[:kept]
+	}
+	for s, err := range src.StepsOf(ctx, seq, 0) {
+		if err != nil {
+			return nil, err
+		}
+		switch what := s.What.(type) {
+		case capture.RequestBody:
+			what.Data = cut(what.Data, &what.Dropped)
+			s.What = what
+		case capture.ResponseBody:
+			what.Data = cut(what.Data, &what.Dropped)
+			s.What = what
+		case capture.ResponseEvent:
+			what.Event.Raw = cut(what.Event.Raw, &what.Event.Dropped)
+			s.What = what
+		}
+		x = capture.Assemble(x, s)
+	}
+	if x == nil {
+		return nil, fmt.Errorf("exchange %d is not in the capture", seq)
+	}
+	return x, nil
+}
+
+// Event prints an event of a stream.
+func (p *Recorded) Event(v analyzer.PassedEvent) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		p.text(passedEventLine(&v)...)
+		return
+	}
+	p.object("event", struct {
+		N     uint64 `json:"n"`
+		Link  string `json:"link"`
+		K     int    `json:"k"`
+		At    string `json:"at,omitempty"` // RFC 3339
+		Kind  string `json:"kind"`
+		Task  string `json:"task,omitempty"`
+		State string `json:"state,omitempty"`
+		Error string `json:"error,omitempty"`
+	}{v.Seq, v.Link.String(), v.K, instant(v.At), v.Kind.String(), v.Task, stateWords(v.State), v.Err})
+}
+
+// text prints a line in which foreign text may be.
+func (p *Recorded) text(line ...piece) {
+	// Run prints to standard error, where paint is needed too: secrets may be kept.
+	fmt.Fprintln(p.Env.Out, paint(p.Env.Colours(p.Env.Out), line...)) //nolint:errcheck // a closed terminal ends no recording
+}
+
+// object prints a value as a JSON object with a first member type.
+func (p *Recorded) object(kind string, v any) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		fmt.Fprintf(p.Env.Err, "a2atap: print: %v\n", err)
+		return
+	}
+	p.typed(kind, bytes.TrimSpace(text.Bytes()))
+}
+
+// typed prints a JSON object with a first member type.
+func (p *Recorded) typed(kind string, object []byte) {
+	line := append([]byte(`{"type":"`+kind+`"`), object[1:]...)
+	if len(object) > 2 {
+		line = append([]byte(`{"type":"`+kind+`",`), object[1:]...)
+	}
+	p.Env.Out.Write(append(jsondoc.Escape(line), '\n')) //nolint:errcheck // a closed terminal ends no recording
+}
+
+// PassedLine says in one line what passed: number, time, link, what was asked, HTTP status, duration, what came of it.
+func PassedLine(x *analyzer.Summary) []piece {
+	status := "–"
+	if x.Status > 0 {
+		status = fmt.Sprint(x.Status)
+	}
+	line := beginning(x.Seq, x.Started, x.Link)
+	line = append(line,
+		piece{fmt.Sprintf("%-22s  ", analyzer.Clip(x.Asked)), inkPlain},
+		piece{fmt.Sprintf("%3s", status), statusInk(x.Status)},
+		piece{fmt.Sprintf("  %7s  ", analyzer.DurationWords(x.Took)), inkDim})
+	return append(line, cameOf(x)...)
+}
+
+// beginning is how each line of what passes begins: number, time and link.
+func beginning(seq uint64, at time.Time, l analyzer.Link) []piece {
+	return []piece{
+		{fmt.Sprintf("%5d  %s  ", seq, clock(at)), inkDim},
+		{fmt.Sprintf("%-18s  ", analyzer.Clip(l.Client+" → "+l.Agent)), inkPlain},
+	}
+}
+
+// cameOf says what came of an exchange.
+func cameOf(x *analyzer.Summary) []piece {
+	var line []piece
+	for _, w := range x.Words() {
+		line = append(line, piece{w.Text, wordInk(w)})
+	}
+	return line
+}
+
+// wordInk returns the ink of a word of an outcome.
+func wordInk(w analyzer.Word) ink {
+	switch w.Look {
+	case analyzer.Dim:
+		return inkDim
+	case analyzer.Bad:
+		return inkBad
+	case analyzer.Warn:
+		return inkWarn
+	case analyzer.OfState:
+		return stateInk(w.State)
+	}
+	return inkPlain
+}
+
+// taskWords names a task and its state, as far as either is known.
+func taskWords(task string, s a2a.State) []piece {
+	var words []piece
+	if task != "" {
+		words = append(words, piece{task, inkPlain})
+	}
+	if state := stateWords(s); state != "" {
+		if task != "" {
+			state = " " + state
+		}
+		words = append(words, piece{state, stateInk(s)})
+	}
+	return words
+}
+
+func passedEventLine(v *analyzer.PassedEvent) []piece {
+	line := append(beginning(v.Seq, v.At, v.Link), piece{fmt.Sprintf("event %d: %s", v.K, v.Kind), inkPlain})
+	for _, words := range [][]piece{taskWords(v.Task, v.State), {{v.Err, inkBad}}} {
+		if len(words) > 0 && words[0].Text != "" {
+			line = append(append(line, piece{" ", inkPlain}), words...)
+		}
+	}
+	return line
+}
+
+func stateWords(s a2a.State) string {
+	if s == a2a.NoState {
+		return ""
+	}
+	return s.String()
+}
+
+// clock writes a time of day, UTC as everywhere.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "–           "
+	}
+	return t.UTC().Format("15:04:05.000")
+}
+
+// instant writes a time as RFC 3339; one that is not known is empty.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,222 @@
+package present
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/track/push"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/proxy"
+	"a2atap/proxy/injection"
+)
+
+// Faults says aloud that faults are made.
+func (p *Recorded) Faults(specs []injection.Spec) {
+	if len(specs) > 0 {
+		p.Notice("faults on: " + injection.Words(specs))
+	}
+}
+
+// A Recorded prints taps, what passes, notices, findings and the verdict of a recording. It may be used by several
+// goroutines.
+type Recorded struct {
+	mu     sync.Mutex
+	Env    cli.Env
+	JSON   bool
+	reader reading.Reader // of the exchanges that are printed as JSON
+
+	configs []push.Standing // that point at the recorder when it ends
+}
+
+// Behind holds output back while show uses the screen, and prints it when show returns.
+func (p *Recorded) Behind(show func() error) error {
+	var out, talk bytes.Buffer
+	p.mu.Lock()
+	screen := p.Env
+	p.Env.Out, p.Env.Err = &out, &talk
+	p.mu.Unlock()
+	err := show()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Env = screen
+	_, outErr := out.WriteTo(screen.Out)
+	_, talkErr := talk.WriteTo(screen.Err)
+	return errors.Join(err, outErr, talkErr)
+}
+
+// Tap prints where a tap listens.
+func (p *Recorded) Tap(t *proxy.Tap) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		fmt.Fprintf(p.Env.Out, "%s %s (agent at %s)\n", t.Name(), t.URL(), t.Agent())
+		return
+	}
+	p.object("tap", map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()})
+}
+
+// Forward prints where the forward proxy listens.
+func (p *Recorded) Forward(f *proxy.Forward) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		fmt.Fprintf(p.Env.Out, "forward %s (proxy for any agent)\n", f.URL())
+		return
+	}
+	p.object("forward", map[string]string{"url": f.URL()})
+}
+
+// Notice prints what the user should know at once.
+func (p *Recorded) Notice(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Env.Notice(text)
+}
+
+// Tell is notice for what the user may do without.
+func (p *Recorded) Tell(text string) {
+	if !p.Env.Quiet() {
+		p.Notice(text)
+	}
+}
+
+// Finding prints what a rule has found.
+func (p *Recorded) Finding(f analyzer.Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.JSON {
+		p.object("finding", report.JSONFinding(&f))
+	} else {
+		p.text(findingPieces(&f)...)
+	}
+}
+
+// End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
+// the status is about recording alone.
+func (p *Recorded) End(
+	gate analyzer.Severity, allowEmpty bool, output string, r *analyzer.Result, s proxy.Stats, err error,
+) error {
+	if r == nil {
+		return err
+	}
+	v := DisplayedVerdict(r, gate)
+	fmt.Fprintf(p.Env.Err, "record: %s, %s in %s",
+		analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
+	if s.LostExchanges > 0 || s.LostBytes > 0 {
+		fmt.Fprintf(p.Env.Err, "; NOT recorded: %s, %s",
+			analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
+	}
+	if s.Unrelated > 0 {
+		fmt.Fprintf(p.Env.Err, "; of %s without a sign of A2A the bodies are not kept (--all-traffic keeps them)",
+			analyzer.Plural(s.Unrelated, "exchange"))
+	}
+	fmt.Fprintln(p.Env.Err)
+	p.printStanding()
+	if p.JSON {
+		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate}))
+	}
+	PrintVerdict(p.Env, "record", v)
+	switch {
+	case err != nil:
+		return err
+	case gate > analyzer.Error:
+		return nil
+	}
+	return VerdictExit(r, gate, allowEmpty)
+}
+
+// Apart calls a function while nobody else prints.
+func (p *Recorded) Apart(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+// Shipped prints what became of one capture.
+func (p *Recorded) Shipped(v shipment.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.JSON:
+		p.object("ship", v)
+	case v.Text != "":
+		fmt.Fprintln(p.Env.Out, analyzer.Clean(v.Text))
+	}
+}
+
+// Ship prints what becomes of shipping.
+func (p *Recorded) Ship(v shipment.Event) {
+	switch {
+	case v.Urgent():
+		p.Notice(v.Text)
+	default:
+		p.Tell(v.Text)
+	}
+	if p.JSON {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.object("ship", v)
+	}
+}
+
+// Standing is told at the end of a recording which push notification configs still point at it.
+func (p *Recorded) Standing(all []push.Standing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.configs = all
+}
+
+// maxStanding bounds the configs that are listed as text.
+const maxStanding = 20
+
+// printStanding lists the push notification configs that still point at the recorder. Nobody else prints any more.
+func (p *Recorded) printStanding() {
+	if p.JSON {
+		for _, c := range p.configs {
+			p.object("webhook", struct {
+				Agent   string `json:"agent"`
+				Client  string `json:"client"`
+				Task    string `json:"task"`
+				Config  string `json:"config,omitempty"`
+				Address string `json:"address"`
+			}{c.Link.Agent, c.Link.Client, c.TaskID, c.ConfigID, c.At})
+		}
+	}
+	if len(p.configs) == 0 {
+		return
+	}
+	fmt.Fprintf(p.Env.Err, "record: %s still %s at this recorder, of tasks that were not seen to end. Until one with the "+
+		"same redaction key listens there again, notifications fail. Delete them at the agent, or start record again with "+
+		"--agent NAME=URL@PORT:\n", analyzer.Plural(len(p.configs), "push notification config"), pointWord(len(p.configs)))
+	for i, c := range p.configs {
+		if i == maxStanding {
+			fmt.Fprintf(p.Env.Err, "  and %d more\n", len(p.configs)-maxStanding)
+			break
+		}
+		line := "  " + c.Link.Agent + ": task " + orUnknown(c.TaskID)
+		if c.ConfigID != "" {
+			line += ", config " + c.ConfigID
+		}
+		fmt.Fprintln(p.Env.Err, analyzer.Clean(line+", of "+c.Link.Client+", at "+c.At))
+	}
+}
+
+func pointWord(n int) string {
+	if n == 1 {
+		return "points"
+	}
+	return "point"
+}
+
+func orUnknown(id string) string {
+	if id == "" {
+		return "not known"
+	}
+	return id
+}

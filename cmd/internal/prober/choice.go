@@ -1,0 +1,168 @@
+package prober
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/jsondoc"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
+)
+
+// A choice is which scenarios are asked.
+type choice struct {
+	suite     string
+	only, not []string
+}
+
+func (c *choice) Register(f *pflag.FlagSet) {
+	f.StringVar(&c.suite, "suite", scenarios.ProtocolSuite, "ask the `SUITE`: "+strings.Join(scenarios.Suites(), " or ")+
+		", which is for the agents echo, spec and spec03 below URL")
+	f.StringSliceVar(&c.only, "only", nil,
+		"ask only the scenarios whose id, name or tag is `WORD`; * matches any text but /; repeatable")
+	f.StringSliceVar(&c.not, "skip", nil, "leave out the scenarios whose id, name or tag is `WORD`; repeatable")
+}
+
+// scenarios returns those of the suite. It fails if a word matches none of them.
+func (c *choice) scenarios() ([]*probe.Scenario, error) {
+	list, err := scenarios.Suite(c.suite)
+	if err != nil {
+		return nil, cli.Usage("%w", err)
+	}
+	for _, word := range slices.Concat(c.only, c.not) {
+		if _, err := path.Match(word, ""); err != nil {
+			return nil, cli.Usage("invalid pattern %q: %w; write an id, a name such as rest/card, or a tag", word, err)
+		}
+		if !slices.ContainsFunc(list, func(s *probe.Scenario) bool { return mayMatch(word, s) }) {
+			return nil, cli.Usage("no scenario is %q; a2atap probe --list names them%s", word, cli.Nearest(word, scenarioWords(list)))
+		}
+	}
+	chosen := slices.DeleteFunc(slices.Clone(list), func(s *probe.Scenario) bool {
+		return len(c.only) > 0 && !slices.ContainsFunc(c.only, func(word string) bool { return mayMatch(word, s) })
+	})
+	return chosen, nil
+}
+
+// mayMatch reports whether a word chooses some case of a scenario, on whichever interface.
+func mayMatch(word string, s *probe.Scenario) bool {
+	if matchesScenario(word, s) {
+		return true
+	}
+	_, id, inName := strings.Cut(word, "/")
+	return inName && matches1(id, s.ID)
+}
+
+// matchesScenario reports whether a word is the id or a tag of a scenario.
+func matchesScenario(word string, s *probe.Scenario) bool {
+	return matches1(word, s.ID) || slices.ContainsFunc(s.Tags, func(tag string) bool { return matches1(word, tag) })
+}
+
+func matches1(pattern, text string) bool {
+	ok, err := path.Match(pattern, text)
+	return ok && err == nil
+}
+
+// keep reports whether a case is asked.
+func (c *choice) keep(s *probe.Scenario, test string) bool {
+	is := func(word string) bool { return matchesScenario(word, s) || matches1(word, test) }
+	return (len(c.only) == 0 || slices.ContainsFunc(c.only, is)) && !slices.ContainsFunc(c.not, is)
+}
+
+// scenarioWords returns the ids and tags of scenarios.
+func scenarioWords(list []*probe.Scenario) []string {
+	var words []string
+	for _, s := range list {
+		words = append(append(words, s.ID), s.Tags...)
+	}
+	return words
+}
+
+// A listedScenario is a scenario as --list writes it in JSON.
+type listedScenario struct {
+	ID       string   `json:"id"`
+	Category string   `json:"category"`
+	Dialects []string `json:"dialects"`
+	Bindings []string `json:"bindings"`
+	Sections []string `json:"sections"`
+	Tags     []string `json:"tags"`
+	Title    string   `json:"title"`
+	Level    string   `json:"level"`
+}
+
+// listScenarios prints the scenarios that are chosen.
+func (o *Options) listScenarios(e cli.Env, args []string) error {
+	if len(args) > 0 {
+		return cli.Usage("probe --list asks nobody; leave out %q", args[0])
+	}
+	if err := cli.Choose("format of a list", o.Format, "text", "json"); err != nil {
+		return err
+	}
+	list, err := o.Choice.scenarios()
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(s *probe.Scenario) bool {
+		return slices.ContainsFunc(o.Choice.not, func(word string) bool { return matchesScenario(word, s) })
+	})
+	return cli.WriteOutput(e, o.Output, func(w io.Writer) error {
+		if o.Format == "json" {
+			out := make([]listedScenario, 0, len(list))
+			for _, s := range list {
+				out = append(out, listed(s))
+			}
+			encoder := json.NewEncoder(jsondoc.NewEscaper(w))
+			encoder.SetEscapeHTML(false)
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(out)
+		}
+		for _, s := range list {
+			_, err := fmt.Fprintf(w, "%-34s %-15s %-20s %s\n", s.ID, report.Kebab(s.Category),
+				strings.Join(listed(s).Dialects, " "), s.Title)
+			if err != nil {
+				return err
+			}
+		}
+		if len(o.Choice.only) == 0 {
+			for _, u := range scenarios.Unaskeds() {
+				if _, err := fmt.Fprintf(w, "not asked: %s: %s\n", u.ID, u.Why); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := fmt.Fprintf(w, "\n%d scenarios; --format json has their sections and tags\n", len(list))
+		return err
+	})
+}
+
+func listed(s *probe.Scenario) listedScenario {
+	l := listedScenario{
+		ID: s.ID, Category: report.Kebab(s.Category), Sections: append([]string{}, s.Sections...),
+		Tags: append([]string{}, s.Tags...), Title: s.Title, Level: s.Level.String(),
+	}
+	protocols := s.Protocols
+	if len(protocols) == 0 {
+		protocols = client.Protocols()
+	}
+	add := func(to *[]string, word string) {
+		if !slices.Contains(*to, word) {
+			*to = append(*to, word)
+		}
+	}
+	for _, p := range protocols {
+		add(&l.Dialects, p.Version)
+		if p == client.JSONRPC03 {
+			add(&l.Dialects, "0.2")
+		}
+		add(&l.Bindings, strings.ToLower(p.Binding))
+	}
+	return l
+}

@@ -1,0 +1,197 @@
+// Package prober asks agents what the protocol requires: which scenarios, with which credentials, and what becomes of the
+// results. The scenarios themselves are those of replay/probe. What is asked and answered is recorded in memory, in a
+// capture too if that is wanted, and judged by the rules.
+package prober
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/jws"
+	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/receiver"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/replay/client/webhook"
+	"a2atap/replay/probe"
+)
+
+// Options are the flags of probe.
+type Options struct {
+	Choice   choice
+	Target   target
+	Webhook  receiver.Flags
+	Wait     time.Duration
+	Parallel int
+	Waivers  string
+	FailOn   string
+	Format   string
+	Output   string
+	Capture  redacted.CaptureFlags
+	JWKS     []string
+	List     bool
+	NATS     cli.NATSFlags
+	Ship     shipment.Flags
+}
+
+// Run asks one agent or two, and writes a report; or it lists the scenarios.
+func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
+	if o.List {
+		return o.listScenarios(e, args)
+	}
+	gate, err := o.check(args)
+	if err != nil {
+		return err
+	}
+	scenarios, err := o.Choice.scenarios()
+	if err != nil {
+		return err
+	}
+	waived, err := readWaivers(o.Waivers)
+	if err != nil {
+		return err
+	}
+	judged, keys, err := judged.ReadKeySets(o.JWKS)
+	if err != nil {
+		return err
+	}
+	agents, err := o.Target.agents(e, args)
+	if err != nil {
+		return cli.AsUsage(err)
+	}
+	hooks, err := o.Webhook.Options(e, "probe")
+	if err != nil {
+		return err
+	}
+	ship, err := o.Ship.Beside(e, o.Capture.File)
+	if err != nil {
+		return err
+	}
+	for _, m := range agents.masks() {
+		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
+	}
+	run := &run{
+		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
+		ship: ship,
+	}
+	return agents.hide(run.run(ctx))
+}
+
+// check refuses flags that cannot be used, and returns the gate.
+func (o *Options) check(args []string) (analyzer.Severity, error) {
+	if len(args) == 0 {
+		return 0, cli.Usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
+	}
+	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+		return 0, err
+	}
+	switch {
+	case o.Parallel < 1:
+		return 0, cli.Usage("--parallel %d: write 1 or more", o.Parallel)
+	case o.Wait < 0:
+		return 0, cli.Usage("--wait %v: write a time above 0, such as 30s", o.Wait)
+	}
+	if err := o.Webhook.Check(); err != nil {
+		return 0, err
+	}
+	return present.ParseGate(o.FailOn)
+}
+
+// A run is one call of the command.
+type run struct {
+	e         cli.Env
+	o         *Options
+	gate      analyzer.Severity
+	scenarios []*probe.Scenario
+	waived    *waivers
+	agents    agents
+	webhook   webhook.Options
+	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
+	keys      jws.KeySet              // the same, for the scenarios
+	ship      *shipment.To            // nil if the capture is not shipped
+}
+
+// run asks the agents, writes the report, and returns the exit status as an error.
+func (r *run) run(ctx context.Context) error {
+	record, err := r.o.record(r.e, r.agents, r.ship)
+	if err != nil {
+		return err
+	}
+	asking, cancel := cli.UntilInterrupted(ctx, r.e)
+	defer cancel()
+	whole := &report.Report{Gate: r.gate, Tool: cli.Tool()}
+	failed := r.ask(asking, record, whole)
+	failed = errors.Join(failed, record.Close())
+	if r.o.Capture.File != "" {
+		judged.KeepReading(context.WithoutCancel(ctx), r.e, "probe", r.o.Capture.File)
+	}
+	if whole.Tests == nil {
+		return failed
+	}
+	if err := r.judge(context.WithoutCancel(ctx), record, whole); err != nil {
+		return errors.Join(failed, err)
+	}
+	if len(r.agents) > 1 {
+		whole.Directions = r.directions(whole)
+	}
+	r.waived.apply(whole, r.e.Now())
+	written := cli.WriteOutput(r.e, r.o.Output, func(w io.Writer) error { return r.write(w, whole) })
+	r.waived.tell(r.e)
+	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())
+	if failed = errors.Join(failed, written); failed != nil {
+		return failed
+	}
+	return r.exit(whole)
+}
+
+// ask asks one agent after the other. What has come of it is in the report, also if it ends with an error.
+func (r *run) ask(ctx context.Context, record *record, whole *report.Report) error {
+	for _, a := range r.agents {
+		options := r.options(a)
+		options.Sink, options.Seq = record.sink, record.last()
+		show := cli.Progress{W: r.e.Err, What: "probe " + a.name, Began: r.e.Now()}
+		var cases, done uint64
+		options.OnCases = func(n int) { cases = uint64(n) }
+		if r.e.ShowsProgress() {
+			options.OnResult = func(*probe.Result) {
+				done++
+				show.Count("scenario", done, cases)
+			}
+		}
+		result, err := probe.Run(ctx, a.setup.URL, options)
+		show.Clear()
+		if result != nil {
+			whole.Tests = append(whole.Tests, suiteOf(a.name, result, ctx.Err() != nil))
+		}
+		switch {
+		case ctx.Err() != nil && result != nil:
+			return nil // the report says that it was interrupted
+		case errors.Is(err, probe.ErrSkill):
+			return cli.Usage("%w", err)
+		case errors.Is(err, probe.ErrWebhook):
+			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
+				r.o.Webhook.Listen, cli.NetCause(err))
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// exit returns the exit status for a report as an error, nil for 0.
+func (r *run) exit(whole *report.Report) error {
+	switch whole.Status() {
+	case analyzer.StatusFindings:
+		return &cli.Exit{Code: cli.ExitFindings}
+	case analyzer.StatusClean:
+		return nil
+	}
+	return &cli.Exit{Code: cli.ExitInconclusive}
+}

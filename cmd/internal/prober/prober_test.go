@@ -1,0 +1,137 @@
+package prober
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/cmd/internal/cli"
+	"a2atap/replay/client"
+)
+
+// probeFlags returns a set of flags that fill o.
+func probeFlags(o *target) *pflag.FlagSet {
+	f := pflag.NewFlagSet("probe", pflag.ContinueOnError)
+	o.Register(f)
+	return f
+}
+
+func TestProtocolsToProbe(t *testing.T) {
+	for flags, want := range map[string][]client.Protocol{
+		"":                                    nil,
+		"--dialect 1.0":                       {client.JSONRPC10, client.REST10},
+		"--binding http+json":                 {client.REST10, client.REST03},
+		"--dialect 0.2":                       {client.JSONRPC03, client.REST03},
+		"--dialect legacy":                    {client.Early},
+		"--dialect 0.3 --binding jsonrpc":     {client.JSONRPC03},
+		"--protocol 0.3-rest":                 {client.REST03},
+		"--protocol-version 1.0":              {client.JSONRPC10, client.REST10},
+		"--protocol 1.0-rest --dialect 1.0":   {client.REST10},
+		"--no-card":                           nil,
+		"--no-card --dialect 0.1":             {client.JSONRPC01},
+		"--no-card --protocol-version 0.3":    {client.JSONRPC03, client.REST03},
+		"--no-card --dialect 1.0 --skill abc": {client.JSONRPC10, client.REST10},
+	} {
+		var o target
+		if err := probeFlags(&o).Parse(strings.Fields(flags)); err != nil {
+			t.Fatal(err)
+		}
+		agents, err := o.agents(cli.Env{Getenv: os.Getenv}, []string{"http://127.0.0.1:1"})
+		if err != nil {
+			t.Errorf("%s: %v", flags, err)
+			continue
+		}
+		about := agents[0].about
+		if len(about.Protocols) != len(want) {
+			t.Errorf("%s: got %v, want %v", flags, about.Protocols, want)
+			continue
+		}
+		for i := range want {
+			if about.Protocols[i] != want[i] {
+				t.Errorf("%s: got %v, want %v", flags, about.Protocols, want)
+			}
+		}
+		if about.NoCard && about.Fallback == (client.Protocol{}) {
+			t.Errorf("%s: no card, and nothing to speak", flags)
+		}
+	}
+}
+
+func TestNamesOfProbedAgents(t *testing.T) {
+	for args, want := range map[string]string{
+		"http://a:1 http://b:1":               "a:1 b:1",
+		"http://a:1/x http://a:1/y/z":         "a:1-x a:1-y-z",
+		"p=http://a:1/x http://a:1/x":         "p a:1-x",
+		"planner=http://a:1?b=http://c":       "planner",
+		"a2a:http://a:1 booker=a2a:http://a1": "a:1 booker",
+	} {
+		var o target
+		if err := probeFlags(&o).Parse(nil); err != nil {
+			t.Fatal(err)
+		}
+		agents, err := o.agents(cli.Env{Getenv: os.Getenv}, strings.Fields(args))
+		if err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		var names []string
+		for _, a := range agents {
+			names = append(names, a.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
+	}
+}
+
+func TestWaivers(t *testing.T) {
+	now := time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		waivers string
+		waived  string
+	}{
+		{`[]`, ""},
+		{`[{"test": "a", "reason": "r"}]`, "r"},
+		{`[{"test": "jsonrpc/a", "reason": "r"}]`, "r"},
+		{`[{"test": "jsonrpc/*", "reason": "r", "until": "2026-03-01"}]`, "r"},
+		{`[{"test": "jsonrpc/*", "reason": "r", "until": "2026-02-28"}]`, ""},
+		{`[{"test": "rest/*", "reason": "r"}]`, ""},
+		{`[{"test": "*", "reason": "first"}, {"test": "a", "reason": "second"}]`, "first"},
+	} {
+		list, err := parseWaivers([]byte(tt.waivers))
+		if err != nil {
+			t.Errorf("%s: %v", tt.waivers, err)
+			continue
+		}
+		r := &report.Report{Tests: []report.Suite{{Tests: []report.Test{
+			{Name: "jsonrpc/a", Status: report.TestFailed, Severity: analyzer.Error},
+			{Name: "jsonrpc/b", Status: report.TestPassed},
+		}}}}
+		(&waivers{list: list}).apply(r, now)
+		if got := r.Tests[0].Tests[0].Waived; got != tt.waived || r.Tests[0].Tests[1].Waived != "" {
+			t.Errorf("%s: waived by %q, want %q", tt.waivers, got, tt.waived)
+		}
+	}
+}
+
+func FuzzParseWaivers(f *testing.F) {
+	for _, seed := range []string{
+		`[{"test": "a/*", "reason": "r", "until": "2026-03-01"}]`, `[]`, `null`, `{}`, `[{"test": "[", "reason": "r"}]`,
+		`[{"test": "a", "reason": "r", "until": "soon"}]`, `[] []`, `[{"x": 1}]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		list, err := parseWaivers(text)
+		for i := range list {
+			if w := &list[i]; err == nil && (w.Test == "" || strings.TrimSpace(w.Reason) == "" || (w.Until == "") != w.last.IsZero()) {
+				t.Errorf("%q is taken: %+v", text, w)
+			}
+		}
+	})
+}

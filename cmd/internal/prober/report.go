@@ -1,0 +1,147 @@
+package prober
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+)
+
+// A record keeps what is asked and answered, secrets hidden: in memory, where it is judged, and in a capture if
+// that is wanted.
+type record struct {
+	memory *capture.Memory
+	sink   capture.Sink
+	seq    uint64 // the last exchange that the capture held before
+
+	shipment *shipment.Shipment // nil if it is not shipped
+}
+
+// record opens the record.
+func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, error) {
+	name := o.Capture.File
+	if name == "" {
+		name = "probe"
+	}
+	r := &record{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
+	both := redacted.Tee{r.memory}
+	hidden := redacted.Options{Key: redact.NewKey(), Masks: agents.masks()}
+	if o.Capture.File != "" {
+		var err error
+		if hidden.Key, err = o.Capture.Key(e); err != nil {
+			return nil, err
+		}
+		store, err := hidden.OpenStore(o.Capture.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := shipment.May(ship, o.Capture.File, store); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+		r.shipment = shipment.Start(ship, o.Capture.File, store, nil, func(v shipment.Event) { shipment.Tell(e, v) })
+		both = append(both, store)
+		r.seq = store.Position().Seq
+	}
+	r.sink = hidden.Sink(both)
+	return r, nil
+}
+
+// last returns the number of the last exchange.
+func (r *record) last() uint64 {
+	info, err := r.memory.Info(context.Background())
+	if err != nil {
+		return r.seq
+	}
+	return max(r.seq, info.Exchanges)
+}
+
+// Close ends the record. What is in memory can still be read.
+func (r *record) Close() error {
+	err := r.sink.Close()
+	r.shipment.Stop()
+	return err
+}
+
+// judge has the rules judge what was asked and answered. What is not the agent's fault is dropped, and counted.
+func (r *run) judge(ctx context.Context, record *record, whole *report.Report) error {
+	result, err := analyzer.Run(ctx, rules.All, record.memory, nil, r.judged...)
+	if err != nil {
+		return fmt.Errorf("judge what was answered: %w", err)
+	}
+	dropped := make(map[string]int)
+	broken, counted := make(map[coverageKey]int), result.Counted()
+	result.Keep(func(f *analyzer.Finding) bool {
+		if f.Side != a2a.Agent {
+			dropped[f.Link.Agent]++
+			return false
+		}
+		broken[coverageKey{f.Rule, counted(f.Link)}]++
+		return true
+	})
+	for i := range result.Coverage {
+		c := &result.Coverage[i]
+		c.Broken = min(c.Broken, broken[coverageKey{c.Rule, c.Link}])
+	}
+	for i := range whole.Tests {
+		whole.Tests[i].Dropped = dropped[whole.Tests[i].Agent]
+	}
+	whole.Result, whole.Rules, whole.Now = result, rules.All, r.e.Now()
+	return nil
+}
+
+type coverageKey struct {
+	rule *analyzer.Rule
+	link analyzer.Link
+}
+
+// write writes the report, without the secrets that flags brought.
+func (r *run) write(w io.Writer, whole *report.Report) error {
+	var b bytes.Buffer // a secret that is written in two pieces would not be seen
+	if err := report.Write(&b, r.o.Format, whole); err != nil {
+		return err
+	}
+	text := b.String()
+	for _, m := range r.agents.masks() {
+		text = m.Text(text)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// suiteOf returns how an agent came out, as reports have it.
+func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
+	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Unasked: true}
+	s.Level, s.Reason = r.Level()
+	if r.Card != nil {
+		s.Name, s.Version = r.Card.Name, r.Card.Version
+	}
+	for i := range r.Results {
+		s.Tests = append(s.Tests, testOf(&r.Results[i]))
+		s.Unasked = s.Unasked && r.Results[i].Protocol == (client.Protocol{})
+	}
+	return s
+}
+
+func testOf(r *probe.Result) report.Test {
+	return report.Test{
+		Name: r.Test, Title: r.Scenario.Title, Category: r.Scenario.Category, Status: report.TestStatus(r.Status),
+		Severity: r.Severity(), Message: r.Message, Expected: r.Expected, Seen: r.Seen, Sections: r.Scenario.Sections,
+		Tags: r.Scenario.Tags,
+		Fix:  r.Scenario.Fix, Sequence: r.Sequence, Duration: r.Duration, Request: r.Request, Answer: r.Answer,
+		Exchanges: r.Exchanges,
+	}
+}

@@ -1,0 +1,294 @@
+package prober
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/replay/client"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/probe"
+)
+
+// A target is how agents are spoken with.
+type target struct {
+	flags   setup.Flags
+	dialect string
+	binding string
+	patch   string
+	drive   string
+	skills  []string
+	prompts []string
+	ca      []string // --ca
+	reach   setup.ReachFlags
+	second  string
+	auth2   string
+}
+
+// dialects are the words of --dialect, and the protocols and versions that they stand for.
+var dialects = []struct {
+	word, protocol string
+}{
+	{"1.0", "1.0"},
+	{"0.3", "0.3"},
+	{"0.2", "0.3"}, // on the wire the same
+	{"0.1", "0.1"},
+	{"legacy", "legacy"},
+}
+
+func (o *target) Register(f *pflag.FlagSet) {
+	o.flags.Register(f)
+	timeout := f.Lookup("timeout")
+	timeout.DefValue, timeout.Usage = "1m0s", "wait up to `D` for an answer, and for a task to end"
+	o.flags.Timeout = time.Minute
+	var words []string
+	for _, d := range dialects {
+		words = append(words, d.word)
+	}
+	f.StringVar(&o.dialect, "dialect", "", "ask only in this `VERSION` of A2A: "+strings.Join(words, ", ")+
+		" (default all that the card offers)")
+	f.StringVar(&o.binding, "binding", "", "ask only over this `BINDING`: jsonrpc or http+json (default all that the card "+
+		"offers)")
+	f.StringVar(&o.patch, "spec-patch", "", "insist on the HTTP statuses of A2A `VERSION` 1.0.0 or 1.0.1 (default either)")
+	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
+		"agents, or natural, the examples of its card (default what its skills suggest)")
+	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
+	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
+	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for "+
+		"--auth: what users see of each other is asked too; with --auth2 those of the first agent")
+	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those "+
+		"of --auth or --oauth-… to the one at URL alone (default the same to both)")
+	o.reach.Register(f, "without it, none is used")
+	f.StringArrayVar(&o.ca, "ca", nil, "the same as --agent-ca: trust the authorities in `FILE` (PEM), too; repeatable")
+}
+
+// A agent is an agent to ask.
+type agent struct {
+	name  string // in links and reports
+	setup *setup.Setup
+	// second is that of another user; nil if there is none.
+	second *setup.Setup
+	about  probe.Options // what is chosen of it
+}
+
+type agents []*agent
+
+// masks returns what hides the secrets of all agents.
+func (list agents) masks() []*setup.Mask {
+	var masks []*setup.Mask
+	for _, a := range list {
+		masks = append(masks, a.setup.Mask)
+		if a.second != nil {
+			masks = append(masks, a.second.Mask)
+		}
+	}
+	return masks
+}
+
+// hide returns an error with the same causes whose text holds no secret.
+func (list agents) hide(err error) error {
+	for _, m := range list.masks() {
+		err = m.Error(err)
+	}
+	return err
+}
+
+// withName is how an agent is given with a name.
+var withName = regexp.MustCompile(`^([A-Za-z0-9._-]+)=(.*)$`)
+
+// agents reads the flags for each agent.
+func (o *target) agents(e cli.Env, args []string) (agents, error) {
+	about, err := o.about(e)
+	if err != nil {
+		return nil, err
+	}
+	if o.auth2 != "" && len(args) < 2 {
+		return nil, errors.New("--auth2 is for a second agent, and there is one; another user of it comes with --second-auth")
+	}
+	var list agents
+	for i, arg := range args {
+		a := &agent{about: about}
+		if m := withName.FindStringSubmatch(arg); m != nil {
+			a.name, arg = m[1], m[2]
+		}
+		world := e.World(about.Dialer)
+		flags := o.flags
+		second := i > 0 && o.auth2 != ""
+		if second { // what lets in at the first agent is not for the second
+			flags.Auth, flags.OAuth = o.auth2, setup.OAuthFlags{}
+		}
+		if a.setup, err = flags.Setup(world, arg); err != nil {
+			if second {
+				err = fmt.Errorf("--auth2: %w", err)
+			}
+			return nil, err
+		}
+		u, err := url.Parse(a.setup.URL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			if err := cli.CheckScheme(a.setup.Mask.Text(arg)); err != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("invalid URL of an agent %q; write http://HOST:PORT/PATH", a.setup.Mask.Text(arg))
+		}
+		if err := o.speak(a); err != nil {
+			return nil, err
+		}
+		if !second {
+			if err := o.another(a, world, arg); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, a)
+	}
+	return list, list.call()
+}
+
+// another reads the credentials of another user.
+func (o *target) another(a *agent, world setup.World, url string) error {
+	if o.second == "" {
+		return nil
+	}
+	flags := o.flags
+	flags.Auth, flags.OAuth = o.second, setup.OAuthFlags{}
+	second, err := flags.Setup(world, url)
+	if err != nil {
+		return fmt.Errorf("--second-auth: %w", err)
+	}
+	a.second, a.about.Second = second, &second.Options
+	return nil
+}
+
+// call gives names to agents that have none: host and port, or where that is the same also the path.
+func (list agents) call() error {
+	hosts := make(map[string]int)
+	for _, a := range list {
+		u, _ := url.Parse(a.setup.URL) // agents has parsed it
+		hosts[u.Host]++
+	}
+	seen := make(map[string]bool)
+	for _, a := range list {
+		u, _ := url.Parse(a.setup.URL)
+		if a.name == "" {
+			a.name = u.Host
+			if path := strings.Trim(u.Path, "/"); hosts[u.Host] > 1 && path != "" {
+				a.name += "-" + strings.ReplaceAll(path, "/", "-")
+			}
+		}
+		if seen[a.name] {
+			return fmt.Errorf("both agents are called %q; write NAME=URL", a.name)
+		}
+		seen[a.name] = true
+	}
+	return nil
+}
+
+// about returns what is the same for all agents.
+func (o *target) about(e cli.Env) (probe.Options, error) {
+	about := probe.Options{Skills: o.skills, Drive: probe.Drive(o.drive), Patch: o.patch, Timeout: o.flags.Timeout}
+	for _, word := range []struct {
+		what, word string
+		known      []string
+	}{
+		{"dialect", o.dialect, []string{"1.0", "0.3", "0.2", "0.1", "legacy"}},
+		{"binding", o.binding, []string{"jsonrpc", "http+json"}},
+		{"word for --spec-patch", o.patch, []string{"1.0.0", "1.0.1"}},
+		{"drive", o.drive, []string{string(probe.Scripted), string(probe.Natural)}},
+	} {
+		if word.word == "" {
+			continue
+		}
+		if err := cli.Choose(word.what, word.word, word.known...); err != nil {
+			return about, err
+		}
+	}
+	var err error
+	if about.Prompts, err = parsePrompts(o.prompts); err != nil {
+		return about, err
+	}
+	reach := o.reach
+	reach.Authorities = append(slices.Clip(reach.Authorities), o.ca...)
+	about.Dialer, err = e.Dialer(&reach)
+	return about, err
+}
+
+// speak chooses the protocols for an agent.
+func (o *target) speak(a *agent) error {
+	chosen := a.setup.Options.Prefer
+	if chosen == nil {
+		chosen = client.Protocols()
+	}
+	version := ""
+	for _, d := range dialects {
+		if d.word == o.dialect {
+			version = d.protocol
+			a.about.Versions = []string{d.word}
+		}
+	}
+	var left []client.Protocol
+	for _, p := range chosen {
+		if (version == "" || p.Version == version) && (o.binding == "" || strings.EqualFold(p.Binding, o.binding)) {
+			left = append(left, p)
+		}
+	}
+	if len(left) == 0 {
+		return cli.Usage("--protocol, --protocol-version, --dialect and --binding leave no protocol to speak")
+	}
+	narrowed := o.flags.Protocol+o.flags.A2AVersion+o.dialect+o.binding != ""
+	if narrowed {
+		a.about.Protocols = left
+	}
+	switch {
+	case narrowed:
+		a.about.Fallback = left[0]
+	case o.flags.NoCard:
+		a.about.Fallback = client.REST10
+	}
+	if o.flags.NoCard && slices.Contains(left, client.REST10) && o.flags.Protocol == "" && o.binding == "" {
+		a.about.Fallback = client.REST10
+	}
+	a.about.NoCard = o.flags.NoCard
+	return nil
+}
+
+// options returns what an agent is asked, and how.
+func (r *run) options(a *agent) probe.Options {
+	options := a.about
+	options.Client, options.Name = a.setup.Options, a.name
+	options.Scenarios, options.Keep = r.scenarios, r.o.Choice.keep
+	options.Webhook = r.webhook
+	options.Wait, options.Parallel, options.Keys = r.o.Wait, r.o.Parallel, r.keys
+	return options
+}
+
+const promptHelp = "send TEXT to bring the agent to do what `BEHAVIOR=TEXT` names: message-only, task-lifecycle, " +
+	"task-failure, task-cancel (work for a while), multi-turn (ask back), streaming, long-running or data-types; repeatable"
+
+// parsePrompts reads the flags --prompt.
+func parsePrompts(flags []string) (map[probe.Behavior]string, error) {
+	prompts := make(map[probe.Behavior]string, len(flags))
+	for _, flag := range flags {
+		name, text, ok := strings.Cut(flag, "=")
+		behavior := probe.Behavior(name)
+		switch {
+		case !ok || strings.TrimSpace(text) == "":
+			return nil, cli.Usage("--prompt %q: write BEHAVIOR=TEXT, such as task-cancel='count to a million'", flag)
+		case !slices.Contains(probe.Behaviors(), behavior):
+			var known []string
+			for _, b := range probe.Behaviors() {
+				known = append(known, string(b))
+			}
+			return nil, cli.Choose("behavior for --prompt", name, known...)
+		case prompts[behavior] != "":
+			return nil, cli.Usage("--prompt %s is given twice", name)
+		}
+		prompts[behavior] = text
+	}
+	return prompts, nil
+}

@@ -1,0 +1,339 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/push"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/spans"
+	"a2atap/proxy/background"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// How judging shares the machine with the traffic that it judges.
+const (
+	judgeSlice = 300 * time.Microsecond // of judging at a time
+	judgePause = 10 * time.Millisecond  // after a slice, while there is no time to spare; leaves 3 % of a processor
+
+	judgeBacklog = 1 << 20 // bytes that wait to be recorded or stored, from which on there is no time to spare
+
+	judgePatience = time.Second // after which a recording that ends says that it waits for its verdict
+
+	lagNotice        = 1_000  // exchanges that judging is behind when the user is told
+	lagMax           = 50_000 // exchanges that it may be behind because it pauses
+	stepsPerExchange = 16     // so many steps of a stream count as one exchange
+)
+
+// judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
+// rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
+func (r *Recording) judge(o Options) {
+	src := &addition{
+		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
+	}
+	keep := r.newKeeping(&o)
+	src.keep = keep
+	options := append(slices.Clip(o.Keys), r.engineOptions(&o)...)
+	options = append(options, keep.options()...)
+	options = append(options, push.AtEnd(r.listener.Standing))
+	var each func(analyzer.Finding)
+	if o.Listener != nil {
+		links := &workflow.Index{}
+		options = append(options, workflow.Into(links.Put)...)
+		each = func(f analyzer.Finding) {
+			judged.InWorkflow(links, &f)
+			r.listener.Finding(f)
+		}
+	}
+	if r.spans != nil {
+		tell := each
+		each = func(f analyzer.Finding) {
+			if tell != nil {
+				tell(f)
+			}
+			r.spans.Found(&f)
+		}
+	}
+	if r.verdicts != nil {
+		var engine *analyzer.Engine
+		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
+			r.verdicts.Judged(arrival, engine.Counts(), behind)
+		}}
+		tell := each
+		each = func(f analyzer.Finding) {
+			tell(f)
+			r.verdicts.Found(f)
+		}
+		options = append(options, func(e *analyzer.Engine) { engine = e })
+		options = append(options, workflow.Into(r.verdicts.Linked)...)
+		options = append(options, analyzer.Watched(r.verdicts.Watch()))
+	}
+	if tell := each; tell != nil {
+		each = func(f analyzer.Finding) {
+			keep.found(f)
+			tell(f)
+		}
+	}
+	result, err := followGuarded(r.rules, src, each, options)
+	if err == nil {
+		for i := range result.Findings { // where nobody was told of each
+			keep.found(result.Findings[i])
+		}
+		if keepErr := keep.end(context.Background(), result); keepErr != nil {
+			r.listener.Notice(fmt.Sprintf("what judging came to is not kept in the capture, so the next look judges it: %v", keepErr))
+		}
+	}
+	if errors.Is(err, errJudging) {
+		r.listener.Notice(err.Error())
+	}
+	if r.verdicts != nil {
+		var counts analyzer.Counts
+		if result != nil {
+			counts = result.Counts
+		}
+		r.verdicts.Ended(counts, err)
+	}
+	r.judged <- judgement{result, err}
+}
+
+// engineOptions are those of an engine that tells the listener and the spans what passes.
+func (r *Recording) engineOptions(o *Options) []analyzer.EngineOption {
+	options := r.spans.Options()
+	if o.Exchanges || r.spans != nil {
+		options = append(options, analyzer.OnEnded(func(x analyzer.Summary) {
+			if o.Exchanges {
+				r.listener.Exchange(r.store, x)
+			}
+			r.spans.Ended(&x)
+		}))
+	}
+	if o.Events || r.spans != nil {
+		options = append(options, analyzer.OnEvent(func(v analyzer.PassedEvent) {
+			if o.Events {
+				r.listener.Event(v)
+			}
+			r.spans.Event(&v)
+		}))
+	}
+	return options
+}
+
+// errJudging says that judging has failed by a mistake of ours.
+var errJudging = errors.New("judging has ended, recording goes on")
+
+// followGuarded judges a source as it grows. A rule that panics ends it with errJudging, and nothing else.
+func followGuarded(
+	rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options []analyzer.EngineOption,
+) (result *analyzer.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			result, err = nil, fmt.Errorf("%w: a rule panicked: %v; a2atap check shows where, please report it", errJudging, v)
+		}
+	}()
+	return analyzer.Follow(context.Background(), rules, src, each, options...)
+}
+
+// verdict waits for the rules to come to the end of what was stored.
+func (r *Recording) verdict() judgement {
+	select {
+	case j := <-r.judged:
+		return j
+	case <-time.After(r.patience):
+	}
+	left := analyzer.Plural(r.throttle.exchanges(), "exchange")
+	r.listener.Tell(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
+	return <-r.judged
+}
+
+// newThrottle returns the throttle of judging a recording.
+func (r *Recording) newThrottle() *throttle {
+	p := &throttle{
+		lifted: make(chan struct{}),
+		busy:   r.busy(),
+		stored: r.store.Committed,
+		onLag: func(l lag) {
+			text := fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l)
+			r.listener.Tell(text)
+			if r.verdicts != nil {
+				r.verdicts.Notice(text)
+			}
+		},
+	}
+	p.seq.Store(r.store.Position().Seq)
+	return p
+}
+
+// A lag is how far judging is behind what is stored.
+type lag struct{ exchanges, steps uint64 }
+
+// weight is the lag in exchanges, where the events of a stream count too.
+func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsPerExchange) }
+
+func (l lag) String() string {
+	if l.exchanges >= l.steps/stepsPerExchange {
+		return analyzer.Plural(l.exchanges, "exchange")
+	}
+	return analyzer.Plural(l.steps, "event")
+}
+
+// A throttle pauses judging while traffic needs the processors. It is for the goroutine that judges, but for lift.
+type throttle struct {
+	busy   func() bool          // traffic passes, and there is no time to spare
+	stored func() bolt.Position // how far judging could be
+	onLag  func(lag)            // called once, when judging is far behind
+	lifted chan struct{}        // closed when there is no traffic to go first any more
+
+	began    time.Time     // the slice
+	seq      atomic.Uint64 // the last exchange of which something was judged
+	timer    *time.Timer
+	reported bool
+}
+
+// lift ends all pauses. It is called once.
+func (p *throttle) lift() { close(p.lifted) }
+
+// begin begins a slice.
+func (p *throttle) begin() { p.began = time.Now() }
+
+// judged is called for each step that was judged, and pauses if it is time to.
+func (p *throttle) judged(s *capture.Step) {
+	if s.Seq > p.seq.Load() {
+		p.seq.Store(s.Seq)
+	}
+	if time.Since(p.began) < judgeSlice || p.isLifted() {
+		return
+	}
+	stored := p.stored().Arrival
+	l := lag{p.exchanges(), stored - min(s.Arrival, stored)} // what is stored is read before what is judged
+	if !p.reported && l.weight() >= lagNotice {
+		p.reported = true
+		p.onLag(l)
+	}
+	if p.busy() && l.weight() < lagMax {
+		p.pause(judgePause)
+	}
+	p.begin()
+}
+
+func (p *throttle) isLifted() bool {
+	select {
+	case <-p.lifted:
+		return true
+	default:
+		return false
+	}
+}
+
+// exchanges is how many exchanges are stored and were not judged. Anybody may ask.
+func (p *throttle) exchanges() uint64 {
+	judged, stored := p.seq.Load(), p.stored().Seq
+	return stored - min(judged, stored)
+}
+
+func (p *throttle) pause(d time.Duration) {
+	if p.timer == nil {
+		p.timer = time.NewTimer(d)
+	} else {
+		p.timer.Reset(d)
+	}
+	select {
+	case <-p.timer.C:
+	case <-p.lifted:
+	}
+}
+
+// An addition is what a recording adds to a capture, as a source of which only the steps can be followed: those after a
+// position.
+type addition struct {
+	capture.Source
+	after    bolt.Position
+	before   capture.Info // as it was then
+	throttle *throttle
+	progress *judgingProgress // nil if nobody looks
+	spans    *spans.Live      // nil if none are made
+	keep     *keeping         // nil if what judging comes to is not kept
+}
+
+// Info implements capture.Source. What earlier recordings lost is not what this one did.
+func (a *addition) Info(ctx context.Context) (capture.Info, error) {
+	info, err := a.Source.Info(ctx)
+	info.LostExchanges -= a.before.LostExchanges
+	info.LostBytes -= a.before.LostBytes
+	info.Crashes, info.Crash = 0, capture.Crash{}
+	return info, err
+}
+
+// Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
+// not yield it.
+func (a *addition) Wait(ctx context.Context, from uint64) error {
+	return a.Source.Wait(ctx, max(from, a.after.Arrival+1))
+}
+
+// Steps implements capture.Source. What an earlier recording left in the capture is not read.
+func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		from = max(from, a.after.Arrival+1)
+		var work background.Work
+		a.throttle.begin()
+		a.progress.begin(from - 1)
+		for s, err := range a.Source.Steps(ctx, from) {
+			if !yield(s, err) {
+				return
+			}
+			a.spans.Step()
+			a.progress.judged(&s)
+			a.keep.judged(s.Arrival)
+			a.throttle.judged(&s)
+			work.GiveWay()
+		}
+		a.progress.end()
+		a.keep.caughtUp()
+	}
+}
+
+// progressInterval is how often the inspector is told how far judging is while there is more to judge.
+const progressInterval = 100 * time.Millisecond
+
+// A judgingProgress tells the inspector how far judging is. It is for the goroutine that judges; a nil one tells
+// nobody.
+type judgingProgress struct {
+	tell   func(arrival uint64, behind bool) // that the steps up to one were judged, and whether more wait
+	stored func() bolt.Position
+
+	arrival  uint64    // the last step that was judged
+	reported time.Time // or, if nothing was reported since, the begin of the reading
+	behind   bool      // something was reported since
+}
+
+// begin begins to read after a step.
+func (s *judgingProgress) begin(arrival uint64) {
+	if s != nil {
+		s.arrival, s.reported, s.behind = arrival, time.Now(), false
+	}
+}
+
+func (s *judgingProgress) judged(step *capture.Step) {
+	if s == nil {
+		return
+	}
+	s.arrival = step.Arrival
+	if now := time.Now(); now.Sub(s.reported) >= progressInterval {
+		s.reported, s.behind = now, true
+		s.tell(s.arrival, true)
+	}
+}
+
+// end comes after the last step that was stored at the begin. If it took long to get there, more may wait.
+func (s *judgingProgress) end() {
+	if s != nil {
+		s.tell(s.arrival, s.behind && s.arrival < s.stored().Arrival)
+	}
+}

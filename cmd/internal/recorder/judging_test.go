@@ -1,0 +1,254 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// stuck is a rule that judges nothing before it is released.
+func stuck(release <-chan struct{}) *analyzer.Rule {
+	return &analyzer.Rule{
+		ID: "stuck", Title: "nothing", Family: "test", Category: analyzer.Interop, Level: analyzer.Advice, Side: a2a.Client,
+		On: analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+		Doc: "Nothing.", Fix: "Nothing.", Silent: "Always.",
+		Check: func(p *analyzer.Pass) {
+			<-release
+			p.Applied()
+		},
+	}
+}
+
+// However slow the rules are, traffic passes, all of it is recorded, and the verdict is on all of it.
+func TestSlowRulesDelayNothing(t *testing.T) {
+	const calls, clients = 240, 8
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}`)
+	}))
+	defer agent.Close()
+	address, err := url.Parse(agent.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	said := make(chan string, 1)
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	r, err := Start(Options{
+		Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
+		Rules: []*analyzer.Rule{stuck(release)}, Listener: hears{tell: func(text string) {
+			said <- text
+			close(release)
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Timeout: patience}
+	defer client.CloseIdleConnections()
+	var load sync.WaitGroup
+	for range clients {
+		load.Go(func() {
+			for range calls / clients {
+				if err := callForTask(client, r.Taps()[0].URL()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	load.Wait()
+	for _, ended := r.Passed(); ended < calls; _, ended = r.Passed() {
+		<-r.Changed()
+	}
+	r.store.Flush()
+	if info, err := r.store.Info(t.Context()); err != nil || info.Exchanges != calls || info.LostExchanges != 0 {
+		t.Errorf("recorded while the rules were stuck: %+v, error %v; want %d exchanges", info, err, calls)
+	}
+	left := r.throttle.exchanges()
+	if left < calls-clients { // those that were under way when the rules got stuck have begun
+		t.Errorf("judging is %d exchanges behind, want about %d", left, calls)
+	}
+	r.patience = time.Millisecond
+	result := stop(t, r)
+	var n uint64
+	got := <-said
+	if _, err := fmt.Sscanf(got, "all is recorded; %d exchanges left to judge before the verdict", &n); err != nil ||
+		n < 1 || n > left { // judging went on since then
+		t.Errorf("the end says %q, want at most %d exchanges left (%v)", got, left, err)
+	}
+	if result.Counts.Exchanges != calls || result.Counts.Judged != calls {
+		t.Errorf("the verdict is on %d exchanges, %d judged; want %d", result.Counts.Exchanges, result.Counts.Judged, calls)
+	}
+}
+
+func callForTask(client *http.Client, to string) error {
+	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
+	request, err := http.NewRequest(http.MethodPost, to, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("A2A-Version", "1.0")
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return errors.Join(err, answer.Body.Close())
+}
+
+// A testThrottle is a throttle of which the test says how busy everything is.
+type testThrottle struct {
+	*throttle
+	isBusy  bool
+	at      bolt.Position // what is stored
+	notices []string
+}
+
+func newTestThrottle() *testThrottle {
+	p := &testThrottle{}
+	p.throttle = &throttle{
+		lifted: make(chan struct{}),
+		busy:   func() bool { return p.isBusy },
+		stored: func() bolt.Position { return p.at },
+		onLag:  func(l lag) { p.notices = append(p.notices, l.String()) },
+	}
+	return p
+}
+
+// judge takes so much of the bubble's time to judge a step, and returns how long judging pauses then.
+func (p *testThrottle) judge(takes time.Duration, s capture.Step) time.Duration {
+	p.begin()
+	time.Sleep(takes)
+	done := time.Now()
+	p.judged(&s)
+	return time.Since(done)
+}
+
+func TestThrottlePauses(t *testing.T) {
+	for name, c := range map[string]struct {
+		busy   bool
+		takes  time.Duration
+		behind uint64 // exchanges
+		pause  time.Duration
+	}{
+		"time to spare":            {false, judgeSlice, 5, 0},
+		"no time to spare":         {true, judgeSlice, 5, judgePause},
+		"a slice that is not over": {true, judgeSlice - 1, 5, 0},
+		"a long step":              {true, time.Second, 5, judgePause},
+		"too far behind":           {true, judgeSlice, lagMax, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newTestThrottle()
+				p.isBusy = c.busy
+				p.at = bolt.Position{Seq: 7 + c.behind, Arrival: 100}
+				if got := p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}); got != c.pause {
+					t.Errorf("it pauses for %v, want %v", got, c.pause)
+				}
+			})
+		})
+	}
+}
+
+// When there is no more traffic, judging does not pause, and does not say how far it is behind: the end does.
+func TestThrottleIsLifted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestThrottle()
+		p.isBusy = true
+		go func() {
+			time.Sleep(judgeSlice + judgePause/2)
+			p.lift()
+		}()
+		if got := p.judge(judgeSlice, capture.Step{}); got != judgePause/2 {
+			t.Errorf("lifted in the middle of a pause it pauses for %v", got)
+		}
+		p.at = bolt.Position{Seq: lagNotice}
+		if got := p.judge(judgeSlice, capture.Step{}); got != 0 || p.notices != nil {
+			t.Errorf("lifted it pauses for %v, and says %q", got, p.notices)
+		}
+	})
+}
+
+// That judging is far behind is said once, in exchanges or in events.
+func TestFarBehindIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		stored bolt.Position
+		says   string
+	}{
+		"a little":          {bolt.Position{Seq: 1 + lagNotice - 1, Arrival: 8 * lagNotice}, ""},
+		"exchanges":         {bolt.Position{Seq: 1 + lagNotice, Arrival: 8 * lagNotice}, "1000 exchanges"},
+		"a stream":          {bolt.Position{Seq: 2, Arrival: 1 + 20_000}, "20000 events"},
+		"ahead of the word": {bolt.Position{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newTestThrottle()
+				p.at = c.stored
+				for range 3 {
+					p.judge(judgeSlice, capture.Step{Seq: 1, Arrival: 1})
+				}
+				if got := strings.Join(p.notices, ", "); got != c.says {
+					t.Errorf("it says %q, want %q", got, c.says)
+				}
+			})
+		})
+	}
+}
+
+// The inspector is told now and then how far judging is, and that more waits only where catching up takes long.
+func TestProgressIsReported(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes    time.Duration // a step
+		stored   uint64        // when the steps are judged
+		reported string
+	}{
+		"nothing to judge":        {0, 0, "7"},
+		"at once":                 {progressInterval / 4, 10, "10"},
+		"at once, while it grows": {progressInterval / 4, 12, "10"},
+		"slowly":                  {progressInterval / 2, 10, "9 behind, 10"},
+		"slowly, while it grows":  {progressInterval / 2, 12, "9 behind, 10 behind"},
+		"very slowly":             {progressInterval, 12, "8 behind, 9 behind, 10 behind, 10 behind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var reported []string
+				s := &judgingProgress{
+					stored: func() bolt.Position { return bolt.Position{Arrival: c.stored} },
+					tell: func(arrival uint64, behind bool) {
+						text := fmt.Sprint(arrival)
+						if behind {
+							text += " behind"
+						}
+						reported = append(reported, text)
+					},
+				}
+				s.begin(7)
+				for arrival := uint64(8); arrival <= min(c.stored, 10); arrival++ {
+					time.Sleep(c.takes)
+					s.judged(&capture.Step{Arrival: arrival})
+				}
+				s.end()
+				if got := strings.Join(reported, ", "); got != c.reported {
+					t.Errorf("reported %q, want %q", got, c.reported)
+				}
+			})
+		})
+	}
+}

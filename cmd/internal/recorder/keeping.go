@@ -1,0 +1,94 @@
+package recorder
+
+import (
+	"context"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+)
+
+// A keeping writes down what judging a recording comes to, in the capture, while it is recorded. It is for the goroutine
+// that judges; a nil one writes nothing.
+type keeping struct {
+	*kept.Writer
+	store interface {
+		Keep(entries ...capture.Entry) error
+		Amend(ctx context.Context, entries ...capture.Entry) error
+		Mark(ctx context.Context) ([]byte, error)
+	}
+	names   *redact.Names   // that cards have named
+	closed  bool            // the store takes nothing more
+	pending []capture.Entry // until the end, once it is closed
+}
+
+// newKeeping returns what writes the reading of a recording; nil if there is to be none: for what is added to a capture,
+// of which the rules see a part only, and where keys are given, without which others would judge otherwise.
+func (r *Recording) newKeeping(o *Options) *keeping {
+	if r.before.Arrivals > 0 || len(o.Keys) > 0 {
+		return nil
+	}
+	k := &keeping{store: r.store, names: r.hide.Names}
+	k.Writer = kept.NewWriter(r.rules, k.put)
+	return k
+}
+
+// put hands entries to the store. When that is closed they wait for the end.
+func (k *keeping) put(entries ...capture.Entry) error {
+	if !k.closed {
+		if err := k.store.Keep(entries...); err == nil {
+			return nil
+		}
+		k.closed = true
+	}
+	k.pending = append(k.pending, entries...)
+	return nil
+}
+
+// options returns those with which an engine tells it what it needs.
+func (k *keeping) options() []analyzer.EngineOption {
+	if k == nil {
+		return nil
+	}
+	return k.Options()
+}
+
+func (k *keeping) found(f analyzer.Finding) {
+	if k != nil {
+		k.Found(f)
+	}
+}
+
+// judged is called for each step, and caughtUp when all that is there was judged.
+func (k *keeping) judged(arrival uint64) {
+	if k != nil {
+		k.Judged(arrival)
+	}
+}
+
+func (k *keeping) caughtUp() {
+	if k != nil {
+		k.Flush()
+	}
+}
+
+// end writes the rest, when all was judged. Where a card has named credentials that may stand in what was recorded before
+// it, the reading is not whole: who looks at the capture hides them, and judges it then.
+func (k *keeping) end(ctx context.Context, result *analyzer.Result) error {
+	if k == nil || result == nil {
+		return nil
+	}
+	var mark []byte
+	if k.names.Empty() {
+		var err error
+		if mark, err = k.store.Mark(ctx); err != nil {
+			return err
+		}
+	}
+	k.closed = true
+	if err := k.Finish(result, mark); err != nil {
+		return err
+	}
+	return k.store.Amend(ctx, k.pending...)
+}

@@ -1,0 +1,285 @@
+package recorder
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"a2atap/cmd/internal/redacted"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// A trouble is something that happens to the disk under a recording.
+type trouble struct {
+	name  string
+	fault func(path string) error // of each commit
+	begin func(path string) error
+	mend  func(path string) error // nil if it stays
+	ends  func(path string) string
+	fails bool // all commits fail from its beginning
+}
+
+func moved(path string) string { return path + ".moved" }
+
+var troubles = []trouble{
+	{name: "full", fails: true, fault: func(string) error { return &fs.PathError{Op: "write", Err: syscall.ENOSPC} }},
+	{name: "limited", fault: func(path string) error {
+		if info, err := os.Stat(path); err == nil && info.Size() < 400<<10 {
+			return nil
+		}
+		return &fs.PathError{Op: "truncate", Err: syscall.EFBIG}
+	}},
+	{name: "read-only", fails: true, fault: func(string) error { return &fs.PathError{Op: "write", Err: syscall.EROFS} }},
+	{name: "slow", fault: func(string) error { <-time.After(5 * time.Millisecond); return nil }},
+	{
+		name:  "moved away",
+		begin: func(path string) error { return os.Rename(path, moved(path)) },
+		mend:  func(path string) error { return os.Rename(moved(path), path) },
+		ends:  moved,
+	},
+	{
+		name: "replaced",
+		begin: func(path string) error {
+			return errors.Join(os.Rename(path, moved(path)), os.WriteFile(path, []byte("theirs"), 0o600))
+		},
+		mend: func(path string) error { return os.Rename(moved(path), path) },
+		ends: moved,
+	},
+	{
+		name:  "deleted",
+		fails: true,
+		begin: os.Remove,
+		ends:  func(string) string { return "" },
+	},
+}
+
+// TestNothingIsLostUncounted lets the disk fail in each way, for a time and for good. What was sent is what was
+// recorded and what was counted as lost together, and what is said to be recorded is in the file.
+func TestNothingIsLostUncounted(t *testing.T) {
+	t.Parallel()
+	for _, trouble := range troubles {
+		for name, policy := range map[string]proxy.Policy{"pass": proxy.Pass, "wait": proxy.Wait, "stop": proxy.Stop} {
+			t.Run(trouble.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				troubled(t, trouble, policy, false)
+			})
+			if trouble.name == "deleted" || policy == proxy.Stop {
+				continue
+			}
+			t.Run(trouble.name+"/"+name+"/mended", func(t *testing.T) {
+				t.Parallel()
+				troubled(t, trouble, policy, true)
+			})
+		}
+	}
+}
+
+func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	var failing atomic.Bool
+	noticed := make(chan string, 100)
+	r := recordFrom(t, Options{
+		Output: path, Recorder: proxy.RecorderOptions{IfFull: policy, QueueBytes: 64 << 10},
+		Listener: hears{notice: func(text string) { noticed <- text }},
+		Hide: redacted.Options{Store: bolt.Options{Budget: 64 << 10, Fault: func() error {
+			if trouble.fault == nil || !failing.Load() {
+				return nil
+			}
+			return trouble.fault(path)
+		}}},
+	})
+	s := &crowd{url: r.Taps()[0].URL()}
+	s.send(20)
+	awaitEnds(t, r.store, 20) // else what comes too late is these, and nothing is lost with them
+	failing.Store(true)
+	if trouble.begin != nil {
+		if err := trouble.begin(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		s.send(400)
+	}()
+	told := false
+	select {
+	case text := <-noticed:
+		told = true
+		if policy == proxy.Wait != strings.Contains(text, "traffic waits") {
+			t.Errorf("policy %d, and it is said that %q", policy, text)
+		}
+	case <-sent:
+		told = len(noticed) > 0
+		if trouble.fails && policy != proxy.Pass {
+			t.Error("all passes, and nothing is said")
+		}
+	case <-ctx.Done():
+		t.Fatal("nothing is said")
+	}
+	if mended {
+		failing.Store(false)
+		if trouble.mend != nil {
+			if err := trouble.mend(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-sent
+		s.send(20)
+	}
+	if policy == proxy.Pass {
+		<-sent
+	}
+	_, stats, err := r.Stop()
+	<-sent
+	lost := stats.LostExchanges
+	if sum := int64(stats.Exchanges) + lost; sum < s.answered.Load() || sum > s.tried.Load() {
+		t.Errorf("%d sent, %d answered: %d recorded and %d lost, error %v", s.tried.Load(), s.answered.Load(),
+			stats.Exchanges, lost, err)
+	}
+	if mended && policy == proxy.Wait && (lost > 0 || err != nil) {
+		t.Errorf("traffic waited, and %d exchanges are lost, error %v", lost, err)
+	}
+	if !mended && trouble.fails && (err == nil || lost == 0) {
+		t.Errorf("%d lost, error %v", lost, err)
+	}
+	if !told && lost > 0 {
+		t.Errorf("%d lost, and nobody was told", lost)
+	}
+	checkFile(t, trouble, path, mended, stats, err)
+}
+
+// awaitEnds waits until so many exchanges have ended in the capture: an answer is with its client before that.
+func awaitEnds(t *testing.T, src capture.Source, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for from := uint64(1); n > 0; {
+		if err := src.Wait(ctx, from); err != nil {
+			t.Fatalf("%d exchanges have not ended: %v", n, err)
+		}
+		for step, err := range src.Steps(ctx, from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			from = step.Arrival + 1
+			if _, ended := step.What.(capture.Closed); ended {
+				n--
+			}
+		}
+	}
+}
+
+// checkFile compares what is in the file with what is said of it.
+func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats proxy.Stats, err error) {
+	t.Helper()
+	if trouble.ends != nil && !mended {
+		if path = trouble.ends(path); path == "" {
+			if stats.Exchanges != 0 {
+				t.Errorf("the file was deleted, and %d exchanges are said to be in it", stats.Exchanges)
+			}
+			return
+		}
+	}
+	src, readErr := bolt.Read(path)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	defer src.Close()
+	n := uint64(0)
+	for _, err := range src.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	info, readErr := src.Info(t.Context())
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	if n != stats.Exchanges {
+		t.Errorf("%d exchanges in the file, %d are said to be recorded", n, stats.Exchanges)
+	}
+	if info.LostExchanges != stats.LostExchanges && info.Crashes == 0 {
+		t.Errorf("the capture says that %d exchanges are lost, the end says %d; error %v", info.LostExchanges,
+			stats.LostExchanges, err)
+	}
+	if mended && info.Crashes > 0 {
+		t.Errorf("the capture was mended, and says %v", info.Crash)
+	}
+}
+
+// recordFrom starts a recording of a tap in front of an agent that answers everything.
+func recordFrom(t *testing.T, o Options) *Recording {
+	t.Helper()
+	to, err := url.Parse(noiseAgent(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Proxy.Taps = []proxy.TapSpec{{Name: "a", Agent: to, Listen: "127.0.0.1:0"}}
+	r, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.store.Reader.Close() })
+	return r
+}
+
+// noiseAgent starts an agent whose answers nobody can compress.
+func noiseAgent(t *testing.T) *httptest.Server {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer := make([]byte, 2000)
+		rand.Read(answer)
+		w.Write(answer)
+	}))
+	t.Cleanup(agent.Close)
+	return agent
+}
+
+// A crowd of clients counts what it sends, and what is answered.
+type crowd struct {
+	url             string
+	tried, answered atomic.Int64
+}
+
+// send sends requests with four clients, until one fails.
+func (s *crowd) send(n int) {
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for range n / 4 {
+				s.tried.Add(1)
+				answer, err := client.Post(s.url, "text/plain", strings.NewReader("hello"))
+				if err != nil {
+					return
+				}
+				_, err = io.Copy(io.Discard, answer.Body)
+				answer.Body.Close()
+				if err != nil {
+					return
+				}
+				s.answered.Add(1)
+			}
+		})
+	}
+	clients.Wait()
+}

@@ -1,0 +1,87 @@
+package recorder
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	idleCheck = 250 * time.Millisecond // how often it is looked whether a recording is idle
+	idleShare = 200                    // giving memory back takes at most this part of the time: one in so many
+)
+
+// A memoryKeeper gives memory that is not in use back to the system while nothing is recorded: buffers that a load has
+// left, and the stacks of connections that are silent. It is for one goroutine.
+type memoryKeeper struct {
+	position func() uint64    // how far the record has come
+	trim     func()           // keeps what is in use within its bounds, while something is recorded
+	busy     func() bool      // something waits to be recorded or judged
+	free     func()           // two collections, since pools keep what they hold over the first
+	now      func() time.Time // of the monotonic clock
+
+	last  uint64    // position at the last check
+	given uint64    // position when memory was last given back
+	after time.Time // before which it is not given back again
+}
+
+// begin sets how Go runs a process that records, and checks from now on. The function that it returns ends both.
+func (k *memoryKeeper) begin() (end func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var checks sync.WaitGroup
+	recordingRuntime.begin()
+	checks.Go(func() { k.run(ctx) })
+	return func() {
+		stop()
+		checks.Wait()
+		recordingRuntime.end()
+	}
+}
+
+// run checks until the context ends.
+func (k *memoryKeeper) run(ctx context.Context) {
+	tick := time.NewTicker(idleCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			k.check()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// check gives memory back if nothing was recorded since the last check, and something since it was last given back.
+// That takes a collection, so that it comes the more rarely the longer it takes.
+func (k *memoryKeeper) check() {
+	at, now := k.position(), k.now()
+	if at != k.last {
+		k.trim()
+	}
+	idle := at == k.last && !k.busy()
+	k.last = at
+	if !idle || at == k.given || now.Before(k.after) {
+		return
+	}
+	k.given = at
+	k.free()
+	k.after = k.now().Add(idleShare * k.now().Sub(now))
+}
+
+// keepMemory returns a memoryKeeper of a recording.
+func (r *Recording) keepMemory() *memoryKeeper {
+	return &memoryKeeper{
+		position: func() uint64 { return r.store.Committed().Arrival },
+		trim: func() {
+			recordingRuntime.adjust()
+			r.store.DropPages() //nolint:errcheck // they stay then
+		},
+		busy:  func() bool { return r.store.Waiting() > 0 },
+		free:  func() { runtime.GC(); debug.FreeOSMemory() },
+		now:   time.Now,
+		given: r.store.Committed().Arrival,
+	}
+}

@@ -1,0 +1,42 @@
+package recorder
+
+import (
+	"testing"
+	"time"
+)
+
+func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
+	var at uint64
+	var busy bool
+	freed, trimmed := 0, uint64(0)
+	clock := time.Unix(0, 0)
+	k := &memoryKeeper{
+		position: func() uint64 { return at }, trim: func() { trimmed = at }, busy: func() bool { return busy },
+		now:  func() time.Time { return clock },
+		free: func() { freed++; clock = clock.Add(10 * time.Millisecond) },
+	}
+	steps := []struct {
+		what string
+		do   func()
+		want int
+	}{
+		{"nothing was recorded", func() {}, 0},
+		{"something is being recorded", func() { at = 5 }, 0},
+		{"it waits to be stored", func() { busy = true }, 0},
+		{"it is stored", func() { busy = false }, 1},
+		{"nothing since", func() {}, 1},
+		{"something again", func() { at = 6 }, 1},
+		{"idle, but too soon after", func() {}, 1},
+		{"idle, later", func() { clock = clock.Add(idleShare * 10 * time.Millisecond) }, 2},
+	}
+	for _, step := range steps {
+		step.do()
+		k.check()
+		if trimmed != at {
+			t.Fatalf("%s: memory was last looked at at %d, want %d", step.what, trimmed, at)
+		}
+		if freed != step.want {
+			t.Fatalf("%s: memory was given back %d times, want %d", step.what, freed, step.want)
+		}
+	}
+}

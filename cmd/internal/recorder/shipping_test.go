@@ -1,0 +1,105 @@
+package recorder
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/cmd/internal/shipment"
+	"a2atap/proxy"
+	"a2atap/proxy/fleet"
+)
+
+// While a NATS server takes connections and says nothing, traffic passes and is stored and judged as ever, and the end
+// takes no longer than it may.
+func TestTrafficPassesASilentNATSServer(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	taken := make(chan struct{}, 100)
+	conns.Go(func() {
+		for {
+			c, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			taken <- struct{}{}
+			conns.Go(func() {
+				defer c.Close()
+				io.Copy(io.Discard, c) //nolint:errcheck // it ends when the shipper goes
+			})
+		}
+	})
+	defer conns.Wait()
+	defer silent.Close()
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "{}") //nolint:errcheck // the client would say so
+	}))
+	defer agent.Close()
+	at, err := url.Parse(agent.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := fleet.ParseAddress("nats://" + silent.Addr().String() + "/traffic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var events []shipment.Event
+	r, err := Start(Options{
+		Output: filepath.Join(t.TempDir(), "c.a2atap"),
+		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}}},
+		Ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
+			Host: "here", Connect: fleet.Options{Patience: patience}, // it is stuck in its first attempt
+		}},
+		Listener: hears{ship: func(v shipment.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			events = append(events, v)
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-taken
+	const requests = 200
+	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
+	for range requests {
+		answer, err := client.Get(r.Taps()[0].URL() + "/tasks/t1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, answer.Body) //nolint:errcheck // the record has it
+		answer.Body.Close()
+	}
+	client.CloseIdleConnections()
+	if err := r.store.Wait(t.Context(), requests); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.shipment.Shipper.Status(); s.Asked {
+		t.Errorf("the shipper is not stuck: %+v", s)
+	}
+	began := time.Now()
+	result := stop(t, r)
+	if took := time.Since(began); took > patience/2 {
+		t.Errorf("the recording ends after %v", took)
+	}
+	if result.Counts.Exchanges != requests || result.Counts.Lost != 0 {
+		t.Errorf("%d exchanges were judged, %d were lost", result.Counts.Exchanges, result.Counts.Lost)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if last := events[len(events)-1]; last.State != "left" || !strings.Contains(last.Text, "sends the rest") {
+		t.Errorf("at the end it says %+v", last)
+	}
+}

@@ -1,0 +1,97 @@
+package redacted
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture/redact"
+)
+
+// KeyHelp is the help of --redaction-key.
+const KeyHelp = "make placeholders for secrets with the key in `FILE|env:NAME`, which a team can share " +
+	"(default redaction.key in the user's configuration folder, made when it is first needed)"
+
+// Flags say what is hidden in a capture that a command writes.
+type Flags struct {
+	Keep   bool // secrets are not hidden
+	places []string
+	key    string
+}
+
+// Register adds the flags to a command.
+func (o *Flags) Register(f *pflag.FlagSet) {
+	f.BoolVar(&o.Keep, "keep-secrets", false, "do not redact credentials; the capture is marked as holding secrets")
+	f.StringArrayVar(&o.places, "redact", nil, "redact the value at `POINTER|header:NAME` as well; repeatable")
+	f.StringVar(&o.key, "redaction-key", "", KeyHelp)
+}
+
+// Options reads the flags, but for the key.
+func (o *Flags) Options() (Options, error) {
+	out := Options{Keep: o.Keep}
+	for _, text := range o.places {
+		place, err := redact.ParsePlace(text)
+		if err != nil {
+			return out, cli.Usage("--redact: %w", err)
+		}
+		out.Extra = append(out.Extra, place)
+	}
+	return out, nil
+}
+
+// Key returns the key of the flags, which is made if it is the user's own and not there yet.
+func (o *Flags) Key(e cli.Env) ([]byte, error) { return readKey(e, o.key) }
+
+// KeyForReading is the user's key, if there is one, so that placeholders are those of recordings.
+func KeyForReading() []byte {
+	if config, err := os.UserConfigDir(); err == nil {
+		if key, err := redact.ReadKey(filepath.Join(config, "a2atap", "redaction.key")); err == nil {
+			return key
+		}
+	}
+	return redact.NewKey()
+}
+
+// readKey returns the key with which secrets are hidden: the one that --redaction-key names, or else the user's,
+// made if there is none. Where the user's own cannot be had it says why, and returns one for this recording only.
+func readKey(e cli.Env, flag string) ([]byte, error) {
+	if name, ok := strings.CutPrefix(flag, "env:"); ok {
+		key, err := redact.ParseKey([]byte(e.Getenv(name)))
+		if err != nil {
+			return nil, cli.Usage("--redaction-key %s: the variable cannot be used: %w", flag, err)
+		}
+		return key, nil
+	}
+	if flag != "" {
+		key, err := redact.ReadKey(flag)
+		if err != nil {
+			err = fmt.Errorf("--redaction-key: %w", err)
+		}
+		var file *fs.PathError
+		if err != nil && !errors.As(err, &file) {
+			err = cli.Usage("%w", err)
+		}
+		return key, err
+	}
+	key, err := userKey()
+	if err != nil {
+		fmt.Fprintf(e.Err, "a2atap: %v; secrets are hidden with a key for this recording only, so that they cannot be "+
+			"compared with those of other recordings; --redaction-key FILE names another\n", err)
+		return redact.NewKey(), nil
+	}
+	return key, nil
+}
+
+func userKey() ([]byte, error) {
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of the redaction key: %w", err)
+	}
+	return redact.UserKey(filepath.Join(config, "a2atap", "redaction.key"))
+}

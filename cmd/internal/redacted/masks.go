@@ -1,0 +1,89 @@
+package redacted
+
+import (
+	"errors"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay/client/setup"
+)
+
+// A masked sink hides the secrets that flags have brought, wherever they stand, before it hands steps on: also in a query
+// or a header whose name says nothing, and in what an agent says back. It stands behind the redactor, whose placeholders
+// say more, and hides only what that could not know.
+type masked struct {
+	next  capture.Sink
+	masks []*setup.Mask
+}
+
+// Append implements capture.Sink.
+func (m masked) Append(steps ...capture.Step) error {
+	for i := range steps {
+		steps[i].What = m.what(steps[i].What)
+		steps[i].Parsed = nil // it may hold what is hidden now
+	}
+	return m.next.Append(steps...)
+}
+
+// Close implements capture.Sink.
+func (m masked) Close() error { return m.next.Close() }
+
+func (m masked) what(w capture.What) capture.What {
+	switch w := w.(type) {
+	case capture.Opened:
+		w.Head = m.blank(w.Head)
+		return w
+	case capture.RequestBody:
+		w.Data = m.blank(w.Data)
+		return w
+	case capture.RequestEnd:
+		w.Trailer = m.blank(w.Trailer)
+		return w
+	case capture.Informational:
+		w.Head = m.blank(w.Head)
+		return w
+	case capture.ResponseHead:
+		w.Head = m.blank(w.Head)
+		return w
+	case capture.ResponseBody:
+		w.Data = m.blank(w.Data)
+		return w
+	case capture.ResponseEvent:
+		w.Event.Raw = m.blank(w.Event.Raw)
+		return w
+	case capture.ResponseEnd:
+		w.Trailer = m.blank(w.Trailer)
+		return w
+	}
+	return w
+}
+
+func (m masked) blank(p []byte) []byte {
+	for _, mask := range m.masks {
+		p, _ = mask.Blank(p)
+	}
+	return p
+}
+
+// A Tee hands steps on to several sinks.
+type Tee []capture.Sink
+
+// Append implements capture.Sink.
+func (t Tee) Append(steps ...capture.Step) error {
+	for _, sink := range t {
+		for _, s := range steps {
+			if err := sink.Append(s.Clone()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements capture.Sink.
+func (t Tee) Close() error {
+	var errs []error
+	for _, sink := range t {
+		errs = append(errs, sink.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,226 @@
+// Package replayer plays the client's side of a capture against live agents and reports the differences: the flags, the
+// credentials of each agent, rules of noise that are learnt. Sending and comparing are those of package replay.
+package replayer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/differ"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/receiver"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+	"a2atap/replay"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
+)
+
+// Options are the flags of replay.
+type Options struct {
+	From        source.Flags
+	To          []string
+	named       map[string]string // of to, by name
+	other       string            // of to, without a name; empty if there is none
+	Filter      string
+	Agent       string
+	Profile     string
+	Speed       string
+	Wait        time.Duration
+	Timeout     time.Duration
+	Noise       differ.Noise
+	Flags       setup.SeveralFlags
+	Webhook     receiver.Flags
+	Translation translation
+	Reach       setup.ReachFlags
+	Capture     redacted.CaptureFlags
+	Format      string
+	colours     bool
+	Output      string
+	AllowEmpty  bool
+}
+
+// Run replays a capture, and writes a report on what differs.
+func Run(ctx context.Context, e cli.Env, o Options, name string) error {
+	if err := cli.NotOver(o.Output, name); err != nil {
+		return err
+	}
+	options, err := o.replay()
+	if err != nil {
+		return err
+	}
+	if options.Dialer, err = e.Dialer(&o.Reach); err != nil {
+		return err
+	}
+	if options.Webhook, err = o.Webhook.Options(e, "replay"); err != nil {
+		return err
+	}
+	creds, err := o.credentials(e, &options)
+	if err != nil {
+		return cli.AsUsage(err)
+	}
+	options.OnMissing = func(m *replay.Missing) { o.tellMissing(e, m) }
+	o.colours = o.Output == "-" && e.Colours(e.Out)
+	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
+	return creds.hide(o.play(ctx, e, creds, options, name))
+}
+
+// play replays, and writes the report.
+func (o *Options) play(
+	ctx context.Context, e cli.Env, creds credentials, options replay.Options, name string,
+) error {
+	keep, err := judged.ParseSelection(o.Filter, o.Agent)
+	if err != nil {
+		return err
+	}
+	src, err := o.From.Open(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if options.Keep, err = keep.Chooser(ctx, e, "replay", name, src); err != nil {
+		return fmt.Errorf("replay %s: %w", name, err)
+	}
+	ctx, cancel := cli.UntilInterrupted(ctx, e)
+	defer cancel()
+	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
+		return judged.FindingsIn(ctx, e, "replay", name, src)
+	}
+	r, err := o.run(ctx, e, creds, src, options)
+	if errors.Is(err, replay.ErrSeveralAgents) {
+		return cli.Usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
+	}
+	if r == nil {
+		return fmt.Errorf("replay %s: %w", name, err)
+	}
+	r.Tool = report.Tool(cli.Tool())
+	writeErr := cli.WriteOutput(e, o.Output, func(w io.Writer) error {
+		return present.WriteDifferences(creds.masked(w), o.Format, r, o.colours)
+	})
+	if writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	verdict := r.Verdict()
+	if r.Sent == 0 && r.LeftOut == 0 {
+		if why := keep.Nothing(ctx, src); why != "" {
+			verdict += "; " + why
+		}
+	}
+	fmt.Fprintf(e.Err, "replay: %s\n", verdict)
+	switch {
+	case err != nil:
+		return fmt.Errorf("replay %s: %w", name, err)
+	case len(r.Differences) > 0:
+		return &cli.Exit{Code: cli.ExitFindings}
+	case !r.Same() && !o.AllowEmpty:
+		return &cli.Exit{Code: cli.ExitInconclusive}
+	}
+	return nil
+}
+
+// replay turns flags into what the package takes, but for credentials and the choice of exchanges.
+func (o *Options) replay() (replay.Options, error) {
+	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Late: o.Noise.Tolerance}
+	if len(o.To) == 0 {
+		return out, cli.Usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
+	}
+	if err := o.aim(); err != nil {
+		return out, err
+	}
+	out.Agents = o.named
+	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+		return out, err
+	}
+	if err := o.Webhook.Check(); err != nil {
+		return out, err
+	}
+	if err := o.Translation.set(&out); err != nil {
+		return out, err
+	}
+	var err error
+	if o.Speed != "max" {
+		if out.Speed, err = strconv.ParseFloat(o.Speed, 64); err != nil || !(out.Speed >= 0) || math.IsInf(out.Speed, 1) {
+			return out, cli.Usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.Speed)
+		}
+	}
+	if out.Profile, err = compare.ParseProfile(o.Profile); err != nil {
+		return out, cli.Usage("--profile: %w", err)
+	}
+	out.Noise, err = o.Noise.Rules()
+	return out, err
+}
+
+// aim reads the values of --to.
+func (o *Options) aim() error {
+	o.named = map[string]string{}
+	for _, text := range o.To {
+		name, at := splitTo(text)
+		switch {
+		case at == "":
+			return cli.Usage("--to %s: the URL is missing; write NAME=URL", text)
+		case name == "" && o.other != "":
+			return cli.Usage("--to is given twice without a name; write --to NAME=URL for each agent")
+		case o.named[name] != "":
+			return cli.Usage("--to %s is given twice", name)
+		case name == "":
+			o.other = at
+		default:
+			o.named[name] = at
+		}
+	}
+	return nil
+}
+
+// splitTo splits [NAME=]URL; a sign in the URL itself begins no name.
+func splitTo(text string) (name, at string) {
+	before, after, found := strings.Cut(text, "=")
+	if !found || strings.Contains(before, "://") {
+		return "", text
+	}
+	return before, after
+}
+
+// run replays, and keeps the traffic if that is asked for.
+func (o *Options) run(
+	ctx context.Context, e cli.Env, creds credentials, src capture.Source, options replay.Options,
+) (*report.Report, error) {
+	if o.Capture.File == "" {
+		return o.send(ctx, creds, src, options)
+	}
+	names := &redact.Names{}
+	for _, s := range creds {
+		names.LearnForAll(s.SecretHeaders, s.SecretQuery)
+	}
+	to, err := o.Capture.Open(e, names)
+	if err != nil {
+		return nil, err
+	}
+	options.Sink, options.Seq = to, to.Store.Position().Seq
+	r, err := o.send(ctx, creds, src, options)
+	err = errors.Join(err, to.Close())
+	judged.KeepReading(context.WithoutCancel(ctx), e, "replay", o.Capture.File)
+	return r, err
+}
+
+// send replays once, or twice to learn from it.
+func (o *Options) send(
+	ctx context.Context, creds credentials, src capture.Source, options replay.Options,
+) (*report.Report, error) {
+	if o.Noise.Learn != "" {
+		return o.learnNoise(ctx, creds.masked, src, options)
+	}
+	return replay.Run(ctx, src, o.other, options)
+}

@@ -1,0 +1,175 @@
+package sender
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/jsondoc"
+	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
+	"a2atap/replay/prompt"
+)
+
+// A sender sends the messages of one conversation and prints the answers.
+type sender struct {
+	e             cli.Env
+	o             Options
+	client        *client.Client
+	task, context string // of the last answer
+
+	kept       *keptTraffic      // nil if it is not recorded
+	receiver   *webhook.Receiver // of push notifications; nil if there is none
+	registered bool              // the agent knows the receiver
+	delivery   int               // number of the notification to wait for
+}
+
+// asking returns how messages are sent, and what of the answers is printed when.
+func (s *sender) asking() prompt.Options {
+	o := prompt.Options{
+		Mode: prompt.Mode(s.o.Mode), NoPoll: s.o.NoPoll || s.o.Fault != "",
+		Interval: s.o.Interval, PollTimeout: s.o.PollTimeout,
+	}
+	if s.o.Stream {
+		o.Mode = prompt.Stream
+	}
+	if s.o.Output != "" {
+		return o
+	}
+	if s.o.Format == "json" {
+		o.OnEvent = func(e client.Event) error { return s.raw(e.Raw) }
+		o.OnResult = func(r *client.Result) error { return s.raw(r.Raw) }
+		return o
+	}
+	if s.o.Stream {
+		o.OnEvent = func(e client.Event) error { s.event(e); return nil }
+	}
+	return o
+}
+
+// send sends one message and prints the answer.
+func (s *sender) send(ctx context.Context, m client.Message, options client.SendOptions) (*prompt.Answer, error) {
+	asking := s.asking()
+	asking.Send = options
+	polled := false
+	asking.OnPoll = func(*client.Task) error { polled = true; return nil }
+	ask := func() (*prompt.Answer, error) { return prompt.Ask(ctx, s.client, m, asking) }
+	if s.receiver != nil {
+		ask = func() (*prompt.Answer, error) { return s.askPushed(ctx, m, asking) }
+	}
+	answer, err := ask()
+	if err != nil {
+		return nil, err
+	}
+	s.task, s.context = answer.TaskID(), answer.ContextID()
+	return answer, s.answer(ctx, answer, polled)
+}
+
+// answer prints what has not been printed of an answer: all of it, unless its events were.
+func (s *sender) answer(ctx context.Context, a *prompt.Answer, polled bool) error {
+	switch {
+	case s.o.Output != "":
+		return s.final(ctx, a)
+	case s.o.Format == "json":
+		if polled {
+			return s.raw(a.Task.Raw)
+		}
+	case !s.o.Stream || polled:
+		s.summary(a)
+	}
+	return nil
+}
+
+func (s *sender) summary(a *prompt.Answer) {
+	if a.Message != nil {
+		s.print("message", a.Message.Text())
+	}
+	if a.Task != nil {
+		s.printTask(a.Task)
+	}
+}
+
+func (s *sender) printTask(t *client.Task) {
+	s.print("task "+t.ID, string(t.Status.State))
+	for _, a := range t.Artifacts {
+		s.print(artifactName(&a), a.Text())
+	}
+	if m := t.Status.Message; m != nil {
+		s.print("says", m.Text())
+	}
+}
+
+// final prints the answer as --output says.
+func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
+	r := a.Response()
+	good := a.Task == nil || !a.State().Interrupted() && (!a.State().Terminal() || a.State() == client.Completed)
+	if s.o.transform != nil && good { // else there is nothing to transform but bad news
+		ctx, cancel := context.WithTimeout(ctx, s.o.Flags.Timeout)
+		defer cancel()
+		var err error
+		if r, err = s.o.transform.Apply(ctx, a); err != nil {
+			return fmt.Errorf("--transform: %w", err)
+		}
+	}
+	if err := s.response(r); err != nil || r.Error == "" {
+		return err
+	}
+	fmt.Fprintf(s.e.Err, "send: the transform says: %s\n", analyzer.Clean(r.Error))
+	return &cli.Exit{Code: cli.ExitFindings}
+}
+
+func (s *sender) response(r prompt.Response) error {
+	switch s.o.Output {
+	case "text":
+		if r.Output == nil && r.Error != "" {
+			return nil
+		}
+		_, err := fmt.Fprintln(s.e.Out, jsondoc.Plain(r.Text()))
+		return err
+	case "raw":
+		return s.json(r.Raw)
+	case "metadata":
+		return s.json(r.Metadata)
+	}
+	return s.json(r)
+}
+
+// artifactName names an artifact by its id or, where none had one, by its name if it has one.
+func artifactName(a *client.Artifact) string {
+	return strings.TrimSpace("artifact " + cmp.Or(a.ID, a.Name))
+}
+
+func (s *sender) event(e client.Event) {
+	what, text, _ := strings.Cut(eventLine(e), ": ")
+	s.print(what, text)
+}
+
+// print prints a line, without control characters that the agent may have sent.
+func (s *sender) print(what, text string) {
+	fmt.Fprintf(s.e.Out, "%s: %s\n", analyzer.Clean(what), analyzer.Clean(text))
+}
+
+// json prints a value of ours in one line.
+func (s *sender) json(v any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return s.raw(text.Bytes())
+}
+
+func (s *sender) raw(body []byte) error {
+	if !json.Valid(body) {
+		return errors.New("the answer is not JSON")
+	}
+	_, err := fmt.Fprintf(s.e.Out, "%s\n", jsondoc.Escape(bytes.TrimSpace(body)))
+	return err
+}

@@ -1,0 +1,157 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/receiver"
+	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
+	"a2atap/replay/prompt"
+)
+
+// pushOptions let the agent report on the task by push notifications.
+type pushOptions struct {
+	on      bool
+	webhook receiver.Flags
+}
+
+func (o *pushOptions) Register(f *pflag.FlagSet) {
+	f.BoolVar(&o.on, "push", false, "ask for push notifications at a receiver of our own, print them, and wait for the "+
+		"one that says that the task has ended or waits, in place of polling")
+	o.webhook.Register(f, "with --push: ", "; with the protocol legacy that is so anyway")
+}
+
+func (o *pushOptions) check() error {
+	switch {
+	case o.on:
+		return o.webhook.Check()
+	case o.webhook.Secured():
+		return cli.Usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
+	}
+	return nil
+}
+
+// receive begins to listen, if that is asked for. The caller closes the receiver, which is nil if it is not.
+func (s *sender) receive() error {
+	if !s.o.Push.on {
+		return nil
+	}
+	hook := &s.o.Push.webhook
+	// Before A2A 0.1 agents take no other webhooks than https. Who names one has something that ends TLS there.
+	must := s.client.Endpoint().Protocol == client.Early && hook.URL == ""
+	certificate, err := hook.Certificate(s.e, "send", must)
+	if err != nil {
+		return err
+	}
+	s.receiver, err = webhook.Listen(webhook.Options{
+		Address: hook.Listen, Public: hook.URL, Certificate: certificate, On: s.delivered, Record: s.kept.received,
+	})
+	if err != nil {
+		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",
+			hook.Listen, cli.NetCause(err))
+	}
+	return nil
+}
+
+// delivered prints a notification.
+func (s *sender) delivered(d webhook.Delivery) {
+	switch {
+	case d.Err != nil:
+		s.e.Tell("send: a push notification does not count: %s", analyzer.Clean(d.Err.Error()))
+	case s.o.Output != "":
+		s.e.Tell("push: %s", analyzer.Clean(eventLine(d.Event)))
+	case s.o.Format == "json":
+		s.raw(d.Body) // it is JSON, and who reads the output will notice its end
+	default:
+		s.print("push", eventLine(d.Event))
+	}
+}
+
+// eventLine says in a line what happened.
+func eventLine(e client.Event) string {
+	switch {
+	case e.Task != nil:
+		return "task " + e.Task.ID + ": " + string(e.Task.Status.State)
+	case e.Status != nil:
+		text := "status: " + string(e.Status.Status.State)
+		if e.Name == "artifact" { // a notification from before A2A 0.1
+			return "artifact, " + text
+		}
+		if m := e.Status.Status.Message; m != nil {
+			text += ": " + m.Text()
+		}
+		return text
+	case e.Artifact != nil:
+		return artifactName(&e.Artifact.Artifact) + ": " + e.Artifact.Artifact.Text()
+	}
+	return "message: " + e.Message.Text()
+}
+
+// askPushed asks with a webhook, and waits for the notification that the task has ended or waits.
+func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Options) (*prompt.Answer, error) {
+	if !s.registered { // a task that goes on keeps its webhook
+		config := s.receiver.Config()
+		o.Send.Push = &config
+		s.registered = true
+	}
+	polling := o
+	o.NoPoll = o.NoPoll || o.ModeFor(s.client) == prompt.Send
+	answer, err := prompt.Ask(ctx, s.client, m, o)
+	if err != nil {
+		return answer, err
+	}
+	if answer.Task == nil {
+		s.e.Tell("send: the agent answered with a message, so there is no task to be notified of")
+		return answer, nil
+	}
+	if s.client.Endpoint().Protocol == client.Early {
+		if over, err := s.setWebhook(ctx, answer); over || err != nil {
+			return answer, err
+		}
+	}
+	waiting, cancel := context.WithTimeout(ctx, s.o.PollTimeout)
+	defer cancel()
+	s.delivery, err = s.receiver.Await(waiting, answer.TaskID(), s.delivery)
+	if err != nil {
+		return answer, err
+	}
+	if state := answer.State(); state.Terminal() || state.Interrupted() {
+		return answer, nil
+	}
+	return prompt.Poll(ctx, s.client, answer.TaskID(), polling)
+}
+
+// setWebhook sets the webhook of a task by a call of its own, if the agent did not take it along with the message:
+// before A2A 0.1 nothing said that it must. It reports whether there is nothing to wait for, since the task was faster;
+// then the answer shows it.
+func (s *sender) setWebhook(ctx context.Context, a *prompt.Answer) (over bool, err error) {
+	var refused *client.Error
+	if _, err := s.client.GetPush(ctx, a.TaskID(), ""); !errors.As(err, &refused) {
+		return false, err
+	}
+	if !a.State().Terminal() {
+		config := s.receiver.Config()
+		config.TaskID = a.TaskID()
+		if _, err := s.client.CreatePush(ctx, config); err != nil {
+			return false, err
+		}
+		task, err := s.client.Get(ctx, a.TaskID(), nil)
+		if err != nil {
+			return false, err
+		}
+		if a.Task = task; a.Mode == prompt.Send {
+			a.Raw = task.Raw
+		}
+	}
+	if state := a.State(); !state.Terminal() && !state.Interrupted() {
+		return false, nil
+	}
+	s.e.Tell("send: the agent took no webhook along with the message, and the task was at its end before it got one")
+	return true, nil
+}

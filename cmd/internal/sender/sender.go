@@ -1,0 +1,241 @@
+// Package sender is a client: it sends a message or asks about a task, in a conversation if that is wanted, prints the
+// answers, and records them into a capture on request. Protocol and credentials are those of replay/client.
+package sender
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/replay/client"
+	"a2atap/replay/client/fault"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/prompt"
+)
+
+// Options are the flags of send.
+type Options struct {
+	Flags       setup.Flags
+	Reach       setup.ReachFlags
+	Mode        string
+	Stream      bool
+	NoPoll      bool
+	Interval    time.Duration
+	PollTimeout time.Duration
+
+	Task, ContextID string
+	Message         string
+	Configuration   string
+	MessageID       string
+	StableID        bool
+	Interactive     bool
+
+	Tasks   taskOptions
+	Push    pushOptions
+	Profile bool
+
+	Format    string
+	Output    string
+	Capture   redacted.CaptureFlags
+	Program   string
+	transform *prompt.Transform // of program; nil if there is none
+	Fault     string
+}
+
+// Run sends a message to an agent, or asks it about tasks, and prints the answer.
+func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
+	if err := cli.CheckScheme(args[0]); err != nil {
+		return err
+	}
+	d, err := e.Dialer(&o.Reach)
+	if err != nil {
+		return err
+	}
+	s, err := o.Flags.Setup(e.World(d), args[0])
+	if err == nil {
+		err = o.check(args)
+	}
+	if err != nil {
+		return cli.AsUsage(err)
+	}
+	if o.Fault != "" {
+		s.Options.Break = fault.Named(o.Fault)
+	}
+	if o.Fault == "list" {
+		return listClientFaults(e, s.Options.Prefer)
+	}
+	e.Out, e.Err = s.Mask.Writer(e.Out), s.Mask.Writer(e.Err)
+	build, err := newMessages(o, s)
+	if err == nil {
+		err = o.compile()
+	}
+	if err != nil {
+		return s.Mask.Error(cli.AsUsage(err))
+	}
+	kept, err := o.keep(e, s)
+	if err != nil {
+		return err
+	}
+	if kept != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = cli.UntilInterrupted(ctx, e) // what was recorded is to be stored
+		defer cancel()
+		s.Options.Transport = kept.transport
+	}
+	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
+	if kept != nil {
+		judged.KeepReading(context.WithoutCancel(ctx), e, "send", o.Capture.File)
+	}
+	return err
+}
+
+// check refuses flags that do not go together.
+func (o *Options) check(args []string) error {
+	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
+		return err
+	}
+	if o.Output != "" {
+		if err := cli.Choose("word for --output", o.Output, "text", "raw", "metadata", "json"); err != nil {
+			return err
+		}
+	}
+	if err := cli.Choose("mode", o.Mode, string(prompt.Auto), string(prompt.Send), string(prompt.Stream)); err != nil {
+		return err
+	}
+	if o.Interval < 0 || o.PollTimeout <= 0 {
+		return cli.Usage("--poll-interval must not be below 0, and --poll-timeout must be above it")
+	}
+	if o.MessageID != "" && o.StableID {
+		return cli.Usage("--message-id and --stable-id are two ways to give an id; use one")
+	}
+	instead := o.Tasks.given()
+	if o.Profile {
+		instead = append(instead, "--profile")
+	}
+	switch {
+	case o.Push.on && len(instead) > 0:
+		return cli.Usage("%s sends no message, and --push is about one", instead[0])
+	case len(instead) > 1:
+		return cli.Usage("%s and %s are two things to do; use one", instead[0], instead[1])
+	case len(instead) == 1 && len(args) > 1:
+		return cli.Usage("%s sends no message; leave out %q", instead[0], args[1])
+	case len(instead) == 0 && len(args) == 1 && o.Message == "" && o.Fault != "list":
+		return cli.Usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
+	}
+	return o.Push.check()
+}
+
+// run does what the flags ask for.
+func (o *Options) run(
+	ctx context.Context, e cli.Env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
+) error {
+	if o.Profile {
+		return printProfile(ctx, e, s, o.Format)
+	}
+	c, noCard, err := s.Connect(ctx)
+	if errors.Is(err, fault.ErrUnknown) {
+		return cli.Usage("%w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
+	}
+	defer c.Close()
+	if noCard != nil {
+		e.Tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
+			noCard, c.Endpoint().Protocol)))
+	}
+	sender := &sender{e: e, o: *o, client: c, kept: kept}
+	if len(o.Tasks.given()) > 0 {
+		return sender.askAboutTasks(ctx)
+	}
+	text := ""
+	if len(args) > 0 {
+		text = args[0]
+	}
+	if text == "-" {
+		all, err := io.ReadAll(e.In)
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		text = string(all)
+	}
+	if err := sender.receive(); err != nil {
+		return err
+	}
+	if sender.receiver != nil {
+		defer sender.receiver.Close()
+	}
+	return sender.converse(ctx, build, text)
+}
+
+// compile reads the program of --transform, which needs an output that it can make.
+func (o *Options) compile() error {
+	if o.Program == "" {
+		return nil
+	}
+	program, err := inline("--transform", o.Program)
+	if err != nil {
+		return err
+	}
+	if o.transform, err = prompt.NewTransform(program); err != nil {
+		return fmt.Errorf("--transform: %w", err)
+	}
+	if o.Output == "" {
+		o.Output = "text"
+	}
+	return nil
+}
+
+// converse sends a text, and then the lines of standard input for as long as the task waits for them.
+func (s *sender) converse(ctx context.Context, build *messages, text string) error {
+	lines := bufio.NewScanner(s.e.In)
+	s.task, s.context = s.o.Task, s.o.ContextID
+	for {
+		m, options, err := build.next(text, s.task, s.context)
+		if err != nil {
+			return cli.AsUsage(err)
+		}
+		answer, err := s.send(ctx, m, options)
+		if err != nil {
+			return err
+		}
+		if !answer.State().Interrupted() {
+			return errors.Join(s.performFault(ctx), s.outcome(answer))
+		}
+		if !s.o.Interactive || !lines.Scan() {
+			return s.outcome(answer)
+		}
+		text, s.task, s.context = lines.Text(), answer.TaskID(), answer.ContextID()
+	}
+}
+
+// outcome returns the exit status for the final state of a task as an error, nil for 0, and says what is wrong.
+func (s *sender) outcome(a *prompt.Answer) error {
+	state := a.State()
+	switch {
+	case state.Interrupted():
+		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; go on with --task %s\n", analyzer.Clean(a.TaskID()),
+			strings.TrimSuffix(string(state), "-required"), analyzer.Clean(a.TaskID()))
+	case state.Terminal() && state != client.Completed:
+		why := ""
+		if m := a.Task.Status.Message; m != nil {
+			why = ": " + m.Text()
+		}
+		verb := "was " + string(state)
+		if state == client.Failed {
+			verb = string(state)
+		}
+		s.e.Tell("send: %s", analyzer.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
+	default:
+		return nil
+	}
+	return &cli.Exit{Code: cli.ExitFindings}
+}

@@ -1,0 +1,85 @@
+package shipper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/shipment"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/fleet"
+	"a2atap/proxy/fleet/fleettest"
+)
+
+// A brokenSpool is a capture whose reading is our mistake.
+type brokenSpool struct{ fleet.Spool }
+
+func (brokenSpool) Blocks(context.Context, uint64) iter.Seq2[bolt.Block, error] { panic("a mistake") }
+
+// Shipping that a mistake of ours has ended says so at once, and not with the end of the recording.
+func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
+	server := fleettest.Start(t)
+	address, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := oneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	src, err := bolt.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	to := &shipment.To{Address: address, Options: fleet.ShipOptions{Host: "here"}}
+	events := make(chan shipment.Event, 10)
+	s := shipment.Start(to, file, brokenSpool{src}, nil, func(v shipment.Event) { events <- v })
+	defer s.Stop()
+	for _, want := range []string{"shipping to", "is not shipped any more, and nothing is lost: shipping has ended"} {
+		select {
+		case v := <-events:
+			if !strings.Contains(v.Text, want) {
+				t.Errorf("it says %q", v.Text)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("nobody is told: %s", want)
+		}
+	}
+	var out bytes.Buffer
+	printer := &present.Recorded{Env: cli.Env{Err: &out, Out: io.Discard}}
+	if err := (&Options{Follow: true}).ship(t.Context(), printer, to, file, brokenSpool{src}); err == nil {
+		t.Error("shipping broke, and it is no error")
+	}
+	if said := out.String(); !strings.Contains(said, "please report it") || strings.Contains(said, "trying on") {
+		t.Errorf("ship says %q", said)
+	}
+}
+
+// oneExchange records one more exchange into a file, with a number.
+func oneExchange(t *testing.T, file string, seq uint64) string {
+	t.Helper()
+	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Append(
+		capture.Step{Seq: seq, What: capture.Opened{
+			ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		}},
+		capture.Step{Seq: seq, What: capture.RequestEnd{}},
+		capture.Step{Seq: seq, What: capture.Closed{}},
+	)
+	if err := errors.Join(err, store.Close(), store.Reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

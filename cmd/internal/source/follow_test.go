@@ -1,0 +1,246 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/merge"
+	"a2atap/proxy/fleet"
+	"a2atap/proxy/fleet/fleettest"
+)
+
+// followed records one more exchange into a file, with a number.
+func followed(t *testing.T, file string, seq uint64) string {
+	t.Helper()
+	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Append(
+		capture.Step{Seq: seq, What: capture.Opened{
+			ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		}},
+		capture.Step{Seq: seq, What: capture.RequestEnd{}},
+		capture.Step{Seq: seq, What: capture.Closed{}},
+	)
+	if err := errors.Join(err, store.Close(), store.Reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A recorder that is heard of once more, after all had ended, ends again: who follows until the end is not kept.
+func TestRecorderThatComesBackEndsAgain(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	publish(t, server, "north", file)
+	address, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	conn, err := fleet.Connect(ctx, address, fleet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	reader, err := fleet.NewReader(conn, fleet.ReadOptions{Folder: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	f := &stream{reader: reader}
+	defer f.working.Wait()
+	defer cancel()
+	if err := reader.Read(ctx); err != nil {
+		t.Fatal(err)
+	}
+	f.working.Go(func() { f.watch(ctx, false) })                         //nolint:errcheck // it has none
+	f.working.Go(func() { reader.Follow(ctx, func(fleet.Recorded) {}) }) //nolint:errcheck // that of the context
+	src := reader.Recorded()[0].Source
+	const never = 1 << 40
+	if err := src.Wait(ctx, never); !errors.Is(err, capture.ErrEnded) {
+		t.Fatalf("it has ended: %v", err)
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, server, "north", followed(t, file, 2))
+	for err = capture.ErrEnded; errors.Is(err, capture.ErrEnded); { // until it is heard of
+		err = src.Wait(ctx, info.Arrivals+3)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := src.Wait(ctx, never); !errors.Is(err, capture.ErrEnded) {
+		t.Errorf("it has ended again: %v", err)
+	}
+}
+
+// What is to be told when a screen is closed does not grow with the time that it is open.
+func TestUntoldNoticesAreFew(t *testing.T) {
+	var out bytes.Buffer
+	f := &stream{e: cli.Env{Err: &out}, screen: true, turned: make(chan struct{})}
+	const all = 1000
+	for i := range all {
+		f.notice(fmt.Sprintf("notice %d.", i))
+	}
+	if len(f.untold) > mostUntold {
+		t.Errorf("%d notices are kept", len(f.untold))
+	}
+	f.tellRest()
+	said := out.String()
+	for _, want := range []string{
+		fmt.Sprintf("and before, %d notices", all-mostUntold), fmt.Sprintf("notice %d.", all-mostUntold), "notice 999.",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q: %s", want, said)
+		}
+	}
+	if n := strings.Count(said, "\n"); n != mostUntold+1 {
+		t.Errorf("it says %d lines", n)
+	}
+}
+
+// Whoever shows a stream learns that its server is away, once, and that it is there again.
+func TestServerAwayIsSaid(t *testing.T) {
+	var out bytes.Buffer
+	f := &stream{e: cli.Env{Err: &out}, turned: make(chan struct{})}
+	turns := make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer close(turns)
+		away := false
+		for {
+			var err error
+			if away, err = f.Away(ctx, away); err != nil {
+				return
+			}
+			turns <- away
+		}
+	}()
+	f.trouble(nil)
+	away := fmt.Errorf("%w: no answer", fleet.ErrAway)
+	f.trouble(away)
+	if !<-turns {
+		t.Error("it is not away")
+	}
+	f.trouble(away)
+	f.trouble(nil)
+	if <-turns {
+		t.Error("it is away still")
+	}
+	f.trouble(errors.New("not allowed"))
+	f.trouble(errors.New("not allowed"))
+	cancel()
+	if away, more := <-turns; more {
+		t.Errorf("it is said again: %v", away)
+	}
+	if said := out.String(); strings.Count(said, "no answer") != 1 || strings.Count(said, "not allowed") != 1 ||
+		strings.Count(said, "there again") != 1 {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// Where two hosts have shipped the same exchange, it is said which flag reads one of them.
+func TestSameExchangeOfTwoHosts(t *testing.T) {
+	f := &stream{}
+	one, other := merge.Recording{Host: "north", Name: "a"}, merge.Recording{Host: "south", Name: "b"}
+	err := f.explained(fmt.Errorf("merge: %w", &merge.SameError{One: one, Other: other}))
+	if said := err.Error(); !strings.Contains(said, "north and south have shipped the same exchange; --host reads one") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// A recorder that answers before anything of it is read is merged when it ships, also where it is the first.
+func TestFirstRecorderThatAnswers(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	other := followed(t, filepath.Join(t.TempDir(), "other.a2atap"), 1)
+	publish(t, server, "south", other) // which makes the stream
+	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	recorded, err := bolt.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer recorded.Close()
+	info, err := recorded.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect(strings.TrimSuffix(server.URL("traffic"), "/traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answer, err := json.Marshal(fleet.Answer{
+		Recorder: fleet.Recorder{Host: "north", Name: "c.a2atap", Capture: info.ID, Live: true, Committed: 3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Subscribe("a2atap-hosts.traffic", func(m *nats.Msg) { m.Respond(answer) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	e := cli.Env{Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+	from := &Flags{nats: &cli.NATSFlags{}, hosts: []string{"north"}}
+	src, err := from.OpenStream(t.Context(), e, server.URL("traffic"), Forever)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	f := src.(*stream)
+	found := 0
+	f.reader.Ask(t.Context(), func(r fleet.Recorded) { found++; f.add(r) })
+	if found != 1 {
+		t.Fatalf("%d recorders are found by asking", found)
+	}
+	publish(t, server, "north", file)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := src.Wait(ctx, 3); err != nil {
+		t.Errorf("nothing of it is merged: %v", err)
+	}
+}
+
+// publish ships all of a capture as a host's.
+func publish(t *testing.T, server *fleettest.Server, host, file string) {
+	t.Helper()
+	a, err := fleet.ParseAddress(server.URL("traffic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := bolt.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	s := fleet.NewShipper(a, src, fleet.ShipOptions{
+		Host: host, Tool: "a2atap test", Name: filepath.Base(file), Once: true,
+	})
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// patience ends a test whose reader does not come to its end.
+const patience = 30 * time.Second

@@ -1,0 +1,248 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/redacted"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
+)
+
+// An Indexed source is a capture of ours.
+type Indexed interface {
+	capture.Source
+	capture.Index
+}
+
+// LearnCards learns from the cards of a capture, from an exchange on, under which names agents are sent credentials. It
+// returns the exchange after the last card.
+func LearnCards(ctx context.Context, src Indexed, names *redact.Names, from uint64) (next uint64, err error) {
+	next = from
+	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
+		for seq, err := range src.Find(ctx, capture.Key{Kind: "operation", Value: op.String()}, from) {
+			if err != nil {
+				return from, err
+			}
+			x, err := src.Exchange(ctx, seq)
+			if err != nil {
+				return from, err
+			}
+			if x.State == capture.StateOpen {
+				continue // it is looked at again
+			}
+			if x.Response != nil {
+				names.Learn(x, reading.NewDescriber().Response(x, nil))
+			}
+			next = max(next, seq+1)
+		}
+	}
+	return next, nil
+}
+
+// LearnFrom learns the same from any capture, by reading it.
+func LearnFrom(ctx context.Context, src capture.Source, names *redact.Names) error {
+	if ours, ok := src.(Indexed); ok {
+		_, err := LearnCards(ctx, ours, names, 1)
+		return err
+	}
+	var reader reading.Reader
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return err
+		}
+		switch reader.Read(x).Call.Operation {
+		case a2a.GetCard, a2a.GetExtendedCard:
+			if x.Response != nil {
+				names.Learn(x, reading.NewDescriber().Response(x, nil))
+			}
+		}
+	}
+	return nil
+}
+
+// A hidden source is a capture that hides in the heads of requests what the agent's card has named as credentials only
+// after they were recorded.
+type hidden struct {
+	Indexed
+	names *redact.Names
+	key   []byte
+	grows bool // cards may come
+
+	reader *bolt.Reader
+
+	mu      sync.Mutex
+	next    uint64 // the first exchange that may be a card which nobody has looked at
+	learned time.Time
+}
+
+// Hide returns the capture with what its cards have named hidden; the capture itself if there is nothing of it, or
+// if its secrets were kept on purpose. Where it is damaged, whoever reads it next gets the error.
+func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
+	info, err := src.Info(ctx)
+	if err != nil || info.SecretsKept {
+		return src
+	}
+	h := &hidden{Indexed: src, reader: src, names: &redact.Names{}, grows: info.Live, next: 1}
+	h.Learn(ctx)
+	if h.names.Empty() && !h.grows {
+		return src
+	}
+	h.key = redacted.KeyForReading()
+	return hiddenReader{h}
+}
+
+// HideIn returns a capture that is being recorded with what its cards have named hidden, by names that grow with it.
+func HideIn(src Indexed, names *redact.Names, key []byte) capture.Source {
+	return &hidden{Indexed: src, names: names, key: key}
+}
+
+// Learn looks at the cards that have come.
+func (h *hidden) Learn(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.next == 1 {
+		h.next = h.learnKept(ctx)
+	}
+	if h.grows || h.next == 1 {
+		h.next, _ = LearnCards(ctx, h.Indexed, h.names, h.next) // after an error they are looked at again
+	}
+	h.learned = time.Now()
+}
+
+// stillOpen is how many of the newest exchanges are looked at again, since cards among them may not have come yet.
+const stillOpen = 1000
+
+// learnKept learns from the cards that are known to be there since the capture was judged, as far as it was and whichever
+// rules did: which exchanges brought a card does not depend on them. It returns the exchange from which on others have to
+// be looked for, 1 if nothing is known.
+func (h *hidden) learnKept(ctx context.Context) uint64 {
+	head, err := kept.HeadOf(ctx, h.reader)
+	if err != nil || head.MoreCards {
+		return 1
+	}
+	mark, err := h.reader.Mark(ctx)
+	whole := err == nil && head.Ended && bytes.Equal(mark, head.Mark)
+	for _, seq := range head.Cards {
+		x, err := h.Indexed.Exchange(ctx, seq)
+		if err != nil {
+			return 1
+		}
+		if x.Response != nil {
+			h.names.Learn(x, reading.NewDescriber().Response(x, nil))
+		}
+	}
+	if whole {
+		return head.Last + 1
+	}
+	return max(head.Last, stillOpen+1) - stillOpen
+}
+
+// relearn looks at the cards that have come to a capture that grows, unless that was done a moment ago.
+func (h *hidden) relearn(ctx context.Context) {
+	h.mu.Lock()
+	due := h.grows && time.Since(h.learned) > time.Second
+	h.mu.Unlock()
+	if due {
+		h.Learn(ctx)
+	}
+}
+
+// Steps implements capture.Source.
+func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		h.relearn(ctx)
+		for s, err := range h.Indexed.Steps(ctx, from) {
+			if !yield(h.hideStep(s), err) {
+				return
+			}
+		}
+	}
+}
+
+// StepsOf implements capture.Source.
+func (h *hidden) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		h.relearn(ctx)
+		for s, err := range h.Indexed.StepsOf(ctx, seq, from) {
+			if !yield(h.hideStep(s), err) {
+				return
+			}
+		}
+	}
+}
+
+func (h *hidden) hideStep(s capture.Step) capture.Step {
+	if opened, ok := s.What.(capture.Opened); ok {
+		if head := h.names.RequestHead(h.key, opened.Agent, opened.Head); !same(head, opened.Head) {
+			opened.Head = head
+			s.What, s.Parsed = opened, nil
+		}
+	}
+	return s
+}
+
+// Exchanges implements capture.Source.
+func (h *hidden) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		h.relearn(ctx)
+		for x, err := range h.Indexed.Exchanges(ctx, from) {
+			if !yield(h.hide(x), err) {
+				return
+			}
+		}
+	}
+}
+
+// Ends implements capture.Source.
+func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		h.relearn(ctx)
+		for x, err := range h.Indexed.Ends(ctx, from, n) {
+			if !yield(h.hide(x), err) {
+				return
+			}
+		}
+	}
+}
+
+// Exchange implements capture.Source.
+func (h *hidden) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	h.relearn(ctx)
+	x, err := h.Indexed.Exchange(ctx, seq)
+	return h.hide(x), err
+}
+
+func (h *hidden) hide(x *capture.Exchange) *capture.Exchange {
+	if x != nil {
+		x.Request.Head = h.names.RequestHead(h.key, x.Agent, x.Request.Head)
+	}
+	return x
+}
+
+// same reports whether a head is another one, and no copy of it.
+func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// A hiddenReader is a hidden source that another recorder may append to.
+type hiddenReader struct{ *hidden }
+
+// Resumed is that of the capture.
+func (r hiddenReader) Resumed(ctx context.Context, from uint64) error {
+	return r.reader.Resumed(ctx, from)
+}
+
+// isOurs reports whether a source is a capture in our format.
+func isOurs(src capture.Source) bool {
+	switch src.(type) {
+	case *bolt.Reader, hiddenReader, *stream:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,190 @@
+// Package source opens whatever a user can name as a capture: a file of ours, finished or still growing, a HAR, JSON
+// Lines or transcript file, standard input, and the stream of a fleet, nats://HOST:PORT/NAME.
+//
+// What it returns is a capture.Source like any other. It hides what the cards of a capture have named as credentials only
+// after they were recorded, and of a stream it keeps what was read in a file that goes with it. TellGaps says what a
+// capture lacks, Notes and ReadNotes what people have noted beside it. Nothing is judged here.
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/capture/open"
+	"a2atap/proxy/fleet"
+)
+
+// Open opens a capture by its name on the command line: a file in any known format, finished or still growing,
+// or standard input for "-".
+//
+// It may also be the stream of a fleet: then it is what is in that now.
+func Open(e cli.Env, name string) (capture.Source, error) {
+	return (*Flags)(nil).Open(e, name)
+}
+
+// Open is Open for a command that has the flags.
+func (o *Flags) Open(e cli.Env, name string) (capture.Source, error) {
+	return o.Follow(e, name, Snapshot)
+}
+
+// Follow is open for a command that follows the capture. A file grows by itself.
+func (o *Flags) Follow(e cli.Env, name string, follow Following) (capture.Source, error) {
+	if fleet.IsAddress(name) {
+		return o.OpenStream(context.Background(), e, name, follow)
+	}
+	if err := o.onlyStreams(name); err != nil {
+		return nil, err
+	}
+	if name == "-" {
+		return openStdin(e)
+	}
+	if scheme, _, is := strings.Cut(name, "://"); is && !strings.ContainsAny(scheme, `/\.`) {
+		return nil, cli.Usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
+			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
+	}
+	if _, err := os.Stat(name); err != nil && cli.LikeAnAddress.MatchString(name) {
+		return nil, cli.Usage("%s is not a file; a stream is nats://HOST:PORT/NAME", cli.ShownName(name))
+	}
+	return OpenFile(name)
+}
+
+// OpenFile opens a file in any known format.
+func OpenFile(name string) (capture.Source, error) {
+	if IsText(name) {
+		src, err := open.File(name)
+		if errors.Is(err, capture.ErrFormat) {
+			err = fmt.Errorf("%w; %s", err, captureEndings)
+		}
+		return src, err
+	}
+	src, err := bolt.Read(name)
+	if errors.Is(err, capture.ErrFormat) {
+		text, textErr := open.File(name)
+		if textErr == nil || errors.Is(textErr, capture.ErrFormat) && !isFolder(name) {
+			return text, textErr
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Hide(context.Background(), src), nil
+}
+
+// captureEndings is what to do where a file is not what its name says.
+const captureEndings = "see that its name ends as what it is: .a2atap, .har, .jsonl or .txtar"
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// TellGaps says what a capture lacks of the traffic that passed, for a command that does not judge it. Other formats
+// than ours do not say.
+func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source) error {
+	if !isOurs(src) {
+		return nil
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	if n := info.LostExchanges; n > 0 {
+		e.Tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analyzer.Plural(n, "exchange"))
+	}
+	if info.Insecure {
+		e.Tell("%s: %s: %s", command, info.Name, capture.InsecureText)
+	}
+	if info.Crashes > 0 {
+		e.Tell("%s: %s: %s", command, info.Name, info.Crash)
+	}
+	return nil
+}
+
+// IsText reports whether a name is that of a capture in another format than ours.
+func IsText(name string) bool {
+	for _, ending := range []string{".har", ".jsonl", ".txtar"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// openStdin copies standard input to a file, since sources read their file more than once.
+func openStdin(e cli.Env) (capture.Source, error) {
+	tmp, err := os.CreateTemp("", "a2atap-stdin-*")
+	if err != nil {
+		return nil, fmt.Errorf("copy standard input to a file: %w", err)
+	}
+	defer tmp.Close()
+	if _, err := io.Copy(tmp, e.In); err != nil {
+		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), os.Remove(tmp.Name()))
+	}
+	src, err := OpenFile(tmp.Name())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("standard input: %w", err), os.Remove(tmp.Name()))
+	}
+	return &temporary{Source: src, path: tmp.Name()}, nil
+}
+
+// temporary is a source whose file is removed with it.
+type temporary struct {
+	capture.Source
+	path string
+}
+
+func (t *temporary) Close() error { return errors.Join(t.Source.Close(), os.Remove(t.path)) }
+
+// Each calls f with all exchanges, in order.
+func Each(ctx context.Context, src capture.Source, f func(*capture.Exchange) error) error {
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err == nil {
+			err = f(x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachOf calls f with the exchanges of these sequence numbers, which are in order. Looking one up costs as much as
+// reading a block of others, so if there are many the capture is read through.
+func EachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange) error) error {
+	const many = 100
+	if len(seqs) < many {
+		for _, seq := range seqs {
+			x, err := src.Exchange(ctx, seq)
+			if err == nil {
+				err = f(x)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for x, err := range src.Exchanges(ctx, seqs[0]) {
+		if err != nil {
+			return err
+		}
+		if x.Seq == seqs[0] {
+			if err := f(x); err != nil {
+				return err
+			}
+			if seqs = seqs[1:]; len(seqs) == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/ca"
+)
+
+// shellTrust writes the files for programs that are not started by run.
+func shellTrust(e cli.Env, a *ca.Authority) (trustFiles, error) {
+	files := trustFor(a)
+	err := Write(e, a, files)
+	if errors.Is(err, ca.ErrNoRoots) {
+		e.Tell("%v; programs that use it trust no other authority", err)
+		return files, nil
+	}
+	return files, err
+}
+
+// PrintSettings prints export commands for a shell whose programs are to use the proxy at an address.
+func PrintSettings(e cli.Env, a *ca.Authority, listen string) error {
+	files, err := shellTrust(e, a)
+	if err != nil {
+		return err
+	}
+	for _, s := range Settings("http://"+listen, a, files, e.Getenv) {
+		if _, err := fmt.Fprintln(e.Out, s.shellLine()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A setting is a variable of the environment.
+type setting struct{ name, value string }
+
+// Settings returns the variables that make programs use the proxy at a URL and trust the authority, with the files that
+// Write has written.
+//
+// NO_PROXY becomes empty, since the proxy connects directly to whatever it names.
+func Settings(proxyURL string, authority *ca.Authority, files trustFiles, getenv func(string) string) []setting {
+	bundle := files.bundle
+	all := []setting{
+		{"HTTP_PROXY", proxyURL},
+		{"http_proxy", proxyURL},
+		{"HTTPS_PROXY", proxyURL},
+		{"https_proxy", proxyURL},
+		{"ALL_PROXY", proxyURL},
+		{"all_proxy", proxyURL},
+		{"NO_PROXY", ""},
+		{"no_proxy", ""},
+		{"NODE_USE_ENV_PROXY", "1"}, // from Node.js 24 on its fetch reads the variables above
+	}
+	for _, name := range bundleVariables {
+		all = append(all, setting{name, bundle})
+	}
+	for _, name := range ownVariables {
+		if getenv(name) != "" {
+			all = append(all, setting{name, bundle})
+		}
+	}
+	extra := authority.CertificateFile()
+	if getenv(extraVariable) != "" {
+		extra = bundle // which holds what was there
+	}
+	all = append(all, setting{extraVariable, extra})
+	if java := javaOptions(proxyURL, files.store, getenv(javaVariable)); java != "" {
+		all = append(all, setting{javaVariable, java})
+	}
+	return all
+}
+
+// bundleVariables name a file of authorities that are trusted instead of the system's: by Go, OpenSSL and Ruby;
+// Python's requests; curl; git; the AWS tools; Deno.
+var bundleVariables = []string{
+	"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT",
+}
+
+// ownVariables are such variables of single programs, which take precedence over those above where they are set.
+var ownVariables = []string{
+	"PIP_CERT", "HTTPLIB2_CA_CERTS", "NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE",
+	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+}
+
+// extraVariable names a file of authorities that are trusted beside the built-in ones: by Node.js.
+const extraVariable = "NODE_EXTRA_CA_CERTS"
+
+// javaVariable holds options that every Java takes from its environment.
+const javaVariable = "JAVA_TOOL_OPTIONS"
+
+// javaOptions returns the options that make Java use the proxy and trust what is in the store, behind those that are
+// there already; empty where the proxy asks for credentials, which Java takes from no option.
+func javaOptions(proxyURL, store, there string) string {
+	u, err := url.Parse(proxyURL)
+	if err != nil || u.User != nil || strings.Contains(store, `"`) {
+		return there
+	}
+	var options []string
+	if there != "" {
+		options = append(options, there)
+	}
+	if !strings.Contains(there, "-Djavax.net.ssl.trustStore=") { // else the user's is right
+		options = append(options, `-Djavax.net.ssl.trustStore="`+store+`"`, "-Djavax.net.ssl.trustStoreType=JKS",
+			"-Djavax.net.ssl.trustStorePassword="+ca.TrustStorePassword)
+	}
+	for _, scheme := range []string{"http", "https"} {
+		options = append(options, "-D"+scheme+".proxyHost="+u.Hostname(), "-D"+scheme+".proxyPort="+u.Port())
+	}
+	return strings.Join(append(options, "-Dhttp.nonProxyHosts="), " ")
+}
+
+// trustFiles are files of authorities that programs trust in place of the system's: in PEM, and for Java.
+type trustFiles struct{ bundle, store string }
+
+// In names the files in a folder.
+func In(dir string) trustFiles {
+	return trustFiles{bundle: filepath.Join(dir, "bundle.pem"), store: filepath.Join(dir, "bundle.jks")}
+}
+
+// trustFor names the files for a shell, beside the authority.
+func trustFor(authority *ca.Authority) trustFiles {
+	return In(filepath.Dir(authority.CertificateFile()))
+}
+
+// Write writes the files: the system's authorities, those that the environment names already, ours, and those in
+// further files. With ca.ErrNoRoots they are written.
+func Write(e cli.Env, authority *ca.Authority, files trustFiles, further ...string) error {
+	for _, variable := range slices.Concat([]string{extraVariable}, bundleVariables, ownVariables) {
+		if file := e.Getenv(variable); file != files.bundle {
+			further = append(further, file)
+		}
+	}
+	if err := authority.WriteTrustStore(files.store, further...); err != nil && !errors.Is(err, ca.ErrNoRoots) {
+		return err
+	}
+	return authority.WriteBundle(files.bundle, further...)
+}
+
+// Environ returns the environment of this process with the settings in place of what it says of them.
+func Environ(all []setting) []string {
+	replaced := make(map[string]bool)
+	for _, s := range all {
+		replaced[s.name] = true
+	}
+	var out []string
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); !replaced[name] {
+			out = append(out, entry)
+		}
+	}
+	for _, s := range all {
+		out = append(out, s.name+"="+s.value)
+	}
+	return out
+}
+
+// shellLine writes a setting as a line for POSIX shells.
+func (s setting) shellLine() string {
+	return "export " + s.name + "=" + cli.Quote(s.value)
+}

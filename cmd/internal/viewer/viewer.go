@@ -1,0 +1,411 @@
+// Package viewer prints exchanges of a capture in the formats of package present, and follows a capture that grows. It
+// reads no more than a format needs: for lists and trees the rows of the reading, not the exchanges.
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"a2atap/analyzer/kept"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+	"a2atap/tui/document"
+)
+
+// Options are the flags of show.
+type Options struct {
+	From   source.Flags
+	Format string // "" is detail for numbers, and list without
+	Filter string
+	Agent  string
+	Raw    bool
+	Head   count
+	Tail   count
+	Follow bool
+}
+
+// Formats are what exchanges are printed as.
+var Formats = []string{"list", "detail", "tree", "ladder", "transcript", "curl", "json"}
+
+// A count is a flag that says how many; one that is not given is no limit.
+type count struct {
+	n     int
+	given bool
+}
+
+func (c *count) String() string {
+	if !c.given {
+		return ""
+	}
+	return strconv.Itoa(c.n)
+}
+
+// Set implements pflag.Value.
+func (c *count) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return errors.New("write a whole number")
+	}
+	c.n, c.given = int(n), true
+	return nil
+}
+
+// Type implements pflag.Value.
+func (c *count) Type() string { return "number" }
+
+// check refuses what makes no sense, and chooses the format where none is given.
+func (o *Options) check(name string, wanted []span) error {
+	switch {
+	case o.Format != "":
+		if err := cli.Choose("format", o.Format, Formats...); err != nil {
+			return err
+		}
+	case len(wanted) > 0:
+		o.Format = "detail"
+	default:
+		o.Format = "list"
+	}
+	part := ""
+	for _, s := range wanted {
+		if s.part != (document.Part{}) {
+			part = strconv.FormatUint(s.from, 10)
+		}
+	}
+	switch {
+	case o.Head.given && o.Tail.given:
+		return cli.Usage("--head and --tail exclude each other; --filter 'n:3..9' prints what is between")
+	case o.Head.given && o.Head.n == 0:
+		return cli.Usage("--head 0 prints nothing; write how many, from 1")
+	case o.Tail.given && o.Tail.n == 0 && !o.Follow:
+		return cli.Usage("--tail 0 prints nothing but with --follow, which goes on with what ends from now on")
+	case part != "" && o.Format != "detail":
+		return cli.Usage("--format %s prints whole exchanges; write %s, or leave out --format", o.Format, part)
+	case o.Follow && len(wanted) > 0:
+		return cli.Usage("--follow waits for exchanges that end, whatever their numbers are; leave out one or the other, or "+
+			"write --filter 'n:%d..'", wanted[0].from)
+	case o.Follow && name == "-":
+		return cli.Usage("--follow reads a capture file, not standard input, which is read to its end first")
+	case o.Follow && o.Format == "tree":
+		return cli.Usage("--follow prints no tree: what an exchange stands under may end after it; a2atap tui %s draws the "+
+			"tree as it grows", name)
+	}
+	return nil
+}
+
+// Run prints exchanges of a capture: those with the given numbers, or all that match.
+func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []string) error {
+	wanted, err := parseNumbers(numbers)
+	if err != nil {
+		return err
+	}
+	if o.Raw && o.Format != "" {
+		return cli.Usage("--raw writes the bytes of bodies and nothing else; leave out --format %s", o.Format)
+	}
+	if err := o.check(name, wanted); err != nil {
+		return err
+	}
+	if o.Raw {
+		o.Format = "raw"
+	}
+	keep, err := judged.ParseSelection(o.Filter, o.Agent)
+	if err != nil {
+		return err
+	}
+	following := source.Snapshot
+	if o.Follow {
+		following = source.UntilEnded
+	}
+	src, err := o.From.Follow(e, name, following)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := source.TellGaps(ctx, e, "show", src); err != nil {
+		return err
+	}
+	if keep.Notes, err = source.ReadNotes(ctx, e, "show", src); err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted}
+	if err := s.run(ctx); err != nil {
+		var x *cli.Exit
+		if errors.As(err, &x) {
+			return err
+		}
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	return nil
+}
+
+// A showing is what one call of show is about.
+type showing struct {
+	e      cli.Env
+	o      Options
+	name   string
+	src    capture.Source
+	keep   judged.Selection
+	wanted []span // none for all
+
+	j       *judged.Capture // what judging it came to; nil if nothing asks for it, or if it is followed
+	widths  present.Widths  // of what will be printed
+	p       present.Printer
+	seen    int // exchanges that could have been shown
+	matched int
+}
+
+func (s *showing) run(ctx context.Context) (err error) {
+	if s.keep.Linked = s.keep.Linked || s.o.Format == "tree"; s.o.Follow {
+		err = s.follow(ctx)
+	} else {
+		err = s.all(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.seen == 0 && len(s.wanted) > 0:
+		return fmt.Errorf("no exchange %s in it; without numbers all are shown", numbersOf(s.wanted))
+	case s.seen == 0 && !s.o.Follow:
+		s.e.Tell("show: %s holds no exchange yet", s.name)
+	case s.seen > 0 && s.matched == 0 && !s.keep.All():
+		s.e.Tell("show: %s", s.keep.Nothing(ctx, s.src))
+	}
+	return s.p.End()
+}
+
+// judges reports whether what the rules found is printed, or what came of an exchange.
+func (s *showing) judges() bool {
+	switch s.o.Format {
+	case "list", "detail", "tree", "ladder":
+		return true
+	}
+	return false
+}
+
+// reads reports whether an exchange has to be read to be printed.
+func (s *showing) reads() bool { return s.o.Format != "list" && s.o.Format != "tree" }
+
+// all prints what is in the capture now.
+func (s *showing) all(ctx context.Context) error {
+	if !s.judges() && s.keep.All() {
+		return s.plain(ctx)
+	}
+	for again := false; ; again = true {
+		err := s.judged(ctx, again)
+		if again || !judged.DamagedReading(err) || s.p != nil {
+			return err
+		}
+		s.e.Tell("show: %s: %v; it is judged anew", s.name, err)
+	}
+}
+
+// plain prints exchanges as they were recorded: nothing of what they came to is needed.
+func (s *showing) plain(ctx context.Context) error {
+	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
+	s.p = s.newPrinter(ctx)
+	if s.o.Tail.given && len(s.wanted) == 0 {
+		info, err := s.src.Info(ctx)
+		if err != nil {
+			return err
+		}
+		last, err := lastNumbers(ctx, s.src, info.Exchanges, s.o.Tail.n)
+		if err != nil {
+			return err
+		}
+		s.seen = len(last)
+		return source.EachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, document.Part{}) })
+	}
+	var tail []found
+	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part document.Part) error {
+		s.seen++
+		if s.o.Tail.given {
+			tail = append(tail, found{x.Seq, part})
+			return nil
+		}
+		if err := s.printPlain(x, part); err != nil {
+			return err
+		}
+		if s.enough() {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	for _, f := range tail[max(len(tail)-s.o.Tail.n, 0):] {
+		x, err := s.src.Exchange(ctx, f.seq)
+		if err == nil {
+			err = s.printPlain(x, f.part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastNumbers returns the numbers of the last exchanges of a capture, up to one, which may have gaps.
+func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]uint64, error) {
+	var list []uint64
+	for room := uint64(n); ; room *= 2 {
+		list = list[:0]
+		from := to - min(to, room) + 1
+		for x, err := range src.Ends(ctx, from, 1) {
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, x.Seq)
+		}
+		if len(list) >= n || from <= 1 {
+			return list[max(len(list)-n, 0):], nil
+		}
+	}
+}
+
+func (s *showing) printPlain(x *capture.Exchange, part document.Part) error {
+	s.matched++
+	return s.print(&present.Shown{X: x}, part)
+}
+
+// judged prints exchanges with what they came to. It reads the rows of those that are wanted, and the exchanges
+// themselves only where a format prints them, or a filter asks for what no row has.
+func (s *showing) judged(ctx context.Context, again bool) (err error) {
+	s.src = s.e.WithProgress(ctx, "show "+s.name, s.src)
+	if s.j, err = judged.Open(ctx, s.e, "show", s.name, s.src, again); err != nil {
+		return err
+	}
+	defer s.j.Close()
+	s.seen, s.matched = 0, 0
+	list, err := s.chosen(ctx)
+	if err != nil {
+		return err
+	}
+	if len(s.wanted) == 0 { // an index may have known which to look at
+		s.seen = int(s.j.Head().Rows)
+	}
+	if s.o.Format == "tree" {
+		if s.keep.Links, err = s.j.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	s.p = s.newPrinter(ctx)
+	for _, f := range list {
+		row, err := s.j.Row(ctx, f.seq)
+		if err == nil {
+			err = s.printRow(ctx, row, f.part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chosen returns which exchanges are to be printed, and takes their widths.
+func (s *showing) chosen(ctx context.Context) ([]found, error) {
+	var list []found
+	take := func(row *kept.Row, part document.Part) (more bool) {
+		s.matched++
+		s.widths.See(&row.Summary)
+		list = append(list, found{row.Seq, part})
+		if s.o.Tail.given && len(list) > 2*s.o.Tail.n+1 {
+			list = append(list[:0], list[len(list)-s.o.Tail.n:]...)
+		}
+		return !s.enough()
+	}
+	wanted := s.wanted
+	if len(wanted) == 0 {
+		wanted = []span{{from: 1, to: ^uint64(0)}}
+		if s.o.Tail.given && s.keep.All() {
+			rows, err := s.j.LastRows(ctx, s.o.Tail.n)
+			for _, row := range rows {
+				s.seen++
+				take(row, document.Part{})
+			}
+			return list, err
+		}
+	}
+	for _, w := range wanted {
+		more := true
+		err := s.j.Choose(ctx, s.keep, w.from, w.to, func(row *kept.Row, chosen bool) bool {
+			s.seen++
+			if chosen {
+				more = take(row, w.part)
+			}
+			return more
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+	}
+	if s.o.Tail.given {
+		list = list[max(len(list)-s.o.Tail.n, 0):]
+	}
+	return list, nil
+}
+
+// found is an exchange that is to be printed.
+type found struct {
+	seq  uint64
+	part document.Part
+}
+
+// errEnough ends the reading of a capture of which enough was printed.
+var errEnough = errors.New("enough")
+
+// enough reports whether the first exchanges, if only they are asked for, were printed.
+func (s *showing) enough() bool { return s.o.Head.given && s.matched >= s.o.Head.n }
+
+// printRow prints an exchange, which is read if its format needs it.
+func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Part) (err error) {
+	one := &present.Shown{Row: row}
+	if s.reads() {
+		if one.X, err = s.src.Exchange(ctx, row.Seq); err != nil {
+			return err
+		}
+		if one.Facts, err = s.j.Facts(ctx, one.X, row); err != nil {
+			return err
+		}
+	}
+	return s.print(one, part)
+}
+
+func (s *showing) print(one *present.Shown, part document.Part) error {
+	if p, ok := s.p.(present.PartPrinter); ok {
+		if err := present.HasEvent(one.X, part); err != nil {
+			return err
+		}
+		p.Only(part)
+	}
+	return s.p.Print(one)
+}
+
+// each calls f with the wanted exchanges, all if none are named, and the part that is wanted of each.
+func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange, document.Part) error) error {
+	if len(wanted) == 0 {
+		wanted = []span{{from: 1, to: ^uint64(0)}}
+	}
+	for _, s := range wanted {
+		for x, err := range src.Exchanges(ctx, s.from) {
+			if err != nil {
+				return err
+			}
+			if x.Seq > s.to {
+				break
+			}
+			if err := f(x, s.part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+// Package record records the traffic between clients and agents. It puts together taps, a forward proxy, the recorder
+// behind them, redaction and a sink that keeps what is left, in the one order in which no secret gets into the sink, and
+// it ends them in the one order in which nothing that has passed is lost.
+//
+//	memory := capture.NewMemory(capture.Info{Name: "test"})
+//	r := record.New(memory, record.Options{Proxy: proxy.Options{Taps: taps}})
+//	err := r.Start()
+//	…
+//	err = r.Close(ctx) // memory has all that has passed
+//
+// The sink may be anything that takes steps: memory, a store, or what hands them on. Nothing is judged here: who wants
+// that follows the source behind the sink, as any other reader does. Traffic is neither changed, but for what
+// proxy.Options say, nor does it wait, unless RecorderOptions.IfFull says so.
+package record
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/background"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
+)
+
+// Options say what is recorded, and how. The zero value of each is that of its package.
+type Options struct {
+	Proxy    proxy.Options         // what is tapped; its Recorder is that of the recording
+	Recorder proxy.RecorderOptions // what may wait; its Sink is that of the recording, and it stops the recording
+
+	// Redact says how secrets are hidden. A recording that ends searches what waits for half a second; what is large
+	// is withheld after that.
+	Redact redact.Options
+
+	// Around returns a sink that is given all steps first, with their secrets, and hands them on to another. It may be
+	// nil.
+	Around func(capture.Sink) capture.Sink
+
+	// Urgency is shared by all that work on the recording and could give way to traffic. It may be nil.
+	Urgency *background.Urgency
+}
+
+// A Recording is taps, and what passes through them on its way to a sink. Its methods may be called by several
+// goroutines.
+type Recording struct {
+	options  proxy.Options
+	proxy    *proxy.Proxy // nil until Start
+	recorder *proxy.Recorder
+	first    capture.Sink // what the user gave
+	sink     capture.Sink // with redaction before it
+	passed   tally
+	failed   chan error
+
+	closing sync.Once
+	ending  ending
+	stop    context.CancelFunc
+	served  sync.WaitGroup
+}
+
+// New returns a recording into a sink, which it owns from then on. Nothing is recorded before Start.
+func New(sink capture.Sink, o Options) *Recording {
+	r := &Recording{options: o.Proxy, first: sink, failed: make(chan error, 1)}
+	r.passed.changed = make(chan struct{}, 1)
+	o.Redact.Urgency, o.Redact.OutOfTime = o.Urgency, r.ending.over
+	r.sink = redact.New(sink, o.Redact)
+	o.Recorder.Sink, o.Recorder.Urgency, o.Recorder.OnStop = counted{r.sink, &r.passed}, o.Urgency, r.Fail
+	if o.Around != nil {
+		o.Recorder.Sink = o.Around(o.Recorder.Sink)
+	}
+	r.recorder = proxy.NewRecorder(o.Recorder)
+	r.options.Recorder = r.recorder
+	return r
+}
+
+// Start opens taps and forward proxy. When it returns, all addresses accept connections. After an error the recording is
+// closed, and its sink too.
+func (r *Recording) Start() (err error) {
+	if r.proxy, err = proxy.New(r.options); err != nil {
+		return errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
+	return nil
+}
+
+// Taps returns the taps that are open, in the order in which they were asked for, and then those that opened by
+// themselves.
+func (r *Recording) Taps() []*proxy.Tap { return r.proxy.Taps() }
+
+// Forward returns the forward proxy; nil if there is none.
+func (r *Recording) Forward() *proxy.Forward { return r.proxy.Forward() }
+
+// Stats returns what has been recorded, and lost, until now; after Close all of it.
+func (r *Recording) Stats() proxy.Stats { return r.recorder.Stats() }
+
+// Waiting returns how many bytes wait to be recorded.
+func (r *Recording) Waiting() int64 {
+	waiting, _ := r.recorder.Waiting()
+	return waiting
+}
+
+// Behind returns how long what is recorded next has waited for it.
+func (r *Recording) Behind() time.Duration { return r.recorder.Behind() }
+
+// Fail says that the recording cannot go on. Only the first error counts until Failed has yielded it.
+func (r *Recording) Fail(err error) {
+	select {
+	case r.failed <- err:
+	default:
+	}
+}
+
+// Failed yields why the recording cannot go on, where that was to be its end.
+func (r *Recording) Failed() <-chan error { return r.failed }
+
+// Passed returns how many exchanges were opened in the record, and how many of them have ended.
+func (r *Recording) Passed() (opened, ended int64) {
+	return r.passed.opened.Load(), r.passed.ended.Load()
+}
+
+// Changed yields a value when Passed has changed since a value was read last.
+func (r *Recording) Changed() <-chan struct{} { return r.passed.changed }
+
+// grace is how long open exchanges get once enough have ended.
+const grace = 5 * time.Second
+
+// Wait returns when the recording is to end: the context is over, the time is up, enough exchanges have ended (0 is no
+// limit of either), or it has failed, which is an error.
+func (r *Recording) Wait(ctx context.Context, duration time.Duration, exchanges int64) error {
+	var timeUp, graceUp <-chan time.Time
+	if duration > 0 {
+		timeUp = time.After(duration)
+	}
+	for {
+		opened, ended := r.Passed()
+		if exchanges > 0 && ended >= exchanges {
+			if ended >= opened {
+				return nil
+			}
+			if graceUp == nil {
+				graceUp = time.After(grace)
+			}
+		}
+		select {
+		case <-r.Changed():
+		case <-graceUp:
+			return nil
+		case <-timeUp:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case err := <-r.failed:
+			return err
+		}
+	}
+}
+
+// CloseTaps closes the taps and the forward proxy. Exchanges that are open get the time of proxy.Options.Grace. What has
+// passed may still wait to be recorded.
+func (r *Recording) CloseTaps() {
+	r.closing.Do(func() {
+		if s, ok := r.first.(interface{ StopWaiting() }); ok { // first: traffic that waits for the sink goes on
+			s.StopWaiting()
+		}
+		r.stop()
+		r.served.Wait()
+		r.ending.begin()
+	})
+}
+
+// Close closes the taps, if they are not closed yet, waits until what has passed is recorded, at most until the context
+// ends, and closes the sink.
+func (r *Recording) Close(ctx context.Context) error {
+	r.CloseTaps()
+	return errors.Join(r.recorder.Close(ctx), r.sink.Close())
+}
+
+// endPatience is how long the end of a recording may take for work that can be left out.
+const endPatience = 500 * time.Millisecond
+
+// An ending knows whether a recording has been ending for so long that work is left out.
+type ending struct{ began atomic.Pointer[time.Time] }
+
+func (e *ending) begin() {
+	now := time.Now()
+	e.began.Store(&now)
+}
+
+func (e *ending) over() bool {
+	began := e.began.Load()
+	return began != nil && time.Since(*began) > endPatience
+}
+
+// A tally counts exchanges as they are recorded.
+type tally struct {
+	opened, ended atomic.Int64
+	changed       chan struct{}
+}
+
+// counted is a sink that counts what it was given.
+type counted struct {
+	capture.Sink
+	passed *tally
+}
+
+// Append implements capture.Sink.
+func (c counted) Append(steps ...capture.Step) error {
+	var opened, ended int64
+	for i := range steps {
+		switch steps[i].What.(type) {
+		case capture.Opened:
+			opened++
+		case capture.Closed:
+			ended++
+		}
+	}
+	if err := c.Sink.Append(steps...); err != nil {
+		return err
+	}
+	if opened+ended > 0 {
+		c.passed.opened.Add(opened)
+		c.passed.ended.Add(ended)
+		select {
+		case c.passed.changed <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
