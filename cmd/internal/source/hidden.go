@@ -26,25 +26,63 @@ type Indexed interface {
 // returns the exchange after the last card.
 func LearnCards(ctx context.Context, src Indexed, names *redact.Names, from uint64) (next uint64, err error) {
 	next = from
+	known := make(map[knownCard][]byte)
 	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
-		for seq, err := range src.Find(ctx, capture.Key{Kind: "operation", Value: op.String()}, from) {
-			if err != nil {
-				return from, err
-			}
-			x, err := src.Exchange(ctx, seq)
+		for x, err := range exchangesWith(ctx, src, capture.Key{Kind: "operation", Value: op.String()}, from) {
 			if err != nil {
 				return from, err
 			}
 			if x.State == capture.StateOpen {
 				continue // it is looked at again
 			}
-			if x.Response != nil {
-				names.Learn(x, reading.NewDescriber().Response(x, nil))
+			next = max(next, x.Seq+1)
+			if x.Response == nil {
+				continue
 			}
-			next = max(next, seq+1)
+			head := capture.ParseResponseHead(x.Response.Head)
+			card := knownCard{x.Agent, head.Status, head.Fields.Get("Content-Encoding")}
+			if body := known[card]; body == nil || !bytes.Equal(body, x.Response.Body.Data) {
+				names.Learn(x, reading.NewDescriber().Response(x, nil))
+				if len(known) >= mostKnownCards {
+					clear(known)
+				}
+				known[card] = x.Response.Body.Data
+			}
 		}
 	}
 	return next, nil
+}
+
+// mostKnownCards bounds how many texts of cards are held while cards are read.
+const mostKnownCards = 16
+
+// A knownCard stands for the last card of an agent. Its text, which clients fetch again and again, is read once.
+type knownCard struct {
+	agent  capture.Peer
+	status int
+	coding string
+}
+
+// exchangesWith yields the exchanges of a capture that have a key, from one on.
+func exchangesWith(
+	ctx context.Context, src Indexed, key capture.Key, from uint64,
+) iter.Seq2[*capture.Exchange, error] {
+	if reader, ok := src.(interface {
+		ExchangesWith(context.Context, capture.Key, uint64) iter.Seq2[*capture.Exchange, error]
+	}); ok {
+		return reader.ExchangesWith(ctx, key, from)
+	}
+	return func(yield func(*capture.Exchange, error) bool) {
+		for seq, err := range src.Find(ctx, key, from) {
+			var x *capture.Exchange
+			if err == nil {
+				x, err = src.Exchange(ctx, seq)
+			}
+			if !yield(x, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // LearnFrom learns the same from any capture, by reading it.

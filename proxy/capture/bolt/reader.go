@@ -224,6 +224,10 @@ func (r *Reader) locate(ctx context.Context, next uint64, limit int) (segments.P
 
 // Exchange implements capture.Source.
 func (r *Reader) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	return r.exchange(ctx, seq, &loader{access: r.access})
+}
+
+func (r *Reader) exchange(ctx context.Context, seq uint64, l *loader) (*capture.Exchange, error) {
 	at, err := r.locate(ctx, seq, 1)
 	if err != nil {
 		return nil, err
@@ -231,8 +235,24 @@ func (r *Reader) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, e
 	if seq == 0 || len(at.Found) == 0 || at.Found[0].Seq != seq {
 		return nil, fmt.Errorf("exchange %d of %d: %w", seq, at.Last, capture.ErrNotFound)
 	}
-	l := loader{access: r.access}
 	return l.exchange(ctx, at.Found[:1], at.Crashed)
+}
+
+// ExchangesWith yields the exchanges that have a key, from one on, as Find and Exchange would, but reads the blocks that
+// they share only once.
+func (r *Reader) ExchangesWith(ctx context.Context, key capture.Key, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		l := &loader{access: r.access}
+		for seq, err := range r.Find(ctx, key, from) {
+			var x *capture.Exchange
+			if err == nil {
+				x, err = r.exchange(ctx, seq, l)
+			}
+			if !yield(x, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // StepsOf implements capture.Source. It holds a few blocks at a time.

@@ -180,6 +180,23 @@ func TestFindReadsTheIndex(t *testing.T) {
 				if diff := cmp.Diff(c.want, got); diff != "" {
 					t.Errorf("%s: %.20q from %d: %s", name, c.key, c.from, diff)
 				}
+				r, ok := index.(*Reader)
+				if !ok {
+					continue
+				}
+				for x, err := range r.ExchangesWith(patient(t), c.key, c.from) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					one, err := r.Exchange(patient(t), got[0])
+					if diff := cmp.Diff(one, x); diff != "" || err != nil {
+						t.Errorf("%s: %.20q from %d: exchange %d: %v %s", name, c.key, c.from, got[0], err, diff)
+					}
+					got = got[1:]
+				}
+				if len(got) > 0 {
+					t.Errorf("%s: %.20q from %d: exchanges %v do not come", name, c.key, c.from, got)
+				}
 			}
 		}
 	}
