@@ -7,6 +7,3 @@ const oneIn = 1
 
 // orders is in how many orders TestOverlapsProveNothing has each transcript.
 const orders = 15
-
-// everyDivision says whether TestPartsSayWhatTheWholeSays has each transcript in each number of parts, or in one.
-const everyDivision = true
