@@ -266,7 +266,7 @@ func (s *Summary) OutcomeText() string {
 // Bounds of what a summary holds of one exchange.
 const (
 	maxSeen    = 64  // of each list
-	maxSeenAll = 400 // bytes of Text
+	maxSeenAll = 120 // bytes of Text: as much as a line has room for
 )
 
 // A gathering is the summary of an exchange while it passes.
