@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "67c096f3d0ff76c9"
+const code = "72d874b7b20018ff"

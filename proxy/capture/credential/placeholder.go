@@ -24,16 +24,17 @@ func IsPlaceholder(s string) bool { return s != "" && placeholderLen(s) == len(s
 
 // HasPlaceholder reports whether a text has a placeholder in it: then it is not the text that passed.
 func HasPlaceholder(text []byte) bool {
-	for {
-		i := bytes.Index(text, prefixBytes)
-		if i < 0 {
+	// The full stop at its end is much rarer in texts than the letters before it.
+	for last := 0; ; last++ {
+		n := bytes.IndexByte(text[last:], PlaceholderPrefix[len(PlaceholderPrefix)-1])
+		if n < 0 {
 			return false
 		}
-		text = text[i:]
-		if placeholderLen(string(text[:min(len(text), longest)])) > 0 {
+		last += n
+		if start := last + 1 - len(PlaceholderPrefix); start >= 0 && string(text[start:last+1]) == PlaceholderPrefix &&
+			placeholderLen(string(text[start:min(len(text), start+longest)])) > 0 {
 			return true
 		}
-		text = text[len(PlaceholderPrefix):]
 	}
 }
 
@@ -147,8 +148,6 @@ const (
 	shortest = len(PlaceholderPrefix) + PlaceholderDigits
 	longest  = shortest + len(".") + FingerprintDigits
 )
-
-var prefixBytes = []byte(PlaceholderPrefix)
 
 // placeholderLen returns how long the placeholder is with which a text begins; 0 if it begins with none.
 func placeholderLen(text string) int {
