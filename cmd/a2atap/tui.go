@@ -19,8 +19,9 @@ grows, and so is one to which a later recording appends. Without CAPTURE it open
 current directory.
 
 The last line of the screen lists keys; ? shows all of them, ctrl-p finds what can be done by a word, and : takes
-commands. The capture is not changed: marks and comments are kept beside it in CAPTURE.notes, and what is sent again
-from the inspector, after a question, in NAME-resent.a2atap.`,
+commands. What was recorded is never changed. A capture that nobody has judged yet is judged while you look at it,
+and the result is kept in it, or in CAPTURE.reading. Marks and comments are kept beside it in CAPTURE.notes, and what is
+sent again from the inspector, after a question, in NAME-resent.a2atap.`,
 		Example: `  a2atap tui c.a2atap
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
