@@ -22,7 +22,6 @@ const cachedChunks = 24
 type Reading struct {
 	shelf capture.Shelf
 	rules map[string]*analyzer.Rule
-	mask  func(*Row) // nil if there is nothing to hide
 
 	mu    sync.Mutex
 	head  Head
@@ -58,10 +57,6 @@ func Open(ctx context.Context, shelf capture.Shelf, rules []*analyzer.Rule) (*Re
 func HeadOf(ctx context.Context, shelf capture.Shelf) (Head, error) {
 	return (&Reading{shelf: shelf}).readHead(ctx)
 }
-
-// Mask has a function change each row before it is returned, which hides what must not be shown. It is called before the
-// first row is read.
-func (r *Reading) Mask(f func(*Row)) { r.mask = f }
 
 func (r *Reading) readHead(ctx context.Context) (Head, error) {
 	var head Head
@@ -213,7 +208,7 @@ func (r *Reading) each(ctx context.Context, number uint64, room *Row, f func(*Ro
 	if err != nil {
 		return err
 	}
-	if len(patches) > 0 || r.mask != nil {
+	if len(patches) > 0 {
 		rows, err := r.chunk(ctx, number)
 		for _, row := range rows {
 			f(row)
@@ -267,11 +262,6 @@ func (r *Reading) rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row
 			*row = *made
 		} else if made != nil && made.Seq == p.seq {
 			rows = append(rows, made)
-		}
-	}
-	if r.mask != nil {
-		for _, row := range rows {
-			r.mask(row)
 		}
 	}
 	if len(patches) > 0 {

@@ -1,7 +1,6 @@
 package inspector
 
 import (
-	"errors"
 	"io"
 	"path/filepath"
 	"testing"
@@ -9,15 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/kept"
-	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 )
 
@@ -96,51 +91,4 @@ func TestJudgedWhileInspected(t *testing.T) {
 		t.Error("it is judged anew")
 	}
 	end(src, j)
-}
-
-// Of a capture that is being recorded, what its recorder has judged is read, and what it goes on to write.
-func TestRecorderJudgesForTheInspector(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "c.a2atap")
-	store, err := bolt.Open(name, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	e := cli.Env{Out: io.Discard, Err: io.Discard}
-	look := func() (*judged.Capture, func()) {
-		src, err := (*source.Flags)(nil).Follow(e, name, source.Forever)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, making := inspected(t.Context(), e, name, src)
-		if making != nil {
-			t.Error("the inspector judges what is being recorded")
-		}
-		return j, func() {
-			if err := errors.Join(j.Close(), src.Close()); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	j, end := look()
-	if j != nil {
-		t.Error("there is a reading, and the recorder has written none")
-	}
-	end()
-	w := kept.NewWriter(rules.All, store.Keep)
-	w.Flush()
-	store.Flush()
-	j, end = look()
-	defer end()
-	if j == nil {
-		t.Fatal("the reading that the recorder makes is not read")
-	}
-	result := &analyzer.Result{Live: true}
-	if err := w.Finish(result, nil); err != nil {
-		t.Fatal(err)
-	}
-	store.Flush()
-	if grown, err := j.Refresh(t.Context()); !grown || err != nil {
-		t.Errorf("grown: %v, %v", grown, err)
-	}
 }

@@ -119,22 +119,6 @@ func (k *Keeper) Read(ctx context.Context) *Capture {
 	return nil
 }
 
-// Growing returns the reading that a recorder makes of a capture while it records, as far as it has come; nil if there is
-// none.
-func (k *Keeper) Growing(ctx context.Context) *Capture {
-	if k.store == nil || !k.Info.Live {
-		return nil
-	}
-	r, err := kept.Open(ctx, k.store, rules.All)
-	if err != nil || r.Head().Ended { // that is of an earlier recording
-		return nil
-	}
-	if hide := source.HideRow(k.src); hide != nil {
-		r.Mask(hide)
-	}
-	return &Capture{Reading: r, Source: k.src}
-}
-
 // open opens a reading, if it is that of the steps as they are.
 func (k *Keeper) open(ctx context.Context, shelf capture.Shelf, where string) *kept.Reading {
 	r, err := kept.Open(ctx, shelf, rules.All)

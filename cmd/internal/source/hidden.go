@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
@@ -268,25 +267,6 @@ func (h *hidden) hide(x *capture.Exchange) *capture.Exchange {
 
 // same reports whether a head is another one, and no copy of it.
 func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-
-// HideRow returns what hides in a row of a capture's reading what the capture hides in heads; nil where that is nothing.
-func HideRow(src capture.Source) func(*kept.Row) {
-	if h, is := src.(hiddenReader); is {
-		return h.hideRow
-	}
-	return nil
-}
-
-func (h *hidden) hideRow(row *kept.Row) {
-	line := []byte(row.Method + " " + row.Target + " HTTP/1.1\r\n\r\n")
-	hidden := h.names.RequestHead(h.key, capture.Peer{Name: row.Link.Agent, URL: row.AgentURL}, line)
-	if same(hidden, line) {
-		return
-	}
-	target := capture.ParseRequestHead(hidden)
-	row.Asked = strings.ReplaceAll(row.Asked, row.Target, target.Target)
-	row.Target = target.Target
-}
 
 // A hiddenReader is a hidden source that another recorder may append to.
 type hiddenReader struct{ *hidden }
