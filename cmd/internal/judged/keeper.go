@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
@@ -183,9 +184,14 @@ func (k *Keeper) WhileRead(ctx context.Context) (*Capture, <-chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	shelf := &capture.MemoryShelf{}
 	begun, ended := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
 		defer close(ended)
-		err := kept.JudgeWhileRead(ctx, rules.All, k.src, shelf.Put, k.Mark, func() { close(begun) })
+		defer begin()
+		// A rule that panics must not leave the terminal of the inspector as it is. The inspector then judges by itself,
+		// where a panic is told.
+		defer func() { recover() }() //nolint:errcheck // the reading is not whole, which says it
+		err := kept.JudgeWhileRead(ctx, rules.All, k.src, shelf.Put, k.Mark, begin)
 		if err == nil {
 			k.keep(ctx, shelf).Close() //nolint:errcheck // who reads it has the one in memory
 		}
