@@ -34,7 +34,7 @@ type Options struct {
 	Speed    float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait     time.Duration                // how long the agent may take to listen
 	Noise    *noise.Rules                 // what may differ; nil if nothing may
-	Accepted func(*analyzer.Finding) bool // says of new findings which are no differences; nil if all are
+	Accepted func(*analyzer.Finding) bool // says of new findings which are not differences; nil if all are
 	Late     time.Duration                // how much longer than recorded the agent may take; 0 is any time
 	Timeout  time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
 	Sink     capture.Sink                 // keeps the live traffic; nil for none. It is not closed
@@ -50,8 +50,8 @@ type Options struct {
 	further func(uint64, []compare.Difference) // is told of each exchange what else differs; nil if nobody asks
 
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
-	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
-	// then for each such request. It must be safe for concurrent use.
+	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent,
+	// and then for each such request. It must be safe for concurrent use.
 	Authorize Authorizer
 	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
 	AuthorizeAgent map[string]Authorizer
@@ -60,17 +60,17 @@ type Options struct {
 	OnMissing func(*Missing)
 
 	// Webhook says where notifications are received in the place of recorded webhooks: its Address, Public and
-	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address if
-	// Public is set, or Address is not on loopback; otherwise its notifications are left out.
+	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address
+	// if Public is set, or Address is not on loopback; otherwise its notifications are left out.
 	Webhook webhook.Options
 }
 
 // An Authorizer adds credentials to a request, as [client.Options].Authorize does.
 type Authorizer = func(context.Context, *client.Outgoing) error
 
-// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
-// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
-// If the live traffic could not be recorded, it returns the report and an error.
+// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be
+// read, holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the
+// report. If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
 		o.Profile = compare.Protocol

@@ -95,7 +95,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Who is ended in the middle of a block that is in parts leaves some of them; the next one sends the block as a whole.
+// Whoever is ended in the middle of a block that is in parts leaves some of them; the next one sends the block as a
+// whole.
 func TestEndInTheMiddleOfParts(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Start(t, smallMessages)

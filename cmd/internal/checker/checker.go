@@ -1,5 +1,6 @@
-// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes the
-// report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a baseline.
+// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes
+// the report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a
+// baseline.
 package checker
 
 import (
@@ -49,7 +50,7 @@ type checker struct {
 	rules ruleSelection
 	known *judged.Baseline
 	keys  []analyzer.EngineOption
-	page  *pageTraffic // nil if the report is no page
+	page  *pageTraffic // nil if the report is not a page
 	again bool         // what judging came to before is not read
 }
 

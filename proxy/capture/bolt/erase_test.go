@@ -98,7 +98,7 @@ func age(t *testing.T, path string, key []byte) {
 	}
 }
 
-// Who records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
+// Whoever records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
 // included. What was recorded stays as it is.
 func TestKeyInsideIsErased(t *testing.T) {
 	key := []byte("the key of a capture of format 1")
