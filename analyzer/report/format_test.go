@@ -178,7 +178,10 @@ func TestSARIFIsBounded(t *testing.T) {
 	if err := report.SARIF(&b, whole(r)); err != nil {
 		t.Fatal(err)
 	}
-	log := valid(t, b.Bytes())
+	log, err := sarif.FromBytes(b.Bytes()) // to validate thousands of results takes seconds, and those of few are
+	if err != nil {
+		t.Fatal(err)
+	}
 	failed := 0
 	for _, result := range log.Runs[0].Results {
 		if result.Level == "error" {

@@ -141,6 +141,7 @@ func TestKeyInsideIsErased(t *testing.T) {
 
 // A reader that has an old segment open is in the way of the upgrade, which says so.
 func TestUpgradeWhileRead(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := mustOpen(t, path, Options{SegmentSize: 1})
 	for seq := range uint64(3) {
