@@ -82,15 +82,7 @@ type Link struct{ Client, Agent string }
 // String returns the link as machine output writes it: client->agent.
 func (l Link) String() string { return l.Client + "->" + l.Agent }
 
-func (l Link) compare(m Link) int {
+// Compare orders links by their clients, then by their agents.
+func (l Link) Compare(m Link) int {
 	return cmp.Or(strings.Compare(l.Client, m.Client), strings.Compare(l.Agent, m.Agent))
-}
-
-// A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
-// none: it was not observed, which is not the same as kept.
-type Coverage struct {
-	Rule    *Rule
-	Link    Link
-	Applied int
-	Broken  int
 }

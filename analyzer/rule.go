@@ -121,6 +121,29 @@ func (r *Rule) Sections(in a2a.Dialects) []string {
 	return list
 }
 
+// Covered returns for each rule all rules that it covers, directly or through another one.
+func Covered(rules []*Rule) map[string][]string {
+	direct := make(map[string][]string)
+	for _, r := range rules {
+		if len(r.Covers) > 0 {
+			direct[r.ID] = r.Covers
+		}
+	}
+	all := make(map[string][]string, len(direct))
+	for from, covers := range direct {
+		reached := slices.Clone(covers)
+		for i := 0; i < len(reached); i++ {
+			for _, id := range direct[reached[i]] {
+				if !slices.Contains(reached, id) {
+					reached = append(reached, id)
+				}
+			}
+		}
+		all[from] = reached
+	}
+	return all
+}
+
 // Scope is what a rule reports once in: the first finding of each severity, so that none hides a worse one.
 type Scope uint8
 
