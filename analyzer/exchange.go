@@ -35,30 +35,33 @@ type Brief struct {
 // beside it.
 type Exchange struct {
 	Brief
-	Opened     uint64       // arrival number of its opening
-	Started    time.Time    // before any byte of it was passed on
-	Request    capture.Head // as the client sent it
-	Body       []byte       // the request's body, content coding taken off
-	Parsed     *a2a.Doc     // what Body was parsed to; nil if nobody has: see Doc
-	NoneMatch  string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
-	Call       a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
-	Endpoint   *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
-	Agent      string       // under which its tasks are kept; empty if it is not known which agent this is
-	Tenant     string       // the same
-	Response   capture.Head
-	Answered   bool    // the answer's head is there
-	Stream     *Stream // nil unless the answer is an event stream
-	Asked      bool    // the whole request was seen
-	Ended      bool    // the answer ended as its framing says
-	Cut        bool    // something of it was not recorded
-	Outcome    Outcome // of a call, as far as it is known
-	Gather     bool    // a tracker wants the answer's body, although it is no A2A
-	Sender     string  // of a notification: the agent that was given the address it came to; empty if that is not known
-	Unreleased bool    // the client asks for a version after 1.0
-	Diverted   string  // where the notifications of the webhook come that it configures: our own origin; "" if not
+	Opened         uint64       // arrival number of its opening
+	Started        time.Time    // before any byte of it was passed on
+	Request        capture.Head // as the client sent it
+	Body           []byte       // the request's body, content coding taken off
+	Parsed         *a2a.Doc     // what Body was parsed to; nil if nobody has: see Doc
+	NoneMatch      string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
+	Call           a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
+	Endpoint       *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
+	Agent          string       // under which its tasks are kept; empty if it is not known which agent this is
+	Tenant         string       // the same
+	Response       capture.Head
+	Answered       bool    // the answer's head is there
+	Stream         *Stream // nil unless the answer is an event stream
+	Asked          bool    // the whole request was seen
+	Ended          bool    // the answer ended as its framing says
+	Cut            bool    // something of it was not recorded
+	Outcome        Outcome // of a call, as far as it is known
+	Gather         bool    // a tracker wants the answer's body, although it is no A2A
+	Sender         string  // of a notification: the agent that was given the address it came to; empty if that is not known
+	Unreleased     bool    // the client asks for a version after 1.0
+	CallbackOrigin string  // our own, at which the notifications come of the webhook that it configures; empty if they do not
 
 	viewer digest.Digest // that Viewer returns; 0 until somebody asks
 	slots  []any         // of the trackers, nil as long as all are empty
+
+	taskNamed taskName // that taskKey is the key of: the one that TaskKey was asked for last
+	taskKey   TaskKey
 }
 
 // NewExchange begins an exchange, with the head of its request.

@@ -47,7 +47,7 @@ func OnLate(f func(seq uint64, fact capture.Fact)) Option {
 }
 
 // OnEvent returns an option that calls f with each event of a stream that holds something of A2A.
-func OnEvent(f func(summary.PassedEvent)) Option {
+func OnEvent(f func(summary.Event)) Option {
 	return func(e *Engine) { e.hooks.Event = f }
 }
 

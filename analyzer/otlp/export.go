@@ -75,7 +75,7 @@ func (p *past) found(f analyzer.Finding) {
 	p.findings[f.Place.Exchange] = append(p.findings[f.Place.Exchange], f)
 }
 
-func (p *past) event(v summary.PassedEvent) { p.task(p.tasks.Event(&v)) }
+func (p *past) event(v summary.Event) { p.task(p.tasks.Event(&v)) }
 
 func (p *past) ended(x summary.Summary) {
 	if x.Outcome.Failure != "" {

@@ -271,7 +271,7 @@ func trace(t *testing.T, src capture.Source) (spans []*tracepb.Span) {
 	tracer := otlp.NewTracer(s, src, time.Now, func(span otlp.Span) { spans = append(spans, span.Span) })
 	e := engine.New(rules.All,
 		engine.OnEnded(func(x summary.Summary) { tracer.Ended(&x) }),
-		engine.OnEvent(func(v summary.PassedEvent) { tracer.Event(&v) }))
+		engine.OnEvent(func(v summary.Event) { tracer.Event(&v) }))
 	found := func(findings []analyzer.Finding) {
 		for i := range findings {
 			tracer.Found(&findings[i])

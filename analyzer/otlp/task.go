@@ -51,7 +51,7 @@ func NewTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
 
 // Event takes an event of a stream. It returns what has come to its end, or is forgotten to make room; nil if nothing
 // is.
-func (t *Tasks) Event(v *summary.PassedEvent) *Task {
+func (t *Tasks) Event(v *summary.Event) *Task {
 	return t.saw(taskKey{v.Link.Agent, v.Task}, v.Seq, v.At, v.State)
 }
 

@@ -22,8 +22,8 @@ func answered(seq uint64, agent, task string, state a2a.State) *summary.Summary 
 	}
 }
 
-func streamed(seq uint64, agent, task string, state a2a.State) *summary.PassedEvent {
-	return &summary.PassedEvent{
+func streamed(seq uint64, agent, task string, state a2a.State) *summary.Event {
+	return &summary.Event{
 		Seq: seq, Link: analyzer.Link{Client: "c", Agent: agent}, At: begin.Add(time.Duration(seq) * time.Second),
 		Task: task, State: state,
 	}

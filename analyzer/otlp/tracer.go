@@ -50,7 +50,7 @@ func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func
 }
 
 // Event takes an event of a stream.
-func (t *Tracer) Event(v *summary.PassedEvent) { t.task(t.tasks.Event(v)) }
+func (t *Tracer) Event(v *summary.Event) { t.task(t.tasks.Event(v)) }
 
 // Ended takes an exchange that is over.
 func (t *Tracer) Ended(x *summary.Summary) {

@@ -323,8 +323,8 @@ func OneLine[T string | []byte](words T) string {
 	return string(line)
 }
 
-// A PassedEvent is an event of a stream, for those who show events as they pass.
-type PassedEvent struct {
+// An Event is an event of a stream in short, for those who show events as they pass.
+type Event struct {
 	Seq   uint64 // of the exchange
 	Link  analyzer.Link
 	K     int       // its number in the stream, from 1

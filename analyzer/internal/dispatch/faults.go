@@ -11,7 +11,7 @@ import (
 // maxFaulted bounds the exchanges with faults that are remembered.
 const maxFaulted = 10_000
 
-// A faults knows in which answers the recorder made faults because it was told to.
+// faults knows in which answers the recorder made faults because it was told to.
 type faults struct {
 	exchanges *recent.Map[uint64, struct{}] // by number; nil without any
 	agents    map[string]bool               // by name, of whose answers some are not known for that

@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A foreign knows what is kept of exchanges by the programs that wrote those which are not ours.
+// foreign knows what other programs kept of the exchanges that they wrote.
 type foreign struct {
 	kept   analyzer.Kept
 	looked bool // through the whole capture

@@ -29,10 +29,10 @@ type observer struct {
 	partOf     *openExchange        // that the object belongs to
 }
 
-// Hooks are who is told of what passes, and who is asked. Each may be nil.
+// Hooks are functions that are told what passes, or are asked what is known. Each may be nil.
 type Hooks struct {
 	Ended []func(summary.Summary)                 // of each exchange that is over, or open at the end
-	Event func(summary.PassedEvent)               // of each event that holds something of A2A
+	Event func(summary.Event)                     // of each event that holds something of A2A
 	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that is over
 	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
 	Kept  func() analyzer.Kept                    // by other programs, in the whole capture
@@ -229,7 +229,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 		return
 	}
 	in.answered(o)
-	ob.passed(x, o, in)
+	ob.tellEvent(x, o, in)
 	switch own := o.Answer.Payload.Dialects; {
 	case x.Stream.Events == 0 && !x.Stream.Gap:
 		ob.outcome(in, o, analyzer.OutcomeSeen)
@@ -393,12 +393,12 @@ func (ob *observer) callEnded(in *openExchange, s capture.Step, end *analyzer.St
 	ob.observe(in, o)
 }
 
-// passed tells of an event.
-func (ob *observer) passed(x *analyzer.Exchange, o *analyzer.Observation, in *openExchange) {
+// tellEvent tells of an event.
+func (ob *observer) tellEvent(x *analyzer.Exchange, o *analyzer.Observation, in *openExchange) {
 	if ob.hooks.Event == nil || o.Answer == nil {
 		return
 	}
-	p := summary.PassedEvent{Seq: x.Seq, Link: x.Link, K: o.Event.K, At: o.At, Kind: o.Answer.Payload.Kind}
+	p := summary.Event{Seq: x.Seq, Link: x.Link, K: o.Event.K, At: o.At, Kind: o.Answer.Payload.Kind}
 	switch v := o.Answer.Payload.Value; p.Kind {
 	case a2a.TaskPayload:
 		t := a2a.Task{Value: v}

@@ -144,7 +144,7 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 			case w.Place == "request.header[If-None-Match]":
 				in.X.NoneMatch = w.Now
 			case strings.HasPrefix(w.Place, "request.body#"):
-				in.X.Diverted = address.Origin(w.Now)
+				in.X.CallbackOrigin = address.Origin(w.Now)
 			}
 		}
 		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {

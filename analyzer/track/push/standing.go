@@ -36,11 +36,11 @@ func (m *Memory) tellStanding() {
 			continue
 		}
 		for _, c := range known.List {
-			if c.diverted == "" {
+			if c.callbackOrigin == "" {
 				continue
 			}
 			all = append(all, Standing{
-				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.diverted,
+				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.callbackOrigin,
 				Dialects: c.Exchange.Dialects, exchange: c.Exchange.Seq,
 			})
 		}

@@ -74,7 +74,7 @@ func shortened(ctx context.Context, src capture.Source, seq uint64) (*capture.Ex
 }
 
 // Event prints an event of a stream.
-func (p *Recorded) Event(v summary.PassedEvent) {
+func (p *Recorded) Event(v summary.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.JSON {
@@ -181,7 +181,7 @@ func taskWords(task string, s a2a.State) []piece {
 	return words
 }
 
-func passedEventLine(v *summary.PassedEvent) []piece {
+func passedEventLine(v *summary.Event) []piece {
 	line := append(beginning(v.Seq, v.At, v.Link), piece{fmt.Sprintf("event %d: %s", v.K, v.Kind), inkPlain})
 	for _, words := range [][]piece{taskWords(v.Task, v.State), {{v.Err, inkBad}}} {
 		if len(words) > 0 && words[0].Text != "" {

@@ -119,7 +119,7 @@ func (r *Recording) engineOptions(o *Options) []engine.Option {
 		}))
 	}
 	if o.Events || r.spans != nil {
-		options = append(options, engine.OnEvent(func(v summary.PassedEvent) {
+		options = append(options, engine.OnEvent(func(v summary.Event) {
 			if o.Events {
 				r.listener.Event(v)
 			}

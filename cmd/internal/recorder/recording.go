@@ -67,7 +67,7 @@ type Listener interface {
 	Tell(text string)                         // what the user may do without: judging is behind, spans were sent
 	Finding(analyzer.Finding)                 // as they occur
 	Exchange(capture.Source, summary.Summary) // each, when it has ended and is judged, if that is wanted
-	Event(summary.PassedEvent)                // each of a stream, the same
+	Event(summary.Event)                      // each of a stream, the same
 	Standing([]push.Standing)                 // the push notification configs that point at the recorder when it ends
 	Ship(shipment.Event)                      // what becomes of shipping
 }
@@ -80,7 +80,7 @@ func (Silent) Notice(string)                            {}
 func (Silent) Tell(string)                              {}
 func (Silent) Finding(analyzer.Finding)                 {}
 func (Silent) Exchange(capture.Source, summary.Summary) {}
-func (Silent) Event(summary.PassedEvent)                {}
+func (Silent) Event(summary.Event)                      {}
 func (Silent) Standing([]push.Standing)                 {}
 func (Silent) Ship(shipment.Event)                      {}
 

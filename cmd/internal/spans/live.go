@@ -141,7 +141,7 @@ func (s *Live) Ended(x *summary.Summary) {
 }
 
 // Event is told of each event of a stream.
-func (s *Live) Event(v *summary.PassedEvent) {
+func (s *Live) Event(v *summary.Event) {
 	s.guarded(func() error { s.tracer.Event(v); return nil })
 }
 
