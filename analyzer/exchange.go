@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,8 @@ type Exchange struct {
 	Body           []byte       // the request's body, content coding taken off
 	Parsed         *a2a.Doc     // what Body was parsed to; nil if nobody has: see Doc
 	NoneMatch      string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
-	Call           a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
-	Endpoint       *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
+	Call           a2a.Call     // what the request asks; Operation is NoOperation if it is not an A2A call
+	Endpoint       *Endpoint    // the URL and binding that it was sent to; nil if it is not an A2A call
 	Agent          string       // under which its tasks are kept; empty if it is not known which agent this is
 	Tenant         string       // the same
 	Response       capture.Head
@@ -52,10 +53,10 @@ type Exchange struct {
 	Ended          bool    // the answer ended as its framing says
 	Cut            bool    // something of it was not recorded
 	Outcome        Outcome // of a call, as far as it is known
-	Gather         bool    // a tracker wants the answer's body, although it is no A2A
+	Gather         bool    // a tracker wants the answer's body, although it is not A2A
 	Sender         string  // of a notification: the agent that was given the address it came to; empty if that is not known
 	Unreleased     bool    // the client asks for a version after 1.0
-	CallbackOrigin string  // our own, at which the notifications come of the webhook that it configures; empty if they do not
+	CallbackOrigin string  // our own, at which the notifications of its webhook come; empty if they do not
 
 	viewer digest.Digest // that Viewer returns; 0 until somebody asks
 	slots  []any         // of the trackers, nil as long as all are empty
@@ -190,6 +191,59 @@ func (x *Exchange) Interface() string {
 		return address.Of(x.InterfaceURL())
 	}
 	return x.Address
+}
+
+// Principal returns who the request speaks for.
+func (x *Brief) Principal() Principal { return x.principal }
+
+// Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
+func (x *Brief) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
+
+// KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
+func (x *Brief) KnownPrincipal() Principal {
+	if !x.CredentialsKept() {
+		return 0
+	}
+	return x.Principal()
+}
+
+// Caller returns a number for the client of a request and for whom it comes. It holds within this process only.
+func (x *Brief) Caller() uint64 {
+	return uint64(x.KnownPrincipal()) ^ hashOf(x.Link.Client)
+}
+
+// SamePrincipal reports whether two exchanges come from the same client with the same credentials, and go to the same
+// agent.
+func (x *Brief) SamePrincipal(y *Brief) bool {
+	return x.Link == y.Link && x.Principal() == y.Principal()
+}
+
+// A TaskKey identifies a task: ids are unique for an agent and a tenant. It is a digest of the three, under seeds that
+// nobody outside the process can know: maps of ten thousand tasks hold no texts by it, and nothing for the garbage
+// collector to follow. Keys of two processes do not compare.
+type TaskKey [2]uint64
+
+// taskSeeds are those of the two halves of each TaskKey.
+var taskSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// TaskKeyOf returns the key of an agent's task. The tenant is empty where there is none.
+func TaskKeyOf(agent, tenant, id string) (k TaskKey) {
+	named := taskName{agent, tenant, id}
+	for i, seed := range taskSeeds {
+		k[i] = maphash.Comparable(seed, named)
+	}
+	return k
+}
+
+// A taskName is what a TaskKey is a digest of.
+type taskName struct{ agent, tenant, id string }
+
+// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
+func (x *Exchange) TaskKey(id string) TaskKey {
+	if named := (taskName{x.Agent, x.Tenant, id}); named != x.taskNamed || x.taskKey == (TaskKey{}) {
+		x.taskNamed, x.taskKey = named, TaskKeyOf(x.Agent, x.Tenant, id)
+	}
+	return x.taskKey
 }
 
 // An Endpoint is a URL and binding of an agent, and what is known of the dialects there.

@@ -29,10 +29,10 @@ type Finding struct {
 	Message    string       // one sentence: seen, then expected
 	Also       []string     // covered rules that broke at the same place
 	Weight     *Rule        // the covered rule that gives it its severity, where that is worse than its own; or nil
-	Capture    string       // name of the capture, filled by whoever knows it
+	Capture    string       // name of the capture, filled by those who know it
 	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
-	Workflow   Workflow     // to which its exchange belongs, filled by whoever knows it
+	Workflow   Workflow     // to which its exchange belongs, filled by those who know it
 }
 
 // A Workflow is what followed from one request of a user, as far as it is known.

@@ -13,7 +13,7 @@ type Kinds uint64
 // The kinds of observations.
 const (
 	RequestSeen Kinds = 1 << iota // a whole request was decoded
-	AnswerSeen                    // a whole answer that is no event stream was decoded
+	AnswerSeen                    // a whole answer that is not an event stream was decoded
 	EventSeen                     // one event of a stream was decoded
 	StreamEnded                   // an event stream is over, or the capture ended before it
 	CardSeen                      // an agent card came with an answer
@@ -48,12 +48,12 @@ const (
 	FrameSeen      // the rest: params, configuration, wrapper, list of an answer, file of a part
 
 	// For trackers alone.
-	RequestDecoded // a request that is no call by itself, before anything else is known of it
+	RequestDecoded // a request that is not a call by itself, before anything else is known of it
 	RequestRead    // a whole request, before any of it is observed
 	RequestDone    // a request, after everything in it was observed
 	AnswerDone     // an answer or an event, the same
 	WebhookDone    // a notification, the same
-	BodySeen       // the body of an answer that is no A2A, which a tracker has asked for: see Exchange.Gather
+	BodySeen       // the body of an answer that is not A2A, which a tracker has asked for: see Exchange.Gather
 	ExchangeDone   // nothing more comes of an exchange
 	CaptureDone    // the capture is over; Observation.Exchange is nil
 

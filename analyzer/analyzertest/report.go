@@ -93,7 +93,7 @@ func (r *Recording) incomplete(t testing.TB, result *judgment.Result) {
 	}
 }
 
-// first says what became of the first exchange, for who wonders why it is no A2A.
+// first says what became of the first exchange, for those who wonder why it is not A2A.
 func (r *Recording) first() string {
 	for x, err := range r.memory.Exchanges(context.Background(), 1) {
 		if err != nil {

@@ -51,7 +51,7 @@ func (r rolling) add(p []byte) rolling {
 	return rolling(crc32.Update(uint32(r>>32), castagnoli, p))<<32 | rolling(crc32.Update(uint32(r), crc32.IEEETable, p))
 }
 
-// jsonString adds what a JSON string says, whatever its escapes; nothing if the value is no string.
+// jsonString adds what a JSON string says, whatever its escapes; nothing if the value is not a string.
 func (r rolling) jsonString(v a2a.Value) rolling {
 	if v.Kind() != a2a.String {
 		return r

@@ -2,7 +2,7 @@
 //
 //	result, err := engine.Run(ctx, rules.All, source, nil)
 //
-// judges what is in a capture, and Follow one that is being recorded. Whoever has the steps in hand makes an Engine.
+// judges what is in a capture, and Follow one that is being recorded. With the steps in hand, make an Engine.
 //
 // # What an engine promises
 //
@@ -72,7 +72,7 @@ func (e *Engine) Step(s capture.Step) []analyzer.Finding {
 }
 
 // End says that no step will come. Live is true if that is only for now, since the recording goes on: then what is open
-// is no finding.
+// is not a finding.
 func (e *Engine) End(live bool) []analyzer.Finding {
 	defer e.watch.begin()()
 	if live {

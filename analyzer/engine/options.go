@@ -16,8 +16,8 @@ func Give(to *analyzer.Tracker, value any) Option {
 	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
 }
 
-// With returns an option that makes the state of a tracker although perhaps no rule needs it, for whoever wants what it
-// tells and no findings.
+// With returns an option that makes the state of a tracker although perhaps no rule needs it, for those who want what
+// it tells and no findings.
 func With(t *analyzer.Tracker) Option {
 	return func(e *Engine) { e.asked = append(e.asked, t) }
 }

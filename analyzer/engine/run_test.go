@@ -90,7 +90,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// Follow ends with its context, and what is open then is no finding.
+// Follow ends with its context, and what is open then is not a finding.
 func TestFollowEndsWithItsContext(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{})
 	c := &enginetest.Conversation{T: t}

@@ -42,7 +42,7 @@ const (
 )
 
 // Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public
-// cards and notifications are no calls.
+// cards and notifications are not calls.
 type Calls struct {
 	Link      analyzer.Link
 	Made      int            // those that are open, or of which the record does not show how they came out, included

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "deee013458d33e81"
+const code = "87491bb2cffed2f7"

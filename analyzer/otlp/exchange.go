@@ -222,7 +222,7 @@ func (e *exchangeSpan) errorType() string {
 	return ""
 }
 
-// refused reports whether the answer to what is no call says that it failed. As for any server, that somebody asks for
+// refused reports whether the answer to what is not a call says that it failed. As for any server, that somebody asks for
 // what is not there is no error; that there is no card is one.
 func (e *exchangeSpan) refused() bool {
 	call := &e.reading.Call

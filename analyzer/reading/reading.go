@@ -215,7 +215,7 @@ func (r *Reading) note(list *[]string, value string) {
 }
 
 // Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
-// or that its body cannot be read; "" if it is no call.
+// or that its body cannot be read; "" if it is not a call.
 func (r *Reading) Asked() string { return summary.CallWords(&r.Call) }
 
 // State returns the last state that the exchange shows, or "".

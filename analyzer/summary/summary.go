@@ -21,7 +21,7 @@ import (
 // A Summary is what one exchange says about itself, for everything that lists, filters, counts or draws exchanges. The
 // engine makes it while it judges; who wants words prints Words, so that all say the same.
 //
-// Texts are as they were on the wire, clipped where that is said: whoever prints them makes them safe. Words does.
+// Texts are as they were on the wire, clipped where that is said: those who print them make them safe. Words does.
 type Summary struct {
 	Seq      uint64
 	ID       uuid.UUID
@@ -65,7 +65,7 @@ type Summary struct {
 	Call    bool // it counts as a call
 	Outcome analyzer.Outcome
 	Fault   *capture.Fault // that ended it; nil if it ended as HTTP says
-	// what fault the recorder made in it because it was told to, such as "reset": it is no call then; empty for none
+	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
 	FaultMade string
 	Unseen    bool   // what followed was not observed: another protocol, or a tunnel
 	Push      bool   // a notification, or a call that configures them
@@ -175,7 +175,7 @@ func (s *Summary) Failed() bool {
 	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != ""
 }
 
-// A Look says what a word of an outcome is about, for whoever has colours.
+// A Look says what a word of an outcome is about, for those who have colours.
 type Look uint8
 
 // The looks of words.

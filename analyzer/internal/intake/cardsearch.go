@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// search looks for a card in what answers a request that is no call. It returns true if the step is to be taken as one
-// of the fetch of a card from now on.
+// search looks for a card in what answers a request that is not a call. It returns true if the step is to be taken as
+// one of the fetch of a card from now on.
 func (r *Reader) search(in *openExchange, s capture.Step) bool {
 	x := in.X
 	switch what := s.What.(type) {

@@ -23,7 +23,7 @@ type openExchange struct {
 	lastK    int            // number of the last event of the stream
 	task     string         // seen last in it
 	gathered gathering      // what is shown of it
-	seeking  bool           // it is no call, and its answer may be a card
+	seeking  bool           // it is not a call, and its answer may be a card
 	found    *capture.Head  // of an answer that may be one; nil if none has come
 	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
 	made     faultMade      // by the recorder, because it was told to
