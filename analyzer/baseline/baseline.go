@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -232,7 +233,7 @@ func (b *Baseline) Expired() []Entry {
 
 // Stale returns the entries that stood for nothing although their rule was observed on their agent, or a test of theirs
 // has passed: what they accept has been mended, or its place has changed.
-func (b *Baseline) Stale(coverage []analyzer.Coverage, passed []Test) []Entry {
+func (b *Baseline) Stale(coverage []judgment.Coverage, passed []Test) []Entry {
 	var stale []Entry
 	for _, e := range b.Known {
 		if e.seen == 0 && (observed(coverage, &e) || slices.ContainsFunc(passed, e.is)) {
@@ -242,8 +243,8 @@ func (b *Baseline) Stale(coverage []analyzer.Coverage, passed []Test) []Entry {
 	return stale
 }
 
-func observed(coverage []analyzer.Coverage, e *Entry) bool {
-	return slices.ContainsFunc(coverage, func(c analyzer.Coverage) bool {
+func observed(coverage []judgment.Coverage, e *Entry) bool {
+	return slices.ContainsFunc(coverage, func(c judgment.Coverage) bool {
 		return c.Rule.ID == e.Rule && c.Link.Agent == e.Agent && c.Applied > 0
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 )
 
@@ -23,7 +23,7 @@ const streamEvents = 40_000
 // tables is full, what comes later takes the place of what was there.
 func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	const full, more, enough, slack = 52_000, 8_000, 256 << 20, 1 << 20
-	e := analyzer.NewEngine(rules.All)
+	e := engine.New(rules.All)
 	judgeMany(e, 0, full)
 	before := heap()
 	judgeMany(e, full, full+more)

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/baseline"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 )
 
@@ -82,7 +83,7 @@ func (b *Baseline) KnowsFailure(t baseline.Test, message string) (reason string,
 }
 
 // Apply removes known findings from the result, and counts them.
-func (b *Baseline) Apply(r *analyzer.Result) {
+func (b *Baseline) Apply(r *judgment.Result) {
 	before := len(r.Findings)
 	r.Keep(func(f *analyzer.Finding) bool { return !b.Knows(f) })
 	r.Baselined += before - len(r.Findings)
@@ -90,7 +91,7 @@ func (b *Baseline) Apply(r *analyzer.Result) {
 
 // Finish writes the baseline with --update-baseline, else it names the entries that have expired, or are of no use any
 // more as what was observed and the tests that passed show.
-func (b *Baseline) Finish(e cli.Env, coverage []analyzer.Coverage, passed []baseline.Test) error {
+func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, passed []baseline.Test) error {
 	if b.base == nil {
 		return nil
 	}
