@@ -33,7 +33,6 @@ var stillOver = []string{
 	"replay/compare.Comparison",
 	"replay/refagent.Agent",
 	"tui/detail.Panel",
-	"tui/list.Panel",
 }
 
 func TestRoomsAreSmall(t *testing.T) {
