@@ -32,7 +32,6 @@ var stillOver = []string{
 	"proxy/fleet.mirror",
 	"replay/compare.Comparison",
 	"replay/refagent.Agent",
-	"tui/detail.Panel",
 }
 
 func TestRoomsAreSmall(t *testing.T) {
