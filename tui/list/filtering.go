@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -41,7 +42,7 @@ func newFiltering(s *panel.Shared, expr string, f *filter.Filter) *filtering {
 }
 
 // judging reports whether the filter asks for findings.
-func (s *filtering) judging() bool { return s.filter.Asks("rule", "severity", "side") }
+func (s *filtering) judging() bool { return s.filter.Asks(kept.FindingKeys...) }
 
 // done reports whether all exchanges have been tested.
 func (s *filtering) done() bool { return s.err != nil || s.bound <= 1 }
@@ -225,6 +226,10 @@ func (s *filtering) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 			return nil, false
 		}
 		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
+		if msg.Decided {
+			s.insert(msg.Pool)
+			s.bound = 1
+		}
 		s.linked = msg.Linked
 		relink = s.relink(0)
 	case load.Scanned:
