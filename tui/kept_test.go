@@ -213,10 +213,10 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 		{"not path:/rooms", 0},
 		{"workflow:7", 1},
 	} {
-		u.run(u.m.list.Apply(c.filter))
+		u.run(u.m.list.Filter.Apply(c.filter))
 		u.until(c.filter, func() bool { return u.m.list.Idle() && len(u.matches()) == c.matches })
 	}
-	u.run(u.m.list.Apply(""))
+	u.run(u.m.list.Filter.Apply(""))
 	for range 2 { // by workflow
 		u.strike("u")
 	}
@@ -348,7 +348,7 @@ func TestReadingGrows(t *testing.T) {
 		r.judge()
 		u.pass(2 * time.Second)
 		tuitest.Record(t, r.m, []capture.Step{tuitest.Status(3, 1, "t-3", "TASK_STATE_WORKING")})
-		u.run(u.m.list.Apply("is:open"))
+		u.run(u.m.list.Filter.Apply("is:open"))
 		u.pass(2 * time.Second)
 		u.sees("1 of 3 exchanges")
 		u.sees("t-3 working, 1 event, open")

@@ -43,6 +43,7 @@ type Writer struct {
 	findings *findingChunk       // the newest ones
 	replaced []capture.Entry     // not written yet
 	revised  []provisional
+	kinds    kinds
 	cards    map[string]uint64 // what stands for the card, by where it came from
 	spare    []*Row            // of chunks that were let go
 	encoder  *encoder
@@ -75,7 +76,7 @@ func NewWriter(rules []*analyzer.Rule, put func(...capture.Entry) error) *Writer
 	return &Writer{
 		put: put, head: Head{Digest: Digest(rules)}, chunks: make(map[uint64]*rowChunk), gone: make(map[uint64]bool),
 		patches: make(map[uint64][]*patch), findings: &findingChunk{},
-		cards: make(map[string]uint64), encoder: newEncoder(), flushed: time.Now(),
+		kinds: make(kinds), cards: make(map[string]uint64), encoder: newEncoder(), flushed: time.Now(),
 	}
 }
 
@@ -233,14 +234,20 @@ func (w *Writer) Found(f analyzer.Finding) {
 	} else {
 		w.replace(number, &f)
 	}
-	short := Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: f.Side}
+	short := shortOf(number, &f)
 	if seq := f.Place.Exchange; seq != 0 {
+		w.kinds.of(&short).made.add(seq)
 		if r := w.row(seq); r != nil {
 			r.Found = append(r.Found, short)
 		} else {
 			w.patch(seq, &patch{found: []Found{short}})
 		}
 	}
+}
+
+// shortOf says in short what a finding is.
+func shortOf(number uint64, f *analyzer.Finding) Found {
+	return Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: f.Side}
 }
 
 // revise takes the findings away that one replaces, and returns the place of the first of them.
@@ -259,10 +266,12 @@ func (w *Writer) revise(f *analyzer.Finding) uint64 {
 			}
 		}
 		w.replace(g.number, nil)
-		if r := w.row(g.finding.Place.Exchange); r != nil {
+		short, seq := shortOf(g.number, &g.finding), g.finding.Place.Exchange
+		w.kinds.of(&short).dropped.add(seq)
+		if r := w.row(seq); r != nil {
 			r.drop(g.number)
 		} else {
-			w.patch(g.finding.Place.Exchange, &patch{dropped: []uint64{g.number}})
+			w.patch(seq, &patch{dropped: []uint64{g.number}})
 		}
 	}
 	w.revised = left
@@ -449,6 +458,10 @@ func (w *Writer) write(entries []capture.Entry) {
 func (w *Writer) Finish(r *judgment.Result, mark []byte) error {
 	w.write(w.pending())
 	w.head.Mark, w.head.Ended = mark, !r.Live
-	w.write([]capture.Entry{resultEntry(r), w.headEntry()})
+	var entries []capture.Entry
+	if w.head.Ended {
+		entries, w.head.Kinds = w.kinds.entries(w.encoder), uint64(len(w.kinds))
+	}
+	w.write(append(entries, resultEntry(r), w.headEntry()))
 	return w.err
 }

@@ -31,8 +31,6 @@ var stillOver = []string{
 	"proxy/fleet.mirror",
 	"replay/compare.Comparison",
 	"replay/refagent.Agent",
-	"tui/detail.Panel",
-	"tui/list.Panel",
 }
 
 func TestRoomsAreSmall(t *testing.T) {

@@ -17,9 +17,12 @@ import (
 	"a2atap/tui/text"
 )
 
+// maxRows bounds the rows that are kept.
+const maxRows = 10_000
+
 // eventRows are the rows of events that were read, those that are seen and some that were.
 type eventRows struct {
-	panel  *Panel
+	in     *content
 	known  map[int]eventRow // by index of the event
 	ticket uint64           // of those that are being read; 0 if none are
 }
@@ -59,86 +62,67 @@ func readRows(ctx context.Context, l *load.Loader, ticket, seq uint64, s load.St
 	}
 }
 
-// Spot returns the spot under the cursor.
-func (d *Panel) spot() spot { return d.layout().spotAt(d.Window.Cursor) }
-
-// EventAtCursor returns the index of the event whose row or content the cursor is on, or -1.
-func (d *Panel) EventAtCursor() int {
-	if s := d.spot(); d.Ready && s.zone == zoneEvents && s.index < d.Events.Length() {
-		return s.index
+// read returns the command that reads the visible rows of events.
+func (r *eventRows) read() tea.Cmd {
+	if r.ticket != 0 || !r.in.Ready || r.in.Events.Length() == 0 {
+		return nil
 	}
-	return -1
+	first, last := -1, -1
+	for n := r.in.Window.Top; n < r.in.Window.Bottom(); n++ {
+		s := r.in.spotAt(n)
+		if s.zone != zoneEvents {
+			continue
+		}
+		if _, there := r.known[s.index]; there || s.index >= r.in.Events.Length() {
+			continue
+		}
+		if first < 0 {
+			first = s.index
+		}
+		last = s.index
+	}
+	if first < 0 {
+		return nil
+	}
+	if len(r.known) > maxRows {
+		clear(r.known)
+	}
+	r.ticket = r.in.shared.Ticket()
+	return readRows(r.in.ctx, r.in.shared.Load, r.ticket, r.in.Seq, r.in.Excerpt.Events, *r.in.call(), first, last)
 }
 
-func (d *Panel) Title() string { return strconv.FormatUint(d.Seq, 10) }
-
-func (d *Panel) Status() string {
-	if d.Exchange == nil {
-		return ""
+// take takes rows that were read.
+func (r *eventRows) take(msg rowsRead) tea.Cmd {
+	if msg.ticket != r.ticket {
+		return nil
 	}
-	found := d.search.words(d)
-	if found != "" && d.width < 100 { // there is no room for all
-		return found
+	r.ticket = 0
+	for i, row := range msg.rows {
+		r.known[msg.first+i] = row
 	}
-	words := d.Exchange.Client.Name + " → " + d.Exchange.Agent.Name + ", "
-	if res := d.Exchange.Response; res != nil && res.Stream {
-		words += text.Plural(d.Excerpt.Events.Count(), "event") + ", "
-		if d.More {
-			words += fmt.Sprintf("loading %d %%, ", d.percent())
-		}
+	if msg.err != nil {
+		r.in.Err = msg.err
+		return nil
 	}
-	words += d.mode.String()
-	if found != "" {
-		words += ", " + found
-	}
-	return words
-}
-
-func (d *Panel) View() []style.Line {
-	switch {
-	case d.Err != nil:
-		return []style.Line{style.Text(style.Error, "! "+d.Err.Error())}
-	case !d.Ready:
-		return []style.Line{style.Text(style.Dim, "  loading …")}
-	}
-	var lines []style.Line
-	for n := d.Window.Top; n < d.Window.Bottom(); n++ {
-		s := d.layout().spotAt(n)
-		row := style.Text(style.Normal, " ")
-		if n == d.Window.Cursor {
-			row = style.Text(style.Strong, ">")
-		}
-		if l := d.layout().lineAt(s); l != nil {
-			if s.zone == zoneEvents {
-				row = row.Add(style.Dim, text.Pad("│", document.EventIndent))
-			}
-			row = row.Join(l.Highlighted(d.search.numberIn(s)))
-		} else if s.zone == zoneEvents && s.index < d.Events.Length() {
-			row = row.Join(d.rows.draw(s.index))
-		}
-		row.Selected = n == d.Window.Cursor
-		lines = append(lines, row)
-	}
-	return lines
+	return r.read()
 }
 
 // draw draws the row of an event: its number, its time, the pause before it, its size, a bar for the pause, and its
 // summary.
 func (r *eventRows) draw(i int) style.Line {
-	d := r.panel
 	number := "·"
-	if k := d.Excerpt.Events.Number(i); k > 0 {
+	if k := r.in.Excerpt.Events.Number(i); k > 0 {
 		number += strconv.Itoa(k)
 	}
 	sign, look := "▸", style.Dim
-	if _, open := d.doc.Open[i]; open {
+	if _, open := r.in.doc.Open[i]; open {
 		sign = "▾"
 	}
-	if len(d.doc.Marks[i]) > 0 {
-		mark := d.doc.Marks[i][0].Spans[0]
+	if len(r.in.doc.Marks[i]) > 0 {
+		mark := r.in.doc.Marks[i][0].Spans[0]
 		sign, look = string([]rune(mark.Text)[:1]), mark.Style
 	}
-	row := style.Text(look, sign+" ").Add(style.Strong, text.Pad(number, max(len(strconv.Itoa(d.Events.Length())), 4)+2))
+	row := style.Text(look, sign+" ").Add(style.Strong, text.Pad(number, max(len(strconv.Itoa(r.in.Events.Length())), 4)+2))
 	e, there := r.known[i]
 	if !there {
 		return row.Add(style.Dim, "…")
@@ -151,14 +135,14 @@ func (r *eventRows) draw(i int) style.Line {
 		words = "cut: " + words
 	}
 	if i == 0 {
-		e.before = d.Exchange.Response.At
+		e.before = r.in.Exchange.Response.At
 	}
-	row = row.Add(style.Dim, text.PadLeft(d.shared.EventTime(d.Exchange.Started, e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
-	if d.width >= 100 {
+	row = row.Add(style.Dim, text.PadLeft(r.in.shared.EventTime(r.in.Exchange.Started, e.at), 12)+" ").Add(e.pauseStyle(), text.PadLeft(e.pause(), 9)+"  ")
+	if r.in.width >= 100 {
 		row = row.Add(style.Dim, text.PadLeft(text.Size(e.size), 8)+"  ")
 	}
-	if d.doc.Total > 0 {
-		row = row.Join(e.bar(chart.Scale{Total: d.doc.Total, Columns: min(max(d.width/6, 16), 40)}, d.Excerpt.Events.Number(i) > 0).Line()).
+	if r.in.doc.Total > 0 {
+		row = row.Join(e.bar(chart.Scale{Total: r.in.doc.Total, Columns: min(max(r.in.width/6, 16), 40)}, r.in.Excerpt.Events.Number(i) > 0).Line()).
 			Add(style.Normal, "  ")
 	}
 	return row.Add(style.Normal, words)
@@ -204,9 +188,4 @@ func (e *eventRow) pauseStyle() style.Style {
 		return style.Warning
 	}
 	return style.Dim
-}
-
-// percent returns how much of the capture behind the beginning of the exchange was read.
-func (d *Panel) percent() uint64 {
-	return min(100*d.Excerpt.Events.Next/max(d.shared.Info.Arrivals, 1), 99)
 }
