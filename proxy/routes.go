@@ -21,8 +21,7 @@ const maxFurtherTaps = 32
 // address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
 // nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
 func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
-	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(),
-		address.Text)
+	foreign := from.Name() + " advertises " + address.Text + capture.NotTapped
 	u, err := url.Parse(address.Text)
 	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.Text, "/") {
 		return nil, ""

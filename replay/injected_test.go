@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -69,8 +70,8 @@ func TestFaultsMadeByTheTap(t *testing.T) {
 						t.Errorf("the agent is blamed: %s", &f)
 					}
 				}
-				if result.Counts.Made != 1 || len(result.Calls) != 0 {
-					t.Errorf("%d exchanges with faults, calls %+v", result.Counts.Made, result.Calls)
+				if calls := result.Verdict(analyzer.Error).Calls; result.Counts.Made != 1 || calls.Made != 0 {
+					t.Errorf("%d exchanges with faults, calls %+v", result.Counts.Made, calls)
 				}
 			})
 		}

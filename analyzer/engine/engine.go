@@ -80,6 +80,7 @@ func (e *Engine) End(live bool) []analyzer.Finding {
 		return nil
 	}
 	e.reader.End()
+	e.counter.Close()
 	return e.dispatcher.Findings(e.reader.Case)
 }
 
@@ -87,6 +88,13 @@ func (e *Engine) End(live bool) []analyzer.Finding {
 // called between two steps.
 func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
 	e.reader.Summaries(wanted, f)
+}
+
+// Observed puts what was observed so far into a result: coverage, counts, calls and agents, what failed, and what was
+// not seen.
+func (e *Engine) Observed(r *judgment.Result) {
+	r.Coverage, r.Counts, r.Calls, r.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
+	r.FailedCalls, r.NotSeen = e.counter.Failed(), e.counter.NotSeen()
 }
 
 // Counts returns how much was looked at so far.
@@ -141,9 +149,10 @@ func (w *Watch) Result() *judgment.Result {
 	if w.engine == nil {
 		return r
 	}
-	r.Coverage, r.Counts, r.Calls = w.engine.Coverage(), w.engine.Counts(), w.engine.Calls()
+	w.engine.Observed(r)
+	r.Agents = nil
 	for i := range r.Calls {
-		r.Calls[i].Failures = maps.Clone(r.Calls[i].Failures)
+		r.Calls[i].Failures, r.Calls[i].Refusals = maps.Clone(r.Calls[i].Failures), maps.Clone(r.Calls[i].Refusals)
 	}
 	return r
 }

@@ -53,7 +53,7 @@ func run(
 	result.Live, err = feed(ctx, e, src, report, follow)
 	report(e.End(result.Live))
 	result.Found, result.Critical = ledger.Found, ledger.Critical
-	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
+	e.Observed(result)
 	if info, infoErr := src.Info(ctx); infoErr == nil {
 		result.Note(info)
 	}

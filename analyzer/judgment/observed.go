@@ -3,6 +3,7 @@ package judgment
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,7 +49,13 @@ type Calls struct {
 	Made      int            // those that are open, or of which the record does not show how they came out, included
 	Succeeded int            // the agent answered with a result
 	Failed    int            // the agent answered with an error, or not at all
+	Refused   int            // it answered that what was asked cannot be done, which is no failure of a link that works
 	Failures  map[string]int // by error, such as "VersionNotSupported", "HTTP 401", "unreachable"
+	Refusals  map[string]int // those that were refused, by error
+	Exchanges int            // of the link that are over, calls or not
+	Missing   int            // of them, how many cannot be judged as a whole
+	Foreign   int            // of them, how many are of no protocol that is known here
+	Cards     int            // of them, how many asked for a card
 	Unheard   bool           // webhooks were configured whose notifications went past the recorder
 	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
 }
@@ -64,22 +71,67 @@ func (c *Calls) Add(o analyzer.Outcome) {
 		c.Succeeded++
 	case o.Failure != "":
 		c.Failed++
-		if c.Failures == nil {
-			c.Failures = make(map[string]int)
-		}
-		c.Failures[o.Failure]++
+		count(&c.Failures, o.Failure, 1)
 	}
+}
+
+// Refuse counts a call that was refused.
+func (c *Calls) Refuse(o analyzer.Outcome) {
+	c.Made++
+	c.Refused++
+	count(&c.Refusals, o.Failure, 1)
+}
+
+func count(by *map[string]int, name string, n int) {
+	if *by == nil {
+		*by = make(map[string]int)
+	}
+	(*by)[name] += n
+}
+
+// Settled returns the counts with what was refused among what failed, if no call of the link succeeded: then it cannot
+// be told from an agent that does not work.
+func (c *Calls) Settled() Calls {
+	s := *c
+	if c.Succeeded > 0 || c.Refused == 0 {
+		return s
+	}
+	s.Failures = maps.Clone(c.Failures)
+	for name, n := range c.Refusals {
+		count(&s.Failures, name, n)
+	}
+	s.Failed, s.Refused, s.Refusals = c.Failed+c.Refused, 0, nil
+	return s
+}
+
+// Unknown returns of how many calls the record does not show how they came out.
+func (c *Calls) Unknown() int { return c.Made - c.Succeeded - c.Failed - c.Refused }
+
+// Failing reports whether at least half of the calls whose outcome is known failed.
+func (c *Calls) Failing() bool {
+	s := c.Settled()
+	return s.Failed > 0 && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused
+}
+
+// Blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
+// known protocol, and calls without a known outcome.
+func (c *Calls) Blind() bool {
+	spoken := c.Made > 0 || c.Cards > 0
+	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || spoken && 2*c.Foreign > c.Exchanges
 }
 
 // Merge adds what another count says.
 func (c *Calls) Merge(other *Calls) {
 	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
+	c.Refused += other.Refused
+	c.Exchanges, c.Missing = c.Exchanges+other.Exchanges, c.Missing+other.Missing
+	c.Foreign, c.Cards = c.Foreign+other.Foreign, c.Cards+other.Cards
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
 	for name, n := range other.Failures {
-		if c.Failures == nil {
-			c.Failures = make(map[string]int)
-		}
-		c.Failures[name] += n
+		count(&c.Failures, name, n)
+	}
+	for name, n := range other.Refusals {
+		count(&c.Refusals, name, n)
 	}
 }
 
@@ -90,9 +142,11 @@ type Failure struct {
 }
 
 // ByError returns the failures, most frequent first.
-func (c *Calls) ByError() []Failure {
-	list := make([]Failure, 0, len(c.Failures))
-	for name, n := range c.Failures {
+func (c *Calls) ByError() []Failure { return byError(c.Failures) }
+
+func byError(by map[string]int) []Failure {
+	list := make([]Failure, 0, len(by))
+	for name, n := range by {
 		list = append(list, Failure{name, n})
 	}
 	slices.SortFunc(list, func(a, b Failure) int {
@@ -101,21 +155,38 @@ func (c *Calls) ByError() []Failure {
 	return list
 }
 
-// String returns the counts in words, as verdicts have them: "3 of 6 calls failed: VersionNotSupported 3".
+// String returns the counts in words, as verdicts have them: "3 of 6 calls failed: VersionNotSupported 3; 1 refused:
+// TaskNotFound 1".
 func (c *Calls) String() string {
-	unknown := c.Made - c.Succeeded - c.Failed
+	s := c.Settled()
+	unknown := s.Unknown()
+	var text string
 	switch {
-	case c.Made == 0:
+	case s.Made == 0:
 		return "no call"
-	case c.Failed == 0 && unknown == 0:
-		return fmt.Sprintf("%d of %s succeeded", c.Succeeded, analyzer.Plural(c.Made, "call"))
-	case c.Failed == 0:
-		return fmt.Sprintf("%d of %s succeeded, %d without a known outcome", c.Succeeded, analyzer.Plural(c.Made, "call"), unknown)
+	case s.Failed == 0:
+		text = fmt.Sprintf("%d of %s succeeded", s.Succeeded, analyzer.Plural(s.Made, "call"))
+	default:
+		text = fmt.Sprintf("%d of %s failed: %s", s.Failed, analyzer.Plural(s.Made, "call"), errorWords(s.Failures))
 	}
+	if s.Refused > 0 {
+		text += fmt.Sprintf("; %d refused: %s", s.Refused, errorWords(s.Refusals))
+	}
+	switch {
+	case unknown > 0 && s.Failed == 0 && s.Refused == 0:
+		text += fmt.Sprintf(", %d without a known outcome", unknown)
+	case unknown > 0:
+		text += fmt.Sprintf("; %d without a known outcome", unknown)
+	}
+	return text
+}
+
+// errorWords names errors, most frequent first, the first few of them.
+func errorWords(by map[string]int) string {
 	const named = 5
 	var words []string
 	rest := 0
-	for i, f := range c.ByError() {
+	for i, f := range byError(by) {
 		if i < named {
 			words = append(words, fmt.Sprintf("%s %d", analyzer.Clean(f.Error), f.Count))
 		} else {
@@ -125,11 +196,7 @@ func (c *Calls) String() string {
 	if rest > 0 {
 		words = append(words, fmt.Sprintf("others %d", rest))
 	}
-	text := fmt.Sprintf("%d of %s failed: %s", c.Failed, analyzer.Plural(c.Made, "call"), strings.Join(words, ", "))
-	if unknown > 0 {
-		text += fmt.Sprintf("; %d without a known outcome", unknown)
-	}
-	return text
+	return strings.Join(words, ", ")
 }
 
 // An Agent is what was seen of one agent, for the head of a report.

@@ -19,12 +19,15 @@ type Result struct {
 	Baselined int                     // findings that were dropped since they are known
 	Coverage  []Coverage              // of each link; see OtherClients
 	Counts    Counts
-	Calls     []Calls // of each link on which there were any
+	Calls     []Calls // of each link on which anything passed
 	Agents    []Agent
-	Nothing   string          // why nothing was chosen of what was judged; empty if something was
-	Live      bool            // a capture was still growing: this is what has happened so far
-	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
-	Insecure  bool            // agents of a capture were not verified
+	// calls that failed or were refused, those together that failed alike, and what was not seen
+	FailedCalls []FailedCalls
+	NotSeen     []NotSeen
+	Nothing     string          // why nothing was chosen of what was judged; empty if something was
+	Live        bool            // a capture was still growing: this is what has happened so far
+	Crashes     []capture.Crash // of captures whose recorder was killed, the last of each
+	Insecure    bool            // agents of a capture were not verified
 }
 
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
@@ -63,6 +66,13 @@ func (r *Result) Add(other *Result) {
 	r.Crashes = append(r.Crashes, other.Crashes...)
 	r.addCoverage(other.Coverage)
 	r.addCalls(other.Calls)
+	failed := slices.Clone(other.FailedCalls)
+	for i := range failed {
+		if failed[i].Capture == "" && len(other.Captures) == 1 {
+			failed[i].Capture = other.Captures[0]
+		}
+	}
+	r.addAccount(failed, other.NotSeen)
 	for _, a := range other.Agents {
 		r.addAgent(a)
 	}
@@ -176,9 +186,11 @@ func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
 	r.Findings, r.Found, r.Critical = kept, ledger.Found, ledger.Critical
 }
 
-// Count adds exchanges to the counts of exchanges and calls.
+// Count adds exchanges to the counts of exchanges and calls, in the order in which they ended. None may follow that is
+// counted so.
 func (r *Result) Count(list ...summary.Summary) {
 	var calls []Calls
+	var account Account
 	for i := range list {
 		x := &list[i]
 		r.Counts.Exchanges++
@@ -191,13 +203,23 @@ func (r *Result) Count(list ...summary.Summary) {
 		if x.FaultMade != "" {
 			r.Counts.Made++
 		}
-		if x.Call {
-			one := Calls{Link: x.Link}
-			one.Add(x.Outcome)
-			calls = append(calls, one)
-		}
+		calls = append(calls, account.Take(x))
+	}
+	if !r.Live {
+		calls = append(calls, account.Close()...)
 	}
 	r.addCalls(calls)
+	r.addAccount(account.Failed(), account.Gaps())
+}
+
+// addAccount adds what an account says.
+func (r *Result) addAccount(failed []FailedCalls, gaps []NotSeen) {
+	for _, f := range failed {
+		r.FailedCalls = addFailed(r.FailedCalls, f)
+	}
+	for _, g := range gaps {
+		r.NotSeen = addGap(r.NotSeen, g)
+	}
 }
 
 // Counted returns a function that tells as which link of Coverage a link is counted: itself, unless it is among the

@@ -43,7 +43,7 @@ func TestVerdict(t *testing.T) {
 			"findings despite a loss",
 			judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1},
 			warned, analyzer.Note,
-			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged, 1 lost",
+			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged; not seen: 1 lost",
 		},
 		{
 			"nothing",
@@ -55,7 +55,7 @@ func TestVerdict(t *testing.T) {
 			"a loss",
 			judgment.Counts{Exchanges: 3, Judged: 3, Lost: 2},
 			none, analyzer.Error, judgment.StatusIncomplete,
-			"incomplete: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 2 lost",
+			"incomplete: not seen: 2 lost; 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged",
 		},
 		{
 			"forgotten",
@@ -84,12 +84,12 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// How calls came out is said beside what was found: errors are counted by name, and a link on which no call succeeded
-// is not clean.
+// How calls came out is said before what was found: errors are counted by name, and a link at least half of whose calls
+// failed is failing.
 func TestVerdictOnCalls(t *testing.T) {
 	link := func(client string) analyzer.Link { return analyzer.Link{Client: client, Agent: "booker"} }
 	some := judgment.Calls{
-		Link: link("planner"), Made: 6, Succeeded: 3, Failed: 3, Failures: map[string]int{"VersionNotSupported": 3},
+		Link: link("planner"), Made: 7, Succeeded: 4, Failed: 3, Failures: map[string]int{"VersionNotSupported": 3},
 	}
 	none := judgment.Calls{
 		Link: link("hotel"), Made: 3, Failed: 3, Failures: map[string]int{"TaskNotFound": 1, "unreachable": 2},
@@ -100,14 +100,15 @@ func TestVerdictOnCalls(t *testing.T) {
 		found [3]int
 		want  string
 	}{
-		{[]judgment.Calls{some}, [3]int{}, "clean: no violation in 12 exchanges; " +
-			"3 of 6 calls failed: VersionNotSupported 3"},
-		{[]judgment.Calls{some, none}, [3]int{}, "failed: 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
-			"6 of 9 calls failed: VersionNotSupported 3, unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
+		{[]judgment.Calls{some}, [3]int{}, "no violation: " +
+			"3 of 7 calls failed: VersionNotSupported 3; 12 exchanges"},
+		{[]judgment.Calls{some, none}, [3]int{}, "failing: " +
+			"6 of 10 calls failed: VersionNotSupported 3, unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker; " +
+			"no violation in 12 exchanges"},
 		{[]judgment.Calls{none}, [3]int{0, 0, 1}, "findings: 1 error, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
 			"3 of 3 calls failed: unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
-		{[]judgment.Calls{open}, [3]int{}, "incomplete: 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
-			"0 of 1 call succeeded, 1 without a known outcome; no call succeeded of train → booker"},
+		{[]judgment.Calls{open}, [3]int{}, "incomplete: 0 of 1 call succeeded, 1 without a known outcome; " +
+			"no call succeeded of train → booker; 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged"},
 	} {
 		r := judgment.Result{
 			Counts: judgment.Counts{Exchanges: 12, Judged: 12}, Calls: test.calls, Found: test.found,

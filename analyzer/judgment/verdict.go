@@ -12,18 +12,20 @@ import (
 // Status is the verdict in one word.
 type Status string
 
-// The verdicts. StatusClean means that something was judged, that nothing was found, and that on each link with calls
-// one has succeeded at least.
+// The verdicts. Each answers three questions, in this order: was all seen that passed, did the calls work, and was it
+// right? StatusClean is said only if all three are answered with yes.
 const (
-	StatusClean      Status = "clean"
-	StatusFindings   Status = "findings"
-	StatusNothing    Status = "nothing"    // nothing was judged
-	StatusIncomplete Status = "incomplete" // a counted loss, or a recorder that was killed, makes the answer incomplete
-	StatusFailed     Status = "failed"     // calls of a link failed, and none succeeded
+	StatusClean       Status = "clean"
+	StatusNoViolation Status = "no violation" // nothing was found, but some calls failed, or something was not seen
+	StatusFindings    Status = "findings"
+	StatusFailing     Status = "failing" // at least half of the calls of a link failed
+	StatusNothing     Status = "nothing" // nothing was judged
+	// more of a link was not seen than was judged, or nobody knows what: a counted loss, a recorder that was killed
+	StatusIncomplete Status = "incomplete"
 )
 
-// Proved reports whether the verdict says something of the traffic: that it is clean, or what was found.
-func (s Status) Proved() bool { return s == StatusClean || s == StatusFindings }
+// Proved reports whether the verdict says something of the traffic: that it is clean, what was found, or what failed.
+func (s Status) Proved() bool { return s != StatusNothing && s != StatusIncomplete }
 
 // A Verdict sums a result up.
 type Verdict struct {
@@ -41,28 +43,59 @@ type Verdict struct {
 	Made      int             // exchanges in which the recorder made a fault, whose answers are not judged
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
+	Failing   []Calls         // of each link on which at least half of the calls failed
+	Blind     []Calls         // of each link of which more was not seen than was judged
+	Failed    []FailedCalls   // what failed, those together that failed alike
+	Refused   []FailedCalls   // what was refused by agents that work
+	NotSeen   []NotSeen       // what was not seen, and why
 	Unheard   []analyzer.Link // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
 
-// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
-// recorder that was killed makes it StatusIncomplete, and a link on which calls failed and none succeeded StatusFailed.
-// Where nobody knows how the calls of a link came out, it is StatusIncomplete too.
+// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least half
+// of whose calls failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder
+// that was killed, where more of a link was not seen than was judged, where a client asked for the card of an agent that
+// nobody called, and called nobody else, and where nobody knows how the calls of a link came out.
 func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
-		Insecure: r.Insecure,
+		Insecure: r.Insecure, NotSeen: slices.Clone(r.NotSeen),
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[analyzer.Note], r.Found[analyzer.Warning], r.Found[analyzer.Error]
+	works := make(map[analyzer.Link]bool)
 	for i := range r.Calls {
-		v.Calls.Merge(&r.Calls[i])
-		if !r.Calls[i].Proved() {
-			v.Unproved = append(v.Unproved, r.Calls[i])
+		c := r.Calls[i].Settled()
+		works[c.Link] = c.Succeeded > 0
+		v.Calls.Merge(&c)
+		if !c.Proved() {
+			v.Unproved = append(v.Unproved, c)
 		}
-		if r.Calls[i].Unheard {
-			v.Unheard = append(v.Unheard, r.Calls[i].Link)
+		if c.Failing() {
+			v.Failing = append(v.Failing, c)
+		}
+		if c.Blind() {
+			v.Blind = append(v.Blind, c)
+		}
+		if c.Unheard {
+			v.Unheard = append(v.Unheard, c.Link)
+		}
+	}
+	for _, f := range r.FailedCalls {
+		if f.Refused && works[f.Link] {
+			v.Refused = append(v.Refused, f)
+		} else {
+			v.Failed = append(v.Failed, f)
+		}
+	}
+	idle, alone := r.idle()
+	v.NotSeen = append(v.NotSeen, idle...)
+	for i := range v.Blind {
+		if c := &v.Blind[i]; 2*c.Foreign > c.Exchanges {
+			v.NotSeen = append(v.NotSeen, NotSeen{
+				What: "most of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
+			})
 		}
 	}
 	gated := false
@@ -72,28 +105,132 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	switch {
 	case gated:
 		v.Status = StatusFindings
-	case v.Judged == 0:
+	case len(v.Failing) > 0:
+		v.Status = StatusFailing
+	case v.Judged == 0 && len(v.Blind) == 0:
 		v.Status = StatusNothing
-	case v.Lost > 0, len(v.Crashes) > 0:
+	case v.Lost > 0, len(v.Crashes) > 0, len(v.Unproved) > 0, len(v.Blind) > 0, alone:
 		v.Status = StatusIncomplete
-	case slices.ContainsFunc(v.Unproved, func(c Calls) bool { return c.Failed > 0 }):
-		v.Status = StatusFailed
-	case len(v.Unproved) > 0:
-		v.Status = StatusIncomplete
+	case v.Calls.Failed > 0, v.Calls.Unknown() > 0, len(v.NotSeen) > 0, len(v.Unheard) > 0:
+		v.Status = StatusNoViolation
 	default:
 		v.Status = StatusClean
 	}
 	return v
 }
 
-// String returns the verdict as one line for people: what was found, and then how the calls came out.
-func (v Verdict) String() string {
-	text := string(v.Status) + ": " + v.found()
-	if v.Lost > 0 {
-		text += fmt.Sprintf(", %d lost", v.Lost)
+// idle returns what is not known of clients that asked for a card and called nobody: whether they went elsewhere, or
+// could not use what they read. Alone is true if nobody else called the agent of one either.
+func (r *Result) idle() (list []NotSeen, alone bool) {
+	calls, called := make(map[string]bool), make(map[string]bool)
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Made > 0 {
+			calls[c.Link.Client], called[c.Link.Agent] = true, true
+		}
 	}
-	if v.Unseen > 0 {
-		text += ", " + analyzer.Plural(v.Unseen, "connection") + " not observed (upgrade or tunnel)"
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] {
+			alone = alone || !called[c.Link.Agent]
+			list = append(list, NotSeen{
+				What: "calls of " + someLinks([]analyzer.Link{c.Link}),
+				Why:  fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards)), Count: 1,
+			})
+		}
+	}
+	return list, alone
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// String returns the verdict as one line for people, the reason for it first.
+func (v Verdict) String() string {
+	seen, worked, right := v.seen(), v.worked(), v.found()
+	answers := []string{right, worked, seen}
+	switch v.Status {
+	case StatusFailing, StatusNoViolation:
+		answers = []string{worked, right, seen}
+		if v.Calls.Failed == 0 {
+			answers = []string{right, worked, seen}
+		}
+	case StatusIncomplete:
+		answers = []string{seen, worked, right}
+	}
+	answers = slices.DeleteFunc(answers, func(text string) bool { return text == "" })
+	text := string(v.Status) + ": " + strings.Join(answers, "; ")
+	for _, agent := range v.Critical {
+		text += "; critical: agent " + analyzer.Clean(agent) + " was gone at the end"
+	}
+	if v.Insecure {
+		text += "; " + capture.InsecureText
+	}
+	return text
+}
+
+// seen says what was not seen; nothing if nothing is known to be missing.
+func (v Verdict) seen() string {
+	var words []string
+	if v.Lost > 0 {
+		words = append(words, fmt.Sprintf("%d lost", v.Lost))
+	}
+	for _, c := range v.Crashes {
+		words = append(words, c.String())
+	}
+	const named = 3
+	for i := range v.NotSeen {
+		if i == named {
+			words = append(words, fmt.Sprintf("%d more reasons", len(v.NotSeen)-named))
+			break
+		}
+		words = append(words, v.NotSeen[i].String())
+	}
+	if len(v.Unheard) > 0 {
+		words = append(words, "webhooks not observed of "+someLinks(v.Unheard))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "not seen: " + strings.Join(words, ", ")
+}
+
+// worked says how the calls came out; nothing if there were none.
+func (v Verdict) worked() string {
+	if v.Calls.Made == 0 {
+		return ""
+	}
+	text := v.Calls.String()
+	if len(v.Unproved) > 0 {
+		links := make([]analyzer.Link, len(v.Unproved))
+		for i := range v.Unproved {
+			links[i] = v.Unproved[i].Link
+		}
+		text += "; no call succeeded of " + someLinks(links)
+	}
+	return text
+}
+
+// found says what was found, and in how much.
+func (v Verdict) found() string {
+	var text string
+	if v.Errors+v.Warnings == 0 && v.Status != StatusNothing && v.Status != StatusIncomplete {
+		text = analyzer.Plural(v.Exchanges, "exchange")
+		if v.Status != StatusNoViolation {
+			text = "no violation in " + text
+		}
+		if v.Judged != v.Exchanges {
+			text += fmt.Sprintf(", %d judged", v.Judged)
+		}
+		if v.Notes > 0 {
+			text += ", " + analyzer.Plural(v.Notes, "note")
+		}
+	} else {
+		text = fmt.Sprintf("%s, %s, %s in %s, %d judged",
+			analyzer.Plural(v.Errors, "error"), analyzer.Plural(v.Warnings, "warning"), analyzer.Plural(v.Notes, "note"),
+			analyzer.Plural(v.Exchanges, "exchange"), v.Judged)
 	}
 	if v.Made > 0 {
 		text += ", " + analyzer.Plural(v.Made, "exchange") + " with faults made here, whose answers are not judged"
@@ -104,46 +241,7 @@ func (v Verdict) String() string {
 	if v.Baselined > 0 {
 		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
 	}
-	if v.Calls.Made > 0 {
-		text += "; " + v.Calls.String()
-	}
-	if len(v.Unproved) > 0 {
-		links := make([]analyzer.Link, len(v.Unproved))
-		for i := range v.Unproved {
-			links[i] = v.Unproved[i].Link
-		}
-		text += "; no call succeeded of " + someLinks(links)
-	}
-	if len(v.Unheard) > 0 {
-		text += "; webhooks not observed of " + someLinks(v.Unheard)
-	}
-	for _, agent := range v.Critical {
-		text += "; critical: agent " + analyzer.Clean(agent) + " was gone at the end"
-	}
-	for _, c := range v.Crashes {
-		text += "; " + c.String()
-	}
-	if v.Insecure {
-		text += "; " + capture.InsecureText
-	}
 	return text
-}
-
-// found says what was found, and in how much.
-func (v Verdict) found() string {
-	if v.Status == StatusClean && v.Errors+v.Warnings == 0 {
-		text := "no violation in " + analyzer.Plural(v.Exchanges, "exchange")
-		if v.Judged != v.Exchanges {
-			text += fmt.Sprintf(", %d judged", v.Judged)
-		}
-		if v.Notes > 0 {
-			text += ", " + analyzer.Plural(v.Notes, "note")
-		}
-		return text
-	}
-	return fmt.Sprintf("%s, %s, %s in %s, %d judged",
-		analyzer.Plural(v.Errors, "error"), analyzer.Plural(v.Warnings, "warning"), analyzer.Plural(v.Notes, "note"),
-		analyzer.Plural(v.Exchanges, "exchange"), v.Judged)
 }
 
 // someLinks names links, the first few of them.

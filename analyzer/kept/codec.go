@@ -2,7 +2,9 @@ package kept
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -245,6 +247,17 @@ func (e *encoder) row(r *Row) {
 	}
 	e.text(r.FaultMade)
 	e.list(r.Notes)
+	e.text(r.Missing)
+	e.flags(r.NotHeard)
+	e.count(len(r.Batch))
+	for i := range r.Batch {
+		m := &r.Batch[i]
+		e.text(m.Asked)
+		e.flags(m.Outcome.Succeeded)
+		e.text(m.Outcome.Failure)
+		e.octet(byte(m.Error))
+		e.text(m.Text)
+	}
 	e.cause(r.Parent, r.By)
 	e.signed(int64(r.Children))
 	e.count(len(r.Found))
@@ -344,7 +357,17 @@ func (d *decoder) into(r *Row) {
 	if faulted {
 		r.Fault = &capture.Fault{Kind: d.text(), Side: d.text(), Detail: d.text()}
 	}
-	r.FaultMade, r.Notes = d.text(), d.list()
+	r.FaultMade, r.Notes, r.Missing = d.text(), d.list(), d.text()
+	d.flags(&r.NotHeard)
+	if n := d.count(); n > 0 {
+		r.Batch = make([]summary.Member, n)
+	}
+	for i := range r.Batch {
+		m := &r.Batch[i]
+		m.Asked = d.text()
+		d.flags(&m.Outcome.Succeeded)
+		m.Outcome.Failure, m.Error, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text()
+	}
 	r.Parent, r.By, r.Children = d.number(), workflow.Evidence(d.octet()), int(d.signed())
 	if n := d.count(); n > 0 {
 		r.Found = make([]Found, n)
@@ -563,18 +586,55 @@ func (e *encoder) result(r *judgment.Result) {
 		e.count(v.Made)
 		e.count(v.Succeeded)
 		e.count(v.Failed)
-		e.flags(v.Unheard, v.Unproved)
-		failures := v.ByError()
-		e.count(len(failures))
-		for _, f := range failures {
-			e.text(f.Error)
-			e.count(f.Count)
+		for _, n := range []int{v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards} {
+			e.count(n)
 		}
+		e.flags(v.Unheard, v.Unproved)
+		e.counted(v.Failures)
+		e.counted(v.Refusals)
+	}
+	e.count(len(r.FailedCalls))
+	for i := range r.FailedCalls {
+		v := &r.FailedCalls[i]
+		e.number(v.Exchange)
+		e.link(v.Link)
+		e.list([]string{v.Operation, v.Error, v.Text})
+		e.flags(v.Refused)
+		e.count(v.Count)
+	}
+	e.count(len(r.NotSeen))
+	for i := range r.NotSeen {
+		v := &r.NotSeen[i]
+		e.text(v.What)
+		e.text(v.Why)
+		e.number(v.Exchange)
+		e.count(v.Count)
 	}
 	e.count(len(r.Agents))
 	for i := range r.Agents {
 		e.agent(&r.Agents[i])
 	}
+}
+
+func (e *encoder) counted(by map[string]int) {
+	e.count(len(by))
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		e.text(name)
+		e.count(by[name])
+	}
+}
+
+func (d *decoder) counted() map[string]int {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	by := make(map[string]int)
+	for range n {
+		name := d.text()
+		by[name] = d.small()
+	}
+	return by
 }
 
 func (e *encoder) agent(a *judgment.Agent) {
@@ -630,15 +690,26 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 	}
 	for range d.count() {
 		v := judgment.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
-		d.flags(&v.Unheard, &v.Unproved)
-		for range d.count() {
-			if v.Failures == nil {
-				v.Failures = make(map[string]int)
-			}
-			name := d.text()
-			v.Failures[name] = d.small()
+		for _, n := range []*int{&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards} {
+			*n = d.small()
 		}
+		d.flags(&v.Unheard, &v.Unproved)
+		v.Failures, v.Refusals = d.counted(), d.counted()
 		r.Calls = append(r.Calls, v)
+	}
+	for range d.count() {
+		v := judgment.FailedCalls{Exchange: d.number(), Link: d.link()}
+		words := d.list()
+		if d.known(len(words) == 3); d.err != nil {
+			return r
+		}
+		v.Operation, v.Error, v.Text = words[0], words[1], words[2]
+		d.flags(&v.Refused)
+		v.Count = d.small()
+		r.FailedCalls = append(r.FailedCalls, v)
+	}
+	for range d.count() {
+		r.NotSeen = append(r.NotSeen, judgment.NotSeen{What: d.text(), Why: d.text(), Exchange: d.number(), Count: d.small()})
 	}
 	for range d.count() {
 		r.Agents = append(r.Agents, d.agent())

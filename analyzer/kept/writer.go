@@ -391,9 +391,8 @@ func (w *Writer) Flush() {
 	entries := w.pending()
 	if w.engine != nil && now.Sub(w.told) >= resultPause {
 		w.told = now
-		r := &judgment.Result{
-			Coverage: w.engine.Coverage(), Counts: w.engine.Counts(), Calls: w.engine.Calls(), Agents: w.engine.Agents(),
-		}
+		r := &judgment.Result{}
+		w.engine.Observed(r)
 		if len(r.Coverage) <= maxCoverage {
 			entries = append(entries, resultEntry(r))
 		}

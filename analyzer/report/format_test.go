@@ -157,8 +157,8 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 			}
 		}
 		shown := map[string]string{
-			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `errors="1"`,
-			"sarif": `"executionSuccessful": false`, "github": "::warning title=a2atap::failed: ",
+			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `failures="2"`,
+			"sarif": `"executionSuccessful": false`, "github": "::error title=a2atap calls::3 of 4 calls failed",
 			"text": "hotel → booker: 1 of 7 rules observed, 0 broken; 1 of 1 call failed: VersionNotSupported 1",
 		}
 		if !strings.Contains(b.String(), shown[name]) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 )
 
@@ -55,7 +56,17 @@ func GitHub(w io.Writer, r *Report) error {
 	case r.Tests != nil:
 		markup.Annotate(&b, markup.Notice, "a2atap probe", r.sentence())
 	case v.Calls.Failed > 0:
-		markup.Annotate(&b, markup.Notice, "a2atap calls", v.Calls.String())
+		kind := markup.Notice
+		if v.Status == judgment.StatusFailing {
+			kind = markup.Error
+		}
+		markup.Annotate(&b, kind, "a2atap calls", v.Calls.String())
+		for i := range v.Failed {
+			if i == markup.MaxAnnotations-1 {
+				break
+			}
+			markup.Annotate(&b, kind, "a2atap calls", v.Failed[i].Capture+": "+v.Failed[i].String())
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

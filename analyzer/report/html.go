@@ -26,6 +26,8 @@ type pageData struct {
 	Tool                                  Tool
 	Matrix                                [][]string
 	Calls                                 []pageCalls
+	NotSeen                               []judgment.NotSeen
+	Failed, Refused                       []judgment.FailedCalls
 	Directions                            []Direction
 	Agents                                []pageAgent
 	Tests                                 []pageTest // that failed
@@ -103,6 +105,9 @@ func HTML(w io.Writer, r *Report) error {
 		data.Matrix = m.rows()
 	}
 	data.calls(r)
+	if r.Tests == nil {
+		data.NotSeen, data.Failed, data.Refused = v.NotSeen, v.Failed, v.Refused
+	}
 	data.agents(r)
 	data.tests(r)
 	data.findings(r)
@@ -124,7 +129,10 @@ func HTML(w io.Writer, r *Report) error {
 
 func (d *pageData) calls(r *Report) {
 	for i := range r.Result.Calls {
-		c := &r.Result.Calls[i]
+		c := r.Result.Calls[i].Settled()
+		if c.Made == 0 {
+			continue
+		}
 		var errs []string
 		for _, f := range c.ByError() {
 			errs = append(errs, fmt.Sprintf("%s %d", f.Error, f.Count))

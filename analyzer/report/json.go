@@ -95,10 +95,15 @@ type Verdict struct {
 
 	Calls       int       `json:"calls"`
 	CallsFailed int       `json:"callsFailed"`
-	Failures    []Failure `json:"failures"`           // most frequent first
-	Unproved    []string  `json:"unproved,omitempty"` // links with calls of which none is known to have succeeded
-	Critical    []string  `json:"critical,omitempty"` // agents that were gone at the end
-	Tests       *Tally    `json:"tests,omitempty"`    // of what was asked actively
+	Failures    []Failure `json:"failures"` // most frequent first
+
+	FailedCalls []FailedCall `json:"failedCalls"`
+	NotSeen     []NotSeen    `json:"notSeen"`
+
+	Refused  int      `json:"callsRefused,omitempty"`
+	Unproved []string `json:"unproved,omitempty"` // links with calls of which none is known to have succeeded
+	Critical []string `json:"critical,omitempty"` // agents that were gone at the end
+	Tests    *Tally   `json:"tests,omitempty"`    // of what was asked actively
 }
 
 // JSON writes a report as one document. The gate decides the verdict's status.
@@ -116,8 +121,11 @@ func JSON(w io.Writer, whole *Report) error {
 		doc.Coverage = append(doc.Coverage, Coverage{c.Rule.ID, c.Link.String(), c.Applied, c.Broken})
 	}
 	for i := range r.Calls {
-		c := &r.Calls[i]
-		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(c)})
+		c := r.Calls[i].Settled()
+		if c.Made == 0 {
+			continue
+		}
+		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(&c)})
 	}
 	doc.Verdict = JSONVerdict(whole)
 	return encode(w, doc, "  ")
@@ -131,6 +139,7 @@ func JSONVerdict(whole *Report) Verdict {
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
+		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()

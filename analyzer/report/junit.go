@@ -44,6 +44,7 @@ func JUnit(w io.Writer, r *Report) error {
 	all := junitSuites{Name: "a2atap"}
 	all.addTests(r)
 	applied, found, also := byLink(r.Result)
+	verdict := r.verdict()
 	calls, counted := make(map[analyzer.Link][]*judgment.Calls), r.Result.Counted()
 	for i := range r.Result.Calls {
 		c := &r.Result.Calls[i]
@@ -65,12 +66,16 @@ func JUnit(w io.Writer, r *Report) error {
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(calls[link])
+			suite.addCalls(calls[link], verdict.Failed)
 		}
 		suite.Tests = len(suite.Cases)
 		all.Errors += suite.Errors
 		all.Tests, all.Failures, all.Skipped = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Skipped+suite.Skipped
 		all.Suites = append(all.Suites, suite)
+	}
+	if s := seenSuite(r, verdict); s != nil {
+		all.Tests, all.Errors = all.Tests+1, all.Errors+s.Errors
+		all.Suites = append(all.Suites, *s)
 	}
 	if len(all.Suites) == 0 { // an empty document would look like success
 		all.Suites = []junitSuite{{
@@ -84,8 +89,28 @@ func JUnit(w io.Writer, r *Report) error {
 	return junit.Write(w, all)
 }
 
+// seenSuite returns the suite that says what was not seen; nil if nothing is known to be missing. Its case is an error
+// where that makes the verdict incomplete.
+func seenSuite(r *Report, v judgment.Verdict) *junitSuite {
+	if r.Tests != nil || len(v.NotSeen) == 0 {
+		return nil
+	}
+	var lines strings.Builder
+	for i := range v.NotSeen {
+		lines.WriteString(v.NotSeen[i].String() + "\n")
+	}
+	one := junit.Case{Name: "seen", Class: "a2atap.observation", Out: lines.String()}
+	s := &junitSuite{Name: "observation", Tests: 1, Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
+	if v.Status == judgment.StatusIncomplete {
+		one.Out, one.Error = "", &junit.Message{Message: v.String(), Type: "observation", Text: lines.String()}
+		s.Errors = 1
+	}
+	s.Cases = []junit.Case{one}
+	return s
+}
+
 // addCalls says how the calls came out that are counted with the suite's link.
-func (s *junitSuite) addCalls(calls []*judgment.Calls) {
+func (s *junitSuite) addCalls(calls []*judgment.Calls, failed []judgment.FailedCalls) {
 	for _, c := range calls {
 		if c.Made == 0 {
 			continue
@@ -95,13 +120,18 @@ func (s *junitSuite) addCalls(calls []*judgment.Calls) {
 			name = clean + ": "
 		}
 		s.Out += name + c.String() + "\n"
-		if !c.Proved() && s.Failures == 0 {
-			s.Errors++
-			s.Cases = append(s.Cases, junit.Case{
-				Name: "calls", Class: "a2atap.outcome",
-				Error: &junit.Message{Message: name + "no call succeeded: " + c.String(), Type: "outcome"},
-			})
+		if settled := c.Settled(); settled.Failed == 0 && c.Proved() {
+			continue
 		}
+		one, bad := junitCalls(c, strings.TrimSuffix(name, ": "), failed)
+		switch {
+		case bad:
+			s.Failures++
+		case !c.Proved():
+			s.Errors++
+			one.Error = &junit.Message{Message: name + "no call is known to have succeeded: " + c.String(), Type: "outcome"}
+		}
+		s.Cases = append(s.Cases, one)
 	}
 }
 

@@ -34,6 +34,9 @@ func Markdown(w io.Writer, r *Report) error {
 	if r.Tests == nil {
 		mdLinks(&b, r.Result)
 	}
+	if r.Tests == nil {
+		mdAnswers(&b, r.verdict())
+	}
 	mdDirections(&b, r.Directions)
 	for _, c := range Conformances(r) {
 		if s := r.suite(c.link); s != nil {
@@ -73,7 +76,10 @@ func mdLinks(b *strings.Builder, r *judgment.Result) {
 func mdCalls(b *strings.Builder, r *judgment.Result) {
 	rows := [][]string{{"Link", "Calls", "Succeeded", "Failed", "Errors"}}
 	for i := range r.Calls {
-		c := &r.Calls[i]
+		c := r.Calls[i].Settled()
+		if c.Made == 0 {
+			continue
+		}
 		var errs []string
 		for _, f := range c.ByError() {
 			errs = append(errs, fmt.Sprintf("%s %d", markup.Text(f.Error), f.Count))

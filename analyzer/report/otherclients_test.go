@@ -31,7 +31,7 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 	if err := JUnit(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`errors="1"`, "no call succeeded: 2 of 2 calls failed: HTTP 503 2", "planner-&gt;booker: "} {
+	for _, want := range []string{`failures="1"`, "no call succeeded: 2 of 2 calls failed: HTTP 503 2", "calls planner-&gt;booker"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("JUnit does not say %q:\n%s", want, b.String())
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 )
 
 // maxSARIF bounds the results: services refuse longer reports.
@@ -118,7 +119,7 @@ func SARIF(w io.Writer, r *Report) error {
 		run.Results = append(run.Results, sarifFinding(f, i))
 	}
 	v := r.verdict()
-	invocation := sarifInvocation{Successful: v.Status.Proved()}
+	invocation := sarifInvocation{Successful: v.Status.Proved() && v.Status != judgment.StatusFailing}
 	notify := func(level, text string) {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifText{text}})
 	}

@@ -77,6 +77,7 @@ func Text(w io.Writer, whole *Report) error {
 	} else if r.Counts.Exchanges == 0 {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
 	} else {
+		answersText(&b, whole.verdict())
 		observed(&b, whole)
 		directionsText(&b, whole.Directions)
 	}

@@ -67,14 +67,25 @@ type Summary struct {
 	Fault   *capture.Fault // that ended it; nil if it ended as HTTP says
 	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
 	FaultMade string
-	Unseen    bool   // what followed was not observed: another protocol, or a tunnel
-	Push      bool   // a notification, or a call that configures them
-	Card      bool   // a card was asked for, or is the answer
-	CardSum   uint64 // stands for the text of the card that came; 0 if none did, or if it could not be read
-	Cut       bool   // bytes are missing from the record, or a message ended before its framing said so
+	Unseen    bool     // what followed was not observed: another protocol, or a tunnel
+	Missing   string   // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
+	NotHeard  bool     // it configures a webhook whose notifications went past the recorder
+	Batch     []Member // the calls of a JSON-RPC batch, each by itself, at most a hundred
+	Push      bool     // a notification, or a call that configures them
+	Card      bool     // a card was asked for, or is the answer
+	CardSum   uint64   // stands for the text of the card that came; 0 if none did, or if it could not be read
+	Cut       bool     // bytes are missing from the record, or a message ended before its framing said so
 	Rewritten bool
 	Replayed  bool
 	Notes     []string // what the recorder has to say about it
+}
+
+// A Member is one call of a JSON-RPC batch.
+type Member struct {
+	Asked   string // an operation, or a method in quotes
+	Outcome analyzer.Outcome
+	Error   a2a.ErrorName
+	Text    string // what its error says, clipped
 }
 
 // An ErrorSeen is an error that an answer or an event carries.

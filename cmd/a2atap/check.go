@@ -30,13 +30,12 @@ Findings that a project accepts are kept in a baseline: --baseline FILE --update
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur. probe and replay
 take the same file. An entry may have a "reason", and with "until": "2027-01-31" a last day.
 
-The verdict gives two answers: what breaks the protocol, and how the calls came out, with the errors of those that
-failed. A capture is clean only if nothing broke the protocol and calls got through: if no call of a client to an agent
-succeeded, the verdict is failed.
+The verdict answers three questions: was all seen that passed, did the calls work, and was it right? Clean is a capture
+only if all three are answered with yes; what was not seen, and which calls failed, stands in the report. See help exit.
 
-Exit status: 0 no finding at or above --fail-on, and calls succeeded; 1 findings; 2 wrong usage; 3 a capture could not
-be read; 4 inconclusive: nothing was judged, or nothing matches --filter and --agent; no call of a client to an agent
-succeeded; the capture lost traffic, or its recorder was killed.`,
+Exit status: 0 no finding at or above --fail-on, and most calls of each link succeeded; 1 findings, or at least half of
+the calls of a link failed; 2 wrong usage; 3 a capture could not be read; 4 inconclusive: nothing was judged, nothing
+matches --filter and --agent, or more of a link was not seen than was judged.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning
@@ -52,7 +51,7 @@ succeeded; the capture lost traffic, or its recorder was killed.`,
 	f.StringVar(&o.Format, "format", "text", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.Output, "output", "o", "-", "write the result to `FILE`")
 	f.StringVar(&o.FailOn, "fail-on", "error",
-		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call: calls; or never")
 	f.StringVar(&o.MinSeverity, "min-severity", "note",
 		"print only findings of this `SEVERITY` or worse: error, warning or note; all are counted")
 	f.StringVar(&o.Filter, "filter", "", "report only findings in exchanges that match `EXPR`; all are judged")

@@ -151,16 +151,38 @@ exchanges, those with findings first, and says how many it leaves out.
 const exitTopic = `Exit statuses are the same everywhere, so that a script knows why it stopped.
 
   0    proved good: exchanges were judged, sent or compared, and nothing at or above --fail-on or different was found
-  1    findings at or above --fail-on, differences, or requests without a match
+  1    findings at or above --fail-on, a link at least half of whose calls failed, differences, or requests without a match
   2    the command line is wrong; nothing was done
   3    it could not be done: a capture that cannot be read, an agent that cannot be reached, an address in use
-  4    inconclusive: nothing was judged, sent or compared, no call of a client to an agent succeeded, or the capture
-       lacks traffic; --allow-empty makes it 0
+  4    inconclusive: nothing was judged, sent or compared, or more of a link was not seen than was judged; --allow-empty
+       makes it 0
   130  interrupted a second time, before the end was orderly
 
 If several apply, the first of 2, 3, 1, 4 is given. What was found goes to standard output, the verdict and errors to
 standard error.
 
-  a2atap check c.a2atap --fail-on warning
+The verdict of check, record and run answers three questions: was all seen that passed, did the calls work, and was it
+right? Its first word is
+
+  clean         all three with yes                                                                  0
+  no violation  nothing was found, but some calls failed, or something was not seen                 0
+  findings      rules were broken, at or above --fail-on                                            1
+  failing       at least half of the calls of a link failed                                         1
+  incomplete    more of a link was not seen than was judged; traffic was lost, or the recorder
+                killed; a client read the card of an agent that nobody called; or nobody knows
+                how the calls of a link came out                                                    4
+  nothing       nothing was judged                                                                  4
+
+A call failed if the agent answered with an error or not at all, or if its stream ended while the task was at work and
+nobody resumed it or asked for the task afterwards. It was refused, which is no failure, if the agent said in the words
+of the protocol what cannot be done, and another call of the same link succeeded: a task that it never showed is not
+there, a task that has ended cannot be canceled, or the operation is not offered. Each call of a batch counts. Not seen
+is what the record lacks: bodies that were not kept or cannot be decoded, versions of the protocol that are not known
+here, what follows an upgrade or passes in a tunnel, webhooks and interfaces of a card that are not tapped.
+
+--fail-on calls makes one failed call a failure: with findings as --fail-on error,calls or --fail-on warning,calls.
+With --fail-on never neither findings nor failed calls matter.
+
+  a2atap check c.a2atap --fail-on warning,calls
   a2atap check c.a2atap --filter op:NoSuchOperation --allow-empty
 `

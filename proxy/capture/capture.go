@@ -159,6 +159,13 @@ type Fault struct {
 // recorder; the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
 
+// NoSign is the note of an exchange that showed no sign of A2A, so that its bodies were left out.
+const NoSign = "no sign of A2A: bodies are not kept (--all-traffic keeps them)"
+
+// NotTapped is part of the note of a card that names an address which leads past the recorder: "NAME advertises ADDRESS"
+// stands before it. The card's client may go there, and nothing of that is seen.
+const NotTapped = ", which is not tapped: traffic there is not observed"
+
 // KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
 const KindInjected = "injected"
 

@@ -170,7 +170,7 @@ func (r *Recorder) withoutBodies(steps []capture.Step, x *exchange) []capture.St
 			if !x.noted {
 				x.noted = true
 				r.count(func(s *Stats) { s.Unrelated++ })
-				steps = append(steps, capture.Step{Seq: s.Seq, Offset: s.Offset, What: capture.Fact{Note: notKept}})
+				steps = append(steps, capture.Step{Seq: s.Seq, Offset: s.Offset, What: capture.Fact{Note: capture.NoSign}})
 			}
 		}
 		steps = append(steps, s)
@@ -180,8 +180,6 @@ func (r *Recorder) withoutBodies(steps []capture.Step, x *exchange) []capture.St
 	x.answer.full.Store(true)
 	return steps
 }
-
-const notKept = "no sign of A2A: bodies are not kept (--all-traffic keeps them)"
 
 // knownAgents are those that have been spoken to in A2A: whatever else is said to them is recorded, too.
 type knownAgents map[capture.Peer]struct{}

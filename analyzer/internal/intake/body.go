@@ -14,17 +14,20 @@ func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
 	return (p == nil || p.Text == nil) && (len(b.Data) > largeText || len(h.Fields.Codings()) > 0 && !b.Decoded)
 }
 
-// content returns a body with its content coding taken off, what that was parsed to if somebody has, and whether it is
-// whole: complete, kept and decodable.
-func content(b *capture.Body, h *capture.Head, p *capture.Parsed) ([]byte, *a2a.Doc, bool) {
+// content returns a body with its content coding taken off, and what that was parsed to if somebody has. Lacks says why
+// there is nothing to read: it is empty if the body is complete, was kept, and can be decoded.
+func content(b *capture.Body, h *capture.Head, p *capture.Parsed) (text []byte, doc *a2a.Doc, lacks string) {
 	if !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
-		return nil, nil, false
+		return nil, nil, "was not kept"
 	}
 	if p != nil && p.Text != nil {
-		return p.Text, p.Doc, true
+		return p.Text, p.Doc, ""
 	}
 	plain, err := b.Decode(h)
-	return plain, nil, err == nil
+	if err != nil {
+		return nil, nil, "cannot be decoded: " + err.Error()
+	}
+	return plain, nil, ""
 }
 
 // parsed returns what a text is parsed to; the zero Doc if there is none.

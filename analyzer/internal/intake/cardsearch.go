@@ -36,8 +36,8 @@ func (r *Reader) search(in *openExchange, s capture.Step) bool {
 		}
 		h, b := *in.found, &in.response
 		b.Size, b.Complete = what.Size, true
-		text, doc, whole := content(b, &h, s.Parsed)
-		if !whole || !a2a.MayHoldCard(text) {
+		text, doc, lacks := content(b, &h, s.Parsed)
+		if lacks != "" || !a2a.MayHoldCard(text) {
 			r.forgetFound(in)
 			return false
 		}

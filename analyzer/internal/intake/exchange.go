@@ -28,7 +28,10 @@ type openExchange struct {
 	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
 	made     faultMade      // by the recorder, because it was told to
 	unheard  bool           // it configures a webhook whose notifications go past the recorder
-	sending  analyzer.Link  // on which its message waits for an answer; zero if it has none, or is over
+	noSign   bool           // its bodies were left out, since nothing shows that it is A2A
+	missing  string         // why it cannot be judged as a whole; empty if it can
+	batch    []summary.Member
+	sending  analyzer.Link // on which its message waits for an answer; zero if it has none, or is over
 }
 
 // cut says that something of the exchange is missing from here on.
@@ -36,6 +39,13 @@ func (in *openExchange) cut() {
 	in.X.Cut = true
 	if in.X.Stream != nil {
 		in.X.Stream.Gap = true
+	}
+}
+
+// lack notes what of the exchange cannot be read, and why; nothing if there is no reason. The first reason stays.
+func (in *openExchange) lack(what, why string) {
+	if in.missing == "" && why != "" {
+		in.missing = what + " " + why
 	}
 }
 
@@ -55,7 +65,27 @@ func (in *openExchange) summary() summary.Summary {
 		s.Asked = cmp.Or(summary.CallWords(&x.Call), s.Method+" "+s.Target)
 	}
 	s.Cut, s.CardSum = s.Cut || in.gap, uint64(in.Card)
+	s.Missing, s.NotHeard, s.Batch = in.whatIsMissing(), in.unheard, in.batch
 	return s
+}
+
+// whatIsMissing returns why the exchange cannot be judged as a whole; empty if it can.
+func (in *openExchange) whatIsMissing() string {
+	switch x := in.X; {
+	case in.noSign:
+		return ""
+	case in.missing != "":
+		return in.missing
+	case in.unseen:
+		return "what followed on its connection, an upgrade or a tunnel, was not observed"
+	case in.gap:
+		return "a part of it was not recorded"
+	case x.Unreleased:
+		return "version " + analyzer.QuoteText(x.Call.Version) + " of the protocol is not known here"
+	case x.Call.Binding == a2a.GRPC:
+		return "gRPC is not decoded"
+	}
+	return ""
 }
 
 // isCall reports whether an exchange counts as a call.

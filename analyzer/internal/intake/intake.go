@@ -83,15 +83,11 @@ func (r *Reader) tick(at time.Time) {
 
 // ended counts an exchange of which nothing more comes.
 func (r *Reader) ended(in *openExchange) {
-	x := in.X
 	r.counter.Ended(in.sending)
 	in.sending = analyzer.Link{}
-	if isCall(x) && !in.made.is() {
-		r.counter.Call(x.Link, x.Outcome, in.unheard)
-	}
-	if len(r.hooks.Ended) > 0 {
-		r.hooks.ended(in.summary())
-	}
+	s := in.summary()
+	r.counter.Over(&s)
+	r.hooks.ended(s)
 }
 
 // faultMade notes that the recorder made a fault in an answer.

@@ -16,12 +16,13 @@ import (
 // request decodes a whole request and observes it: the whole, and the objects in it.
 func (ob *observer) request(in *openExchange, s capture.Step) {
 	x := in.X
-	var whole bool
-	x.Body, x.Parsed, whole = content(&in.request, &x.Request, s.Parsed)
-	if whole && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
+	var lacks string
+	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
+	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
 		ob.gap(in)
 	}
-	if !whole || x.Cut {
+	if lacks != "" || x.Cut {
+		in.lack("its request's body", lacks)
 		x.Body, x.Parsed = nil, nil
 		ob.missed = true
 		in.cut()
@@ -51,6 +52,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	}
 	if mayLack(&in.request, &x.Call.Doc) {
 		x.Call = a2a.Call{}
+		in.lack("its request's body", "was not kept")
 		ob.missed = true
 		in.cut()
 	}
@@ -83,16 +85,17 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	if isLarge(&in.response, &x.Response, s.Parsed) {
 		defer background.Large()()
 	}
-	body, doc, whole := content(&in.response, &x.Response, s.Parsed)
+	body, doc, lacks := content(&in.response, &x.Response, s.Parsed)
 	if !x.Judged() {
-		if whole && x.Answered && !x.Cut {
+		if lacks == "" && x.Answered && !x.Cut {
 			o := ob.message(x, analyzer.BodySeen, s)
 			o.Place, o.Body = x.ResponsePlace().Body(), body
 			ob.observe(in, o)
 		}
 		return
 	}
-	if !whole || !x.Answered || x.Cut || x.Response.Status == http.StatusPartialContent {
+	if lacks != "" || !x.Answered || x.Cut || x.Response.Status == http.StatusPartialContent {
+		in.lack("its answer's body", lacks)
 		in.cut()
 		return
 	}
@@ -105,6 +108,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	}
 	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
 	if mayLack(&in.response, &a.Doc) {
+		in.lack("its answer's body", "was not kept")
 		in.cut()
 		return
 	}
@@ -122,6 +126,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	}
 	ob.observe(in, o)
 	in.answered(o)
+	in.batch = membersOf(x, &a)
 	ob.outcome(in, o, analyzer.OutcomeSeen)
 	ob.answerObjects(in, o, &a.Payload)
 	ob.payload(in, o, &a.Payload)

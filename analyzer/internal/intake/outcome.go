@@ -121,6 +121,42 @@ func batchOutcome(x *analyzer.Exchange, a *a2a.Answer) analyzer.Outcome {
 	return first
 }
 
+// membersOf returns how the calls of a batch came out, each by itself: the response to a call has its id (JSON-RPC 2.0
+// §6). There are none where the answer is not that of a batch, and none for notifications.
+func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
+	if x.Call.Batch == nil || a.Doc.Root.Kind() != a2a.Array {
+		return nil
+	}
+	responses := make(map[string]a2a.Value)
+	for _, one := range a.Doc.Root.Elems() {
+		responses[string(one.Get("id").Raw())] = one
+	}
+	var list []summary.Member
+	for i := range x.Call.Batch {
+		call := &x.Call.Batch[i]
+		if call.Method != "" && !call.ID.Exists() {
+			continue
+		}
+		m := summary.Member{Asked: cmp.Or(summary.CallWords(call), "batch")}
+		response, answered := responses[string(call.ID.Raw())]
+		code, coded := response.Get("error").Get("code").Int()
+		switch {
+		case !answered:
+			m.Outcome.Failure = analyzer.NoProtocol
+		case response.Has("result"):
+			m.Outcome.Succeeded = true
+		case coded:
+			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, call.Dialects)}
+			m.Outcome.Failure, m.Error = failureName(err, 0), err.Name
+			m.Text = analyzer.Clip(response.Get("error").Get("message").Text())
+		default:
+			m.Outcome.Failure = analyzer.NoProtocol
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
 // failureName returns the name of an error as verdicts have it.
 func failureName(err *a2a.Error, status int) string {
 	switch words := summary.ErrorName(err); {

@@ -150,6 +150,7 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {
 			in.unheard = true
 		}
+		in.noSign = in.noSign || what.Note == capture.NoSign
 		if made, ok := strings.CutPrefix(what.Note, capture.FaultMadeHere); ok {
 			r.faultMade(in, made)
 		}

@@ -36,8 +36,9 @@ func TestUnseenIsSaid(t *testing.T) {
 			}
 			e.End(false)
 			r := &judgment.Result{Counts: e.Counts()}
+			e.Observed(r)
 			text := r.Verdict(analyzer.Error).String()
-			if said != test.want || strings.Contains(text, "1 connection not observed") != test.want {
+			if said != test.want || strings.Contains(text, "an upgrade or a tunnel, was not observed") != test.want {
 				t.Errorf("said %v, and %q; want %v", said, text, test.want)
 			}
 		})

@@ -63,13 +63,13 @@ func newLinkCalls(names *linkNames) linkCalls {
 	}
 }
 
-// add counts a call that is over. Unheard is whether notifications that it asked for went past the recorder.
-func (l *linkCalls) add(link analyzer.Link, o analyzer.Outcome, unheard bool) {
+// add counts an exchange.
+func (l *linkCalls) add(c judgment.Calls) {
+	link := c.Link
 	counted := l.names.counted(link)
-	c := judgment.Calls{Link: link, Unheard: unheard}
-	c.Add(o)
-	if counted == link {
-		l.of(link).Merge(&c)
+	if counted == link || c.Made == 0 {
+		c.Link = counted
+		l.of(counted).Merge(&c)
 		return
 	}
 	hash := maphash.Comparable(l.seed, link)
@@ -78,7 +78,7 @@ func (l *linkCalls) add(link analyzer.Link, o analyzer.Outcome, unheard bool) {
 	switch {
 	case proved:
 		l.of(counted).Merge(&c)
-	case o.Succeeded:
+	case c.Succeeded > 0:
 		if own != nil {
 			c.Merge(own)
 			delete(l.byLink, link)
@@ -97,6 +97,14 @@ func (l *linkCalls) add(link analyzer.Link, o analyzer.Outcome, unheard bool) {
 		c.Unproved = true
 		l.of(counted).Merge(&c)
 	}
+}
+
+// correct changes the counts of a link, of calls that were counted already.
+func (l *linkCalls) correct(c judgment.Calls) {
+	if l.byLink[c.Link] == nil {
+		c.Link = l.names.counted(c.Link)
+	}
+	l.of(c.Link).Merge(&c)
 }
 
 // of returns the counts of a link.

@@ -98,19 +98,19 @@ func TestLinkWithoutSuccess(t *testing.T) {
 	fail(next("planner", "booker"))
 	want := analyzer.Link{Client: "planner", Agent: "booker"}
 	v := verdict()
-	if v.Status != judgment.StatusFailed || len(v.Unproved) != 1 || v.Unproved[0].Link != want || v.Calls.Failed != 2 {
+	if v.Status != judgment.StatusFailing || len(v.Unproved) != 1 || v.Unproved[0].Link != want || v.Calls.Failed != 2 {
 		t.Fatalf("no call of the planner has succeeded, and the verdict is %v", v)
 	}
 	call(next("planner", "booker"))
 	fail(next("planner", "booker"))
-	if v := verdict(); v.Status != judgment.StatusClean || v.Calls.Failed != 3 || v.Calls.Made != int(seq) {
+	if v := verdict(); v.Status != judgment.StatusNoViolation || v.Calls.Failed != 3 || v.Calls.Made != int(seq) {
 		t.Fatalf("one call of the planner has succeeded, and the verdict is %v", v)
 	}
 	const late = 10_001 // more than are told apart
 	for i := range late {
 		fail(next(fmt.Sprintf("late%d", i), "booker"))
 	}
-	if v := verdict(); v.Status != judgment.StatusFailed || v.Calls.Failed != late+3 || len(v.Unproved) != late {
+	if v := verdict(); v.Status != judgment.StatusFailing || v.Calls.Failed != late+3 || len(v.Unproved) != late {
 		t.Fatalf("%d clients had no success, and the verdict is %s of %d links", late, v.Status, len(v.Unproved))
 	}
 	for i := range late {

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )
 
@@ -18,6 +19,7 @@ type Counter struct {
 	links    linkNames
 	calls    linkCalls
 	agents   agents
+	account  judgment.Account
 	byLink   map[analyzer.Link][]count // for each link that is counted, one for each rule
 	lastLink analyzer.Link             // whose counts were asked for last
 	last     []count                   // nil as long as none were
@@ -87,10 +89,25 @@ func (c *Counter) Card(x *analyzer.Exchange, card *a2a.Card) { c.agents.card(x, 
 // BadCard notes that a public card is none, and why.
 func (c *Counter) BadCard(x *analyzer.Exchange, why string) { c.agents.badCard(x, why) }
 
-// Call counts a call that is over. Unheard is whether notifications that it asked for went past the recorder.
-func (c *Counter) Call(on analyzer.Link, o analyzer.Outcome, unheard bool) {
-	c.calls.add(on, o, unheard)
+// Over counts an exchange that is over, or open at the end.
+func (c *Counter) Over(s *summary.Summary) {
+	added := c.account.Take(s)
+	added.Unheard = s.Call && s.NotHeard
+	c.calls.add(added)
 }
+
+// Close says that no exchange follows.
+func (c *Counter) Close() {
+	for _, change := range c.account.Close() {
+		c.calls.correct(change)
+	}
+}
+
+// Failed returns the calls that failed or were refused, those together that failed alike.
+func (c *Counter) Failed() []judgment.FailedCalls { return c.account.Failed() }
+
+// NotSeen returns what was not seen, and why.
+func (c *Counter) NotSeen() []judgment.NotSeen { return c.account.Gaps() }
 
 // Total returns the counts, those of calls included.
 func (c *Counter) Total() judgment.Counts {

@@ -46,7 +46,7 @@ type Options struct {
 // A checker holds the parsed flags of check.
 type checker struct {
 	from  *source.Flags
-	gate  analyzer.Severity
+	gate  present.Gate
 	least analyzer.Severity
 	keep  judged.Selection
 	rules ruleSelection
@@ -164,7 +164,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 
 // report returns the report on what was checked.
 func (c *checker) report(ctx context.Context, e cli.Env, total *judgment.Result) (*report.Report, error) {
-	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: cli.Tool(), Now: e.Now()}
+	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate.Severity, Tool: cli.Tool(), Now: e.Now()}
 	r.Directions = report.Directions(total)
 	var err error
 	if c.page != nil {

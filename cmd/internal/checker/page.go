@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 )
@@ -64,7 +65,8 @@ func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.
 func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
 	defer limitMemory(e)()
 	c := &checker{
-		from: from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &judged.Baseline{}, page: &pageTraffic{},
+		from: from, gate: present.Gate{Severity: analyzer.Error}, least: analyzer.Note, keep: keep, known: &judged.Baseline{},
+		page: &pageTraffic{},
 	}
 	defer c.page.close()
 	var err error

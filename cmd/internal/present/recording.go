@@ -101,7 +101,7 @@ func (p *Recorded) Finding(f analyzer.Finding) {
 // End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
 // the status is about recording alone.
 func (p *Recorded) End(
-	gate analyzer.Severity, allowEmpty bool, output string, r *judgment.Result, s proxy.Stats, err error,
+	gate Gate, allowEmpty bool, output string, r *judgment.Result, s proxy.Stats, err error,
 ) error {
 	if r == nil {
 		return err
@@ -120,13 +120,13 @@ func (p *Recorded) End(
 	fmt.Fprintln(p.Env.Err)
 	p.printStanding()
 	if p.JSON {
-		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate}))
+		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate.Severity}))
 	}
 	PrintVerdict(p.Env, "record", v)
 	switch {
 	case err != nil:
 		return err
-	case gate > analyzer.Error:
+	case gate.Never:
 		return nil
 	}
 	return VerdictExit(r, gate, allowEmpty)

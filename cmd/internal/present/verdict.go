@@ -9,15 +9,31 @@ import (
 	"a2atap/cmd/internal/cli"
 )
 
-// ParseGate returns the lowest severity that makes a command fail. For "never" it is above all of them.
-func ParseGate(name string) (analyzer.Severity, error) {
-	if name == "never" {
-		return analyzer.Error + 1, nil
+// A Gate says what makes a checking command fail.
+type Gate struct {
+	Severity analyzer.Severity // the lowest that does; none if it is above Error
+	Calls    bool              // one failed call does; else only links on which at least half of the calls failed
+	Never    bool              // not even these do
+}
+
+// ParseGate reads --fail-on: a severity, "calls", both with a comma between them, or "never".
+func ParseGate(words string) (Gate, error) {
+	if words == "never" {
+		return Gate{Severity: analyzer.Error + 1, Never: true}, nil
 	}
-	gate, err := analyzer.ParseSeverity(name)
-	if err != nil {
-		known := []string{"error", "warning", "note", "never"}
-		return 0, cli.Usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "), cli.Nearest(name, known))
+	gate := Gate{Severity: analyzer.Error}
+	for name := range strings.SplitSeq(words, ",") {
+		if name == "calls" {
+			gate.Calls = true
+			continue
+		}
+		severity, err := analyzer.ParseSeverity(name)
+		if err != nil {
+			known := []string{"error", "warning", "note", "calls", "never"}
+			return gate, cli.Usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "),
+				cli.Nearest(name, known))
+		}
+		gate.Severity = severity
 	}
 	return gate, nil
 }
@@ -29,17 +45,18 @@ func PrintVerdict(e cli.Env, name string, v judgment.Verdict, remarks ...string)
 
 // DisplayedVerdict returns the verdict as it is printed: errors are never called clean, even where no finding makes the
 // command fail.
-func DisplayedVerdict(r *judgment.Result, gate analyzer.Severity) judgment.Verdict {
-	return r.Verdict(min(gate, analyzer.Error))
+func DisplayedVerdict(r *judgment.Result, gate Gate) judgment.Verdict {
+	return r.Verdict(min(gate.Severity, analyzer.Error))
 }
 
 // VerdictExit returns the exit status of a checking command as an error, nil for 0.
-func VerdictExit(r *judgment.Result, gate analyzer.Severity, allowEmpty bool) error {
-	v := r.Verdict(gate)
+func VerdictExit(r *judgment.Result, gate Gate, allowEmpty bool) error {
+	v := r.Verdict(gate.Severity)
 	switch {
-	case v.Status == judgment.StatusFindings:
+	case v.Status == judgment.StatusFindings, v.Status == judgment.StatusFailing && !gate.Never,
+		gate.Calls && v.Calls.Failed > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case v.Status != judgment.StatusClean && !allowEmpty:
+	case !v.Status.Proved() && !allowEmpty:
 		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil

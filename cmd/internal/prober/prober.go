@@ -103,7 +103,11 @@ func (o *Options) check(args []string) (analyzer.Severity, error) {
 	if err := o.Webhook.Check(); err != nil {
 		return 0, err
 	}
-	return present.ParseGate(o.FailOn)
+	gate, err := present.ParseGate(o.FailOn)
+	if gate.Calls {
+		return 0, cli.Usage("--fail-on calls is for check, record and run: here some calls are to fail")
+	}
+	return gate.Severity, err
 }
 
 // A run is one call of the command.

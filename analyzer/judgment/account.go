@@ -1,0 +1,314 @@
+package judgment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Bounds of an account. Beyond them calls and gaps are counted, but not told apart.
+const (
+	maxFailed = 1000   // groups of failed calls
+	maxGaps   = 1000   // groups of what was not seen
+	maxShown  = 10_000 // tasks that agents have shown
+	maxLeft   = 10_000 // streams that ended while their task was at work
+)
+
+// LeftAtWork is the name of the failure of a stream that ended while its task was at work, when nobody resumed it or
+// asked for the task afterwards.
+const LeftAtWork = "ended at working"
+
+// FailedCalls are calls of one link that failed alike.
+type FailedCalls struct {
+	Capture   string
+	Exchange  uint64 // the first of them
+	Link      analyzer.Link
+	Operation string // or the method in quotes
+	Error     string // by name, as in Calls.Failures
+	Text      string // what the first one's error says; empty if nothing does
+	Refused   bool   // they were refused: see Calls.Refused
+	Count     int
+}
+
+// String returns them as people read them: "4 SendMessage InternalError: database is down", and how many more.
+func (f *FailedCalls) String() string {
+	text := fmt.Sprintf("%d %s %s", f.Exchange, analyzer.Clean(f.Operation), analyzer.Clean(f.Error))
+	if f.Text != "" {
+		text += ": " + analyzer.Clean(f.Text)
+	}
+	if f.Count > 1 {
+		text += fmt.Sprintf(" (and %d more)", f.Count-1)
+	}
+	return text
+}
+
+// A NotSeen is something that passed, or may have passed, and that the record does not show.
+type NotSeen struct {
+	What     string // such as "exchange"
+	Why      string
+	Exchange uint64 // the first one; 0 if there is none
+	Count    int
+}
+
+// String returns it as people read it.
+func (n *NotSeen) String() string {
+	if n.What == seenInPart {
+		return analyzer.Plural(n.Count, "exchange") + ": " + analyzer.Clean(n.Why)
+	}
+	return analyzer.Clean(n.What) + ": " + analyzer.Clean(n.Why)
+}
+
+// seenInPart is NotSeen.What of an exchange that cannot be judged as a whole.
+const seenInPart = "exchange"
+
+// An Account says of exchanges what a verdict asks before it asks for rules: what of them was not seen, and which calls
+// failed. It takes their summaries in the order in which they end, and remembers a bounded number of tasks. The zero
+// Account is empty. It is for one goroutine.
+type Account struct {
+	failed []FailedCalls
+	alike  map[failure][]int // the groups of the same link, operation and error
+	gaps   []NotSeen
+	shown  *recent.Map[analyzer.TaskKey, struct{}]
+	left   *recent.Map[analyzer.TaskKey, FailedCalls]
+}
+
+// A failure is what calls that failed alike have in common, but for what the error says.
+type failure struct {
+	link             analyzer.Link
+	operation, error string
+	refused          bool
+}
+
+// Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
+// link.
+func (a *Account) Take(s *summary.Summary) Calls {
+	c := Calls{Link: s.Link, Exchanges: 1}
+	a.askedAfter(s)
+	switch {
+	case s.FaultMade != "":
+		return c
+	case s.Missing != "":
+		c.Missing = 1
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
+	case s.Call:
+	case s.Card:
+		c.Cards = 1
+	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
+		c.Foreign = 1
+	}
+	for _, note := range s.Notes {
+		if address, ok := pastUs(note); ok {
+			a.gaps = addGap(a.gaps, NotSeen{
+				What: "traffic to " + address, Why: "the card of " + s.Link.Agent + " offers it, and it is not tapped",
+				Exchange: s.Seq, Count: 1,
+			})
+		}
+	}
+	if !s.Call {
+		return c
+	}
+	for i := range s.Batch {
+		m := &s.Batch[i]
+		a.call(&c, s, m.Asked, m.Outcome, a.refused(s, m.Error), m.Text)
+	}
+	if len(s.Batch) == 0 {
+		a.call(&c, s, s.Asked, s.Outcome, a.refused(s, firstError(s)), failureText(s))
+	}
+	if s.Outcome.Succeeded {
+		for _, id := range s.Tasks {
+			a.remember(s.Link.Agent, id)
+		}
+	}
+	return c
+}
+
+// pastUs returns the address in a card that leads past the recorder, if a note says that there is one.
+func pastUs(note string) (address string, ok bool) {
+	before, _, ok := strings.Cut(note, capture.NotTapped)
+	if !ok {
+		return "", false
+	}
+	_, address, ok = strings.Cut(before, " advertises ")
+	return address, ok
+}
+
+// call counts one call of an exchange.
+func (a *Account) call(c *Calls, s *summary.Summary, asked string, o analyzer.Outcome, refused bool, text string) {
+	f := FailedCalls{
+		Exchange: s.Seq, Link: s.Link, Operation: asked, Error: o.Failure, Text: text, Refused: refused, Count: 1,
+	}
+	switch {
+	case o.Failure == "":
+		c.Add(o)
+		if leftAtWork(s) {
+			f.Error, f.Text = LeftAtWork, ""
+			if a.left == nil {
+				a.left = recent.New[analyzer.TaskKey, FailedCalls](maxLeft)
+			}
+			a.left.Put(analyzer.TaskKeyOf("", "", s.Task), f)
+		}
+	case refused:
+		c.Refuse(o)
+		a.fail(f)
+	default:
+		c.Add(o)
+		a.fail(f)
+	}
+}
+
+// fail adds calls to those that failed alike.
+func (a *Account) fail(f FailedCalls) {
+	key := failure{f.Link, f.Operation, f.Error, f.Refused}
+	for _, i := range a.alike[key] {
+		if alike(a.failed[i].Text, f.Text) {
+			a.failed[i].Count += f.Count
+			return
+		}
+	}
+	if len(a.failed) == maxFailed {
+		return
+	}
+	if a.alike == nil {
+		a.alike = make(map[failure][]int)
+	}
+	a.alike[key] = append(a.alike[key], len(a.failed))
+	a.failed = append(a.failed, f)
+}
+
+// leftAtWork reports whether a stream came to an end that was none for its task. A client that leaves is served.
+func leftAtWork(s *summary.Summary) bool {
+	return s.Stream && s.Outcome.Succeeded && s.Fault == nil && s.Life == capture.StateClosed && !s.Cut && s.Missing == "" &&
+		s.Task != "" && s.State.Active() && !s.NotHeard && !slices.ContainsFunc(s.States, a2a.State.Terminal)
+}
+
+// askedAfter notes that somebody learns more of a task whose stream had ended.
+func (a *Account) askedAfter(s *summary.Summary) {
+	if a.left == nil {
+		return
+	}
+	for _, id := range s.Tasks {
+		a.left.Delete(analyzer.TaskKeyOf("", "", id))
+	}
+	a.left.Delete(analyzer.TaskKeyOf("", "", s.Task))
+}
+
+func (a *Account) remember(agent, id string) {
+	if a.shown == nil {
+		a.shown = recent.New[analyzer.TaskKey, struct{}](maxShown)
+	}
+	a.shown.Put(analyzer.TaskKeyOf(agent, "", id), struct{}{})
+}
+
+// refused reports whether an agent has refused, in the words of the protocol, what cannot be done: a task that it never
+// showed is not there, one that has ended cannot be canceled, or it does not offer what was asked.
+func (a *Account) refused(s *summary.Summary, err a2a.ErrorName) bool {
+	op := s.Operation
+	switch err {
+	case a2a.TaskNotCancelable:
+		return op == a2a.CancelTask
+	case a2a.ExtendedCardNotConfigured:
+		return op == a2a.GetExtendedCard
+	case a2a.PushNotSupported:
+		return s.Push
+	case a2a.UnsupportedOperation:
+		return s.Task != "" || !op.Sends() && op != a2a.GetTask
+	case a2a.TaskNotFound:
+		if s.Task == "" || a.shown == nil {
+			return s.Task != ""
+		}
+		_, shown := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", s.Task))
+		return !shown
+	}
+	return false
+}
+
+func firstError(s *summary.Summary) a2a.ErrorName {
+	if len(s.Errors) == 0 {
+		return a2a.NoErrorName
+	}
+	return s.Errors[0].Name
+}
+
+// failureText returns what the error of a failed call says, in its own words.
+func failureText(s *summary.Summary) string {
+	for i := range s.Errors {
+		if s.Errors[i].Message != "" {
+			return s.Errors[i].Message
+		}
+	}
+	if s.Fault != nil {
+		return s.Fault.Detail
+	}
+	return ""
+}
+
+// Close ends the account: no exchange follows. It returns what that changes of the calls of links.
+func (a *Account) Close() []Calls {
+	if a.left == nil {
+		return nil
+	}
+	var changes []Calls
+	for _, f := range a.left.All() {
+		changes = append(changes, Calls{Link: f.Link, Succeeded: -1, Failed: 1, Failures: map[string]int{f.Error: 1}})
+		a.fail(f)
+	}
+	a.left = nil
+	return changes
+}
+
+// Failed returns the calls that failed or were refused, in the order of the first of each group.
+func (a *Account) Failed() []FailedCalls { return sortFailed(slices.Clone(a.failed)) }
+
+// Gaps returns what was not seen.
+func (a *Account) Gaps() []NotSeen { return slices.Clone(a.gaps) }
+
+func sortFailed(list []FailedCalls) []FailedCalls {
+	slices.SortStableFunc(list, func(a, b FailedCalls) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	return list
+}
+
+// addFailed adds calls to those that failed alike.
+func addFailed(list []FailedCalls, f FailedCalls) []FailedCalls {
+	for i := range list {
+		if g := &list[i]; g.Link == f.Link && g.Operation == f.Operation && g.Error == f.Error && g.Refused == f.Refused &&
+			g.Capture == f.Capture && alike(g.Text, f.Text) {
+			g.Count += f.Count
+			return list
+		}
+	}
+	if len(list) < maxFailed {
+		return append(list, f)
+	}
+	return list
+}
+
+// addGap adds something to what was not seen for the same reason.
+func addGap(list []NotSeen, n NotSeen) []NotSeen {
+	for i := range list {
+		if g := &list[i]; g.What == n.What && g.Why == n.Why {
+			g.Count += n.Count
+			return list
+		}
+	}
+	if len(list) < maxGaps {
+		return append(list, n)
+	}
+	return list
+}
+
+// alike reports whether two texts say the same of different things: they differ in words with digits only, such as ids.
+func alike(a, b string) bool {
+	if a == b {
+		return true
+	}
+	return slices.EqualFunc(strings.Fields(a), strings.Fields(b), func(v, w string) bool {
+		return v == w || strings.ContainsAny(v, "0123456789") && strings.ContainsAny(w, "0123456789")
+	})
+}

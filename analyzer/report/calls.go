@@ -1,0 +1,151 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/report/junit"
+	"a2atap/analyzer/report/markup"
+)
+
+// maxCalls bounds the groups of failed calls that a report for people names.
+const maxCalls = 50
+
+// answersText says what was not seen, and which calls failed or were refused: the two questions before that for rules.
+func answersText(b *strings.Builder, v judgment.Verdict) {
+	if len(v.NotSeen) > 0 {
+		b.WriteString("not seen\n")
+		for i := range v.NotSeen {
+			fmt.Fprintf(b, "  %s%s\n", &v.NotSeen[i], from(v.NotSeen[i].Exchange))
+		}
+	}
+	callsText(b, "failed calls", v.Failed)
+	callsText(b, "refused calls", v.Refused)
+}
+
+func callsText(b *strings.Builder, head string, list []judgment.FailedCalls) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString(head + "\n")
+	for i := range list {
+		if i == maxCalls {
+			fmt.Fprintf(b, "  and %s more\n", analyzer.Plural(len(list)-i, "kind"))
+			return
+		}
+		fmt.Fprintf(b, "  %s (%s)\n", &list[i], arrow(list[i].Link))
+	}
+}
+
+// from says with which exchange something begins, as the end of a line.
+func from(exchange uint64) string {
+	if exchange == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (from %d)", exchange)
+}
+
+// mdAnswers is answersText as tables.
+func mdAnswers(b *strings.Builder, v judgment.Verdict) {
+	if len(v.NotSeen) > 0 {
+		rows := [][]string{{"Not seen", "Why", "How often", "First"}}
+		for i := range v.NotSeen {
+			n := &v.NotSeen[i]
+			rows = append(rows, []string{markup.Text(n.What), markup.Text(n.Why), fmt.Sprint(n.Count), exchangeOrDash(n.Exchange)})
+		}
+		b.WriteString("## Not seen\n\n")
+		markup.Table(b, rows)
+	}
+	mdFailedCalls(b, "Failed calls", v.Failed)
+	mdFailedCalls(b, "Refused calls", v.Refused)
+}
+
+func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls) {
+	if len(list) == 0 {
+		return
+	}
+	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "Calls"}}
+	for i := range list {
+		if i == maxCalls {
+			break
+		}
+		f := &list[i]
+		rows = append(rows, []string{
+			exchangeOrDash(f.Exchange), markup.Text(arrow(f.Link)), markup.Text(f.Operation), markup.Text(f.Error),
+			orDash(markup.Text(f.Text)), fmt.Sprint(f.Count),
+		})
+	}
+	fmt.Fprintf(b, "## %s\n\n", head)
+	markup.Table(b, rows)
+	if len(list) > maxCalls {
+		fmt.Fprintf(b, "And %s more.\n\n", analyzer.Plural(len(list)-maxCalls, "kind"))
+	}
+}
+
+func exchangeOrDash(n uint64) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprint(n)
+}
+
+// A FailedCall is a group of calls that failed alike, as JSON.
+type FailedCall struct {
+	Capture   string `json:"capture,omitempty"`
+	Exchange  uint64 `json:"exchange"` // the first of them
+	Link      string `json:"link"`
+	Operation string `json:"operation"`
+	Error     string `json:"error"`
+	Text      string `json:"text"`
+	Count     int    `json:"count"`
+}
+
+// A NotSeen is something that was not seen, as JSON.
+type NotSeen struct {
+	What  string `json:"what"`
+	Why   string `json:"why"`
+	Count int    `json:"count"`
+}
+
+func jsonCalls(list []judgment.FailedCalls) []FailedCall {
+	calls := []FailedCall{}
+	for i := range list {
+		f := &list[i]
+		calls = append(calls, FailedCall{
+			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), analyzer.Clean(f.Operation), analyzer.Clean(f.Error),
+			analyzer.Clean(f.Text), f.Count,
+		})
+	}
+	return calls
+}
+
+func jsonNotSeen(list []judgment.NotSeen) []NotSeen {
+	gaps := []NotSeen{}
+	for i := range list {
+		gaps = append(gaps, NotSeen{analyzer.Clean(list[i].What), analyzer.Clean(list[i].Why), list[i].Count})
+	}
+	return gaps
+}
+
+// junitCalls returns the case that says how the calls of a link came out: it has failed where at least half of them did.
+func junitCalls(c *judgment.Calls, name string, failed []judgment.FailedCalls) (junit.Case, bool) {
+	var lines strings.Builder
+	for i := range failed {
+		if f := &failed[i]; f.Link == c.Link {
+			lines.WriteString(f.String() + "\n")
+		}
+	}
+	one := junit.Case{Name: strings.TrimSpace("calls " + name), Class: "a2atap.outcome"}
+	if c.Failing() {
+		text := c.String()
+		if c.Succeeded == 0 {
+			text = "no call succeeded: " + text
+		}
+		one.Failure = &junit.Message{Message: text, Type: "outcome", Text: lines.String()}
+		return one, true
+	}
+	one.Out = c.String() + "\n" + lines.String()
+	return one, false
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A world is a way in which calls go wrong, or are not seen. Its answer takes the place of the right one; meta says what
+// HTTP cannot.
+type world struct {
+	name    string
+	answer  string // head and body; %d is the number of the call
+	meta    string
+	request string // in place of the right one, if it is not empty
+}
+
+const (
+	worldSend = "POST /rpc HTTP/1.1\nHost: booker.example:9001\nContent-Type: application/json\nA2A-Version: 1.0\n\n" +
+		`{"jsonrpc":"2.0","id":"r%[1]d","method":"SendMessage","params":{"message":{"messageId":"m%[1]d","role":"ROLE_USER",` +
+		`"parts":[{"text":"Two tickets to Kyoto"}]}}}` + "\n"
+	worldGet = "POST /rpc HTTP/1.1\nHost: booker.example:9001\nContent-Type: application/json\nA2A-Version: 1.0\n\n" +
+		`{"jsonrpc":"2.0","id":"r%[1]d","method":"GetTask","params":{"id":"t0%[1]d"}}` + "\n"
+	worldStream = "POST /rpc HTTP/1.1\nHost: booker.example:9001\nContent-Type: application/json\nA2A-Version: 1.0\n\n" +
+		`{"jsonrpc":"2.0","id":"r%[1]d","method":"SendStreamingMessage","params":{"message":{"messageId":"m%[1]d",` +
+		`"role":"ROLE_USER","parts":[{"text":"Two tickets to Kyoto"}]}}}` + "\n"
+	worldDone = "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
+		`{"jsonrpc":"2.0","id":"r%[1]d","result":{"task":{"id":"t%[1]d","contextId":"c%[1]d",` +
+		`"status":{"state":"TASK_STATE_COMPLETED"}}}}` + "\n"
+	worldWorking = "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\n" +
+		`data: {"jsonrpc":"2.0","id":"r%[1]d","result":{"task":{"id":"t%[1]d","contextId":"c%[1]d",` +
+		`"status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n"
+)
+
+func worlds() []world {
+	bare := func(status string) world {
+		return world{name: "a bare " + status, answer: "HTTP/1.1 " + status + "\nContent-Length: 0\n\n"}
+	}
+	failed := func(code int, words string) world {
+		return world{name: fmt.Sprintf("error %d", code), answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%%[1]d","error":{"code":%d,"message":%q}}`, code, words) + "\n"}
+	}
+	fault := func(kind, side, detail string) world {
+		return world{name: kind + " by " + side, meta: fmt.Sprintf("fault: %s %s %q\n", kind, side, detail)}
+	}
+	list := []world{{name: "as it should be", answer: worldDone}}
+	for _, status := range []string{
+		"400 Bad Request", "401 Unauthorized", "403 Forbidden", "404 Not Found", "405 Method Not Allowed",
+		"408 Request Timeout", "413 Content Too Large", "415 Unsupported Media Type", "421 Misdirected Request",
+		"422 Unprocessable Content", "429 Too Many Requests", "500 Internal Server Error", "502 Bad Gateway",
+		"503 Service Unavailable", "504 Gateway Timeout", "302 Found", "204 No Content",
+	} {
+		list = append(list, bare(status))
+	}
+	for _, f := range []struct {
+		code  int
+		words string
+	}{
+		{-32700, "parse error"},
+		{-32600, "invalid request"},
+		{-32601, "no such method"},
+		{-32602, "invalid params"},
+		{-32603, "boom, database is down"},
+		{-32000, "overloaded"},
+		{-32001, "no such task"},
+		{-32002, "cannot be canceled"},
+		{-32003, "no push notifications"},
+		{-32004, "not supported"},
+		{-32005, "no such content type"},
+		{-32006, "invalid answer"},
+		{-32009, "version not supported"},
+		{7, "seven"},
+	} {
+		list = append(list, failed(f.code, f.words))
+	}
+	missing := failed(-32001, "no such task")
+	missing.name, missing.request = "a task that is not there", worldGet
+	list = append(list, missing,
+		fault("unreachable", "agent", "connection refused"), fault("reset", "agent", "connection reset by peer"),
+		fault("timeout", "agent", "no answer within 30s"), fault("tls", "agent", "certificate expired"),
+		fault("not-http", "agent", "SSH-2.0"), fault("client-left", "client", "connection closed"),
+		world{name: "HTML", answer: "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>It works</html>\n"},
+		world{name: "an empty body", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: 0\n\n"},
+		world{name: "no JSON", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\n"},
+		world{name: "an unknown coding", answer: strings.Replace(worldDone, "\n\n", "\nContent-Encoding: lzfse\n\n", 1)},
+		world{name: "a body that was not kept", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n", meta: "response.body: missing\n"},
+		world{name: "an unknown version", request: strings.Replace(worldSend, ": 1.0", ": 9.0", 1), answer: worldDone},
+		world{name: "a stream that ends at work", request: worldStream, answer: worldWorking},
+		world{
+			name: "a stream without events", request: worldStream,
+			answer: "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\n",
+		},
+		world{
+			name: "of no known protocol", request: "GET /metrics HTTP/1.1\nHost: booker.example:9001\n\n",
+			answer: "HTTP/1.1 200 OK\nContent-Type: text/plain\n\nup 1\n",
+		},
+		world{
+			name: "an upgrade", request: "GET /ws HTTP/1.1\nHost: booker.example:9001\nUpgrade: websocket\n\n",
+			answer: "HTTP/1.1 101 Switching Protocols\nUpgrade: websocket\n\n",
+		},
+		world{
+			name: "only the card", request: "GET /.well-known/agent-card.json HTTP/1.1\nHost: booker.example:9001\n\n",
+			answer: "HTTP/1.1 200 OK\nContent-Type: application/json\nCache-Control: max-age=60\nETag: \"1\"\n\n" +
+				`{"name":"Booker","description":"Books tickets","version":"1.0.0","capabilities":{"streaming":true},` +
+				`"supportedInterfaces":[{"url":"http://booker.example:9001/rpc","protocolBinding":"JSONRPC",` +
+				`"protocolVersion":"1.0"}],"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],` +
+				`"skills":[{"id":"book","name":"Book","description":"Books a ticket","tags":["tickets"]}]}` + "\n",
+		})
+	return list
+}
+
+// What check says, and exits with, where one of ten exchanges, half of them or all are broken, lost or of no known kind.
+// An answer in a form that breaks the protocol is a finding besides.
+func TestBrokenWorlds(t *testing.T) {
+	golden := filepath.Join("testdata", "worlds.txt")
+	var got strings.Builder
+	list := worlds()
+	for _, w := range list {
+		fmt.Fprintf(&got, "# %s\n", w.name)
+		for _, share := range []int{1, 5, 10} {
+			s := &shell{t: t, dir: t.TempDir()}
+			if err := os.WriteFile(filepath.Join(s.dir, "w.txtar"), []byte(w.transcript(share)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, errs, code := s.execute("a2atap check w.txtar")
+			fmt.Fprintf(&got, "%2d of 10  %d  %s", share, code, errs)
+		}
+	}
+	if len(list) < 40 {
+		t.Errorf("there are only %d worlds", len(list))
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("verdicts on broken worlds (-want +got; go test ./cmd/a2atap -run Worlds -update):\n%s", diff)
+	}
+}
+
+// transcript returns ten exchanges of which the last ones are broken.
+func (w *world) transcript(broken int) string {
+	var b strings.Builder
+	for n := 1; n <= 10; n++ {
+		request, answer, meta := worldSend, worldDone, ""
+		if n > 10-broken {
+			answer, meta = w.answer, w.meta
+			if w.request != "" {
+				request = w.request
+			}
+		}
+		fmt.Fprintf(&b, "-- %d.request --\n%s", n, numbered(request, n))
+		if answer != "" {
+			fmt.Fprintf(&b, "-- %d.response --\n%s", n, numbered(answer, n))
+		}
+		fmt.Fprintf(&b, "-- %d.meta --\nclient: planner\n%s", n, meta)
+	}
+	return b.String()
+}
+
+func numbered(text string, n int) string { return strings.ReplaceAll(text, "%[1]d", fmt.Sprint(n)) }
