@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"sync"
 	"time"
 
 	"a2atap/proxy/capture"
@@ -73,7 +74,7 @@ func (m *Merger) emit(ctx context.Context, more bool) (err error) {
 		r.out.head, r.out.x = nil, nil
 		r.out.read = s.Arrival
 		r.out.time = max(r.out.time, r.out.at)
-		if err := m.write(r, x, s); err != nil {
+		if err := m.out.write(r, x, s); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func (m *Merger) first(ctx context.Context, more bool) (*recorder, error) {
 			continue
 		}
 		best := &free
-		if m.waits(r, more) {
+		if r.waits(more) {
 			best = &blocked
 		}
 		if *best == nil || r.out.at < (*best).out.at {
@@ -129,17 +130,17 @@ func (m *Merger) peek(r *recorder) error {
 			return errors.New("it changed while it was read")
 		}
 		out.x = out.opened[0]
-		out.at = m.corrected(r.Host, out.x.started)
+		out.at = m.clocks.corrected(r.Host, out.x.started)
 		return nil
 	}
 	if out.x = out.exchanges[s.Seq]; out.x != nil && s.Offset != capture.NotKnown {
-		out.at = m.corrected(r.Host, out.x.started+int64(s.Offset))
+		out.at = m.clocks.corrected(r.Host, out.x.started+int64(s.Offset))
 	}
 	return nil
 }
 
 // waits reports whether the next step of a recorder must come after one of another.
-func (m *Merger) waits(r *recorder, more bool) bool {
+func (r *recorder) waits(more bool) bool {
 	x := r.out.x
 	if x == nil {
 		return false
@@ -165,30 +166,41 @@ func (m *Merger) waits(r *recorder, more bool) bool {
 // exhausted reports whether nothing that may be written is left of a recording.
 func (r *recorder) exhausted() bool { return r.out.head == nil && r.out.read >= r.out.limit }
 
+// A writer writes the merged capture.
+type writer struct {
+	sink      capture.Sink
+	clocks    *clocks
+	seq, conn uint64
+	late      bool // what was written cannot be taken back: the recordings are followed
+
+	mu      sync.Mutex
+	summary Summary
+}
+
 // write takes a step to the merged capture.
-func (m *Merger) write(r *recorder, x *exchange, s capture.Step) error {
-	m.count(func(sum *Summary) { sum.Steps++ })
+func (w *writer) write(r *recorder, x *exchange, s capture.Step) error {
+	w.count(func(sum *Summary) { sum.Steps++ })
 	if s.Seq == 0 {
 		if lost, is := s.What.(capture.Lost); is {
 			lost.Reason = r.says(lost.Reason)
 			s.What = lost
 		}
-		return m.append(capture.Step{Offset: s.Offset, What: s.What})
+		return w.append(capture.Step{Offset: s.Offset, What: s.What})
 	}
 	if _, is := s.What.(capture.Opened); is {
 		r.out.opened = r.out.opened[1:]
 		r.out.exchanges[s.Seq] = x
 	}
 	if x == nil {
-		m.count(func(sum *Summary) { sum.Dropped++ })
+		w.count(func(sum *Summary) { sum.Dropped++ })
 		r.leaveOut(s)
 		return nil
 	}
 	defer x.pass(s.What)
 	if x.stays != nil {
-		return m.fold(x, s)
+		return w.fold(x, s)
 	}
-	return m.keep(r, x, s)
+	return w.keep(r, x, s)
 }
 
 func (x *exchange) pass(what capture.What) {
@@ -207,20 +219,20 @@ func (x *exchange) pass(what capture.What) {
 }
 
 // keep writes a step of an exchange that stays.
-func (m *Merger) keep(r *recorder, x *exchange, s capture.Step) error {
+func (w *writer) keep(r *recorder, x *exchange, s capture.Step) error {
 	s.Arrival = 0
 	switch what := s.What.(type) {
 	case capture.Opened:
-		m.seq++
-		x.out = m.seq
+		w.seq++
+		x.out = w.seq
 		if what.Conn != 0 {
 			if r.out.conns[what.Conn] == 0 {
-				m.conn++
-				r.out.conns[what.Conn] = m.conn
+				w.conn++
+				r.out.conns[what.Conn] = w.conn
 			}
 			what.Conn = r.out.conns[what.Conn]
 		}
-		what.Started = time.Unix(0, m.corrected(r.Host, x.started)).UTC()
+		what.Started = time.Unix(0, w.clocks.corrected(r.Host, x.started)).UTC()
 		what.Client = r.client(what.Client)
 		in := x.agent.innermost()
 		what.Agent.Name, what.Agent.URL = in.label, in.url
@@ -228,7 +240,7 @@ func (m *Merger) keep(r *recorder, x *exchange, s capture.Step) error {
 			what.Agent.Addr = ""
 		}
 		s.What = what
-		m.count(func(sum *Summary) { sum.Exchanges++ })
+		w.count(func(sum *Summary) { sum.Exchanges++ })
 	case capture.Fact:
 		if what.Client.Name != "" {
 			what.Client = r.client(what.Client)
@@ -238,20 +250,20 @@ func (m *Merger) keep(r *recorder, x *exchange, s capture.Step) error {
 		what.Reason = r.says(what.Reason)
 		s.What = what
 	case capture.Closed:
-		if !m.late {
-			if err := m.noteChain(x); err != nil {
+		if !w.late {
+			if err := w.noteChain(x); err != nil {
 				return err
 			}
 		}
 	}
 	s.Seq = x.out
-	return m.append(m.restored(x, s)...)
+	return w.append(w.restored(x, s)...)
 }
 
 // noteChain says of an exchange that ends which others saw it too.
-func (m *Merger) noteChain(x *exchange) error {
+func (w *writer) noteChain(x *exchange) error {
 	if x.up != nil && x.up.stays == x { // a notification
-		if err := m.note(x.up); err != nil {
+		if err := w.note(x.up); err != nil {
 			return err
 		}
 	}
@@ -259,7 +271,7 @@ func (m *Merger) noteChain(x *exchange) error {
 		if y.down.apart {
 			break // said when both are there
 		}
-		if err := m.note(y); err != nil {
+		if err := w.note(y); err != nil {
 			return err
 		}
 	}
@@ -267,8 +279,8 @@ func (m *Merger) noteChain(x *exchange) error {
 }
 
 // fold takes what is to be kept of a step of a view that does not stay.
-func (m *Merger) fold(x *exchange, s capture.Step) error {
-	m.count(func(sum *Summary) {
+func (w *writer) fold(x *exchange, s capture.Step) error {
+	w.count(func(sum *Summary) {
 		sum.Folded++
 		if _, opened := s.What.(capture.Opened); opened {
 			sum.Seen++
@@ -282,7 +294,7 @@ func (m *Merger) fold(x *exchange, s capture.Step) error {
 		return nil
 	}
 	if opened, is := s.What.(capture.Opened); is && opened.Client.Name != "" && x.down != nil && x.stays == x.down {
-		return m.say(root.out, capture.Fact{Client: x.r.client(opened.Client)})
+		return w.say(root.out, capture.Fact{Client: x.r.client(opened.Client)})
 	}
 	fact, is := s.What.(capture.Fact)
 	if !is {
@@ -303,7 +315,7 @@ func (m *Merger) fold(x *exchange, s capture.Step) error {
 	if kept.Note == "" && len(kept.Rewrites) == 0 {
 		return nil
 	}
-	return m.say(root.out, kept)
+	return w.say(root.out, kept)
 }
 
 // cardPlace begins the places of URLs that were replaced in what an agent said of itself.
@@ -326,7 +338,7 @@ func (x *exchange) collect(s capture.Step) {
 
 // restored returns the step as it is with the answer that the agent gave, where an inner recorder replaced URLs in it:
 // the record has what the agent sent, and each replacement.
-func (m *Merger) restored(x *exchange, s capture.Step) []capture.Step {
+func (w *writer) restored(x *exchange, s capture.Step) []capture.Step {
 	if _, is := s.What.(capture.ResponseHead); is && x.answer.done {
 		for y := x.down; y != nil && y.root() == x; y = y.down {
 			if y.original != nil && y.original.head != nil {
@@ -348,7 +360,7 @@ func (m *Merger) restored(x *exchange, s capture.Step) []capture.Step {
 		body := x.held
 		if from.original.end != nil {
 			body = from.original.body
-			m.count(func(sum *Summary) { sum.Folded += uint64(len(x.held)) - uint64(len(body)) })
+			w.count(func(sum *Summary) { sum.Folded += uint64(len(x.held)) - uint64(len(body)) })
 			s.What, s.Parsed = *from.original.end, nil
 		}
 		var out []capture.Step
@@ -362,21 +374,21 @@ func (m *Merger) restored(x *exchange, s capture.Step) []capture.Step {
 	return []capture.Step{s}
 }
 
-func (m *Merger) append(steps ...capture.Step) error {
+func (w *writer) append(steps ...capture.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	return m.sink.Append(steps...)
+	return w.sink.Append(steps...)
 }
 
 // say appends a step that no recording has.
-func (m *Merger) say(seq uint64, what capture.What) error {
-	m.count(func(sum *Summary) { sum.Added++ })
-	return m.sink.Append(capture.Step{Seq: seq, Offset: capture.NotKnown, What: what})
+func (w *writer) say(seq uint64, what capture.What) error {
+	w.count(func(sum *Summary) { sum.Added++ })
+	return w.sink.Append(capture.Step{Seq: seq, Offset: capture.NotKnown, What: what})
 }
 
-func (m *Merger) count(f func(*Summary)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f(&m.summary)
+func (w *writer) count(f func(*Summary)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f(&w.summary)
 }

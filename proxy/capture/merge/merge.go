@@ -58,27 +58,18 @@ type Options struct {
 // A Merger merges recordings into a Sink. Add and Summary may be called at any time and by any goroutine; of Run and
 // Follow one call goes on at a time.
 type Merger struct {
-	sink    capture.Sink
 	options Options
-	seed    maphash.Seed
 
-	mu      sync.Mutex
-	added   []*recorder   // that are not among the recorders yet
-	more    chan struct{} // has an element when there are
-	summary Summary
+	mu    sync.Mutex
+	added []*recorder   // that are not among the recorders yet
+	more  chan struct{} // has an element when there are
 
 	recorders []*recorder // in order of host, name and id of the capture
-	ids       map[uuid.UUID]*recorder
-	pending   []*exchange                 // that may still be paired
-	below     map[connection][]connection // the same, nearer to the agent
-	above     map[connection][]connection // the same, further from it
-	edges     map[hostPair]*edge
+	scanner   scanner
 	clocks    clocks
+	matcher   matcher
+	out       writer
 	told      map[string]string // host: what was said of its clock
-
-	seq, conn uint64
-	unnoted   []*exchange // pairs of which nothing was said yet
-	late      bool        // what was written cannot be taken back: the recordings are followed
 }
 
 // New returns a Merger that appends to a Sink, which it does not close.
@@ -86,12 +77,17 @@ func New(sink capture.Sink, o Options) *Merger {
 	if o.Window <= 0 {
 		o.Window = time.Second
 	}
-	return &Merger{
-		sink: sink, options: o, seed: maphash.MakeSeed(), more: make(chan struct{}, 1),
-		ids: make(map[uuid.UUID]*recorder), below: make(map[connection][]connection),
-		above: make(map[connection][]connection),
-		edges: make(map[hostPair]*edge), told: make(map[string]string),
+	m := &Merger{options: o, more: make(chan struct{}, 1), told: make(map[string]string)}
+	m.clocks.edges = make(map[hostPair]*edge)
+	m.matcher = matcher{
+		clocks: &m.clocks, below: make(map[connection][]connection), above: make(map[connection][]connection),
 	}
+	m.scanner = scanner{
+		seed: maphash.MakeSeed(), ids: make(map[uuid.UUID]*recorder),
+		opened: func(x *exchange) { m.matcher.pending = append(m.matcher.pending, x) },
+	}
+	m.out.sink, m.out.clocks = sink, &m.clocks
+	return m
 }
 
 // Add adds a recording. It may be added while Follow goes on.
@@ -126,7 +122,7 @@ func (m *Merger) history(ctx context.Context, more bool) error {
 			r.out.limit = r.settled
 		}
 	}
-	m.match()
+	m.matcher.match(m.hosts(), false)
 	m.name()
 	if err := m.tellLosses(); err != nil {
 		return err
@@ -136,14 +132,14 @@ func (m *Merger) history(ctx context.Context, more bool) error {
 
 // finish says what is still to be said.
 func (m *Merger) finish() error {
-	for _, x := range m.unnoted {
-		if err := m.note(x); err != nil {
+	for _, x := range m.matcher.found {
+		if err := m.out.note(x); err != nil {
 			return err
 		}
 	}
-	m.unnoted = nil
+	m.matcher.found = nil
 	for _, r := range m.recorders {
-		if err := m.tellHeadless(r); err != nil {
+		if err := m.out.tellHeadless(r); err != nil {
 			return err
 		}
 	}
@@ -154,8 +150,12 @@ func (m *Merger) finish() error {
 // scan reads what is new in all recordings.
 func (m *Merger) scan(ctx context.Context) error {
 	m.admit()
+	window := m.options.Window
+	if m.out.late {
+		window = 0
+	}
 	for _, r := range m.recorders {
-		if err := m.scanOne(ctx, r); err != nil {
+		if err := m.scanner.scan(ctx, r, window); err != nil {
 			return fmt.Errorf("merge %s: %w", r.Name, err)
 		}
 	}
@@ -176,6 +176,17 @@ func (m *Merger) admit() {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name),
 			slices.Compare(a.info.ID[:], b.info.ID[:]))
 	})
+}
+
+// hosts returns those of the recorders, in their order.
+func (m *Merger) hosts() []string {
+	var hosts []string
+	for _, r := range m.recorders {
+		if len(hosts) == 0 || hosts[len(hosts)-1] != r.Host {
+			hosts = append(hosts, r.Host)
+		}
+	}
+	return hosts
 }
 
 func (m *Merger) notice(format string, args ...any) {

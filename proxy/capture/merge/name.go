@@ -59,7 +59,7 @@ func (a *agent) place() string {
 
 // name gives agents their names in the merged capture: their own, with the host where different agents have one name.
 func (m *Merger) name() {
-	for _, x := range m.pending {
+	for _, x := range m.matcher.pending {
 		if y := x.down; y != nil && !y.apart && !y.notified {
 			if x.agent.behind == nil {
 				x.agent.behind = y.agent
@@ -79,13 +79,13 @@ func (m *Merger) name() {
 		slices.SortFunc(list, func(a, b *agent) int {
 			return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.url, b.url))
 		})
-		m.nameAlike(list)
+		nameAlike(list)
 	}
 }
 
 // nameAlike names agents that their recorders call the same. Those of one host are one agent, as they are in its own
 // capture, and so are those that live at the same place.
-func (m *Merger) nameAlike(list []*agent) {
+func nameAlike(list []*agent) {
 	group := make([]int, len(list)) // the first agent that is the same
 	several := false
 	for i, a := range list {
