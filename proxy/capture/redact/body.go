@@ -224,31 +224,37 @@ func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole b
 	return text, coded, whole, nil
 }
 
+// A search goes through a body or an event for its secrets.
+type search struct {
+	*mask
+	set *placeSet // of the places that are known beforehand
+}
+
 // body returns a body without its secrets; it is the body itself if it has none. It is withheld, with an error, if its
 // secrets cannot be taken out so that what is left stays what it was.
-func (m *mask) body(kind bodyKind, body *capture.Parsed, contentType string, set *placeSet) ([]byte, error) {
+func (s search) body(kind bodyKind, body *capture.Parsed, contentType string) ([]byte, error) {
 	if looksLikeJSON(body.Text) && (body.Doc == nil || body.Doc.Err == nil) {
-		return splice(body.Text, m.json(body.Doc, body.Text, set)), nil
+		return splice(body.Text, s.json(body.Doc, body.Text)), nil
 	}
-	return settle(body.Text, func(text []byte) []edit { return m.once(kind, contentType, text, set) })
+	return settle(body.Text, func(text []byte) []edit { return s.once(kind, contentType, text) })
 }
 
 // once returns the edits that hide the secrets of a body, as far as one look finds them.
-func (m *mask) once(kind bodyKind, contentType string, text []byte, set *placeSet) []edit {
+func (s search) once(kind bodyKind, contentType string, text []byte) []edit {
 	switch {
 	case looksLikeJSON(text):
-		return m.json(nil, text, set)
+		return s.json(nil, text)
 	case kind == bodyForm, kind == bodyJSON: // as either, whatever the label
-		if edits := m.form(text); len(edits) > 0 {
+		if edits := s.form(text); len(edits) > 0 {
 			return edits
 		}
-		return m.json(nil, text, set)
+		return s.json(nil, text)
 	case kind == bodyMultipart:
-		return m.multipart(contentType, text, set)
+		return s.multipart(contentType, text)
 	case kind == bodyXML:
-		return append(m.xml(text), m.loose(text, set)...)
+		return append(s.xml(text), s.loose(text)...)
 	case kind == bodyText, kind == bodyUnknown && isPlain(text):
-		return m.loose(text, set)
+		return s.loose(text)
 	}
 	return nil
 }

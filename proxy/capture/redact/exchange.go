@@ -176,7 +176,7 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	if err == nil && !o.r.opts.Keep {
 		var now []byte
 		var cut int
-		now, cut, err = o.r.maskFor(o).message(h, parsed, o.r.described(d))
+		now, cut, err = o.r.search(o, d).message(h, parsed)
 		if !same(now, text) {
 			p.Data, p.Decoded = now, h.decoded || coded
 			whole = false
@@ -277,7 +277,7 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 		s.What = what
 		return o.note(append(out, s), errDescriber)
 	}
-	raw, err := r.maskFor(o).event(&e, parsed, r.described(d))
+	raw, err := r.search(o, d).event(&e, parsed)
 	switch {
 	case err != nil:
 		what.Event.Dropped += int64(len(e.Raw))

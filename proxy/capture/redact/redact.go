@@ -293,6 +293,12 @@ func (r *redactor) maskFor(o *openExchange) *mask {
 	return &r.scoped
 }
 
+// search returns the search through a body of an exchange, or an event, that is so described. It is valid as long as
+// maskFor.
+func (r *redactor) search(o *openExchange, d capture.Description) search {
+	return search{r.maskFor(o), r.described(d)}
+}
+
 // fact hides what URLs in a fact hold.
 func (r *redactor) fact(f capture.Fact) capture.Fact {
 	if r.opts.Keep {
