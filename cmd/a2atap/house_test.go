@@ -27,7 +27,6 @@ const (
 // off, and nothing is added.
 var stillOver = []string{
 	"analyzer.Engine",
-	"proxy/fleet.mirror",
 	"replay/compare.Comparison",
 	"replay/refagent.Agent",
 	"tui/detail.Panel",

@@ -14,7 +14,7 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
-// A mirror is what a stream holds of one capture, as a capture.Source. Its blocks are in a spool, as they came. What is
+// A mirror is what a stream holds of one capture; mirrored is it as a capture.Source. Its blocks are in a spool, as they came. What is
 // not in the stream is a gap that the mirror says: the exchanges that were open there end as interrupted, and those
 // whose beginning is missing are left out. Exchanges keep their numbers; steps are numbered anew.
 //
@@ -25,13 +25,11 @@ type mirror struct {
 	notice func(string)
 	held   *atomic.Bool // also a recording that has ended may go on
 
+	presence presence
+
 	mu        sync.RWMutex
-	recorder  Recorder  // as the latest of its messages says
-	heard     time.Time // when the latest was stored
-	came      time.Time // when it was read, or the recorder has answered since
-	silent    int       // how often the recorder has not answered since it was there
-	asked     time.Time // when it did not for the first time; zero if it has
-	shipped   uint64    // what it says is in the stream
+	recorder  Recorder // as the latest of its messages says
+	shipped   uint64   // what it says is in the stream
 	entries   []entry
 	arrivals  uint64          // how many steps there are
 	known     map[uint64]span // exchanges that are not left out
@@ -89,7 +87,7 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	m.recorder = msg.Recorder // each message follows the one before it, whatever the clocks say
 	m.recorder.grow(&before)
 	m.spoilt = false // what may have been lost shows in the numbers
-	m.heard, m.came, m.silent, m.asked = at, time.Now(), 0, time.Time{}
+	m.presence.message(at)
 	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
 		if err := m.block(&blocks[i]); err != nil {

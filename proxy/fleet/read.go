@@ -117,7 +117,7 @@ func (r *Reader) Recorded() []Recorded {
 func (m *mirror) recorded() Recorded {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return Recorded{Host: m.recorder.Host, Name: m.recorder.Name, Source: m}
+	return Recorded{Host: m.recorder.Host, Name: m.recorder.Name, Source: mirrored{m}}
 }
 
 // Read reads what is in the stream when it begins. A recorder whose form is a later one is an error that names it and

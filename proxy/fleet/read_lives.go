@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,7 +62,7 @@ func (r *Reader) Release() {
 // for who reads on forever. One that is heard of again goes on behind that. Abandon is for the goroutine of Lives.
 func (r *Reader) Abandon() {
 	for _, m := range r.found() {
-		if time.Since(m.lastHeard()) > lasting {
+		if m.presence.silentFor() > lasting {
 			m.abandon()
 		}
 	}
@@ -74,9 +75,10 @@ func (m *mirror) abandon() {
 	defer m.mu.Unlock()
 	if m.ended && m.recorder.Live && !m.abandoned {
 		m.abandoned = true
+		heard, _ := m.presence.last()
 		m.lose(m.next, capture.Lost{
 			Reason: m.title() + " has not said that it ended, and does not answer: what it recorded after " +
-				m.heard.UTC().Format(heardFormat) + " is not in the stream",
+				heard.UTC().Format(heardFormat) + " is not in the stream",
 		})
 		m.wake()
 	}
@@ -120,7 +122,7 @@ func (r *Reader) Lives(ctx context.Context) bool {
 		case m.isEnded():
 		case m.complete():
 			m.end(false)
-		case time.Since(m.lastHeard()) < quiet:
+		case m.presence.silentFor() < quiet:
 			live = true
 		default:
 			silent = append(silent, m)
@@ -137,12 +139,12 @@ func (r *Reader) Lives(ctx context.Context) bool {
 	for _, m := range silent {
 		switch {
 		case err != nil:
-			m.excuse()
+			m.presence.excuse()
 			live = true
 		case alive[m]:
-			m.answers()
+			m.presence.answers()
 			live = true
-		case m.lives() && m.mayAnswer():
+		case m.lives() && m.presence.mayAnswer():
 			live = true
 		default:
 			if m.lives() {
@@ -225,47 +227,77 @@ func (m *mirror) isEnded() bool {
 	return m.ended
 }
 
-// lastHeard is when a message of it was read.
-func (m *mirror) lastHeard() time.Time {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.came
+// A presence is what is known of whether a recorder is there.
+type presence struct {
+	mu     sync.Mutex
+	heard  time.Time // when the latest of its messages was stored
+	came   time.Time // when that was read, or the recorder has answered since
+	silent int       // how often the recorder has not answered since it was there
+	asked  time.Time // when it did not for the first time; zero if it has
+}
+
+// message takes note that a message was read, which was stored at a time.
+func (p *presence) message(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard, p.came, p.silent, p.asked = at, time.Now(), 0, time.Time{}
+}
+
+// appears takes note that the recorder is there, of which no message can be read.
+func (p *presence) appears() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard = time.Now()
+	p.came = p.heard
+}
+
+// last returns when the latest message was stored, and when it was read or the recorder has answered since.
+func (p *presence) last() (heard, came time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.heard, p.came
+}
+
+// silentFor returns how long nothing has come of the recorder.
+func (p *presence) silentFor() time.Duration {
+	_, came := p.last()
+	return time.Since(came)
 }
 
 // answers takes note that the recorder is there.
-func (m *mirror) answers() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.came, m.silent, m.asked = time.Now(), 0, time.Time{}
+func (p *presence) answers() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.came, p.silent, p.asked = time.Now(), 0, time.Time{}
 }
 
 // excuse takes note that the recorder cannot be asked: how long it has not answered counts anew.
-func (m *mirror) excuse() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if since := time.Now().Add(-quiet); m.came.Before(since) {
-		m.came = since
+func (p *presence) excuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if since := time.Now().Add(-quiet); p.came.Before(since) {
+		p.came = since
 	}
-	m.silent, m.asked = 0, time.Time{}
+	p.silent, p.asked = 0, time.Time{}
 }
 
 // mayAnswer takes note that the recorder has not answered, and reports whether it may yet.
-func (m *mirror) mayAnswer() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.silent++; m.asked.IsZero() {
-		m.asked = time.Now()
+func (p *presence) mayAnswer() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.silent++; p.asked.IsZero() {
+		p.asked = time.Now()
 	}
-	if m.silent < unanswered || time.Since(m.asked) < comesBack {
+	if p.silent < unanswered || time.Since(p.asked) < comesBack {
 		return true
 	}
-	m.silent, m.asked = 0, time.Time{}
+	p.silent, p.asked = 0, time.Time{}
 	return false
 }
 
 func (m *mirror) silence() string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(),
-		m.heard.UTC().Format(heardFormat))
+	heard, _ := m.presence.last()
+	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(), heard.UTC().Format(heardFormat))
 }

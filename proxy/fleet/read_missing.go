@@ -104,7 +104,7 @@ func (r *Reader) mirrorOf(ctx context.Context, a *Answer) (m *mirror, unknown bo
 	m, _ = r.mirror(&Message{Recorder: a.Recorder})
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard = time.Now()
+	m.presence.appears()
 	if !r.options.Since.IsZero() {
 		m.next = a.Shipped + 1
 	}
@@ -165,12 +165,10 @@ func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
 		m.mu.Lock()
 		m.recorder.grow(&a.Recorder)
 		m.shipped = max(m.shipped, a.Shipped)
-		if fresh != nil {
-			m.heard, m.came = time.Now(), time.Now()
-		}
 		m.mu.Unlock()
 		r.complains(a)
 		if fresh != nil {
+			m.presence.appears()
 			r.awaited++
 			found(fresh.recorded())
 		}
@@ -225,7 +223,7 @@ func (m *mirror) host() string {
 func (m *mirror) spoil() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard, m.came = time.Now(), time.Now()
+	m.presence.appears()
 	if !m.spoiled {
 		m.spoilt, m.ended = true, false
 	}
