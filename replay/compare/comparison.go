@@ -244,7 +244,7 @@ func (c *Comparison) align(rec, live []Item) {
 
 // Same reports whether two items mean the same, for all that this exchange promises.
 func (c *Comparison) Same(rec, live Item) bool {
-	if rec.Same(live) || c.hidden(rec, live) {
+	if rec.Same(live) || c.scope().hidden(rec, live) {
 		return true
 	}
 	return !c.Recorded.Stream && rec.SameKind(live) && rec.Kind == a2a.TaskPayload && c.accepts(rec.State, live.State)

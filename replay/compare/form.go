@@ -29,6 +29,7 @@ type forms struct {
 	free   int  // how many members of free content are around the values at hand
 	active bool // the task goes on: what is there already is chance
 	more   bool // members that only the live answer has are welcome
+	exact  bool // texts are compared, too, where no names can be
 	founds []deviation
 }
 

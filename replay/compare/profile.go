@@ -43,6 +43,7 @@ func (c *Comparison) contents(rec, live Item) {
 	f := &forms{
 		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
 		more:   c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
+		exact:  c.Profile == Exact,
 	}
 	named := c.wording() != otherNames && !otherCard(rec, live)
 	switch {
@@ -50,18 +51,18 @@ func (c *Comparison) contents(rec, live Item) {
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
-				was.Value, now.Value = c.inside(&rec.Answer, was.Value), c.inside(&live.Answer, now.Value)
+				was.Value, now.Value = c.scope().inside(&rec.Answer, was.Value), c.scope().inside(&live.Answer, now.Value)
 				if named {
 					f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
 				} else {
-					c.meanings(f, taskPassages(was, rec.Event), taskPassages(now, live.Event))
+					f.meanings(taskPassages(was, rec.Event), taskPassages(now, live.Event))
 				}
 			}
 		}
 	case named:
-		f.compare("", c.texts(c.without(rec)), c.texts(c.without(live)))
+		f.compare("", c.wording().texts(c.scope().without(rec)), c.wording().texts(c.scope().without(live)))
 	default:
-		c.meanings(f, passagesOf(c.without(rec)), passagesOf(c.without(live)))
+		f.meanings(passagesOf(c.scope().without(rec)), passagesOf(c.scope().without(live)))
 	}
 	if len(f.founds) == 0 {
 		c.structure(rec, live, f.active, named)
@@ -81,7 +82,7 @@ func (c *Comparison) structure(rec, live Item, active, named bool) {
 	switch {
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
-		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
+		if a, b := artifactNames(c.scope().without(rec)), artifactNames(c.scope().without(live)); a != b {
 			c.add(Difference{
 				Kind: DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
@@ -118,7 +119,7 @@ func (c *Comparison) deviate(live Item, founds []deviation) {
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
 func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
-	was, now := c.without(rec).answers(), live.answers()
+	was, now := c.scope().without(rec).answers(), live.answers()
 	if len(was) != len(now) {
 		c.add(Difference{
 			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)),
@@ -133,10 +134,10 @@ func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Val
 		if i > 0 {
 			at.Event = rec.chunks[i-1].event
 		}
-		changes := diffUpTo(c.limit(), c.text(&was[i]), c.renamed(live.Task, &now[i]), same)
+		changes := diffUpTo(c.limit(), c.wording().text(&was[i]), c.renamed(live.Task, &now[i]), same)
 		if len(changes) > 0 && d.Changes == nil {
-			d.Place = place(c.Recorded.Seq, at.Event, c.text(&was[i]).Pointer()+changes[0].Pointer)
-			d.LivePlace = place(c.LiveSeq, live.Event, c.text(&now[i]).Pointer()+changes[0].Pointer)
+			d.Place = place(c.Recorded.Seq, at.Event, c.wording().text(&was[i]).Pointer()+changes[0].Pointer)
+			d.LivePlace = place(c.LiveSeq, live.Event, c.wording().text(&now[i]).Pointer()+changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
 			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
 		}

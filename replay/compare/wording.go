@@ -50,16 +50,16 @@ func (c *Comparison) ByMeaning() bool { return c.wording() != sameWords }
 func (c *Comparison) wording() wording { return wordingOf(c.Recorded.Call, c.Live.Call) }
 
 // text returns what is compared of an answer: all of it, or its object where what is around that is of the binding.
-func (c *Comparison) text(a *a2a.Answer) a2a.Value {
-	if c.wording() == sameWords {
+func (w wording) text(a *a2a.Answer) a2a.Value {
+	if w == sameWords {
 		return a.Doc.Root
 	}
 	return a.Payload.Value
 }
 
 // texts returns what is compared of an item, with the events that it stands in.
-func (c *Comparison) texts(it Item) []located {
-	if c.wording() == sameWords {
+func (w wording) texts(it Item) []located {
+	if w == sameWords {
 		return it.roots()
 	}
 	all := []located{{it.Answer.Payload.Value, it.Event}}
