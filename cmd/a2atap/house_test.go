@@ -27,7 +27,6 @@ const (
 // off, and nothing is added.
 var stillOver = []string{
 	"analyzer.Engine",
-	"replay/refagent.Agent",
 	"tui/detail.Panel",
 	"tui/list.Panel",
 }

@@ -89,13 +89,8 @@ func (o Options) withDefaults() Options {
 
 // An Agent is a reference agent, ready to serve. It is safe for concurrent use.
 type Agent struct {
-	profile *profile
-	opts    Options
-	hooks   wire.Hooks
-	served  *cards.Subject            // what cards say of the agent
-	given   *cards.Given              // nil if the card is the agent's own
-	engines map[string]*engine.Engine // by tenant; that of an agent without tenants by the empty name
-	ctx     context.Context           // ends when the agent is closed
+	service
+	ctx     context.Context // ends when the agent is closed
 	stop    context.CancelFunc
 	started time.Time
 }
@@ -129,7 +124,9 @@ func New(name string, opts Options) (*Agent, error) {
 	}
 	opts = opts.withDefaults()
 	a := &Agent{
-		profile: p, opts: opts, hooks: h, served: served, given: given, engines: make(map[string]*engine.Engine),
+		service: service{
+			profile: p, opts: opts, hooks: h, served: served, given: given, engines: make(map[string]*engine.Engine),
+		},
 		started: opts.Now(),
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
@@ -288,19 +285,19 @@ func Mux(agents ...*Agent) http.Handler {
 }
 
 // owner names what belongs to a tenant of the agent in a store.
-func (a *Agent) owner(tenant string) string {
+func (s *service) owner(tenant string) string {
 	if tenant == "" {
-		return a.profile.name
+		return s.profile.name
 	}
-	return a.profile.name + "/" + tenant
+	return s.profile.name + "/" + tenant
 }
 
 // skillNamed returns the skill of that name; nil if the agent does not have it.
-func (a *Agent) skillNamed(name string) *engine.Skill {
-	if a.given != nil {
-		for _, s := range a.given.Skills {
-			if s.Does.Name == name {
-				return s.Does
+func (s *service) skillNamed(name string) *engine.Skill {
+	if s.given != nil {
+		for _, known := range s.given.Skills {
+			if known.Does.Name == name {
+				return known.Does
 			}
 		}
 		return nil
@@ -308,9 +305,9 @@ func (a *Agent) skillNamed(name string) *engine.Skill {
 	if rest, ok := strings.CutPrefix(name, "tck-"); ok && engine.Scripts[rest] != nil {
 		return &engine.Skill{Name: name, Answer: engine.Scripts[rest].Answer, Run: engine.Scripts[rest].Run}
 	}
-	for _, s := range engine.Skills {
-		if s.Name == name {
-			return s
+	for _, known := range engine.Skills {
+		if known.Name == name {
+			return known
 		}
 	}
 	return nil

@@ -43,9 +43,9 @@ func (a *Agent) authenticate(r *http.Request) *model.Failure {
 }
 
 // declareAuth returns a card that says which credentials the agent asks for.
-func (a *Agent) declareAuth(card jsonvalue.Object) jsonvalue.Object {
-	if a.opts.Auth == nil {
+func (s *service) declareAuth(card jsonvalue.Object) jsonvalue.Object {
+	if s.opts.Auth == nil {
 		return card
 	}
-	return a.profile.declare(card, a.opts.Auth)
+	return s.profile.declare(card, s.opts.Auth)
 }

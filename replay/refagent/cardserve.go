@@ -11,8 +11,9 @@ import (
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
-) // isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
+)
 
+// isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
 func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
 }
@@ -59,30 +60,30 @@ func matchesETag(fields []string, etag string) bool {
 }
 
 // skillFor returns the skill that a message of a new conversation asks for.
-func (a *Agent) skillFor(m *model.Message) *engine.Skill {
-	if a.opts.Work != nil {
-		return workSkill(a.opts.Work)
+func (s *service) skillFor(m *model.Message) *engine.Skill {
+	if s.opts.Work != nil {
+		return workSkill(s.opts.Work)
 	}
-	if a.given != nil {
-		return a.given.Route(m)
+	if s.given != nil {
+		return s.given.Route(m)
 	}
-	return a.profile.route(m)
+	return s.profile.route(m)
 }
 
 // streams says whether the agent offers streams.
-func (a *Agent) streams() bool { return a.profile.streaming && (a.given == nil || a.given.Streaming) }
+func (s *service) streams() bool { return s.profile.streaming && (s.given == nil || s.given.Streaming) }
 
 // inputs returns the media types that the agent takes.
-func (a *Agent) inputs() []string {
-	if a.given != nil && len(a.given.Inputs) > 0 {
-		return a.given.Inputs
+func (s *service) inputs() []string {
+	if s.given != nil && len(s.given.Inputs) > 0 {
+		return s.given.Inputs
 	}
 	return []string{"text/plain"}
 }
 
 // takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
-func (a *Agent) takes(mediaType string) bool {
-	return slices.ContainsFunc(a.inputs(), func(listed string) bool {
+func (s *service) takes(mediaType string) bool {
+	return slices.ContainsFunc(s.inputs(), func(listed string) bool {
 		essence, _, err := mime.ParseMediaType(listed)
 		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
 	})

@@ -56,11 +56,11 @@ func (subscribing) Operation(method string) (model.Operation, bool) {
 
 // streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
 // has ended is shown once.
-func (a *Agent) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
-	t, events, f := a.engineOf(r).Follow(r.TaskID)
+func (s *service) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
+	t, events, f := s.engineOf(r).Follow(r.TaskID)
 	switch {
 	case f != nil || t.Status.State.Interrupted():
-		return a.stream(r)
+		return s.stream(r)
 	case t.Status.State.Terminal():
 		return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}}}, nil
 	}

@@ -37,13 +37,13 @@ func (p *profile) checkTenants(tenants []string) error {
 }
 
 // admitTenant refuses requests for tenants that the agent does not serve.
-func (a *Agent) admitTenant(r *model.Request) *model.Failure {
+func (s *service) admitTenant(r *model.Request) *model.Failure {
 	switch {
-	case len(a.opts.Tenants) == 0:
+	case len(s.opts.Tenants) == 0:
 		r.Tenant = "" // what nobody serves apart does not matter
 	case r.Tenant == "":
 		return model.Fail(model.CodeNoTenant, "This agent serves tenants, and the request names none")
-	case !slices.Contains(a.opts.Tenants, r.Tenant):
+	case !slices.Contains(s.opts.Tenants, r.Tenant):
 		return model.Fail(model.CodeNoTenant, "No such tenant: "+r.Tenant)
 	}
 	if r.Push != nil {
@@ -53,7 +53,7 @@ func (a *Agent) admitTenant(r *model.Request) *model.Failure {
 }
 
 // engineOf returns the engine that has the tasks of a request's tenant, which was admitted.
-func (a *Agent) engineOf(r *model.Request) *engine.Engine { return a.engines[r.Tenant] }
+func (s *service) engineOf(r *model.Request) *engine.Engine { return s.engines[r.Tenant] }
 
 // findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
 // that is served comes before a route that the path could be as well.

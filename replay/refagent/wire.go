@@ -26,23 +26,23 @@ func (a *Agent) answer(w http.ResponseWriter, c *wire.Call, out *wire.Answer) {
 }
 
 // perform runs the decoded request of c, with the fault's say before and after.
-func (a *Agent) perform(ctx context.Context, c *wire.Call) (model.Reply, *model.Failure) {
+func (s *service) perform(ctx context.Context, c *wire.Call) (model.Reply, *model.Failure) {
 	var r model.Reply
 	var f *model.Failure
-	if a.hooks.Admit != nil {
-		f = a.hooks.Admit(c)
+	if s.hooks.Admit != nil {
+		f = s.hooks.Admit(c)
 	}
 	if f == nil {
-		f = a.admitTenant(c.Request)
+		f = s.admitTenant(c.Request)
 	}
 	if f == nil {
-		r, f = a.operate(ctx, c.Request)
+		r, f = s.operate(ctx, c.Request)
 	}
-	if f != nil && a.hooks.Refuse != nil {
-		f = a.hooks.Refuse(c, f)
+	if f != nil && s.hooks.Refuse != nil {
+		f = s.hooks.Refuse(c, f)
 	}
-	if f == nil && a.hooks.Reply != nil {
-		a.hooks.Reply(c, &r)
+	if f == nil && s.hooks.Reply != nil {
+		s.hooks.Reply(c, &r)
 	}
 	return r, f
 }
