@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // Version is that of the file format.
@@ -72,7 +72,7 @@ func Read(r io.Reader) (*Baseline, error) {
 
 // Write writes the baseline in a form that makes small diffs: sorted, one member a line.
 func (b *Baseline) Write(w io.Writer) error {
-	e := json.NewEncoder(jsondoc.NewEscaper(w))
+	e := json.NewEncoder(safetext.NewJSONWriter(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	out := Baseline{Version: Version, Known: append([]Entry{}, b.Known...)}

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // A Tool names the program that made a report.
@@ -166,7 +166,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 }
 
 func encode(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(jsondoc.NewEscaper(w))
+	e := json.NewEncoder(safetext.NewJSONWriter(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	return e.Encode(v)

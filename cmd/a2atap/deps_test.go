@@ -173,7 +173,6 @@ var forbidden = []struct{ from, to, why string }{
 
 // The arrows that are there although a pattern forbids them, and why.
 var excepted = []struct{ from, to, why string }{
-	{"a2atap/proxy/jsondoc", "a2atap/proxy/safetext", "what it had of that is asked for under its old names"},
 	{
 		"a2atap/analyzer/analyzertest", "a2atap/proxy",
 		"it is a harness on top of both: it records the traffic of a test, and then judges what was recorded",

@@ -12,7 +12,7 @@ import (
 
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -119,7 +119,7 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 			for _, s := range list {
 				out = append(out, listed(s))
 			}
-			encoder := json.NewEncoder(jsondoc.NewEscaper(w))
+			encoder := json.NewEncoder(safetext.NewJSONWriter(w))
 			encoder.SetEscapeHTML(false)
 			encoder.SetIndent("", "  ")
 			return encoder.Encode(out)
