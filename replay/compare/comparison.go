@@ -131,7 +131,7 @@ func (c *Comparison) ends() {
 	}
 	if c.Live.End == Silent {
 		d.Effect = Effect{Task: cmp.Or(c.Recorded.First().Task, c.Recorded.Task), NoAnswer: true}
-		c.undone(&d.Effect)
+		d.Effect.undone(c.Recorded.Call.Operation)
 	}
 	c.add(d)
 }

@@ -34,14 +34,13 @@ func (c *Comparison) effect(rec, live *Item) Effect {
 		e.NoAnswer = rec.Event == c.Recorded.First().Event
 	}
 	if other {
-		c.undone(&e)
+		e.undone(c.Recorded.Call.Operation)
 	}
 	return e
 }
 
 // undone notes what an operation leaves behind that did not come out as it was recorded.
-func (c *Comparison) undone(e *Effect) {
-	op := c.Recorded.Call.Operation
+func (e *Effect) undone(op a2a.Operation) {
 	e.Lasting = e.Lasting || op.Sends() || op == a2a.CancelTask
 	e.Configs = e.Configs || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
 }
