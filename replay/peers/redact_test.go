@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 )
 
 // checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand,
@@ -17,7 +18,7 @@ import (
 func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
-	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
+	sink := record.NewSink(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
 	for s, err := range src.Steps(t.Context(), 1) {
 		if err == nil {
 			err = sink.Append(s)

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture/open"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/record"
 )
 
 // others is what also passes on the host of an agent.
@@ -356,7 +357,7 @@ func (c *varied) through(name, text string) {
 // redact hides secrets as the recorder does.
 func (c *varied) redact() {
 	memory := capture.NewMemory(capture.Info{})
-	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
+	sink := record.NewSink(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
 	for s, err := range capture.Interleave(each(c.exchanges)) {
 		if err == nil {
 			err = sink.Append(s)

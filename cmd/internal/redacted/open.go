@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 	"a2atap/replay/client/setup"
 )
 
@@ -42,7 +43,7 @@ func (o *Options) Sink(next capture.Sink) capture.Sink {
 	if len(o.Masks) > 0 {
 		next = masked{next, o.Masks}
 	}
-	return redact.New(next, o.Hiding())
+	return record.NewSink(next, o.Hiding())
 }
 
 // OpenStore opens the file of a capture, or makes it. What is appended to it is to be redacted by the same options.
