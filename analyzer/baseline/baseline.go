@@ -72,14 +72,11 @@ func Read(r io.Reader) (*Baseline, error) {
 
 // Write writes the baseline in a form that makes small diffs: sorted, one member a line.
 func (b *Baseline) Write(w io.Writer) error {
-	e := json.NewEncoder(safetext.NewJSONWriter(w))
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
 	out := Baseline{Version: Version, Known: append([]Entry{}, b.Known...)}
 	slices.SortFunc(out.Known, func(a, b Entry) int {
 		return strings.Compare(a.Rule+"\x00"+a.Agent+"\x00"+a.Fingerprint, b.Rule+"\x00"+b.Agent+"\x00"+b.Fingerprint)
 	})
-	return e.Encode(out)
+	return safetext.NewEncoder(w, "  ").Encode(out)
 }
 
 // Knows reports whether a finding is accepted, and counts it as seen.

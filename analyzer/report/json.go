@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"a2atap/analyzer"
@@ -166,10 +165,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 }
 
 func encode(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(safetext.NewJSONWriter(w))
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	return e.Encode(v)
+	return safetext.NewEncoder(w, indent).Encode(v)
 }
 
 // FindingLine writes one finding as a line of JSON, as record prints them.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 
 	"a2atap/proxy/a2a"
@@ -118,10 +117,7 @@ func JSON(w io.Writer, r *Report) error {
 	for n := range causes {
 		out.Causes = append(out.Causes, jsonCauseOf(&causes[n], n+1, out.Differences))
 	}
-	encoder := json.NewEncoder(safetext.NewJSONWriter(w))
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return safetext.NewEncoder(w, "  ").Encode(out)
 }
 
 func (t *tracer) json(i int) jsonDifference {

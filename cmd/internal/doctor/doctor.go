@@ -4,7 +4,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -203,8 +202,5 @@ func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading)
 	for _, p := range c.Problems {
 		out.Problems = append(out.Problems, doctorProblem(p))
 	}
-	encoder := json.NewEncoder(safetext.NewJSONWriter(w))
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return safetext.NewEncoder(w, "  ").Encode(out)
 }

@@ -1,7 +1,6 @@
 package prober
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -119,10 +118,7 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 			for _, s := range list {
 				out = append(out, listed(s))
 			}
-			encoder := json.NewEncoder(safetext.NewJSONWriter(w))
-			encoder.SetEscapeHTML(false)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(out)
+			return safetext.NewEncoder(w, "  ").Encode(out)
 		}
 		for _, s := range list {
 			_, err := fmt.Fprintf(w, "%-34s %-15s %-20s %s\n", s.ID, report.Kebab(s.Category),
