@@ -12,15 +12,6 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// hiding says what is hidden in a value and all beneath.
-type hiding uint8
-
-const (
-	hideNothing hiding = iota
-	hideStrings
-	hideNumbers // and strings
-)
-
 // json returns the edits that hide the secrets of a JSON text, along what it was parsed to: at the places given and
 // those of the user, of members whose names say a secret, and of what shows itself in strings. Only string tokens are
 // replaced, and numbers where the user points at them or a password is one, so that JSON stays JSON. Of several values,
@@ -60,15 +51,6 @@ func (s search) walk(doc *jsondoc.Doc, text []byte, depth int) []edit {
 	root := [...]*placeTree{&s.set.tree}
 	w.value(doc.Root, hideNothing, anywhere, root[:])
 	return w.edits
-}
-
-// shifted returns edits of what begins at an offset.
-func shifted(edits []edit, by int) []edit {
-	for i := range edits {
-		edits[i].start += by
-		edits[i].end += by
-	}
-	return edits
 }
 
 // docWalk goes through a parsed text along all places at the same time.

@@ -116,11 +116,6 @@ func endsURL(text []byte, i int) bool {
 // maxLooseName bounds the names that are compared. No name of a secret is nearly as long.
 const maxLooseName = 64
 
-func nameByte(c byte) bool {
-	letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-	return letter || '0' <= c && c <= '9' || c == '_' || c == '-'
-}
-
 // looseMember appends the edits for the value that belongs to a name that ends at i, if one follows, and returns where
 // it ends.
 func (s search) looseMember(edits []edit, text []byte, i int, hide hiding) ([]edit, int) {
@@ -210,25 +205,6 @@ func looseScalar(text []byte, i int, sign byte) (start, stop int, quoted bool) {
 		stop = start + n
 	}
 	return start, start + len(bytes.TrimRight(text[start:stop], " \t")), false
-}
-
-// skipQuote returns the position after the quote at i: single, double, or with backslashes in front.
-func skipQuote(text []byte, i int) int {
-	at := i
-	for at < len(text) && text[at] == '\\' {
-		at++
-	}
-	if at < len(text) && (text[at] == '"' || text[at] == '\'') {
-		return at + 1
-	}
-	return i
-}
-
-func skipBlanks(text []byte, i int) int {
-	for i < len(text) && isBlank(text[i]) {
-		i++
-	}
-	return i
 }
 
 // quoteEnd returns where the string that begins at i ends, which is the end of the text if its quote is missing.

@@ -128,3 +128,9 @@ func (m *mask) lower(name string) string {
 	}
 	return lower
 }
+
+// A secretPlace is a place in JSON texts whose strings are hidden.
+type secretPlace struct {
+	pointer capture.Pointer
+	numbers bool // and numbers too
+}

@@ -274,8 +274,6 @@ func keyAt(text []byte, i, end int) (from, to int) {
 	return from, to
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-
 // wordBegins reports whether a word begins before i, with that letter in either case.
 func wordBegins(text []byte, i int, letter byte) bool {
 	return i > 0 && text[i-1]|0x20 == letter && (i == 1 || !nameByte(text[i-2]))
