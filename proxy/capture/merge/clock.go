@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -302,4 +303,31 @@ func (c *clocks) of(host string) Clock {
 	found.Ahead = time.Duration(last.value())
 	found.Within = time.Duration(max(last.most-last.value(), last.value()-last.least))
 	return found
+}
+
+// String says it in words.
+func (c Clock) String() string {
+	if c.With == "" {
+		return fmt.Sprintf("clock of %s: was not compared with others, no exchange was seen both there and elsewhere", c.Host)
+	}
+	count := "1 exchange"
+	if c.Exchanges != 1 {
+		count = fmt.Sprintf("%d exchanges", c.Exchanges)
+	}
+	text := fmt.Sprintf("clock of %s: in step with %s as far as %s tell", c.Host, c.With, count)
+	if c.Ahead != 0 {
+		way := "ahead of"
+		if c.Ahead < 0 {
+			way = "behind"
+		}
+		text = fmt.Sprintf("clock of %s: %s %s that of %s, by %s; its times are corrected", c.Host,
+			c.Ahead.Abs().Round(time.Microsecond), way, c.With, count)
+	}
+	if c.Within < time.Duration(anything.most/2) {
+		text += fmt.Sprintf(" (within %s)", c.Within.Round(time.Microsecond))
+	}
+	if c.Changes > 0 {
+		text += fmt.Sprintf("; the difference changed %d times", c.Changes)
+	}
+	return text
 }

@@ -8,12 +8,6 @@ import (
 	"time"
 )
 
-// A mark says how far a recording had been read at a time.
-type mark struct {
-	at      time.Time
-	scanned uint64
-}
-
 // Follow merges what is in the recordings, as Run does, and goes on with what comes, until all of them have ended or
 // the context has, which is no error. A step waits for the window that Options give, for what other recorders saw
 // before it or of the same; of what is there already, those that a recorder that goes on saw last. Where the second
@@ -106,9 +100,6 @@ func (r *recorder) ripen(now time.Time, window time.Duration) {
 	}
 	r.ripe = r.ripe[due:]
 }
-
-// overdue reports whether what a blocked recorder waits for should have come.
-func (r *recorder) overdue() bool { return r.out.head.Arrival <= r.out.due }
 
 // settle decides which view stays of pairs that were found, by what was written of them.
 func (m *Merger) settle() {

@@ -51,16 +51,6 @@ func (w *writer) tellHeadless(r *recorder) error {
 	})
 }
 
-// tellLosses says what the recordings say of their losses beyond what their steps do.
-func (m *Merger) tellLosses() error {
-	for _, r := range m.recorders {
-		if err := m.out.tellLossesOf(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (w *writer) tellLossesOf(r *recorder) error {
 	if n := r.info.LostExchanges - r.losses - r.saidLost; n > 0 {
 		r.saidLost += n

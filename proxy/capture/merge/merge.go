@@ -38,13 +38,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Recording is one of the captures that are merged.
-type Recording struct {
-	Host   string         // the machine whose clock it has; recordings of one host share a clock
-	Name   string         // what the capture is called in notes and messages, such as its file
-	Source capture.Source // read by Info, Steps and StepsOf; closed by the caller
-}
-
 // Options say how to merge. The zero value is good.
 type Options struct {
 	// Window is how long Follow holds a step for what other recorders saw before or of the same; 0 means one second.
@@ -99,52 +92,6 @@ func (m *Merger) Add(r Recording) {
 	case m.more <- struct{}{}:
 	default:
 	}
-}
-
-// Run merges what is in the recordings now. What it writes depends on nothing but them: not on the order in which they
-// were added, nor on the time. Two recordings of the same capture are a [SameError]. Nothing may be run or
-// followed after it.
-func (m *Merger) Run(ctx context.Context) error {
-	if err := m.history(ctx, false); err != nil {
-		return err
-	}
-	return m.finish()
-}
-
-// history merges what is there at the beginning; with more to come, all but what others may still say more of.
-func (m *Merger) history(ctx context.Context, more bool) error {
-	if err := m.scan(ctx); err != nil {
-		return err
-	}
-	for _, r := range m.recorders {
-		r.out.limit = r.scanned
-		if more && r.info.Live {
-			r.out.limit = r.settled
-		}
-	}
-	m.matcher.match(m.hosts(), false)
-	m.name()
-	if err := m.tellLosses(); err != nil {
-		return err
-	}
-	return m.emit(ctx, more)
-}
-
-// finish says what is still to be said.
-func (m *Merger) finish() error {
-	for _, x := range m.matcher.found {
-		if err := m.out.note(x); err != nil {
-			return err
-		}
-	}
-	m.matcher.found = nil
-	for _, r := range m.recorders {
-		if err := m.out.tellHeadless(r); err != nil {
-			return err
-		}
-	}
-	m.tellClocks(true)
-	return nil
 }
 
 // scan reads what is new in all recordings.
@@ -213,4 +160,70 @@ func MarksOf(ctx context.Context, recordings ...Recording) (Marks, error) {
 		marks.Insecure = marks.Insecure || info.Insecure
 	}
 	return marks, nil
+}
+
+// tellLosses says what the recordings say of their losses beyond what their steps do.
+func (m *Merger) tellLosses() error {
+	for _, r := range m.recorders {
+		if err := m.out.tellLossesOf(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Summary returns what was merged so far.
+func (m *Merger) Summary() Summary {
+	m.out.mu.Lock()
+	defer m.out.mu.Unlock()
+	return m.out.summary
+}
+
+// tellClocks says what was found out of the clocks; at the end also of which nothing was.
+func (m *Merger) tellClocks(end bool) {
+	hosts := m.hosts()
+	var list []Clock
+	for _, host := range hosts {
+		list = append(list, m.clocks.of(host))
+	}
+	m.out.mu.Lock()
+	m.out.summary.Clocks = list
+	m.out.mu.Unlock()
+	for _, c := range list {
+		said := c.String()
+		if c.With == "" && (c.Exchanges > 0 || len(hosts) == 1 || !end) {
+			continue // others are compared with it, or may be yet
+		}
+		key := fmt.Sprintf("%s %s %d", c.With, c.Ahead.Round(time.Millisecond), c.Changes)
+		if m.told[c.Host] != key {
+			m.told[c.Host] = key
+			m.notice("%s", said)
+		}
+	}
+}
+
+// name gives agents their names in the merged capture: their own, with the host where different agents have one name.
+func (m *Merger) name() {
+	for _, x := range m.matcher.pending {
+		if y := x.down; y != nil && !y.apart && !y.notified {
+			if x.agent.behind == nil {
+				x.agent.behind = y.agent
+			}
+			x.agent.split = x.agent.split || x.agent.behind != y.agent
+		}
+	}
+	named := make(map[string][]*agent)
+	for _, r := range m.recorders {
+		for _, a := range r.agents {
+			if in := a.innermost(); !slices.Contains(named[in.name], in) {
+				named[in.name] = append(named[in.name], in)
+			}
+		}
+	}
+	for _, list := range named {
+		slices.SortFunc(list, func(a, b *agent) int {
+			return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.url, b.url))
+		})
+		nameAlike(list)
+	}
 }

@@ -350,3 +350,64 @@ func (p *part) end(t *text, size int64) {
 		p.loose = p.exact
 	}
 }
+
+// A Recording is one of the captures that are merged.
+type Recording struct {
+	Host   string         // the machine whose clock it has; recordings of one host share a clock
+	Name   string         // what the capture is called in notes and messages, such as its file
+	Source capture.Source // read by Info, Steps and StepsOf; closed by the caller
+}
+
+// An emission is how far the steps of a recording have been written.
+type emission struct {
+	read      uint64               // arrival number of the last step that was taken
+	limit     uint64               // of the last that may be
+	due       uint64               // of the last that should have been, whatever it waits for; while it is followed
+	exchanges map[uint64]*exchange // by the number there, that have been opened
+	opened    []*exchange          // of the summaries, those that are still to be opened, in order
+	conns     map[uint64]uint64    // their numbers in the merged capture
+	headless  map[uint64]struct{}  // exchanges whose beginning is not there
+	missing   int64                // of them, those that were not told yet
+	bytes     int64                // that were recorded of them
+	time      int64                // of the last step, corrected
+
+	next func() (capture.Step, error, bool)
+	stop func()
+	head *capture.Step // that comes next; nil if there is none for now
+	at   int64         // its time
+	x    *exchange     // its exchange; nil if it has none
+}
+
+// passed is how far the steps of an exchange have come in the merged order.
+type passed struct {
+	opened, head, end, closed bool
+	blocks                    uint32
+}
+
+// An original is the answer of an agent whose card the inner recorder replaced URLs in.
+type original struct {
+	head *capture.ResponseHead
+	body []capture.Step
+	end  *capture.ResponseEnd
+}
+
+// A mark says how far a recording had been read at a time.
+type mark struct {
+	at      time.Time
+	scanned uint64
+}
+
+// An agentKey is what a recorder calls an agent, and where it says that it lives.
+type agentKey struct{ name, url string }
+
+// An agent is one as a recorder sees it.
+type agent struct {
+	agentKey
+	r      *recorder
+	behind *agent // as the recorder nearer to it sees it; nil if there is none
+	split  bool   // there were several
+	label  string // its name in the merged capture
+}
+
+// exhausted reports whether nothing that may be written is left of a recording.
+func (r *recorder) exhausted() bool { return r.out.head == nil && r.out.read >= r.out.limit }
