@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -36,8 +35,6 @@ func (c *Comparison) details(rec, live Item) {
 	}
 }
 
-func terminalOrInterrupted(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
-
 func countConfigs(it Item) (n int) {
 	for range it.Answer.Payload.PushConfigs() {
 		n++
@@ -50,11 +47,6 @@ func (c *Comparison) content(rec, live Item, effect Effect, message string, chan
 		Kind: DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
 		Changes: changes, Effect: effect,
 	})
-}
-
-// about is the effect of what is different about a task, and makes nothing else different.
-func (c *Comparison) about(rec Item) Effect {
-	return Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.

@@ -173,15 +173,3 @@ func unmatched(m *noise.Mismatch) string {
 	}
 	return fmt.Sprintf("%s is %s, which does not match %s", m.Named(), analyzer.Clip(m.Now), m.Expected())
 }
-
-// Further returns, if Closer is set, the differences that Run leaves out since others at the same place say enough: of
-// values, where the form differs already. Then no number of changes is left out either, up to a thousand.
-func (c *Comparison) Further() []Difference { return c.further }
-
-// limit returns how many changes a difference may have.
-func (c *Comparison) limit() int {
-	if c.Closer {
-		return 1000
-	}
-	return maxChanges
-}

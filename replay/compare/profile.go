@@ -10,30 +10,6 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Profile says how closely answers are compared.
-type Profile string
-
-// The profiles, each of which compares what the one before does, and more. None compares what is a matter of timing: how
-// far a task had come in a snapshot of it while it went on.
-const (
-	// Protocol compares outcomes, states, kinds and order of events, errors, kinds of parts, types in JSON, names of
-	// members and media types. Texts, the number of elements and the size of chunks are free.
-	Protocol Profile = "protocol"
-	// Shape also compares the whole structure, the status of HTTP and the names of artifacts.
-	Shape Profile = "shape"
-	// Exact compares everything but ids and times, chunk by chunk.
-	Exact Profile = "exact"
-)
-
-// ParseProfile returns the profile of that name.
-func ParseProfile(name string) (Profile, error) {
-	switch p := Profile(name); p {
-	case Protocol, Shape, Exact:
-		return p, nil
-	}
-	return "", fmt.Errorf("unknown profile %q; use %s, %s or %s", name, Protocol, Shape, Exact)
-}
-
 // contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
 // its places.
 func (c *Comparison) contents(rec, live Item) {
@@ -149,13 +125,6 @@ func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Val
 	}
 }
 
-func orNothing(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
-}
-
 // artifactNames returns what the chunks of an artifact call it.
 func artifactNames(it Item) string {
 	for _, a := range it.answers() {
@@ -166,9 +135,6 @@ func artifactNames(it Item) string {
 	}
 	return ""
 }
-
-// passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
-func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
 
 // sameShape reports whether two values are equal in all but contents: of the same type, if they are neither objects nor
 // arrays. Names of artifacts and media types count.
@@ -224,15 +190,4 @@ func segmentsWithoutIDs(u *url.URL) string {
 		}
 	}
 	return strings.Join(segments, "/")
-}
-
-// withoutIDs returns a text with a star in place of each word that is an id or a time.
-func withoutIDs(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}\"'", r) })
-	for _, w := range words {
-		if w = strings.TrimRight(w, ".:!?"); Opaque(w) || isTime(w) {
-			text = strings.ReplaceAll(text, w, "*")
-		}
-	}
-	return text
 }
