@@ -1,15 +1,12 @@
 package refagent
 
 import (
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
 
 	"a2atap/replay/refagent/internal/cards"
-	"a2atap/replay/refagent/internal/engine"
 	"a2atap/replay/refagent/internal/jsonvalue"
-	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
 )
 
@@ -57,36 +54,6 @@ func matchesETag(fields []string, etag string) bool {
 		}
 	}
 	return false
-}
-
-// skillFor returns the skill that a message of a new conversation asks for.
-func (s *service) skillFor(m *model.Message) *engine.Skill {
-	if s.opts.Work != nil {
-		return workSkill(s.opts.Work)
-	}
-	if s.given != nil {
-		return s.given.Route(m)
-	}
-	return s.profile.route(m)
-}
-
-// streams says whether the agent offers streams.
-func (s *service) streams() bool { return s.profile.streaming && (s.given == nil || s.given.Streaming) }
-
-// inputs returns the media types that the agent takes.
-func (s *service) inputs() []string {
-	if s.given != nil && len(s.given.Inputs) > 0 {
-		return s.given.Inputs
-	}
-	return []string{"text/plain"}
-}
-
-// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
-func (s *service) takes(mediaType string) bool {
-	return slices.ContainsFunc(s.inputs(), func(listed string) bool {
-		essence, _, err := mime.ParseMediaType(listed)
-		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
-	})
 }
 
 // publicCard returns the card; base is the URL of the agent's endpoint.

@@ -3,23 +3,14 @@ package refagent
 import (
 	"context"
 	"mime"
+	"slices"
 	"strings"
 
-	"a2atap/replay/refagent/internal/cards"
 	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
 )
-
-// A service is what an agent does, in whichever way it is asked.
-type service struct {
-	profile *profile
-	opts    Options
-	hooks   wire.Hooks
-	served  *cards.Subject            // what cards say of the agent
-	given   *cards.Given              // nil if the card is the agent's own
-	engines map[string]*engine.Engine // by tenant; that of an agent without tenants by the empty name
-}
 
 // operate performs one operation. Capabilities come before existence: an agent without push notifications says so
 // whatever the task (A2A 1.0 §3.3.4).
@@ -195,4 +186,55 @@ func (s *service) extendedCard(r *model.Request) (model.Reply, *model.Failure) {
 		return model.Reply{}, model.Unauthenticated(s.profile.name)
 	}
 	return model.Reply{Card: s.profile.extended(s.served, r.Base)}, nil
+}
+
+// skillFor returns the skill that a message of a new conversation asks for.
+func (s *service) skillFor(m *model.Message) *engine.Skill {
+	if s.opts.Work != nil {
+		return workSkill(s.opts.Work)
+	}
+	if s.given != nil {
+		return s.given.Route(m)
+	}
+	return s.profile.route(m)
+}
+
+// streams says whether the agent offers streams.
+func (s *service) streams() bool { return s.profile.streaming && (s.given == nil || s.given.Streaming) }
+
+// inputs returns the media types that the agent takes.
+func (s *service) inputs() []string {
+	if s.given != nil && len(s.given.Inputs) > 0 {
+		return s.given.Inputs
+	}
+	return []string{"text/plain"}
+}
+
+// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
+func (s *service) takes(mediaType string) bool {
+	return slices.ContainsFunc(s.inputs(), func(listed string) bool {
+		essence, _, err := mime.ParseMediaType(listed)
+		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
+	})
+}
+
+// declareAuth returns a card that says which credentials the agent asks for.
+func (s *service) declareAuth(card jsonvalue.Object) jsonvalue.Object {
+	if s.opts.Auth == nil {
+		return card
+	}
+	return s.profile.declare(card, s.opts.Auth)
+}
+
+// streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
+// has ended is shown once.
+func (s *service) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
+	t, events, f := s.engineOf(r).Follow(r.TaskID)
+	switch {
+	case f != nil || t.Status.State.Interrupted():
+		return s.stream(r)
+	case t.Status.State.Terminal():
+		return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}}}, nil
+	}
+	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}, Rest: events}}, nil
 }

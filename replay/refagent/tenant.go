@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"a2atap/replay/refagent/internal/engine"
-	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 )
 
@@ -54,32 +53,3 @@ func (s *service) admitTenant(r *model.Request) *model.Failure {
 
 // engineOf returns the engine that has the tasks of a request's tenant, which was admitted.
 func (s *service) engineOf(r *model.Request) *engine.Engine { return s.engines[r.Tenant] }
-
-// findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
-// that is served comes before a route that the path could be as well.
-func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool) {
-	first, rest, below := strings.Cut(path, "/")
-	name, err := url.PathUnescape(first)
-	within, fits := restRoute{}, false
-	if below && err == nil && len(a.opts.Tenants) > 0 {
-		within, fits = a.profile.rest.routes(rest)
-	}
-	if fits && slices.Contains(a.opts.Tenants, name) {
-		return name, within, true
-	}
-	if route, ok = a.profile.rest.routes(path); ok || !fits {
-		return "", route, ok
-	}
-	return name, within, true
-}
-
-// bindTenant adds the tenant of the path to the parameters. Where both name one it must be the same.
-func bindTenant(params jsonvalue.Object, tenant string) (jsonvalue.Object, *model.Failure) {
-	if tenant == "" {
-		return params, nil
-	}
-	if given, ok := params.Get("tenant"); ok && given != tenant && given != "" && given != nil {
-		return nil, model.InvalidParam("tenant", "is not that of the path")
-	}
-	return params.With("tenant", tenant), nil
-}

@@ -162,3 +162,67 @@ func (a *Agent) readHeader(into *model.Request, r *http.Request) {
 	into.Authorization, into.Traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
 	into.Base = a.base(r)
 }
+
+func (a *Agent) failREST(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
+	c.Failure = f
+	out := wire.NewAnswer(f.HttpStatus(), c.MediaType, a.profile.rest.failed(c.Dialect, f))
+	if f.Challenge != "" {
+		out.Header.Set("WWW-Authenticate", f.Challenge)
+	}
+	if f.Allow != "" {
+		out.Header.Set("Allow", f.Allow)
+	}
+	a.answer(w, c, out)
+}
+
+// failRPC answers with an error object (JSON-RPC 2.0 §5.1, A2A 1.0 §9.5).
+func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
+	c.Failure = f
+	status := http.StatusOK
+	if f.HTTP != 0 {
+		status = f.HTTP
+	}
+	out := wire.NewAnswer(status, c.MediaType, jsonvalue.Object{
+		{"jsonrpc", "2.0"},
+		{"id", c.ID},
+		{"error", c.RPCError(f)},
+	})
+	if f.Challenge != "" {
+		out.Header.Set("WWW-Authenticate", f.Challenge)
+	}
+	a.answer(w, c, out)
+}
+
+// refuseStranger answers a request that is for no operation and lacks the credentials, and reports whether it did.
+func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
+	f := a.authenticate(r)
+	if f == nil {
+		return false
+	}
+	if a.profile.dialect == nil {
+		a.failREST(w, &wire.Call{Binding: wire.HTTPJSON, Dialect: a.profile.rest.dialect, MediaType: "application/json"}, f)
+	} else {
+		a.failRPC(w, &wire.Call{Binding: wire.JSONRPC, Dialect: a.profile.dialect, MediaType: "application/json"}, f)
+	}
+	return true
+}
+
+// authenticate refuses a request without the credentials that the agent asks for. The public card needs none
+// (A2A 1.0 §8.2), nor does OPTIONS.
+func (a *Agent) authenticate(r *http.Request) *model.Failure {
+	c := a.opts.Auth
+	if c == nil || c.Brought(r) {
+		return nil
+	}
+	challenge := "Bearer"
+	switch c.Scheme {
+	case BasicAuth:
+		challenge = "Basic"
+	case APIKeyAuth:
+		challenge = "ApiKey"
+	}
+	return &model.Failure{
+		Code: model.CodeUnauthenticated, Message: "Unauthorized", HTTP: http.StatusUnauthorized,
+		Challenge: challenge + ` realm="` + a.profile.name + `"`,
+	}
+}
