@@ -173,3 +173,23 @@ func (s *sender) raw(body []byte) error {
 	_, err := fmt.Fprintf(s.e.Out, "%s\n", safetext.JSON(bytes.TrimSpace(body)))
 	return err
 }
+
+// eventLine says in a line what happened.
+func eventLine(e client.Event) string {
+	switch {
+	case e.Task != nil:
+		return "task " + e.Task.ID + ": " + string(e.Task.Status.State)
+	case e.Status != nil:
+		text := "status: " + string(e.Status.Status.State)
+		if e.Name == "artifact" { // a notification from before A2A 0.1
+			return "artifact, " + text
+		}
+		if m := e.Status.Status.Message; m != nil {
+			text += ": " + m.Text()
+		}
+		return text
+	case e.Artifact != nil:
+		return artifactName(&e.Artifact.Artifact) + ": " + e.Artifact.Artifact.Text()
+	}
+	return "message: " + e.Message.Text()
+}
