@@ -4,11 +4,9 @@ import "a2atap/proxy/jsondoc"
 
 // What the protocol's objects are made of. Package jsondoc parses it; see there.
 type (
-	Value       = jsondoc.Value
-	Doc         = jsondoc.Doc
-	Kind        = jsondoc.Kind
-	Duplicate   = jsondoc.Duplicate
-	SyntaxError = jsondoc.SyntaxError
+	Value = jsondoc.Value
+	Doc   = jsondoc.Doc
+	Kind  = jsondoc.Kind
 )
 
 // The kinds of values.

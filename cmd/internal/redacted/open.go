@@ -83,7 +83,7 @@ type CaptureFlags struct {
 // Register adds the flags to a command; what it records is said by the words "the traffic into `FILE`", or more of them.
 func (o *CaptureFlags) Register(f *pflag.FlagSet, what string) {
 	f.StringVar(&o.File, "capture", "", "record "+what+"; an existing capture is appended to")
-	f.StringVar(&o.key, "redaction-key", "", "with --capture: "+KeyHelp)
+	f.StringVar(&o.key, "redaction-key", "", "with --capture: "+keyHelp)
 }
 
 // HasKeyAlone reports whether a key is named for a capture that is not.
