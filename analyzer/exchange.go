@@ -58,6 +58,9 @@ type Exchange struct {
 	unreleased bool          // the client asks for a version after 1.0
 	card       digest.Digest // of the card that is the answer; 0 if it is none
 	slots      []any         // of the trackers, nil as long as all are empty
+
+	taskNamed taskName // that taskKey is the key of: the one that TaskKey was asked for last
+	taskKey   TaskKey
 }
 
 // Judged reports whether the exchange is one that rules look at: a call, or a notification.

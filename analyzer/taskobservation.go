@@ -1,17 +1,40 @@
 package analyzer
 
 import (
+	"hash/maphash"
 	"time"
 
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
 
-// A TaskKey identifies a task: ids are unique for an agent and a tenant.
-type TaskKey struct{ Agent, Tenant, ID string }
+// A TaskKey identifies a task: ids are unique for an agent and a tenant. It is a digest of the three, under seeds that
+// nobody outside the process can know: maps of ten thousand tasks hold no texts by it, and nothing for the garbage
+// collector to follow. Keys of two processes do not compare.
+type TaskKey [2]uint64
+
+// taskSeeds are those of the two halves of each TaskKey.
+var taskSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// TaskKeyOf returns the key of an agent's task. The tenant is empty where there is none.
+func TaskKeyOf(agent, tenant, id string) (k TaskKey) {
+	named := taskName{agent, tenant, id}
+	for i, seed := range taskSeeds {
+		k[i] = maphash.Comparable(seed, named)
+	}
+	return k
+}
+
+// A taskName is what a TaskKey is a digest of.
+type taskName struct{ agent, tenant, id string }
 
 // TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
-func (x *Exchange) TaskKey(id string) TaskKey { return TaskKey{x.Agent, x.Tenant, id} }
+func (x *Exchange) TaskKey(id string) TaskKey {
+	if named := (taskName{x.Agent, x.Tenant, id}); named != x.taskNamed || x.taskKey == (TaskKey{}) {
+		x.taskNamed, x.taskKey = named, TaskKeyOf(x.Agent, x.Tenant, id)
+	}
+	return x.taskKey
+}
 
 // A TaskObservation is one look at a task: in an answer, an event, a list or a notification.
 type TaskObservation struct {

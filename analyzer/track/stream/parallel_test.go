@@ -113,7 +113,7 @@ func TestRunsAreBounded(t *testing.T) {
 	for _, s := range c.Steps {
 		e.Step(s)
 	}
-	key := analyzer.TaskKey{Agent: "http://booker:9001/rpc", ID: "t1"}
+	key := analyzer.TaskKeyOf("http://booker:9001/rpc", "", "t1")
 	known, ok := m.tasks.Get(key)
 	if !ok || len(known.runs) != maxRuns || known.runs[0].exchange != 2*maxRuns+1 || !known.shared {
 		t.Errorf("got %+v, want the last %d streams", known, maxRuns)

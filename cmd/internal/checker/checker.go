@@ -82,7 +82,7 @@ func (o *Options) checker() (c checker, err error) {
 // about checkMemory bytes. GOGC and GOMEMLIMIT take precedence.
 const (
 	checkGrowth = 60
-	checkMemory = 98 << 20
+	checkMemory = 95 << 20
 )
 
 // limitMemory sets both, and returns what takes them back.

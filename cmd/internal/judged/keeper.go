@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"sync"
 
 	"a2atap/analyzer"
@@ -155,6 +156,7 @@ func (k *Keeper) Judge(ctx context.Context) (*Capture, error) {
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
+	debug.FreeOSMemory() // of what the rules remembered, before the capture's pages take its place
 	shelf, err := bolt.OpenShelf(spool.Name())
 	if err != nil {
 		return nil, errors.Join(err, done())
