@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/redact"
 	proxyrecord "a2atap/proxy/record"
@@ -83,7 +84,7 @@ func TestThreeTapsInARow(t *testing.T) {
 	if err := merged.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want, got := exchangesOf(t, recorded["outer"]), exchangesOf(t, merged)
+	want, got := capturetest.ReadAll(t, recorded["outer"]), capturetest.ReadAll(t, merged)
 	if len(got) != len(want) || len(want) < 240 {
 		t.Fatalf("got %d exchanges of %d that the outer recorder saw", len(got), len(want))
 	}

@@ -21,6 +21,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/forward"
 	"a2atap/proxy/record"
@@ -124,7 +125,7 @@ func (f *forwarded) check(t *testing.T, pair Pair, agent *httptest.Server) {
 	if err := f.recording.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	exchanges := read(t, f.memory)
+	exchanges := capturetest.ReadAll(t, f.memory)
 	checkFaults(t, pair, exchanges)
 	for _, x := range exchanges {
 		if x.State != capture.StateClosed || x.Lost != 0 || len(x.Notes) > 0 || len(x.Rewrites) > 0 {

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/record"
 )
@@ -42,7 +43,7 @@ func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
 // tokensIn returns the titles of the exchanges that hold a token of the script.
 func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 	t.Helper()
-	for _, x := range read(t, src) {
+	for _, x := range capturetest.ReadAll(t, src) {
 		if whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer; strings.Contains(whole,
 			"-token\"") {
 			titles = append(titles, title(x))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/har"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/open"
@@ -345,13 +346,7 @@ func (c *varied) through(name, text string) {
 		c.t.Fatal(err)
 	}
 	defer source.Close() //nolint:errcheck // it is only read
-	c.exchanges = nil
-	for x, err := range source.Exchanges(c.t.Context(), 1) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		c.exchanges = append(c.exchanges, x)
-	}
+	c.exchanges = capturetest.ReadAll(c.t, source)
 }
 
 // redact hides secrets as the recorder does.
@@ -369,11 +364,5 @@ func (c *varied) redact() {
 	if err := sink.Close(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.exchanges = nil
-	for x, err := range memory.Exchanges(c.t.Context(), 1) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		c.exchanges = append(c.exchanges, x)
-	}
+	c.exchanges = capturetest.ReadAll(c.t, memory)
 }
