@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "645201988965a30c"
+const code = "1e4957adac7a7592"

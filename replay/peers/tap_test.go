@@ -7,7 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -40,7 +41,7 @@ type tap struct {
 
 // A watched is what a reader found that followed the capture while it grew.
 type watched struct {
-	result *analyzer.Result
+	result *judgment.Result
 	err    error
 }
 
@@ -85,7 +86,7 @@ func (tp *tap) watch(src capture.Source) {
 	found := make(chan watched, 1)
 	tp.watchers = append(tp.watchers, found)
 	go func() {
-		result, err := analyzer.Follow(context.Background(), rules.All, src, nil)
+		result, err := engine.Follow(context.Background(), rules.All, src, nil)
 		found <- watched{result, err}
 	}()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
 )
@@ -109,7 +110,7 @@ func TestRunsAreBounded(t *testing.T) {
 	var m *Memory
 	rule := enginetest.Rule("r", analyzer.EventSeen, func(p *analyzer.Pass) { m = Of(p) })
 	rule.Needs = []*analyzer.Tracker{Tracker}
-	e := analyzer.NewEngine([]*analyzer.Rule{rule})
+	e := engine.New([]*analyzer.Rule{rule})
 	for _, s := range c.Steps {
 		e.Step(s)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -31,12 +31,12 @@ const Patience = 30 * time.Second
 
 // Stop ends a recording and returns what its rules found. A recording that does not end in time fails the test.
 func Stop(t testing.TB, r interface {
-	Stop() (*analyzer.Result, recording.Stats, error)
+	Stop() (*judgment.Result, recording.Stats, error)
 },
-) *analyzer.Result {
+) *judgment.Result {
 	t.Helper()
 	type end struct {
-		result *analyzer.Result
+		result *judgment.Result
 		err    error
 	}
 	ended := make(chan end, 1)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/receiver"
@@ -40,7 +41,7 @@ type run struct {
 	waived    *waivers
 	agents    agents
 	webhook   webhook.Options
-	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
-	keys      jws.KeySet              // the same, for the scenarios
-	ship      *shipment.To            // nil if the capture is not shipped
+	judged    []engine.Option // the keys of --jwks, for the rules
+	keys      jws.KeySet      // the same, for the scenarios
+	ship      *shipment.To    // nil if the capture is not shipped
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -150,9 +151,9 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 // exit returns the exit status for a report as an error, nil for 0.
 func (r *run) exit(whole *report.Report) error {
 	switch whole.Status() {
-	case analyzer.StatusFindings:
+	case judgment.StatusFindings:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case analyzer.StatusClean:
+	case judgment.StatusClean:
 		return nil
 	}
 	return &cli.Exit{Code: cli.ExitInconclusive}
