@@ -19,18 +19,19 @@ const DefaultTimeout = 30 * time.Second
 
 // Options says how to replay. The zero value replays all exchanges as fast as their order allows, without rules.
 type Options struct {
-	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
-	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	Profile compare.Profile              // compare.Protocol if empty
-	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
-	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
-	Wait    time.Duration                // how long the agent may take to listen
-	Noise   *noise.Rules                 // what may differ; nil if nothing may
-	Late    time.Duration                // how much longer than recorded the agent may take; 0 is any time
-	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
-	Sink    capture.Sink                 // keeps the live traffic; nil for none. It is not closed
-	Seq     uint64                       // the last number that the sink's capture has used already
-	Dialer  *outbound.Dialer             // connects to the agent; nil is one without options
+	Rules    []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
+	Keep     func(*capture.Exchange) bool // chooses exchanges; nil chooses all
+	Profile  compare.Profile              // compare.Protocol if empty
+	Agents   map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
+	Speed    float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
+	Wait     time.Duration                // how long the agent may take to listen
+	Noise    *noise.Rules                 // what may differ; nil if nothing may
+	Accepted func(*analyzer.Finding) bool // says of new findings which are not differences; nil if all are
+	Late     time.Duration                // how much longer than recorded the agent may take; 0 is any time
+	Timeout  time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
+	Sink     capture.Sink                 // keeps the live traffic; nil for none. It is not closed
+	Seq      uint64                       // the last number that the sink's capture has used already
+	Dialer   *outbound.Dialer             // connects to the agent; nil is one without options
 
 	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
 	// card has for it: they are JSONRPC or HTTPJSON, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was

@@ -89,7 +89,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		return
 	}
 	rec := e.recorded(compare.ReadReply(call, x))
-	rec.Made = func(task string) bool { return p.plan.madeBefore(task, e.seq) }
+	rec.Made = func(task string) bool { return p.plan.madeElsewhere(task, e.seq) }
 	rec.AssumeLeft()
 	begun := time.Now()
 	line := e.line(report.Matched)
@@ -200,7 +200,7 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 }
 
 // endedBefore reports whether a subscription failed because its task had ended by then in the state in which it ended,
-// later, when it was recorded: that an agent is faster, or a request slower, is no difference. The agent is asked for the
+// later, when it was recorded: that an agent is faster, or a request slower, is not a difference. The agent is asked for the
 // task. One that refuses to be subscribed to while it works is not excused.
 //
 // Source: A2A 1.0 §3.1.6: a task that has ended cannot be subscribed to.

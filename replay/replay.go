@@ -119,7 +119,13 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	}
 	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
 	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
-	r.Findings = compare.NewFindings(recorded, findings)
+	found := compare.NewFindings(recorded, findings)
+	r.Findings = slices.DeleteFunc(slices.Clone(found), func(f analyzer.Finding) bool {
+		return p.opts.Accepted != nil && p.opts.Accepted(&f)
+	})
+	if n := len(found) - len(r.Findings); n > 0 {
+		r.Notes = append(r.Notes, analyzer.Plural(n, "new finding")+" accepted, and not counted")
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, compare.Difference{

@@ -35,7 +35,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.route(w, r, path, rest, below)
 }
 
-// route answers what is no request for a card; rest is what follows the agent's own path, if it is below that.
+// route answers what is not a request for a card; rest is what follows the agent's own path, if it is below that.
 func (a *Agent) route(w http.ResponseWriter, r *http.Request, path, rest string, below bool) {
 	switch {
 	case path == "/health":

@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/receiver"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
@@ -21,7 +22,7 @@ type Options struct {
 	Webhook  receiver.Flags
 	Wait     time.Duration
 	Parallel int
-	Waivers  string
+	Baseline judged.BaselineFlags
 	FailOn   string
 	Format   string
 	Output   string
@@ -38,7 +39,7 @@ type run struct {
 	o         *Options
 	gate      analyzer.Severity
 	scenarios []*probe.Scenario
-	waived    *waivers
+	known     *judged.Baseline
 	agents    agents
 	webhook   webhook.Options
 	judged    []engine.Option // the keys of --jwks, for the rules

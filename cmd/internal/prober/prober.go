@@ -31,7 +31,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	waived, err := readWaivers(o.Waivers)
+	known, err := o.Baseline.Open(e)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
 	run := &run{
-		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
+		e: e, o: o, gate: gate, scenarios: scenarios, known: known, agents: agents, webhook: hooks, judged: judged, keys: keys,
 		ship: ship,
 	}
 	return agents.hide(run.run(ctx))
@@ -104,9 +104,11 @@ func (r *run) run(ctx context.Context) error {
 	if len(r.agents) > 1 {
 		whole.Directions = r.directions(whole)
 	}
-	r.waived.apply(whole, r.e.Now())
+	passed := r.accept(whole)
 	written := cli.WriteOutput(r.e, r.o.Output, func(w io.Writer) error { return r.write(w, whole) })
-	r.waived.tell(r.e)
+	if err := r.known.Finish(r.e, whole.Result.Coverage, passed); err != nil {
+		written = errors.Join(written, err)
+	}
 	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())
 	if failed = errors.Join(failed, written); failed != nil {
 		return failed
