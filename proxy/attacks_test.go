@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/proxy"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
@@ -99,6 +100,9 @@ func eventsAtOnce(t *testing.T, r road) {
 	if len(x.Response.Events) != events {
 		t.Errorf("recorded %d events", len(x.Response.Events))
 	}
+	if r.forward && (x.Agent.Name != p.agent || x.Agent.URL != (way{r.secure}).scheme()+"://"+p.agent) {
+		t.Errorf("agent %s at %s, want %s", x.Agent.Name, x.Agent.URL, p.agent)
+	}
 }
 
 // What an agent breaks, the client sees broken, and the record says how.
@@ -117,6 +121,7 @@ func brokenAnswers(t *testing.T, r road) {
 		"no last one":  {chunked + "4\r\nhalf\r\n", false, relay.KindTruncated},
 		"bad chunk":    {chunked + "4\r\nhalf\r\nx\r\n", false, relay.KindRefused},
 		"half a head":  {"HTTP/1.1 200 OK\r\nA: ", false, relay.KindTruncated},
+		"nothing":      {"", false, relay.KindTruncated},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -214,8 +219,9 @@ func noAgent(t *testing.T, r road) {
 			if status, mark, text := ownAnswer(t, conn); status != test.status || mark != test.mark {
 				t.Errorf("got %d %s %s", status, mark, text)
 			}
-			if x := p.record()[0]; x.Fault == nil || x.Fault.Kind != test.mark || x.Fault.Side != relay.SideAgent {
-				t.Errorf("recorded %+v", x.Fault)
+			if x := p.record()[0]; x.Fault == nil || x.Fault.Kind != test.mark || x.Fault.Side != relay.SideAgent ||
+				x.Response != nil {
+				t.Errorf("recorded %+v, answer %+v", x.Fault, x.Response)
 			}
 		})
 	}
@@ -238,14 +244,16 @@ func hostsThatDiffer(t *testing.T, r road) {
 	}
 }
 
-// Many clients at once need as many connections to the agent, and none is left.
+// Many clients at once get each its own answers, and the record tells them apart. They need as many connections to the
+// agent, and none is left.
 func parallelClients(t *testing.T, r road) {
 	const clients, calls = 50, 4
 	var mu sync.Mutex
 	open, made := 0, 0
 	gone := make(chan struct{}, 10*clients)
 	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(w, r.Body) //nolint:errcheck // the client compares
+		body, _ := io.ReadAll(r.Body) // what is missing the client sees
+		w.Write(body)
 	}))
 	agent.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 		mu.Lock()
@@ -280,18 +288,34 @@ func parallelClients(t *testing.T, r road) {
 	var wg sync.WaitGroup
 	for n := range clients {
 		client, url := p.client()
-		body := fmt.Sprint("hello ", n)
+		if p.forward != nil {
+			client = p.forward.client(fmt.Sprint("client", n))
+		}
+		body := strings.Repeat(fmt.Sprintf("client%d ", n), 300)
 		call(client, url, body) // connections are begun one by one, since a busy machine is slow with many handshakes
 		wg.Go(func() {
 			defer client.CloseIdleConnections()
-			for range calls - 1 {
-				call(client, url, body)
+			for k := range calls - 1 {
+				call(client, url, fmt.Sprint(body, k))
 			}
 		})
 	}
 	wg.Wait()
-	if all := p.record(); len(all) != clients*calls {
-		t.Errorf("recorded %d exchanges", len(all))
+	different := make(map[string]bool)
+	for i, x := range p.record() {
+		asked := string(x.Request.Body.Data)
+		different[asked] = true
+		if x.Seq != uint64(i+1) || x.State != capture.StateClosed || x.Fault != nil || asked != string(x.Response.Body.Data) {
+			t.Errorf("exchange %d: number %d, %v, %v, or another answer", i, x.Seq, x.State, x.Fault)
+		}
+		name, _, _ := strings.Cut(asked, " ")
+		if r.forward && (x.Client.Name != name || x.Client.How != "proxy-user") {
+			t.Errorf("exchange %d of %s is from %s (%s)", i, name, x.Client.Name, x.Client.How)
+		}
+	}
+	if stats := p.recorder.Stats(); len(different) != clients*calls || stats.Exchanges != clients*calls ||
+		stats.Open != 0 || stats.LostBytes != 0 {
+		t.Errorf("%d different exchanges; %+v", len(different), stats)
 	}
 	for done := false; !done; {
 		mu.Lock()

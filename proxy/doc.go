@@ -10,6 +10,16 @@
 //   - package forward is the way in for clients that name a2atap as their proxy;
 //   - package injection makes faults in answers, on request.
 //
+// To record what passes between two agents, package record puts a proxy together with all that stands behind it:
+//
+//	planner, err := proxy.ParseTap("planner=http://127.0.0.1:9001")
+//	booker, err := proxy.ParseTap("booker=http://127.0.0.1:9002")
+//	memory := capture.NewMemory(capture.Info{Name: "test"})
+//	r := record.New(memory, record.Options{Proxy: proxy.Options{Taps: []proxy.TapSpec{planner, booker}}})
+//	err = r.Start()
+//	… // each agent calls the other at the URL of its tap, r.Taps()[1].URL()
+//	err = r.Close(ctx)
+//
 // # What it promises
 //
 // Recording is never in the path of the traffic. The relay hands copies to a queue that is bounded in bytes, and one

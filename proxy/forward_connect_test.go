@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
@@ -137,7 +138,7 @@ func TestForwardCredentials(t *testing.T) {
 	agent := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	secure := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	f := newForwardRig(t, func(o *proxy.Options) {
-		auth, err := proxy.ParseCredentials("planner:a:b")
+		auth, err := forward.ParseCredentials("planner:a:b")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestForwardListenErrors(t *testing.T) {
 	}
 	for name, test := range tests {
 		_, err := proxy.New(proxy.Options{
-			Recorder: recorder, AllowRemote: test.allowRemote, Forward: &proxy.ForwardSpec{Listen: test.listen},
+			Recorder: recorder, AllowRemote: test.allowRemote, Forward: &forward.Spec{Listen: test.listen},
 		})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)

@@ -17,13 +17,14 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/forward"
 	"a2atap/proxy/recording"
 )
 
 // A forwardRig is a rig with a forward proxy.
 type forwardRig struct {
 	*rig
-	forward *proxy.Forward
+	forward *forward.Proxy
 	roots   *x509.CertPool // what clients trust: our authority
 }
 
@@ -36,7 +37,7 @@ func newForwardRig(t *testing.T, set func(*proxy.Options), agents ...string) *fo
 	f := &forwardRig{roots: x509.NewCertPool()}
 	f.roots.AddCert(authority.Certificate())
 	f.rig = newRig(t, func(o *proxy.Options, r *recording.Options) {
-		o.Forward = &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}
+		o.Forward = &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}
 		o.RootCAs = testRoots(t)
 		r.IfFull = recording.Wait
 		if set != nil {

@@ -3,16 +3,13 @@ package proxy_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,64 +56,6 @@ func TestForwardRecordedIsSent(t *testing.T) {
 	})
 }
 
-// Many clients at once each get their own answers, over no more connections than they have opened themselves.
-func TestForwardParallelClients(t *testing.T) {
-	bothWays(t, func(t *testing.T, w way) {
-		const clients, each = 20, 10
-		var mu sync.Mutex
-		opened := make(map[string]bool)
-		agent := w.agent(t, func(rw http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			opened[r.RemoteAddr] = true
-			mu.Unlock()
-			io.WriteString(rw, r.URL.Path)
-		})
-		f := newForwardRig(t, nil)
-		var wg sync.WaitGroup
-		var dialed atomic.Int32 // a client gives up a connection if it is not scheduled for 50 ms after an answer
-		for n := range clients {
-			client := f.client(fmt.Sprintf("client%d", n))
-			client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
-				dialed.Add(1)
-				var d net.Dialer
-				return d.DialContext(ctx, network, to)
-			}
-			wg.Go(func() {
-				for k := range each {
-					path := fmt.Sprintf("/%d/%d", n, k)
-					answer, err := client.Get(agent.URL + path)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					body, err := io.ReadAll(answer.Body)
-					answer.Body.Close()
-					if string(body) != path || err != nil {
-						t.Errorf("%s: got %q, %v", path, body, err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		mu.Lock()
-		if len(opened) > int(dialed.Load()) {
-			t.Errorf("%d connections to the agent for %d that clients opened", len(opened), dialed.Load())
-		}
-		mu.Unlock()
-		record := f.record()
-		if len(record) != clients*each {
-			t.Errorf("%d exchanges are recorded", len(record))
-		}
-		for _, x := range record {
-			target := capture.ParseRequestHead(x.Request.Head).Target
-			target = strings.TrimPrefix(target, "http://"+x.Agent.Name)
-			if want := "client" + strings.Split(target, "/")[1]; x.Client.Name != want || x.Client.How != "proxy-user" {
-				t.Errorf("%s is from %s (%s)", target, x.Client.Name, x.Client.How)
-			}
-		}
-	})
-}
-
 // A client that goes from agent to agent over one connection reaches each, and the record tells them apart.
 func TestForwardSeveralAgents(t *testing.T) {
 	one := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "one") })
@@ -152,6 +91,44 @@ func TestForwardSeveralAgents(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("agents: want -, got +:\n%s", diff)
 	}
+}
+
+// An agent's 100 is not waited for longer than without us, and after 101 the bytes are somebody else's.
+func TestForwardExpectAndUpgrade(t *testing.T) {
+	bothWays(t, func(t *testing.T, w way) {
+		listener := w.listen(t)
+		f := newForwardRig(t, nil)
+		addr := listener.Addr().String()
+		conn, origin := w.dial(f, addr)
+		agents := make(chan net.Conn, 1)
+		go func() {
+			agent, err := listener.Accept()
+			if err != nil {
+				t.Error(err)
+			}
+			agents <- agent
+		}()
+		write(t, conn, "POST "+origin+"/ HTTP/1.1\r\nHost: "+addr+
+			"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+		agent := <-agents
+		defer agent.Close()
+		agent.SetDeadline(time.Now().Add(testTimeout))
+		expect(t, agent, "POST / HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+		write(t, agent, "HTTP/1.1 100 Continue\r\n\r\n")
+		expect(t, conn, "HTTP/1.1 100 Continue\r\n\r\n")
+		write(t, conn, "hi")
+		expect(t, agent, "hi")
+		write(t, agent, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		expect(t, conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		write(t, conn, "GET "+origin+"/ HTTP/1.1\r\nHost: "+addr+"\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+		expect(t, agent, "GET / HTTP/1.1\r\nHost: "+addr+"\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+		write(t, agent, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")
+		expect(t, conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")
+		write(t, conn, "\x00ping")
+		expect(t, agent, "\x00ping")
+		write(t, agent, "\x00pong")
+		expect(t, conn, "\x00pong")
+	})
 }
 
 // playScript plays an agent that expects the requests, on one connection, and gives the answers.

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
@@ -215,7 +216,7 @@ func TestCheckHosts(t *testing.T) {
 	}
 	var notices []string
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "page") })
-	server := http.Server{Handler: proxy.CheckHosts(pages, "127.0.0.1:0", l.Addr(), allowed.AllowHosts, func(s string) {
+	server := http.Server{Handler: listener.CheckHosts(pages, "127.0.0.1:0", l.Addr(), allowed.AllowHosts, func(s string) {
 		notices = append(notices, s)
 	})}
 	done := make(chan error)

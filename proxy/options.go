@@ -13,14 +13,8 @@ import (
 	"a2atap/proxy/webhook"
 )
 
-// Defaults of Options.
-const (
-	DefaultDialTimeout = 10 * time.Second
-	DefaultHeadTimeout = forward.DefaultHeadTimeout
-	DefaultIdleTimeout = 10 * time.Minute
-
-	DefaultTunnelTimeout = time.Hour
-)
+// DefaultTunnelTimeout is what 0 stands for in Options.TunnelTimeout.
+const DefaultTunnelTimeout = time.Hour
 
 // Options say what a Proxy opens. Recorder is required.
 type Options struct {
@@ -52,9 +46,9 @@ type Options struct {
 	ClientCertificate *tls.Certificate // shown to agents that ask for one; nil is none
 	Upstream          *outbound.Proxy  // the proxy on the way to agents that are not on this machine; nil is none
 
-	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
+	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is 10 s
 	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
-	// DefaultHeadTimeout and DefaultIdleTimeout, less than 0 is forever.
+	// forward.DefaultHeadTimeout and 10 minutes, less than 0 is forever.
 	HeadTimeout, IdleTimeout time.Duration
 
 	// AnswerTimeout is how long an agent may take to begin an answer, from the end of a request to the end of the

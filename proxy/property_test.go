@@ -1,13 +1,10 @@
 package proxy_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,11 +25,18 @@ func TestRecordedIsSent(t *testing.T) {
 				requests = append(requests, newMessage(random))
 				answers = append(answers, newMessage(random))
 			}
-			agent := newScriptedAgent(t, requests, answers)
+			agent := way{}.listen(t)
+			playScript(t, agent, requests, answers)
 			r := newRig(t,
 				func(_ *proxy.Options, o *recording.Options) { o.IfFull = recording.Wait; o.QueueBytes = 20_000 },
-				"http://"+agent)
-			converse(t, r.tap(0).Addr(), requests, answers, random)
+				"http://"+agent.Addr().String())
+			conn, err := net.Dial("tcp", r.tap(0).Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn.SetDeadline(time.Now().Add(4 * testTimeout))
+			exchangeMessages(t, conn, "POST / HTTP/1.1", r.tap(0).Addr(), requests, answers, random)
+			conn.Close()
 			record := r.record()
 			if len(record) != len(requests) {
 				t.Fatalf("%d exchanges are recorded, want %d", len(record), len(requests))
@@ -109,74 +113,4 @@ func (m message) wire(line, host string) []byte {
 		rest = rest[n:]
 	}
 	return append(out, "0\r\n\r\n"...)
-}
-
-// newScriptedAgent starts an agent that expects the requests, on one connection, and gives the answers.
-func newScriptedAgent(t *testing.T, requests, answers []message) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := listener.Addr().String()
-	var wg sync.WaitGroup
-	t.Cleanup(wg.Wait)
-	t.Cleanup(func() { listener.Close() })
-	wg.Go(func() {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(4 * testTimeout))
-		for i, request := range requests {
-			want := request.wire("POST / HTTP/1.1", addr)
-			got := make([]byte, len(want))
-			if n, err := io.ReadFull(conn, got); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("request %d: the agent got %d bytes, %v; equal: %v", i, n, err, bytes.Equal(got, want))
-				return
-			}
-			if _, err := conn.Write(answers[i].wire("HTTP/1.1 200 OK", "")); err != nil {
-				t.Errorf("answer %d: %v", i, err)
-				return
-			}
-		}
-	})
-	return addr
-}
-
-// converse sends the requests in random pieces, pipelined, and expects the answers.
-func converse(t *testing.T, addr string, requests, answers []message, random *rand.Rand) {
-	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(4 * testTimeout))
-	var wire []byte
-	for _, request := range requests {
-		wire = append(wire, request.wire("POST / HTTP/1.1", addr)...)
-	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	wg.Go(func() {
-		for len(wire) > 0 {
-			n := 1 + random.IntN(min(len(wire), 20_000))
-			if _, err := conn.Write(wire[:n]); err != nil {
-				t.Error(err)
-				return
-			}
-			wire = wire[n:]
-		}
-	})
-	in := bufio.NewReader(conn)
-	for i, answer := range answers {
-		want := answer.wire("HTTP/1.1 200 OK", "")
-		got := make([]byte, len(want))
-		if _, err := io.ReadFull(in, got); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("answer %d: the client got %v; equal: %v", i, err, bytes.Equal(got, want))
-			return
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/recording"
 )
 
@@ -43,13 +44,7 @@ func (s *testSink) Append(steps ...capture.Step) error {
 // exchanges returns what is in the sink, and what it says was lost.
 func (s *testSink) exchanges(t *testing.T) ([]*capture.Exchange, capture.Info) {
 	t.Helper()
-	var all []*capture.Exchange
-	for x, err := range s.Exchanges(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, x)
-	}
+	all := capturetest.ReadAll(t, s)
 	info, err := s.Info(context.Background())
 	if err != nil {
 		t.Fatal(err)

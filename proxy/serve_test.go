@@ -3,12 +3,10 @@ package proxy_test
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,53 +16,6 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/recording"
 )
-
-func TestParallelClients(t *testing.T) {
-	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		w.Write(body)
-	})
-	r := newRig(t, nil, agent.URL)
-	const clients, each = 50, 10
-	var wg sync.WaitGroup
-	for c := range clients {
-		wg.Go(func() {
-			client := newClient(t)
-			defer client.CloseIdleConnections()
-			for i := range each {
-				want := strings.Repeat(fmt.Sprintf("%d.%d ", c, i), 300)
-				answer, err := client.Post(r.tap(0).URL(), "text/plain", strings.NewReader(want))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				got, err := io.ReadAll(answer.Body)
-				answer.Body.Close()
-				if err != nil || string(got) != want {
-					t.Errorf("got %d bytes, %v", len(got), err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	record := r.record()
-	seen := make(map[string]bool)
-	for i, x := range record {
-		if x.Seq != uint64(i+1) || x.State != capture.StateClosed || x.Fault != nil {
-			t.Errorf("exchange %d: seq %d, %v, %v", i, x.Seq, x.State, x.Fault)
-		}
-		if string(x.Request.Body.Data) != string(x.Response.Body.Data) {
-			t.Errorf("exchange %d: request and answer differ", i)
-		}
-		seen[string(x.Request.Body.Data)] = true
-	}
-	if len(record) != clients*each || len(seen) != clients*each {
-		t.Errorf("%d exchanges, %d different; want %d", len(record), len(seen), clients*each)
-	}
-	if stats := r.recorder.Stats(); stats.Exchanges != clients*each || stats.Open != 0 || stats.LostBytes != 0 {
-		t.Errorf("got %+v", stats)
-	}
-}
 
 // The events of a stream are recorded one by one while it is open, with the times at which they passed.
 func TestStreamIsRecordedAsItPasses(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/internal/card"
-	"a2atap/proxy/internal/listener"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/webhook"

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 const notification = `{"statusUpdate":{"taskId":"t1","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`
@@ -99,7 +100,7 @@ func TestForeignAddresses(t *testing.T) {
 	r := newRig(t, withWebhooks, "booker="+agent.URL)
 	good := configure(t, r.tap(0), agent, hook.URL)
 	other := newRig(t, func(o *proxy.Options, _ *recording.Options) {
-		o.Webhooks = &proxy.WebhookSpec{Key: []byte("another key, of thirty-two bytes")}
+		o.Webhooks = &webhook.Spec{Key: []byte("another key, of thirty-two bytes")}
 	}, "booker="+agent.URL)
 	foreign := strings.Replace(good, r.tap(0).Addr(), other.tap(0).Addr(), 1)
 	for _, to := range []string{foreign, foreign + "x", foreign + "/more", other.tap(0).URL() + "/.a2atap/webhook/"} {
@@ -169,7 +170,7 @@ func TestDeliveryOverTLS(t *testing.T) {
 			if trusted {
 				o.RootCAs.AddCert(hook.Certificate())
 			}
-			o.Webhooks = &proxy.WebhookSpec{Key: hookKey, URL: parseURL(t, "http://hooks.example:80")}
+			o.Webhooks = &webhook.Spec{Key: hookKey, URL: parseURL(t, "http://hooks.example:80")}
 		}, "booker="+agent.URL)
 		address := configure(t, r.tap(0), agent, hook.URL)
 		here := strings.Replace(address, "hooks.example:80", r.tap(0).Addr(), 1)
@@ -185,7 +186,7 @@ func TestDeliveryOverTLS(t *testing.T) {
 func TestTunnelLeadsToWebhooksOnly(t *testing.T) {
 	agent := newTaker(t, nil)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
-		o.Webhooks = &proxy.WebhookSpec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
+		o.Webhooks = &webhook.Spec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
 	}, "booker="+agent.URL)
 	answer, _ := post(t, newClient(t), r.tap(0).URL(), "{}", "Host", "tunnel.example")
 	if answer.StatusCode != http.StatusMisdirectedRequest {

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 // configRequests are requests that carry the config of a webhook, HOOK, in all dialects, bindings and places.
@@ -220,7 +221,7 @@ func TestHeldRequestTooLarge(t *testing.T) {
 func TestWebhookURL(t *testing.T) {
 	agent := newTaker(t, nil)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
-		o.Webhooks = &proxy.WebhookSpec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
+		o.Webhooks = &webhook.Spec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
 	}, "booker="+agent.URL)
 	for _, hook := range []string{"https://hooks.example/h", "http://127.0.0.1:9/h", "http://u:p@127.0.0.1:9/"} {
 		got := configure(t, r.tap(0), agent, hook)

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 // hookKey is the key that webhooks are sealed with in tests.
@@ -21,7 +22,7 @@ var hookKey = []byte("0123456789abcdef0123456789abcdef")
 
 // withWebhooks leads webhooks through taps.
 func withWebhooks(o *proxy.Options, _ *recording.Options) {
-	o.Webhooks = &proxy.WebhookSpec{Key: hookKey}
+	o.Webhooks = &webhook.Spec{Key: hookKey}
 }
 
 // A taker is a server that keeps what it was sent, and answers as it is told.

@@ -105,3 +105,22 @@ func basePath(agentURL string) string {
 	}
 	return strings.TrimRight(u.EscapedPath(), "/")
 }
+
+// A delivery is one notification.
+type delivery struct {
+	seq    uint64 // of its exchange
+	task   string
+	answer a2a.Answer // its body
+}
+
+// readDelivery reads a notification; none if it cannot be read.
+func readDelivery(x *capture.Exchange) []delivery {
+	body, err := x.Request.Content()
+	if err != nil || len(body) == 0 {
+		return nil
+	}
+	doc := a2a.Parse(body)
+	d := delivery{seq: x.Seq, answer: a2a.Answer{Doc: doc, Payload: a2a.ReadWebhook(&doc)}}
+	d.task = compare.NewItem(0, d.answer).Task
+	return []delivery{d}
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
+	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -67,67 +69,6 @@ func (r *run) await(ctx context.Context, ok func() bool) {
 	}
 }
 
-// play sends everything and returns when all answers are there. Requests begin in their recorded order, each when what
-// its client had seen has been seen here.
-func (p *player) play(ctx context.Context) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	for _, e := range p.plan.entries {
-		if e.webhook || e.skip == notChosen {
-			continue
-		}
-		if e.skip != "" {
-			p.leaveOut(e, e.skip, 0)
-			continue
-		}
-		p.needs(ctx, e)
-		if !p.pause(ctx, e) {
-			return
-		}
-		r := newRun()
-		p.mu.Lock()
-		p.runs[e.seq] = r
-		p.mu.Unlock()
-		group.Go(func() {
-			defer r.update(func() { r.ended = true })
-			p.exchange(ctx, e, r)
-		})
-		r.await(ctx, func() bool { return r.sent })
-	}
-}
-
-// needs waits for what an exchange depends on: as long as an answer may take, then it goes on without.
-func (p *player) needs(ctx context.Context, e *entry) {
-	for _, d := range e.needs {
-		p.mu.Lock()
-		r := p.runs[d.seq]
-		p.mu.Unlock()
-		if r == nil {
-			continue // it was left out
-		}
-		if d.ended {
-			r.await(ctx, func() bool { return false }) // it ends by its own timeout
-			continue
-		}
-		limit, cancel := context.WithTimeout(ctx, p.opts.Timeout+e.silence)
-		came := false
-		r.await(limit, func() bool { came = r.progress.Reached(d.progress); return came })
-		if !came && ctx.Err() == nil { // in time, or before the exchange ended
-			p.note(fmt.Sprintf("exchange %d was sent late: the event of exchange %d did not come that its client had seen",
-				e.seq, d.seq))
-		}
-		cancel()
-	}
-}
-
-// pause waits as long as the recorded client did, at the speed that is asked for. It reports whether to go on.
-func (p *player) pause(ctx context.Context, e *entry) bool {
-	if p.opts.Speed <= 0 || e.pause == 0 {
-		return ctx.Err() == nil
-	}
-	return live.Sleep(ctx, time.Duration(float64(e.pause)/p.opts.Speed))
-}
-
 // leaveOut notes that a request was not sent, and for want of which recorded exchange's answer, if that is why.
 func (p *player) leaveOut(e *entry, why string, lacks uint64) {
 	l := e.line(report.LeftOut)
@@ -155,106 +96,6 @@ func (p *player) note(text string) {
 	}
 }
 
-// exchange sends one request, more than once if it polls, and compares the answer.
-func (p *player) exchange(ctx context.Context, e *entry, r *run) {
-	x, err := p.src.Exchange(ctx, e.seq)
-	if err != nil {
-		p.leaveOut(e, err.Error(), 0)
-		return
-	}
-	out, call, reason := p.prepare(ctx, e, x)
-	if reason != "" {
-		p.leaveOut(e, reason, out.lacks)
-		return
-	}
-	rec := e.recorded(compare.ReadReply(call, x))
-	rec.Made = func(task string) bool { return p.plan.madeElsewhere(task, e.seq) }
-	rec.AssumeLeft()
-	begun := time.Now()
-	line := e.line(report.Matched)
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		if line.Requests++; line.Live > 0 {
-			line.Polls = append(line.Polls, line.Live)
-		}
-		c, learned := p.once(ctx, e, x, out, rec, r)
-		line.Live = c.LiveSeq
-		line.Differences = append(learned, c.Run()...)
-		if len(line.Differences) > 0 && p.endedBefore(ctx, e, x, out, rec, c.Live) {
-			line.Requests++
-			line.Differences = nil
-		}
-		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !live.Sleep(ctx, wait) {
-			c.Note()
-			p.more(e, c)
-			break
-		}
-	}
-	if len(line.Differences) > 0 {
-		line.Status = report.Differing
-	}
-	if p.opts.Profile != compare.Exact {
-		p.countTexts(rec.Texts())
-	}
-	for i := range line.Differences {
-		line.Differences[i].Live = line.Live
-	}
-	p.line(line)
-}
-
-// more tells what else differs to who asked for it.
-func (p *player) more(e *entry, c *compare.Comparison) {
-	if p.opts.further != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.opts.further(e.seq, c.Further())
-	}
-}
-
-// polling reports whether a request for a task or for tasks is to be sent again, since what was recorded may still come
-// by itself.
-func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison) bool {
-	was, live := rec.First(), c.Live.First()
-	switch {
-	case was.Kind != live.Kind:
-		return false
-	case live.Kind == a2a.TaskListPayload:
-		return c.Lagging(was, live)
-	}
-	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Settled(was, live)
-}
-
-// once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
-func (p *player) once(
-	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
-) (*compare.Comparison, []compare.Difference) {
-	t := p.targets[e.agent]
-	l := compare.NewPairer(t.values, rec, out.call)
-	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
-	l.Noise = p.opts.Noise.Of(rec.Call.Operation, rec.Seq, log.Seq())
-	sent := func() { r.update(func() { r.sent = true }) }
-	timeout := p.opts.Timeout + e.silence
-	conn, err := dial(ctx, p.opts.Dialer, out.at, timeout)
-	if err != nil {
-		sent()
-		log.Close(&capture.Fault{
-			Kind: "unreachable", Side: "agent",
-			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
-		})
-	} else {
-		f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
-		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
-		log.Close(v.Do(ctx, out.method, out.head, out.body))
-	}
-	now := compare.ReadReply(out.call, log.Recorded())
-	if !now.Stream {
-		for _, it := range now.Items {
-			l.Take(0, it.Answer)
-		}
-	}
-	p.learnHeads(t, x, log.Recorded(), rec, now)
-	return p.comparison(t, rec, now, log.Seq()), l.Contradictions()
-}
-
 // comparison compares what was recorded of an agent with what has the number live now.
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
@@ -263,25 +104,79 @@ func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply
 	}
 }
 
-// learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
-// interfaces are.
-func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.Recorded, now *compare.Reply) {
-	if live.Response == nil {
-		return
-	}
-	was := capture.ParseResponseHead(x.Response.Head).Fields.Get("ETag")
-	is := capture.ParseResponseHead(live.Response.Head).Fields.Get("ETag")
-	if was != "" && is != "" {
-		t.values.Pair(&compare.Pairing{Role: compare.NoRole, Recorded: was, Live: is})
-	}
-	a, b := rec.First(), now.First()
-	if rec.Call.Operation == a2a.GetCard && a.Kind == a2a.CardPayload && b.Kind == a2a.CardPayload {
-		recorded, current := a2a.DecodeCard(a.Answer.Payload.Value), a2a.DecodeCard(b.Answer.Payload.Value)
-		for _, note := range t.endpoints.learn(recorded, current) {
-			p.note(note)
+// A target is a live agent that stands for a recorded one, and what is known of it. Each has values of its own: two
+// agents may use one context id, and answer with different ones.
+type target struct {
+	url       string
+	agent     capture.Peer
+	endpoints *endpoints
+	values    *compare.Values
+	authorize Authorizer // nil if there are no credentials for it
+
+	interfaces []a2a.Interface // of the live card, if requests are to be sent in other words
+}
+
+// noteCallers says which live agents were clients, too: what they sent is sent again, as all that went to the agents that
+// are replayed, and they make such calls themselves as well.
+func (p *player) noteCallers() {
+	asked := map[string][]string{} // by caller
+	var callers, others []string
+	for _, e := range p.plan.entries {
+		switch {
+		case e.skip != "" || e.webhook || e.client == "" || p.targets[e.agent] == nil:
+		case p.targets[e.client] == nil:
+			if !slices.Contains(others, e.client) {
+				others = append(others, e.client)
+			}
+		case e.client != e.agent && !slices.Contains(asked[e.client], e.agent):
+			if asked[e.client] == nil {
+				callers = append(callers, e.client)
+			}
+			asked[e.client] = append(asked[e.client], e.agent)
 		}
-		if !p.translated() {
-			p.noteOffers(t, recorded, current)
-		}
 	}
+	for _, name := range callers {
+		text := fmt.Sprintf("what %s asked of %s was sent again, beside the calls that it makes itself now that it is live",
+			name, strings.Join(asked[name], " and "))
+		if len(others) == 1 {
+			text += fmt.Sprintf("; --filter client:%s plays only what %s sent", others[0], others[0])
+		}
+		p.note(text)
+	}
+}
+
+// recorder keeps the live traffic: every step goes to the rules and to the caller's sink, in one order. It is safe for
+// concurrent use.
+type recorder struct {
+	*live.Log
+
+	mu       sync.Mutex
+	engine   *engine.Engine
+	sink     capture.Sink // nil if the traffic is not kept
+	findings []analyzer.Finding
+	err      error // why the traffic could not be kept; the first one
+}
+
+func newRecorder(rules []*analyzer.Rule, sink capture.Sink, seq uint64) *recorder {
+	r := &recorder{engine: engine.New(rules), sink: sink}
+	r.Log = live.NewLog(seq, r.take)
+	return r
+}
+
+func (r *recorder) take(s capture.Step) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.findings = append(r.findings, r.engine.Step(s)...)
+	if r.sink != nil && r.err == nil {
+		r.err = r.sink.Append(s.Clone())
+	}
+}
+
+// end judges what can be judged only when all is over, and returns all findings.
+func (r *recorder) end() []analyzer.Finding {
+	r.Log.End()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.findings = append(r.findings, r.engine.End(false)...)
+	return r.findings
 }

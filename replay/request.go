@@ -210,26 +210,6 @@ func (p *player) head(t *target, recorded *capture.Head, out outgoing, secrets *
 	return b.Bytes()
 }
 
-// hopByHop returns the names, in lower case, of the fields that end at the next hop or depend on how the body is framed
-// and coded.
-//
-// Source: RFC 9110 section 7.6.1.
-func hopByHop(fields capture.Fields) map[string]bool {
-	names := map[string]bool{}
-	for _, name := range []string{
-		"host", "content-length", "content-encoding", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
-		"upgrade", "expect", "proxy-connection", "proxy-authorization", "http2-settings",
-	} {
-		names[name] = true
-	}
-	for _, value := range fields.Values("Connection") {
-		for name := range strings.SplitSeq(value, ",") {
-			names[strings.ToLower(strings.TrimSpace(name))] = true
-		}
-	}
-	return names
-}
-
 // field returns the value of a field in the live request, and whether it is sent.
 func (p *player) field(values *compare.Values, f capture.Field, secrets *secrets) (string, bool) {
 	if credential.HasPlaceholder([]byte(f.Value)) {

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/proxy/a2a"
-
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
@@ -18,18 +16,6 @@ import (
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
 // URL.
 var ErrSeveralAgents = errors.New("the capture has several agents")
-
-// A target is a live agent that stands for a recorded one, and what is known of it. Each has values of its own: two
-// agents may use one context id, and answer with different ones.
-type target struct {
-	url       string
-	agent     capture.Peer
-	endpoints *endpoints
-	values    *compare.Values
-	authorize Authorizer // nil if there are no credentials for it
-
-	interfaces []a2a.Interface // of the live card, if requests are to be sent in other words
-}
 
 // aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.
 func (p *player) aim(to string) error {

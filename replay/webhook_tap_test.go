@@ -1,12 +1,10 @@
 package replay_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +12,10 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
-	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/webhook"
+	"a2atap/replay/internal/agenttest"
 )
 
 // What agents do wrong with notifications is found when these come through a tap: a token left out, and a task for which
@@ -99,35 +98,8 @@ func TestFaultsOfNotifications(t *testing.T) {
 // recordHooks is record with webhooks that are led through the tap.
 func recordHooks(t *testing.T, agentURL string, talk func(tapURL string)) *capture.Memory {
 	t.Helper()
-	u, err := url.Parse(agentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
 	key := []byte("0123456789abcdef0123456789abcdef")
-	mem := capture.NewMemory(capture.Info{Name: "test"})
-	sink := redact.New(mem, redact.Options{Key: key, Describer: reading.NewDescriber()})
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{
-		Taps:     []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}},
-		Recorder: recorder, Webhooks: &proxy.WebhookSpec{Key: key},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		p.Serve(ctx) //nolint:errcheck // it returns nil
-	}()
-	talk(p.Taps()[0].URL())
-	stop()
-	<-served
-	if err := recorder.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return mem
+	return agenttest.RecordOne(t, agenttest.Recording{
+		Redact: redact.Options{Key: key, Describer: reading.NewDescriber()}, Webhooks: &webhook.Spec{Key: key},
+	}, agentURL, talk)
 }

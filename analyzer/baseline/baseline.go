@@ -20,7 +20,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/judgment"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // Version is that of the file format.
@@ -119,14 +119,11 @@ func Read(r io.Reader, now time.Time) (*Baseline, error) {
 
 // Write writes the baseline in a form that makes small diffs: sorted, one member a line.
 func (b *Baseline) Write(w io.Writer) error {
-	e := json.NewEncoder(jsondoc.NewEscaper(w))
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
 	out := Baseline{Version: Version, Known: append([]Entry{}, b.Known...)}
 	slices.SortFunc(out.Known, func(a, b Entry) int {
 		return slices.Compare([]string{a.Rule, a.Test, a.Agent, a.Fingerprint}, []string{b.Rule, b.Test, b.Agent, b.Fingerprint})
 	})
-	return e.Encode(out)
+	return safetext.NewEncoder(w, "  ").Encode(out)
 }
 
 // Knows reports whether a finding is accepted.

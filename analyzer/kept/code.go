@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "c380d4caa51cfb41"
+const code = "781c9da0c4670d4a"

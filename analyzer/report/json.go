@@ -1,12 +1,11 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/judgment"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // A Tool names the program that made a report.
@@ -176,10 +175,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 }
 
 func encode(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(jsondoc.NewEscaper(w))
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	return e.Encode(v)
+	return safetext.NewEncoder(w, indent).Encode(v)
 }
 
 // FindingLine writes one finding as a line of JSON, as record prints them.

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,11 +24,12 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
-	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	proxyrecord "a2atap/proxy/record"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
 
@@ -153,23 +153,19 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 	if err != nil {
 		return "", nil, err
 	}
-	var sink capture.Sink = store
-	if described {
-		sink = redact.New(store, redact.Options{Describer: reading.NewDescriber()})
+	o := proxyrecord.Options{
+		Proxy: proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}}, Redact: redact.Options{Keep: !described},
 	}
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}, Recorder: recorder})
-	if err != nil {
+	if described {
+		o.Redact.Describer = reading.NewDescriber()
+	}
+	r := proxyrecord.New(store, o)
+	if err := r.Start(); err != nil {
 		return "", nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var served sync.WaitGroup
-	served.Go(func() { p.Serve(ctx) }) //nolint:errcheck // it returns nil
-	return p.Taps()[0].Addr(), func() (wayReport, error) {
-		cancel()
-		served.Wait()
-		err := errors.Join(recorder.Close(context.Background()), sink.Close())
-		return reportOf(recorder.Stats(), 0), err
+	return r.Taps()[0].Addr(), func() (wayReport, error) {
+		err := r.Close(context.Background())
+		return reportOf(r.Stats(), 0), err
 	}, nil
 }
 
@@ -202,7 +198,7 @@ func benchTap(agent string) proxy.TapSpec {
 	return proxy.TapSpec{Name: "booker", Agent: &url.URL{Scheme: "http", Host: agent, Path: "/rpc"}, Listen: "127.0.0.1:0"}
 }
 
-func reportOf(s proxy.Stats, findings int) wayReport {
+func reportOf(s recording.Stats, findings int) wayReport {
 	return wayReport{Exchanges: s.Exchanges, Lost: s.LostExchanges, LostBytes: s.LostBytes, Findings: findings}
 }
 

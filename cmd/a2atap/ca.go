@@ -8,8 +8,8 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/trust"
-	"a2atap/proxy"
 	"a2atap/proxy/ca"
+	"a2atap/proxy/forward"
 )
 
 func newCA(e cli.Env) *cobra.Command {
@@ -60,7 +60,7 @@ authority, which must then be installed again.`,
 }
 
 func newCAEnv(e cli.Env) *cobra.Command {
-	var forward string
+	var address string
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Print shell commands that make programs use the forward proxy and trust the authority",
@@ -70,19 +70,19 @@ authorities, of those that the environment named before, and of ours; the bundle
 programs on macOS and Windows and browsers ignore these variables: ca install prints what to do for them.`,
 		Example: "  eval \"$(a2atap ca env --forward 7080)\"",
 		RunE: func(*cobra.Command, []string) error {
-			listen, err := proxy.ParseForward(forward)
+			listen, err := forward.ParseListen(address)
 			if err != nil {
 				return cli.Usage("%w", err)
 			}
 			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintSettings(e, a, listen) })
 		},
 	}
-	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	cmd.Flags().StringVar(&address, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
 	return withArgs(cmd, 0, 0)
 }
 
 func newCAInstall(e cli.Env) *cobra.Command {
-	forward := ""
+	address := ""
 	cmd := &cobra.Command{
 		Use:   "install [CLIENT...]",
 		Short: "Print the commands that make clients trust the authority",
@@ -99,7 +99,7 @@ settings of a single program to the system's store, and undo them afterwards.`,
   a2atap ca install node --forward 7080
   eval "$(a2atap ca install python)" && python planner.py`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			listen, err := proxy.ParseForward(forward)
+			listen, err := forward.ParseListen(address)
 			if err != nil {
 				return cli.Usage("%w", err)
 			}
@@ -111,7 +111,7 @@ settings of a single program to the system's store, and undo them afterwards.`,
 			return trust.With(e, func(e cli.Env, a *ca.Authority) error { return trust.PrintInstallations(e, a, listen, args) })
 		},
 	}
-	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	cmd.Flags().StringVar(&address, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
 	return withArgs(cmd, 0, len(trust.Installations))
 }
 

@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
+	"a2atap/proxy/forward"
 	"a2atap/proxy/outbound"
 )
 
@@ -84,7 +86,7 @@ func TestInstalledAuthority(t *testing.T) {
 			// Each has a recording of its own: who has rejected our certificate is tunnelled from then on.
 			r, err := recorder.Start(recorder.Options{
 				Output: filepath.Join(t.TempDir(), "c.a2atap"), Reach: &outbound.Dialer{Roots: roots},
-				Proxy: proxy.Options{Forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}},
+				Proxy: proxy.Options{Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -118,7 +120,7 @@ func TestInstalledAuthority(t *testing.T) {
 			for opened(r) == before {
 				select {
 				case <-r.Changed():
-				case <-time.After(tooLong):
+				case <-time.After(cmdtest.Patience):
 					t.Fatal("it went round the proxy")
 				}
 			}

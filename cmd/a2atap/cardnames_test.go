@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
@@ -33,7 +34,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stopped(t, r)
+	defer cmdtest.Stop(t, r)
 	tap := r.Taps()[0].Addr()
 	all := agent.add(w.sendings("x", "", tap))
 	card, named := all[len(all)-2], all[len(all)-1]
@@ -52,7 +53,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	if !ok {
 		t.Fatal("a capture that grows is shown as it is")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	for sent, arrival := false, uint64(1); ; arrival++ {
 		if err := src.Wait(ctx, arrival); err != nil {

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cmdtest"
 )
 
 // TestMemoryHasACeiling sends bodies that are made to take memory, forty at a time, and ends the recording while most of
@@ -66,7 +68,7 @@ func TestMemoryHasACeiling(t *testing.T) {
 func recordForMemory(t *testing.T, agent string, clients, length int) int64 {
 	t.Helper()
 	p := startKilled(t, filepath.Join(t.TempDir(), "c.a2atap"), agent, false)
-	client := &http.Client{Timeout: tooLong, Transport: &http.Transport{DisableCompression: true}}
+	client := &http.Client{Timeout: cmdtest.Patience, Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	var calls sync.WaitGroup
 	for range clients {

@@ -35,7 +35,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/relay", "a2atap/proxy/jsondoc", "the wire knows bytes, and nothing of who watches or why"},
 	{"a2atap/proxy/...", "a2atap/analyzer/...", "a rule that fails must not be able to touch traffic"},
 	{"a2atap/proxy/internal/rawhead", "a2atap/proxy/relay", "the head of a message is bytes, whoever carries it"},
-	{"a2atap/proxy/internal/listener", "a2atap/proxy/capture/...", "where clients reach us has no part in what they say"},
+	{"a2atap/proxy/listener", "a2atap/proxy/capture/...", "where clients reach us has no part in what they say"},
 	{"a2atap/proxy/internal/card", "a2atap/proxy/recording", "what is changed is told to whoever takes facts"},
 	{"a2atap/proxy/recording", "a2atap/proxy/internal/card", "what is recorded was changed before"},
 	{"a2atap/proxy/recording", "a2atap/proxy/webhook", "what is recorded was changed before"},
@@ -43,6 +43,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/webhook", "a2atap/proxy", "the proxy arranges its parts, and none of them knows it"},
 	{"a2atap/proxy/forward", "a2atap/proxy", "the proxy arranges its parts, and none of them knows it"},
 	{"a2atap/proxy/internal/...", "a2atap/proxy", "the proxy arranges its parts, and none of them knows it"},
+	{"a2atap/proxy/listener", "a2atap/proxy", "the proxy arranges its parts, and none of them knows it"},
 	{"a2atap/proxy/forward", "a2atap/proxy/webhook", "clients of the forward proxy have webhooks of their own"},
 	{"a2atap/proxy/forward", "a2atap/proxy/internal/card", "a client that follows a card stays with its proxy"},
 	{"a2atap/proxy", "a2atap/proxy/capture/bolt", "the proxy writes to a Sink, whichever that is"},
@@ -132,6 +133,8 @@ var forbidden = []struct{ from, to, why string }{
 		"what the families share knows none of them",
 	},
 	{"a2atap/...", "a2atap/replay/internal/agenttest", "it registers cleanups and is for tests"},
+	{"a2atap/...", "a2atap/cmd/internal/cmdtest", "it is for tests"},
+	{"a2atap/...", "a2atap/proxy/internal/childtest", "it is for tests"},
 	{
 		"a2atap/replay/refagent/internal/jsonvalue", "a2atap/...",
 		"JSON that is read and written knows nothing of what it says",
@@ -195,12 +198,12 @@ var forbidden = []struct{ from, to, why string }{
 
 // The arrows that are there although a pattern forbids them, and why.
 var excepted = []struct{ from, to, why string }{
+	{"a2atap/cmd/internal/cmdtest", "a2atap/proxy/fleet/fleettest", "it is for tests, too"},
 	{"a2atap/analyzer/internal/enginetest", "a2atap/analyzer/engine", "it is for tests"},
 	{
 		"a2atap/analyzer/rules/internal/gendocs", "a2atap/analyzer/engine",
 		"it judges the transcripts that the pages of rules show",
 	},
-	{"a2atap/proxy/jsondoc", "a2atap/proxy/safetext", "what it had of that is asked for under its old names"},
 	{
 		"a2atap/analyzer/analyzertest", "a2atap/proxy",
 		"it is a harness on top of both: it records the traffic of a test, and then judges what was recorded",

@@ -20,12 +20,13 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/source"
-	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	proxyrecord "a2atap/proxy/record"
+	"a2atap/proxy/recording"
 )
 
 // What the recorders of BenchmarkFleetShip have together.
@@ -112,26 +113,25 @@ func fleetRecording(b *testing.B, path, what string, n int) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sink := redact.New(store, redact.Options{Key: make([]byte, 32), Describer: reading.NewDescriber()})
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
+	r := proxyrecord.New(store, proxyrecord.Options{
+		Recorder: recording.Options{IfFull: recording.Wait},
+		Redact:   redact.Options{Key: make([]byte, 32), Describer: reading.NewDescriber()},
+	})
 	for i := range fleetExchanges / n {
 		if what == "calls" {
-			passExchange(r, i)
+			passExchange(r.Recorder(), i)
 		} else if i%(fleetExchanges*eventsEach/fleetEvents) == 0 {
-			passEvents(r, eventsEach)
+			passEvents(r.Recorder(), eventsEach)
 		}
 	}
 	if err := r.Close(context.Background()); err != nil {
-		b.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
 		b.Fatal(err)
 	}
 	return path
 }
 
 // passEvents tells a recorder of an exchange whose answer is a stream of events.
-func passEvents(r *proxy.Recorder, events int) {
+func passEvents(r *recording.Recorder, events int) {
 	c := r.Conn(capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}, "127.0.0.1:40000")
 	id, all := newID(), texts(3, 400)
 	head, body, _ := bytes.Cut(appendRequest(nil, "127.0.0.1:9001", methodStream, id, all[0]), []byte("\r\n\r\n"))
@@ -280,7 +280,7 @@ func BenchmarkFleetDelay(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer store.Close()
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: store})
+	r := recording.New(recording.Options{Sink: store})
 	ctx, cancel := context.WithCancel(b.Context())
 	var shipping sync.WaitGroup
 	shipping.Go(func() {

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
 )
 
@@ -30,7 +31,7 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	c, err := nats.Connect(u.Scheme + "://" + u.Host)
 	if err != nil {
@@ -174,7 +175,7 @@ func committed(t *testing.T, path string) (id string, blocks []bolt.Block) {
 // eventually asks again and again: what another process does cannot be waited for.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(tooLong); !ok(); {
+	for deadline := time.Now().Add(cmdtest.Patience); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("this did not come: %s", what)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/replay/refagent"
 )
 
@@ -109,7 +110,7 @@ func startSteady(url string) *steady {
 	s := &steady{stopped: make(chan struct{})}
 	for c := range steadyClients {
 		s.clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{}, Timeout: tooLong}
+			client := &http.Client{Transport: &http.Transport{}, Timeout: cmdtest.Patience}
 			defer client.CloseIdleConnections()
 			tick := time.NewTicker(steadyPause)
 			defer tick.Stop()

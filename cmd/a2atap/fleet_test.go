@@ -11,31 +11,11 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
-	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
 )
-
-// ship publishes a capture as a host's, all of it.
-func ship(t *testing.T, server *fleettest.Server, host, file string) {
-	t.Helper()
-	a, err := fleet.ParseAddress(server.URL("traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := bolt.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	s := fleet.NewShipper(a, src, fleet.ShipOptions{
-		Host: host, Tool: "a2atap test", Name: filepath.Base(file), Once: true,
-	})
-	if err := s.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // demonstrated is a capture of the demonstration's traffic.
 func demonstrated(t *testing.T) string {
@@ -91,7 +71,7 @@ func TestStreamIsWhatItsFilesMergeTo(t *testing.T) {
 	var files []string
 	for _, host := range hosts {
 		files = append(files, demonstrated(t))
-		ship(t, server, host, files[len(files)-1])
+		cmdtest.Ship(t, server, host, files[len(files)-1])
 	}
 	file, url := merged(t, hosts, files), server.URL("traffic")
 	for _, args := range [][]string{

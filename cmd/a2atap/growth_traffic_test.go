@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -104,7 +105,7 @@ func growCapture(src *bolt.Reader, to string, n int) (task string, err error) {
 	if err != nil {
 		return "", err
 	}
-	sink := redact.New(store, redact.Options{Key: redact.NewKey(), Describer: reading.NewDescriber()})
+	sink := (&redacted.Options{Key: redact.NewKey()}).Sink(store)
 	for copied := uint64(0); copied < uint64(n); copied += info.Exchanges {
 		fresh := make(map[string]string)
 		renew := func(text []byte) []byte {

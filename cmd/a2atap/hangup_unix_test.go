@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
 )
 
@@ -71,7 +72,7 @@ func waitFor(t *testing.T, cmd *exec.Cmd) {
 		if err != nil {
 			t.Errorf("it ends with %v", err)
 		}
-	case <-time.After(tooLong):
+	case <-time.After(cmdtest.Patience):
 		cmd.Process.Kill()
 		<-ended
 		t.Fatal("it does not end")

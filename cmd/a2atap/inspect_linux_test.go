@@ -20,6 +20,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
@@ -60,7 +61,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: tooLong}
+	client := &http.Client{Timeout: cmdtest.Patience}
 	defer client.CloseIdleConnections()
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	for n, want := range []struct {
@@ -85,7 +86,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 			}
 			screen, ended := inspectIn(t, r)
 			for range 3 {
-				if err := callTask(client, r.Taps()[0].URL()); err != nil {
+				if err := cmdtest.GetTask(client, r.Taps()[0].URL()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -95,7 +96,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Fatal(err)
 			}
-			result := stopped(t, r)
+			result := cmdtest.Stop(t, r)
 			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analyzer.Error] != 3 ||
 				printed.Load() != 3 {
 				t.Errorf("the verdict is on %+v, with %d errors, %d printed; want 3 of each",
@@ -215,7 +216,7 @@ func (p *pseudoTerminal) shows(t testing.TB, words string) {
 func (p *pseudoTerminal) matches(t testing.TB, words string) {
 	t.Helper()
 	pattern := regexp.MustCompile(words)
-	deadline := time.After(tooLong)
+	deadline := time.After(cmdtest.Patience)
 	for text := p.written(); !pattern.MatchString(text); text = p.written() {
 		select {
 		case <-p.changed:
@@ -251,3 +252,11 @@ func (p *pseudoTerminal) strike(t testing.TB, keys, shows string) {
 		p.shows(t, shows)
 	}
 }
+
+// told is a Listener of findings.
+type told struct {
+	recorder.Silent
+	finding func(analyzer.Finding)
+}
+
+func (l told) Finding(f analyzer.Finding) { l.finding(f) }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/replay/refagent"
@@ -78,7 +79,7 @@ func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (m
 	if info.Crashes != crashes || !saidKilled.MatchString(info.Crash.String()) {
 		t.Errorf("after %d kills: %d, the last %v", crashes, info.Crashes, info.Crash)
 	}
-	if late := all.killed.Sub(info.Crash.After); late < 0 || late > tooLong {
+	if late := all.killed.Sub(info.Crash.After); late < 0 || late > cmdtest.Patience {
 		t.Errorf("killed at %v, said to be after %v", all.killed, info.Crash.After)
 	}
 	kept := make(map[string]bool)
@@ -202,11 +203,11 @@ func (a *traffic) pass(t *testing.T, p *killed, path string, round, answers int)
 	}
 	select {
 	case <-enough:
-	case <-time.After(tooLong):
+	case <-time.After(cmdtest.Patience):
 		t.Error("the recorder passes nothing")
 	}
 	// A machine that is busy with other things may not have stored anything yet.
-	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	src, err := bolt.Read(path)
 	if err != nil {

@@ -4,22 +4,17 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 )
 
 // TestFileLimit records in a process that may write no file larger than it has to be at the beginning. What it says at
@@ -29,13 +24,12 @@ func TestFileLimit(t *testing.T) {
 	const sent = 400
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	var said bytes.Buffer
-	agent := loudAgent(t)
 	cmd := exec.Command("sh", "-c", `ulimit -f 1000; exec "$@"`, "sh",
-		"a2atap", "record", "--agent", "a="+agent.URL, "-o", path, "--format", "json")
+		"a2atap", "record", "--agent", "a="+cmdtest.NoiseAgent(t), "-o", path, "--format", "json")
 	cmd.Stderr = &said
 	p := startCommand(t, cmd, &said)
-	s := &callers{url: p.url}
-	s.send(sent)
+	s := &cmdtest.Crowd{URL: p.url}
+	s.Send(sent)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -68,46 +62,4 @@ func parseCount(t *testing.T, s string) int {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// loudAgent starts an agent whose answers nobody can compress.
-func loudAgent(t *testing.T) *httptest.Server {
-	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		answer := make([]byte, 2000)
-		rand.Read(answer)
-		w.Write(answer)
-	}))
-	t.Cleanup(agent.Close)
-	return agent
-}
-
-// A callers of clients counts what it sends, and what is answered.
-type callers struct {
-	url             string
-	tried, answered atomic.Int64
-}
-
-// send sends requests with four clients, until one fails.
-func (s *callers) send(n int) {
-	var clients sync.WaitGroup
-	for range 4 {
-		clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{}}
-			defer client.CloseIdleConnections()
-			for range n / 4 {
-				s.tried.Add(1)
-				answer, err := client.Post(s.url, "text/plain", strings.NewReader("hello"))
-				if err != nil {
-					return
-				}
-				_, err = io.Copy(io.Discard, answer.Body)
-				answer.Body.Close()
-				if err != nil {
-					return
-				}
-				s.answered.Add(1)
-			}
-		})
-	}
-	clients.Wait()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/open"
 )
@@ -32,7 +32,7 @@ func TestMergedTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := exchangesOf(t, src)
+		whole := capturetest.ReadAll(t, src)
 		var agents []string
 		for _, x := range whole {
 			if !slices.Contains(agents, x.Agent.Name) {
@@ -64,18 +64,6 @@ func TestMergedTranscripts(t *testing.T) {
 	if several < 10 {
 		t.Errorf("%d transcripts have several links, want more", several)
 	}
-}
-
-func exchangesOf(t *testing.T, src capture.Source) []*capture.Exchange {
-	t.Helper()
-	var all []*capture.Exchange
-	for x, err := range src.Exchanges(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, x)
-	}
-	return all
 }
 
 // memoryOf is a capture of these exchanges, with numbers of its own.

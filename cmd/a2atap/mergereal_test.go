@@ -16,8 +16,10 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/redact"
+	proxyrecord "a2atap/proxy/record"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -35,24 +37,19 @@ func tapOf(t *testing.T, name, agent string) tapped {
 		t.Fatal(err)
 	}
 	memory := capture.NewMemory(capture.Info{Name: name})
-	sink := redact.New(memory, redact.Options{Key: []byte(name), Describer: reading.NewDescriber()})
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{
-		Taps: []proxy.TapSpec{{Name: name, Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,
+	r := proxyrecord.New(memory, proxyrecord.Options{
+		Proxy: proxy.Options{
+			Taps: []proxy.TapSpec{{Name: name, Agent: u, Listen: "127.0.0.1:0"}}, Grace: time.Second,
+		},
+		Redact: redact.Options{Key: []byte(name), Describer: reading.NewDescriber()},
 	})
-	if err != nil {
+	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- p.Serve(ctx) }()
-	return tapped{p.Taps()[0].URL(), func() *capture.Memory {
+	return tapped{r.Taps()[0].URL(), func() *capture.Memory {
 		t.Helper()
-		stop()
-		for _, err := range []error{<-served, recorder.Close(context.Background()), sink.Close()} {
-			if err != nil {
-				t.Fatal(err)
-			}
+		if err := r.Close(context.Background()); err != nil {
+			t.Fatal(err)
 		}
 		return memory
 	}}
@@ -87,7 +84,7 @@ func TestThreeTapsInARow(t *testing.T) {
 	if err := merged.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want, got := exchangesOf(t, recorded["outer"]), exchangesOf(t, merged)
+	want, got := capturetest.ReadAll(t, recorded["outer"]), capturetest.ReadAll(t, merged)
 	if len(got) != len(want) || len(want) < 240 {
 		t.Fatalf("got %d exchanges of %d that the outer recorder saw", len(got), len(want))
 	}

@@ -8,13 +8,12 @@ import (
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
-	"a2atap/proxy"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/recording"
 )
 
 // A waiting source tells when its reader waits for more, and from which step on.
@@ -44,8 +43,8 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink := redact.New(store, redact.Options{Describer: reading.NewDescriber()})
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
+	sink := (&redacted.Options{}).Sink(store)
+	recorder := recording.New(recording.Options{Sink: sink, IfFull: recording.Wait})
 	source := waiting{store, make(chan uint64, 1000)}
 	judged := make(chan *judgment.Result, 1)
 	go func() {
@@ -82,7 +81,7 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 }
 
 // passStream tells a recorder of a streaming call, as a relay would.
-func passStream(r *proxy.Recorder, events int) {
+func passStream(r *recording.Recorder, events int) {
 	c := r.Conn(capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}, "127.0.0.1:40000")
 	body := `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"m-s","role":"ROLE_USER","parts":[{"text":"go"}]}}}`
 	c.Request(0,

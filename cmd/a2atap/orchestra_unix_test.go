@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/replay/peers"
 )
 
@@ -79,7 +80,7 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 	c.plan.Together = len(c.users)
 	o.leader.Follow(t, c.plan)
 
-	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	c.messages = make([]string, len(c.users))
 	var asking sync.WaitGroup

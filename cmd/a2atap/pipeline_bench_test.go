@@ -7,25 +7,22 @@ import (
 	"testing"
 
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
-	"a2atap/proxy"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/recording"
 )
 
 // BenchmarkPipeline measures what one exchange of 1.2 KB each way costs behind the relay, step by step and without
 // sockets: cut into steps, described and redacted, stored with the index, judged.
 func BenchmarkPipeline(b *testing.B) {
-	redact := func(next capture.Sink) capture.Sink {
-		return redact.New(next, redact.Options{Key: make([]byte, 32), Describer: reading.NewDescriber()})
-	}
+	redact := (&redacted.Options{Key: make([]byte, 32)}).Sink
 	run := func(name string, sink func(b *testing.B) capture.Sink) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			s := sink(b)
-			r := proxy.NewRecorder(proxy.RecorderOptions{Sink: s, IfFull: proxy.Wait})
+			r := recording.New(recording.Options{Sink: s, IfFull: recording.Wait})
 			for n := range b.N { // not b.Loop, whose time ends before what is queued is done
 				passExchange(r, n)
 			}
@@ -52,7 +49,7 @@ func BenchmarkPipeline(b *testing.B) {
 }
 
 // passExchange tells a recorder of one exchange, as a relay would.
-func passExchange(r *proxy.Recorder, n int) {
+func passExchange(r *recording.Recorder, n int) {
 	c := r.Conn(capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}, "127.0.0.1:40000")
 	id, requests, answers := newID(), texts(1, 900), texts(2, 900)
 	request := appendRequest(nil, "127.0.0.1:9001", methodUnary, id, requests[n%len(requests)])

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
@@ -232,7 +233,7 @@ func promptfooEval(t *testing.T, dir, config string, variables []string, status 
 // check ends the recording and looks at the capture.
 func (s *promptfooStage) check(t *testing.T) {
 	t.Helper()
-	result := stopped(t, s.recording)
+	result := cmdtest.Stop(t, s.recording)
 	if c := result.Counts; c.Calls < 42 || c.Judged < c.Calls || c.Failed > 0 || c.Lost > 0 || c.Unproved > 0 {
 		t.Errorf("the capture has %+v, want 42 calls at least, none of which failed or is lost", c)
 	}

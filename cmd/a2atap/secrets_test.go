@@ -26,6 +26,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/redacted"
@@ -316,7 +317,7 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 				}
 			}
 		}
-		stopped(t, r)
+		cmdtest.Stop(t, r)
 	}
 	record("before", "/named", "agent-card.json")
 	record("after", "/named")

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"a2atap/cmd/internal/cmdtest"
 )
 
 // sown are secrets that were put into traffic, and where.
@@ -156,7 +158,7 @@ func rawCall(conn net.Conn, err error, request string) (string, error) {
 		return "", err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(tooLong)) //nolint:errcheck // a connection that is open
+	conn.SetDeadline(time.Now().Add(cmdtest.Patience)) //nolint:errcheck // a connection that is open
 	if _, err := io.WriteString(conn, request); err != nil {
 		return "", err
 	}

@@ -241,7 +241,7 @@ func TestCardMissing(t *testing.T) {
 		})
 	}
 	for d := range allDialects.All() {
-		for _, f := range RequiredFields(d) {
+		for _, f := range requiredFields(d) {
 			if !f.In.Has(d) || f.Path[0] != '/' {
 				t.Errorf("%v has field %+v", d, f)
 			}

@@ -38,10 +38,10 @@ var cardFields = [...]Field{
 	{"/provider/url", String, kindDialects | onlyV1_0},
 }
 
-// RequiredFields returns the members that a card of the dialect has to have, parents first. Not among them are the
+// requiredFields returns the members that a card of the dialect has to have, parents first. Not among them are the
 // protocolVersion of 0.2, which came with 0.2.5; the members of security schemes, which depend on their type; those of
 // signatures; and the uri of an extension, which 1.0 does not mark as required.
-func RequiredFields(d Dialect) []Field {
+func requiredFields(d Dialect) []Field {
 	fields := slices.Clone(cardFields[:])
 	return slices.DeleteFunc(fields, func(f Field) bool { return !f.In.Has(d) })
 }
@@ -60,7 +60,7 @@ func (c Card) MissingFields(d Dialect) []string {
 }
 
 // MissingNested returns JSON Pointers of the members that objects inside the card have to have in the dialect, and that
-// are missing or null: those of RequiredFields, and those of security schemes and their flows.
+// are missing or null: those of requiredFields, and those of security schemes and their flows.
 func (c Card) MissingNested(d Dialect) []string {
 	var missing []string
 	for _, f := range cardFields {

@@ -73,12 +73,3 @@ func problemReason(uri string) string {
 	}
 	return strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
-
-func firstText(values ...Value) string {
-	for _, v := range values {
-		if text := v.Text(); text != "" {
-			return text
-		}
-	}
-	return ""
-}

@@ -4,11 +4,9 @@ import "a2atap/proxy/jsondoc"
 
 // What the protocol's objects are made of. Package jsondoc parses it; see there.
 type (
-	Value       = jsondoc.Value
-	Doc         = jsondoc.Doc
-	Kind        = jsondoc.Kind
-	Duplicate   = jsondoc.Duplicate
-	SyntaxError = jsondoc.SyntaxError
+	Value = jsondoc.Value
+	Doc   = jsondoc.Doc
+	Kind  = jsondoc.Kind
 )
 
 // The kinds of values.
@@ -33,3 +31,27 @@ func EqualNumber(a, b Value) bool { return jsondoc.EqualNumber(a, b) }
 
 // SameID reports whether two JSON-RPC ids are the same: jsondoc.SameID.
 func SameID(a, b Value) bool { return jsondoc.SameID(a, b) }
+
+func firstText(values ...Value) string {
+	for _, v := range values {
+		if text := v.Text(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// first returns the first of the members that exists and is not null; if there is none, the first that exists.
+func first(v Value, names ...string) Value {
+	var null Value
+	for _, name := range names {
+		m := v.Get(name)
+		if m.Exists() && !m.IsNull() {
+			return m
+		}
+		if !null.Exists() {
+			null = m
+		}
+	}
+	return null
+}

@@ -104,7 +104,7 @@ func (s Shape) fits(v Value, modern bool) bool {
 	case BoolShape:
 		return v.Kind() == Bool
 	case IntShape:
-		return IsInteger(v, modern)
+		return isInteger(v, modern)
 	case ObjectShape:
 		return v.Kind() == Object
 	case StructShape:
@@ -124,8 +124,8 @@ func (s Shape) fits(v Value, modern bool) bool {
 	return true
 }
 
-// IsInteger reports whether a value is an integer. 1.0 takes a string of digits for one too (ProtoJSON).
-func IsInteger(v Value, modern bool) bool {
+// isInteger reports whether a value is an integer. 1.0 takes a string of digits for one too (ProtoJSON).
+func isInteger(v Value, modern bool) bool {
 	if modern && v.Kind() == String {
 		_, err := strconv.ParseInt(v.Text(), 10, 64)
 		return err == nil

@@ -10,21 +10,6 @@ import (
 // Absent. Text accessors return "" for what is missing or no string, and read ids under the names of the proto file
 // too: some peers write them so, and parsers of proto JSON take both.
 
-// first returns the first of the members that exists and is not null; if there is none, the first that exists.
-func first(v Value, names ...string) Value {
-	var null Value
-	for _, name := range names {
-		m := v.Get(name)
-		if m.Exists() && !m.IsNull() {
-			return m
-		}
-		if !null.Exists() {
-			null = m
-		}
-	}
-	return null
-}
-
 // A Task is a task as an answer, event or notification shows it.
 type Task struct{ Value }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"a2atap/proxy/internal/childtest"
 )
 
 // A process that is started with this variable opens the authority in the folder that it names and prints its
@@ -95,38 +96,13 @@ func TestOpenMakesAndKeeps(t *testing.T) {
 // Processes that use the authority for the first time at the same moment get the same one.
 func TestOpenAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a2atap")
-	const n = 6
-	var outputs [n]bytes.Buffer
-	var children [n]*exec.Cmd
-	var gates []*os.File
-	for i := range children {
-		read, write, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), childVariable+"="+dir)
-		child.Stdin, child.Stdout, child.Stderr = read, &outputs[i], &outputs[i]
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		read.Close()
-		children[i], gates = child, append(gates, write)
-	}
-	for _, gate := range gates {
-		gate.Close()
-	}
-	for i, child := range children {
-		if err := child.Wait(); err != nil {
-			t.Errorf("process %d: %v: %s", i, err, outputs[i].String())
-		}
-	}
+	outputs := childtest.AtOnce(t, 6, childVariable+"="+dir)
 	a, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range outputs {
-		if got := outputs[i].String(); got != a.Fingerprint() {
+	for i, got := range outputs {
+		if got != a.Fingerprint() {
 			t.Errorf("process %d has %s, want %s", i, got, a.Fingerprint())
 		}
 	}

@@ -248,32 +248,9 @@ func (m *Memory) assemble(seq uint64) *Exchange {
 
 // Clone returns a copy of the step that shares no memory with it.
 func (s Step) Clone() Step {
+	s = s.WithBytes(bytes.Clone)
 	s.Keys = slices.Clone(s.Keys)
 	switch what := s.What.(type) {
-	case Opened:
-		what.Head = bytes.Clone(what.Head)
-		s.What = what
-	case RequestBody:
-		what.Data = bytes.Clone(what.Data)
-		s.What = what
-	case RequestEnd:
-		what.Trailer = bytes.Clone(what.Trailer)
-		s.What = what
-	case Informational:
-		what.Head = bytes.Clone(what.Head)
-		s.What = what
-	case ResponseHead:
-		what.Head = bytes.Clone(what.Head)
-		s.What = what
-	case ResponseBody:
-		what.Data = bytes.Clone(what.Data)
-		s.What = what
-	case ResponseEvent:
-		what.Event.Raw = bytes.Clone(what.Event.Raw)
-		s.What = what
-	case ResponseEnd:
-		what.Trailer = bytes.Clone(what.Trailer)
-		s.What = what
 	case Fact:
 		what.Rewrites = slices.Clone(what.Rewrites)
 		s.What = what
@@ -283,6 +260,38 @@ func (s Step) Clone() Step {
 			what.Fault = &fault
 			s.What = what
 		}
+	}
+	return s
+}
+
+// WithBytes returns the step with what f makes of the bytes that passed: of a head, a trailer, a piece of a body or an
+// event. What was parsed of them is not changed.
+func (s Step) WithBytes(f func([]byte) []byte) Step {
+	switch what := s.What.(type) {
+	case Opened:
+		what.Head = f(what.Head)
+		s.What = what
+	case RequestBody:
+		what.Data = f(what.Data)
+		s.What = what
+	case RequestEnd:
+		what.Trailer = f(what.Trailer)
+		s.What = what
+	case Informational:
+		what.Head = f(what.Head)
+		s.What = what
+	case ResponseHead:
+		what.Head = f(what.Head)
+		s.What = what
+	case ResponseBody:
+		what.Data = f(what.Data)
+		s.What = what
+	case ResponseEvent:
+		what.Event.Raw = f(what.Event.Raw)
+		s.What = what
+	case ResponseEnd:
+		what.Trailer = f(what.Trailer)
+		s.What = what
 	}
 	return s
 }

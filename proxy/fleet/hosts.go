@@ -133,7 +133,7 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 	consumer, err := c.js.CreateConsumer(bounded, c.address.stream, jetstream.ConsumerConfig{
 		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: forgotten, MemoryStorage: true, Replicas: 1,
 		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true,
-		FilterSubject: AllSubjects(c.address.stream),
+		FilterSubject: allSubjects(c.address.stream),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", c.address, explain(err))

@@ -102,8 +102,8 @@ func subjectOf(stream, host string, capture uuid.UUID) string {
 // Subjects is the beginning of the subjects of all recorders of a host.
 func Subjects(stream, host string) string { return "a2atap." + stream + "." + hostToken(host) + "." }
 
-// AllSubjects is the pattern of the subjects of a stream.
-func AllSubjects(stream string) string { return "a2atap." + stream + ".>" }
+// allSubjects is the pattern of the subjects of a stream.
+func allSubjects(stream string) string { return "a2atap." + stream + ".>" }
 
 // hostToken makes a host's name a token of a subject. Two names may become the same: the capture tells them apart.
 func hostToken(host string) string {

@@ -12,9 +12,11 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+
+	"github.com/google/uuid"
 )
 
-// A mirror is what a stream holds of one capture, as a capture.Source. Its blocks are in a spool, as they came. What is
+// A mirror is what a stream holds of one capture; mirrored is it as a capture.Source. Its blocks are in a spool, as they came. What is
 // not in the stream is a gap that the mirror says: the exchanges that were open there end as interrupted, and those
 // whose beginning is missing are left out. Exchanges keep their numbers; steps are numbered anew.
 //
@@ -25,13 +27,11 @@ type mirror struct {
 	notice func(string)
 	held   *atomic.Bool // also a recording that has ended may go on
 
+	presence presence
+
 	mu        sync.RWMutex
-	recorder  Recorder  // as the latest of its messages says
-	heard     time.Time // when the latest was stored
-	came      time.Time // when it was read, or the recorder has answered since
-	silent    int       // how often the recorder has not answered since it was there
-	asked     time.Time // when it did not for the first time; zero if it has
-	shipped   uint64    // what it says is in the stream
+	recorder  Recorder // as the latest of its messages says
+	shipped   uint64   // what it says is in the stream
 	entries   []entry
 	arrivals  uint64          // how many steps there are
 	known     map[uint64]span // exchanges that are not left out
@@ -89,7 +89,7 @@ func (m *mirror) take(msg *Message, blocks []bolt.Block, at time.Time) error {
 	m.recorder = msg.Recorder // each message follows the one before it, whatever the clocks say
 	m.recorder.grow(&before)
 	m.spoilt = false // what may have been lost shows in the numbers
-	m.heard, m.came, m.silent, m.asked = at, time.Now(), 0, time.Time{}
+	m.presence.message(at)
 	m.ended, m.killed, m.abandoned = false, false, false
 	for i := range blocks {
 		if err := m.block(&blocks[i]); err != nil {
@@ -347,3 +347,172 @@ func (s *spool) read(p place) ([]byte, error) {
 
 // close gives up the file and removes it.
 func (s *spool) close() error { return errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+
+// sayRest says what could not be said as it came: that the last messages cannot be read, and how much else was missing.
+func (m *mirror) sayRest() {
+	if m.spoilt {
+		m.spoilt, m.spoiled = false, true
+		m.lose(max(m.next, 1), capture.Lost{
+			Reason: "messages of " + m.title() + " cannot be read: they are damaged, or none of a recorder",
+		})
+	}
+	if m.damages > 1 {
+		m.notice(fmt.Sprintf("%s: %d blocks are damaged in all", m.title(), m.damages))
+	}
+	if m.gaps > 1 {
+		m.notice(fmt.Sprintf("%s: %d gaps in all", m.title(), m.gaps))
+	}
+	m.damages, m.gaps = 0, 0
+}
+
+// abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more,
+// and so of a capture that is there in several copies, of which one was read.
+func (m *mirror) abandon() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended && m.recorder.Live && !m.abandoned {
+		m.abandoned = true
+		heard, _ := m.presence.last()
+		m.lose(m.next, capture.Lost{
+			Reason: m.title() + " has not said that it ended, and does not answer: what it recorded after " +
+				heard.UTC().Format(heardFormat) + " is not in the stream",
+		})
+		m.wake()
+	}
+	m.sayRest()
+	if m.copied != "" && !m.copyLost {
+		m.copyLost = true
+		m.lose(m.next, capture.Lost{Reason: m.copyText()})
+		m.wake()
+	}
+}
+
+// isCopy reports whether a message is of a copy of the capture that another host ships.
+func (m *mirror) isCopy(msg *Message) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if msg.Recorder.Host == m.recorder.Host {
+		return false
+	}
+	if m.copied == "" {
+		m.copied = msg.Recorder.Host
+		m.notice(m.copyText())
+	}
+	return true
+}
+
+func (m *mirror) copyText() string {
+	return fmt.Sprintf("%s is in the stream as of host %s too; that copy is left out, and what may stand in it alone: "+
+		"--host %[2]s reads it alone", m.title(), m.copied)
+}
+
+// heardFormat is how it is said when a recorder was heard of.
+const heardFormat = "2006-01-02 15:04:05 UTC"
+
+func (m *mirror) id() uuid.UUID {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.recorder.Capture
+}
+
+func (m *mirror) lives() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.recorder.Live
+}
+
+func (m *mirror) isEnded() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.ended
+}
+
+func (m *mirror) silence() string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	heard, _ := m.presence.last()
+	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(), heard.UTC().Format(heardFormat))
+}
+
+func (m *mirror) host() string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.recorder.Host
+}
+
+func (m *mirror) spoil() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.presence.appears()
+	if !m.spoiled {
+		m.spoilt, m.ended = true, false
+	}
+}
+
+// mend takes back what spoil has noted: what came after it can be read.
+func (m *mirror) mend() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.spoilt = false
+}
+
+func (m *mirror) recorded() Recorded {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return Recorded{Host: m.recorder.Host, Name: m.recorder.Name, Source: mirrored{m}}
+}
+
+// miss adds a step that says that something is missing that need not be of this capture.
+func (m *mirror) miss(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	made := []capture.Step{{Offset: capture.NotKnown, What: capture.Lost{Reason: why}}}
+	m.entries = append(m.entries, entry{first: m.arrivals + 1, made: made})
+	m.arrivals++
+	m.wake()
+}
+
+func (m *mirror) lacksHead() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.beheaded
+}
+
+// precede adds a step before all others, which says that something is missing that is not of this capture.
+func (m *mirror) precede(lost capture.Lost) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entries := []entry{{first: 1, made: []capture.Step{{Offset: capture.NotKnown, What: lost}}}}
+	for _, e := range m.entries {
+		e.first++
+		entries = append(entries, e)
+	}
+	m.entries = entries
+	m.arrivals++
+	for seq, x := range m.known {
+		m.known[seq] = span{x.first + 1, x.last + 1}
+	}
+	m.wake()
+}
+
+// answered takes note of what a recorder says of itself. That a recorder is behind is nothing missing, unless it says
+// what keeps it from shipping, or nothing of it is there at all.
+func (m *mirror) answered(a *Answer, nothing bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.recorder.grow(&a.Recorder)
+	from, last := max(m.next, 1), a.Recorder.Committed
+	if !nothing {
+		from = max(from, a.Shipped+1) // what came after the last message that is read
+	}
+	if last < from || !nothing && a.Error == "" {
+		return
+	}
+	why := fmt.Sprintf("steps %d to %d of %s are not in the stream", from, last, m.title())
+	if a.Error != "" {
+		why += ", since it cannot ship them: " + nameOf(a.Error)
+	}
+	m.lose(from, capture.Lost{Reason: why})
+	m.notice(why)
+	m.next = last + 1
+}

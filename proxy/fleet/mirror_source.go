@@ -11,8 +11,11 @@ import (
 	"a2atap/proxy/capture/bolt"
 )
 
+// mirrored is a mirror as a capture.Source.
+type mirrored struct{ *mirror }
+
 // Info implements capture.Source.
-func (m *mirror) Info(ctx context.Context) (capture.Info, error) {
+func (m mirrored) Info(ctx context.Context) (capture.Info, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	info := m.recorder.Info()
@@ -31,7 +34,7 @@ func (m *mirror) Info(ctx context.Context) (capture.Info, error) {
 }
 
 // Wait implements capture.Source.
-func (m *mirror) Wait(ctx context.Context, from uint64) error {
+func (m mirrored) Wait(ctx context.Context, from uint64) error {
 	for {
 		m.mu.RLock()
 		there, ended, changed := m.arrivals >= from, m.ended && !m.held.Load(), m.changed
@@ -51,7 +54,7 @@ func (m *mirror) Wait(ctx context.Context, from uint64) error {
 }
 
 // Steps implements capture.Source.
-func (m *mirror) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+func (m mirrored) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		m.mu.RLock()
 		entries, last := m.entries, m.arrivals
@@ -80,7 +83,7 @@ func (m *mirror) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 }
 
 // read yields the steps of an entry from a number on, those of one exchange if seq is not 0.
-func (m *mirror) read(
+func (m mirrored) read(
 	ctx context.Context, e *entry, seq, from uint64, yield func(capture.Step, error) bool,
 ) bool {
 	steps, err := m.steps(e)
@@ -102,7 +105,7 @@ func (m *mirror) read(
 }
 
 // steps returns the steps of an entry, which belong to the caller.
-func (m *mirror) steps(e *entry) ([]capture.Step, error) {
+func (m mirrored) steps(e *entry) ([]capture.Step, error) {
 	if e.made != nil {
 		return slices.Clone(e.made), nil
 	}
@@ -123,7 +126,7 @@ func (m *mirror) steps(e *entry) ([]capture.Step, error) {
 }
 
 // StepsOf implements capture.Source.
-func (m *mirror) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+func (m mirrored) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		m.mu.RLock()
 		x, ok := m.known[seq]
@@ -145,7 +148,7 @@ func (m *mirror) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[captur
 }
 
 // Exchange implements capture.Source.
-func (m *mirror) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+func (m mirrored) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
 	var x *capture.Exchange
 	for s, err := range m.StepsOf(ctx, seq, 1) {
 		if err != nil {
@@ -160,7 +163,7 @@ func (m *mirror) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, e
 }
 
 // Exchanges implements capture.Source.
-func (m *mirror) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+func (m mirrored) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
 		m.mu.RLock()
 		seqs := slices.Sorted(maps.Keys(m.known))
@@ -178,9 +181,9 @@ func (m *mirror) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 }
 
 // Ends implements capture.Source.
-func (m *mirror) Ends(ctx context.Context, from uint64, _ int) iter.Seq2[*capture.Exchange, error] {
+func (m mirrored) Ends(ctx context.Context, from uint64, _ int) iter.Seq2[*capture.Exchange, error] {
 	return m.Exchanges(ctx, from)
 }
 
 // Close implements capture.Source. What a mirror holds is released with its Reader.
-func (m *mirror) Close() error { return nil }
+func (m mirrored) Close() error { return nil }

@@ -60,20 +60,20 @@ func TestAbandonedWhileFollowed(t *testing.T) {
 		if m.isEnded() {
 			t.Fatal("what was heard of again has ended")
 		}
-		m.silent, m.came, m.asked = unanswered, time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack)
+		m.presence.silent, m.presence.came, m.presence.asked = unanswered, time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack)
 		if r.Lives(t.Context()) {
 			t.Fatal("who does not answer lives")
 		}
-		before := len(allSteps(t, m))
-		if r.Abandon(); len(allSteps(t, m)) != before {
+		before := len(allSteps(t, mirrored{m}))
+		if r.Abandon(); len(allSteps(t, mirrored{m})) != before {
 			t.Error("it is given up at once")
 		}
-		m.came = time.Now().Add(-lasting - time.Second)
+		m.presence.came = time.Now().Add(-lasting - time.Second)
 		r.Abandon()
 		r.Abandon()
 		open := make(map[uint64]bool)
 		n := 0
-		for _, step := range allSteps(t, m) {
+		for _, step := range allSteps(t, mirrored{m}) {
 			switch what := step.What.(type) {
 			case capture.Opened:
 				open[step.Seq] = true

@@ -173,7 +173,7 @@ func (r *Reader) consumer(ctx context.Context, stream jetstream.Stream) (jetstre
 // subjects are those of the hosts that are read; none means all that a stream has.
 func (r *Reader) subjects(info *jetstream.StreamInfo) []string {
 	var subjects []string
-	if all := AllSubjects(r.conn.address.stream); len(r.options.Hosts) == 0 && !isCopied(info) &&
+	if all := allSubjects(r.conn.address.stream); len(r.options.Hosts) == 0 && !isCopied(info) &&
 		!slices.Contains(info.Config.Subjects, all) {
 		return []string{all} // it takes more than what recorders publish
 	}
@@ -268,37 +268,4 @@ func (r *Reader) missed(info *jetstream.StreamInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unsaid = why
-}
-
-// miss adds a step that says that something is missing that need not be of this capture.
-func (m *mirror) miss(why string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	made := []capture.Step{{Offset: capture.NotKnown, What: capture.Lost{Reason: why}}}
-	m.entries = append(m.entries, entry{first: m.arrivals + 1, made: made})
-	m.arrivals++
-	m.wake()
-}
-
-func (m *mirror) lacksHead() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.beheaded
-}
-
-// precede adds a step before all others, which says that something is missing that is not of this capture.
-func (m *mirror) precede(lost capture.Lost) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entries := []entry{{first: 1, made: []capture.Step{{Offset: capture.NotKnown, What: lost}}}}
-	for _, e := range m.entries {
-		e.first++
-		entries = append(entries, e)
-	}
-	m.entries = entries
-	m.arrivals++
-	for seq, x := range m.known {
-		m.known[seq] = span{x.first + 1, x.last + 1}
-	}
-	m.wake()
 }

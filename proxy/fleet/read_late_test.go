@@ -50,7 +50,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := r.found()[0]
-	m.came = time.Now().Add(-5 * time.Minute)
+	m.presence.came = time.Now().Add(-5 * time.Minute)
 	leave := s.answers(Answer{Recorder: all[2].Recorder, Shipped: all[2].Last})
 	pulse := func() bool {
 		live := r.Lives(t.Context())
@@ -61,7 +61,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 		t.Error("one that answers is not there")
 	}
 	leave()
-	m.came = time.Now().Add(-quiet - time.Second)
+	m.presence.came = time.Now().Add(-quiet - time.Second)
 	for range unanswered {
 		if !pulse() {
 			t.Error("one that has answered a moment ago is not there")
@@ -71,7 +71,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 	if err := r.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if m.silent > 0 {
+	if m.presence.silent > 0 {
 		t.Error("it has been heard of, and is still waited for")
 	}
 	if h := r.holes(t, "north"); len(h) > 0 {
@@ -166,7 +166,7 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 		t.Error("nobody is there, and something goes on")
 	}
 	m := r.mirrors[all[0].Recorder.Capture]
-	m.came, m.asked, m.silent = time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack), unanswered
+	m.presence.came, m.presence.asked, m.presence.silent = time.Now().Add(-quiet-time.Second), time.Now().Add(-comesBack), unanswered
 	if r.Lives(t.Context()) {
 		t.Error("it has gone, and lives")
 	}

@@ -4,20 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
-
-	"a2atap/proxy/capture"
-)
-
-const (
-	quiet      = 10 * time.Second // after which a recorder is asked whether it is there
-	unanswered = 3                // times that it does not answer, and it is not
-	comesBack  = 10 * time.Second // for how long at least: it may come back to a server later than we do
-	lasting    = time.Minute      // after which what it may have recorded since is missing, where nothing else says so
 )
 
 // End says that no more will be read: recordings that go on and those that nobody continues are told apart by asking,
@@ -61,54 +51,11 @@ func (r *Reader) Release() {
 // for who reads on forever. One that is heard of again goes on behind that. Abandon is for the goroutine of Lives.
 func (r *Reader) Abandon() {
 	for _, m := range r.found() {
-		if time.Since(m.lastHeard()) > lasting {
+		if m.presence.silentFor() > lasting {
 			m.abandon()
 		}
 	}
 }
-
-// abandon says of a recorder that did not say that it has ended, and does not answer, that it may have recorded more,
-// and so of a capture that is there in several copies, of which one was read.
-func (m *mirror) abandon() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.ended && m.recorder.Live && !m.abandoned {
-		m.abandoned = true
-		m.lose(m.next, capture.Lost{
-			Reason: m.title() + " has not said that it ended, and does not answer: what it recorded after " +
-				m.heard.UTC().Format(heardFormat) + " is not in the stream",
-		})
-		m.wake()
-	}
-	m.sayRest()
-	if m.copied != "" && !m.copyLost {
-		m.copyLost = true
-		m.lose(m.next, capture.Lost{Reason: m.copyText()})
-		m.wake()
-	}
-}
-
-// isCopy reports whether a message is of a copy of the capture that another host ships.
-func (m *mirror) isCopy(msg *Message) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if msg.Recorder.Host == m.recorder.Host {
-		return false
-	}
-	if m.copied == "" {
-		m.copied = msg.Recorder.Host
-		m.notice(m.copyText())
-	}
-	return true
-}
-
-func (m *mirror) copyText() string {
-	return fmt.Sprintf("%s is in the stream as of host %s too; that copy is left out, and what may stand in it alone: "+
-		"--host %[2]s reads it alone", m.title(), m.copied)
-}
-
-// heardFormat is how it is said when a recorder was heard of.
-const heardFormat = "2006-01-02 15:04:05 UTC"
 
 // Lives reports whether any recording goes on, while Follow does. Those that were not heard of for a while are asked.
 // One that does not answer is taken for ended, until it is heard of again. Lives is for one goroutine.
@@ -120,7 +67,7 @@ func (r *Reader) Lives(ctx context.Context) bool {
 		case m.isEnded():
 		case m.complete():
 			m.end(false)
-		case time.Since(m.lastHeard()) < quiet:
+		case m.presence.silentFor() < quiet:
 			live = true
 		default:
 			silent = append(silent, m)
@@ -137,12 +84,12 @@ func (r *Reader) Lives(ctx context.Context) bool {
 	for _, m := range silent {
 		switch {
 		case err != nil:
-			m.excuse()
+			m.presence.excuse()
 			live = true
 		case alive[m]:
-			m.answers()
+			m.presence.answers()
 			live = true
-		case m.lives() && m.mayAnswer():
+		case m.lives() && m.presence.mayAnswer():
 			live = true
 		default:
 			if m.lives() {
@@ -198,74 +145,4 @@ func (r *Reader) denied(err error) (bool, error) {
 	}
 	r.once("asking", fmt.Sprintf("whether recorders are there cannot be asked: %v", err))
 	return true, nil
-}
-
-// found returns the mirrors that have been found so far.
-func (r *Reader) found() []*mirror {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.order)
-}
-
-func (m *mirror) id() uuid.UUID {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.recorder.Capture
-}
-
-func (m *mirror) lives() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.recorder.Live
-}
-
-func (m *mirror) isEnded() bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.ended
-}
-
-// lastHeard is when a message of it was read.
-func (m *mirror) lastHeard() time.Time {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.came
-}
-
-// answers takes note that the recorder is there.
-func (m *mirror) answers() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.came, m.silent, m.asked = time.Now(), 0, time.Time{}
-}
-
-// excuse takes note that the recorder cannot be asked: how long it has not answered counts anew.
-func (m *mirror) excuse() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if since := time.Now().Add(-quiet); m.came.Before(since) {
-		m.came = since
-	}
-	m.silent, m.asked = 0, time.Time{}
-}
-
-// mayAnswer takes note that the recorder has not answered, and reports whether it may yet.
-func (m *mirror) mayAnswer() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.silent++; m.asked.IsZero() {
-		m.asked = time.Now()
-	}
-	if m.silent < unanswered || time.Since(m.asked) < comesBack {
-		return true
-	}
-	m.silent, m.asked = 0, time.Time{}
-	return false
-}
-
-func (m *mirror) silence() string {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return fmt.Sprintf("%s does not answer; it was last heard of at %s", m.title(),
-		m.heard.UTC().Format(heardFormat))
 }

@@ -3,13 +3,10 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
 	"github.com/google/uuid"
-
-	"a2atap/proxy/capture"
 )
 
 // askAll asks all recorders of the stream how they are, as often as those need that do not answer at once, takes up what
@@ -104,7 +101,7 @@ func (r *Reader) mirrorOf(ctx context.Context, a *Answer) (m *mirror, unknown bo
 	m, _ = r.mirror(&Message{Recorder: a.Recorder})
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard = time.Now()
+	m.presence.appears()
 	if !r.options.Since.IsZero() {
 		m.next = a.Shipped + 1
 	}
@@ -115,28 +112,6 @@ func (r *Reader) mirrorOf(ctx context.Context, a *Answer) (m *mirror, unknown bo
 func (r *Reader) began(ctx context.Context, a *Answer) bool {
 	last, err := r.conn.lastMessage(ctx, a.Recorder.Subject(r.conn.address.stream))
 	return err == nil && last != nil && last.Sequence > r.until
-}
-
-// answered takes note of what a recorder says of itself. That a recorder is behind is nothing missing, unless it says
-// what keeps it from shipping, or nothing of it is there at all.
-func (m *mirror) answered(a *Answer, nothing bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.recorder.grow(&a.Recorder)
-	from, last := max(m.next, 1), a.Recorder.Committed
-	if !nothing {
-		from = max(from, a.Shipped+1) // what came after the last message that is read
-	}
-	if last < from || !nothing && a.Error == "" {
-		return
-	}
-	why := fmt.Sprintf("steps %d to %d of %s are not in the stream", from, last, m.title())
-	if a.Error != "" {
-		why += ", since it cannot ship them: " + nameOf(a.Error)
-	}
-	m.lose(from, capture.Lost{Reason: why})
-	m.notice(why)
-	m.next = last + 1
 }
 
 // Ask asks all recorders how they are, for who follows, and tells of each that is new, as Follow does: of one that
@@ -165,12 +140,10 @@ func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
 		m.mu.Lock()
 		m.recorder.grow(&a.Recorder)
 		m.shipped = max(m.shipped, a.Shipped)
-		if fresh != nil {
-			m.heard, m.came = time.Now(), time.Now()
-		}
 		m.mu.Unlock()
 		r.complains(a)
 		if fresh != nil {
+			m.presence.appears()
 			r.awaited++
 			found(fresh.recorded())
 		}
@@ -214,43 +187,4 @@ func (r *Reader) spoil(subject string) (found *mirror) {
 		m.spoil()
 	}
 	return found
-}
-
-func (m *mirror) host() string {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.recorder.Host
-}
-
-func (m *mirror) spoil() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.heard, m.came = time.Now(), time.Now()
-	if !m.spoiled {
-		m.spoilt, m.ended = true, false
-	}
-}
-
-// mend takes back what spoil has noted: what came after it can be read.
-func (m *mirror) mend() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.spoilt = false
-}
-
-// sayRest says what could not be said as it came: that the last messages cannot be read, and how much else was missing.
-func (m *mirror) sayRest() {
-	if m.spoilt {
-		m.spoilt, m.spoiled = false, true
-		m.lose(max(m.next, 1), capture.Lost{
-			Reason: "messages of " + m.title() + " cannot be read: they are damaged, or none of a recorder",
-		})
-	}
-	if m.damages > 1 {
-		m.notice(fmt.Sprintf("%s: %d blocks are damaged in all", m.title(), m.damages))
-	}
-	if m.gaps > 1 {
-		m.notice(fmt.Sprintf("%s: %d gaps in all", m.title(), m.gaps))
-	}
-	m.damages, m.gaps = 0, 0
 }

@@ -227,7 +227,7 @@ func TestCrashesAtAnUnknownTime(t *testing.T) {
 		r := &Reader{}
 		m := newMirror(nil, since, func(string) {}, &r.held)
 		m.recorder = Recorder{Crashes: 1, CrashAfter: after}
-		if info, err := m.Info(t.Context()); err != nil || info.Crashes != want {
+		if info, err := (mirrored{m}).Info(t.Context()); err != nil || info.Crashes != want {
 			t.Errorf("after %v: %+v (%v)", after, info, err)
 		}
 	}

@@ -139,7 +139,7 @@ func TestStreamsThatAreMadeAnew(t *testing.T) {
 	if err := r.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.remake(AllSubjects("traffic"))
+	s.remake(allSubjects("traffic"))
 	path := record(t, capturetest.Exchanges())
 	s.publish(messages(t, "south", path, 100)...)
 	if err := r.Read(t.Context()); err != nil {

@@ -29,7 +29,7 @@ func newStage(t *testing.T, change ...func(*server.Options)) *stage {
 	s := &stage{t: t, server: fleettest.Start(t, change...)}
 	s.conn = s.connect()
 	_, err := s.conn.js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "traffic", Subjects: []string{AllSubjects("traffic")},
+		Name: "traffic", Subjects: []string{allSubjects("traffic")},
 	})
 	if err != nil {
 		t.Fatal(err)

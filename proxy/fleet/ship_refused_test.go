@@ -112,15 +112,21 @@ func TestNobodyMayAsk(t *testing.T) {
 	}
 }
 
+// shipped has three exchanges shipped of a recorder that goes on.
+func shipped(t *testing.T) (s *fleettest.Server, c *Conn, r *recorder, shipper *shipping) {
+	t.Helper()
+	s = fleettest.Start(t)
+	c, r = connected(t, s), newRecorder(t)
+	r.record(3, 100)
+	shipper = ship(t, s.URL("traffic"), r)
+	shipper.until(18)
+	return s, c, r, shipper
+}
+
 // Retention may have removed all messages of a recorder: who has shipped them knows, and nobody else.
 func TestRetentionEmptiesTheSubject(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Start(t)
-	c := connected(t, s)
-	r := newRecorder(t)
-	r.record(3, 100)
-	shipper := ship(t, s.URL("traffic"), r)
-	shipper.until(18)
+	s, c, r, shipper := shipped(t)
 	stream, err := c.js.Stream(patient(t), "traffic")
 	if err != nil {
 		t.Fatal(err)
@@ -146,12 +152,7 @@ func TestRetentionEmptiesTheSubject(t *testing.T) {
 // A stream that was removed is made again, with the whole capture.
 func TestStreamIsRemoved(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Start(t)
-	c := connected(t, s)
-	r := newRecorder(t)
-	r.record(3, 100)
-	shipper := ship(t, s.URL("traffic"), r)
-	shipper.until(18)
+	s, c, r, shipper := shipped(t)
 	if err := c.js.DeleteStream(patient(t), "traffic"); err != nil {
 		t.Fatal(err)
 	}
@@ -163,12 +164,7 @@ func TestStreamIsRemoved(t *testing.T) {
 
 func TestForeignLastMessage(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Start(t)
-	c := connected(t, s)
-	r := newRecorder(t)
-	r.record(3, 100)
-	shipper := ship(t, s.URL("traffic"), r)
-	shipper.until(18)
+	s, c, r, shipper := shipped(t)
 	info, err := r.Info(patient(t))
 	if err != nil {
 		t.Fatal(err)

@@ -165,7 +165,7 @@ func TestNoPlace(t *testing.T) {
 	s := fleettest.Start(t)
 	c := connected(t, s)
 	config := jetstream.StreamConfig{
-		Name: "traffic", Subjects: []string{AllSubjects("traffic")}, MaxBytes: 20_000, Discard: jetstream.DiscardNew,
+		Name: "traffic", Subjects: []string{allSubjects("traffic")}, MaxBytes: 20_000, Discard: jetstream.DiscardNew,
 	}
 	if _, err := c.js.CreateStream(patient(t), config); err != nil {
 		t.Fatal(err)

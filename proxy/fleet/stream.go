@@ -41,7 +41,7 @@ func (c *Conn) EnsureStream(ctx context.Context, l Limits) (*jetstream.StreamInf
 	info, err := c.streamInfo(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		config := jetstream.StreamConfig{
-			Name: name, Description: "captures of a2atap recorders", Subjects: []string{AllSubjects(name)},
+			Name: name, Description: "captures of a2atap recorders", Subjects: []string{allSubjects(name)},
 			Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
 			MaxAge: l.MaxAge, MaxBytes: l.MaxBytes, Replicas: max(l.Replicas, 1), DenyDelete: true,
 		}
@@ -59,12 +59,12 @@ func (c *Conn) EnsureStream(ctx context.Context, l Limits) (*jetstream.StreamInf
 		return nil, fmt.Errorf("open the stream %s: %w", name, explainStream(err))
 	}
 	for _, pattern := range info.Config.Subjects {
-		if covers(pattern, AllSubjects(name)) {
+		if covers(pattern, allSubjects(name)) {
 			return info, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: %s on this server takes %s, and not %s; choose another name", errForeignStream, name,
-		subjectList(info.Config.Subjects), AllSubjects(name))
+		subjectList(info.Config.Subjects), allSubjects(name))
 }
 
 func (c *Conn) streamInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
@@ -165,4 +165,9 @@ func (c *Conn) lastMessage(ctx context.Context, subject string) (*jetstream.RawS
 		}
 	}
 	return last, nil
+}
+
+// isCopied reports whether a stream has its messages, and their subjects, from others.
+func isCopied(info *jetstream.StreamInfo) bool {
+	return info.Config.Mirror != nil || len(info.Config.Sources) > 0
 }

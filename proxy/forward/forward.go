@@ -12,7 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
-	"a2atap/proxy/internal/listener"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/elazarl/goproxy"
 
 	"a2atap/proxy/hostname"
-	"a2atap/proxy/internal/listener"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/relay"
 )
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -251,21 +252,6 @@ func (c *conn) fill() error {
 	return nil
 }
 
-// instead answers the exchange whose answer is due, if the agent has not got its request, and reports whether it did.
-func (c *conn) instead() bool {
-	e, known := c.front()
-	if e == nil || !known || e.fault == nil || !e.fault.Kind.keepsRequest() {
-		return false
-	}
-	if e.fault.Kind == Drop {
-		c.made, c.hangs = e, time.Now().Add(c.i.hang)
-		return true
-	}
-	c.out = ownAnswer(e.fault)
-	c.answered()
-	return true
-}
-
 // ownAnswer returns the answer with the status of a fault.
 func ownAnswer(f *Fault) []byte {
 	body := fmt.Sprintf(`{"error":{"from":"a2atap","reason":"fault","message":"this answer is a fault made by the tap: `+
@@ -283,3 +269,55 @@ func ownAnswer(f *Fault) []byte {
 }
 
 var errReset = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+
+// answered takes the exchange whose answer is complete off the queue.
+func (c *conn) answered() {
+	c.i.mu.Lock()
+	defer c.i.mu.Unlock()
+	c.queue = slices.Delete(c.queue, 0, 1)
+}
+
+// front returns the exchange whose answer is due, and whether its fault is known; nil if none is.
+func (c *conn) front() (e *exchange, known bool) {
+	c.i.mu.Lock()
+	defer c.i.mu.Unlock()
+	if len(c.queue) == 0 {
+		return nil, false
+	}
+	e = c.queue[0]
+	return e, e.known
+}
+
+// start returns the exchange whose bytes are being written, which joins the queue of answers if it is new there.
+func (c *conn) start() *exchange {
+	i := c.i
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	e := i.current
+	if e != nil && !e.queued {
+		e.queued = true
+		c.queue = append(c.queue, e)
+	}
+	return e
+}
+
+// Wrap returns a connection to the agent that has the faults in what is read from it.
+func (i *Injector) Wrap(below net.Conn) net.Conn {
+	c := &conn{Conn: below, i: i, left: make(chan struct{}), gone: make(chan struct{})}
+	return c
+}
+
+// instead answers the exchange whose answer is due, if the agent has not got its request, and reports whether it did.
+func (c *conn) instead() bool {
+	e, known := c.front()
+	if e == nil || !known || e.fault == nil || !e.fault.Kind.keepsRequest() {
+		return false
+	}
+	if e.fault.Kind == Drop {
+		c.made, c.hangs = e, time.Now().Add(c.i.hang)
+		return true
+	}
+	c.out = ownAnswer(e.fault)
+	c.answered()
+	return true
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/spelling"
 )
 
@@ -266,3 +267,14 @@ func (f *Fault) what() string {
 
 // String returns the value of the flag.
 func (s Spec) String() string { return s.Agent + ":" + s.Fault.String() }
+
+// concerns reports whether a call of that operation counts.
+func (f *Fault) concerns(o a2a.Operation) bool {
+	switch {
+	case f.When.Operation != a2a.NoOperation:
+		return o == f.When.Operation
+	case f.Kind.OfStream():
+		return o.Streams()
+	}
+	return o != a2a.NoOperation && o != a2a.GetCard && o != a2a.Webhook
+}

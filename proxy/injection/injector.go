@@ -2,11 +2,10 @@ package injection
 
 import (
 	"fmt"
-	"net"
-	"slices"
 	"sync"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/relay"
 )
@@ -176,39 +175,27 @@ func (i *Injector) spoil(e *exchange) {
 	}
 }
 
-// Wrap returns a connection to the agent that has the faults in what is read from it.
-func (i *Injector) Wrap(below net.Conn) net.Conn {
-	c := &conn{Conn: below, i: i, left: make(chan struct{}), gone: make(chan struct{})}
-	return c
-}
-
-// start returns the exchange whose bytes are being written, which joins the queue of answers if it is new there.
-func (c *conn) start() *exchange {
-	i := c.i
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	e := i.current
-	if e != nil && !e.queued {
-		e.queued = true
-		c.queue = append(c.queue, e)
+// operation returns what a complete request asks; NoOperation if that is not a call of A2A, or several.
+func (e *exchange) operation() a2a.Operation {
+	body, err := capture.Decode(e.body, e.head.Fields.Codings(), maxDecoded)
+	if err != nil {
+		return a2a.NoOperation
 	}
-	return e
-}
-
-// front returns the exchange whose answer is due, and whether its fault is known; nil if none is.
-func (c *conn) front() (e *exchange, known bool) {
-	c.i.mu.Lock()
-	defer c.i.mu.Unlock()
-	if len(c.queue) == 0 {
-		return nil, false
+	doc := a2a.Parse(body)
+	binding := a2a.HTTPJSON
+	if doc.Err == nil && (doc.Root.Kind() == a2a.Array || doc.Root.Get("method").Exists()) {
+		binding = a2a.JSONRPC
 	}
-	e = c.queue[0]
-	return e, e.known
-}
-
-// answered takes the exchange whose answer is complete off the queue.
-func (c *conn) answered() {
-	c.i.mu.Lock()
-	defer c.i.mu.Unlock()
-	c.queue = slices.Delete(c.queue, 0, 1)
+	request := a2a.Request{
+		Method: e.head.Method, Target: e.head.Target, Header: e.head.Fields.Get,
+		Body: body, HasBody: len(body) > 0, BodyKept: true,
+	}
+	if len(body) > 0 {
+		request.Doc = &doc
+	}
+	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(binding)})
+	if call.Batch != nil {
+		return a2a.NoOperation
+	}
+	return call.Operation
 }

@@ -93,16 +93,5 @@ func (w When) String() string {
 	return text
 }
 
-// concerns reports whether a call of that operation counts.
-func (f *Fault) concerns(o a2a.Operation) bool {
-	switch {
-	case f.When.Operation != a2a.NoOperation:
-		return o == f.When.Operation
-	case f.Kind.OfStream():
-		return o.Streams()
-	}
-	return o != a2a.NoOperation && o != a2a.GetCard && o != a2a.Webhook
-}
-
 // includes reports whether the nth call that counts gets the fault.
 func (w When) includes(n int) bool { return n >= w.First && (w.Last == 0 || n <= w.Last) }

@@ -10,7 +10,7 @@
 //
 // The sink may be anything that takes steps: memory, a store, or what hands them on. Nothing is judged here: who wants
 // that follows the source behind the sink, as any other reader does. Traffic is neither changed, but for what
-// proxy.Options say, nor does it wait, unless RecorderOptions.IfFull says so.
+// proxy.Options say, nor does it wait, unless recording.Options.IfFull says so.
 package record
 
 import (
@@ -24,12 +24,14 @@ import (
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/forward"
+	"a2atap/proxy/recording"
 )
 
 // Options say what is recorded, and how. The zero value of each is that of its package.
 type Options struct {
-	Proxy    proxy.Options         // what is tapped; its Recorder is that of the recording
-	Recorder proxy.RecorderOptions // what may wait; its Sink is that of the recording, and it stops the recording
+	Proxy    proxy.Options     // what is tapped; its Recorder is that of the recording
+	Recorder recording.Options // what may wait; its Sink is that of the recording, and it stops the recording
 
 	// Redact says how secrets are hidden. A recording that ends searches what waits for half a second; what is large
 	// is withheld after that.
@@ -48,7 +50,7 @@ type Options struct {
 type Recording struct {
 	options  proxy.Options
 	proxy    *proxy.Proxy // nil until Start
-	recorder *proxy.Recorder
+	recorder *recording.Recorder
 	first    capture.Sink // what the user gave
 	sink     capture.Sink // with redaction before it
 	passed   tally
@@ -65,15 +67,23 @@ func New(sink capture.Sink, o Options) *Recording {
 	r := &Recording{options: o.Proxy, first: sink, failed: make(chan error, 1)}
 	r.passed.changed = make(chan struct{}, 1)
 	o.Redact.Urgency, o.Redact.OutOfTime = o.Urgency, r.ending.over
-	r.sink = redact.New(sink, o.Redact)
+	r.sink = NewSink(sink, o.Redact)
 	o.Recorder.Sink, o.Recorder.Urgency, o.Recorder.OnStop = counted{r.sink, &r.passed}, o.Urgency, r.Fail
 	if o.Around != nil {
 		o.Recorder.Sink = o.Around(o.Recorder.Sink)
 	}
-	r.recorder = proxy.NewRecorder(o.Recorder)
+	r.recorder = recording.New(o.Recorder)
 	r.options.Recorder = r.recorder
 	return r
 }
+
+// NewSink returns what a recording has in front of its sink: it hides the secrets in steps that come from elsewhere, such
+// as those of another capture, and hands them on to next. It owns next.
+func NewSink(next capture.Sink, o redact.Options) capture.Sink { return redact.New(next, o) }
+
+// Recorder returns what makes steps of the pieces of connections. Who has connections that no tap accepts begins them
+// there, also before Start.
+func (r *Recording) Recorder() *recording.Recorder { return r.recorder }
 
 // Start opens taps and forward proxy. When it returns, all addresses accept connections. After an error the recording is
 // closed, and its sink too.
@@ -92,10 +102,10 @@ func (r *Recording) Start() (err error) {
 func (r *Recording) Taps() []*proxy.Tap { return r.proxy.Taps() }
 
 // Forward returns the forward proxy; nil if there is none.
-func (r *Recording) Forward() *proxy.Forward { return r.proxy.Forward() }
+func (r *Recording) Forward() *forward.Proxy { return r.proxy.Forward() }
 
 // Stats returns what has been recorded, and lost, until now; after Close all of it.
-func (r *Recording) Stats() proxy.Stats { return r.recorder.Stats() }
+func (r *Recording) Stats() recording.Stats { return r.recorder.Stats() }
 
 // Waiting returns how many bytes wait to be recorded.
 func (r *Recording) Waiting() int64 {
@@ -166,7 +176,9 @@ func (r *Recording) CloseTaps() {
 		if s, ok := r.first.(interface{ StopWaiting() }); ok { // first: traffic that waits for the sink goes on
 			s.StopWaiting()
 		}
-		r.stop()
+		if r.stop != nil {
+			r.stop()
+		}
 		r.served.Wait()
 		r.ending.begin()
 	})

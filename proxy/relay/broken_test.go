@@ -51,29 +51,6 @@ func TestBrokenChunkAnswered(t *testing.T) {
 	})
 }
 
-// TestBrokenChunkInTurn breaks the second of two pipelined requests: the answer to the first one comes whole, then
-// ours.
-func TestBrokenChunkInTurn(t *testing.T) {
-	w := newWire(t, false, nil)
-	client := w.client()
-	client.send(w.host(get + chunkedPost + noChunk))
-	agent := w.accept()
-	agent.receive(w.agentHost(get + chunkedPost))
-	agent.send(ok[:len(ok)-2])
-	client.receive(ok[:len(ok)-2])
-	agent.send(ok[len(ok)-2:])
-	client.receive(ok[len(ok)-2:])
-	if status, _ := ownAnswerOf(t, client); status != 400 {
-		t.Errorf("got %d, want 400", status)
-	}
-	agent.receiveBreak()
-	client.Close()
-	if e := w.ended(0); e.Fault != nil {
-		t.Errorf("got fault %v for the first request, want none", e.Fault)
-	}
-	wantFault(t, w.ended(1).Fault, KindRefused, SideClient)
-}
-
 // TestBrokenChunkBehindAnswer breaks a request whose answer is under way: it gets no other.
 func TestBrokenChunkBehindAnswer(t *testing.T) {
 	w := newWire(t, false, nil)

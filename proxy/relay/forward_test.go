@@ -171,25 +171,7 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 	client.receive(wanted)
 	client.receiveEnd()
 	client.Close()
-	for range 2 {
-		if err := <-sent; err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.result(); err != nil {
-		t.Errorf("Serve: %v", err)
-	}
-	for i, q := range requests {
-		a := answers[i]
-		want := recorded{
-			Request: q.head, Body: q.body, RequestTrailer: q.trailer, RequestEnd: true,
-			Interim: a.interim, Answer: a.head, AnswerBody: a.body, AnswerTrailer: a.trailer, AnswerEnd: true,
-			Ended: true,
-		}
-		if diff := cmp.Diff(want, w.ended(i)); diff != "" {
-			t.Errorf("exchange %d told (-want +got):\n%s", i, diff)
-		}
-	}
+	w.passed(sent, requests, answers)
 }
 
 // forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and what that one

@@ -35,72 +35,30 @@ type observed struct {
 	to Observer
 }
 
-func (o *observed) request(x int, head []byte) {
+// call calls the observer, unless it has panicked before.
+func (o *observed) call(f func()) {
 	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
-		o.to.Request(x, head)
+		f()
 	}
 }
 
-func (o *observed) requestBody(x int, p []byte) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.RequestBody(x, p)
-	}
-}
+func (o *observed) request(x int, head []byte) { o.call(func() { o.to.Request(x, head) }) }
 
-func (o *observed) requestEnd(x int, trailer []byte) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.RequestEnd(x, trailer)
-	}
-}
+func (o *observed) requestBody(x int, p []byte) { o.call(func() { o.to.RequestBody(x, p) }) }
 
-func (o *observed) informational(x int, head []byte) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.Informational(x, head)
-	}
-}
+func (o *observed) requestEnd(x int, trailer []byte) { o.call(func() { o.to.RequestEnd(x, trailer) }) }
 
-func (o *observed) answer(x int, head []byte) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.Answer(x, head)
-	}
-}
+func (o *observed) informational(x int, head []byte) { o.call(func() { o.to.Informational(x, head) }) }
 
-func (o *observed) upgraded(x int) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.Upgraded(x)
-	}
-}
+func (o *observed) answer(x int, head []byte) { o.call(func() { o.to.Answer(x, head) }) }
 
-func (o *observed) answerBody(x int, p []byte) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.AnswerBody(x, p)
-	}
-}
+func (o *observed) upgraded(x int) { o.call(func() { o.to.Upgraded(x) }) }
 
-func (o *observed) answerEnd(x int, trailer []byte) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.AnswerEnd(x, trailer)
-	}
-}
+func (o *observed) answerBody(x int, p []byte) { o.call(func() { o.to.AnswerBody(x, p) }) }
 
-func (o *observed) fault(x int, f Fault) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.Fault(x, f)
-	}
-}
+func (o *observed) answerEnd(x int, trailer []byte) { o.call(func() { o.to.AnswerEnd(x, trailer) }) }
 
-func (o *observed) ended(x int) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
-		o.to.Ended(x)
-	}
-}
+func (o *observed) fault(x int, f Fault) { o.call(func() { o.to.Fault(x, f) }) }
+
+func (o *observed) ended(x int) { o.call(func() { o.to.Ended(x) }) }

@@ -102,26 +102,38 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
-// TestRefusedInTurn refuses the second of two pipelined requests: the answer to the first one comes first.
+// TestRefusedInTurn refuses the second of two pipelined requests, or breaks its framing: the answer to the first one
+// comes whole, then ours.
 func TestRefusedInTurn(t *testing.T) {
-	w := newWire(t, false, nil)
-	client := w.client()
-	client.send(w.host(get + "GET / HTTP/1.1\r\n\r\n"))
-	agent := w.accept()
-	agent.receive(w.agentHost(get))
-	agent.send(ok[:len(ok)-2])
-	client.receive(ok[:len(ok)-2])
-	agent.send(ok[len(ok)-2:])
-	client.receive(ok[len(ok)-2:])
-	if status, _ := ownAnswerOf(t, client); status != 400 {
-		t.Errorf("got %d, want 400", status)
+	tests := map[string]struct {
+		passes, refused string
+		ends            func(end)
+	}{
+		"head":  {get, "GET / HTTP/1.1\r\n\r\n", end.receiveEnd},
+		"chunk": {get + chunkedPost, noChunk, func(e end) { e.receiveBreak() }},
 	}
-	agent.receiveEnd()
-	client.Close()
-	if e := w.ended(0); e.Fault != nil {
-		t.Errorf("got fault %v for the first request, want none", e.Fault)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t, false, nil)
+			client := w.client()
+			client.send(w.host(test.passes + test.refused))
+			agent := w.accept()
+			agent.receive(w.agentHost(test.passes))
+			agent.send(ok[:len(ok)-2])
+			client.receive(ok[:len(ok)-2])
+			agent.send(ok[len(ok)-2:])
+			client.receive(ok[len(ok)-2:])
+			if status, _ := ownAnswerOf(t, client); status != 400 {
+				t.Errorf("got %d, want 400", status)
+			}
+			test.ends(agent)
+			client.Close()
+			if e := w.ended(0); e.Fault != nil {
+				t.Errorf("got fault %v for the first request, want none", e.Fault)
+			}
+			wantFault(t, w.ended(1).Fault, KindRefused, SideClient)
+		})
 	}
-	wantFault(t, w.ended(1).Fault, KindRefused, SideClient)
 }
 
 // TestRefusedLater refuses a request on a connection that has served one.

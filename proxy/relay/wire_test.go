@@ -198,13 +198,19 @@ func byteForByte(t *testing.T, secure bool, seed uint64) {
 	client.receive(wanted)
 	client.receiveEnd()
 	client.Close()
+	w.passed(sent, requests, answers)
+}
+
+// passed waits for both ends, and expects that what they have generated was recorded.
+func (w *wire) passed(sent <-chan error, requests, answers []generated) {
+	w.t.Helper()
 	for range 2 {
 		if err := <-sent; err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 	}
 	if err := w.result(); err != nil {
-		t.Errorf("Serve: %v", err)
+		w.t.Errorf("Serve: %v", err)
 	}
 	for i, q := range requests {
 		a := answers[i]
@@ -214,7 +220,7 @@ func byteForByte(t *testing.T, secure bool, seed uint64) {
 			Ended: true,
 		}
 		if diff := cmp.Diff(want, w.ended(i)); diff != "" {
-			t.Errorf("exchange %d reported (-want +got):\n%s", i, diff)
+			w.t.Errorf("exchange %d reported (-want +got):\n%s", i, diff)
 		}
 	}
 }

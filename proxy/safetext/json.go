@@ -2,6 +2,7 @@ package safetext
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -55,10 +56,17 @@ func obeyed(text []byte) (int, rune) {
 	return 0, 0
 }
 
-// NewJSONWriter returns a Writer that writes JSON texts on as JSON does. Each Write must end with a whole character, as
-// those of an encoder do.
-func NewJSONWriter(w io.Writer) io.Writer { return escaper{w} }
+// NewEncoder returns an encoder of JSON that is safe to look at, as JSON makes it, and has an indent for each level. What
+// HTML gives a meaning stays as it is.
+func NewEncoder(w io.Writer, indent string) *json.Encoder {
+	e := json.NewEncoder(escaper{w})
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	return e
+}
 
+// An escaper writes JSON texts on as JSON makes them. Each Write must end with a whole character, as those of an encoder
+// do.
 type escaper struct{ w io.Writer }
 
 func (e escaper) Write(p []byte) (int, error) {

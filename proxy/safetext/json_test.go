@@ -37,7 +37,7 @@ func TestJSON(t *testing.T) {
 func TestJSONr(t *testing.T) {
 	var b bytes.Buffer
 	text := []byte("[\"\u202e\"]\n")
-	if n, err := NewJSONWriter(&b).Write(text); n != len(text) || err != nil || b.String() != `["\u202e"]`+"\n" {
+	if n, err := (escaper{&b}).Write(text); n != len(text) || err != nil || b.String() != `["\u202e"]`+"\n" {
 		t.Errorf("wrote %q, %d bytes, error %v", b.String(), n, err)
 	}
 }

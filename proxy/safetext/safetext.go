@@ -7,7 +7,7 @@
 //   - [OneLine] for a text in a line of ours: white space becomes blanks, all else that is not printed U+FFFD;
 //   - [Visible] for a text whose every character matters: each is shown, or spelled, such as ␊ or \u{202e};
 //   - [Plain] for a text of several lines, such as an answer of an agent: lines and tabs stay;
-//   - [JSON] for a JSON text, which means the same afterwards; [NewJSONWriter] for those of an encoder.
+//   - [JSON] for a JSON text, which means the same afterwards; [NewEncoder] writes values as such texts.
 //
 // It is a leaf: proxy, analyzer, inspector and commands stand on it. What a format adds to that, such as the escapes of
 // HTML, is for who writes the format.
@@ -61,7 +61,7 @@ func Visible(s string) string {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&out, `\x%02x`, s[0])
 		case !unicode.IsPrint(r) || marks > maxMarks:
-			out.WriteString(Spelled(r))
+			out.WriteString(spelled(r))
 		default:
 			out.WriteRune(r)
 		}
@@ -70,9 +70,9 @@ func Visible(s string) string {
 	return out.String()
 }
 
-// Spelled returns what stands for a character that cannot be shown: the picture of a control character (␊), and
-// \u{202e} for others.
-func Spelled(r rune) string {
+// spelled returns what stands for a character that cannot be shown: the picture of a control character (␊), and \u{202e}
+// for others.
+func spelled(r rune) string {
 	switch {
 	case r < ' ':
 		return string(0x2400 + r)

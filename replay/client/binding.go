@@ -4,23 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// A call is an operation in both bindings.
-type call struct {
-	op     Operation
-	params any    // of JSON-RPC; nil if there are none
-	verb   string // of HTTP+JSON
-	path   string // below the interface's URL, escaped
-	query  url.Values
-	body   any // of HTTP+JSON; nil if there is none
-
-	session string // that the client put the task into, before 0.2; empty if it does not say
-	webhook string // URL of the push config that goes along; empty if there is none
-}
 
 // methods03 are the JSON-RPC methods of 0.3. In 1.0 a method is called like its operation.
 var methods03 = map[Operation]string{

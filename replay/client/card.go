@@ -15,37 +15,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Card is an agent card of any dialect, as far as a client needs it.
-type Card struct {
-	URL         string // where it was found; empty for an extended card
-	Name        string
-	Description string
-	Version     string
-	Interfaces  []Interface // in the card's order of preference
-	Possible    []Interface // what it may mean besides: cards up to 0.2 need not say their version
-	Streaming   bool
-	Push        bool
-	Extended    bool // an extended card can be asked for
-	Skills      []Skill
-	Raw         []byte
-}
-
-// An Interface is an endpoint of an agent.
-type Interface struct {
-	URL      string
-	Protocol Protocol
-	Tenant   string // sent with every request if it is not empty (A2A 1.0 §8.3.2)
-}
-
-// A Skill is something that an agent says it can do.
-type Skill struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Tags        []string `json:"tags"`
-	Examples    []string `json:"examples"`
-}
-
 // wireCard holds the field sets of 0.3 and 1.0; a hybrid card uses both.
 type wireCard struct {
 	Name         string `json:"name"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -171,3 +172,16 @@ func (c *Client) Card() *Card { return c.card }
 
 // Close closes idle connections. Requests under way go on.
 func (c *Client) Close() { c.http.client.CloseIdleConnections() }
+
+// A call is an operation in both bindings.
+type call struct {
+	op     Operation
+	params any    // of JSON-RPC; nil if there are none
+	verb   string // of HTTP+JSON
+	path   string // below the interface's URL, escaped
+	query  url.Values
+	body   any // of HTTP+JSON; nil if there is none
+
+	session string // that the client put the task into, before 0.2; empty if it does not say
+	webhook string // URL of the push config that goes along; empty if there is none
+}

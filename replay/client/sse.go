@@ -1,14 +1,14 @@
 package client
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"iter"
+
+	"a2atap/proxy/capture"
 )
 
-// maxEvent bounds the data of one server-sent event, in bytes.
+// maxEvent bounds the bytes of one server-sent event.
 const maxEvent = 16 << 20
 
 var errEventTooLarge = errors.New("an event is larger than 16 MiB")
@@ -23,78 +23,40 @@ type serverEvent struct {
 // are skipped, and an event that no blank line ends is lost. An error comes last, with an empty event.
 func events(r io.Reader) iter.Seq2[serverEvent, error] {
 	return func(yield func(serverEvent, error) bool) {
-		lines := &lineReader{r: bufio.NewReader(r)}
-		var name string
-		var data []byte
-		seen := false // a data field: its content may be empty
-		for {
-			line, err := lines.next()
-			if err == io.EOF {
-				return
+		split := capture.Splitter{Limit: maxEvent}
+		dispatch := func(blocks []capture.Event) (more bool) {
+			for i := range blocks {
+				if blocks[i].Dropped > 0 {
+					yield(serverEvent{}, errEventTooLarge)
+					return false
+				}
+				f := split.Fields(i)
+				if f.HasData && !blocks[i].Unterminated && !yield(serverEvent{string(f.Type), f.Data}, nil) {
+					return false
+				}
 			}
-			if err != nil {
+			return true
+		}
+		piece := make([]byte, 32<<10)
+		for open := 0; ; { // bytes of an event that has not ended
+			n, err := r.Read(piece)
+			blocks := split.Write(piece[:n])
+			if open += n; len(blocks) > 0 {
+				open = 0
+			}
+			switch {
+			case !dispatch(blocks):
+				return
+			case open > maxEvent+len(piece):
+				yield(serverEvent{}, errEventTooLarge)
+				return
+			case err == io.EOF:
+				dispatch(split.Flush())
+				return
+			case err != nil:
 				yield(serverEvent{}, err)
 				return
 			}
-			if len(line) > 0 {
-				switch field, value := field(line); field {
-				case "data":
-					data, seen = append(append(data, value...), '\n'), true
-				case "event":
-					name = string(value)
-				}
-				if len(data) > maxEvent {
-					yield(serverEvent{}, errEventTooLarge)
-					return
-				}
-				continue
-			}
-			if seen && !yield(serverEvent{name, data[:len(data)-1]}, nil) {
-				return
-			}
-			name, data, seen = "", nil, false
-		}
-	}
-}
-
-// field returns the name and the value of a field.
-func field(line []byte) (name string, value []byte) {
-	before, value, _ := bytes.Cut(line, []byte(":"))
-	return string(before), bytes.TrimPrefix(value, []byte(" "))
-}
-
-// A lineReader cuts a stream into lines, which end in CR, LF or both.
-type lineReader struct {
-	r       *bufio.Reader
-	started bool
-	afterCR bool // the previous line ended in CR: a LF now belongs to it
-}
-
-// next returns a line without its end. A last line without an end is not returned. The slice is valid until the
-// next call, and is never longer than maxEvent and a little.
-func (l *lineReader) next() ([]byte, error) {
-	if !l.started {
-		l.started = true
-		if mark, err := l.r.Peek(3); err == nil && string(mark) == "\ufeff" {
-			l.r.Discard(3) // the bytes are there
-		}
-	}
-	var line []byte
-	for {
-		b, err := l.r.ReadByte()
-		if err != nil {
-			return nil, err
-		}
-		wasCR := l.afterCR
-		l.afterCR = b == '\r'
-		switch {
-		case b == '\n' && wasCR:
-		case b == '\n', b == '\r':
-			return line, nil
-		case len(line) > maxEvent:
-			return nil, errEventTooLarge
-		default:
-			line = append(line, b)
 		}
 	}
 }

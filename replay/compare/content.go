@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -15,11 +14,11 @@ import (
 func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
-		if rec.Last && !live.Last && c.Live.End == Whole && !c.covers(rec, "lastChunk") {
+		if rec.Last && !live.Last && c.Live.End == Whole && !c.scope().covers(rec, "lastChunk") {
 			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
 		}
 	case a2a.TaskPayload:
-		a, b := c.without(rec).Count, c.without(live).Count
+		a, b := c.scope().without(rec).Count, c.scope().without(live).Count
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a),
 				c.changes(rec, live)...)
@@ -29,14 +28,12 @@ func (c *Comparison) details(rec, live Item) {
 	case a2a.TaskListPayload:
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
-		if a, b := countConfigs(c.without(rec)), countConfigs(c.without(live)); a != b {
+		if a, b := countConfigs(c.scope().without(rec)), countConfigs(c.scope().without(live)); a != b {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
 				c.changes(rec, live)...)
 		}
 	}
 }
-
-func terminalOrInterrupted(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
 
 func countConfigs(it Item) (n int) {
 	for range it.Answer.Payload.PushConfigs() {
@@ -52,15 +49,10 @@ func (c *Comparison) content(rec, live Item, effect Effect, message string, chan
 	})
 }
 
-// about is the effect of what is different about a task, and makes nothing else different.
-func (c *Comparison) about(rec Item) Effect {
-	return Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
-}
-
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
 func (c *Comparison) cards(rec, live Item) {
-	was := a2a.DecodeCard(c.without(rec).Answer.Payload.Value)
-	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
+	was := a2a.DecodeCard(c.scope().without(rec).Answer.Payload.Value)
+	now := a2a.DecodeCard(c.scope().without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Translated {
 			c.content(rec, live, Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
@@ -104,7 +96,7 @@ func (c *Comparison) lists(rec, live Item) {
 			e := Effect{Task: was.ID()}
 			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
 				newChange(was.Pointer(), was.Value, a2a.Value{}))
-		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.hidesState(rec, was.Value):
+		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.scope().hidesState(rec, was.Value):
 			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
 			c.add(Difference{
 				Kind: DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
@@ -124,7 +116,7 @@ func (c *Comparison) Lagging(rec, live Item) bool {
 	for was, now := range c.listed(rec, live) {
 		behind := terminalOrInterrupted(was.State()) && now.State().Active() ||
 			was.State().Terminal() && now.State().Interrupted()
-		if !now.Exists() || behind && !c.hidesState(rec, was.Value) {
+		if !now.Exists() || behind && !c.scope().hidesState(rec, was.Value) {
 			return true
 		}
 	}
@@ -163,8 +155,8 @@ func (c *Comparison) changes(rec, live Item) []Change {
 	if c.wording() == otherNames {
 		return nil // names would differ, and nothing else be seen
 	}
-	was := c.without(rec).Answer
-	return Diff(c.text(&was), c.renamed(live.Task, &live.Answer), sameAnyway)
+	was := c.scope().without(rec).Answer
+	return Diff(c.wording().text(&was), c.renamed(live.Task, &live.Answer), sameAnyway)
 }
 
 // renamed returns what is compared of a live answer, with the ids for which its own stand in the recording, and without
@@ -180,10 +172,10 @@ func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 	now := a2a.Answer{Doc: a2a.Doc{Root: root}, Payload: a2a.Payload{
 		Value: root.At(live.Payload.Pointer), Pointer: live.Payload.Pointer,
 	}}
-	if s := c.scope(); s != nil {
-		now = withoutNoise(s, now)
+	if s := c.scope(); s.Scope != nil {
+		now = s.withoutNoise(now)
 	}
-	return c.text(&now)
+	return c.wording().text(&now)
 }
 
 // sameAnyway reports whether two runs may well say a value differently, so that it is not a difference worth showing.

@@ -124,3 +124,14 @@ func tail(pointer string) string {
 	}
 	return "…/" + strings.Join(all[len(all)-tokens:], "/")
 }
+
+// place writes the place of a value in the answer of an exchange.
+func place(seq uint64, event int, pointer string) string {
+	at := fmt.Sprintf("%d.response", seq)
+	if event > 0 {
+		at += fmt.Sprintf(".event[%d]", event)
+	} else {
+		at += ".body"
+	}
+	return at + "#" + pointer
+}

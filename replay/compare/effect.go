@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"fmt"
+	"cmp"
 
 	"a2atap/proxy/a2a"
 )
@@ -34,22 +34,18 @@ func (c *Comparison) effect(rec, live *Item) Effect {
 		e.NoAnswer = rec.Event == c.Recorded.First().Event
 	}
 	if other {
-		c.undone(&e)
+		e.undone(c.Recorded.Call.Operation)
 	}
 	return e
 }
 
 // undone notes what an operation leaves behind that did not come out as it was recorded.
-func (c *Comparison) undone(e *Effect) {
-	op := c.Recorded.Call.Operation
+func (e *Effect) undone(op a2a.Operation) {
 	e.Lasting = e.Lasting || op.Sends() || op == a2a.CancelTask
 	e.Configs = e.Configs || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
 }
 
-// livePlace writes the place of an item in the live exchange.
-func (c *Comparison) livePlace(it Item) string {
-	return place(c.LiveSeq, it.Event, it.Answer.Payload.Pointer)
+// about is the effect of what is different about a task, and makes nothing else different.
+func (c *Comparison) about(rec Item) Effect {
+	return Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }
-
-// liveHead writes the place of the live answer as a whole.
-func (c *Comparison) liveHead() string { return fmt.Sprintf("%d.response", c.LiveSeq) }

@@ -8,12 +8,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A located is a value and the event in whose data it stands; 0 if it stands in a body.
-type located struct {
-	a2a.Value
-	event int
-}
-
 // A deviation is one place where the form of two answers differs.
 type deviation struct {
 	kind    Kind
@@ -29,6 +23,7 @@ type forms struct {
 	free   int  // how many members of free content are around the values at hand
 	active bool // the task goes on: what is there already is chance
 	more   bool // members that only the live answer has are welcome
+	exact  bool // texts are compared, too, where no names can be
 	founds []deviation
 }
 
@@ -229,4 +224,25 @@ func named(name string) string {
 		return "it"
 	}
 	return fmt.Sprintf("%q", name)
+}
+
+// passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
+func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
+
+func orNothing(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return s
+}
+
+// withoutIDs returns a text with a star in place of each word that is an id or a time.
+func withoutIDs(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}\"'", r) })
+	for _, w := range words {
+		if w = strings.TrimRight(w, ".:!?"); Opaque(w) || isTime(w) {
+			text = strings.ReplaceAll(text, w, "*")
+		}
+	}
+	return text
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"a2atap/proxy/a2a"
 )
@@ -189,4 +190,39 @@ func NewItem(event int, a a2a.Answer) Item {
 		it.Task = a2a.Message{Value: v}.TaskID()
 	}
 	return it
+}
+
+func terminalOrInterrupted(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
+
+// A located is a value and the event in whose data it stands; 0 if it stands in a body.
+type located struct {
+	a2a.Value
+	event int
+}
+
+func event(it Item) string { return fmt.Sprintf(".event[%d]", it.Event) }
+
+// sameError reports whether two errors mean the same. One over HTTP+JSON that does not give its name is known by its
+// status, where the other is over JSON-RPC and has one (A2A 1.0 §5.4), or the same status.
+func sameError(i, j Item) bool {
+	if errorLabel(i.Err) == errorLabel(j.Err) {
+		return true
+	}
+	if i.rest == j.rest {
+		return false
+	}
+	if j.rest {
+		i, j = j, i
+	}
+	if i.Err.CodeKnown || i.Err.Reason != "" || i.Err.Name != a2a.NoErrorName {
+		return false
+	}
+	if j.Err.HTTPStatus >= 400 && i.Err.HTTPStatus == j.Err.HTTPStatus { // such as for want of credentials
+		return true
+	}
+	if j.Err.Name == a2a.MethodNotFound { // a path that is not there, or not for this method
+		return i.Err.HTTPStatus == 404 || i.Err.HTTPStatus == 405 || i.Err.HTTPStatus == 501
+	}
+	row, ok := j.Err.Name.Row()
+	return ok && slices.Contains(row.Status, i.Err.HTTPStatus)
 }

@@ -66,8 +66,8 @@ func (p *passage) add(parts a2a.Parts, event int) {
 }
 
 // meanings compares two items of the same kind in different dialects: roles, kinds of parts, media types of files, the
-// form of data, and for the profile exact the texts.
-func (c *Comparison) meanings(f *forms, was, now []passage) {
+// form of data, and, if it is to be exact, the texts.
+func (f *forms) meanings(was, now []passage) {
 	for _, p := range was {
 		i := slices.IndexFunc(now, func(q passage) bool { return q.name == p.name })
 		if i < 0 {
@@ -80,7 +80,7 @@ func (c *Comparison) meanings(f *forms, was, now []passage) {
 			}
 			continue
 		}
-		c.passage(f, p, now[i])
+		f.passage(p, now[i])
 	}
 	for _, q := range now {
 		known := slices.ContainsFunc(was, func(p passage) bool { return q.name == p.name })
@@ -95,7 +95,7 @@ func (c *Comparison) meanings(f *forms, was, now []passage) {
 }
 
 // passage compares what stands at one place. Of a task that goes on it is chance how much is there.
-func (c *Comparison) passage(f *forms, was, now passage) {
+func (f *forms) passage(was, now passage) {
 	if f.active || len(was.lists) == 0 || len(now.lists) == 0 {
 		return
 	}
@@ -115,7 +115,7 @@ func (c *Comparison) passage(f *forms, was, now passage) {
 		return
 	}
 	f.compare("data", was.data(), now.data())
-	if a, b := was.texts(), now.texts(); c.Profile == Exact && len(f.founds) == 0 && a != b {
+	if a, b := was.texts(), now.texts(); f.exact && len(f.founds) == 0 && a != b {
 		f.find(DifferentValue, at, live, fmt.Sprintf("the text of %s is another one", was.name))
 	}
 }

@@ -9,22 +9,21 @@ import (
 	"a2atap/replay/noise"
 )
 
-// scope returns the rules of what may differ in these two answers.
-func (c *Comparison) scope() *noise.Scope {
+// A scope is the rules of what may differ in two answers.
+type scope struct{ *noise.Scope }
+
+// scope returns the rules for these two answers.
+func (c *Comparison) scope() scope {
 	if c.noise == nil && c.Noise != nil {
 		c.noise = c.Noise.Of(c.Recorded.Call.Operation, c.Recorded.Seq, c.LiveSeq)
 	}
-	return c.noise
+	return scope{c.noise}
 }
 
 // Note counts where the rules of what may differ applied. Call it once for each recorded exchange, for the Comparison
 // that counts.
 func (c *Comparison) Note() {
-	s := c.scope()
-	if s == nil {
-		return
-	}
-	s.Note(c.Recorded.texts(), c.Live.texts(), c.Recorded.head(), c.Live.head())
+	c.scope().Note(c.Recorded.texts(), c.Live.texts(), c.Recorded.head(), c.Live.head())
 }
 
 func (r *Reply) texts() []noise.Text {
@@ -50,15 +49,14 @@ func textOf(a *a2a.Answer) noise.Text {
 }
 
 // without returns an item without the values that may differ. What it means stays: its kind, its state, its error.
-func (c *Comparison) without(it Item) Item {
-	s := c.scope()
-	if s == nil {
+func (s scope) without(it Item) Item {
+	if s.Scope == nil {
 		return it
 	}
-	it.Answer = withoutNoise(s, it.Answer)
+	it.Answer = s.withoutNoise(it.Answer)
 	it.chunks = slices.Clone(it.chunks)
 	for i := range it.chunks {
-		it.chunks[i].answer = withoutNoise(s, it.chunks[i].answer)
+		it.chunks[i].answer = s.withoutNoise(it.chunks[i].answer)
 	}
 	if it.Kind == a2a.TaskPayload {
 		it.Count = NewItem(it.Event, it.Answer).Count
@@ -66,31 +64,29 @@ func (c *Comparison) without(it Item) Item {
 	return it
 }
 
-func withoutNoise(s *noise.Scope, a a2a.Answer) a2a.Answer {
+func (s scope) withoutNoise(a a2a.Answer) a2a.Answer {
 	a.Doc.Root = s.Without(textOf(&a))
 	a.Payload.Value = a.Doc.Root.At(a.Payload.Pointer)
 	return a
 }
 
 // inside returns a value of an answer without what may differ in it.
-func (c *Comparison) inside(a *a2a.Answer, v a2a.Value) a2a.Value {
-	s := c.scope()
-	if s == nil {
+func (s scope) inside(a *a2a.Answer, v a2a.Value) a2a.Value {
+	if s.Scope == nil {
 		return v
 	}
 	return s.Without(textOf(a)).At(v.Pointer())
 }
 
 // covers reports whether a member of the item's object may differ.
-func (c *Comparison) covers(it Item, name string) bool {
-	return c.scope().Covers(textOf(&it.Answer), a2a.Ptr(it.Answer.Payload.Pointer, name))
+func (s scope) covers(it Item, name string) bool {
+	return s.Covers(textOf(&it.Answer), a2a.Ptr(it.Answer.Payload.Pointer, name))
 }
 
 // hidden reports whether two items differ only in what a rule hides by name: the state of a task, or which error it is.
-func (c *Comparison) hidden(rec, live Item) bool {
-	s := c.scope()
+func (s scope) hidden(rec, live Item) bool {
 	switch {
-	case s == nil:
+	case s.Scope == nil:
 		return false
 	case rec.Err != nil && live.Err != nil:
 		if s.HidesStatus() && byStatus(rec.Err) && byStatus(live.Err) {
@@ -98,7 +94,7 @@ func (c *Comparison) hidden(rec, live Item) bool {
 		}
 		return s.HidesError(textOf(&rec.Answer), rec.Err.Pointer) || s.HidesError(textOf(&live.Answer), live.Err.Pointer)
 	}
-	return rec.SameKind(live) && c.hidesState(rec, rec.Answer.Payload.Value)
+	return rec.SameKind(live) && s.hidesState(rec, rec.Answer.Payload.Value)
 }
 
 // byStatus reports whether nothing but the status of HTTP says which error it is.
@@ -107,8 +103,8 @@ func byStatus(e *a2a.Error) bool {
 }
 
 // hidesState reports whether a rule names the state of a task or an update in an item.
-func (c *Comparison) hidesState(it Item, v a2a.Value) bool {
-	return c.scope().Hides(textOf(&it.Answer), a2a.Ptr(v.Pointer(), "status", "state"))
+func (s scope) hidesState(it Item, v a2a.Value) bool {
+	return s.Hides(textOf(&it.Answer), a2a.Ptr(v.Pointer(), "status", "state"))
 }
 
 // Settled reports whether a snapshot of a task means the same as the recorded one, and its state matches what rules
@@ -176,16 +172,4 @@ func unmatched(m *noise.Mismatch) string {
 		return fmt.Sprintf("%s is absent, expected to match %s", m.Named(), m.Expected())
 	}
 	return fmt.Sprintf("%s is %s, which does not match %s", m.Named(), analyzer.Clip(m.Now), m.Expected())
-}
-
-// Further returns, if Closer is set, the differences that Run leaves out since others at the same place say enough: of
-// values, where the form differs already. Then no number of changes is left out either, up to a thousand.
-func (c *Comparison) Further() []Difference { return c.further }
-
-// limit returns how many changes a difference may have.
-func (c *Comparison) limit() int {
-	if c.Closer {
-		return 1000
-	}
-	return maxChanges
 }

@@ -179,21 +179,24 @@ func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
 		return
 	}
 	l.seen[class] = true
-	d := Difference{
-		Kind: DifferentID, Exchange: l.rec.Seq, Place: place(l.rec.Seq, rec.Event, s.Pointer),
-		Want: p.Wanted, Got: p.Live,
-		Changes: []Change{{Pointer: s.Pointer, Was: p.Wanted, Now: p.Live}},
-	}
-	switch {
-	case p.Wanted != "":
-		d.Message = fmt.Sprintf("%s is %s, expected %s, which stands for %s",
-			s.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Wanted), analyzer.Clip(p.Recorded))
-	default:
-		d.Want = "an id of its own"
-		d.Message = fmt.Sprintf("%s is %s in place of %s, but that stands for %s already",
-			s.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
-	}
+	d := p.contradiction(fmt.Sprintf("%s is", s.Role))
+	d.Exchange, d.Place = l.rec.Seq, place(l.rec.Seq, rec.Event, s.Pointer)
+	d.Changes = []Change{{Pointer: s.Pointer, Was: p.Wanted, Now: p.Live}}
 	l.diffs = append(l.diffs, d)
+}
+
+// contradiction returns the difference that a conflict is. Its message begins with a text, up to the live value.
+func (p *Pairing) contradiction(text string) Difference {
+	d := Difference{Kind: DifferentID, Want: p.Wanted, Got: p.Live}
+	if p.Wanted != "" {
+		d.Message = fmt.Sprintf("%s %s, expected %s, which stands for %s",
+			text, analyzer.Clip(p.Live), analyzer.Clip(p.Wanted), analyzer.Clip(p.Recorded))
+		return d
+	}
+	d.Want = "an id of its own"
+	d.Message = fmt.Sprintf("%s %s in place of %s, but that stands for %s already",
+		text, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
+	return d
 }
 
 // learnList pairs the page tokens of two lists of tasks, and the tasks that neither side has paired yet, in order.
@@ -225,15 +228,4 @@ func (l *Pairer) learnList(rec Item, a a2a.Answer) {
 			l.values.Pair(&c)
 		}
 	}
-}
-
-// place writes the place of a value in the answer of an exchange.
-func place(seq uint64, event int, pointer string) string {
-	at := fmt.Sprintf("%d.response", seq)
-	if event > 0 {
-		at += fmt.Sprintf(".event[%d]", event)
-	} else {
-		at += ".body"
-	}
-	return at + "#" + pointer
 }

@@ -10,30 +10,6 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Profile says how closely answers are compared.
-type Profile string
-
-// The profiles, each of which compares what the one before does, and more. None compares what is a matter of timing: how
-// far a task had come in a snapshot of it while it went on.
-const (
-	// Protocol compares outcomes, states, kinds and order of events, errors, kinds of parts, types in JSON, names of
-	// members and media types. Texts, the number of elements and the size of chunks are free.
-	Protocol Profile = "protocol"
-	// Shape also compares the whole structure, the status of HTTP and the names of artifacts.
-	Shape Profile = "shape"
-	// Exact compares everything but ids and times, chunk by chunk.
-	Exact Profile = "exact"
-)
-
-// ParseProfile returns the profile of that name.
-func ParseProfile(name string) (Profile, error) {
-	switch p := Profile(name); p {
-	case Protocol, Shape, Exact:
-		return p, nil
-	}
-	return "", fmt.Errorf("unknown profile %q; use %s, %s or %s", name, Protocol, Shape, Exact)
-}
-
 // contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
 // its places.
 func (c *Comparison) contents(rec, live Item) {
@@ -43,6 +19,7 @@ func (c *Comparison) contents(rec, live Item) {
 	f := &forms{
 		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
 		more:   c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
+		exact:  c.Profile == Exact,
 	}
 	named := c.wording() != otherNames && !otherCard(rec, live)
 	switch {
@@ -50,18 +27,18 @@ func (c *Comparison) contents(rec, live Item) {
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
-				was.Value, now.Value = c.inside(&rec.Answer, was.Value), c.inside(&live.Answer, now.Value)
+				was.Value, now.Value = c.scope().inside(&rec.Answer, was.Value), c.scope().inside(&live.Answer, now.Value)
 				if named {
 					f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
 				} else {
-					c.meanings(f, taskPassages(was, rec.Event), taskPassages(now, live.Event))
+					f.meanings(taskPassages(was, rec.Event), taskPassages(now, live.Event))
 				}
 			}
 		}
 	case named:
-		f.compare("", c.texts(c.without(rec)), c.texts(c.without(live)))
+		f.compare("", c.wording().texts(c.scope().without(rec)), c.wording().texts(c.scope().without(live)))
 	default:
-		c.meanings(f, passagesOf(c.without(rec)), passagesOf(c.without(live)))
+		f.meanings(passagesOf(c.scope().without(rec)), passagesOf(c.scope().without(live)))
 	}
 	if len(f.founds) == 0 {
 		c.structure(rec, live, f.active, named)
@@ -81,7 +58,7 @@ func (c *Comparison) structure(rec, live Item, active, named bool) {
 	switch {
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
-		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
+		if a, b := artifactNames(c.scope().without(rec)), artifactNames(c.scope().without(live)); a != b {
 			c.add(Difference{
 				Kind: DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
@@ -118,7 +95,7 @@ func (c *Comparison) deviate(live Item, founds []deviation) {
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
 func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
-	was, now := c.without(rec).answers(), live.answers()
+	was, now := c.scope().without(rec).answers(), live.answers()
 	if len(was) != len(now) {
 		c.add(Difference{
 			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)),
@@ -133,10 +110,10 @@ func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Val
 		if i > 0 {
 			at.Event = rec.chunks[i-1].event
 		}
-		changes := diffUpTo(c.limit(), c.text(&was[i]), c.renamed(live.Task, &now[i]), same)
+		changes := diffUpTo(c.limit(), c.wording().text(&was[i]), c.renamed(live.Task, &now[i]), same)
 		if len(changes) > 0 && d.Changes == nil {
-			d.Place = place(c.Recorded.Seq, at.Event, c.text(&was[i]).Pointer()+changes[0].Pointer)
-			d.LivePlace = place(c.LiveSeq, live.Event, c.text(&now[i]).Pointer()+changes[0].Pointer)
+			d.Place = place(c.Recorded.Seq, at.Event, c.wording().text(&was[i]).Pointer()+changes[0].Pointer)
+			d.LivePlace = place(c.LiveSeq, live.Event, c.wording().text(&now[i]).Pointer()+changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
 			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
 		}
@@ -146,13 +123,6 @@ func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Val
 		d.Changes = d.Changes[:min(len(d.Changes), c.limit())]
 		c.add(d)
 	}
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
 }
 
 // artifactNames returns what the chunks of an artifact call it.
@@ -165,9 +135,6 @@ func artifactNames(it Item) string {
 	}
 	return ""
 }
-
-// passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
-func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
 
 // sameShape reports whether two values are equal in all but contents: of the same type, if they are neither objects nor
 // arrays. Names of artifacts and media types count.
@@ -223,15 +190,4 @@ func segmentsWithoutIDs(u *url.URL) string {
 		}
 	}
 	return strings.Join(segments, "/")
-}
-
-// withoutIDs returns a text with a star in place of each word that is an id or a time.
-func withoutIDs(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}\"'", r) })
-	for _, w := range words {
-		if w = strings.TrimRight(w, ".:!?"); Opaque(w) || isTime(w) {
-			text = strings.ReplaceAll(text, w, "*")
-		}
-	}
-	return text
 }

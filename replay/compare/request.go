@@ -165,16 +165,8 @@ func (c *Requests) pairSites() {
 }
 
 func (c *Requests) contradiction(at, pointer string, p Pairing) {
-	d := Difference{Kind: DifferentID, Place: at, Want: p.Wanted, Got: p.Live}
-	switch {
-	case p.Wanted != "":
-		d.Message = fmt.Sprintf("the client names %s %s, expected %s, which stands for %s",
-			p.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Wanted), analyzer.Clip(p.Recorded))
-	default:
-		d.Want = "an id of its own"
-		d.Message = fmt.Sprintf("the client names %s %s in place of %s, but that stands for %s already",
-			p.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
-	}
+	d := p.contradiction(fmt.Sprintf("the client names %s", p.Role))
+	d.Place = at
 	if pointer != "" {
 		d.Changes = []Change{{Pointer: pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}}
 	}

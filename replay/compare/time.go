@@ -33,8 +33,6 @@ func (c *Comparison) times() {
 	}
 }
 
-func event(it Item) string { return fmt.Sprintf(".event[%d]", it.Event) }
-
 // late adds a difference at a place in the answers.
 func (c *Comparison) late(what, at, liveAt string, was, now time.Duration) {
 	a, b := rounded(was), rounded(now)

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/proxy/a2a"
@@ -50,16 +49,16 @@ func (c *Comparison) ByMeaning() bool { return c.wording() != sameWords }
 func (c *Comparison) wording() wording { return wordingOf(c.Recorded.Call, c.Live.Call) }
 
 // text returns what is compared of an answer: all of it, or its object where what is around that is of the binding.
-func (c *Comparison) text(a *a2a.Answer) a2a.Value {
-	if c.wording() == sameWords {
+func (w wording) text(a *a2a.Answer) a2a.Value {
+	if w == sameWords {
 		return a.Doc.Root
 	}
 	return a.Payload.Value
 }
 
 // texts returns what is compared of an item, with the events that it stands in.
-func (c *Comparison) texts(it Item) []located {
-	if c.wording() == sameWords {
+func (w wording) texts(it Item) []located {
+	if w == sameWords {
 		return it.roots()
 	}
 	all := []located{{it.Answer.Payload.Value, it.Event}}
@@ -67,31 +66,6 @@ func (c *Comparison) texts(it Item) []located {
 		all = append(all, located{ch.answer.Payload.Value, ch.event})
 	}
 	return all
-}
-
-// sameError reports whether two errors mean the same. One over HTTP+JSON that does not give its name is known by its
-// status, where the other is over JSON-RPC and has one (A2A 1.0 §5.4), or the same status.
-func sameError(i, j Item) bool {
-	if errorLabel(i.Err) == errorLabel(j.Err) {
-		return true
-	}
-	if i.rest == j.rest {
-		return false
-	}
-	if j.rest {
-		i, j = j, i
-	}
-	if i.Err.CodeKnown || i.Err.Reason != "" || i.Err.Name != a2a.NoErrorName {
-		return false
-	}
-	if j.Err.HTTPStatus >= 400 && i.Err.HTTPStatus == j.Err.HTTPStatus { // such as for want of credentials
-		return true
-	}
-	if j.Err.Name == a2a.MethodNotFound { // a path that is not there, or not for this method
-		return i.Err.HTTPStatus == 404 || i.Err.HTTPStatus == 405 || i.Err.HTTPStatus == 501
-	}
-	row, ok := j.Err.Name.Row()
-	return ok && slices.Contains(row.Status, i.Err.HTTPStatus)
 }
 
 // standsAt says where in its answer a site stands, whatever the binding and the dialect put around it: below the object

@@ -170,7 +170,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 // It is called before that is sent, so that it stands before what follows from it. It returns what was recorded, which
 // must not be changed.
 func (l *Log) Received(from, to capture.Peer, r *http.Request, body []byte, status int) *capture.Exchange {
-	x := l.Open(from, to, RequestHead(r))
+	x := l.Open(from, to, requestHead(r))
 	x.RequestBody(body)
 	x.ResponseHead(fmt.Appendf(nil, "HTTP/1.1 %d %s\r\n\r\n", status, http.StatusText(status)), false)
 	x.ResponseEnd(0, nil)
@@ -178,8 +178,8 @@ func (l *Log) Received(from, to capture.Peer, r *http.Request, body []byte, stat
 	return x.Recorded()
 }
 
-// RequestHead writes the head of a request as net/http has read it: order and case of its fields are lost.
-func RequestHead(r *http.Request) []byte {
+// requestHead writes the head of a request as net/http has read it: order and case of its fields are lost.
+func requestHead(r *http.Request) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.RequestURI, r.Host)
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {

@@ -21,11 +21,11 @@ import (
 // maxHead bounds the head of an answer, in bytes.
 const maxHead = 1 << 20
 
-// MaxBody bounds what is kept of the body of an answer, in bytes.
-const MaxBody = 16 << 20
+// maxBody bounds what is kept of the body of an answer, in bytes.
+const maxBody = 16 << 20
 
-// ErrLeft is returned where [Call].Event says that the stream is to be left.
-var ErrLeft = errors.New("left the stream where the recording does")
+// errLeft is returned where [Call].Event says that the stream is to be left.
+var errLeft = errors.New("left the stream where the recording does")
 
 // Dial opens a connection to an address, HOST:PORT, with TLS if it is to be secure; only HTTP/1.1 is offered. A nil
 // dialer is one without options. Errors say which flag helps.
@@ -111,7 +111,7 @@ func faultOf(ctx context.Context, err error) *capture.Fault {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrLeft):
+	case errors.Is(err, errLeft):
 		return &capture.Fault{Kind: "client-left", Side: "client", Detail: err.Error()}
 	case ctx.Err() != nil:
 		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
@@ -186,7 +186,7 @@ func (a *answer) begin(head []byte) error {
 	}
 	a.decoder = decoder
 	if a.v.Begun != nil && !a.v.Begun() {
-		return ErrLeft
+		return errLeft
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (a *answer) Read(p []byte) (int, error) {
 			return n, streamErr
 		}
 	} else {
-		kept := min(int64(n), max(0, MaxBody-(a.size-int64(n))))
+		kept := min(int64(n), max(0, maxBody-(a.size-int64(n))))
 		a.dropped += int64(n) - kept
 		if kept > 0 {
 			a.v.Log.responseBody(p[:kept], 0)
@@ -247,7 +247,7 @@ func (a *answer) streamed(p []byte, end error) error {
 	}
 	if a.leaving {
 		a.v.Conn.Close() // closing the body alone would read the stream to its end
-		return ErrLeft
+		return errLeft
 	}
 	if end != nil && a.decoder.Flush(decoded) == nil {
 		a.take(a.cut.Flush())

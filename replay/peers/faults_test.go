@@ -24,6 +24,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/recording"
 )
 
 // patience is how long a client of these tests may wait for what never comes.
@@ -131,7 +132,7 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 		t.Fatal(err)
 	}
 	memory := capture.NewMemory(capture.Info{})
-	opts := proxy.Options{Recorder: proxy.NewRecorder(proxy.RecorderOptions{Sink: memory})}
+	opts := proxy.Options{Recorder: recording.New(recording.Options{Sink: memory})}
 	for i, f := range borne {
 		name := fmt.Sprintf("t%d", i)
 		opts.Taps = append(opts.Taps, proxy.TapSpec{Name: name, Agent: agent, Listen: "127.0.0.1:0"})

@@ -21,6 +21,10 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/forward"
+	"a2atap/proxy/record"
 )
 
 // TestForward plays the script over TLS through a forward proxy: the client sees what it sees with nothing in between,
@@ -77,15 +81,14 @@ func startSecureGo2(t *testing.T) *httptest.Server {
 	return server
 }
 
-// A forward is a forward proxy that records into memory, and a client that goes through it.
-type forward struct {
-	client   *http.Client
-	memory   *capture.Memory
-	recorder *proxy.Recorder
-	stop     func()
+// A forwarded client goes through a forward proxy, which records into memory.
+type forwarded struct {
+	client    *http.Client
+	memory    *capture.Memory
+	recording *record.Recording
 }
 
-func startForward(t *testing.T, agent *httptest.Server) *forward {
+func startForward(t *testing.T, agent *httptest.Server) *forwarded {
 	authority, err := ca.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -93,25 +96,18 @@ func startForward(t *testing.T, agent *httptest.Server) *forward {
 	theirs, ours := x509.NewCertPool(), x509.NewCertPool()
 	theirs.AddCert(agent.Certificate())
 	ours.AddCert(authority.Certificate())
-	f := &forward{memory: capture.NewMemory(capture.Info{})}
-	f.recorder = proxy.NewRecorder(proxy.RecorderOptions{Sink: f.memory})
-	p, err := proxy.New(proxy.Options{
-		Recorder: f.recorder, RootCAs: theirs, Forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
-		OnNotice: func(text string) { t.Errorf("the user was told: %s", text) },
+	f := &forwarded{memory: capture.NewMemory(capture.Info{})}
+	f.recording = record.New(f.memory, record.Options{
+		Proxy: proxy.Options{
+			RootCAs: theirs, Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+			OnNotice: func(text string) { t.Errorf("the user was told: %s", text) },
+		},
+		Redact: redact.Options{Keep: true},
 	})
-	if err != nil {
+	if err := f.recording.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- p.Serve(ctx) }()
-	f.stop = func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}
-	address, err := url.Parse(p.Forward().URL())
+	address, err := url.Parse(f.recording.Forward().URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,18 +118,14 @@ func startForward(t *testing.T, agent *httptest.Server) *forward {
 }
 
 // check ends the recording and holds the capture against what happened.
-func (f *forward) check(t *testing.T, pair Pair, agent *httptest.Server) {
+func (f *forwarded) check(t *testing.T, pair Pair, agent *httptest.Server) {
 	t.Helper()
 	f.client.CloseIdleConnections()
 	agent.CloseClientConnections()
-	f.stop()
-	if err := f.recorder.Close(t.Context()); err != nil {
+	if err := f.recording.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := f.memory.Close(); err != nil {
-		t.Error(err)
-	}
-	exchanges := read(t, f.memory)
+	exchanges := capturetest.ReadAll(t, f.memory)
 	checkFaults(t, pair, exchanges)
 	for _, x := range exchanges {
 		if x.State != capture.StateClosed || x.Lost != 0 || len(x.Notes) > 0 || len(x.Rewrites) > 0 {

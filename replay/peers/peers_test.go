@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"a2atap/proxy"
+	"a2atap/proxy/webhook"
 )
 
 var update = flag.Bool("update", false,
@@ -55,7 +55,7 @@ var routes = []struct {
 		return tp.route, func(r Result) { tp.check(t, pair, r) }
 	}},
 	{"tap and webhooks", func(t *testing.T, pair Pair) (Route, func(Result)) {
-		tp := &tap{agent: pair.Agent.Name, webhooks: &proxy.WebhookSpec{Key: []byte("a key of thirty-two bytes, or so.")}}
+		tp := &tap{agent: pair.Agent.Name, webhooks: &webhook.Spec{Key: []byte("a key of thirty-two bytes, or so.")}}
 		return tp.route, func(r Result) { tp.checkNotifications(t, r) }
 	}},
 }

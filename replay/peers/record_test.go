@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // check ends the recording and holds the capture against what happened: what the agent got and sent, what is known to
@@ -15,7 +16,7 @@ import (
 func (tp *tap) check(t *testing.T, pair Pair, r Result) {
 	t.Helper()
 	src := tp.capture(t)
-	exchanges := read(t, src)
+	exchanges := capturetest.ReadAll(t, src)
 	tp.checkWhole(t, src, exchanges)
 	checkFaults(t, pair, exchanges)
 	if diff := compareTraffic(r, exchanges); diff != "" {
@@ -119,17 +120,6 @@ func isWellKnown(x *capture.Exchange) bool {
 	return strings.HasPrefix(capture.ParseRequestHead(x.Request.Head).Target, "/.well-known/agent")
 }
 
-func read(t *testing.T, src capture.Source) (exchanges []*capture.Exchange) {
-	t.Helper()
-	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		exchanges = append(exchanges, x)
-	}
-	return exchanges
-}
-
 func title(x *capture.Exchange) string {
 	return fmt.Sprintf("exchange %d, %s", x.Seq, capture.ParseRequestHead(x.Request.Head).Target)
 }
@@ -145,7 +135,7 @@ func (tp *tap) checkNotifications(t *testing.T, r Result) {
 			came++
 		}
 	}
-	for _, x := range read(t, src) {
+	for _, x := range capturetest.ReadAll(t, src) {
 		head := capture.ParseRequestHead(x.Request.Head)
 		if strings.Contains(string(x.Request.Head), "/.a2atap/") || bytes.Contains(x.Request.Body.Data, []byte("/.a2atap/")) ||
 			x.Response != nil && bytes.Contains(x.Response.Body.Data, []byte("/.a2atap/")) {

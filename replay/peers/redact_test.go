@@ -9,7 +9,9 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 )
 
 // checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand,
@@ -17,7 +19,7 @@ import (
 func checkRedaction(t *testing.T, src capture.Source, want *judgment.Result) {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
-	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
+	sink := record.NewSink(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
 	for s, err := range src.Steps(t.Context(), 1) {
 		if err == nil {
 			err = sink.Append(s)
@@ -41,7 +43,7 @@ func checkRedaction(t *testing.T, src capture.Source, want *judgment.Result) {
 // tokensIn returns the titles of the exchanges that hold a token of the script.
 func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 	t.Helper()
-	for _, x := range read(t, src) {
+	for _, x := range capturetest.ReadAll(t, src) {
 		if whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer; strings.Contains(whole,
 			"-token\"") {
 			titles = append(titles, title(x))

@@ -2,7 +2,6 @@ package peers
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"path/filepath"
 	"sync"
@@ -15,6 +14,9 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
+	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 )
 
 // A tap is what the verb record makes of its parts, in front of one agent: a proxy with one tap, a recorder, redaction
@@ -23,19 +25,15 @@ import (
 type tap struct {
 	agent     string // its name in the capture
 	noRewrite bool   // the agent card passes as it came
-	webhooks  *proxy.WebhookSpec
+	webhooks  *webhook.Spec
 
-	file     string
-	sink     capture.Sink
-	recorder *proxy.Recorder
-	proxy    *proxy.Proxy
+	file      string
+	recording *record.Recording
 
 	mu      sync.Mutex
 	notices []string // what the user would have been told, losses included
 	further []string // taps that opened by themselves
 
-	serving  context.CancelFunc
-	served   sync.WaitGroup
 	watchers []chan watched
 	stopping sync.Once
 	stopped  error
@@ -55,19 +53,21 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tp.sink = redact.New(store, redact.Options{Keep: true})
-	tp.recorder = proxy.NewRecorder(proxy.RecorderOptions{Sink: tp.sink, OnLoss: tp.lost})
 	agent, err := url.Parse(agentURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tp.proxy, err = proxy.New(proxy.Options{
-		Taps:     []proxy.TapSpec{{Name: tp.agent, Agent: agent, Listen: "127.0.0.1:0"}},
-		Recorder: tp.recorder, NoRewrite: tp.noRewrite, Webhooks: tp.webhooks,
-		OnTap:    func(further *proxy.Tap) { tp.note(&tp.further, further.Name()) },
-		OnNotice: func(text string) { tp.note(&tp.notices, text) },
+	tp.recording = record.New(store, record.Options{
+		Proxy: proxy.Options{
+			Taps:      []proxy.TapSpec{{Name: tp.agent, Agent: agent, Listen: "127.0.0.1:0"}},
+			NoRewrite: tp.noRewrite, Webhooks: tp.webhooks,
+			OnTap:    func(further *proxy.Tap) { tp.note(&tp.further, further.Name()) },
+			OnNotice: func(text string) { tp.note(&tp.notices, text) },
+		},
+		Recorder: recording.Options{OnLoss: tp.lost},
+		Redact:   redact.Options{Keep: true},
 	})
-	if err != nil {
+	if err := tp.recording.Start(); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := bolt.Read(tp.file) // as another process does it, by the recorder's socket
@@ -77,11 +77,8 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 	t.Cleanup(func() { reader.Close() })
 	tp.watch(store)
 	tp.watch(reader)
-	ctx, cancel := context.WithCancel(context.Background())
-	tp.serving = cancel
-	tp.served.Go(func() { tp.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
-	t.Cleanup(func() { tp.stop() })              //nolint:errcheck // whoever needs the capture asks again
-	return tp.proxy.Taps()[0].URL()
+	t.Cleanup(func() { tp.stop() }) //nolint:errcheck // whoever needs the capture asks again
+	return tp.recording.Taps()[0].URL()
 }
 
 // watch follows the capture until the recording ends.
@@ -106,11 +103,9 @@ func (tp *tap) note(list *[]string, text string) {
 // returns the same.
 func (tp *tap) stop() error {
 	tp.stopping.Do(func() {
-		tp.serving()
-		tp.served.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), playTimeout)
 		defer cancel()
-		tp.stopped = errors.Join(tp.recorder.Close(ctx), tp.sink.Close())
+		tp.stopped = tp.recording.Close(ctx)
 	})
 	return tp.stopped
 }

@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // compareTraffic tells how the capture differs from what happened: each request that arrived at the agent is to be in
@@ -107,11 +108,11 @@ func TestCompareTraffic(t *testing.T) {
 		},
 		"a connection is another": func(all []*capture.Exchange) []*capture.Exchange { all[1].Conn = 1000; return all },
 	} {
-		if diff := compareTraffic(result, change(read(t, src))); diff == "" {
+		if diff := compareTraffic(result, change(capturetest.ReadAll(t, src))); diff == "" {
 			t.Errorf("%s, and nobody noticed", name)
 		}
 	}
-	if diff := compareTraffic(result, read(t, src)); diff != "" {
+	if diff := compareTraffic(result, capturetest.ReadAll(t, src)); diff != "" {
 		t.Errorf("nothing was changed, and yet (-agent +capture):\n%s", diff)
 	}
 }
@@ -133,7 +134,7 @@ func TestBypass(t *testing.T) {
 	tp := &tap{agent: pair.Agent.Name, noRewrite: true}
 	result := Play(t, pair, tp.route)
 	src := tp.capture(t)
-	exchanges := read(t, src)
+	exchanges := capturetest.ReadAll(t, src)
 	if len(exchanges) != 1 || !isWellKnown(exchanges[0]) {
 		t.Errorf("%d exchanges came through the tap, want the one for the card", len(exchanges))
 	}

@@ -21,15 +21,15 @@ import (
 // Nothing announces the last one: some agents notify in the background, and in no order.
 const quiet = 250 * time.Millisecond
 
-// A webhook receives push notifications on loopback and turns each into an [Observation].
-type webhook struct {
+// A hookServer receives push notifications on loopback and turns each into an [Observation].
+type hookServer struct {
 	URL      string
 	received chan Observation
 }
 
-func newWebhook(t testing.TB) *webhook {
+func newWebhook(t testing.TB) *hookServer {
 	t.Helper()
-	h := &webhook{received: make(chan Observation, 64)} // more than any script causes
+	h := &hookServer{received: make(chan Observation, 64)} // more than any script causes
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.URL = server.URL
@@ -37,7 +37,7 @@ func newWebhook(t testing.TB) *webhook {
 }
 
 // ServeHTTP notes a notification and accepts it.
-func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, "read the notification: "+err.Error(), http.StatusBadRequest)
@@ -50,7 +50,7 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // all returns the notifications in no particular order: as many as the pair is known to cause, and what comes until it
 // has been quiet for a while. Of a pair that is not known the script's last task has to be notified as completed.
-func (h *webhook) all(ctx context.Context, t testing.TB, pair Pair) (received []Observation) {
+func (h *hookServer) all(ctx context.Context, t testing.TB, pair Pair) (received []Observation) {
 	t.Helper()
 	known := pair.notifications(t)
 	completed := false

@@ -95,17 +95,6 @@ func (a *responder) enveloped(answer *a2a.Answer, data []byte) []byte {
 	return answer.Result.Raw()
 }
 
-func envelope(call *a2a.Call, member string, value []byte) []byte {
-	id := call.ID.Raw()
-	if id == nil {
-		id = []byte("null")
-	}
-	return bytes.Join([][]byte{
-		[]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"` + member + `":`), value,
-		[]byte("}"),
-	}, nil)
-}
-
 // stream sends the events of a stream, each at its time.
 func (a *responder) stream(head *capture.Head) {
 	res := a.exchange.x.Response

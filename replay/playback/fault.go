@@ -13,37 +13,6 @@ import (
 	"a2atap/replay/live"
 )
 
-// A Disruption is what a player does before an answer, or in its place, because it was asked to. A request that gets an
-// error or no answer has not reached the recording: the next one gets the answer that this would have got.
-type Disruption struct {
-	Operation a2a.Operation // that it concerns; NoOperation is all
-	First     int           // the first request of these that it concerns, from 1; 0 is 1
-	Last      int           // the last one; 0 is without end
-	Delay     time.Duration // before the answer; that of an operation takes the place of one for all
-	Error     *Error        // in the place of the answer; nil if there is none
-	Drop      bool          // the connection is closed without an answer
-}
-
-// An Error is what a Disruption gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
-// of HTTP alone.
-type Error struct {
-	Name   a2a.ErrorName
-	Code   int64
-	Status int
-}
-
-// String returns the error in words, such as "TaskNotFoundError (-32001)".
-func (e *Error) String() string {
-	switch {
-	case e.Status != 0:
-		return "HTTP " + strconv.Itoa(e.Status)
-	case e.Name.String() != "":
-		row, _ := e.Name.Row()
-		return fmt.Sprintf("%s (%d)", row.Title, row.Code)
-	}
-	return "error " + strconv.FormatInt(e.Code, 10)
-}
-
 // String says what the fault does, such as "GetTask, request 2: answered with HTTP 503".
 func (f Disruption) String() string {
 	what := "the connection is closed without an answer"

@@ -16,12 +16,6 @@ import (
 	"a2atap/replay/live"
 )
 
-// A Forward is a live agent that gets what nothing recorded matches.
-type Forward struct {
-	URL       *url.URL          // of the agent: http or https
-	Transport http.RoundTripper // must leave content codings alone; idle connections are closed by Player.Close
-}
-
 // maxRead bounds what is read of a forwarded answer, in bytes; all of it passes.
 const maxRead = 1 << 20
 

@@ -2,6 +2,7 @@ package playback
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -133,4 +134,69 @@ func (f *form) String() string {
 		return f.op.String()
 	}
 	return f.method
+}
+
+// choose finds the exchange that answers a call, and marks it as played.
+func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Substitute, *Miss) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a, form, miss := p.match(call)
+	if miss != nil {
+		return nil, nil, miss
+	}
+	a.uses++
+	p.report.Served++
+	if n := len(a.form.values(form)); n > 0 {
+		p.report.Differed++
+		p.report.Ignored += n
+	}
+	p.names.learn(call, a)
+	p.hook(a, call)
+	return a, p.names.substitute(call, &a.call, p.cardURLs(a, r)), nil
+}
+
+// differences returns where a live form differs from a recorded one, as far as the options ask, with the values as they
+// are; see quoted. The names translate ids of the live client.
+func (recorded *form) differences(live *form, n *names, o *Options) []compare.Change {
+	var changes []compare.Change
+	add := func(at, was, now string) {
+		changes = append(changes, compare.Change{Pointer: at, Was: was, Now: now})
+	}
+	if recorded.method != live.method {
+		add("/method", recorded.method, live.method)
+	}
+	// A live agent that takes what is unmatched may know a task that the recorded one did not.
+	unknown := live.op.Sends() || n.free && recorded.failed && o.Forward == nil
+	if !n.means("task", live.task, recorded.task) && !(unknown && n.mayName(live.task, recorded.task)) {
+		add("/task", recorded.task, live.task)
+	}
+	if !n.means("context", live.ctx, recorded.ctx) {
+		add("/contextId", recorded.ctx, live.ctx)
+	}
+	if recorded.config != live.config && live.op != a2a.CreatePushConfig && !live.op.Sends() {
+		add("/config", recorded.config, live.config)
+	}
+	if recorded.page != live.page {
+		add("/pageToken", recorded.page, live.page)
+	}
+	switch o.Match {
+	case ByShape:
+		changes = append(changes, recorded.shapes(live)...)
+	case ByValue:
+		return append(changes, recorded.values(live)...)
+	default:
+		if !slices.Equal(recorded.parts, live.parts) {
+			add("/message/parts", words(recorded.parts), words(live.parts))
+		}
+	}
+	if len(o.Pointers) == 0 {
+		return changes
+	}
+	for _, c := range recorded.values(live) {
+		if slices.ContainsFunc(o.Pointers, func(p string) bool { return beneath(c.Pointer, p) }) &&
+			!slices.Contains(changes, c) {
+			changes = append(changes, c)
+		}
+	}
+	return changes
 }

@@ -3,18 +3,17 @@ package playback
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay/compare"
 )
 
 // UsedUp says what a request gets when all recorded answers to it have been given.
@@ -85,9 +84,6 @@ type Player struct {
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
-
-// maxRequest bounds the body of a request, in bytes.
-const maxRequest = 16 << 20
 
 // New returns a player of a capture. It reads the capture whole. Close must be called.
 func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
@@ -184,94 +180,45 @@ func (s *service) mark(format string, args ...any) {
 	}
 }
 
-// ServeHTTP implements http.Handler.
-func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s := &service{p: p, w: w, r: r}
-	if p.opts.OnRequest != nil {
-		s.marked = p.opts.OnRequest(r)
-	}
-	var err error
-	if s.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
-		status, why := http.StatusBadRequest, "the request could not be read"
-		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
-			status, why = http.StatusRequestEntityTooLarge, "a request may have 16 MiB"
-		}
-		http.Error(w, "playback: "+why, status)
-		return
-	}
-	s.call = p.decode(r, s.body)
-	if !s.obey(p.plan(&s.call)) {
-		return
-	}
-	a, substitute, miss := p.choose(&s.call, r)
-	if miss != nil {
-		s.missed(miss)
-		return
-	}
-	defer p.notify(a, substitute)()
-	(&responder{service: s, exchange: a, substitute: substitute}).run()
-}
-
-// missed answers a request that nothing matches: by the live agent if there is one, else with an error of its binding.
-func (s *service) missed(m *Miss) {
-	if s.p.opts.Forward != nil {
-		err := s.forward()
-		if err == nil {
-			return
-		}
-		m.Why += "; " + err.Error()
-	}
-	s.p.count(m)
-	if s.p.opts.OnMiss != nil {
-		s.p.opts.OnMiss(*m)
-	}
-	e := &refusal{name: a2a.InternalError, message: "playback: " + m.String()}
-	if s.call.Binding == a2a.NoBinding {
-		e.status = http.StatusNotFound
-	}
-	e.write(s.w, &s.call)
-}
-
-func (p *Player) count(m *Miss) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report.Missed++
-	if len(p.report.Misses) < maxMisses {
-		p.report.Misses = append(p.report.Misses, *m)
-	}
-}
-
 func (p *Player) notice(format string, args ...any) {
 	if p.opts.OnNotice != nil {
 		p.opts.OnNotice(fmt.Sprintf(format, args...))
 	}
 }
 
-// decode reads a request as one to an agent that speaks what the recorded one speaks.
-func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
-	known := p.recording.reader.Known(p.agentURL(), r.URL.EscapedPath())
-	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)
-	return a2a.DecodeRequest(a2a.Request{
-		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,
-		Body: body, HasBody: len(body) > 0, BodyKept: true,
-	}, known)
+// A Disruption is what a player does before an answer, or in its place, because it was asked to. A request that gets an
+// error or no answer has not reached the recording: the next one gets the answer that this would have got.
+type Disruption struct {
+	Operation a2a.Operation // that it concerns; NoOperation is all
+	First     int           // the first request of these that it concerns, from 1; 0 is 1
+	Last      int           // the last one; 0 is without end
+	Delay     time.Duration // before the answer; that of an operation takes the place of one for all
+	Error     *Error        // in the place of the answer; nil if there is none
+	Drop      bool          // the connection is closed without an answer
 }
 
-// choose finds the exchange that answers a call, and marks it as played.
-func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Substitute, *Miss) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	a, form, miss := p.match(call)
-	if miss != nil {
-		return nil, nil, miss
+// An Error is what a Disruption gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
+// of HTTP alone.
+type Error struct {
+	Name   a2a.ErrorName
+	Code   int64
+	Status int
+}
+
+// String returns the error in words, such as "TaskNotFoundError (-32001)".
+func (e *Error) String() string {
+	switch {
+	case e.Status != 0:
+		return "HTTP " + strconv.Itoa(e.Status)
+	case e.Name.String() != "":
+		row, _ := e.Name.Row()
+		return fmt.Sprintf("%s (%d)", row.Title, row.Code)
 	}
-	a.uses++
-	p.report.Served++
-	if n := len(a.form.values(form)); n > 0 {
-		p.report.Differed++
-		p.report.Ignored += n
-	}
-	p.names.learn(call, a)
-	p.hook(a, call)
-	return a, p.names.substitute(call, &a.call, p.cardURLs(a, r)), nil
+	return "error " + strconv.FormatInt(e.Code, 10)
+}
+
+// A Forward is a live agent that gets what nothing recorded matches.
+type Forward struct {
+	URL       *url.URL          // of the agent: http or https
+	Transport http.RoundTripper // must leave content codings alone; idle connections are closed by Player.Close
 }

@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 
@@ -129,4 +130,15 @@ func marshal(v any) []byte {
 		panic(err)
 	}
 	return text
+}
+
+func envelope(call *a2a.Call, member string, value []byte) []byte {
+	id := call.ID.Raw()
+	if id == nil {
+		id = []byte("null")
+	}
+	return bytes.Join([][]byte{
+		[]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"` + member + `":`), value,
+		[]byte("}"),
+	}, nil)
 }

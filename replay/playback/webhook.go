@@ -22,57 +22,12 @@ import (
 	"a2atap/replay/live"
 )
 
-// A notification is one recorded delivery to a webhook.
-type notification struct {
-	x     *capture.Exchange
-	body  []byte
-	task  string
-	url   string    // where it went
-	after *exchange // it is due when this is played
-}
-
 // A target is a webhook of the live client for a task.
 type target struct {
 	recorded    string // the URL that stands for it in the recording
 	url         string
 	token       string
 	credentials string // as in an Authorization header, with the scheme
-}
-
-// readNotification reads a recorded delivery, or returns nil if it cannot be given again.
-func readNotification(x *capture.Exchange, last map[string]*exchange) *notification {
-	body, err := x.Request.Content()
-	if err != nil || !x.Request.Body.Kept() {
-		return nil
-	}
-	n := &notification{x: x, body: body, url: webhookURL(x)}
-	switch p := a2a.DecodeWebhook(body); p.Kind {
-	case a2a.TaskPayload:
-		n.task = a2a.Task{Value: p.Value}.ID()
-	case a2a.StatusPayload:
-		n.task = a2a.StatusUpdate{Value: p.Value}.TaskID()
-	case a2a.ArtifactPayload:
-		n.task = a2a.ArtifactUpdate{Value: p.Value}.TaskID()
-	case a2a.MessagePayload:
-		n.task = a2a.Message{Value: p.Value}.TaskID()
-	}
-	if n.after = last[n.task]; n.after == nil {
-		return nil
-	}
-	return n
-}
-
-// webhookURL returns where a recorded notification went.
-func webhookURL(x *capture.Exchange) string {
-	head := capture.ParseRequestHead(x.Request.Head)
-	u, err := url.Parse(head.Target)
-	if err != nil {
-		return ""
-	}
-	if u.Scheme, u.Host = "http", head.Fields.Get("Host"); strings.HasPrefix(x.Agent.URL, "https:") {
-		u.Scheme = "https"
-	}
-	return u.String()
 }
 
 // hook records the webhook of the live client for the tasks of an exchange. The Player's lock is held.

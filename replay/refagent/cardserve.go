@@ -1,18 +1,16 @@
 package refagent
 
 import (
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
 
 	"a2atap/replay/refagent/internal/cards"
-	"a2atap/replay/refagent/internal/engine"
 	"a2atap/replay/refagent/internal/jsonvalue"
-	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
-) // isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
+)
 
+// isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
 func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
 }
@@ -56,36 +54,6 @@ func matchesETag(fields []string, etag string) bool {
 		}
 	}
 	return false
-}
-
-// skillFor returns the skill that a message of a new conversation asks for.
-func (a *Agent) skillFor(m *model.Message) *engine.Skill {
-	if a.opts.Work != nil {
-		return workSkill(a.opts.Work)
-	}
-	if a.given != nil {
-		return a.given.Route(m)
-	}
-	return a.profile.route(m)
-}
-
-// streams says whether the agent offers streams.
-func (a *Agent) streams() bool { return a.profile.streaming && (a.given == nil || a.given.Streaming) }
-
-// inputs returns the media types that the agent takes.
-func (a *Agent) inputs() []string {
-	if a.given != nil && len(a.given.Inputs) > 0 {
-		return a.given.Inputs
-	}
-	return []string{"text/plain"}
-}
-
-// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
-func (a *Agent) takes(mediaType string) bool {
-	return slices.ContainsFunc(a.inputs(), func(listed string) bool {
-		essence, _, err := mime.ParseMediaType(listed)
-		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
-	})
 }
 
 // publicCard returns the card; base is the URL of the agent's endpoint.

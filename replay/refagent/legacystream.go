@@ -53,16 +53,3 @@ type subscribing struct{ dialect.Legacy }
 func (subscribing) Operation(method string) (model.Operation, bool) {
 	return model.StreamMessage, method == dialect.LegacyStream
 }
-
-// streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
-// has ended is shown once.
-func (a *Agent) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
-	t, events, f := a.engineOf(r).Follow(r.TaskID)
-	switch {
-	case f != nil || t.Status.State.Interrupted():
-		return a.stream(r)
-	case t.Status.State.Terminal():
-		return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}}}, nil
-	}
-	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}, Rest: events}}, nil
-}

@@ -3,47 +3,49 @@ package refagent
 import (
 	"context"
 	"mime"
+	"slices"
 	"strings"
 
 	"a2atap/replay/refagent/internal/engine"
+	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
 )
 
 // operate performs one operation. Capabilities come before existence: an agent without push notifications says so
 // whatever the task (A2A 1.0 §3.3.4).
-func (a *Agent) operate(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
+func (s *service) operate(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
 	switch r.Op {
 	case model.SendMessage:
-		return a.send(ctx, r)
+		return s.send(ctx, r)
 	case model.StreamMessage:
-		if a.profile.subscribe {
-			return a.streamOrFollow(r)
+		if s.profile.subscribe {
+			return s.streamOrFollow(r)
 		}
-		return a.stream(r)
+		return s.stream(r)
 	case model.GetTask:
-		t, f := a.engineOf(r).Get(r.TaskID)
+		t, f := s.engineOf(r).Get(r.TaskID)
 		t = t.Tail(r.History)
 		return model.Reply{Task: &t}, f
 	case model.ListTasks:
-		p := a.engineOf(r).List(r.List)
+		p := s.engineOf(r).List(r.List)
 		return model.Reply{Page: &p}, nil
 	case model.CancelTask:
-		t, f := a.engineOf(r).Cancel(r.TaskID, r.Metadata)
+		t, f := s.engineOf(r).Cancel(r.TaskID, r.Metadata)
 		return model.Reply{Task: &t}, f
 	case model.SubscribeTask:
-		return a.subscribe(r)
+		return s.subscribe(r)
 	case model.CreatePushConfig, model.GetPushConfig, model.ListPushConfigs, model.DeletePushConfig:
-		return a.pushConfig(r)
+		return s.pushConfig(r)
 	case model.GetExtendedCard:
-		return a.extendedCard(r)
+		return s.extendedCard(r)
 	}
 	return model.Reply{}, model.Fail(model.CodeMethodNotFound, "Method not found")
 }
 
 // send answers when the task is terminal or interrupted, or at once if the client asks for that (A2A 1.0 §3.2.2).
-func (a *Agent) send(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
-	m, t, f := a.begin(r)
+func (s *service) send(ctx context.Context, r *model.Request) (model.Reply, *model.Failure) {
+	m, t, f := s.begin(r)
 	switch {
 	case f != nil:
 		return model.Reply{}, f
@@ -66,11 +68,11 @@ func (a *Agent) send(ctx context.Context, r *model.Request) (model.Reply, *model
 }
 
 // stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).
-func (a *Agent) stream(r *model.Request) (model.Reply, *model.Failure) {
-	if !a.streams() {
+func (s *service) stream(r *model.Request) (model.Reply, *model.Failure) {
+	if !s.streams() {
 		return model.Reply{}, model.Fail(model.CodeUnsupported, "This agent does not stream")
 	}
-	m, t, f := a.begin(r)
+	m, t, f := s.begin(r)
 	switch {
 	case f != nil:
 		return model.Reply{}, f
@@ -82,11 +84,11 @@ func (a *Agent) stream(r *model.Request) (model.Reply, *model.Failure) {
 }
 
 // subscribe shows a task as it stands and then what happens to it (A2A 1.0 §3.1.6).
-func (a *Agent) subscribe(r *model.Request) (model.Reply, *model.Failure) {
-	if !a.streams() {
+func (s *service) subscribe(r *model.Request) (model.Reply, *model.Failure) {
+	if !s.streams() {
 		return model.Reply{}, model.Fail(model.CodeUnsupported, "This agent does not stream")
 	}
-	t, events, f := a.engineOf(r).Follow(r.TaskID)
+	t, events, f := s.engineOf(r).Follow(r.TaskID)
 	switch {
 	case f != nil:
 		return model.Reply{}, f
@@ -98,32 +100,32 @@ func (a *Agent) subscribe(r *model.Request) (model.Reply, *model.Failure) {
 }
 
 // begin takes a message. It gives either a message in return or the task that now works.
-func (a *Agent) begin(r *model.Request) (*model.Message, engine.Turn, *model.Failure) {
-	if f := a.admitParts(r.Message.Parts); f != nil {
+func (s *service) begin(r *model.Request) (*model.Message, engine.Turn, *model.Failure) {
+	if f := s.admitParts(r.Message.Parts); f != nil {
 		return nil, engine.Turn{}, f
 	}
-	if r.Push != nil && !a.opts.Push {
+	if r.Push != nil && !s.opts.Push {
 		return nil, engine.Turn{}, model.PushNotSupported()
 	}
 	o := engine.Order{Message: r.Message, Accepts: r.Accepts, Push: r.Push, Traceparent: r.Traceparent}
-	if a.profile.clientIDs && !a.engineOf(r).Has(r.Message.TaskID) {
+	if s.profile.clientIDs && !s.engineOf(r).Has(r.Message.TaskID) {
 		o.TaskID, r.Message.TaskID = r.Message.TaskID, ""
 		o.Message.TaskID = ""
 	}
 	if r.Message.TaskID != "" {
-		t, f := a.engineOf(r).Resume(r.Message.TaskID, o)
+		t, f := s.engineOf(r).Resume(r.Message.TaskID, o)
 		return nil, t, f
 	}
-	o.Skill = a.skillFor(&r.Message)
+	o.Skill = s.skillFor(&r.Message)
 	if o.Skill.Answer != nil {
-		return respond(a.engineOf(r), &r.Message, o.Skill), engine.Turn{}, nil
+		return respond(s.engineOf(r), &r.Message, o.Skill), engine.Turn{}, nil
 	}
-	if a.hooks.Join != nil {
-		if t, ok := a.hooks.Join(a.engineOf(r)); ok {
+	if s.hooks.Join != nil {
+		if t, ok := s.hooks.Join(s.engineOf(r)); ok {
 			return nil, t, nil
 		}
 	}
-	t, f := a.engineOf(r).Start(o)
+	t, f := s.engineOf(r).Start(o)
 	return nil, t, f
 }
 
@@ -140,48 +142,99 @@ func respond(e *engine.Engine, in *model.Message, s *engine.Skill) *model.Messag
 }
 
 // admitParts refuses parts that declare a media type which the card does not list (A2A 1.0 §3.1.1).
-func (a *Agent) admitParts(parts []model.Part) *model.Failure {
+func (s *service) admitParts(parts []model.Part) *model.Failure {
 	for _, p := range parts {
 		if p.MediaType == "" {
 			continue
 		}
-		if essence, _, err := mime.ParseMediaType(p.MediaType); err != nil || !a.takes(essence) {
+		if essence, _, err := mime.ParseMediaType(p.MediaType); err != nil || !s.takes(essence) {
 			return model.Fail(model.CodeContentType, "Content type not supported: "+p.MediaType+"; this agent takes "+
-				strings.Join(a.inputs(), ", "))
+				strings.Join(s.inputs(), ", "))
 		}
 	}
 	return nil
 }
 
-func (a *Agent) pushConfig(r *model.Request) (model.Reply, *model.Failure) {
-	if !a.opts.Push {
+func (s *service) pushConfig(r *model.Request) (model.Reply, *model.Failure) {
+	if !s.opts.Push {
 		return model.Reply{}, model.PushNotSupported()
 	}
 	switch r.Op {
 	case model.CreatePushConfig:
-		c, f := a.engineOf(r).CreateConfig(r.TaskID, r.Push)
+		c, f := s.engineOf(r).CreateConfig(r.TaskID, r.Push)
 		return model.Reply{Config: &c}, f
 	case model.GetPushConfig:
-		c, f := a.engineOf(r).Config(r.TaskID, r.ConfigID)
+		c, f := s.engineOf(r).Config(r.TaskID, r.ConfigID)
 		return model.Reply{Config: &c}, f
 	case model.ListPushConfigs:
-		c, f := a.engineOf(r).Configs(r.TaskID)
+		c, f := s.engineOf(r).Configs(r.TaskID)
 		return model.Reply{Configs: c}, f
 	}
-	return model.Reply{}, a.engineOf(r).DeleteConfig(r.TaskID, r.ConfigID)
+	return model.Reply{}, s.engineOf(r).DeleteConfig(r.TaskID, r.ConfigID)
 }
 
 // extendedCard asks for a bearer token (A2A 1.0 §13.3).
-func (a *Agent) extendedCard(r *model.Request) (model.Reply, *model.Failure) {
-	if a.profile.extended == nil || a.given != nil {
-		return model.Reply{}, a.profile.noExtended
+func (s *service) extendedCard(r *model.Request) (model.Reply, *model.Failure) {
+	if s.profile.extended == nil || s.given != nil {
+		return model.Reply{}, s.profile.noExtended
 	}
 	scheme, token, _ := strings.Cut(r.Authorization, " ")
-	if a.opts.Auth != nil { // which was asked for already
-		return model.Reply{Card: a.declareAuth(a.profile.extended(a.served, r.Base))}, nil
+	if s.opts.Auth != nil { // which was asked for already
+		return model.Reply{Card: s.declareAuth(s.profile.extended(s.served, r.Base))}, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != wire.ExtendedCardToken {
-		return model.Reply{}, model.Unauthenticated(a.profile.name)
+		return model.Reply{}, model.Unauthenticated(s.profile.name)
 	}
-	return model.Reply{Card: a.profile.extended(a.served, r.Base)}, nil
+	return model.Reply{Card: s.profile.extended(s.served, r.Base)}, nil
+}
+
+// skillFor returns the skill that a message of a new conversation asks for.
+func (s *service) skillFor(m *model.Message) *engine.Skill {
+	if s.opts.Work != nil {
+		return workSkill(s.opts.Work)
+	}
+	if s.given != nil {
+		return s.given.Route(m)
+	}
+	return s.profile.route(m)
+}
+
+// streams says whether the agent offers streams.
+func (s *service) streams() bool { return s.profile.streaming && (s.given == nil || s.given.Streaming) }
+
+// inputs returns the media types that the agent takes.
+func (s *service) inputs() []string {
+	if s.given != nil && len(s.given.Inputs) > 0 {
+		return s.given.Inputs
+	}
+	return []string{"text/plain"}
+}
+
+// takes says whether the agent takes a media type, which has no parameters. Before 0.2 cards may say text for it.
+func (s *service) takes(mediaType string) bool {
+	return slices.ContainsFunc(s.inputs(), func(listed string) bool {
+		essence, _, err := mime.ParseMediaType(listed)
+		return err == nil && essence == mediaType || listed == "text" && mediaType == "text/plain"
+	})
+}
+
+// declareAuth returns a card that says which credentials the agent asks for.
+func (s *service) declareAuth(card jsonvalue.Object) jsonvalue.Object {
+	if s.opts.Auth == nil {
+		return card
+	}
+	return s.profile.declare(card, s.opts.Auth)
+}
+
+// streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
+// has ended is shown once.
+func (s *service) streamOrFollow(r *model.Request) (model.Reply, *model.Failure) {
+	t, events, f := s.engineOf(r).Follow(r.TaskID)
+	switch {
+	case f != nil || t.Status.State.Interrupted():
+		return s.stream(r)
+	case t.Status.State.Terminal():
+		return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}}}, nil
+	}
+	return model.Reply{Stream: &model.Stream{First: model.Event{Task: &t}, Rest: events}}, nil
 }

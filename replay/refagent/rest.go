@@ -13,88 +13,6 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// A restRoute is an HTTP+JSON path with the operations of its verbs, and the parameters that the path binds.
-type restRoute struct {
-	verbs map[string]model.Operation
-	bound jsonvalue.Object
-}
-
-var (
-	sendRoute    = map[string]model.Operation{http.MethodPost: model.SendMessage}
-	streamRoute  = map[string]model.Operation{http.MethodPost: model.StreamMessage}
-	tasksRoute   = map[string]model.Operation{http.MethodGet: model.ListTasks}
-	taskRoute    = map[string]model.Operation{http.MethodGet: model.GetTask}
-	cancelRoute  = map[string]model.Operation{http.MethodPost: model.CancelTask}
-	configsRoute = map[string]model.Operation{
-		http.MethodGet:  model.ListPushConfigs,
-		http.MethodPost: model.CreatePushConfig,
-	}
-	configRoute = map[string]model.Operation{
-		http.MethodGet:    model.GetPushConfig,
-		http.MethodDelete: model.DeletePushConfig,
-	}
-	cardRoute = map[string]model.Operation{http.MethodGet: model.GetExtendedCard}
-	// The text says POST, the proto GET; both are served.
-	subscribeRoute = map[string]model.Operation{http.MethodGet: model.SubscribeTask, http.MethodPost: model.SubscribeTask}
-)
-
-// routes10 reads a path, still escaped, below the interface's URL (A2A 1.0 §11.3).
-func routes10(path string) (restRoute, bool) {
-	switch path {
-	case "message:send":
-		return restRoute{verbs: sendRoute}, true
-	case "message:stream":
-		return restRoute{verbs: streamRoute}, true
-	case "tasks":
-		return restRoute{verbs: tasksRoute}, true
-	case "extendedAgentCard":
-		return restRoute{verbs: cardRoute}, true
-	}
-	segments := strings.Split(path, "/")
-	if segments[0] != "tasks" || slices.Contains(segments, "") {
-		return restRoute{}, false
-	}
-	for i, s := range segments {
-		if i == 1 && len(segments) == 2 {
-			continue // may end in a verb
-		}
-		segments[i], _ = url.PathUnescape(s)
-	}
-	switch {
-	case len(segments) == 2:
-		return taskRoutes(segments[1])
-	case len(segments) == 3 && segments[2] == "pushNotificationConfigs":
-		return restRoute{configsRoute, jsonvalue.Object{{"taskId", segments[1]}}}, true
-	case len(segments) == 4 && segments[2] == "pushNotificationConfigs":
-		return restRoute{configRoute, jsonvalue.Object{{"taskId", segments[1]}, {"id", segments[3]}}}, true
-	}
-	return restRoute{}, false
-}
-
-// taskRoutes reads an id that a verb may follow. Only a literal colon before a known verb separates; ids may hold
-// colons of their own.
-func taskRoutes(segment string) (restRoute, bool) {
-	verbs := taskRoute
-	if id, ok := strings.CutSuffix(segment, ":cancel"); ok {
-		segment, verbs = id, cancelRoute
-	} else if id, ok := strings.CutSuffix(segment, ":subscribe"); ok {
-		segment, verbs = id, subscribeRoute
-	}
-	id, err := url.PathUnescape(segment)
-	return restRoute{verbs, jsonvalue.Object{{"id", id}}}, err == nil && id != ""
-}
-
-// A restBinding is how an agent speaks HTTP+JSON.
-type restBinding struct {
-	dialect model.Dialect
-	routes  func(path string) (restRoute, bool)         // below the interface's URL, still escaped
-	failed  func(d model.Dialect, f *model.Failure) any // the body of an error
-	ownType bool                                        // answers bear A2A's own media type
-}
-
-// rest10 is HTTP+JSON as 1.0 has it.
-var rest10 = &restBinding{dialect: dialect.V10{}, routes: routes10, failed: failed10, ownType: true}
-
 // serveREST answers HTTP+JSON (A2A 1.0 §11).
 func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
 	c := &wire.Call{
@@ -226,24 +144,31 @@ func query(q url.Values) jsonvalue.Object {
 	return o
 }
 
-// failed10 is google.rpc.Status as JSON (A2A 1.0 §11.6).
-func failed10(d model.Dialect, f *model.Failure) any {
-	return jsonvalue.Object{{"error", jsonvalue.Object{
-		{"code", f.HttpStatus()},
-		{"status", f.StatusName()},
-		{"message", f.Message},
-	}.
-		List("details", d.Details(f))}}
+// findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
+// that is served comes before a route that the path could be as well.
+func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool) {
+	first, rest, below := strings.Cut(path, "/")
+	name, err := url.PathUnescape(first)
+	within, fits := restRoute{}, false
+	if below && err == nil && len(a.opts.Tenants) > 0 {
+		within, fits = a.profile.rest.routes(rest)
+	}
+	if fits && slices.Contains(a.opts.Tenants, name) {
+		return name, within, true
+	}
+	if route, ok = a.profile.rest.routes(path); ok || !fits {
+		return "", route, ok
+	}
+	return name, within, true
 }
 
-func (a *Agent) failREST(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
-	c.Failure = f
-	out := wire.NewAnswer(f.HttpStatus(), c.MediaType, a.profile.rest.failed(c.Dialect, f))
-	if f.Challenge != "" {
-		out.Header.Set("WWW-Authenticate", f.Challenge)
+// bindTenant adds the tenant of the path to the parameters. Where both name one it must be the same.
+func bindTenant(params jsonvalue.Object, tenant string) (jsonvalue.Object, *model.Failure) {
+	if tenant == "" {
+		return params, nil
 	}
-	if f.Allow != "" {
-		out.Header.Set("Allow", f.Allow)
+	if given, ok := params.Get("tenant"); ok && given != tenant && given != "" && given != nil {
+		return nil, model.InvalidParam("tenant", "is not that of the path")
 	}
-	a.answer(w, c, out)
+	return params.With("tenant", tenant), nil
 }

@@ -123,21 +123,3 @@ func parseEnvelope(body []byte) (envelope, *model.Failure) {
 	e.params, _ = o.Get("params")
 	return e, nil
 }
-
-// failRPC answers with an error object (JSON-RPC 2.0 §5.1, A2A 1.0 §9.5).
-func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
-	c.Failure = f
-	status := http.StatusOK
-	if f.HTTP != 0 {
-		status = f.HTTP
-	}
-	out := wire.NewAnswer(status, c.MediaType, jsonvalue.Object{
-		{"jsonrpc", "2.0"},
-		{"id", c.ID},
-		{"error", c.RPCError(f)},
-	})
-	if f.Challenge != "" {
-		out.Header.Set("WWW-Authenticate", f.Challenge)
-	}
-	a.answer(w, c, out)
-}

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"a2atap/replay/refagent/internal/engine"
-	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 )
 
@@ -37,13 +36,13 @@ func (p *profile) checkTenants(tenants []string) error {
 }
 
 // admitTenant refuses requests for tenants that the agent does not serve.
-func (a *Agent) admitTenant(r *model.Request) *model.Failure {
+func (s *service) admitTenant(r *model.Request) *model.Failure {
 	switch {
-	case len(a.opts.Tenants) == 0:
+	case len(s.opts.Tenants) == 0:
 		r.Tenant = "" // what nobody serves apart does not matter
 	case r.Tenant == "":
 		return model.Fail(model.CodeNoTenant, "This agent serves tenants, and the request names none")
-	case !slices.Contains(a.opts.Tenants, r.Tenant):
+	case !slices.Contains(s.opts.Tenants, r.Tenant):
 		return model.Fail(model.CodeNoTenant, "No such tenant: "+r.Tenant)
 	}
 	if r.Push != nil {
@@ -53,33 +52,4 @@ func (a *Agent) admitTenant(r *model.Request) *model.Failure {
 }
 
 // engineOf returns the engine that has the tasks of a request's tenant, which was admitted.
-func (a *Agent) engineOf(r *model.Request) *engine.Engine { return a.engines[r.Tenant] }
-
-// findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
-// that is served comes before a route that the path could be as well.
-func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool) {
-	first, rest, below := strings.Cut(path, "/")
-	name, err := url.PathUnescape(first)
-	within, fits := restRoute{}, false
-	if below && err == nil && len(a.opts.Tenants) > 0 {
-		within, fits = a.profile.rest.routes(rest)
-	}
-	if fits && slices.Contains(a.opts.Tenants, name) {
-		return name, within, true
-	}
-	if route, ok = a.profile.rest.routes(path); ok || !fits {
-		return "", route, ok
-	}
-	return name, within, true
-}
-
-// bindTenant adds the tenant of the path to the parameters. Where both name one it must be the same.
-func bindTenant(params jsonvalue.Object, tenant string) (jsonvalue.Object, *model.Failure) {
-	if tenant == "" {
-		return params, nil
-	}
-	if given, ok := params.Get("tenant"); ok && given != tenant && given != "" && given != nil {
-		return nil, model.InvalidParam("tenant", "is not that of the path")
-	}
-	return params.With("tenant", tenant), nil
-}
+func (s *service) engineOf(r *model.Request) *engine.Engine { return s.engines[r.Tenant] }

@@ -26,23 +26,23 @@ func (a *Agent) answer(w http.ResponseWriter, c *wire.Call, out *wire.Answer) {
 }
 
 // perform runs the decoded request of c, with the fault's say before and after.
-func (a *Agent) perform(ctx context.Context, c *wire.Call) (model.Reply, *model.Failure) {
+func (s *service) perform(ctx context.Context, c *wire.Call) (model.Reply, *model.Failure) {
 	var r model.Reply
 	var f *model.Failure
-	if a.hooks.Admit != nil {
-		f = a.hooks.Admit(c)
+	if s.hooks.Admit != nil {
+		f = s.hooks.Admit(c)
 	}
 	if f == nil {
-		f = a.admitTenant(c.Request)
+		f = s.admitTenant(c.Request)
 	}
 	if f == nil {
-		r, f = a.operate(ctx, c.Request)
+		r, f = s.operate(ctx, c.Request)
 	}
-	if f != nil && a.hooks.Refuse != nil {
-		f = a.hooks.Refuse(c, f)
+	if f != nil && s.hooks.Refuse != nil {
+		f = s.hooks.Refuse(c, f)
 	}
-	if f == nil && a.hooks.Reply != nil {
-		a.hooks.Reply(c, &r)
+	if f == nil && s.hooks.Reply != nil {
+		s.hooks.Reply(c, &r)
 	}
 	return r, f
 }
@@ -161,4 +161,68 @@ func (a *Agent) checkVersion(asked string, unmistakable bool) *model.Failure {
 func (a *Agent) readHeader(into *model.Request, r *http.Request) {
 	into.Authorization, into.Traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
 	into.Base = a.base(r)
+}
+
+func (a *Agent) failREST(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
+	c.Failure = f
+	out := wire.NewAnswer(f.HttpStatus(), c.MediaType, a.profile.rest.failed(c.Dialect, f))
+	if f.Challenge != "" {
+		out.Header.Set("WWW-Authenticate", f.Challenge)
+	}
+	if f.Allow != "" {
+		out.Header.Set("Allow", f.Allow)
+	}
+	a.answer(w, c, out)
+}
+
+// failRPC answers with an error object (JSON-RPC 2.0 §5.1, A2A 1.0 §9.5).
+func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
+	c.Failure = f
+	status := http.StatusOK
+	if f.HTTP != 0 {
+		status = f.HTTP
+	}
+	out := wire.NewAnswer(status, c.MediaType, jsonvalue.Object{
+		{"jsonrpc", "2.0"},
+		{"id", c.ID},
+		{"error", c.RPCError(f)},
+	})
+	if f.Challenge != "" {
+		out.Header.Set("WWW-Authenticate", f.Challenge)
+	}
+	a.answer(w, c, out)
+}
+
+// refuseStranger answers a request that is for no operation and lacks the credentials, and reports whether it did.
+func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
+	f := a.authenticate(r)
+	if f == nil {
+		return false
+	}
+	if a.profile.dialect == nil {
+		a.failREST(w, &wire.Call{Binding: wire.HTTPJSON, Dialect: a.profile.rest.dialect, MediaType: "application/json"}, f)
+	} else {
+		a.failRPC(w, &wire.Call{Binding: wire.JSONRPC, Dialect: a.profile.dialect, MediaType: "application/json"}, f)
+	}
+	return true
+}
+
+// authenticate refuses a request without the credentials that the agent asks for. The public card needs none
+// (A2A 1.0 §8.2), nor does OPTIONS.
+func (a *Agent) authenticate(r *http.Request) *model.Failure {
+	c := a.opts.Auth
+	if c == nil || c.Brought(r) {
+		return nil
+	}
+	challenge := "Bearer"
+	switch c.Scheme {
+	case BasicAuth:
+		challenge = "Basic"
+	case APIKeyAuth:
+		challenge = "ApiKey"
+	}
+	return &model.Failure{
+		Code: model.CodeUnauthenticated, Message: "Unauthorized", HTTP: http.StatusUnauthorized,
+		Challenge: challenge + ` realm="` + a.profile.name + `"`,
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/report"
@@ -114,7 +115,7 @@ func (o *RunOptions) redacted(ctx context.Context, live *capture.Memory) (captur
 		}
 		names.LearnForAll(headers, query)
 	}
-	return redact.New(live, redact.Options{Describer: reading.NewDescriber(), Names: names}), nil
+	return record.NewSink(live, redact.Options{Describer: reading.NewDescriber(), Names: names}), nil
 }
 
 // tell fails the test for differences, and logs the rest.

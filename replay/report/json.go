@@ -2,11 +2,10 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/compare"
 )
 
@@ -118,10 +117,7 @@ func JSON(w io.Writer, r *Report) error {
 	for n := range causes {
 		out.Causes = append(out.Causes, jsonCauseOf(&causes[n], n+1, out.Differences))
 	}
-	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return safetext.NewEncoder(w, "  ").Encode(out)
 }
 
 func (t *tracer) json(i int) jsonDifference {

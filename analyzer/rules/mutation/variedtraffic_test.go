@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/har"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/open"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/record"
 )
 
 // others is what also passes on the host of an agent.
@@ -344,19 +346,13 @@ func (c *varied) through(name, text string) {
 		c.t.Fatal(err)
 	}
 	defer source.Close() //nolint:errcheck // it is only read
-	c.exchanges = nil
-	for x, err := range source.Exchanges(c.t.Context(), 1) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		c.exchanges = append(c.exchanges, x)
-	}
+	c.exchanges = capturetest.ReadAll(c.t, source)
 }
 
 // redact hides secrets as the recorder does.
 func (c *varied) redact() {
 	memory := capture.NewMemory(capture.Info{})
-	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
+	sink := record.NewSink(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
 	for s, err := range capture.Interleave(each(c.exchanges)) {
 		if err == nil {
 			err = sink.Append(s)
@@ -368,11 +364,5 @@ func (c *varied) redact() {
 	if err := sink.Close(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.exchanges = nil
-	for x, err := range memory.Exchanges(c.t.Context(), 1) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		c.exchanges = append(c.exchanges, x)
-	}
+	c.exchanges = capturetest.ReadAll(c.t, memory)
 }

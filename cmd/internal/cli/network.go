@@ -9,7 +9,8 @@ import (
 	"os"
 	"time"
 
-	"a2atap/proxy"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client/setup"
 )
@@ -49,9 +50,9 @@ const AllowHostHelp = "admit clients that use this `HOST` (or HOST:PORT, *.DOMAI
 	"listening address; repeatable"
 
 // ParseAllowedHosts reads the values of --allow-host.
-func ParseAllowedHosts(flags []string) (allowed []proxy.HostPattern, err error) {
+func ParseAllowedHosts(flags []string) (allowed []hostname.Pattern, err error) {
 	for _, flag := range flags {
-		pattern, err := proxy.ParseAllowedHost(flag)
+		pattern, err := hostname.ParseAllowed(flag)
 		if err != nil {
 			return nil, Usage("%w", err)
 		}
@@ -61,8 +62,8 @@ func ParseAllowedHosts(flags []string) (allowed []proxy.HostPattern, err error) 
 }
 
 // CheckHosts keeps requests for hosts that are not the listener's away from a server.
-func CheckHosts(e Env, h http.Handler, asked string, l net.Listener, allowed []proxy.HostPattern) http.Handler {
-	return proxy.CheckHosts(h, asked, l.Addr(), allowed, e.Notice)
+func CheckHosts(e Env, h http.Handler, asked string, l net.Listener, allowed []hostname.Pattern) http.Handler {
+	return listener.CheckHosts(h, asked, l.Addr(), allowed, e.Notice)
 }
 
 // LocalOnly refuses an address that other machines can reach, unless that was asked for.

@@ -22,6 +22,7 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
+	"a2atap/proxy/webhook"
 	"a2atap/replay/refagent"
 	"a2atap/tui/print"
 )
@@ -62,7 +63,7 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 	key := make([]byte, 32)
 	rand.Read(key)
 	r, err := recorder.Start(recorder.Options{
-		Output: output, Proxy: proxy.Options{Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}},
+		Output: output, Proxy: proxy.Options{Taps: taps, Webhooks: &webhook.Spec{Key: key}},
 	})
 	if err != nil {
 		return err

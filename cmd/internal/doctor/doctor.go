@@ -4,7 +4,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,7 @@ import (
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // Options are the flags of doctor.
@@ -203,8 +202,5 @@ func doctorJSON(w io.Writer, name string, c *bolt.Checkup, second secondReading)
 	for _, p := range c.Problems {
 		out.Problems = append(out.Problems, doctorProblem(p))
 	}
-	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return safetext.NewEncoder(w, "  ").Encode(out)
 }

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
@@ -169,7 +168,7 @@ func TestResendThroughTap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer endOf(t, r)
+	defer cmdtest.Stop(t, r)
 	s := resenderOf(r, cli.Env{}, r.Source())
 	out, err := s.request(t.Context(), sentBefore(at, "s"))
 	if err != nil {
@@ -319,29 +318,5 @@ func TestEditorIsTheUsers(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v opens %q", c, got)
 		}
-	}
-}
-
-// endOf is what the end of a recording says.
-func endOf(t *testing.T, r *recorder.Recording) *judgment.Result {
-	t.Helper()
-	type end struct {
-		result *judgment.Result
-		err    error
-	}
-	ended := make(chan end, 1)
-	go func() {
-		result, _, err := r.Stop()
-		ended <- end{result, err}
-	}()
-	select {
-	case e := <-ended:
-		if e.err != nil {
-			t.Fatal(e.err)
-		}
-		return e.result
-	case <-time.After(30 * time.Second):
-		t.Fatal("the recording does not end")
-		return nil
 	}
 }

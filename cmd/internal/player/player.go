@@ -14,8 +14,8 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/source"
-	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/playback"
 )
@@ -96,7 +96,7 @@ type stage struct {
 	options playback.Options
 	dialer  *outbound.Dialer
 	ship    *shipment.To // nil if what is recorded is not shipped
-	allowed []proxy.HostPattern
+	allowed []hostname.Pattern
 	notes   *notes
 	roles   []*role
 }

@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/webhook"
 )
 
 // serve plays until the context ends. With a capture, a tap stands in front of each player.
@@ -161,7 +162,7 @@ func (s *stage) record() (*recorder.Recording, error) {
 	return recorder.Start(recorder.Options{
 		Output: o.capture.File, Hide: redacted.Options{Key: key},
 		Proxy: proxy.Options{
-			Taps: taps, Webhooks: &proxy.WebhookSpec{Key: key}, AllowRemote: o.allowRemote, AllowHosts: s.allowed,
+			Taps: taps, Webhooks: &webhook.Spec{Key: key}, AllowRemote: o.allowRemote, AllowHosts: s.allowed,
 			OnDial: s.notes.dialed,
 		},
 		Listener: listener{e: s.env}, Around: s.notes.around, Ship: s.ship,

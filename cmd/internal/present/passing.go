@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 )
 
 // Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON.
@@ -117,7 +117,7 @@ func (p *Recorded) typed(kind string, object []byte) {
 	if len(object) > 2 {
 		line = append([]byte(`{"type":"`+kind+`",`), object[1:]...)
 	}
-	p.Env.Out.Write(append(jsondoc.Escape(line), '\n')) //nolint:errcheck // a closed terminal ends no recording
+	p.Env.Out.Write(append(safetext.JSON(line), '\n')) //nolint:errcheck // a closed terminal ends no recording
 }
 
 // PassedLine says in one line what passed: number, time, link, what was asked, HTTP status, duration, what came of it.

@@ -14,7 +14,9 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
+	"a2atap/proxy/forward"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/recording"
 )
 
 // Faults says aloud that faults are made.
@@ -63,7 +65,7 @@ func (p *Recorded) Tap(t *proxy.Tap) {
 }
 
 // Forward prints where the forward proxy listens.
-func (p *Recorded) Forward(f *proxy.Forward) {
+func (p *Recorded) Forward(f *forward.Proxy) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.JSON {
@@ -101,7 +103,7 @@ func (p *Recorded) Finding(f analyzer.Finding) {
 // End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
 // the status is about recording alone.
 func (p *Recorded) End(
-	gate Gate, allowEmpty bool, output string, r *judgment.Result, s proxy.Stats, err error,
+	gate Gate, allowEmpty bool, output string, r *judgment.Result, s recording.Stats, err error,
 ) error {
 	if r == nil {
 		return err

@@ -1,7 +1,6 @@
 package prober
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -12,7 +11,7 @@ import (
 
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -119,10 +118,7 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 			for _, s := range list {
 				out = append(out, listed(s))
 			}
-			encoder := json.NewEncoder(jsondoc.NewEscaper(w))
-			encoder.SetEscapeHTML(false)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(out)
+			return safetext.NewEncoder(w, "  ").Encode(out)
 		}
 		for _, s := range list {
 			_, err := fmt.Fprintf(w, "%-34s %-15s %-20s %s\n", s.ID, report.Kebab(s.Category),

@@ -8,40 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
-	"a2atap/cmd/internal/receiver"
-	"a2atap/cmd/internal/redacted"
-	"a2atap/cmd/internal/shipment"
-	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
 )
-
-// Options are the flags of probe.
-type Options struct {
-	Choice   choice
-	Target   target
-	Webhook  receiver.Flags
-	Wait     time.Duration
-	Parallel int
-	Baseline judged.BaselineFlags
-	FailOn   string
-	Format   string
-	Output   string
-	Capture  redacted.CaptureFlags
-	JWKS     []string
-	List     bool
-	NATS     cli.NATSFlags
-	Ship     shipment.Flags
-}
 
 // Run asks one agent or two, and writes a report; or it lists the scenarios.
 func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
@@ -108,20 +83,6 @@ func (o *Options) check(args []string) (analyzer.Severity, error) {
 		return 0, cli.Usage("--fail-on calls is for check, record and run: here some calls are to fail")
 	}
 	return gate.Severity, err
-}
-
-// A run is one call of the command.
-type run struct {
-	e         cli.Env
-	o         *Options
-	gate      analyzer.Severity
-	scenarios []*probe.Scenario
-	known     *judged.Baseline
-	agents    agents
-	webhook   webhook.Options
-	judged    []engine.Option // the keys of --jwks, for the rules
-	keys      jws.KeySet      // the same, for the scenarios
-	ship      *shipment.To    // nil if the capture is not shipped
 }
 
 // run asks the agents, writes the report, and returns the exit status as an error.

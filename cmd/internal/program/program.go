@@ -19,12 +19,12 @@ import (
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/trust"
-	"a2atap/proxy"
 	"a2atap/proxy/ca"
+	"a2atap/proxy/forward"
 )
 
 // ProxyURL returns the proxy URL for the program, with the credentials of --proxy-auth.
-func ProxyURL(f *proxy.Forward, auth string) string {
+func ProxyURL(f *forward.Proxy, auth string) string {
 	user, password, ok := strings.Cut(auth, ":")
 	if !ok {
 		return f.URL()

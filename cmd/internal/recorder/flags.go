@@ -16,7 +16,11 @@ import (
 	"a2atap/cmd/internal/spans"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
+	"a2atap/proxy/forward"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/recording"
+	"a2atap/proxy/webhook"
 	"a2atap/replay/client/setup"
 )
 
@@ -136,7 +140,7 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 		r.Proxy.Aliases = append(r.Proxy.Aliases, alias)
 	}
 	for _, flag := range o.clients {
-		pattern, err := proxy.ParseClient(flag)
+		pattern, err := recording.ParseClient(flag)
 		if err != nil {
 			return r, cli.Usage("%w", err)
 		}
@@ -171,9 +175,9 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	switch o.IfFails {
 	case "pass":
 	case "wait":
-		r.Recorder.IfFull = proxy.Wait
+		r.Recorder.IfFull = recording.Wait
 	case "stop":
-		r.Recorder.IfFull = proxy.Stop
+		r.Recorder.IfFull = recording.Stop
 	default:
 		return r, cli.Choose("policy for --if-capture-fails", o.IfFails, "pass", "wait", "stop")
 	}
@@ -271,7 +275,7 @@ func (o *webhookFlags) register(f *pflag.FlagSet) {
 }
 
 // spec returns what a proxy takes, nil if webhooks are not to be changed.
-func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*proxy.WebhookSpec, error) {
+func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*webhook.Spec, error) {
 	if o.off || noRewrite {
 		if o.url != "" {
 			return nil, cli.Usage("--webhook-url leads webhooks through the taps, which needs an --agent, and neither --no-webhooks " +
@@ -279,7 +283,7 @@ func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*proxy.
 		}
 		return nil, nil
 	}
-	var spec proxy.WebhookSpec
+	var spec webhook.Spec
 	if o.url != "" {
 		u, err := url.Parse(o.url)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
@@ -313,20 +317,20 @@ say which of these flags helps.`
 
 // forwardSpec turns flags into what a forward proxy takes, nil for none. It reads the secret of --proxy-auth from where
 // that says.
-func (o *Flags) forwardSpec(e cli.Env) (*proxy.ForwardSpec, error) {
+func (o *Flags) forwardSpec(e cli.Env) (*forward.Spec, error) {
 	if o.Forward == "" {
 		if len(o.tunnel) > 0 || o.ProxyAuth != "" {
 			return nil, cli.Usage("--tunnel and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
 		}
 		return nil, nil
 	}
-	spec := proxy.ForwardSpec{OnlyA2A: !o.allTraffic}
+	spec := forward.Spec{OnlyA2A: !o.allTraffic}
 	var err error
-	if spec.Listen, err = proxy.ParseForward(o.Forward); err != nil {
+	if spec.Listen, err = forward.ParseListen(o.Forward); err != nil {
 		return nil, cli.Usage("%w", err)
 	}
 	for _, flag := range o.tunnel {
-		pattern, err := proxy.ParseHostPattern(flag)
+		pattern, err := hostname.ParsePattern(flag)
 		if err != nil {
 			return nil, cli.Usage("%w", err)
 		}
@@ -336,7 +340,7 @@ func (o *Flags) forwardSpec(e cli.Env) (*proxy.ForwardSpec, error) {
 		return nil, err
 	}
 	if o.ProxyAuth != "" {
-		if spec.Auth, err = proxy.ParseCredentials(o.ProxyAuth); err != nil {
+		if spec.Auth, err = forward.ParseCredentials(o.ProxyAuth); err != nil {
 			return nil, cli.Usage("%w", err)
 		}
 	}

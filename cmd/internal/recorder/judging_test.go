@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -59,13 +59,13 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: patience}
+	client := &http.Client{Timeout: cmdtest.Patience}
 	defer client.CloseIdleConnections()
 	var load sync.WaitGroup
 	for range clients {
 		load.Go(func() {
 			for range calls / clients {
-				if err := callForTask(client, r.Taps()[0].URL()); err != nil {
+				if err := cmdtest.GetTask(client, r.Taps()[0].URL()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -85,7 +85,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 		t.Errorf("judging is %d exchanges behind, want about %d", left, calls)
 	}
 	r.patience = time.Millisecond
-	result := stop(t, r)
+	result := cmdtest.Stop(t, r)
 	var n uint64
 	got := <-said
 	if _, err := fmt.Sscanf(got, "all is recorded; %d exchanges left to judge before the verdict", &n); err != nil ||
@@ -95,22 +95,6 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	if result.Counts.Exchanges != calls || result.Counts.Judged != calls {
 		t.Errorf("the verdict is on %d exchanges, %d judged; want %d", result.Counts.Exchanges, result.Counts.Judged, calls)
 	}
-}
-
-func callForTask(client *http.Client, to string) error {
-	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
-	request, err := http.NewRequest(http.MethodPost, to, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("A2A-Version", "1.0")
-	answer, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, answer.Body)
-	return errors.Join(err, answer.Body.Close())
 }
 
 // A testThrottle is a throttle of which the test says how busy everything is.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy"
 )
 
@@ -32,11 +33,11 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: patience}
+	client := &http.Client{Timeout: cmdtest.Patience}
 	defer client.CloseIdleConnections()
 	call := func() {
 		t.Helper()
-		if err := callForTask(client, r.Taps()[0].URL()); err != nil {
+		if err := cmdtest.GetTask(client, r.Taps()[0].URL()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -2,26 +2,23 @@ package recorder
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"io"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/recording"
 )
 
 // A trouble is something that happens to the disk under a recording.
@@ -73,12 +70,12 @@ var troubles = []trouble{
 func TestNothingIsLostUncounted(t *testing.T) {
 	t.Parallel()
 	for _, trouble := range troubles {
-		for name, policy := range map[string]proxy.Policy{"pass": proxy.Pass, "wait": proxy.Wait, "stop": proxy.Stop} {
+		for name, policy := range map[string]recording.Policy{"pass": recording.Pass, "wait": recording.Wait, "stop": recording.Stop} {
 			t.Run(trouble.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				troubled(t, trouble, policy, false)
 			})
-			if trouble.name == "deleted" || policy == proxy.Stop {
+			if trouble.name == "deleted" || policy == recording.Stop {
 				continue
 			}
 			t.Run(trouble.name+"/"+name+"/mended", func(t *testing.T) {
@@ -89,12 +86,12 @@ func TestNothingIsLostUncounted(t *testing.T) {
 	}
 }
 
-func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
+func troubled(t *testing.T, trouble trouble, policy recording.Policy, mended bool) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	var failing atomic.Bool
 	noticed := make(chan string, 100)
 	r := recordFrom(t, Options{
-		Output: path, Recorder: proxy.RecorderOptions{IfFull: policy, QueueBytes: 64 << 10},
+		Output: path, Recorder: recording.Options{IfFull: policy, QueueBytes: 64 << 10},
 		Listener: hears{notice: func(text string) { noticed <- text }},
 		Hide: redacted.Options{Store: bolt.Options{Budget: 64 << 10, Fault: func() error {
 			if trouble.fault == nil || !failing.Load() {
@@ -103,8 +100,8 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 			return trouble.fault(path)
 		}}},
 	})
-	s := &crowd{url: r.Taps()[0].URL()}
-	s.send(20)
+	s := &cmdtest.Crowd{URL: r.Taps()[0].URL()}
+	s.Send(20)
 	awaitEnds(t, r.store, 20) // else what comes too late is these, and nothing is lost with them
 	failing.Store(true)
 	if trouble.begin != nil {
@@ -112,23 +109,23 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		s.send(400)
+		s.Send(400)
 	}()
 	told := false
 	select {
 	case text := <-noticed:
 		told = true
-		if policy == proxy.Wait != strings.Contains(text, "traffic waits") {
+		if policy == recording.Wait != strings.Contains(text, "traffic waits") {
 			t.Errorf("policy %d, and it is said that %q", policy, text)
 		}
 	case <-sent:
 		told = len(noticed) > 0
-		if trouble.fails && policy != proxy.Pass {
+		if trouble.fails && policy != recording.Pass {
 			t.Error("all passes, and nothing is said")
 		}
 	case <-ctx.Done():
@@ -142,19 +139,19 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 			}
 		}
 		<-sent
-		s.send(20)
+		s.Send(20)
 	}
-	if policy == proxy.Pass {
+	if policy == recording.Pass {
 		<-sent
 	}
 	_, stats, err := r.Stop()
 	<-sent
 	lost := stats.LostExchanges
-	if sum := int64(stats.Exchanges) + lost; sum < s.answered.Load() || sum > s.tried.Load() {
-		t.Errorf("%d sent, %d answered: %d recorded and %d lost, error %v", s.tried.Load(), s.answered.Load(),
+	if sum := int64(stats.Exchanges) + lost; sum < s.Answered.Load() || sum > s.Tried.Load() {
+		t.Errorf("%d sent, %d answered: %d recorded and %d lost, error %v", s.Tried.Load(), s.Answered.Load(),
 			stats.Exchanges, lost, err)
 	}
-	if mended && policy == proxy.Wait && (lost > 0 || err != nil) {
+	if mended && policy == recording.Wait && (lost > 0 || err != nil) {
 		t.Errorf("traffic waited, and %d exchanges are lost, error %v", lost, err)
 	}
 	if !mended && trouble.fails && (err == nil || lost == 0) {
@@ -169,7 +166,7 @@ func troubled(t *testing.T, trouble trouble, policy proxy.Policy, mended bool) {
 // awaitEnds waits until so many exchanges have ended in the capture: an answer is with its client before that.
 func awaitEnds(t *testing.T, src capture.Source, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	for from := uint64(1); n > 0; {
 		if err := src.Wait(ctx, from); err != nil {
@@ -188,7 +185,7 @@ func awaitEnds(t *testing.T, src capture.Source, n int) {
 }
 
 // checkFile compares what is in the file with what is said of it.
-func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats proxy.Stats, err error) {
+func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats recording.Stats, err error) {
 	t.Helper()
 	if trouble.ends != nil && !mended {
 		if path = trouble.ends(path); path == "" {
@@ -229,7 +226,7 @@ func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats pr
 // recordFrom starts a recording of a tap in front of an agent that answers everything.
 func recordFrom(t *testing.T, o Options) *Recording {
 	t.Helper()
-	to, err := url.Parse(noiseAgent(t).URL)
+	to, err := url.Parse(cmdtest.NoiseAgent(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,46 +237,4 @@ func recordFrom(t *testing.T, o Options) *Recording {
 	}
 	t.Cleanup(func() { r.store.Reader.Close() })
 	return r
-}
-
-// noiseAgent starts an agent whose answers nobody can compress.
-func noiseAgent(t *testing.T) *httptest.Server {
-	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		answer := make([]byte, 2000)
-		rand.Read(answer)
-		w.Write(answer)
-	}))
-	t.Cleanup(agent.Close)
-	return agent
-}
-
-// A crowd of clients counts what it sends, and what is answered.
-type crowd struct {
-	url             string
-	tried, answered atomic.Int64
-}
-
-// send sends requests with four clients, until one fails.
-func (s *crowd) send(n int) {
-	var clients sync.WaitGroup
-	for range 4 {
-		clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{}}
-			defer client.CloseIdleConnections()
-			for range n / 4 {
-				s.tried.Add(1)
-				answer, err := client.Post(s.url, "text/plain", strings.NewReader("hello"))
-				if err != nil {
-					return
-				}
-				_, err = io.Copy(io.Discard, answer.Body)
-				answer.Body.Close()
-				if err != nil {
-					return
-				}
-				s.answered.Add(1)
-			}
-		})
-	}
-	clients.Wait()
 }

@@ -33,18 +33,20 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/notes"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/forward"
 	"a2atap/proxy/outbound"
 	"a2atap/proxy/record"
+	"a2atap/proxy/recording"
 	"a2atap/tui"
 )
 
 // Options say what a recording taps, and how it stores and judges the traffic.
 type Options struct {
-	Output   string                // the capture
-	Proxy    proxy.Options         // what is tapped; how agents are reached is said by Reach
-	Recorder proxy.RecorderOptions // what may wait, and what becomes of traffic that the capture cannot take
-	Hide     redacted.Options      // what is hidden; without a key, with one for this recording only
-	Reach    *outbound.Dialer      // how agents are connected to; nil is without any of its options
+	Output   string            // the capture
+	Proxy    proxy.Options     // what is tapped; how agents are reached is said by Reach
+	Recorder recording.Options // what may wait, and what becomes of traffic that the capture cannot take
+	Hide     redacted.Options  // what is hidden; without a key, with one for this recording only
+	Reach    *outbound.Dialer  // how agents are connected to; nil is without any of its options
 
 	// Around sees what is recorded first; it may be nil.
 	Around func(capture.Sink) capture.Sink
@@ -134,7 +136,7 @@ func Start(o Options) (*Recording, error) {
 	}
 	start := r.store.Position()
 	o.Recorder.Seq, o.Recorder.Conn = start.Seq, start.Conn
-	o.Recorder.OnLoss = func(err error) { r.lost(err, proxy.Pass) }
+	o.Recorder.OnLoss = func(err error) { r.lost(err, recording.Pass) }
 	o.Proxy.RootCAs, o.Proxy.Insecure = r.reach.Roots, r.reach.Insecure
 	o.Proxy.ClientCertificate, o.Proxy.Upstream = r.reach.Certificate, r.reach.Proxy
 	o.Proxy.OnTap, o.Proxy.OnNotice = r.listener.Tap, r.listener.Notice
@@ -164,7 +166,7 @@ func Start(o Options) (*Recording, error) {
 func (r *Recording) open(o *Options, urgency *background.Urgency) (err error) {
 	own := r.hide
 	own.Store.SecretsKept, own.Store.Insecure = own.Keep, r.reach.Insecure
-	own.Store.Urgency, own.Store.Wait, own.Store.Behind = urgency, o.Recorder.IfFull == proxy.Wait, r.behind
+	own.Store.Urgency, own.Store.Wait, own.Store.Behind = urgency, o.Recorder.IfFull == recording.Wait, r.behind
 	own.Store.OnError = func(err error) { r.lost(err, o.Recorder.IfFull) }
 	if r.store, err = own.OpenStore(o.Output); err != nil {
 		return err
@@ -185,7 +187,7 @@ func (r *Recording) open(o *Options, urgency *background.Urgency) (err error) {
 func (r *Recording) Taps() []*proxy.Tap { return r.taps.Taps() }
 
 // Forward returns the forward proxy; nil if there is none.
-func (r *Recording) Forward() *proxy.Forward { return r.taps.Forward() }
+func (r *Recording) Forward() *forward.Proxy { return r.taps.Forward() }
 
 // Before returns what the capture said of itself when the recording began.
 func (r *Recording) Before() capture.Info { return r.before }
@@ -233,20 +235,20 @@ func (r *Recording) behind() time.Duration {
 }
 
 // lost is called once for each cause for which something could not be recorded.
-func (r *Recording) lost(err error, policy proxy.Policy) {
-	if policy == proxy.Wait {
+func (r *Recording) lost(err error, policy recording.Policy) {
+	if policy == recording.Wait {
 		r.listener.Notice(fmt.Sprintf("nothing can be recorded now, and traffic waits: %v", err))
 	} else {
 		r.listener.Notice(fmt.Sprintf("not everything is recorded: %v", err))
 	}
-	if policy == proxy.Stop {
+	if policy == recording.Stop {
 		r.taps.Fail(err)
 	}
 }
 
 // Stop ends the recording: taps first, then what is still to be stored, then the rules. It returns what they found and
 // what was recorded.
-func (r *Recording) Stop() (*judgment.Result, proxy.Stats, error) {
+func (r *Recording) Stop() (*judgment.Result, recording.Stats, error) {
 	defer r.letGo()
 	r.taps.CloseTaps()
 	r.throttle.lift()
@@ -264,7 +266,7 @@ func (r *Recording) Stop() (*judgment.Result, proxy.Stats, error) {
 
 // account says what became of all that passed: what the store has, and what it or the recorder lost. Neither knows of
 // the other's losses, but that the recorder has appended most of its own as lost.
-func (r *Recording) account() proxy.Stats {
+func (r *Recording) account() recording.Stats {
 	stats, stored := r.taps.Stats(), r.store.Account()
 	recorded := stats.LostBytes - stats.UnreportedBytes // of the lost bytes, those that the store knows of
 	stats.Bytes -= min(stats.Bytes, max(0, stored.LostBytes-recorded))

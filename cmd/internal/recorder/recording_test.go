@@ -9,15 +9,12 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/judgment"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
-
-// patience ends a test whose recording does not come to its end.
-const patience = 30 * time.Second
 
 // recorded returns the name of a capture with one exchange, of a recording that has ended.
 func recorded(t *testing.T) string {
@@ -57,32 +54,8 @@ func recordInto(t *testing.T, path string) *Recording {
 	return r
 }
 
-// stop is what the end of a recording says.
-func stop(t *testing.T, r *Recording) *judgment.Result {
-	t.Helper()
-	type end struct {
-		result *judgment.Result
-		err    error
-	}
-	ended := make(chan end, 1)
-	go func() {
-		result, _, err := r.Stop()
-		ended <- end{result, err}
-	}()
-	select {
-	case e := <-ended:
-		if e.err != nil {
-			t.Fatal(e.err)
-		}
-		return e.result
-	case <-time.After(patience):
-		t.Fatal("the recording does not end")
-		return nil
-	}
-}
-
 func TestAppendingNothingEnds(t *testing.T) {
-	result := stop(t, recordInto(t, recorded(t)))
+	result := cmdtest.Stop(t, recordInto(t, recorded(t)))
 	if result.Counts.Exchanges != 0 || result.Live {
 		t.Errorf("a recording of nothing judged %d exchanges, live %t", result.Counts.Exchanges, result.Live)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/fleet"
@@ -60,7 +61,7 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		Output: filepath.Join(t.TempDir(), "c.a2atap"),
 		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}}},
 		Ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
-			Host: "here", Connect: fleet.Options{Patience: patience}, // it is stuck in its first attempt
+			Host: "here", Connect: fleet.Options{Patience: cmdtest.Patience}, // it is stuck in its first attempt
 		}},
 		Listener: hears{ship: func(v shipment.Event) {
 			mu.Lock()
@@ -73,7 +74,7 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	}
 	<-taken
 	const requests = 200
-	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{}, Timeout: cmdtest.Patience}
 	for range requests {
 		answer, err := client.Get(r.Taps()[0].URL() + "/tasks/t1")
 		if err != nil {
@@ -90,8 +91,8 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		t.Errorf("the shipper is not stuck: %+v", s)
 	}
 	began := time.Now()
-	result := stop(t, r)
-	if took := time.Since(began); took > patience/2 {
+	result := cmdtest.Stop(t, r)
+	if took := time.Since(began); took > cmdtest.Patience/2 {
 		t.Errorf("the recording ends after %v", took)
 	}
 	if result.Counts.Exchanges != requests || result.Counts.Lost != 0 {

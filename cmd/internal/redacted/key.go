@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// KeyHelp is the help of --redaction-key.
-const KeyHelp = "make placeholders for secrets with the key in `FILE|env:NAME`, which a team can share " +
+// keyHelp is the help of --redaction-key.
+const keyHelp = "make placeholders for secrets with the key in `FILE|env:NAME`, which a team can share " +
 	"(default redaction.key in the user's configuration folder, made when it is first needed)"
 
 // Flags say what is hidden in a capture that a command writes.
@@ -29,7 +29,7 @@ type Flags struct {
 func (o *Flags) Register(f *pflag.FlagSet) {
 	f.BoolVar(&o.Keep, "keep-secrets", false, "do not redact credentials; the capture is marked as holding secrets")
 	f.StringArrayVar(&o.places, "redact", nil, "redact the value at `POINTER|header:NAME` as well; repeatable")
-	f.StringVar(&o.key, "redaction-key", "", KeyHelp)
+	f.StringVar(&o.key, "redaction-key", "", keyHelp)
 }
 
 // Options reads the flags, but for the key.

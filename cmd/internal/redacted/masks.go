@@ -18,7 +18,7 @@ type masked struct {
 // Append implements capture.Sink.
 func (m masked) Append(steps ...capture.Step) error {
 	for i := range steps {
-		steps[i].What = m.what(steps[i].What)
+		steps[i] = steps[i].WithBytes(m.blank)
 		steps[i].Parsed = nil // it may hold what is hidden now
 	}
 	return m.next.Append(steps...)
@@ -26,36 +26,6 @@ func (m masked) Append(steps ...capture.Step) error {
 
 // Close implements capture.Sink.
 func (m masked) Close() error { return m.next.Close() }
-
-func (m masked) what(w capture.What) capture.What {
-	switch w := w.(type) {
-	case capture.Opened:
-		w.Head = m.blank(w.Head)
-		return w
-	case capture.RequestBody:
-		w.Data = m.blank(w.Data)
-		return w
-	case capture.RequestEnd:
-		w.Trailer = m.blank(w.Trailer)
-		return w
-	case capture.Informational:
-		w.Head = m.blank(w.Head)
-		return w
-	case capture.ResponseHead:
-		w.Head = m.blank(w.Head)
-		return w
-	case capture.ResponseBody:
-		w.Data = m.blank(w.Data)
-		return w
-	case capture.ResponseEvent:
-		w.Event.Raw = m.blank(w.Event.Raw)
-		return w
-	case capture.ResponseEnd:
-		w.Trailer = m.blank(w.Trailer)
-		return w
-	}
-	return w
-}
 
 func (m masked) blank(p []byte) []byte {
 	for _, mask := range m.masks {

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 	"a2atap/replay/client/setup"
 )
 
@@ -42,7 +43,7 @@ func (o *Options) Sink(next capture.Sink) capture.Sink {
 	if len(o.Masks) > 0 {
 		next = masked{next, o.Masks}
 	}
-	return redact.New(next, o.Hiding())
+	return record.NewSink(next, o.Hiding())
 }
 
 // OpenStore opens the file of a capture, or makes it. What is appended to it is to be redacted by the same options.
@@ -82,7 +83,7 @@ type CaptureFlags struct {
 // Register adds the flags to a command; what it records is said by the words "the traffic into `FILE`", or more of them.
 func (o *CaptureFlags) Register(f *pflag.FlagSet, what string) {
 	f.StringVar(&o.File, "capture", "", "record "+what+"; an existing capture is appended to")
-	f.StringVar(&o.key, "redaction-key", "", "with --capture: "+KeyHelp)
+	f.StringVar(&o.key, "redaction-key", "", "with --capture: "+keyHelp)
 }
 
 // HasKeyAlone reports whether a key is named for a capture that is not.

@@ -11,7 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
-	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/safetext"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/prompt"
@@ -130,7 +130,7 @@ func (s *sender) response(r prompt.Response) error {
 		if r.Output == nil && r.Error != "" {
 			return nil
 		}
-		_, err := fmt.Fprintln(s.e.Out, jsondoc.Plain(r.Text()))
+		_, err := fmt.Fprintln(s.e.Out, safetext.Plain(r.Text()))
 		return err
 	case "raw":
 		return s.json(r.Raw)
@@ -170,6 +170,26 @@ func (s *sender) raw(body []byte) error {
 	if !json.Valid(body) {
 		return errors.New("the answer is not JSON")
 	}
-	_, err := fmt.Fprintf(s.e.Out, "%s\n", jsondoc.Escape(bytes.TrimSpace(body)))
+	_, err := fmt.Fprintf(s.e.Out, "%s\n", safetext.JSON(bytes.TrimSpace(body)))
 	return err
+}
+
+// eventLine says in a line what happened.
+func eventLine(e client.Event) string {
+	switch {
+	case e.Task != nil:
+		return "task " + e.Task.ID + ": " + string(e.Task.Status.State)
+	case e.Status != nil:
+		text := "status: " + string(e.Status.Status.State)
+		if e.Name == "artifact" { // a notification from before A2A 0.1
+			return "artifact, " + text
+		}
+		if m := e.Status.Status.Message; m != nil {
+			text += ": " + m.Text()
+		}
+		return text
+	case e.Artifact != nil:
+		return artifactName(&e.Artifact.Artifact) + ": " + e.Artifact.Artifact.Text()
+	}
+	return "message: " + e.Message.Text()
 }

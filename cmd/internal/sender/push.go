@@ -73,26 +73,6 @@ func (s *sender) delivered(d webhook.Delivery) {
 	}
 }
 
-// eventLine says in a line what happened.
-func eventLine(e client.Event) string {
-	switch {
-	case e.Task != nil:
-		return "task " + e.Task.ID + ": " + string(e.Task.Status.State)
-	case e.Status != nil:
-		text := "status: " + string(e.Status.Status.State)
-		if e.Name == "artifact" { // a notification from before A2A 0.1
-			return "artifact, " + text
-		}
-		if m := e.Status.Status.Message; m != nil {
-			text += ": " + m.Text()
-		}
-		return text
-	case e.Artifact != nil:
-		return artifactName(&e.Artifact.Artifact) + ": " + e.Artifact.Artifact.Text()
-	}
-	return "message: " + e.Message.Text()
-}
-
 // askPushed asks with a webhook, and waits for the notification that the task has ended or waits.
 func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Options) (*prompt.Answer, error) {
 	if !s.registered { // a task that goes on keeps its webhook

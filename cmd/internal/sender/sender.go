@@ -9,46 +9,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
-	"a2atap/cmd/internal/redacted"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
 )
-
-// Options are the flags of send.
-type Options struct {
-	Flags       setup.Flags
-	Reach       setup.ReachFlags
-	Mode        string
-	Stream      bool
-	NoPoll      bool
-	Interval    time.Duration
-	PollTimeout time.Duration
-
-	Task, ContextID string
-	Message         string
-	Configuration   string
-	MessageID       string
-	StableID        bool
-	Interactive     bool
-
-	Tasks   taskOptions
-	Push    pushOptions
-	Profile bool
-
-	Format    string
-	Output    string
-	Capture   redacted.CaptureFlags
-	Program   string
-	transform *prompt.Transform // of program; nil if there is none
-	Fault     string
-}
 
 // Run sends a message to an agent, or asks it about tasks, and prints the answer.
 func Run(ctx context.Context, e cli.Env, o Options, args []string) error {

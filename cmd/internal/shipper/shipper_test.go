@@ -3,7 +3,6 @@ package shipper
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"path/filepath"
@@ -11,12 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/shipment"
-	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
@@ -34,7 +31,7 @@ func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := oneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
 	src, err := bolt.Read(file)
 	if err != nil {
 		t.Fatal(err)
@@ -62,24 +59,4 @@ func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
 	if said := out.String(); !strings.Contains(said, "please report it") || strings.Contains(said, "trying on") {
 		t.Errorf("ship says %q", said)
 	}
-}
-
-// oneExchange records one more exchange into a file, with a number.
-func oneExchange(t *testing.T, file string, seq uint64) string {
-	t.Helper()
-	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = store.Append(
-		capture.Step{Seq: seq, What: capture.Opened{
-			ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
-		}},
-		capture.Step{Seq: seq, What: capture.RequestEnd{}},
-		capture.Step{Seq: seq, What: capture.Closed{}},
-	)
-	if err := errors.Join(err, store.Close(), store.Reader.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }

@@ -112,24 +112,27 @@ func (f *stream) Wait(ctx context.Context, from uint64) error {
 		return f.Indexed.Wait(ctx, from)
 	}
 	for {
-		err := f.waitPulse(ctx, from)
-		switch {
-		case f.broken.Err() != nil:
-			return context.Cause(f.broken)
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !errors.Is(err, context.DeadlineExceeded):
+		if over, err := f.waitPulse(ctx, from); over {
 			return err
-		case f.quiet():
+		}
+		if f.quiet() {
 			return capture.ErrEnded
 		}
 	}
 }
 
-func (f *stream) waitPulse(ctx context.Context, from uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, fleetPause)
+// waitPulse waits for a step, but not for long. It reports whether there is no more to wait for, and why.
+func (f *stream) waitPulse(ctx context.Context, from uint64) (over bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, fleetPause)
 	defer cancel()
-	return f.Indexed.Wait(ctx, from)
+	err = f.Indexed.Wait(bounded, from)
+	switch {
+	case f.broken.Err() != nil:
+		return true, context.Cause(f.broken)
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	}
+	return !errors.Is(err, context.DeadlineExceeded), err
 }
 
 // Resumed waits until a recorder goes on again, or a step is there.
@@ -139,13 +142,7 @@ func (f *stream) Resumed(ctx context.Context, from uint64) error {
 		return ctx.Err()
 	}
 	for !f.goesOn() {
-		err := f.waitPulse(ctx, from)
-		switch {
-		case f.broken.Err() != nil:
-			return context.Cause(f.broken)
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !errors.Is(err, context.DeadlineExceeded):
+		if over, err := f.waitPulse(ctx, from); over {
 			return err
 		}
 	}

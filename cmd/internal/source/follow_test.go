@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
@@ -23,37 +23,17 @@ import (
 	"a2atap/proxy/fleet/fleettest"
 )
 
-// followed records one more exchange into a file, with a number.
-func followed(t *testing.T, file string, seq uint64) string {
-	t.Helper()
-	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = store.Append(
-		capture.Step{Seq: seq, What: capture.Opened{
-			ID: uuid.New(), Started: time.Unix(1_700_000_000, 0), Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
-		}},
-		capture.Step{Seq: seq, What: capture.RequestEnd{}},
-		capture.Step{Seq: seq, What: capture.Closed{}},
-	)
-	if err := errors.Join(err, store.Close(), store.Reader.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // A recorder that is heard of once more, after all had ended, ends again: who follows until the end is not kept.
 func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
-	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
-	publish(t, server, "north", file)
+	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	cmdtest.Ship(t, server, "north", file)
 	address, err := fleet.ParseAddress(server.URL("traffic"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	conn, err := fleet.Connect(ctx, address, fleet.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +61,7 @@ func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	publish(t, server, "north", followed(t, file, 2))
+	cmdtest.Ship(t, server, "north", cmdtest.OneExchange(t, file, 2))
 	for err = capture.ErrEnded; errors.Is(err, capture.ErrEnded); { // until it is heard of
 		err = src.Wait(ctx, info.Arrivals+3)
 	}
@@ -172,9 +152,9 @@ func TestSameExchangeOfTwoHosts(t *testing.T) {
 func TestFirstRecorderThatAnswers(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
-	other := followed(t, filepath.Join(t.TempDir(), "other.a2atap"), 1)
-	publish(t, server, "south", other) // which makes the stream
-	file := followed(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
+	other := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "other.a2atap"), 1)
+	cmdtest.Ship(t, server, "south", other) // which makes the stream
+	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
 	recorded, err := bolt.Read(file)
 	if err != nil {
 		t.Fatal(err)
@@ -214,33 +194,10 @@ func TestFirstRecorderThatAnswers(t *testing.T) {
 	if found != 1 {
 		t.Fatalf("%d recorders are found by asking", found)
 	}
-	publish(t, server, "north", file)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	cmdtest.Ship(t, server, "north", file)
+	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
 	if err := src.Wait(ctx, 3); err != nil {
 		t.Errorf("nothing of it is merged: %v", err)
 	}
 }
-
-// publish ships all of a capture as a host's.
-func publish(t *testing.T, server *fleettest.Server, host, file string) {
-	t.Helper()
-	a, err := fleet.ParseAddress(server.URL("traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := bolt.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	s := fleet.NewShipper(a, src, fleet.ShipOptions{
-		Host: host, Tool: "a2atap test", Name: filepath.Base(file), Once: true,
-	})
-	if err := s.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// patience ends a test whose reader does not come to its end.
-const patience = 30 * time.Second

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // keysOf returns the fingerprints that a capture names, and fails the test if it has a key inside.
@@ -195,13 +196,7 @@ func exchangesOf(t *testing.T, path string) []*capture.Exchange {
 		t.Fatal(err)
 	}
 	defer r.Close() // a reader keeps finished segments open, and those could not be upgraded
-	var all []*capture.Exchange
-	for x, err := range r.Exchanges(patient(t), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, x)
-	}
+	all := capturetest.ReadAll(t, r)
 	if len(all) == 0 {
 		t.Fatal("there are no exchanges")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -357,50 +358,30 @@ func TestOlderRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &segments.Segment{Path: path}
-	if err := s.TryExclusive(0); err != nil {
-		t.Fatal(err)
-	}
-	defer s.DB.Close()
-	l, err := remote.ListenAt(path + ".sock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(path + ".sock")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	stop := playRecorder(t, path, func(conn net.Conn) {
 		for {
-			conn, err := l.Accept()
-			if err != nil {
+			body, err := remote.ReadFrame(conn, remote.MaxRequest)
+			if err != nil || body[0] > remote.AskWait { // as it does with what it does not know
 				return
 			}
-			for {
-				body, err := remote.ReadFrame(conn, remote.MaxRequest)
-				if err != nil || body[0] > remote.AskWait { // as it does with what it does not know
-					break
-				}
-				e := remote.Encoder{Encoder: layout.Encoder{B: []byte{remote.AnswerOK}}}
-				if body[0] == remote.AskHello {
-					e.Number(remote.WireVersion)
-					e.Number(42)
-					e.Text("a2atap")
-				} else {
-					e.Info(&info)
-				}
-				remote.WriteFrame(conn, e.B)
+			e := remote.Encoder{Encoder: layout.Encoder{B: []byte{remote.AnswerOK}}}
+			if body[0] == remote.AskHello {
+				e.Number(remote.WireVersion)
+				e.Number(42)
+				e.Text("a2atap")
+			} else {
+				e.Info(&info)
 			}
-			conn.Close()
+			remote.WriteFrame(conn, e.B)
 		}
-	}()
+	})
 	r := mustRead(t, path)
 	sameKept(t, "of an older recorder", nil, keptOf(t, r))
 	if mark, err := r.Mark(patient(t)); err != nil || len(mark) != 32 {
 		t.Errorf("mark %x, error %v", mark, err)
 	}
 	r.Close()
-	l.Close()
-	<-done
+	stop()
 }
 
 // spoilEntry changes what is stored of an entry as no recorder would.

@@ -299,17 +299,31 @@ func TestSocketsInTheWay(t *testing.T) {
 // TestOtherVersion meets a recorder that speaks another version of the protocol.
 func TestOtherVersion(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
+	stop := playRecorder(t, path, func(conn net.Conn) {
+		remote.ReadFrame(conn, remote.MaxRequest)
+		e := remote.Encoder{Encoder: layout.Encoder{B: []byte{remote.AnswerOK}}}
+		e.Holder(remote.Holder{Version: remote.WireVersion + 1, PID: 42, Program: "a2atap"})
+		remote.WriteFrame(conn, append(e.B, "and more that we do not know"...))
+	})
+	defer stop()
+	_, err := Read(path)
+	if !errors.Is(err, segments.ErrLocked) ||
+		!strings.Contains(err.Error(), "process 42 (a2atap); read it with the same version") {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// playRecorder has a capture, as a recorder does, and answers each who connects. Stop ends that.
+func playRecorder(t *testing.T, path string, answer func(net.Conn)) (stop func()) {
+	t.Helper()
 	s := &segments.Segment{Path: path}
-	err := s.TryExclusive(0)
-	if err != nil {
+	if err := s.TryExclusive(0); err != nil {
 		t.Fatal(err)
 	}
-	defer s.DB.Close()
 	l, err := remote.ListenAt(path + ".sock")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(path + ".sock")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -318,20 +332,16 @@ func TestOtherVersion(t *testing.T) {
 			if err != nil {
 				return
 			}
-			remote.ReadFrame(conn, remote.MaxRequest)
-			e := remote.Encoder{Encoder: layout.Encoder{B: []byte{remote.AnswerOK}}}
-			e.Holder(remote.Holder{Version: remote.WireVersion + 1, PID: 42, Program: "a2atap"})
-			remote.WriteFrame(conn, append(e.B, "and more that we do not know"...))
+			answer(conn)
 			conn.Close()
 		}
 	}()
-	_, err = Read(path)
-	if !errors.Is(err, segments.ErrLocked) ||
-		!strings.Contains(err.Error(), "process 42 (a2atap); read it with the same version") {
-		t.Errorf("read: %v", err)
+	return func() {
+		l.Close()
+		<-done
+		os.Remove(path + ".sock")
+		s.DB.Close()
 	}
-	l.Close()
-	<-done
 }
 
 func TestClosedReader(t *testing.T) {

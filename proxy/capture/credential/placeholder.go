@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A placeholder, which stands in a record for a secret, is PlaceholderPrefix, so many lower-case hexadecimal digits of
+// A placeholder, which stands in a record for a secret, is placeholderPrefix, so many lower-case hexadecimal digits of
 // the secret's digest, and then, after a full stop, so many of the fingerprint of the key that the digest was made
 // with. Up to format 1 of captures the key was the capture's own, and its fingerprint was left out.
 const (
-	PlaceholderPrefix = "redacted."
+	placeholderPrefix = "redacted."
 	PlaceholderDigits = 16
 	FingerprintDigits = 8
 )
 
 // Placeholder returns the placeholder with a digest and a fingerprint, of as many digits as the constants say.
 func Placeholder(digest, fingerprint string) string {
-	return PlaceholderPrefix + digest + "." + fingerprint
+	return placeholderPrefix + digest + "." + fingerprint
 }
 
 // IsPlaceholder reports whether a text is a placeholder.
@@ -26,12 +26,12 @@ func IsPlaceholder(s string) bool { return s != "" && placeholderLen(s) == len(s
 func HasPlaceholder(text []byte) bool {
 	// The full stop at its end is much rarer in texts than the letters before it.
 	for last := 0; ; last++ {
-		n := bytes.IndexByte(text[last:], PlaceholderPrefix[len(PlaceholderPrefix)-1])
+		n := bytes.IndexByte(text[last:], placeholderPrefix[len(placeholderPrefix)-1])
 		if n < 0 {
 			return false
 		}
 		last += n
-		if start := last + 1 - len(PlaceholderPrefix); start >= 0 && string(text[start:last+1]) == PlaceholderPrefix &&
+		if start := last + 1 - len(placeholderPrefix); start >= 0 && string(text[start:last+1]) == placeholderPrefix &&
 			placeholderLen(string(text[start:min(len(text), start+longest)])) > 0 {
 			return true
 		}
@@ -96,7 +96,7 @@ func Alike(text []byte) []byte {
 	var out []byte
 	rest := string(text)
 	for start, end := nextPlaceholder(rest); start >= 0; start, end = nextPlaceholder(rest) {
-		out = append(append(out, rest[:start]...), PlaceholderPrefix...)
+		out = append(append(out, rest[:start]...), placeholderPrefix...)
 		rest = rest[end:]
 	}
 	return append(out, rest...)
@@ -132,8 +132,8 @@ func Fits(recorded, text string) bool {
 
 // nextPlaceholder returns where the next placeholder of a text begins and ends; start is -1 if there is none.
 func nextPlaceholder(text string) (start, end int) {
-	for from := 0; ; from += len(PlaceholderPrefix) {
-		i := strings.Index(text[from:], PlaceholderPrefix)
+	for from := 0; ; from += len(placeholderPrefix) {
+		i := strings.Index(text[from:], placeholderPrefix)
 		if i < 0 {
 			return -1, -1
 		}
@@ -145,14 +145,14 @@ func nextPlaceholder(text string) (start, end int) {
 }
 
 const (
-	shortest = len(PlaceholderPrefix) + PlaceholderDigits
+	shortest = len(placeholderPrefix) + PlaceholderDigits
 	longest  = shortest + len(".") + FingerprintDigits
 )
 
 // placeholderLen returns how long the placeholder is with which a text begins; 0 if it begins with none.
 func placeholderLen(text string) int {
-	if len(text) < shortest || !strings.HasPrefix(text, PlaceholderPrefix) ||
-		!isHex(text[len(PlaceholderPrefix):shortest]) {
+	if len(text) < shortest || !strings.HasPrefix(text, placeholderPrefix) ||
+		!isHex(text[len(placeholderPrefix):shortest]) {
 		return 0
 	}
 	if len(text) >= longest && text[shortest] == '.' && isHex(text[shortest+1:longest]) {

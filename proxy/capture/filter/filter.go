@@ -6,7 +6,6 @@
 package filter
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -36,30 +35,6 @@ import (
 // A Filter is immutable and may be used concurrently. The nil Filter matches everything.
 type Filter struct {
 	root node // nil matches everything
-}
-
-// Facts are what a filter has to know about an exchange from the protocol or the rules. They are asked for while the
-// exchange is matched and never kept.
-type Facts interface {
-	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
-	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error",
-	// "push", "card" and "marked" that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
-	// regular expressions to find.
-	Values(key string) []string
-
-	// Normalise returns the name that Values uses for what the user calls word, in any spelling or dialect, such as
-	// "SendMessage" for "message/send". A word that it does not know it returns unchanged.
-	Normalise(key, word string) string
-}
-
-// An Error says where a filter expression could not be read. Parse returns it.
-type Error struct {
-	Column  int // in characters, from 1
-	Message string
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("filter: column %d: %s", e.Column, e.Message)
 }
 
 // Parse reads a filter expression. An empty one matches everything. Errors are of type *Error.
@@ -142,87 +117,100 @@ func asks(n node, keys []string) bool {
 	return false
 }
 
-// A node is a part of a filter expression.
-type node interface {
-	match(*subject) bool
-	// print writes the node as a part of an expression that binds at least as tightly as said.
-	print(b *strings.Builder, binding int)
-}
-
-// How tightly operators bind: or least, not most.
-const (
-	looseBinding = iota
-	andBinding
-	notBinding
-)
-
-type (
-	anyOf  []node
-	allOf  []node
-	negate struct{ node }
-
-	// keyTerm is a word with a key.
-	keyTerm struct {
-		key  *keySpec
-		test test
+// MayMatch reports whether an exchange can match of which only this is known: that a key of numbers, such as "workflow",
+// has this one value. Where it returns false, the exchange need not be read.
+func (f *Filter) MayMatch(key string, value int64) bool {
+	if f == nil || f.root == nil {
+		return true
 	}
-	// textTerm is a word without one.
-	textTerm struct{ pattern pattern }
-)
-
-// A test is what stands behind a key.
-type test interface {
-	holds(s *subject) bool
-	String() string // as it is written after the colon
+	return outcomes(f.root, key, value).match
 }
 
-func (n anyOf) match(s *subject) bool {
-	for _, child := range n {
-		if child.match(s) {
-			return true
+// An outlook is which outcomes a part of an expression can have.
+type outlook struct{ match, fail bool }
+
+func outcomes(n node, key string, value int64) outlook {
+	both := outlook{true, true}
+	of := func(child node) outlook { return outcomes(child, key, value) }
+	match := func(child node) bool { return of(child).match }
+	fail := func(child node) bool { return of(child).fail }
+	every := func(list []node, can func(node) bool) bool {
+		return !slices.ContainsFunc(list, func(child node) bool { return !can(child) })
+	}
+	switch n := n.(type) {
+	case anyOf:
+		return outlook{slices.ContainsFunc(n, match), every(n, fail)}
+	case allOf:
+		return outlook{every(n, match), slices.ContainsFunc(n, fail)}
+	case negate:
+		inner := of(n.node)
+		return outlook{inner.fail, inner.match}
+	case keyTerm:
+		if t, ok := n.test.(numberTest); ok && n.key.Name == key {
+			holds := t.holdsFor(value)
+			return outlook{holds, !holds}
 		}
+	}
+	return both
+}
+
+// Part returns a filter that asks for nothing but some keys and lets everything through that f does: f needs one value
+// of these keys that is as it says. It is nil where f can match without.
+func (f *Filter) Part(keys ...string) *Filter {
+	if f == nil || f.root == nil {
+		return nil
+	}
+	if root := part(f.root, keys); root != nil {
+		return &Filter{root: root}
+	}
+	return nil
+}
+
+// part returns the part of an expression that needs a value of a key; nil if there is none.
+func part(n node, keys []string) node {
+	switch n := n.(type) {
+	case allOf:
+		for _, child := range n {
+			if p := part(child, keys); p != nil {
+				return p
+			}
+		}
+	case anyOf:
+		var parts anyOf
+		for _, child := range n {
+			p := part(child, keys)
+			if p == nil {
+				return nil
+			}
+			parts = append(parts, p)
+		}
+		return parts
+	case keyTerm:
+		if slices.Contains(keys, n.key.Name) {
+			return n
+		}
+	}
+	return nil
+}
+
+// AsksOnly reports whether what matches depends on the values of keys alone.
+func (f *Filter) AsksOnly(keys ...string) bool {
+	return f != nil && f.root != nil && asksOnly(f.root, keys)
+}
+
+func asksOnly(n node, keys []string) bool {
+	all := func(list []node) bool {
+		return !slices.ContainsFunc(list, func(n node) bool { return !asksOnly(n, keys) })
+	}
+	switch n := n.(type) {
+	case anyOf:
+		return all(n)
+	case allOf:
+		return all(n)
+	case negate:
+		return asksOnly(n.node, keys)
+	case keyTerm:
+		return slices.Contains(keys, n.key.Name)
 	}
 	return false
-}
-
-func (n allOf) match(s *subject) bool {
-	for _, child := range n {
-		if !child.match(s) {
-			return false
-		}
-	}
-	return true
-}
-
-func (n negate) match(s *subject) bool   { return !n.node.match(s) }
-func (n keyTerm) match(s *subject) bool  { return n.test.holds(s) }
-func (n textTerm) match(s *subject) bool { return s.mentions(n.pattern) }
-
-func (n anyOf) print(b *strings.Builder, binding int) { printList(b, n, " or ", looseBinding, binding) }
-func (n allOf) print(b *strings.Builder, binding int) { printList(b, n, " ", andBinding, binding) }
-
-func (n negate) print(b *strings.Builder, _ int) {
-	b.WriteString("not ")
-	n.node.print(b, notBinding)
-}
-
-func (n keyTerm) print(b *strings.Builder, _ int) {
-	b.WriteString(n.key.Name)
-	b.WriteByte(':')
-	b.WriteString(n.test.String())
-}
-
-func (n textTerm) print(b *strings.Builder, _ int) { b.WriteString(n.pattern.format(bareWord)) }
-
-func printList(b *strings.Builder, list []node, between string, own, binding int) {
-	if own < binding {
-		b.WriteByte('(')
-		defer b.WriteByte(')')
-	}
-	for i, child := range list {
-		if i > 0 {
-			b.WriteString(between)
-		}
-		child.print(b, own+1)
-	}
 }

@@ -1,32 +1,9 @@
 package filter
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-
-	"a2atap/proxy/spelling"
 )
-
-// A Key describes a key of the filter language, for help and completion.
-type Key struct {
-	Name    string
-	Help    string // what it compares, in a few words
-	Example string // a word that has it
-}
-
-// keySpec is a key together with the reading of its values and what they are held against.
-type keySpec struct {
-	Key
-	index   string // kind of the index key that a literal value stands for, or ""
-	parse   func(*parser, *keySpec) (test, error)
-	texts   func(*subject) []string // for names and ids
-	numbers func(*subject) []int64  // for what can be compared
-	words   []string                // the only values that there are; nil if there may be others
-	exact   bool                    // case matters
-	asks    bool                    // the user's word is normalised by the facts
-	place   patternPlace
-}
 
 // The keys, in the order of the help.
 var keySpecs = []*keySpec{
@@ -145,16 +122,6 @@ func numberKey(name, help, example string, read func(string) (bound[int64], erro
 	return &keySpec{Key: Key{name, help, example}, parse: parse, numbers: numbers}
 }
 
-// facts returns the reading of a key that only the facts can answer.
-func facts(key string) func(*subject) []string {
-	return func(s *subject) []string {
-		if s.facts == nil {
-			return nil
-		}
-		return s.facts.Values(key)
-	}
-}
-
 func findKey(name string) *keySpec {
 	for _, k := range keySpecs {
 		if k.Name == name {
@@ -162,26 +129,4 @@ func findKey(name string) *keySpec {
 		}
 	}
 	return nil
-}
-
-// otherNames are what people who come from other tools may try for a key or a property.
-var otherNames = map[string]string{
-	"ctx": "context", "contextid": "context", "taskid": "task", "msg": "message", "messageid": "message",
-	"operation": "op", "rpc": "op", "url": "path", "uri": "path", "duration": "dur", "latency": "dur",
-	"server": "agent", "upstream": "agent", "source": "client", "from": "client", "to": "agent",
-	"sev": "severity", "level": "severity", "ev": "event", "number": "n", "date": "time", "version": "dialect",
-	"truncated": "cut", "running": "open", "failed": "error", "sse": "stream", "webhook": "push",
-}
-
-// meant returns "did you mean ...? " with the name that the user most likely meant by word; "" if none comes close.
-func meant(word string, names []string) string {
-	name, ok := otherNames[word]
-	if !ok || !slices.Contains(names, name) {
-		near := spelling.Near(word, names, 1)
-		if len(near) == 0 {
-			return ""
-		}
-		name = near[0]
-	}
-	return fmt.Sprintf("did you mean %q? ", name)
 }

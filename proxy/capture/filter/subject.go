@@ -320,3 +320,40 @@ func isCut(x *capture.Exchange) bool {
 	dropped := func(e capture.Event) bool { return e.Dropped > 0 }
 	return len(r.Head) > 0 && bodyCut(&r.Body) || slices.ContainsFunc(r.Events, dropped)
 }
+
+// Facts are what a filter has to know about an exchange from the protocol or the rules. They are asked for while the
+// exchange is matched and never kept.
+type Facts interface {
+	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
+	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error",
+	// "push", "card" and "marked" that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
+	// regular expressions to find.
+	Values(key string) []string
+
+	// Normalise returns the name that Values uses for what the user calls word, in any spelling or dialect, such as
+	// "SendMessage" for "message/send". A word that it does not know it returns unchanged.
+	Normalise(key, word string) string
+}
+
+// facts returns the reading of a key that only the facts can answer.
+func facts(key string) func(*subject) []string {
+	return func(s *subject) []string {
+		if s.facts == nil {
+			return nil
+		}
+		return s.facts.Values(key)
+	}
+}
+
+// longestGap returns the longest time between two of the offsets that follow one another; unknown ones are left out.
+func longestGap(offsets []time.Duration) time.Duration {
+	var last, longest time.Duration
+	for _, at := range offsets {
+		if at < 0 {
+			continue
+		}
+		longest = max(longest, at-last)
+		last = max(last, at)
+	}
+	return longest
+}

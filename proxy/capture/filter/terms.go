@@ -1,12 +1,13 @@
 package filter
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/spelling"
 )
 
 // isWords are the values of the key "is".
@@ -309,15 +310,24 @@ func (t jsonTest) String() string {
 	return pointer
 }
 
-// longestGap returns the longest time between two of the offsets that follow one another; unknown ones are left out.
-func longestGap(offsets []time.Duration) time.Duration {
-	var last, longest time.Duration
-	for _, at := range offsets {
-		if at < 0 {
-			continue
+// otherNames are what people who come from other tools may try for a key or a property.
+var otherNames = map[string]string{
+	"ctx": "context", "contextid": "context", "taskid": "task", "msg": "message", "messageid": "message",
+	"operation": "op", "rpc": "op", "url": "path", "uri": "path", "duration": "dur", "latency": "dur",
+	"server": "agent", "upstream": "agent", "source": "client", "from": "client", "to": "agent",
+	"sev": "severity", "level": "severity", "ev": "event", "number": "n", "date": "time", "version": "dialect",
+	"truncated": "cut", "running": "open", "failed": "error", "sse": "stream", "webhook": "push",
+}
+
+// meant returns "did you mean ...? " with the name that the user most likely meant by word; "" if none comes close.
+func meant(word string, names []string) string {
+	name, ok := otherNames[word]
+	if !ok || !slices.Contains(names, name) {
+		near := spelling.Near(word, names, 1)
+		if len(near) == 0 {
+			return ""
 		}
-		longest = max(longest, at-last)
-		last = max(last, at)
+		name = near[0]
 	}
-	return longest
+	return fmt.Sprintf("did you mean %q? ", name)
 }

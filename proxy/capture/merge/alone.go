@@ -7,7 +7,7 @@ import (
 )
 
 // matchByTime pairs what is the only one whose time fits, on connections of which nothing is known.
-func (m *Merger) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
+func (m *matcher) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	for _, key := range keys {
 		b := buckets[key]
 		outer := slices.DeleteFunc(slices.Clone(b.outer), func(x *exchange) bool { return x.down != nil })
@@ -22,7 +22,7 @@ func (m *Merger) matchByTime(buckets map[bucketKey]*bucket, keys []bucketKey) {
 }
 
 // fitsAlone is fits where the connections say nothing: then the clocks have to be known.
-func (m *Merger) fitsAlone(x, y *exchange) bool {
+func (m *matcher) fitsAlone(x, y *exchange) bool {
 	if !m.canPair(x, y) || !compatible(&x.answer, &y.answer) {
 		return false
 	}
@@ -33,7 +33,7 @@ func (m *Merger) fitsAlone(x, y *exchange) bool {
 	if len(m.below[c])+len(m.above[d]) > 0 && !slices.Contains(m.below[c], d) {
 		return false
 	}
-	if ahead, _, known := m.ahead(x, y.r.Host); !known || ahead.most-ahead.least > int64(vague) {
+	if ahead, _, known := m.clocks.ahead(x, y.r.Host); !known || ahead.most-ahead.least > int64(vague) {
 		return false
 	}
 	return m.inTime(x, y, 0, false)
@@ -43,7 +43,7 @@ func (m *Merger) fitsAlone(x, y *exchange) bool {
 const vague = time.Second
 
 // comparableAny is comparable for any of these.
-func (m *Merger) comparableAny(outer, inner []*exchange) bool {
+func (m *matcher) comparableAny(outer, inner []*exchange) bool {
 	hosts := make(map[string]bool)
 	for _, x := range outer {
 		hosts[x.r.Host] = true
@@ -55,7 +55,7 @@ func (m *Merger) comparableAny(outer, inner []*exchange) bool {
 		}
 		seen[y.r.Host] = true
 		for host := range hosts {
-			if m.comparable(host, y.r.Host) {
+			if m.clocks.comparable(host, y.r.Host) {
 				return true
 			}
 		}
@@ -63,21 +63,15 @@ func (m *Merger) comparableAny(outer, inner []*exchange) bool {
 	return false
 }
 
-// comparable reports whether it is known how far the clocks of two hosts are apart.
-func (m *Merger) comparable(a, b string) bool {
-	e, _ := m.edge(a, b)
-	return a == b || e != nil && len(e.stretches) > 0
-}
-
 // sure reports whether all of an exchange is known, and what else there was too.
 func (x *exchange) sure() bool { return x.answer.done && !x.r.gaps }
 
 // matchOnly pairs those that fit each other and nobody else, where that is certain.
-func (m *Merger) matchOnly(outer, inner []*exchange, fits, certain func(x, y *exchange) bool) {
+func (m *matcher) matchOnly(outer, inner []*exchange, fits, certain func(x, y *exchange) bool) {
 	if len(outer) == 0 || len(inner) == 0 {
 		return
 	}
-	byHost := m.timelines(inner)
+	byHost := timelines(inner)
 	of := make(map[*exchange]int)
 	only := make(map[*exchange]*exchange)
 	for _, x := range outer {
@@ -108,7 +102,7 @@ type timeline struct {
 	exchanges []*exchange
 }
 
-func (m *Merger) timelines(list []*exchange) []timeline {
+func timelines(list []*exchange) []timeline {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *exchange) int {
 		return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.started, b.started), compareExchanges(a, b))
@@ -125,8 +119,8 @@ func (m *Merger) timelines(list []*exchange) []timeline {
 }
 
 // near returns those that may have begun while an exchange went on: all, if the clocks were not compared.
-func (m *Merger) near(x *exchange, line timeline) []*exchange {
-	ahead, doubt, known := m.ahead(x, line.host)
+func (m *matcher) near(x *exchange, line timeline) []*exchange {
+	ahead, doubt, known := m.clocks.ahead(x, line.host)
 	if !known {
 		return line.exchanges
 	}

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -52,6 +53,14 @@ func between(outer, inner *exchange) bound {
 	return b
 }
 
+// Clocks are what is known of the clocks of all hosts. A way leads from each host to one that the others are compared
+// with.
+type clocks struct {
+	edges  map[hostPair]*edge
+	parent map[string]string
+	depth  map[string]int
+}
+
 // An edge is what is known of how much the clock of the second host is ahead of that of the first.
 type edge struct {
 	stretches []stretch
@@ -84,11 +93,11 @@ type sighting struct {
 }
 
 // edge returns what is known of two hosts, nil if nothing, and whether the second comes first in it.
-func (m *Merger) edge(a, b string) (e *edge, swapped bool) {
+func (c *clocks) edge(a, b string) (e *edge, swapped bool) {
 	if a > b {
-		return m.edges[hostPair{b, a}], true
+		return c.edges[hostPair{b, a}], true
 	}
-	return m.edges[hostPair{a, b}], false
+	return c.edges[hostPair{a, b}], false
 }
 
 // impossible is by how much times may contradict each other before a pair is none: a clock may have been set in the
@@ -104,12 +113,12 @@ func (e *edge) refine(s sighting) {
 	}
 }
 
-// learnClocks is learn for two hosts of which nothing may be known.
-func (m *Merger) learnClocks(pair hostPair, list []sighting) (wrong []sighting) {
-	e := m.edges[pair]
+// learn is edge.learn for two hosts of which nothing may be known.
+func (c *clocks) learn(pair hostPair, list []sighting) (wrong []sighting) {
+	e := c.edges[pair]
 	if e == nil {
 		e = &edge{}
-		m.edges[pair] = e
+		c.edges[pair] = e
 	}
 	return e.learn(list)
 }
@@ -175,11 +184,11 @@ func (e *edge) at(side int, instant int64) *stretch {
 
 // ahead returns by how much the clock of the host of another exchange is ahead of that of this one, as this one
 // began, and how far that may be off; false if it is not known.
-func (m *Merger) ahead(x *exchange, host string) (ahead bound, doubt time.Duration, known bool) {
+func (c *clocks) ahead(x *exchange, host string) (ahead bound, doubt time.Duration, known bool) {
 	if x.r.Host == host {
 		return bound{}, sameClock, true
 	}
-	e, swapped := m.edge(x.r.Host, host)
+	e, swapped := c.edge(x.r.Host, host)
 	side := 0
 	if swapped {
 		side = 1
@@ -198,23 +207,24 @@ func (m *Merger) ahead(x *exchange, host string) (ahead bound, doubt time.Durati
 // when it began.
 const sameClock = time.Millisecond
 
-// Clocks lead from each host to one that the others are compared with.
-type clocks struct {
-	parent map[string]string
-	depth  map[string]int
+// comparable reports whether it is known how far the clocks of two hosts are apart.
+func (c *clocks) comparable(a, b string) bool {
+	e, _ := c.edge(a, b)
+	return a == b || e != nil && len(e.stretches) > 0
 }
 
 // lay finds a way from each host to another, as few exchanges as possible in between. The hosts come in their order.
-func (m *Merger) lay(hosts []string) {
+// With fixed, times were corrected by it already.
+func (c *clocks) lay(hosts []string, fixed bool) {
 	near := make(map[string][]string)
-	for pair, e := range m.edges {
+	for pair, e := range c.edges {
 		if len(e.stretches) > 0 {
 			near[pair[0]] = append(near[pair[0]], pair[1])
 			near[pair[1]] = append(near[pair[1]], pair[0])
 		}
 	}
 	right := make(map[string]int) // with how many others a host agrees without a correction
-	for pair, e := range m.edges {
+	for pair, e := range c.edges {
 		agree := !slices.ContainsFunc(e.stretches, func(s stretch) bool { return s.bound.value() != 0 })
 		if len(e.stretches) > 0 && agree {
 			right[pair[0]]++
@@ -223,22 +233,21 @@ func (m *Merger) lay(hosts []string) {
 	}
 	first := slices.Clone(hosts)
 	slices.SortStableFunc(first, func(a, b string) int { return cmp.Compare(right[b], right[a]) })
-	old := m.clocks
-	m.clocks = clocks{parent: make(map[string]string), depth: make(map[string]int)}
-	if m.late { // those that were compared before stay the measure
-		slices.SortStableFunc(first, func(a, b string) int { return cmp.Compare(old.depth[a], old.depth[b]) })
+	if fixed { // those that were compared before stay the measure
+		slices.SortStableFunc(first, func(a, b string) int { return cmp.Compare(c.depth[a], c.depth[b]) })
 	}
+	c.parent, c.depth = make(map[string]string), make(map[string]int)
 	for _, root := range first {
-		if _, known := m.clocks.depth[root]; known {
+		if _, known := c.depth[root]; known {
 			continue
 		}
-		m.clocks.depth[root] = 0
+		c.depth[root] = 0
 		for queue := []string{root}; len(queue) > 0; queue = queue[1:] {
 			at := queue[0]
 			slices.Sort(near[at])
 			for _, next := range near[at] {
-				if _, known := m.clocks.depth[next]; !known {
-					m.clocks.parent[next], m.clocks.depth[next] = at, m.clocks.depth[at]+1
+				if _, known := c.depth[next]; !known {
+					c.parent[next], c.depth[next] = at, c.depth[at]+1
 					queue = append(queue, next)
 				}
 			}
@@ -247,13 +256,13 @@ func (m *Merger) lay(hosts []string) {
 }
 
 // corrected returns an instant on the clock of a host as the measure's clock shows it.
-func (m *Merger) corrected(host string, instant int64) int64 {
+func (c *clocks) corrected(host string, instant int64) int64 {
 	for {
-		parent, ok := m.clocks.parent[host]
+		parent, ok := c.parent[host]
 		if !ok {
 			return instant
 		}
-		e, swapped := m.edge(parent, host)
+		e, swapped := c.edge(parent, host)
 		if swapped { // the host is the first of the two
 			instant += e.at(0, instant).bound.value()
 		} else {
@@ -273,24 +282,52 @@ type Clock struct {
 	Changes   int           // how often the difference changed: a clock was set, or runs faster
 }
 
-func (m *Merger) clock(host string) Clock {
-	c := Clock{Host: host}
-	parent, ok := m.clocks.parent[host]
+// of returns what was found out of the clock of a host.
+func (c *clocks) of(host string) Clock {
+	found := Clock{Host: host}
+	parent, ok := c.parent[host]
 	if !ok {
-		for pair, e := range m.edges { // others are compared with it
+		for pair, e := range c.edges { // others are compared with it
 			if (pair[0] == host || pair[1] == host) && len(e.stretches) > 0 {
-				c.Exchanges += e.n
+				found.Exchanges += e.n
 			}
 		}
-		return c
+		return found
 	}
-	e, swapped := m.edge(parent, host)
+	e, swapped := c.edge(parent, host)
 	last := e.stretches[len(e.stretches)-1].bound
 	if swapped {
 		last = last.minus()
 	}
-	c.With, c.Exchanges, c.Changes = parent, e.n, len(e.stretches)-1
-	c.Ahead = time.Duration(last.value())
-	c.Within = time.Duration(max(last.most-last.value(), last.value()-last.least))
-	return c
+	found.With, found.Exchanges, found.Changes = parent, e.n, len(e.stretches)-1
+	found.Ahead = time.Duration(last.value())
+	found.Within = time.Duration(max(last.most-last.value(), last.value()-last.least))
+	return found
+}
+
+// String says it in words.
+func (c Clock) String() string {
+	if c.With == "" {
+		return fmt.Sprintf("clock of %s: was not compared with others, no exchange was seen both there and elsewhere", c.Host)
+	}
+	count := "1 exchange"
+	if c.Exchanges != 1 {
+		count = fmt.Sprintf("%d exchanges", c.Exchanges)
+	}
+	text := fmt.Sprintf("clock of %s: in step with %s as far as %s tell", c.Host, c.With, count)
+	if c.Ahead != 0 {
+		way := "ahead of"
+		if c.Ahead < 0 {
+			way = "behind"
+		}
+		text = fmt.Sprintf("clock of %s: %s %s that of %s, by %s; its times are corrected", c.Host,
+			c.Ahead.Abs().Round(time.Microsecond), way, c.With, count)
+	}
+	if c.Within < time.Duration(anything.most/2) {
+		text += fmt.Sprintf(" (within %s)", c.Within.Round(time.Microsecond))
+	}
+	if c.Changes > 0 {
+		text += fmt.Sprintf("; the difference changed %d times", c.Changes)
+	}
+	return text
 }

@@ -5,44 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
-	"time"
 
 	"a2atap/proxy/capture"
 )
-
-// An emission is how far the steps of a recording have been written.
-type emission struct {
-	read      uint64               // arrival number of the last step that was taken
-	limit     uint64               // of the last that may be
-	due       uint64               // of the last that should have been, whatever it waits for; while it is followed
-	exchanges map[uint64]*exchange // by the number there, that have been opened
-	opened    []*exchange          // of the summaries, those that are still to be opened, in order
-	conns     map[uint64]uint64    // their numbers in the merged capture
-	headless  map[uint64]struct{}  // exchanges whose beginning is not there
-	missing   int64                // of them, those that were not told yet
-	bytes     int64                // that were recorded of them
-	time      int64                // of the last step, corrected
-
-	next func() (capture.Step, error, bool)
-	stop func()
-	head *capture.Step // that comes next; nil if there is none for now
-	at   int64         // its time
-	x    *exchange     // its exchange; nil if it has none
-}
-
-// passed is how far the steps of an exchange have come in the merged order.
-type passed struct {
-	opened, head, end, closed bool
-	blocks                    uint32
-}
-
-// An original is the answer of an agent whose card the inner recorder replaced URLs in.
-type original struct {
-	head *capture.ResponseHead
-	body []capture.Step
-	end  *capture.ResponseEnd
-}
 
 // emit writes steps in their order, as far as they may be. With more, further steps may come, and what waits for them
 // is not forced.
@@ -73,7 +38,7 @@ func (m *Merger) emit(ctx context.Context, more bool) (err error) {
 		r.out.head, r.out.x = nil, nil
 		r.out.read = s.Arrival
 		r.out.time = max(r.out.time, r.out.at)
-		if err := m.write(r, x, s); err != nil {
+		if err := m.out.write(r, x, s); err != nil {
 			return err
 		}
 	}
@@ -93,7 +58,7 @@ func (m *Merger) first(ctx context.Context, more bool) (*recorder, error) {
 			continue
 		}
 		best := &free
-		if m.waits(r, more) {
+		if r.waits(more) {
 			best = &blocked
 		}
 		if *best == nil || r.out.at < (*best).out.at {
@@ -129,17 +94,17 @@ func (m *Merger) peek(r *recorder) error {
 			return errors.New("it changed while it was read")
 		}
 		out.x = out.opened[0]
-		out.at = m.corrected(r.Host, out.x.started)
+		out.at = m.clocks.corrected(r.Host, out.x.started)
 		return nil
 	}
 	if out.x = out.exchanges[s.Seq]; out.x != nil && s.Offset != capture.NotKnown {
-		out.at = m.corrected(r.Host, out.x.started+int64(s.Offset))
+		out.at = m.clocks.corrected(r.Host, out.x.started+int64(s.Offset))
 	}
 	return nil
 }
 
 // waits reports whether the next step of a recorder must come after one of another.
-func (m *Merger) waits(r *recorder, more bool) bool {
+func (r *recorder) waits(more bool) bool {
 	x := r.out.x
 	if x == nil {
 		return false
@@ -162,221 +127,5 @@ func (m *Merger) waits(r *recorder, more bool) bool {
 	return false
 }
 
-// exhausted reports whether nothing that may be written is left of a recording.
-func (r *recorder) exhausted() bool { return r.out.head == nil && r.out.read >= r.out.limit }
-
-// write takes a step to the merged capture.
-func (m *Merger) write(r *recorder, x *exchange, s capture.Step) error {
-	m.count(func(sum *Summary) { sum.Steps++ })
-	if s.Seq == 0 {
-		if lost, is := s.What.(capture.Lost); is {
-			lost.Reason = r.says(lost.Reason)
-			s.What = lost
-		}
-		return m.append(capture.Step{Offset: s.Offset, What: s.What})
-	}
-	if _, is := s.What.(capture.Opened); is {
-		r.out.opened = r.out.opened[1:]
-		r.out.exchanges[s.Seq] = x
-	}
-	if x == nil {
-		m.count(func(sum *Summary) { sum.Dropped++ })
-		r.leaveOut(s)
-		return nil
-	}
-	defer x.pass(s.What)
-	if x.stays != nil {
-		return m.fold(x, s)
-	}
-	return m.keep(r, x, s)
-}
-
-func (x *exchange) pass(what capture.What) {
-	switch what.(type) {
-	case capture.Opened:
-		x.passed.opened = true
-	case capture.ResponseHead:
-		x.passed.head = true
-	case capture.ResponseEvent:
-		x.passed.blocks++
-	case capture.ResponseEnd:
-		x.passed.head, x.passed.end = true, true
-	case capture.Closed:
-		x.passed.closed = true
-	}
-}
-
-// keep writes a step of an exchange that stays.
-func (m *Merger) keep(r *recorder, x *exchange, s capture.Step) error {
-	s.Arrival = 0
-	switch what := s.What.(type) {
-	case capture.Opened:
-		m.seq++
-		x.out = m.seq
-		if what.Conn != 0 {
-			if r.out.conns[what.Conn] == 0 {
-				m.conn++
-				r.out.conns[what.Conn] = m.conn
-			}
-			what.Conn = r.out.conns[what.Conn]
-		}
-		what.Started = time.Unix(0, m.corrected(r.Host, x.started)).UTC()
-		what.Client = r.client(what.Client)
-		in := x.agent.innermost()
-		what.Agent.Name, what.Agent.URL = in.label, in.url
-		if in != x.agent {
-			what.Agent.Addr = ""
-		}
-		s.What = what
-		m.count(func(sum *Summary) { sum.Exchanges++ })
-	case capture.Fact:
-		if what.Client.Name != "" {
-			what.Client = r.client(what.Client)
-			s.What = what
-		}
-	case capture.Lost:
-		what.Reason = r.says(what.Reason)
-		s.What = what
-	case capture.Closed:
-		if !m.late {
-			if err := m.noteChain(x); err != nil {
-				return err
-			}
-		}
-	}
-	s.Seq = x.out
-	return m.append(m.restored(x, s)...)
-}
-
-// noteChain says of an exchange that ends which others saw it too.
-func (m *Merger) noteChain(x *exchange) error {
-	if x.up != nil && x.up.stays == x { // a notification
-		if err := m.note(x.up); err != nil {
-			return err
-		}
-	}
-	for y := x; y.down != nil; y = y.down {
-		if y.down.apart {
-			break // said when both are there
-		}
-		if err := m.note(y); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fold takes what is to be kept of a step of a view that does not stay.
-func (m *Merger) fold(x *exchange, s capture.Step) error {
-	m.count(func(sum *Summary) {
-		sum.Folded++
-		if _, opened := s.What.(capture.Opened); opened {
-			sum.Seen++
-		}
-	})
-	root := x.root()
-	if x.cardReplaced && x.answer.done {
-		x.collect(s)
-	}
-	if root.out == 0 {
-		return nil
-	}
-	if opened, is := s.What.(capture.Opened); is && opened.Client.Name != "" && x.down != nil && x.stays == x.down {
-		return m.say(root.out, capture.Fact{Client: x.r.client(opened.Client)})
-	}
-	fact, is := s.What.(capture.Fact)
-	if !is {
-		return nil
-	}
-	kept := capture.Fact{}
-	for _, w := range fact.Rewrites {
-		if x.cardReplaced && strings.HasPrefix(w.Place, cardPlace) {
-			kept.Rewrites = append(kept.Rewrites, w)
-		}
-	}
-	if note := fact.Note; note != "" {
-		kept.Note = note
-		if !strings.HasPrefix(note, capture.FaultMadeHere) {
-			kept.Note = "at " + x.r.Host + ": " + note
-		}
-	}
-	if kept.Note == "" && len(kept.Rewrites) == 0 {
-		return nil
-	}
-	return m.say(root.out, kept)
-}
-
-// cardPlace begins the places of URLs that were replaced in what an agent said of itself.
-const cardPlace = "response.body#"
-
-// collect keeps the answer of an agent in which this recorder replaced URLs.
-func (x *exchange) collect(s capture.Step) {
-	if x.original == nil {
-		x.original = &original{}
-	}
-	switch what := s.What.(type) {
-	case capture.ResponseHead:
-		x.original.head = &what
-	case capture.ResponseBody:
-		x.original.body = append(x.original.body, s)
-	case capture.ResponseEnd:
-		x.original.end = &what
-	}
-}
-
-// restored returns the step as it is with the answer that the agent gave, where an inner recorder replaced URLs in it:
-// the record has what the agent sent, and each replacement.
-func (m *Merger) restored(x *exchange, s capture.Step) []capture.Step {
-	if _, is := s.What.(capture.ResponseHead); is && x.answer.done {
-		for y := x.down; y != nil && y.root() == x; y = y.down {
-			if y.original != nil && y.original.head != nil {
-				x.restores = y
-			}
-		}
-	}
-	from := x.restores
-	if from == nil {
-		return []capture.Step{s}
-	}
-	switch s.What.(type) {
-	case capture.ResponseHead:
-		s.What, s.Parsed = *from.original.head, nil
-	case capture.ResponseBody:
-		x.held = append(x.held, s)
-		return nil
-	case capture.ResponseEnd:
-		body := x.held
-		if from.original.end != nil {
-			body = from.original.body
-			m.count(func(sum *Summary) { sum.Folded += uint64(len(x.held)) - uint64(len(body)) })
-			s.What, s.Parsed = *from.original.end, nil
-		}
-		var out []capture.Step
-		for _, piece := range body {
-			piece.Seq, piece.Offset, piece.Arrival = s.Seq, s.Offset, 0
-			out = append(out, piece)
-		}
-		x.restores, x.held, from.original = nil, nil, nil
-		return append(out, s)
-	}
-	return []capture.Step{s}
-}
-
-func (m *Merger) append(steps ...capture.Step) error {
-	if len(steps) == 0 {
-		return nil
-	}
-	return m.sink.Append(steps...)
-}
-
-// say appends a step that no recording has.
-func (m *Merger) say(seq uint64, what capture.What) error {
-	m.count(func(sum *Summary) { sum.Added++ })
-	return m.sink.Append(capture.Step{Seq: seq, Offset: capture.NotKnown, What: what})
-}
-
-func (m *Merger) count(f func(*Summary)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f(&m.summary)
-}
+// overdue reports whether what a blocked recorder waits for should have come.
+func (r *recorder) overdue() bool { return r.out.head.Arrival <= r.out.due }

@@ -8,10 +8,50 @@ import (
 	"time"
 )
 
-// A mark says how far a recording had been read at a time.
-type mark struct {
-	at      time.Time
-	scanned uint64
+// Run merges what is in the recordings now. What it writes depends on nothing but them: not on the order in which they
+// were added, nor on the time. Two recordings of the same capture are a [SameError]. Nothing may be run or
+// followed after it.
+func (m *Merger) Run(ctx context.Context) error {
+	if err := m.history(ctx, false); err != nil {
+		return err
+	}
+	return m.finish()
+}
+
+// history merges what is there at the beginning; with more to come, all but what others may still say more of.
+func (m *Merger) history(ctx context.Context, more bool) error {
+	if err := m.scan(ctx); err != nil {
+		return err
+	}
+	for _, r := range m.recorders {
+		r.out.limit = r.scanned
+		if more && r.info.Live {
+			r.out.limit = r.settled
+		}
+	}
+	m.matcher.match(m.hosts(), false)
+	m.name()
+	if err := m.tellLosses(); err != nil {
+		return err
+	}
+	return m.emit(ctx, more)
+}
+
+// finish says what is still to be said.
+func (m *Merger) finish() error {
+	for _, x := range m.matcher.found {
+		if err := m.out.note(x); err != nil {
+			return err
+		}
+	}
+	m.matcher.found = nil
+	for _, r := range m.recorders {
+		if err := m.out.tellHeadless(r); err != nil {
+			return err
+		}
+	}
+	m.tellClocks(true)
+	return nil
 }
 
 // Follow merges what is in the recordings, as Run does, and goes on with what comes, until all of them have ended or
@@ -23,8 +63,8 @@ func (m *Merger) Follow(ctx context.Context) error {
 	if err := m.history(ctx, true); err != nil {
 		return endOf(ctx, err)
 	}
-	m.late = true
-	m.forget()
+	m.out.late = true
+	m.matcher.forget()
 	tick := time.NewTicker(m.options.Window / 4)
 	defer tick.Stop()
 	for {
@@ -69,10 +109,12 @@ func (m *Merger) round(ctx context.Context, last bool) (all bool, err error) {
 		r.ripen(now, m.options.Window)
 	}
 	if all = all || last; all {
-		m.ripenAll()
+		for _, r := range m.recorders {
+			r.out.limit = r.scanned
+		}
 	}
 	if before != m.scanned() {
-		m.match()
+		m.matcher.match(m.hosts(), true)
 		m.name()
 		m.settle()
 	}
@@ -105,18 +147,9 @@ func (r *recorder) ripen(now time.Time, window time.Duration) {
 	r.ripe = r.ripe[due:]
 }
 
-func (m *Merger) ripenAll() {
-	for _, r := range m.recorders {
-		r.out.limit = r.scanned
-	}
-}
-
-// overdue reports whether what a blocked recorder waits for should have come.
-func (r *recorder) overdue() bool { return r.out.head.Arrival <= r.out.due }
-
 // settle decides which view stays of pairs that were found, by what was written of them.
 func (m *Merger) settle() {
-	for _, x := range m.unnoted {
+	for _, x := range m.matcher.found {
 		y := x.down
 		outer, inner := x.root(), y.root()
 		switch {
@@ -132,7 +165,7 @@ func (m *Merger) settle() {
 // afterwards says what can be said now of pairs, and forgets what need not be compared any more.
 func (m *Merger) afterwards(ctx context.Context) error {
 	var err error
-	m.unnoted = slices.DeleteFunc(m.unnoted, func(x *exchange) bool {
+	m.matcher.found = slices.DeleteFunc(m.matcher.found, func(x *exchange) bool {
 		if err != nil {
 			return false
 		}
@@ -143,15 +176,15 @@ func (m *Merger) afterwards(ctx context.Context) error {
 			return false
 		}
 		if pair, s := sightingOf(x, x.down); pair[0] != pair[1] && x.own && !x.noted {
-			m.edges[pair].refine(s) // its answer says more than was known before
+			m.clocks.edges[pair].refine(s) // its answer says more than was known before
 		}
-		err = m.note(x)
+		err = m.out.note(x)
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	m.forget()
+	m.matcher.forget()
 	m.tellClocks(false)
 	return nil
 }
@@ -163,21 +196,6 @@ func (m *Merger) scanned() (n uint64) {
 	}
 	return n
 }
-
-// forget leaves exchanges out of what is compared that have been over for long.
-func (m *Merger) forget() {
-	newest := int64(unknown)
-	for _, x := range m.pending {
-		newest = max(newest, m.corrected(x.r.Host, x.started))
-	}
-	m.pending = slices.DeleteFunc(m.pending, func(x *exchange) bool {
-		old := m.corrected(x.r.Host, x.started) < newest-int64(remembered)
-		return old && x.closed && (x.out != 0 || x.stays != nil) && (x.down == nil || x.compared)
-	})
-}
-
-// remembered is how long, on the clock of the recordings, an exchange that is over waits for its other view.
-const remembered = 30 * time.Second
 
 // separate writes the view of an exchange that was folded, as long as its answer seemed to be the same.
 func (m *Merger) separate(ctx context.Context, x *exchange) error {
@@ -200,7 +218,7 @@ func (m *Merger) separate(ctx context.Context, x *exchange) error {
 		if s.Arrival > folded.r.out.read {
 			break
 		}
-		if err := m.keep(folded.r, folded, s); err != nil {
+		if err := m.out.keep(folded.r, folded, s); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // followed follows two recordings that grow, and returns what was merged in the end. Play is called in the bubble.
@@ -31,7 +32,7 @@ func followed(t *testing.T, play func(outer, inner *capture.Memory)) []*capture.
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		all = exchanges(t, merged)
+		all = capturetest.ReadAll(t, merged)
 	})
 	return all
 }
@@ -96,7 +97,7 @@ func TestFollowBegins(t *testing.T) {
 				done := make(chan error)
 				go func() { done <- m.Follow(t.Context()) }()
 				time.Sleep(300 * time.Millisecond)
-				if all := exchanges(t, merged); len(all) != 1 {
+				if all := capturetest.ReadAll(t, merged); len(all) != 1 {
 					t.Errorf("at first %d exchanges are there, want the old one", len(all))
 				}
 				appended(t, inner, innerAsk(2).steps(1, noon))
@@ -104,7 +105,7 @@ func TestFollowBegins(t *testing.T) {
 					m.Add(Recording{Host: "east", Name: "east", Source: inner})
 				}
 				time.Sleep(2 * m.options.Window)
-				inners := exchanges(t, merged)
+				inners := capturetest.ReadAll(t, merged)
 				if len(inners) != 2 || inners[1].Agent.Name != "invoices" {
 					t.Errorf("got %d exchanges, the last with %q", len(inners), inners[len(inners)-1].Agent.Name)
 				}
@@ -268,11 +269,11 @@ func TestFollowDoesNotWaitForEver(t *testing.T) {
 		appended(t, outer, outerAsk(1).steps(1, noon))
 		appended(t, inner, innerAsk(1).steps(1, noon)[:3])
 		time.Sleep(m.options.Window * 3 / 2)
-		if x := exchanges(t, merged)[0]; x.Response != nil {
+		if x := capturetest.ReadAll(t, merged)[0]; x.Response != nil {
 			t.Errorf("the answer did not wait for the other recorder: %+v", x)
 		}
 		time.Sleep(m.options.Window)
-		if x := exchanges(t, merged)[0]; x.Response == nil || x.State != capture.StateClosed {
+		if x := capturetest.ReadAll(t, merged)[0]; x.Response == nil || x.State != capture.StateClosed {
 			t.Errorf("the answer is not there: %+v", x)
 		}
 		for _, memory := range []*capture.Memory{outer, inner} {

@@ -39,32 +39,22 @@ func (r *recorder) leaveOut(s capture.Step) {
 }
 
 // tellHeadless says how many exchanges of a recorder were left out since it was said last.
-func (m *Merger) tellHeadless(r *recorder) error {
+func (w *writer) tellHeadless(r *recorder) error {
 	n, bytes := r.out.missing, r.out.bytes
 	if n == 0 {
 		return nil
 	}
 	r.out.missing, r.out.bytes = 0, 0
-	m.count(func(sum *Summary) { sum.Lost += n })
-	return m.say(0, capture.Lost{
+	w.count(func(sum *Summary) { sum.Lost += n })
+	return w.say(0, capture.Lost{
 		Exchanges: n, Bytes: bytes, Reason: r.says("their beginning is not in " + r.Name),
 	})
 }
 
-// tellLosses says what the recordings say of their losses beyond what their steps do.
-func (m *Merger) tellLosses() error {
-	for _, r := range m.recorders {
-		if err := m.tellLossesOf(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *Merger) tellLossesOf(r *recorder) error {
+func (w *writer) tellLossesOf(r *recorder) error {
 	if n := r.info.LostExchanges - r.losses - r.saidLost; n > 0 {
 		r.saidLost += n
-		err := m.say(0, capture.Lost{
+		err := w.say(0, capture.Lost{
 			Exchanges: n, Reason: r.says("lost, as " + r.Name + " says"),
 		})
 		if err != nil {
@@ -73,7 +63,7 @@ func (m *Merger) tellLossesOf(r *recorder) error {
 	}
 	if r.info.Crashes > r.said.Crashes {
 		r.said.Crashes = r.info.Crashes
-		return m.say(0, capture.Lost{
+		return w.say(0, capture.Lost{
 			Reason: r.says(fmt.Sprintf("%s (%s)", r.info.Crash, r.Name)),
 		})
 	}

@@ -6,16 +6,8 @@ import (
 	"time"
 )
 
-// tolerance is by how much times may contradict each other, since clocks are read at different moments.
-const tolerance = time.Millisecond
-
-// bucket is what both views of an exchange have in common before their answers are looked at.
-type bucketKey struct{ key, request, address uint64 }
-
-type bucket struct{ outer, inner []*exchange }
-
-// match finds the exchanges among those pending that were seen twice.
-func (m *Merger) match() {
+// match finds those among the pending. With late, what was written of them cannot be taken back.
+func (m *matcher) match(hosts []string, late bool) {
 	buckets := m.buckets()
 	keys := make([]bucketKey, 0, len(buckets))
 	for key, b := range buckets {
@@ -28,29 +20,15 @@ func (m *Merger) match() {
 		return cmp.Or(compareExchanges(x, y), compareExchanges(buckets[a].inner[0], buckets[b].inner[0]))
 	})
 	m.matchUnmistakable(buckets, keys)
-	m.lay(m.hosts())
+	m.clocks.lay(hosts, late)
 	m.matchConnections()
 	m.matchByTime(buckets, keys)
 	for _, x := range m.pending {
-		m.compareAnswers(x)
+		x.compareAnswers(late)
 	}
 }
 
-func (m *Merger) hosts() []string {
-	var hosts []string
-	for _, r := range m.recorders {
-		if len(hosts) == 0 || hosts[len(hosts)-1] != r.Host {
-			hosts = append(hosts, r.Host)
-		}
-	}
-	return hosts
-}
-
-func compareExchanges(a, b *exchange) int {
-	return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.seq, b.seq))
-}
-
-func (m *Merger) buckets() map[bucketKey]*bucket {
+func (m *matcher) buckets() map[bucketKey]*bucket {
 	buckets := make(map[bucketKey]*bucket)
 	at := func(key, request, address uint64) *bucket {
 		k := bucketKey{key, request, address}
@@ -88,7 +66,7 @@ func (m *Merger) buckets() map[bucketKey]*bucket {
 // matchUnmistakable pairs requests that carry an id of their own. Their times tell the clocks; those that contradict
 // the others are taken apart again. Where something was lost, a request that is sent again may seem to have an id of
 // its own: then their answers must not differ.
-func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
+func (m *matcher) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketKey) {
 	found := make(map[hostPair][]sighting)
 	for _, key := range keys {
 		b := buckets[key]
@@ -113,7 +91,7 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 			return cmp.Or(cmp.Compare(a.at[0], b.at[0]), compareExchanges(a.outer, b.outer))
 		})
 		if pair[0] != pair[1] {
-			wrong := m.learnClocks(pair, list)
+			wrong := m.clocks.learn(pair, list)
 			list = slices.DeleteFunc(list, func(s sighting) bool {
 				return slices.ContainsFunc(wrong, func(w sighting) bool { return w.outer == s.outer })
 			})
@@ -124,64 +102,8 @@ func (m *Merger) matchUnmistakable(buckets map[bucketKey]*bucket, keys []bucketK
 	}
 }
 
-// sightingOf is what a pair says of the clocks of two hosts.
-func sightingOf(x, y *exchange) (hostPair, sighting) {
-	s := sighting{outer: x, inner: y, at: [2]int64{x.started, y.started}, bound: between(x, y)}
-	if x.r.Host > y.r.Host {
-		s.at, s.bound = [2]int64{y.started, x.started}, s.bound.minus()
-		return hostPair{y.r.Host, x.r.Host}, s
-	}
-	return hostPair{x.r.Host, y.r.Host}, s
-}
-
-func (b bound) contains(v int64) bool { return b.least <= v && v <= b.most }
-
-// canPair reports whether nothing that is known already contradicts that one exchange is the outer view of the other.
-func (m *Merger) canPair(x, y *exchange) bool {
-	if x == y || x.r == y.r || x.down != nil || y.up != nil || !compatible(&x.request, &y.request) {
-		return false
-	}
-	for z := x; z != nil; z = z.up { // no circles
-		if z == y || z.r == y.r {
-			return false
-		}
-	}
-	return true
-}
-
-// compatible reports whether two views of a request or an answer can be of the same bytes. What is not known of one
-// of them speaks for nothing.
-func compatible(x, y *part) bool {
-	switch {
-	case !x.done || !y.done || x.cut || y.cut:
-		return true
-	case x.exact == y.exact:
-		return true
-	case x.loose == y.loose && otherSecrets(x.secrets, y.secrets):
-		return false
-	case x.loose == y.loose && (x.rewritten || y.rewritten || x.hidden && y.hidden):
-		return true
-	}
-	// One was decoded to hide something, or only one was hidden at all: then all that can be compared is the size.
-	return (x.decoded != y.decoded || x.hidden != y.hidden) && x.size == y.size && x.size >= 0
-}
-
-// pair makes one exchange the outer view of another.
-func (m *Merger) pair(x, y *exchange) {
-	x.down, y.up = y, x
-	m.unnoted = append(m.unnoted, x)
-	if x.conn == 0 || y.conn == 0 || x.notifies {
-		return
-	}
-	c, d := connection{x.r, x.conn}, connection{y.r, y.conn}
-	if !slices.Contains(m.below[c], d) {
-		m.below[c] = append(m.below[c], d)
-		m.above[d] = append(m.above[d], c)
-	}
-}
-
 // matchConnections pairs what stands on connections that are known to be one, in the order in which it stands there.
-func (m *Merger) matchConnections() {
+func (m *matcher) matchConnections() {
 	on := make(map[connection][]*exchange)
 	for _, x := range m.pending {
 		if x.conn != 0 && x.request.done && !x.request.cut {
@@ -202,7 +124,7 @@ func (m *Merger) matchConnections() {
 }
 
 // matchLine pairs the exchanges of an outer connection with those of an inner one, between those that are paired.
-func (m *Merger) matchLine(outer, inner []*exchange, d connection) {
+func (m *matcher) matchLine(outer, inner []*exchange, d connection) {
 	next := 0
 	for begin := 0; begin <= len(outer); {
 		end := begin
@@ -220,7 +142,7 @@ func (m *Merger) matchLine(outer, inner []*exchange, d connection) {
 	}
 }
 
-func (m *Merger) matchBetween(outer, inner []*exchange) {
+func (m *matcher) matchBetween(outer, inner []*exchange) {
 	inner = slices.DeleteFunc(slices.Clone(inner), func(y *exchange) bool { return y.up != nil })
 	outer = slices.DeleteFunc(slices.Clone(outer), func(x *exchange) bool { return x.down != nil })
 	if len(inner) == 0 || len(outer) == 0 {
@@ -245,46 +167,8 @@ func (m *Merger) matchBetween(outer, inner []*exchange) {
 	m.matchOnly(outer, inner, m.fits, func(x, y *exchange) bool { return true })
 }
 
-// fits reports whether one exchange can be the outer view of the other: by address, request, and time.
-func (m *Merger) fits(x, y *exchange) bool {
-	if x.key != y.key || x.to != y.host || x.request.loose != y.request.loose || !m.canPair(x, y) {
-		return false
-	}
-	return m.inTime(x, y, tolerance, true)
-}
-
-// inTime reports whether the times of the inner view lie within those of the outer one, but for a tolerance, or for the
-// doubt about the clocks if that is 0. Otherwise is the answer where nothing is known of them.
-func (m *Merger) inTime(x, y *exchange, tolerance time.Duration, otherwise bool) bool {
-	ahead, doubt, known := m.ahead(x, y.r.Host)
-	if tolerance == 0 {
-		tolerance = doubt
-	}
-	b := between(x, y)
-	if b.wider(tolerance).empty() {
-		return false
-	}
-	if !known {
-		return otherwise
-	}
-	return !ahead.wider(tolerance).and(b).empty()
-}
-
-// within reports whether the times of the inner view lie within those of the outer one by all that is possible of the
-// clocks, where inTime asks for some of it.
-func (m *Merger) within(x, y *exchange) bool {
-	ahead, _, known := m.ahead(x, y.r.Host)
-	b := between(x, y).wider(tolerance)
-	return known && x.answer.done && y.answer.done && b.contains(ahead.least) && b.contains(ahead.most)
-}
-
-func answersDiffer(x, y *exchange) bool {
-	return x.answerHead != unknown && y.answerHead != unknown && x.status != y.status ||
-		!compatible(&x.answer, &y.answer)
-}
-
 // compareAnswers decides whether an exchange and its inner view become one.
-func (m *Merger) compareAnswers(x *exchange) {
+func (x *exchange) compareAnswers(late bool) {
 	y := x.down
 	if y == nil || x.compared {
 		return
@@ -294,7 +178,7 @@ func (m *Merger) compareAnswers(x *exchange) {
 	switch {
 	case differ:
 		y.apart = true
-	case m.late:
+	case late:
 		return // see settle
 	case y.notified:
 		x.stays = y
@@ -302,3 +186,18 @@ func (m *Merger) compareAnswers(x *exchange) {
 		y.stays = x
 	}
 }
+
+// forget leaves exchanges out of what is compared that have been over for long.
+func (m *matcher) forget() {
+	newest := int64(unknown)
+	for _, x := range m.pending {
+		newest = max(newest, m.clocks.corrected(x.r.Host, x.started))
+	}
+	m.pending = slices.DeleteFunc(m.pending, func(x *exchange) bool {
+		old := m.clocks.corrected(x.r.Host, x.started) < newest-int64(remembered)
+		return old && x.closed && (x.out != 0 || x.stays != nil) && (x.down == nil || x.compared)
+	})
+}
+
+// remembered is how long, on the clock of the recordings, an exchange that is over waits for its other view.
+const remembered = 30 * time.Second

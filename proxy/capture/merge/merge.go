@@ -38,13 +38,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Recording is one of the captures that are merged.
-type Recording struct {
-	Host   string         // the machine whose clock it has; recordings of one host share a clock
-	Name   string         // what the capture is called in notes and messages, such as its file
-	Source capture.Source // read by Info, Steps and StepsOf; closed by the caller
-}
-
 // Options say how to merge. The zero value is good.
 type Options struct {
 	// Window is how long Follow holds a step for what other recorders saw before or of the same; 0 means one second.
@@ -58,27 +51,18 @@ type Options struct {
 // A Merger merges recordings into a Sink. Add and Summary may be called at any time and by any goroutine; of Run and
 // Follow one call goes on at a time.
 type Merger struct {
-	sink    capture.Sink
 	options Options
-	seed    maphash.Seed
 
-	mu      sync.Mutex
-	added   []*recorder   // that are not among the recorders yet
-	more    chan struct{} // has an element when there are
-	summary Summary
+	mu    sync.Mutex
+	added []*recorder   // that are not among the recorders yet
+	more  chan struct{} // has an element when there are
 
 	recorders []*recorder // in order of host, name and id of the capture
-	ids       map[uuid.UUID]*recorder
-	pending   []*exchange                 // that may still be paired
-	below     map[connection][]connection // the same, nearer to the agent
-	above     map[connection][]connection // the same, further from it
-	edges     map[hostPair]*edge
+	scanner   scanner
 	clocks    clocks
+	matcher   matcher
+	out       writer
 	told      map[string]string // host: what was said of its clock
-
-	seq, conn uint64
-	unnoted   []*exchange // pairs of which nothing was said yet
-	late      bool        // what was written cannot be taken back: the recordings are followed
 }
 
 // New returns a Merger that appends to a Sink, which it does not close.
@@ -86,12 +70,17 @@ func New(sink capture.Sink, o Options) *Merger {
 	if o.Window <= 0 {
 		o.Window = time.Second
 	}
-	return &Merger{
-		sink: sink, options: o, seed: maphash.MakeSeed(), more: make(chan struct{}, 1),
-		ids: make(map[uuid.UUID]*recorder), below: make(map[connection][]connection),
-		above: make(map[connection][]connection),
-		edges: make(map[hostPair]*edge), told: make(map[string]string),
+	m := &Merger{options: o, more: make(chan struct{}, 1), told: make(map[string]string)}
+	m.clocks.edges = make(map[hostPair]*edge)
+	m.matcher = matcher{
+		clocks: &m.clocks, below: make(map[connection][]connection), above: make(map[connection][]connection),
 	}
+	m.scanner = scanner{
+		seed: maphash.MakeSeed(), ids: make(map[uuid.UUID]*recorder),
+		opened: func(x *exchange) { m.matcher.pending = append(m.matcher.pending, x) },
+	}
+	m.out.sink, m.out.clocks = sink, &m.clocks
+	return m
 }
 
 // Add adds a recording. It may be added while Follow goes on.
@@ -105,57 +94,15 @@ func (m *Merger) Add(r Recording) {
 	}
 }
 
-// Run merges what is in the recordings now. What it writes depends on nothing but them: not on the order in which they
-// were added, nor on the time. Two recordings of the same capture are a [SameError]. Nothing may be run or
-// followed after it.
-func (m *Merger) Run(ctx context.Context) error {
-	if err := m.history(ctx, false); err != nil {
-		return err
-	}
-	return m.finish()
-}
-
-// history merges what is there at the beginning; with more to come, all but what others may still say more of.
-func (m *Merger) history(ctx context.Context, more bool) error {
-	if err := m.scan(ctx); err != nil {
-		return err
-	}
-	for _, r := range m.recorders {
-		r.out.limit = r.scanned
-		if more && r.info.Live {
-			r.out.limit = r.settled
-		}
-	}
-	m.match()
-	m.name()
-	if err := m.tellLosses(); err != nil {
-		return err
-	}
-	return m.emit(ctx, more)
-}
-
-// finish says what is still to be said.
-func (m *Merger) finish() error {
-	for _, x := range m.unnoted {
-		if err := m.note(x); err != nil {
-			return err
-		}
-	}
-	m.unnoted = nil
-	for _, r := range m.recorders {
-		if err := m.tellHeadless(r); err != nil {
-			return err
-		}
-	}
-	m.tellClocks(true)
-	return nil
-}
-
 // scan reads what is new in all recordings.
 func (m *Merger) scan(ctx context.Context) error {
 	m.admit()
+	window := m.options.Window
+	if m.out.late {
+		window = 0
+	}
 	for _, r := range m.recorders {
-		if err := m.scanOne(ctx, r); err != nil {
+		if err := m.scanner.scan(ctx, r, window); err != nil {
 			return fmt.Errorf("merge %s: %w", r.Name, err)
 		}
 	}
@@ -176,6 +123,17 @@ func (m *Merger) admit() {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name),
 			slices.Compare(a.info.ID[:], b.info.ID[:]))
 	})
+}
+
+// hosts returns those of the recorders, in their order.
+func (m *Merger) hosts() []string {
+	var hosts []string
+	for _, r := range m.recorders {
+		if len(hosts) == 0 || hosts[len(hosts)-1] != r.Host {
+			hosts = append(hosts, r.Host)
+		}
+	}
+	return hosts
 }
 
 func (m *Merger) notice(format string, args ...any) {
@@ -202,4 +160,70 @@ func MarksOf(ctx context.Context, recordings ...Recording) (Marks, error) {
 		marks.Insecure = marks.Insecure || info.Insecure
 	}
 	return marks, nil
+}
+
+// tellLosses says what the recordings say of their losses beyond what their steps do.
+func (m *Merger) tellLosses() error {
+	for _, r := range m.recorders {
+		if err := m.out.tellLossesOf(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Summary returns what was merged so far.
+func (m *Merger) Summary() Summary {
+	m.out.mu.Lock()
+	defer m.out.mu.Unlock()
+	return m.out.summary
+}
+
+// tellClocks says what was found out of the clocks; at the end also of which nothing was.
+func (m *Merger) tellClocks(end bool) {
+	hosts := m.hosts()
+	var list []Clock
+	for _, host := range hosts {
+		list = append(list, m.clocks.of(host))
+	}
+	m.out.mu.Lock()
+	m.out.summary.Clocks = list
+	m.out.mu.Unlock()
+	for _, c := range list {
+		said := c.String()
+		if c.With == "" && (c.Exchanges > 0 || len(hosts) == 1 || !end) {
+			continue // others are compared with it, or may be yet
+		}
+		key := fmt.Sprintf("%s %s %d", c.With, c.Ahead.Round(time.Millisecond), c.Changes)
+		if m.told[c.Host] != key {
+			m.told[c.Host] = key
+			m.notice("%s", said)
+		}
+	}
+}
+
+// name gives agents their names in the merged capture: their own, with the host where different agents have one name.
+func (m *Merger) name() {
+	for _, x := range m.matcher.pending {
+		if y := x.down; y != nil && !y.apart && !y.notified {
+			if x.agent.behind == nil {
+				x.agent.behind = y.agent
+			}
+			x.agent.split = x.agent.split || x.agent.behind != y.agent
+		}
+	}
+	named := make(map[string][]*agent)
+	for _, r := range m.recorders {
+		for _, a := range r.agents {
+			if in := a.innermost(); !slices.Contains(named[in.name], in) {
+				named[in.name] = append(named[in.name], in)
+			}
+		}
+	}
+	for _, list := range named {
+		slices.SortFunc(list, func(a, b *agent) int {
+			return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.url, b.url))
+		})
+		nameAlike(list)
+	}
 }

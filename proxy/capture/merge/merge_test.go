@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // run merges recordings, and counts that no step was lost.
@@ -110,7 +111,7 @@ func TestOtherSecretsAreOtherRequests(t *testing.T) {
 		_, merged := run(t, []Recording{
 			recorded(t, "west", capture.Info{}, noon, outer), recorded(t, "east", capture.Info{}, noon, inner),
 		})
-		if n := len(exchanges(t, merged)); n != c.want {
+		if n := len(capturetest.ReadAll(t, merged)); n != c.want {
 			t.Errorf("%s and %s: got %d exchanges, want %d", c.outer, c.inner, n, c.want)
 		}
 	}
@@ -141,7 +142,7 @@ func TestGapsMakeDoubt(t *testing.T) {
 			m, merged := run(t, []Recording{
 				recorded(t, "west", info, noon, c.outer...), recorded(t, "east", info, noon, c.inner...),
 			})
-			all := exchanges(t, merged)
+			all := capturetest.ReadAll(t, merged)
 			if len(all) != c.want {
 				t.Errorf("got %d exchanges, want %d", len(all), c.want)
 			}

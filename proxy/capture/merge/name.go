@@ -1,26 +1,12 @@
 package merge
 
 import (
-	"cmp"
 	"net/url"
-	"slices"
 	"strings"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 )
-
-// An agentKey is what a recorder calls an agent, and where it says that it lives.
-type agentKey struct{ name, url string }
-
-// An agent is one as a recorder sees it.
-type agent struct {
-	agentKey
-	r      *recorder
-	behind *agent // as the recorder nearer to it sees it; nil if there is none
-	split  bool   // there were several
-	label  string // its name in the merged capture
-}
 
 func (r *recorder) agent(p capture.Peer) *agent {
 	key := agentKey{p.Name, p.URL}
@@ -57,35 +43,9 @@ func (a *agent) place() string {
 	return hostname.Join(host, u.Port()) + " " + u.Path
 }
 
-// name gives agents their names in the merged capture: their own, with the host where different agents have one name.
-func (m *Merger) name() {
-	for _, x := range m.pending {
-		if y := x.down; y != nil && !y.apart && !y.notified {
-			if x.agent.behind == nil {
-				x.agent.behind = y.agent
-			}
-			x.agent.split = x.agent.split || x.agent.behind != y.agent
-		}
-	}
-	named := make(map[string][]*agent)
-	for _, r := range m.recorders {
-		for _, a := range r.agents {
-			if in := a.innermost(); !slices.Contains(named[in.name], in) {
-				named[in.name] = append(named[in.name], in)
-			}
-		}
-	}
-	for _, list := range named {
-		slices.SortFunc(list, func(a, b *agent) int {
-			return cmp.Or(cmp.Compare(a.r.Host, b.r.Host), cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.url, b.url))
-		})
-		m.nameAlike(list)
-	}
-}
-
 // nameAlike names agents that their recorders call the same. Those of one host are one agent, as they are in its own
 // capture, and so are those that live at the same place.
-func (m *Merger) nameAlike(list []*agent) {
+func nameAlike(list []*agent) {
 	group := make([]int, len(list)) // the first agent that is the same
 	several := false
 	for i, a := range list {

@@ -9,7 +9,7 @@ import (
 )
 
 // note says of an exchange that stays which others saw it too.
-func (m *Merger) note(x *exchange) error {
+func (w *writer) note(x *exchange) error {
 	y := x.down
 	if x.noted || y == nil {
 		return nil
@@ -17,16 +17,16 @@ func (m *Merger) note(x *exchange) error {
 	x.noted = true
 	stays := x.root()
 	if y.apart || stays != y.root() {
-		if err := m.fact(x, capture.SeenOtherwise+m.seenAs(x, y)+differing(x, y)); err != nil {
+		if err := w.fact(x, capture.SeenOtherwise+w.seenAs(x, y)+differing(x, y)); err != nil {
 			return err
 		}
-		return m.fact(y, capture.SeenOtherwise+m.seenAs(y, x)+differing(y, x))
+		return w.fact(y, capture.SeenOtherwise+w.seenAs(y, x)+differing(y, x))
 	}
 	other := y
 	if y == stays { // the outer view went into the inner one
 		other = x
 	}
-	return m.fact(stays, capture.SeenAlso+m.seenAs(stays, other)+uncertain(x, y))
+	return w.fact(stays, capture.SeenAlso+w.seenAs(stays, other)+uncertain(x, y))
 }
 
 // root returns the view into which an exchange was folded; itself if it was not.
@@ -41,17 +41,17 @@ func (x *exchange) root() *exchange {
 }
 
 // fact appends a note to an exchange that was written.
-func (m *Merger) fact(x *exchange, note string) error {
+func (w *writer) fact(x *exchange, note string) error {
 	if x = x.root(); x.out == 0 {
 		return nil
 	}
-	return m.say(x.out, capture.Fact{Note: note})
+	return w.say(x.out, capture.Fact{Note: note})
 }
 
 // seenAs says where and when another view of an exchange was recorded.
-func (m *Merger) seenAs(x, y *exchange) string {
+func (w *writer) seenAs(x, y *exchange) string {
 	text := fmt.Sprintf("at %s as exchange %d of %s", y.r.Host, y.seq, y.r.Name)
-	at := func(e *exchange, instant int64) int64 { return m.corrected(e.r.Host, instant) }
+	at := func(e *exchange, instant int64) int64 { return w.clocks.corrected(e.r.Host, instant) }
 	text += fmt.Sprintf(", where the request came in %s", apart(at(y, y.started)-at(x, x.started)))
 	if x.answerEnd != unknown && y.answerEnd != unknown {
 		text += fmt.Sprintf(" and the answer was over %s", apart(at(y, y.answerEnd)-at(x, x.answerEnd)))
@@ -99,73 +99,4 @@ func uncertain(x, y *exchange) string {
 		return ""
 	}
 	return "; compared were " + strings.Join(what, ", ")
-}
-
-// A Summary says what was merged so far.
-type Summary struct {
-	Exchanges uint64 // in the merged capture
-	Seen      uint64 // views that were folded into those of other recorders
-	Lost      int64  // exchanges whose beginning the recordings lack, which were left out
-	Steps     uint64 // that were read
-	Folded    uint64 // of them, those of folded views, and of answers that the inner view tells better
-	Dropped   uint64 // of them, those of exchanges that were left out
-	Added     uint64 // that were added: notes, and what is said of losses
-	Clocks    []Clock
-}
-
-// Summary returns what was merged so far.
-func (m *Merger) Summary() Summary {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.summary
-}
-
-// tellClocks says what was found out of the clocks; at the end also of which nothing was.
-func (m *Merger) tellClocks(end bool) {
-	hosts := m.hosts()
-	var list []Clock
-	for _, host := range hosts {
-		list = append(list, m.clock(host))
-	}
-	m.mu.Lock()
-	m.summary.Clocks = list
-	m.mu.Unlock()
-	for _, c := range list {
-		said := c.String()
-		if c.With == "" && (c.Exchanges > 0 || len(hosts) == 1 || !end) {
-			continue // others are compared with it, or may be yet
-		}
-		key := fmt.Sprintf("%s %s %d", c.With, c.Ahead.Round(time.Millisecond), c.Changes)
-		if m.told[c.Host] != key {
-			m.told[c.Host] = key
-			m.notice("%s", said)
-		}
-	}
-}
-
-// String says it in words.
-func (c Clock) String() string {
-	if c.With == "" {
-		return fmt.Sprintf("clock of %s: was not compared with others, no exchange was seen both there and elsewhere", c.Host)
-	}
-	count := "1 exchange"
-	if c.Exchanges != 1 {
-		count = fmt.Sprintf("%d exchanges", c.Exchanges)
-	}
-	text := fmt.Sprintf("clock of %s: in step with %s as far as %s tell", c.Host, c.With, count)
-	if c.Ahead != 0 {
-		way := "ahead of"
-		if c.Ahead < 0 {
-			way = "behind"
-		}
-		text = fmt.Sprintf("clock of %s: %s %s that of %s, by %s; its times are corrected", c.Host,
-			c.Ahead.Abs().Round(time.Microsecond), way, c.With, count)
-	}
-	if c.Within < time.Duration(anything.most/2) {
-		text += fmt.Sprintf(" (within %s)", c.Within.Round(time.Microsecond))
-	}
-	if c.Changes > 0 {
-		text += fmt.Sprintf("; the difference changed %d times", c.Changes)
-	}
-	return text
 }

@@ -126,8 +126,15 @@ const (
 	hookTag = ".a2atap/"
 )
 
-// scanOne summarises what is new in a recording.
-func (m *Merger) scanOne(ctx context.Context, r *recorder) error {
+// A scanner makes summaries of what is in the recordings.
+type scanner struct {
+	seed   maphash.Seed
+	ids    map[uuid.UUID]*recorder
+	opened func(*exchange) // is told of each
+}
+
+// scan summarises what is new in a recording. With a window, it notes what is older than that.
+func (n *scanner) scan(ctx context.Context, r *recorder, window time.Duration) error {
 	info, err := r.Source.Info(ctx)
 	if err != nil {
 		return err
@@ -138,11 +145,11 @@ func (m *Merger) scanOne(ctx context.Context, r *recorder) error {
 			return err
 		}
 		r.scanned = max(r.scanned+1, s.Arrival)
-		if err := m.take(r, s); err != nil {
+		if err := n.take(r, s); err != nil {
 			return err
 		}
-		if !m.late {
-			r.see(s, m.options.Window)
+		if window > 0 {
+			r.see(s, window)
 		}
 	}
 	r.gaps = r.gaps || info.Crashes > 0 || info.LostExchanges > 0
@@ -167,9 +174,9 @@ func (r *recorder) see(s capture.Step, window time.Duration) {
 }
 
 // take summarises one step.
-func (m *Merger) take(r *recorder, s capture.Step) error {
+func (n *scanner) take(r *recorder, s capture.Step) error {
 	if opened, is := s.What.(capture.Opened); is && s.Seq != 0 {
-		return m.open(r, s.Seq, opened)
+		return n.open(r, s.Seq, opened)
 	}
 	if lost, is := s.What.(capture.Lost); is {
 		r.gaps = true
@@ -182,21 +189,21 @@ func (m *Merger) take(r *recorder, s capture.Step) error {
 	}
 	switch what := s.What.(type) {
 	case capture.RequestBody:
-		m.add(&x.request, x.reading(m).request.add, what.Data, what.Dropped, what.Decoded)
+		x.request.add(x.reading(n.seed).request.add, what.Data, what.Dropped, what.Decoded)
 	case capture.RequestEnd:
 		x.requestEnd = x.at(s.Offset)
-		m.endRequest(x, what.Size)
+		n.endRequest(x, what.Size)
 	case capture.ResponseHead:
 		x.answerHead = x.at(s.Offset)
 		x.status = capture.ParseResponseHead(what.Head).Status
 	case capture.ResponseBody:
-		m.add(&x.answer, x.reading(m).answer.add, what.Data, what.Dropped, what.Decoded)
+		x.answer.add(x.reading(n.seed).answer.add, what.Data, what.Dropped, what.Decoded)
 	case capture.ResponseEvent:
-		m.add(&x.answer, x.reading(m).answer.event, what.Event.Raw, what.Event.Dropped, false)
+		x.answer.add(x.reading(n.seed).answer.event, what.Event.Raw, what.Event.Dropped, false)
 	case capture.ResponseEnd:
 		x.answerEnd = x.at(s.Offset)
-		x.answer.end(&x.reading(m).answer, what.Size)
-		m.learn(r, x.open.answer.kept)
+		x.answer.end(&x.reading(n.seed).answer, what.Size)
+		n.learn(r, x.open.answer.kept)
 		x.open.answer = text{}
 	case capture.Fact:
 		x.learn(what)
@@ -215,12 +222,12 @@ func (e *SameError) Error() string {
 	return fmt.Sprintf("%s and %s are recordings of the same capture; leave one of them out", e.One.Name, e.Other.Name)
 }
 
-func (m *Merger) open(r *recorder, seq uint64, opened capture.Opened) error {
-	if other := m.ids[opened.ID]; opened.ID != uuid.Nil {
+func (n *scanner) open(r *recorder, seq uint64, opened capture.Opened) error {
+	if other := n.ids[opened.ID]; opened.ID != uuid.Nil {
 		if other != nil && other != r {
 			return &SameError{other.Recording, r.Recording}
 		}
-		m.ids[opened.ID] = r
+		n.ids[opened.ID] = r
 	}
 	head := capture.ParseRequestHead(opened.Head)
 	host, path := head.Fields.Get("Host"), head.Target
@@ -237,24 +244,24 @@ func (m *Merger) open(r *recorder, seq uint64, opened capture.Opened) error {
 		r: r, seq: seq, conn: opened.Conn, started: opened.Started.UnixNano(),
 		requestEnd: unknown, answerHead: unknown, answerEnd: unknown,
 		agent: r.agent(opened.Agent),
-		key:   m.digest(head.Method, path, agentName), body: m.digest(head.Method, agentName),
-		host: m.digest(normal(host)), to: m.digest(normal(sent)),
+		key:   n.digest(head.Method, path, agentName), body: n.digest(head.Method, agentName),
+		host: n.digest(normal(host)), to: n.digest(normal(sent)),
 		request: part{size: capture.NotKnown}, answer: part{size: capture.NotKnown},
 		notified: opened.Client.How == "webhook", notifies: strings.Contains(path, hookTag),
 	}
 	r.exchanges[seq] = x
 	r.out.opened = append(r.out.opened, x)
-	m.pending = append(m.pending, x)
+	n.opened(x)
 	return nil
 }
 
-func (x *exchange) reading(m *Merger) *reading {
+func (x *exchange) reading(seed maphash.Seed) *reading {
 	if x.open == nil {
 		x.open = &reading{}
 		for _, h := range []*maphash.Hash{
 			&x.open.request.exact, &x.open.request.loose, &x.open.answer.exact, &x.open.answer.loose,
 		} {
-			h.SetSeed(m.seed)
+			h.SetSeed(seed)
 		}
 	}
 	return x.open
@@ -280,25 +287,25 @@ func (x *exchange) learn(fact capture.Fact) {
 }
 
 // add takes a piece of a body.
-func (m *Merger) add(p *part, write func([]byte), data []byte, dropped int64, decoded bool) {
+func (p *part) add(write func([]byte), data []byte, dropped int64, decoded bool) {
 	p.cut = p.cut || dropped > 0
 	p.decoded = p.decoded || decoded
 	p.hidden = p.hidden || bytes.Contains(data, []byte(placeholder))
 	write(data)
 }
 
-func (m *Merger) endRequest(x *exchange, size int64) {
-	t := &x.reading(m).request
+func (n *scanner) endRequest(x *exchange, size int64) {
+	t := &x.reading(n.seed).request
 	x.request.end(t, size)
 	x.wordless = len(t.kept) == 0
-	x.own = m.learn(x.r, t.kept)
+	x.own = n.learn(x.r, t.kept)
 	x.open.request = text{}
 }
 
 // learn remembers the ids in a body, and reports whether there was one that nothing before has carried.
-func (m *Merger) learn(r *recorder, body []byte) (own bool) {
+func (n *scanner) learn(r *recorder, body []byte) (own bool) {
 	for id := range longIDs(body) {
-		d := maphash.Bytes(m.seed, id)
+		d := maphash.Bytes(n.seed, id)
 		if _, known := r.fresh[d]; !known {
 			r.fresh[d] = struct{}{}
 			own = true
@@ -307,9 +314,9 @@ func (m *Merger) learn(r *recorder, body []byte) (own bool) {
 	return own
 }
 
-func (m *Merger) digest(texts ...string) uint64 {
+func (n *scanner) digest(texts ...string) uint64 {
 	var h maphash.Hash
-	h.SetSeed(m.seed)
+	h.SetSeed(n.seed)
 	for _, t := range texts {
 		h.WriteString(t)
 		h.WriteByte(0)
@@ -343,3 +350,64 @@ func (p *part) end(t *text, size int64) {
 		p.loose = p.exact
 	}
 }
+
+// A Recording is one of the captures that are merged.
+type Recording struct {
+	Host   string         // the machine whose clock it has; recordings of one host share a clock
+	Name   string         // what the capture is called in notes and messages, such as its file
+	Source capture.Source // read by Info, Steps and StepsOf; closed by the caller
+}
+
+// An emission is how far the steps of a recording have been written.
+type emission struct {
+	read      uint64               // arrival number of the last step that was taken
+	limit     uint64               // of the last that may be
+	due       uint64               // of the last that should have been, whatever it waits for; while it is followed
+	exchanges map[uint64]*exchange // by the number there, that have been opened
+	opened    []*exchange          // of the summaries, those that are still to be opened, in order
+	conns     map[uint64]uint64    // their numbers in the merged capture
+	headless  map[uint64]struct{}  // exchanges whose beginning is not there
+	missing   int64                // of them, those that were not told yet
+	bytes     int64                // that were recorded of them
+	time      int64                // of the last step, corrected
+
+	next func() (capture.Step, error, bool)
+	stop func()
+	head *capture.Step // that comes next; nil if there is none for now
+	at   int64         // its time
+	x    *exchange     // its exchange; nil if it has none
+}
+
+// passed is how far the steps of an exchange have come in the merged order.
+type passed struct {
+	opened, head, end, closed bool
+	blocks                    uint32
+}
+
+// An original is the answer of an agent whose card the inner recorder replaced URLs in.
+type original struct {
+	head *capture.ResponseHead
+	body []capture.Step
+	end  *capture.ResponseEnd
+}
+
+// A mark says how far a recording had been read at a time.
+type mark struct {
+	at      time.Time
+	scanned uint64
+}
+
+// An agentKey is what a recorder calls an agent, and where it says that it lives.
+type agentKey struct{ name, url string }
+
+// An agent is one as a recorder sees it.
+type agent struct {
+	agentKey
+	r      *recorder
+	behind *agent // as the recorder nearer to it sees it; nil if there is none
+	split  bool   // there were several
+	label  string // its name in the merged capture
+}
+
+// exhausted reports whether nothing that may be written is left of a recording.
+func (r *recorder) exhausted() bool { return r.out.head == nil && r.out.read >= r.out.limit }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // An ask is one request to an agent, at one recorder.
@@ -107,18 +108,6 @@ func recorded(t *testing.T, host string, info capture.Info, noon time.Time, asks
 	return Recording{Host: host, Name: host + ".a2atap", Source: memory}
 }
 
-func exchanges(t *testing.T, src capture.Source) []*capture.Exchange {
-	t.Helper()
-	var all []*capture.Exchange
-	for x, err := range src.Exchanges(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, x)
-	}
-	return all
-}
-
 func TestOneOfTwoViews(t *testing.T) {
 	inner := innerAsk(1)
 	inner.facts = []capture.Fact{{Note: capture.FaultMadeHere + "late"}, {Note: "the card is signed"}}
@@ -126,7 +115,7 @@ func TestOneOfTwoViews(t *testing.T) {
 		recorded(t, "west", capture.Info{}, noon, outerAsk(1)),
 		recorded(t, "east", capture.Info{}, noon.Add(-time.Hour), inner),
 	})
-	all := exchanges(t, merged)
+	all := capturetest.ReadAll(t, merged)
 	if len(all) != 1 {
 		t.Fatalf("got %d exchanges, want one", len(all))
 	}
@@ -151,7 +140,7 @@ func TestAnotherAnswerStaysTwo(t *testing.T) {
 	m, merged := run(t, []Recording{
 		recorded(t, "west", capture.Info{}, noon, outerAsk(1)), recorded(t, "east", capture.Info{}, noon, inner),
 	})
-	all := exchanges(t, merged)
+	all := capturetest.ReadAll(t, merged)
 	if len(all) != 2 || m.Summary().Seen != 0 {
 		t.Fatalf("got %d exchanges, want two", len(all))
 	}
@@ -182,7 +171,7 @@ func TestClocksAreCompared(t *testing.T) {
 			t.Errorf("got notices %q, want %q", all, want)
 		}
 	}
-	if n := len(exchanges(t, merged)); n != 4 {
+	if n := len(capturetest.ReadAll(t, merged)); n != 4 {
 		t.Errorf("got %d exchanges, want 4", n)
 	}
 }
@@ -199,7 +188,7 @@ func TestClockThatIsSet(t *testing.T) {
 	m, merged := run(t, []Recording{
 		recorded(t, "west", capture.Info{}, noon, outer...), recorded(t, "east", capture.Info{}, noon, inner...),
 	})
-	if n := len(exchanges(t, merged)); n != 20 {
+	if n := len(capturetest.ReadAll(t, merged)); n != 20 {
 		t.Errorf("got %d exchanges, want 20", n)
 	}
 	if c := m.Summary().Clocks; c[1].Changes+c[0].Changes != 1 {
@@ -230,7 +219,7 @@ func TestCardAsTheAgentSentIt(t *testing.T) {
 	_, merged := run(t, []Recording{
 		recorded(t, "west", capture.Info{}, noon, outer), recorded(t, "east", capture.Info{}, noon, inner),
 	})
-	all := exchanges(t, merged)
+	all := capturetest.ReadAll(t, merged)
 	if len(all) != 1 {
 		t.Fatalf("got %d exchanges, want one", len(all))
 	}
@@ -259,7 +248,7 @@ func TestAgentsOfOneNameAreToldApart(t *testing.T) {
 		recorded(t, "east", capture.Info{}, noon, local(3), public(4)),
 	})
 	want := []string{"helper@west helper@west", "python bank", "helper@east helper@east", "python bank"}
-	for i, x := range exchanges(t, merged) {
+	for i, x := range capturetest.ReadAll(t, merged) {
 		if got := x.Client.Name + " " + x.Agent.Name; got != want[i] {
 			t.Errorf("exchange %d: got %s, want %s", i+1, got, want[i])
 		}
@@ -299,7 +288,7 @@ func TestNotificationOfTwoRecorders(t *testing.T) {
 	_, merged := run(t, []Recording{
 		recorded(t, "east", capture.Info{}, noon, first), recorded(t, "west", capture.Info{}, noon, second),
 	})
-	all := exchanges(t, merged)
+	all := capturetest.ReadAll(t, merged)
 	if len(all) != 1 || all[0].Agent.Name != "shop" || len(all[0].Notes) != 1 {
 		t.Errorf("got %+v, want the notification as it came to the webhook", all)
 	}

@@ -269,7 +269,7 @@ func (w *world) pairs(t *testing.T, m *Merger) pairs {
 			if !is {
 				continue
 			}
-			x, v := m.ids[opened.ID].exchanges[s.Seq], w.views[opened.ID]
+			x, v := m.scanner.ids[opened.ID].exchanges[s.Seq], w.views[opened.ID]
 			ids[x] = v
 			if outer[v.call] == nil {
 				outer[v.call] = make(map[int]*exchange)

@@ -26,14 +26,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// Suffix ends the name of a file of notes, behind the name of its capture.
-const Suffix = ".notes"
+// suffix ends the name of a file of notes, behind the name of its capture.
+const suffix = ".notes"
 
-// MaxComment bounds a comment, in bytes. What is longer is cut.
-const MaxComment = 16 << 10
+// maxComment bounds a comment, in bytes. What is longer is cut.
+const maxComment = 16 << 10
 
 // Path returns where the notes on a capture are.
-func Path(capture string) string { return capture + Suffix }
+func Path(capture string) string { return capture + suffix }
 
 // A Note is what somebody said of one exchange. One that is neither marked nor has a comment says nothing.
 type Note struct {
@@ -162,12 +162,12 @@ func parseComment(text string) (comment, why string) {
 	return clipped(comment), ""
 }
 
-// clipped cuts a comment to MaxComment, between characters.
+// clipped cuts a comment to maxComment, between characters.
 func clipped(comment string) string {
-	if len(comment) <= MaxComment {
+	if len(comment) <= maxComment {
 		return comment
 	}
-	end := MaxComment
+	end := maxComment
 	for end > 0 && !utf8.RuneStart(comment[end]) {
 		end--
 	}

@@ -334,7 +334,7 @@ func FuzzParse(f *testing.F) {
 		note := Note{Seq: 3, ID: id(3), Marked: marked, Comment: words}
 		changed := n.With(note)
 		back := Parse(changed.Format()).Of(3, id(3))
-		if len(words) <= MaxComment && back != note {
+		if len(words) <= maxComment && back != note {
 			t.Fatalf("%+v comes back as %+v", note, back)
 		}
 		if text := strings.ToValidUTF8(note.String(), ""); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {

@@ -1,14 +1,12 @@
 package redact
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/jsondoc"
 )
 
 // A piece is a part of a body, of a request or of an answer.
@@ -149,15 +147,6 @@ func mediaKind(essence string) bodyKind {
 	return bodyPasses
 }
 
-// trimFront takes off what may stand before JSON: a byte order mark and blanks.
-func trimFront(data []byte) []byte { return bytes.TrimLeft(capture.TrimBOM(data), " \t\r\n") }
-
-// looksLikeJSON reports whether data begins as JSON that can hold something.
-func looksLikeJSON(data []byte) bool {
-	data = trimFront(data)
-	return len(data) > 0 && strings.IndexByte(`{["`, data[0]) >= 0
-}
-
 // add keeps a piece until the body's end.
 func (h *held) add(r *redactor, s capture.Step, p piece) {
 	h.last = s
@@ -226,86 +215,29 @@ func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole b
 
 // body returns a body without its secrets; it is the body itself if it has none. It is withheld, with an error, if its
 // secrets cannot be taken out so that what is left stays what it was.
-func (m *mask) body(kind bodyKind, body *capture.Parsed, contentType string, set *placeSet) ([]byte, error) {
+func (s search) body(kind bodyKind, body *capture.Parsed, contentType string) ([]byte, error) {
 	if looksLikeJSON(body.Text) && (body.Doc == nil || body.Doc.Err == nil) {
-		return splice(body.Text, m.json(body.Doc, body.Text, set)), nil
+		return splice(body.Text, s.json(body.Doc, body.Text)), nil
 	}
-	return settle(body.Text, func(text []byte) []edit { return m.once(kind, contentType, text, set) })
+	return settle(body.Text, func(text []byte) []edit { return s.once(kind, contentType, text) })
 }
 
 // once returns the edits that hide the secrets of a body, as far as one look finds them.
-func (m *mask) once(kind bodyKind, contentType string, text []byte, set *placeSet) []edit {
+func (s search) once(kind bodyKind, contentType string, text []byte) []edit {
 	switch {
 	case looksLikeJSON(text):
-		return m.json(nil, text, set)
+		return s.json(nil, text)
 	case kind == bodyForm, kind == bodyJSON: // as either, whatever the label
-		if edits := m.form(text); len(edits) > 0 {
+		if edits := s.form(text); len(edits) > 0 {
 			return edits
 		}
-		return m.json(nil, text, set)
+		return s.json(nil, text)
 	case kind == bodyMultipart:
-		return m.multipart(contentType, text, set)
+		return s.multipart(contentType, text)
 	case kind == bodyXML:
-		return append(m.xml(text), m.loose(text, set)...)
+		return append(s.xml(text), s.loose(text)...)
 	case kind == bodyText, kind == bodyUnknown && isPlain(text):
-		return m.loose(text, set)
+		return s.loose(text)
 	}
 	return nil
-}
-
-// maxLooks bounds how often a text is looked at until nothing more is found in it.
-const maxLooks = 8
-
-// settle makes edits until there are none to make, so that what is hidden once stays as it is when it is hidden again.
-// JSON that is cut off or broken must stay so, in the same way: else rules would judge what nobody has sent.
-func settle(text []byte, look func([]byte) []edit) ([]byte, error) {
-	now := text
-	for range maxLooks {
-		edits := look(now)
-		if len(edits) == 0 {
-			if len(now) > 0 && &now[0] != &text[0] && !sameFault(text, now) {
-				return nil, errUnsettled
-			}
-			return now, nil
-		}
-		now = splice(now, edits)
-	}
-	return nil, errUnsettled
-}
-
-// sameFault reports whether both texts are JSON, or neither is, and both are cut off or neither is.
-func sameFault(was, is []byte) bool {
-	if !looksLikeJSON(was) && !looksLikeJSON(is) {
-		return true
-	}
-	a, b := jsondoc.Parse(was).Err, jsondoc.Parse(is).Err
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Truncated == b.Truncated && a.Limit == b.Limit
-}
-
-// An edit replaces the bytes from start to end.
-type edit struct {
-	start, end int
-	text       string
-}
-
-// splice returns a copy of data with the edits made; data itself if there are none. Of edits that overlap, the one that
-// begins first is made.
-func splice(data []byte, edits []edit) []byte {
-	if len(edits) == 0 {
-		return data
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
-	out := make([]byte, 0, len(data))
-	at := 0
-	for _, e := range edits {
-		if e.start < at {
-			continue
-		}
-		out = append(append(out, data[at:e.start]...), e.text...)
-		at = e.end
-	}
-	return append(out, data[at:]...)
 }

@@ -9,10 +9,10 @@ import (
 // event returns the bytes of an event without its secrets, in its data and in lines that are not fields of an event:
 // JSON that was sent without "data:" in front is no less a secret. They are the event's own if it has none. As of a
 // body, the secrets of an event cannot always be taken out.
-func (m *mask) event(e *capture.Event, parsed *capture.Parsed, set *placeSet) ([]byte, error) {
+func (s search) event(e *capture.Event, parsed *capture.Parsed) ([]byte, error) {
 	f := parsed.Fields
 	if len(f.Ignored)+len(f.Comments) == 0 {
-		switch edits := m.json(parsed.Doc, f.Data, set); {
+		switch edits := s.json(parsed.Doc, f.Data); {
 		case len(edits) == 0:
 			return e.Raw, nil
 		case parsed.Doc.Err == nil:
@@ -20,7 +20,7 @@ func (m *mask) event(e *capture.Event, parsed *capture.Parsed, set *placeSet) ([
 			return splice(e.Raw, onLines(edits, parts)), nil
 		}
 	}
-	raw, err := settle(e.Raw, func(raw []byte) []edit { return m.eventOnce(raw, set) })
+	raw, err := settle(e.Raw, func(raw []byte) []edit { return s.eventOnce(raw) })
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +32,14 @@ func (m *mask) event(e *capture.Event, parsed *capture.Parsed, set *placeSet) ([
 }
 
 // eventOnce returns the edits that hide the secrets of an event, as far as one look finds them.
-func (m *mask) eventOnce(raw []byte, set *placeSet) []edit {
+func (s search) eventOnce(raw []byte) []edit {
 	data, parts, stray := cutEvent(raw)
 	var edits []edit
 	if len(data) > 0 {
-		edits = onLines(m.json(nil, data, set), parts)
+		edits = onLines(s.json(nil, data), parts)
 	}
-	for _, s := range stray {
-		edits = append(edits, shifted(m.loose(raw[s.start:s.end], set), s.start)...)
+	for _, run := range stray {
+		edits = append(edits, shifted(s.loose(raw[run.start:run.end]), run.start)...)
 	}
 	return edits
 }

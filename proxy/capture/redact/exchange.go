@@ -9,20 +9,6 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// openExchange is what the redactor knows of an exchange that is not over.
-type openExchange struct {
-	r *redactor
-	x *capture.Exchange // as the Describer sees it
-
-	request, response held
-	requestDone       bool          // the Describer was asked
-	responseDone      bool          // the same
-	answered          *capture.Step // a ResponseEnd that waits for the request's end
-	remembered        int64         // bytes of the request's body that count as held
-	withheld          int64         // bytes of bodies that could not be searched
-	noted             bool          // the exchange has its note about what was withheld
-}
-
 var errDescriber = errors.New("the describer failed")
 
 func (r *redactor) requestBody(out []capture.Step, s capture.Step, what capture.RequestBody) []capture.Step {
@@ -176,7 +162,7 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	if err == nil && !o.r.opts.Keep {
 		var now []byte
 		var cut int
-		now, cut, err = o.r.maskFor(o).message(h, parsed, o.r.described(d))
+		now, cut, err = o.r.search(o, d).message(h, parsed)
 		if !same(now, text) {
 			p.Data, p.Decoded = now, h.decoded || coded
 			whole = false
@@ -277,7 +263,7 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 		s.What = what
 		return o.note(append(out, s), errDescriber)
 	}
-	raw, err := r.maskFor(o).event(&e, parsed, r.described(d))
+	raw, err := r.search(o, d).event(&e, parsed)
 	switch {
 	case err != nil:
 		what.Event.Dropped += int64(len(e.Raw))
@@ -289,5 +275,43 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 		return o.note(append(out, s), err)
 	}
 	s.Parsed = parsed
+	return append(out, s)
+}
+
+// step adds to out what becomes of a step: nothing as long as it waits.
+func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
+	switch what := s.What.(type) {
+	case capture.Opened:
+		return r.opened(out, s, what)
+	case capture.RequestBody:
+		return r.requestBody(out, s, what)
+	case capture.RequestEnd:
+		return r.requestEnd(out, s, what)
+	case capture.Informational:
+		what.Head = r.head(r.exchange(s), what.Head, answerHead)
+		s.What = what
+	case capture.ResponseHead:
+		o := r.exchange(s)
+		capture.Assemble(o.x, s)
+		head := capture.ParseResponseHead(what.Head)
+		o.response.head = &head
+		var note string
+		what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
+		s.What = what
+		return withNote(append(out, s), note)
+	case capture.ResponseBody:
+		return r.responseBody(out, s, what)
+	case capture.ResponseEvent:
+		return r.event(out, s, what)
+	case capture.ResponseEnd:
+		return r.responseEnd(out, s, what)
+	case capture.Fact:
+		if o := r.open[s.Seq]; o != nil {
+			capture.Assemble(o.x, s)
+		}
+		s.What = r.fact(what)
+	case capture.Closed:
+		return r.closed(out, s, what)
+	}
 	return append(out, s)
 }

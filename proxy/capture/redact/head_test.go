@@ -18,6 +18,8 @@ var testMask = mask{
 
 var hiddenMark = regexp.MustCompile(`«([^»]*)»`)
 
+func testSearch(set *placeSet) search { return search{&testMask, set} }
+
 // masked puts placeholders for what stands in «».
 func masked(s string) string {
 	return hiddenMark.ReplaceAllStringFunc(s, func(mark string) string {

@@ -12,26 +12,17 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// hiding says what is hidden in a value and all beneath.
-type hiding uint8
-
-const (
-	hideNothing hiding = iota
-	hideStrings
-	hideNumbers // and strings
-)
-
 // json returns the edits that hide the secrets of a JSON text, along what it was parsed to: at the places given and
 // those of the user, of members whose names say a secret, and of what shows itself in strings. Only string tokens are
 // replaced, and numbers where the user points at them or a password is one, so that JSON stays JSON. Of several values,
 // each on a line of its own, each is searched; everything else that is not JSON is searched loosely, all of it.
-func (m *mask) json(doc *jsondoc.Doc, text []byte, set *placeSet) []edit {
+func (s search) json(doc *jsondoc.Doc, text []byte) []edit {
 	if doc == nil {
 		parsed := jsondoc.Parse(text)
 		doc = &parsed
 	}
 	if doc.Err == nil {
-		return m.walk(doc, text, set, 0)
+		return s.walk(doc, text, 0)
 	}
 	var edits []edit
 	for start := 0; start < len(text); {
@@ -42,9 +33,9 @@ func (m *mask) json(doc *jsondoc.Doc, text []byte, set *placeSet) []edit {
 		if line := text[start:end]; len(trimFront(line)) > 0 {
 			value := jsondoc.Parse(line)
 			if value.Err != nil {
-				return append(edits, shifted(m.loose(text[start:], set), start)...)
+				return append(edits, shifted(s.loose(text[start:]), start)...)
 			}
-			edits = append(edits, shifted(m.walk(&value, line, set, 0), start)...)
+			edits = append(edits, shifted(s.walk(&value, line, 0), start)...)
 		}
 		start = end
 	}
@@ -52,28 +43,19 @@ func (m *mask) json(doc *jsondoc.Doc, text []byte, set *placeSet) []edit {
 }
 
 // walk returns the edits of one well-formed value.
-func (m *mask) walk(doc *jsondoc.Doc, text []byte, set *placeSet, depth int) []edit {
-	w := docWalk{m: m, depth: depth, found: marksOf(text)}
+func (s search) walk(doc *jsondoc.Doc, text []byte, depth int) []edit {
+	w := docWalk{mask: s.mask, depth: depth, found: marksOf(text)}
 	if escapesASCII(text) {
 		w.found = allMarks
 	}
-	root := [...]*placeTree{&set.tree}
+	root := [...]*placeTree{&s.set.tree}
 	w.value(doc.Root, hideNothing, anywhere, root[:])
 	return w.edits
 }
 
-// shifted returns edits of what begins at an offset.
-func shifted(edits []edit, by int) []edit {
-	for i := range edits {
-		edits[i].start += by
-		edits[i].end += by
-	}
-	return edits
-}
-
 // docWalk goes through a parsed text along all places at the same time.
 type docWalk struct {
-	m     *mask
+	mask  *mask
 	depth int   // how many strings it stands in
 	found marks // what the text may have in it
 	room  placeWalk
@@ -214,11 +196,11 @@ func (w *docWalk) str(raw []byte, start int, hide hiding) {
 	now := was
 	switch {
 	case hide != hideNothing:
-		now = w.m.hide(was)
+		now = w.mask.hide(was)
 	case nested:
 		now = w.nested(was)
 	default:
-		now = w.m.text(was)
+		now = w.mask.text(was)
 	}
 	if now == was {
 		return
@@ -231,10 +213,10 @@ func (w *docWalk) str(raw []byte, start int, hide hiding) {
 func (w *docWalk) nested(s string) string {
 	if text := []byte(s); bytes.IndexByte(text, '"') >= 0 {
 		if doc := jsondoc.Parse(text); doc.Err == nil {
-			return string(splice(text, w.m.walk(&doc, text, new(placeSet), w.depth+1)))
+			return string(splice(text, search{w.mask, new(placeSet)}.walk(&doc, text, w.depth+1)))
 		}
 	}
-	return w.m.text(s)
+	return w.mask.text(s)
 }
 
 // escapesASCII reports whether a raw string or text may have letters in it that are escaped though they need not be.

@@ -31,7 +31,7 @@ func places(t testing.TB, pointers ...string) []secretPlace {
 func hideIn(t *testing.T, text string, places []secretPlace) string {
 	t.Helper()
 	body := capture.Parsed{Text: []byte(text)}
-	got, err := testMask.body(bodyJSON, &body, "", testMask.placed(places))
+	got, err := testSearch(testMask.placed(places)).body(bodyJSON, &body, "")
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -205,7 +205,7 @@ func TestEvent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := capture.Event{Raw: []byte(tt.in)}
-			got, err := testMask.event(&e, parseEvent(&e, nil), testMask.placed(places(t, "/t")))
+			got, err := testSearch(testMask.placed(places(t, "/t"))).event(&e, parseEvent(&e, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestEvent(t *testing.T) {
 // A line break in a string is not JSON; a placeholder in its place would make it JSON that is cut off.
 func TestWithholdsAnEventThatWouldBeAnother(t *testing.T) {
 	e := capture.Event{Raw: []byte("data: {\"token\":\"ab\ndata: cd\n\n")}
-	if got, err := testMask.event(&e, parseEvent(&e, nil), testMask.placed(nil)); err == nil {
+	if got, err := testSearch(testMask.placed(nil)).event(&e, parseEvent(&e, nil)); err == nil {
 		t.Errorf("got %q", got)
 	}
 }
@@ -259,7 +259,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := bytes.Clone(in)
 		doc := jsondoc.Parse(in)
-		got, err := testMask.body(bodyJSON, &capture.Parsed{Text: in, Doc: &doc}, "", set)
+		got, err := testSearch(set).body(bodyJSON, &capture.Parsed{Text: in, Doc: &doc}, "")
 		if !bytes.Equal(before, in) {
 			t.Fatal("the input was changed")
 		}
@@ -269,7 +269,7 @@ func FuzzJSON(f *testing.F) {
 			}
 			return
 		}
-		if again, err := testMask.body(bodyJSON, &capture.Parsed{Text: got}, "", set); !bytes.Equal(again, got) {
+		if again, err := testSearch(set).body(bodyJSON, &capture.Parsed{Text: got}, ""); !bytes.Equal(again, got) {
 			t.Errorf("%q is done as %q, and that as %q, %v", in, got, again, err)
 		}
 		now := jsondoc.Parse(got)
@@ -304,12 +304,12 @@ func FuzzEvent(f *testing.F) {
 	set := testMask.placed(places(f, "/token"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e := capture.Event{Raw: raw}
-		got, err := testMask.event(&e, parseEvent(&e, nil), set)
+		got, err := testSearch(set).event(&e, parseEvent(&e, nil))
 		if err != nil {
 			return
 		}
 		again := capture.Event{Raw: got}
-		if twice, err := testMask.event(&again, parseEvent(&again, nil), set); string(twice) != string(got) {
+		if twice, err := testSearch(set).event(&again, parseEvent(&again, nil)); string(twice) != string(got) {
 			t.Errorf("%q is done as %q, and that as %q, %v", raw, got, twice, err)
 		}
 		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines || a.HasData != b.HasData {
@@ -332,7 +332,7 @@ func TestDescribedPlacesAreKnownAgain(t *testing.T) {
 	list[0] = "/c"
 	text := []byte(`{"a":{"t":"x"},"b":"y","c":"z"}`)
 	doc := jsondoc.Parse(text)
-	got := string(splice(text, r.mask.json(&doc, text, r.described(capture.Description{Secrets: list}))))
+	got := string(splice(text, search{&r.mask, r.described(capture.Description{Secrets: list})}.json(&doc, text)))
 	if want := masked(`{"a":{"t":"x"},"b":"«y»","c":"«z»"}`); got != want {
 		t.Errorf("after the list has changed: got %s, want %s", got, want)
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/internal/childtest"
 )
 
 // A process that is started with this variable takes the key in the file that it names and prints its fingerprint, once
@@ -73,37 +73,13 @@ func TestUserKeyIsMadeAndKept(t *testing.T) {
 // Recorders that use the key for the first time at the same moment get the same one.
 func TestUserKeyAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a2atap", "redaction.key")
-	var outputs [6]bytes.Buffer
-	var children [len(outputs)]*exec.Cmd
-	var gates []*os.File
-	for i := range children {
-		read, write, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), childVariable+"="+name)
-		child.Stdin, child.Stdout, child.Stderr = read, &outputs[i], &outputs[i]
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		read.Close()
-		children[i], gates = child, append(gates, write)
-	}
-	for _, gate := range gates {
-		gate.Close()
-	}
-	for i, child := range children {
-		if err := child.Wait(); err != nil {
-			t.Errorf("process %d: %v: %s", i, err, outputs[i].String())
-		}
-	}
+	outputs := childtest.AtOnce(t, 6, childVariable+"="+name)
 	key, err := UserKey(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range outputs {
-		if got := outputs[i].String(); got != Fingerprint(key) {
+	for i, got := range outputs {
+		if got != Fingerprint(key) {
 			t.Errorf("process %d has %s, want %s", i, got, Fingerprint(key))
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // missing, has other quotes or is escaped once more, and plain text. It looks for names of secrets that a colon or an
 // equals sign and a value follow, whatever stands around them, and hides the value up to where it could end. The last
 // names of the places count as well, and what shows itself by its form is hidden as in text.
-func (m *mask) loose(text []byte, set *placeSet) []edit {
-	extra := m.lastNames(set)
-	edits := m.tokens(m.looseURLs(text), text, marksOf(text))
+func (s search) loose(text []byte) []edit {
+	extra := s.lastNames()
+	edits := s.tokens(s.looseURLs(text), text, marksOf(text))
 	for i := 0; i < len(text); i++ {
 		if !nameByte(text[i]) {
 			continue
@@ -36,10 +36,10 @@ func (m *mask) loose(text []byte, set *placeSet) []edit {
 			}
 		}
 		if hide != hideNothing {
-			if _, to := m.authorizationAt(text, end-len("uthorization"), end); to > 0 {
+			if _, to := authorizationAt(text, end-len("uthorization"), end); to > 0 {
 				end = to // tokens has it
 			} else {
-				edits, end = m.looseMember(edits, text, end, hide)
+				edits, end = s.looseMember(edits, text, end, hide)
 			}
 		}
 		i = end // the byte there is no part of a name, or of a value that is done with
@@ -48,12 +48,12 @@ func (m *mask) loose(text []byte, set *placeSet) []edit {
 }
 
 // lastNames returns the last names of places, normalised, and what is hidden there. Page tokens are never hidden.
-func (m *mask) lastNames(set *placeSet) map[string]hiding {
-	if len(set.list)+len(m.places) == 0 {
+func (s search) lastNames() map[string]hiding {
+	if len(s.set.list)+len(s.places) == 0 {
 		return nil
 	}
 	names := make(map[string]hiding)
-	for _, p := range slices.Concat(set.list, m.places) {
+	for _, p := range slices.Concat(s.set.list, s.places) {
 		name := lastName(p.pointer)
 		if name == "" || credential.PageToken(name) {
 			continue
@@ -79,7 +79,7 @@ func lastName(p capture.Pointer) string {
 
 // looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them. Their slashes may be
 // escaped.
-func (m *mask) looseURLs(text []byte) []edit {
+func (s search) looseURLs(text []byte) []edit {
 	var edits []edit
 	for i := 0; i < len(text); {
 		n := bytes.IndexAny(text[i:], "?#@")
@@ -94,7 +94,7 @@ func (m *mask) looseURLs(text []byte) []edit {
 			stop++
 		}
 		was := strings.ReplaceAll(string(text[start:stop]), `\/`, "/")
-		if now := m.url(was); now != was {
+		if now := s.url(was); now != was {
 			edits = append(edits, edit{start, stop, now})
 		}
 		i = stop
@@ -116,30 +116,25 @@ func endsURL(text []byte, i int) bool {
 // maxLooseName bounds the names that are compared. No name of a secret is nearly as long.
 const maxLooseName = 64
 
-func nameByte(c byte) bool {
-	letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-	return letter || '0' <= c && c <= '9' || c == '_' || c == '-'
-}
-
 // looseMember appends the edits for the value that belongs to a name that ends at i, if one follows, and returns where
 // it ends.
-func (m *mask) looseMember(edits []edit, text []byte, i int, hide hiding) ([]edit, int) {
+func (s search) looseMember(edits []edit, text []byte, i int, hide hiding) ([]edit, int) {
 	begin, sign := looseValue(text, i)
 	switch {
 	case sign == 0:
 		return edits, i
 	case begin < len(text) && (text[begin] == '[' || text[begin] == '{'):
-		return m.looseGroup(edits, text, begin, hide), i
+		return s.looseGroup(edits, text, begin, hide), i
 	}
 	start, stop, quoted := looseScalar(text, begin, sign)
 	if start < stop {
-		edits = m.looseEdit(edits, text, start, stop, quoted, hide)
+		edits = s.looseEdit(edits, text, start, stop, quoted, hide)
 	}
 	return edits, max(stop, i)
 }
 
 // looseGroup appends the edits for all strings in the object or the list that begins at i, but names.
-func (m *mask) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit {
+func (s search) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit {
 	for depth := 0; i < len(text); {
 		switch text[i] {
 		case '[', '{':
@@ -153,7 +148,7 @@ func (m *mask) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit 
 				stop := quoteEnd(text, start, text[i:start])
 				i = min(len(text), stop+start-i)
 				if next := skipBlanks(text, i); (next == len(text) || text[next] != ':') && start < stop {
-					edits = m.looseEdit(edits, text, start, stop, true, hide)
+					edits = s.looseEdit(edits, text, start, stop, true, hide)
 				}
 				continue
 			}
@@ -163,7 +158,7 @@ func (m *mask) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit 
 	return edits
 }
 
-func (m *mask) looseEdit(edits []edit, text []byte, start, stop int, quoted bool, hide hiding) []edit {
+func (s search) looseEdit(edits []edit, text []byte, start, stop int, quoted bool, hide hiding) []edit {
 	was := string(text[start:stop])
 	if quoted {
 		if plain, err := jsontext.AppendUnquote(nil, `"`+was+`"`); err == nil {
@@ -175,7 +170,7 @@ func (m *mask) looseEdit(edits []edit, text []byte, start, stop int, quoted bool
 		}
 		return append(edits, edit{start, stop, "0"})
 	}
-	if now := m.hide(was); now != was {
+	if now := s.hide(was); now != was {
 		edits = append(edits, edit{start, stop, now})
 	}
 	return edits
@@ -210,25 +205,6 @@ func looseScalar(text []byte, i int, sign byte) (start, stop int, quoted bool) {
 		stop = start + n
 	}
 	return start, start + len(bytes.TrimRight(text[start:stop], " \t")), false
-}
-
-// skipQuote returns the position after the quote at i: single, double, or with backslashes in front.
-func skipQuote(text []byte, i int) int {
-	at := i
-	for at < len(text) && text[at] == '\\' {
-		at++
-	}
-	if at < len(text) && (text[at] == '"' || text[at] == '\'') {
-		return at + 1
-	}
-	return i
-}
-
-func skipBlanks(text []byte, i int) int {
-	for i < len(text) && isBlank(text[i]) {
-		i++
-	}
-	return i
 }
 
 // quoteEnd returns where the string that begins at i ends, which is the end of the text if its quote is missing.

@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A mask finds secrets and puts placeholders in their place. It is for one goroutine.
+// A mask knows what is a secret, in values and in heads, and puts placeholders in its place. It is for one goroutine.
 type mask struct {
 	key     []byte
 	mac     hash.Hash         // with the key, to be used again; made when it is first needed
@@ -127,4 +127,10 @@ func (m *mask) lower(name string) string {
 		}
 	}
 	return lower
+}
+
+// A secretPlace is a place in JSON texts whose strings are hidden.
+type secretPlace struct {
+	pointer capture.Pointer
+	numbers bool // and numbers too
 }

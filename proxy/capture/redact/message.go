@@ -10,15 +10,15 @@ import (
 
 // message returns a body without its secrets, as body does; one that belongs to no head also without what cannot be
 // searched, and how many bytes that is.
-func (m *mask) message(h *held, body *capture.Parsed, set *placeSet) (now []byte, cut int, err error) {
+func (s search) message(h *held, body *capture.Parsed) (now []byte, cut int, err error) {
 	if h.kind != bodyHeadless {
-		now, err = m.body(h.kind, body, h.fields().Get("Content-Type"), set)
+		now, err = s.body(h.kind, body, h.fields().Get("Content-Type"))
 		return now, 0, err
 	}
 	if looksLikeJSON(body.Text) && jsondoc.Parse(body.Text).Err == nil {
-		return splice(body.Text, m.json(nil, body.Text, set)), 0, nil
+		return splice(body.Text, s.json(nil, body.Text)), 0, nil
 	}
-	if now, cut = m.answers(body.Text, set); cut > 0 {
+	if now, cut = s.answers(body.Text); cut > 0 {
 		err = errHeadless
 	}
 	return now, cut, err
@@ -26,7 +26,7 @@ func (m *mask) message(h *held, body *capture.Parsed, set *placeSet) (now []byte
 
 // answers returns a text of whole answers, one after another, without their secrets, and how many bytes at its end are
 // none or cannot be searched.
-func (m *mask) answers(text []byte, set *placeSet) (now []byte, rest int) {
+func (s search) answers(text []byte) (now []byte, rest int) {
 	for {
 		if blanks := len(text) - len(bytes.TrimLeft(text, "\r\n")); blanks > 0 {
 			now, text = append(now, text[:blanks]...), text[blanks:]
@@ -36,10 +36,10 @@ func (m *mask) answers(text []byte, set *placeSet) (now []byte, rest int) {
 		}
 		end := headEnd(text)
 		if end < 0 {
-			return append(now, m.head(text, answerHead)...), 0
+			return append(now, s.head(text, answerHead)...), 0
 		}
 		h := capture.ParseResponseHead(text[:end])
-		now, text = append(now, m.head(text[:end], answerHead)...), text[end:]
+		now, text = append(now, s.head(text[:end], answerHead)...), text[end:]
 		size, ok := bodySize(&h, len(text))
 		if !ok {
 			return now, len(text)
@@ -48,7 +48,7 @@ func (m *mask) answers(text []byte, set *placeSet) (now []byte, rest int) {
 		if kind == bodyUnknown {
 			kind = sniff(text[:size], false)
 		}
-		body, err := m.body(kind, &capture.Parsed{Text: text[:size]}, h.Fields.Get("Content-Type"), set)
+		body, err := s.body(kind, &capture.Parsed{Text: text[:size]}, h.Fields.Get("Content-Type"))
 		if err != nil {
 			return now, len(text)
 		}

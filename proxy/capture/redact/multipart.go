@@ -13,36 +13,36 @@ import (
 // in it, the text is searched loosely.
 //
 // Source: RFC 2046 section 5.1, RFC 7578.
-func (m *mask) multipart(contentType string, text []byte, set *placeSet) []edit {
+func (s search) multipart(contentType string, text []byte) []edit {
 	_, params, err := mime.ParseMediaType(contentType)
 	delimiter := []byte("--" + params["boundary"])
 	at := bytes.Index(text, delimiter)
 	if err != nil || len(delimiter) == len("--") || at < 0 {
-		return m.loose(text, set)
+		return s.loose(text)
 	}
-	edits := m.loose(text[:at], set)
+	edits := s.loose(text[:at])
 	for at < len(text) {
 		at += len(delimiter)
 		end := len(text)
 		if n := bytes.Index(text[at:], delimiter); n >= 0 {
 			end = at + n
 		}
-		edits = append(edits, shifted(m.part(text[at:end], set), at)...)
+		edits = append(edits, shifted(s.part(text[at:end]), at)...)
 		at = end
 	}
 	return edits
 }
 
 // part returns the edits of one part, which begins behind its delimiter.
-func (m *mask) part(text []byte, set *placeSet) []edit {
+func (s search) part(text []byte) []edit {
 	line := bytes.IndexByte(text, '\n') + 1
 	rest := text[line:]
 	end := headEnd(rest)
 	if end < 0 {
-		return m.loose(text, set)
+		return s.loose(text)
 	}
 	var edits []edit
-	if masked := m.head(rest[:end], fieldsOnly); !bytes.Equal(masked, rest[:end]) {
+	if masked := s.head(rest[:end], fieldsOnly); !bytes.Equal(masked, rest[:end]) {
 		edits = append(edits, edit{line, line + end, string(masked)})
 	}
 	fields, _ := capture.ParseFields(rest[:end])
@@ -50,9 +50,9 @@ func (m *mask) part(text []byte, set *placeSet) []edit {
 	start := line + end
 	_, disposition, _ := mime.ParseMediaType(fields.Get("Content-Disposition"))
 	name := disposition["name"]
-	if _, isFile := disposition["filename"]; !isFile && (credential.Member(name) || m.secretParam(name)) {
+	if _, isFile := disposition["filename"]; !isFile && (credential.Member(name) || s.secretParam(name)) {
 		was := string(body)
-		if now := m.hide(was); now != was {
+		if now := s.hide(was); now != was {
 			edits = append(edits, edit{start, start + len(body), now})
 		}
 		return edits
@@ -61,7 +61,7 @@ func (m *mask) part(text []byte, set *placeSet) []edit {
 	if fields.MediaType() == "" || kind == bodyUnknown {
 		kind = sniff(body, true)
 	}
-	return append(edits, shifted(m.once(kind, fields.Get("Content-Type"), body, set), start)...)
+	return append(edits, shifted(s.once(kind, fields.Get("Content-Type"), body), start)...)
 }
 
 // headEnd returns where the fields end that a text begins with, their blank line included; -1 if nothing ends them.

@@ -7,12 +7,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A secretPlace is a place in JSON texts whose strings are hidden.
-type secretPlace struct {
-	pointer capture.Pointer
-	numbers bool // and numbers too
-}
-
 // A placeSet is the places of the secrets in a text, those of the user included.
 type placeSet struct {
 	named []string      // by the Describer, as it named them
@@ -106,3 +100,12 @@ func (w *placeWalk) followIndex(places []*placeTree, index int) []*placeTree {
 	var digits [20]byte
 	return w.follow(places, strconv.AppendInt(digits[:0], int64(index), 10))
 }
+
+// hiding says what is hidden in a value and all beneath.
+type hiding uint8
+
+const (
+	hideNothing hiding = iota
+	hideStrings
+	hideNumbers // and strings
+)

@@ -188,44 +188,6 @@ func (r *redactor) Close() error {
 	return errors.Join(err, r.next.Close())
 }
 
-// step adds to out what becomes of a step: nothing as long as it waits.
-func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
-	switch what := s.What.(type) {
-	case capture.Opened:
-		return r.opened(out, s, what)
-	case capture.RequestBody:
-		return r.requestBody(out, s, what)
-	case capture.RequestEnd:
-		return r.requestEnd(out, s, what)
-	case capture.Informational:
-		what.Head = r.head(r.exchange(s), what.Head, answerHead)
-		s.What = what
-	case capture.ResponseHead:
-		o := r.exchange(s)
-		capture.Assemble(o.x, s)
-		head := capture.ParseResponseHead(what.Head)
-		o.response.head = &head
-		var note string
-		what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
-		s.What = what
-		return withNote(append(out, s), note)
-	case capture.ResponseBody:
-		return r.responseBody(out, s, what)
-	case capture.ResponseEvent:
-		return r.event(out, s, what)
-	case capture.ResponseEnd:
-		return r.responseEnd(out, s, what)
-	case capture.Fact:
-		if o := r.open[s.Seq]; o != nil {
-			capture.Assemble(o.x, s)
-		}
-		s.What = r.fact(what)
-	case capture.Closed:
-		return r.closed(out, s, what)
-	}
-	return append(out, s)
-}
-
 // exchange returns the state of the step's exchange, a new one where the record has a gap.
 func (r *redactor) exchange(s capture.Step) *openExchange {
 	o := r.open[s.Seq]
@@ -293,6 +255,12 @@ func (r *redactor) maskFor(o *openExchange) *mask {
 	return &r.scoped
 }
 
+// search returns the search through a body of an exchange, or an event, that is so described. It is valid as long as
+// maskFor.
+func (r *redactor) search(o *openExchange, d capture.Description) search {
+	return search{r.maskFor(o), r.described(d)}
+}
+
 // fact hides what URLs in a fact hold.
 func (r *redactor) fact(f capture.Fact) capture.Fact {
 	if r.opts.Keep {
@@ -306,4 +274,18 @@ func (r *redactor) fact(f capture.Fact) capture.Fact {
 		f.Rewrites[i].Now = r.mask.urls(f.Rewrites[i].Now)
 	}
 	return f
+}
+
+// openExchange is what the redactor knows of an exchange that is not over.
+type openExchange struct {
+	r *redactor
+	x *capture.Exchange // as the Describer sees it
+
+	request, response held
+	requestDone       bool          // the Describer was asked
+	responseDone      bool          // the same
+	answered          *capture.Step // a ResponseEnd that waits for the request's end
+	remembered        int64         // bytes of the request's body that count as held
+	withheld          int64         // bytes of bodies that could not be searched
+	noted             bool          // the exchange has its note about what was withheld
 }

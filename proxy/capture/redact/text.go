@@ -117,22 +117,22 @@ func (m *mask) text(s string) string {
 // or without any.
 func (m *mask) tokens(edits []edit, text []byte, found marks) []edit {
 	if found&markAuthorization != 0 {
-		edits = m.each(edits, text, "uthorization", (*mask).authorizationAt)
-		edits = m.each(edits, text, "UTHORIZATION", (*mask).authorizationAt)
+		edits = m.each(edits, text, "uthorization", authorizationAt)
+		edits = m.each(edits, text, "UTHORIZATION", authorizationAt)
 	}
 	if found&markBearer != 0 {
-		edits = m.each(edits, text, "earer ", (*mask).bearerAt)
-		edits = m.each(edits, text, "EARER ", (*mask).bearerAt)
+		edits = m.each(edits, text, "earer ", bearerAt)
+		edits = m.each(edits, text, "EARER ", bearerAt)
 	}
 	if found&markBasic != 0 {
-		edits = m.each(edits, text, "asic ", (*mask).basicAt)
-		edits = m.each(edits, text, "ASIC ", (*mask).basicAt)
+		edits = m.each(edits, text, "asic ", basicAt)
+		edits = m.each(edits, text, "ASIC ", basicAt)
 	}
 	if found&markJWT != 0 {
-		edits = m.each(edits, text, "eyJ", (*mask).jwtAt)
+		edits = m.each(edits, text, "eyJ", jwtAt)
 	}
 	if found&markKey != 0 {
-		edits = m.each(edits, text, "PRIVATE KEY-----", (*mask).keyAt)
+		edits = m.each(edits, text, "PRIVATE KEY-----", keyAt)
 	}
 	return edits
 }
@@ -140,7 +140,7 @@ func (m *mask) tokens(edits []edit, text []byte, found marks) []edit {
 // each appends the edits for all places where a word stands. At is given where it begins and ends, and returns what is
 // to be hidden: nothing if the end is not behind the start.
 func (m *mask) each(
-	edits []edit, text []byte, word string, at func(m *mask, text []byte, i, end int) (from, to int),
+	edits []edit, text []byte, word string, at func(text []byte, i, end int) (from, to int),
 ) []edit {
 	for i := 0; ; i += len(word) {
 		n := bytes.Index(text[i:], []byte(word))
@@ -148,7 +148,7 @@ func (m *mask) each(
 			return edits
 		}
 		i += n
-		from, to := at(m, text, i, i+len(word))
+		from, to := at(text, i, i+len(word))
 		if from >= to {
 			continue
 		}
@@ -160,7 +160,7 @@ func (m *mask) each(
 }
 
 // bearerAt finds the token behind "Bearer". What is only a word, as in "Bearer authentication", is none.
-func (m *mask) bearerAt(text []byte, i, end int) (from, to int) {
+func bearerAt(text []byte, i, end int) (from, to int) {
 	if !wordBegins(text, i, 'b') {
 		return 0, 0
 	}
@@ -173,7 +173,7 @@ func (m *mask) bearerAt(text []byte, i, end int) (from, to int) {
 }
 
 // basicAt finds the user and the password behind "Basic": base64 with a colon in it.
-func (m *mask) basicAt(text []byte, i, end int) (from, to int) {
+func basicAt(text []byte, i, end int) (from, to int) {
 	if !wordBegins(text, i, 'b') {
 		return 0, 0
 	}
@@ -187,7 +187,7 @@ func (m *mask) basicAt(text []byte, i, end int) (from, to int) {
 }
 
 // jwtAt finds a JSON Web Token: at least three parts in base64url, the first of which begins as an object.
-func (m *mask) jwtAt(text []byte, i, _ int) (from, to int) {
+func jwtAt(text []byte, i, _ int) (from, to int) {
 	if i > 0 && nameByte(text[i-1]) {
 		return 0, 0
 	}
@@ -214,7 +214,7 @@ func (m *mask) jwtAt(text []byte, i, _ int) (from, to int) {
 
 // authorizationAt finds the credentials behind the name of the field: the word after a scheme that is known, or else
 // the first, if that may be a secret. Parameters, as Digest has them, are hidden up to the end of the line.
-func (m *mask) authorizationAt(text []byte, i, end int) (from, to int) {
+func authorizationAt(text []byte, i, end int) (from, to int) {
 	if i <= 0 || text[i-1]|0x20 != 'a' || !equalFold(text[i:end], "uthorization") {
 		return 0, 0
 	}
@@ -254,7 +254,7 @@ func wordEnd(text []byte, i int) int {
 }
 
 // keyAt finds what stands between the lines around a private key.
-func (m *mask) keyAt(text []byte, i, end int) (from, to int) {
+func keyAt(text []byte, i, end int) (from, to int) {
 	if line := bytes.LastIndex(text[:i], []byte("-----BEGIN ")); line < 0 || bytes.IndexByte(text[line:i], '\n') >= 0 {
 		return 0, 0
 	}
@@ -273,8 +273,6 @@ func (m *mask) keyAt(text []byte, i, end int) (from, to int) {
 	}
 	return from, to
 }
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // wordBegins reports whether a word begins before i, with that letter in either case.
 func wordBegins(text []byte, i int, letter byte) bool {

@@ -12,7 +12,7 @@ import (
 // bodyOf returns a body of a kind without its secrets.
 func bodyOf(t testing.TB, kind bodyKind, contentType, text string) string {
 	t.Helper()
-	got, err := testMask.body(kind, &capture.Parsed{Text: []byte(text)}, contentType, testMask.placed(nil))
+	got, err := testSearch(testMask.placed(nil)).body(kind, &capture.Parsed{Text: []byte(text)}, contentType)
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -129,11 +129,11 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string, kind byte) {
 		const contentType = "multipart/form-data; boundary=b"
 		k := bodyKind(kind) % (bodyUnknown + 1)
-		got, err := testMask.body(k, &capture.Parsed{Text: []byte(in)}, contentType, set)
+		got, err := testSearch(set).body(k, &capture.Parsed{Text: []byte(in)}, contentType)
 		if err != nil {
 			return
 		}
-		again, err := testMask.body(k, &capture.Parsed{Text: got}, contentType, set)
+		again, err := testSearch(set).body(k, &capture.Parsed{Text: got}, contentType)
 		if err != nil || string(again) != string(got) {
 			t.Errorf("%q is done as %q, and that as %q, %v", in, got, again, err)
 		}

@@ -130,9 +130,9 @@ func (m *mask) urls(text string) string {
 const urlEnds = " \t\r\n<>\""
 
 // form returns the edit that hides the secrets of a body that is a form.
-func (m *mask) form(text []byte) []edit {
+func (s search) form(text []byte) []edit {
 	was := string(text)
-	if now := m.params(was); now != was {
+	if now := s.params(was); now != was {
 		return []edit{{0, len(text), now}}
 	}
 	return nil

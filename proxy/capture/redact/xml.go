@@ -10,13 +10,13 @@ import (
 
 // xml returns the edits that hide the secrets of XML or HTML: the text of elements and the values of attributes that
 // have the name of a secret, with a prefix or without, and the value beside such a name. It needs no well-formed text.
-func (m *mask) xml(text []byte) []edit {
+func (s search) xml(text []byte) []edit {
 	var edits []edit
 	secret, depth := "", 0 // the element whose text is hidden, and how many of that name are open in it
 	for at := 0; ; {
 		t, ok := nextTag(text, at)
 		if secret != "" {
-			edits = m.xmlText(edits, text[at:t.start], at)
+			edits = s.xmlText(edits, text[at:t.start], at)
 		}
 		if !ok {
 			return edits
@@ -29,7 +29,7 @@ func (m *mask) xml(text []byte) []edit {
 				stop = at + n
 			}
 			if secret != "" {
-				edits = m.xmlText(edits, text[at:stop], at)
+				edits = s.xmlText(edits, text[at:stop], at)
 			}
 			at = min(stop+len("]]>"), len(text))
 		case t.closes:
@@ -40,7 +40,7 @@ func (m *mask) xml(text []byte) []edit {
 				secret = ""
 			}
 		default:
-			edits = m.attributes(edits, text, t)
+			edits = s.attributes(edits, text, t)
 			if secret == "" && credential.Member(t.name) {
 				secret = t.name
 			}
@@ -118,18 +118,18 @@ func tagEnd(text []byte, i int) int {
 }
 
 // xmlText appends the edit that hides a run of text that begins at an offset.
-func (m *mask) xmlText(edits []edit, text []byte, at int) []edit {
+func (s search) xmlText(edits []edit, text []byte, at int) []edit {
 	front := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
 	inner := bytes.TrimRight(text[front:], " \t\r\n")
 	was := string(inner)
-	if now := m.hide(html.UnescapeString(was)); now != was && was != "" {
+	if now := s.hide(html.UnescapeString(was)); now != was && was != "" {
 		edits = append(edits, edit{at + front, at + front + len(inner), now})
 	}
 	return edits
 }
 
 // attributes appends the edits that the attributes of a tag need.
-func (m *mask) attributes(edits []edit, text []byte, t tag) []edit {
+func (s search) attributes(edits []edit, text []byte, t tag) []edit {
 	named := false // an attribute says that the value is a secret
 	valueStart, valueEnd := 0, 0
 	for i := t.attributes; i < t.end; {
@@ -159,7 +159,7 @@ func (m *mask) attributes(edits []edit, text []byte, t tag) []edit {
 		value := html.UnescapeString(string(text[start+1 : stop]))
 		switch lower := strings.ToLower(name); {
 		case credential.Member(name):
-			edits = m.attribute(edits, text, start+1, stop)
+			edits = s.attribute(edits, text, start+1, stop)
 		case lower == "value":
 			valueStart, valueEnd = start+1, stop
 		case lower == "name" || lower == "key" || lower == "type" || lower == "id":
@@ -167,15 +167,15 @@ func (m *mask) attributes(edits []edit, text []byte, t tag) []edit {
 		}
 	}
 	if named {
-		edits = m.attribute(edits, text, valueStart, valueEnd)
+		edits = s.attribute(edits, text, valueStart, valueEnd)
 	}
 	return edits
 }
 
 // attribute appends the edit that hides the value of an attribute.
-func (m *mask) attribute(edits []edit, text []byte, start, stop int) []edit {
+func (s search) attribute(edits []edit, text []byte, start, stop int) []edit {
 	was := string(text[start:stop])
-	if now := m.hide(html.UnescapeString(was)); now != was {
+	if now := s.hide(html.UnescapeString(was)); now != was {
 		edits = append(edits, edit{start, stop, now})
 	}
 	return edits

@@ -130,8 +130,8 @@ func WithoutDigests(trailer []byte) []byte {
 	return h.Bytes()[1:]
 }
 
-// AppendChunked appends content as one chunk, with a trailer section: RFC 9112 section 7.1.
-func AppendChunked(out, content, trailer []byte) []byte {
+// appendChunked appends content as one chunk, with a trailer section: RFC 9112 section 7.1.
+func appendChunked(out, content, trailer []byte) []byte {
 	if len(content) > 0 {
 		out = strconv.AppendInt(out, int64(len(content)), 16)
 		out = append(out, "\r\n"...)
@@ -166,7 +166,7 @@ func DropDigests(edit *Edit) {
 // behind it), or by the end of the connection.
 func Frame(edit *Edit, h *capture.Head, content, trailer []byte) []byte {
 	if h.Fields.Has("Transfer-Encoding") {
-		return AppendChunked(edit.Bytes(), content, trailer)
+		return appendChunked(edit.Bytes(), content, trailer)
 	}
 	if h.Fields.Has("Content-Length") {
 		edit.Set("Content-Length", strconv.Itoa(len(content)))

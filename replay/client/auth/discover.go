@@ -55,7 +55,7 @@ func discover(ctx context.Context, h *http.Client, agent string) (metadata, erro
 	for _, at := range places {
 		m, err := readMetadata(ctx, h, at)
 		if err == nil {
-			if err := CheckTokenURL(m.TokenEndpoint); err != nil {
+			if err := checkTokenURL(m.TokenEndpoint); err != nil {
 				return m, fmt.Errorf("find the token server: %s names a token endpoint, but %w", at, err)
 			}
 			return m, nil

@@ -160,8 +160,8 @@ func shown(at string) string {
 	return u.String()
 }
 
-// CheckTokenURL reports whether a secret may be sent to a URL: https, or http on this machine.
-func CheckTokenURL(at string) error {
+// checkTokenURL reports whether a secret may be sent to a URL: https, or http on this machine.
+func checkTokenURL(at string) error {
 	u, err := url.Parse(at)
 	switch {
 	case err != nil || u.Host == "":

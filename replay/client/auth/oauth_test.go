@@ -250,7 +250,7 @@ func TestCheckTokenURL(t *testing.T) {
 		"https://idp.example/t": true, "http://127.0.0.1:1/t": true, "http://localhost/t": true, "http://[::1]/t": true,
 		"http://idp.example/t": false, "ftp://x/": false, "": false, "%": false, "/token": false,
 	} {
-		if err := CheckTokenURL(at); (err == nil) != want {
+		if err := checkTokenURL(at); (err == nil) != want {
 			t.Errorf("%s: got %v", at, err)
 		}
 	}

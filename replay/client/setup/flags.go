@@ -73,9 +73,9 @@ const (
 	scopeHelp        = "ask for the `SCOPE`; repeatable"
 )
 
-// RegisterCredentials adds only the flags of credentials to a set, for [Flags.SetupCredentials]. The text says with
+// registerCredentials adds only the flags of credentials to a set, for [Flags.setupCredentials]. The text says with
 // which requests they go.
-func (f *Flags) RegisterCredentials(set *pflag.FlagSet, with string) {
+func (f *Flags) registerCredentials(set *pflag.FlagSet, with string) {
 	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` "+with+": "+authHelp)
 	set.StringVar(&f.OAuth.ClientID, "oauth-client-id", "", clientIDHelp)
 	set.StringVar(&f.OAuth.ClientSecret, "oauth-client-secret", "", clientSecretHelp)
@@ -87,7 +87,7 @@ func (f *Flags) RegisterCredentials(set *pflag.FlagSet, with string) {
 
 // Register adds the flags to a set.
 func (f *Flags) Register(set *pflag.FlagSet) {
-	f.RegisterCredentials(set, "with every request, that for the card included")
+	f.registerCredentials(set, "with every request, that for the card included")
 	set.StringArrayVar(&f.Headers, "header", nil, "send the header field `NAME:VALUE` with every request, that for "+
 		"the card included; VALUE may be @FILE or env:NAME; repeatable")
 	set.StringVar(&f.Tenant, "tenant", "", "speak for the tenant `NAME` (default what the card says)")

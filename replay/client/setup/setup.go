@@ -65,8 +65,8 @@ func (f *Flags) Setup(w World, agent string) (*Setup, error) {
 	return s, nil
 }
 
-// SetupCredentials is Setup for what [Flags.RegisterCredentials] adds: of the options it makes Authorize alone.
-func (f *Flags) SetupCredentials(w World, agent string) (*Setup, error) {
+// setupCredentials is Setup for what [Flags.registerCredentials] adds: of the options it makes Authorize alone.
+func (f *Flags) setupCredentials(w World, agent string) (*Setup, error) {
 	s, err := f.begin(w, agent)
 	if err != nil {
 		return nil, err

@@ -316,11 +316,11 @@ func TestCredentialsAlone(t *testing.T) {
 	} {
 		var f Flags
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		f.RegisterCredentials(set, "now and then")
+		f.registerCredentials(set, "now and then")
 		if err := set.Parse(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := f.SetupCredentials(world(), "http://{{env.HOST}}/a")
+		s, err := f.setupCredentials(world(), "http://{{env.HOST}}/a")
 		if err != nil {
 			t.Errorf("%s: %v", args, err)
 			continue
@@ -336,7 +336,7 @@ func TestCredentialsAlone(t *testing.T) {
 		}
 	}
 	f := Flags{Auth: "bearer"}
-	if s, err := f.SetupCredentials(world(), "http://h"); err == nil || s != nil {
+	if s, err := f.setupCredentials(world(), "http://h"); err == nil || s != nil {
 		t.Errorf("got %v, %v; want how credentials are written", s, err)
 	}
 	s, err := read(t, "http://h", "--header", "X-Seats:@token", "--header", "X-Run:7")

@@ -68,7 +68,7 @@ func (f *SeveralFlags) Setup(w World, agents []Agent) ([]*Setup, error) {
 		if flags == nil {
 			flags = &Flags{}
 		}
-		s, err := flags.SetupCredentials(w, a.URL)
+		s, err := flags.setupCredentials(w, a.URL)
 		if err != nil {
 			if sorted[a.Name] != nil && a.Name != "" {
 				err = fmt.Errorf("for %s: %w", a.Name, err)

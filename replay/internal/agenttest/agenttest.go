@@ -15,6 +15,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/record"
+	"a2atap/proxy/webhook"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -53,8 +55,9 @@ func Connect(t testing.TB, agentURL string, p client.Protocol, o client.Options)
 
 // Recording is how [Record] records.
 type Recording struct {
-	Redact redact.Options   // a key for tests unless it is set
-	Faults []injection.Spec // that the taps make
+	Redact   redact.Options   // a key for tests unless it is set
+	Faults   []injection.Spec // that the taps make
+	Webhooks *webhook.Spec    // that the taps lead through themselves
 }
 
 // RecordOne is Record for one agent, whose name is booker.
@@ -78,31 +81,19 @@ func Record(t testing.TB, o Recording, agents map[string]string, talk func(taps 
 		o.Redact.Key = []byte("0123456789abcdef0123456789abcdef")
 	}
 	mem := capture.NewMemory(capture.Info{Name: "test"})
-	sink := redact.New(mem, o.Redact)
-	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{Taps: specs, Faults: o.Faults, Recorder: recorder, Grace: time.Second})
-	if err != nil {
+	r := record.New(mem, record.Options{
+		Proxy:  proxy.Options{Taps: specs, Faults: o.Faults, Webhooks: o.Webhooks, Grace: time.Second},
+		Redact: o.Redact,
+	})
+	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		if err := p.Serve(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
 	taps := map[string]string{}
-	for _, tap := range p.Taps() {
+	for _, tap := range r.Taps() {
 		taps[tap.Name()] = tap.URL()
 	}
 	talk(taps)
-	stop()
-	<-served
-	if err := recorder.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
+	if err := r.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return mem

@@ -21,6 +21,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -72,7 +73,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 	server := httptest.NewServer(a)
 	defer server.Close()
 	kept := capture.NewMemory(capture.Info{})
-	sink := redact.New(kept, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
+	sink := record.NewSink(kept, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
 	scenarios, err := scenarios.Suite(scenarios.ProtocolSuite)
 	if err != nil {
 		t.Error(err)

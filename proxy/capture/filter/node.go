@@ -1,0 +1,111 @@
+package filter
+
+import "strings"
+
+// A Key describes a key of the filter language, for help and completion.
+type Key struct {
+	Name    string
+	Help    string // what it compares, in a few words
+	Example string // a word that has it
+}
+
+// keySpec is a key together with the reading of its values and what they are held against.
+type keySpec struct {
+	Key
+	index   string // kind of the index key that a literal value stands for, or ""
+	parse   func(*parser, *keySpec) (test, error)
+	texts   func(*subject) []string // for names and ids
+	numbers func(*subject) []int64  // for what can be compared
+	words   []string                // the only values that there are; nil if there may be others
+	exact   bool                    // case matters
+	asks    bool                    // the user's word is normalised by the facts
+	place   patternPlace
+}
+
+// A node is a part of a filter expression.
+type node interface {
+	match(*subject) bool
+	// print writes the node as a part of an expression that binds at least as tightly as said.
+	print(b *strings.Builder, binding int)
+}
+
+// How tightly operators bind: or least, not most.
+const (
+	looseBinding = iota
+	andBinding
+	notBinding
+)
+
+type (
+	anyOf  []node
+	allOf  []node
+	negate struct{ node }
+
+	// keyTerm is a word with a key.
+	keyTerm struct {
+		key  *keySpec
+		test test
+	}
+	// textTerm is a word without one.
+	textTerm struct{ pattern pattern }
+)
+
+// A test is what stands behind a key.
+type test interface {
+	holds(s *subject) bool
+	String() string // as it is written after the colon
+}
+
+func (n anyOf) match(s *subject) bool {
+	for _, child := range n {
+		if child.match(s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n allOf) match(s *subject) bool {
+	for _, child := range n {
+		if !child.match(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n negate) match(s *subject) bool { return !n.node.match(s) }
+
+func (n keyTerm) match(s *subject) bool { return n.test.holds(s) }
+
+func (n textTerm) match(s *subject) bool { return s.mentions(n.pattern) }
+
+func (n anyOf) print(b *strings.Builder, binding int) { printList(b, n, " or ", looseBinding, binding) }
+
+func (n allOf) print(b *strings.Builder, binding int) { printList(b, n, " ", andBinding, binding) }
+
+func (n negate) print(b *strings.Builder, _ int) {
+	b.WriteString("not ")
+	n.node.print(b, notBinding)
+}
+
+func (n keyTerm) print(b *strings.Builder, _ int) {
+	b.WriteString(n.key.Name)
+	b.WriteByte(':')
+	b.WriteString(n.test.String())
+}
+
+func (n textTerm) print(b *strings.Builder, _ int) { b.WriteString(n.pattern.format(bareWord)) }
+
+func printList(b *strings.Builder, list []node, between string, own, binding int) {
+	if own < binding {
+		b.WriteByte('(')
+		defer b.WriteByte(')')
+	}
+	for i, child := range list {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		child.print(b, own+1)
+	}
+}

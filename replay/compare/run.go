@@ -1,0 +1,288 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// Run returns what differs, places in the recorded exchange; of what only the live one has, in the live one. Ids must
+// have been paired before, by a Pairer.
+func (c *Comparison) Run() []Difference {
+	c.ends()
+	if c.Live.End == Silent || c.Both && (c.Recorded.Status == 0 || c.Live.Status == 0) {
+		return c.diffs
+	}
+	if c.unchanged() {
+		return c.diffs
+	}
+	if c.Recorded.Stream || c.Live.Stream {
+		c.streams()
+	} else {
+		c.align(c.Recorded.Items, c.Live.Items)
+	}
+	if len(c.diffs) == 0 && !c.ByMeaning() {
+		c.heads()
+	}
+	c.expectHeads()
+	c.times()
+	return c.diffs
+}
+
+// heads compares the heads of two answers that come to the same.
+func (c *Comparison) heads() {
+	at := fmt.Sprintf("%d.response", c.Recorded.Seq)
+	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status && !c.scope().HidesStatus() {
+		c.add(Difference{
+			Kind: DifferentStructure, Place: at + ".status", LivePlace: c.liveHead() + ".status",
+			Want: fmt.Sprint(c.Recorded.Status), Got: fmt.Sprint(c.Live.Status),
+			Message: fmt.Sprintf("the status is %d, recorded %d", c.Live.Status, c.Recorded.Status),
+		})
+	}
+	if c.Recorded.Media != "" && c.Live.Media != "" && c.Recorded.Media != c.Live.Media &&
+		!c.scope().HidesHeader("Content-Type") {
+		c.add(Difference{
+			Kind: DifferentMediaType, Place: at + ".header[Content-Type]",
+			LivePlace: c.liveHead() + ".header[Content-Type]",
+			Want:      c.Recorded.Media, Got: c.Live.Media,
+			Message: fmt.Sprintf("the answer is %s, recorded as %s",
+				analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
+		})
+	}
+}
+
+// unchanged reports whether one of two answers says that the card is the one which the client has already (RFC 9110
+// section 15.4.5), and the other shows it: tags of versions mean something to their agent only.
+func (c *Comparison) unchanged() bool {
+	if c.Recorded.Status != http.StatusNotModified && c.Live.Status != http.StatusNotModified {
+		return false
+	}
+	card := func(r *Reply) bool { return r.Status == http.StatusNotModified || r.First().Kind == a2a.CardPayload }
+	return card(c.Recorded.Reply) && card(c.Live)
+}
+
+// ends compares how the answers ended, if the recording shows it.
+func (c *Comparison) ends() {
+	if c.Recorded.End == c.Live.End || c.Recorded.End == Unended || c.Recorded.End == Left && c.Live.End == Whole {
+		return
+	}
+	if c.Both && (c.Live.End == Unended || c.Live.End == Left && len(c.Live.Items) >= len(c.Recorded.Items)) {
+		return
+	}
+	got := c.Live.End.String()
+	if f := c.Live.Fault; f != nil && c.Live.End != Whole {
+		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
+	}
+	d := Difference{
+		Kind: DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), LivePlace: c.liveHead(),
+		Want: c.Recorded.End.String(), Got: got,
+		Message: fmt.Sprintf("the answer is %s, the recorded one %s", got, c.Recorded.End),
+	}
+	if c.Live.End == Silent {
+		d.Effect = Effect{Task: cmp.Or(c.Recorded.First().Task, c.Recorded.Task), NoAnswer: true}
+		d.Effect.undone(c.Recorded.Call.Operation)
+	}
+	c.add(d)
+}
+
+// streams compares two answers of which at least one is a stream.
+func (c *Comparison) streams() {
+	rec, live := c.Recorded.Items, c.Live.Items
+	if c.Recorded.End != Whole && len(live) > len(rec) {
+		live = live[:len(rec)]
+	}
+	if c.Live.End != Whole && (c.Live.End != Left || c.Both) && len(rec) > len(live) {
+		rec = rec[:len(live)] // how it ended was said already
+	}
+	if c.Recorded.Call.Operation == a2a.SubscribeToTask {
+		rec, live = sinceSubscribed(rec, live)
+	} else {
+		rec, live = sinceFirst(rec, live)
+	}
+	c.align(rec, live)
+}
+
+// sinceFirst leaves out, where the first snapshots of a task differ in how far it has come, the updates by which one of
+// them says later what the other showed at once. An agent sends "submitted" and then "working", or "working" straight
+// away, as its threads happen to run.
+func sinceFirst(rec, live []Item) (a, b []Item) {
+	if len(rec) == 0 || len(live) == 0 || !bothBegin(rec[0], live[0]) {
+		return rec, live
+	}
+	n, m := caughtUp(rec, live[0].State), caughtUp(live, rec[0].State)
+	switch {
+	case n > 0 && !(len(live) > 1 && rec[1].Same(live[1])):
+		rec = slices.Concat(rec[:1], rec[1+n:])
+	case m > 0 && !(len(rec) > 1 && live[1].Same(rec[1])):
+		live = slices.Concat(live[:1], live[1+m:])
+	}
+	live = slices.Clone(live)
+	live[0].State = rec[0].State
+	return rec, live
+}
+
+// bothBegin reports whether two items are the first snapshots of tasks that go on, in different states.
+func bothBegin(rec, live Item) bool {
+	return rec.Kind == a2a.TaskPayload && live.Kind == a2a.TaskPayload && rec.Err == nil && live.Err == nil &&
+		rec.State != live.State && rec.State.Active() && live.State.Active()
+}
+
+// caughtUp returns how many updates after the first item bring its task to a state: 0 if they do not, or if anything
+// else comes before.
+func caughtUp(items []Item, state a2a.State) int {
+	for i, it := range items[1:] {
+		switch {
+		case it.Kind != a2a.StatusPayload || it.Err != nil || !it.State.Active():
+			return 0
+		case it.State == state:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// sinceSubscribed leaves out what one of two subscriptions saw happen and the other found done already. When they began
+// is chance: the snapshot that may come first, and whatever follows it in one of them only.
+func sinceSubscribed(rec, live []Item) (a, b []Item) {
+	a, b = withoutSnapshot(rec), withoutSnapshot(live)
+	if len(a) == len(rec) && len(b) == len(live) {
+		return rec, live // neither shows where it began
+	}
+	n := min(len(a), len(b))
+	return renumber(a[len(a)-n:]), renumber(b[len(b)-n:])
+}
+
+func withoutSnapshot(items []Item) []Item {
+	if len(items) > 0 && items[0].Kind == a2a.TaskPayload {
+		return items[1:]
+	}
+	return items
+}
+
+// renumber counts artifacts anew.
+func renumber(items []Item) []Item {
+	items = slices.Clone(items)
+	n := 0
+	for i := range items {
+		if items[i].Artifact > 0 {
+			n++
+			items[i].Artifact = n
+		}
+	}
+	return items
+}
+
+// align matches the items of both answers, compares those that match more closely, and names the others.
+func (c *Comparison) align(rec, live []Item) {
+	pairs := Align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
+	i, j := 0, 0
+	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
+		c.gap(rec[i:p[0]], live[j:p[1]])
+		if p[0] < len(rec) {
+			before := len(c.diffs)
+			c.details(rec[p[0]], live[p[1]])
+			if len(c.diffs) == before {
+				c.contents(rec[p[0]], live[p[1]])
+			}
+			c.expect(rec[p[0]], live[p[1]])
+			c.pairs = append(c.pairs, [2]Item{rec[p[0]], live[p[1]]})
+		}
+		i, j = p[0]+1, p[1]+1
+	}
+}
+
+// Same reports whether two items mean the same, for all that this exchange promises.
+func (c *Comparison) Same(rec, live Item) bool {
+	if rec.Same(live) || c.scope().hidden(rec, live) {
+		return true
+	}
+	return !c.Recorded.Stream && rec.SameKind(live) && rec.Kind == a2a.TaskPayload && c.accepts(rec.State, live.State)
+}
+
+// accepts reports whether another state than the recorded one in a snapshot of a task is a matter of timing: how far it
+// has come when the answer is made.
+func (c *Comparison) accepts(rec, live a2a.State) bool {
+	switch {
+	case rec.Active() && live.Active():
+		return true
+	case c.Recorded.Polled:
+		return true // the polling goes on; its last answer counts
+	case live.Active() && !(blocking(c.Recorded.Call) && blocking(c.Live.Call)):
+		return true
+	}
+	return rec.Active() && slices.Contains(c.Recorded.Ahead, live) ||
+		c.Both && live.Active() && slices.Contains(c.LiveAhead, rec)
+}
+
+// blocking reports whether the agent was to answer a send only when the task is terminal or interrupted. 1.0 waits
+// unless told not to; 0.x leaves it open.
+func blocking(call *a2a.Call) bool {
+	if call.Operation != a2a.SendMessage {
+		return true
+	}
+	configuration := call.Params.Get("configuration")
+	if b, ok := configuration.Get("returnImmediately").Bool(); ok {
+		return !b
+	}
+	if b, ok := configuration.Get("blocking").Bool(); ok {
+		return b
+	}
+	return call.Dialects.Has(a2a.V1_0)
+}
+
+// gap names what has no counterpart between two pairs.
+func (c *Comparison) gap(rec, live []Item) {
+	for i := range max(len(rec), len(live)) {
+		switch {
+		case i >= len(rec):
+			c.add(Difference{
+				Kind: DifferentEvent, Place: place(c.LiveSeq, live[i].Event, live[i].Answer.Payload.Pointer),
+				LivePlace: c.livePlace(live[i]),
+				Got:       live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
+				Changes: []Change{newChange("", a2a.Value{}, live[i].Answer.Doc.Root)}, Effect: c.effect(nil, &live[i]),
+			})
+		case i >= len(live):
+			c.add(Difference{
+				Kind: DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
+				Message: fmt.Sprintf("%s is missing", rec[i]),
+				Changes: []Change{newChange("", rec[i].Answer.Doc.Root, a2a.Value{})}, Effect: c.effect(&rec[i], nil),
+			})
+		default:
+			c.other(rec[i], live[i])
+		}
+	}
+}
+
+// other names an item that came in the place of another one.
+func (c *Comparison) other(rec, live Item) {
+	d := Difference{
+		Place: c.place(rec), LivePlace: c.livePlace(live), Want: rec.String(), Got: live.String(),
+		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live), Effect: c.effect(&rec, &live),
+	}
+	switch {
+	case rec.Err != nil && live.Err != nil:
+		d.Kind = DifferentError
+	case rec.Err != nil || live.Err != nil:
+		d.Kind = DifferentOutcome
+	case rec.SameKind(live):
+		d.Kind = DifferentState
+		d.Want, d.Got = rec.State.String(), live.State.String()
+		d.Message = fmt.Sprintf("the state is %s, recorded %s", stateName(live.State), stateName(rec.State))
+	case rec.Event > 0:
+		d.Kind = DifferentEvent
+	default:
+		d.Kind = DifferentOutcome
+	}
+	c.add(d)
+}
+
+func stateName(s a2a.State) string {
+	if s == a2a.NoState {
+		return "absent"
+	}
+	return s.String()
+}

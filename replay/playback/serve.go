@@ -1,0 +1,79 @@
+package playback
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"a2atap/proxy/a2a"
+)
+
+// ServeHTTP implements http.Handler.
+func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := &service{p: p, w: w, r: r}
+	if p.opts.OnRequest != nil {
+		s.marked = p.opts.OnRequest(r)
+	}
+	var err error
+	if s.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
+		status, why := http.StatusBadRequest, "the request could not be read"
+		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+			status, why = http.StatusRequestEntityTooLarge, "a request may have 16 MiB"
+		}
+		http.Error(w, "playback: "+why, status)
+		return
+	}
+	s.call = p.decode(r, s.body)
+	if !s.obey(p.plan(&s.call)) {
+		return
+	}
+	a, substitute, miss := p.choose(&s.call, r)
+	if miss != nil {
+		s.missed(miss)
+		return
+	}
+	defer p.notify(a, substitute)()
+	(&responder{service: s, exchange: a, substitute: substitute}).run()
+}
+
+// missed answers a request that nothing matches: by the live agent if there is one, else with an error of its binding.
+func (s *service) missed(m *Miss) {
+	if s.p.opts.Forward != nil {
+		err := s.forward()
+		if err == nil {
+			return
+		}
+		m.Why += "; " + err.Error()
+	}
+	s.p.count(m)
+	if s.p.opts.OnMiss != nil {
+		s.p.opts.OnMiss(*m)
+	}
+	e := &refusal{name: a2a.InternalError, message: "playback: " + m.String()}
+	if s.call.Binding == a2a.NoBinding {
+		e.status = http.StatusNotFound
+	}
+	e.write(s.w, &s.call)
+}
+
+func (p *Player) count(m *Miss) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Missed++
+	if len(p.report.Misses) < maxMisses {
+		p.report.Misses = append(p.report.Misses, *m)
+	}
+}
+
+// decode reads a request as one to an agent that speaks what the recorded one speaks.
+func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
+	known := p.recording.reader.Known(p.agentURL(), r.URL.EscapedPath())
+	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)
+	return a2a.DecodeRequest(a2a.Request{
+		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,
+		Body: body, HasBody: len(body) > 0, BodyKept: true,
+	}, known)
+}
+
+// maxRequest bounds the body of a request, in bytes.
+const maxRequest = 16 << 20
