@@ -37,8 +37,13 @@ type Options struct {
 	Capture  redacted.CaptureFlags
 	JWKS     []string
 	List     bool
-	NATS     cli.NATSFlags
-	Ship     shipment.Flags
+	// Client says that a client is tested; ClientTimeout is how long it may take with one agent, and Verbose prints what
+	// it says.
+	Client        bool
+	ClientTimeout time.Duration
+	Verbose       bool
+	NATS          cli.NATSFlags
+	Ship          shipment.Flags
 }
 
 // Run asks one agent or two, and writes a report; or it lists the scenarios.
@@ -148,7 +153,7 @@ func (r *run) run(ctx context.Context) error {
 	if failed = errors.Join(failed, written); failed != nil {
 		return failed
 	}
-	return r.exit(whole)
+	return exit(whole)
 }
 
 // ask asks one agent after the other. What has come of it is in the report, also if it ends with an error.
@@ -186,7 +191,7 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 }
 
 // exit returns the exit status for a report as an error, nil for 0.
-func (r *run) exit(whole *report.Report) error {
+func exit(whole *report.Report) error {
 	switch whole.Status() {
 	case analyzer.StatusFindings:
 		return &cli.Exit{Code: cli.ExitFindings}

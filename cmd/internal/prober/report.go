@@ -124,7 +124,7 @@ func (r *run) write(w io.Writer, whole *report.Report) error {
 
 // suiteOf returns how an agent came out, as reports have it.
 func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
-	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Unasked: true}
+	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Shut: r.Shut, Unasked: true}
 	s.Level, s.Reason = r.Level()
 	if r.Card != nil {
 		s.Name, s.Version = r.Card.Name, r.Card.Version
