@@ -161,7 +161,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if m.typing() {
-		return m.list.Type(msg)
+		return m.list.Filter.Type(msg)
 	}
 	if msg.Paste {
 		return nil
@@ -208,7 +208,7 @@ func (m *inspector) nothing(name string) string {
 }
 
 // typing reports whether keys go to the filter line.
-func (m *inspector) typing() bool { return m.list.Typing() && len(m.stack) == 1 }
+func (m *inspector) typing() bool { return m.list.Filter.Typing() && len(m.stack) == 1 }
 
 // View implements tea.Model.
 func (m *inspector) View() string {

@@ -40,7 +40,7 @@ func (f *follower) grow(msg load.Grown) tea.Cmd {
 	var cmds []tea.Cmd
 	if first {
 		m.list.Newest()
-		cmds = append(cmds, m.list.Apply(m.options.Filter))
+		cmds = append(cmds, m.list.Filter.Apply(m.options.Filter))
 		s.Judged.Behind = s.Info.Arrivals > 0
 		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
 	}

@@ -180,7 +180,7 @@ func TestFilterErrorsKeepTheList(t *testing.T) {
 		u.sees("2 of 8 exchanges")
 		u.press("esc")
 		u.sees(" / is:error")
-		if u.m.list.Typing() {
+		if u.m.list.Filter.Typing() {
 			t.Error("esc does not close the line")
 		}
 		u.press("esc")

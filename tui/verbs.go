@@ -141,7 +141,7 @@ func findingVerbs() []verb {
 		{
 			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: keys.EditFilter, ofList: true,
 			words: "show only exchanges that match", run: setFilter,
-			offer: func(m *inspector, argument string) []string { return m.list.FilterWords(argument) },
+			offer: func(m *inspector, argument string) []string { return m.list.Filter.Words(argument) },
 		},
 		{
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",
@@ -431,7 +431,7 @@ func setOrder(m *inspector, name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
 	}
-	return tea.Batch(m.home(), m.list.SortBy(sorting.Order(i))), nil
+	return tea.Batch(m.home(), m.list.Order.By(sorting.Order(i))), nil
 }
 
 func setGrouping(m *inspector, name string) (tea.Cmd, error) {
@@ -439,7 +439,7 @@ func setGrouping(m *inspector, name string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
 	}
-	return tea.Batch(m.home(), m.list.GroupBy(sorting.Grouping(i))), nil
+	return tea.Batch(m.home(), m.list.Order.Under(sorting.Grouping(i))), nil
 }
 
 func commentWith(m *inspector, words string) (tea.Cmd, error) {
@@ -469,7 +469,7 @@ func setFilter(m *inspector, expr string) (tea.Cmd, error) {
 	if _, err := filter.Parse(expr); err != nil {
 		return nil, err
 	}
-	return tea.Batch(m.home(), m.list.Apply(expr)), nil
+	return tea.Batch(m.home(), m.list.Filter.Apply(expr)), nil
 }
 
 // settings are the verbs that set something, for people who are used to say so.

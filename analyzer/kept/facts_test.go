@@ -1,12 +1,17 @@
 package kept_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
@@ -46,7 +51,7 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 	}
 	transcripts(t, func(t *testing.T, src capture.Source) {
 		var shelf capture.MemoryShelf
-		result, err := analyzer.Run(ctx, rules.All, src, nil)
+		result, err := engine.Run(ctx, rules.All, src, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,4 +102,82 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a filter that asks for findings matches is known without the rows, and is what they say.
+func TestMatchingByFindings(t *testing.T) {
+	ctx := context.Background()
+	filters := make(map[string]*filter.Filter)
+	for _, expr := range []string{
+		"rule:*", "severity:error", "severity:note", "side:agent", "side:client", "not severity:error", "not rule:*",
+		"severity:error side:client", "rule:s* not severity:note", "rule:a* or rule:s*", "not (side:agent or side:client)",
+	} {
+		f, err := filter.Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filters[expr] = f
+	}
+	matched, replaced := 0, 0
+	transcripts(t, func(t *testing.T, src capture.Source) {
+		var shelf capture.MemoryShelf
+		if _, _, err := kept.Judge(ctx, rules.All, src, shelf.Put, []byte("mark")); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range shelf.KeptRange(ctx, []byte{'g'}, []byte{'g' + 1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			replaced++
+		}
+		r, err := kept.Open(ctx, &shelf, rules.All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blind, err := kept.Open(ctx, rowless{&shelf}, rules.All)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for expr, f := range filters {
+			var want []uint64
+			for row, err := range r.Rows(ctx, 1) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if match, _ := (kept.Facts{Row: row}).Decide(f); match {
+					want = append(want, row.Seq)
+				}
+			}
+			got, known, err := blind.Matching(ctx, f)
+			if head := r.Head(); !known && err == nil && head.Rows != head.Last && strings.HasPrefix(expr, "not ") {
+				continue // a number is missing, and has no findings
+			}
+			if diff := cmp.Diff(want, got); diff != "" || !known || err != nil {
+				t.Errorf("%s (known: %v, %v), -as rows say +got:\n%s", expr, known, err, diff)
+			}
+			matched += len(got)
+		}
+	})
+	if matched == 0 || replaced == 0 {
+		t.Errorf("%d exchanges matched, and %d findings were replaced; want some of each", matched, replaced)
+	}
+}
+
+// rowless is a shelf of which no row and no finding may be read.
+type rowless struct{ capture.Shelf }
+
+func (s rowless) Kept(ctx context.Context, keys ...[]byte) ([][]byte, error) {
+	for _, key := range keys {
+		if bytes.ContainsAny(key[:1], "spfg") {
+			return nil, fmt.Errorf("%q is read", key)
+		}
+	}
+	return s.Shelf.Kept(ctx, keys...)
+}
+
+func (s rowless) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
+	if bytes.ContainsAny(from[:1], "spfg") {
+		return func(yield func(capture.Entry, error) bool) { yield(capture.Entry{}, fmt.Errorf("%q is read", from)) }
+	}
+	return s.Shelf.KeptRange(ctx, from, to)
 }

@@ -19,6 +19,7 @@
 //	p SEQ COUNT  what is known better of a row since its chunk was written, in order
 //	f NUMBER     the findings NUMBER*128 to NUMBER*128+127, in the order in which they were made
 //	g NUMBER     a finding that takes the place of that one, or nothing if none does
+//	i NUMBER     a kind of findings, and the exchanges that have one, of a reading that is whole
 package kept
 
 import (
@@ -33,13 +34,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 1
+const version = 2
 
 // Sizes of what is kept together.
 const (
@@ -59,6 +61,7 @@ type Head struct {
 	Rows      uint64   // exchanges that have a row
 	Last      uint64   // the highest number of one
 	Findings  uint64   // places for findings, those that were replaced included
+	Kinds     uint64   // of findings, once the reading is whole
 	Chunks    uint64   // of rows
 	Version   uint64   // grows each time something of the reading is written
 	Cards     []uint64 // exchanges that brought a card which was not known from there, in order
@@ -78,7 +81,7 @@ func Digest(rules []*analyzer.Rule) string {
 
 // A Row is what is kept of one exchange. Of its Summary the ids of messages are not.
 type Row struct {
-	analyzer.Summary
+	summary.Summary
 	Parent   uint64            // the exchange that caused it; 0 if it begins a workflow
 	By       workflow.Evidence // how that is known
 	Children int               // how many exchanges it has caused

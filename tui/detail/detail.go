@@ -1,59 +1,42 @@
 // Package detail is the panel of one exchange: its request, its response, the events of its stream, and the findings
 // where they stand. Package document lays it out, in a command; the rows of events are read when they are seen, since
 // there may be a great many. A text is searched in all of it, also where it is folded or not on the screen.
+//
+// A Panel is made of its content, which is laid out and has the cursor, and of what reads it and moves in it: the rows of
+// events, the folds, and the search.
 package detail
 
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/a2a"
 	"a2atap/tui/document"
+	"a2atap/tui/find"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
-)
-
-// maxOpen bounds the events whose content is shown at once, and maxRows the rows that are kept.
-const (
-	maxOpen = 100
-	maxRows = 10_000
+	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A Panel is the panel of one exchange: its request, its response, the events of its stream.
 type Panel struct {
-	shared *panel.Shared
-	Seq    uint64
-	width  int
-	Window panel.Window
-	mode   document.View
-	limit  int            // bytes of a body that are shown
-	goal   analyzer.Place // where to move when the document is ready
-	load.Excerpt
-	ctx         context.Context // ends when the view is left
-	leave       context.CancelFunc
-	doc         document.Document
-	Ready       bool          // doc is there
-	loading     uint64        // ticket of the exchange under way
-	building    uint64        // ticket of the document under way
-	reloadAgain bool          // the exchange has changed since it was loaded
-	took        time.Duration // how long loading took the last time
-	extra       []int         // indices of the events that have lines below their rows, in order
+	content
 	rows        eventRows
-	toEnd       bool // the end was asked for before it was there
-	sought      bool // the cursor is at the goal, or the user has moved it
 	folds       folds
 	search      search
-	pendingKeys []keys.Action      // keys that were pressed before the document was there; the inspector performs them then
-	kept        []analyzer.Finding // as a reading says
-	Err         error
+	leave       context.CancelFunc
+	loading     uint64        // ticket of the exchange under way
+	reloadAgain bool          // the exchange has changed since it was loaded
+	took        time.Duration // how long loading took the last time
+	pendingKeys []keys.Action // keys that were pressed before the document was there; the inspector performs them then
 }
 
 // loaded is the message of readOn.
@@ -67,13 +50,12 @@ type loaded struct {
 
 // New returns the detail of an exchange, at a place of it. Begin reads it.
 func New(s *panel.Shared, goal analyzer.Place) *Panel {
-	d := &Panel{
-		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown,
-		search: search{pattern: s.Pattern, opened: -1},
-	}
-	d.rows = eventRows{panel: d, known: make(map[int]eventRow)}
-	d.folds.panel = d
-	d.search.quiet = true
+	d := &Panel{content: content{
+		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown, pattern: s.Pattern, opened: -1,
+	}}
+	d.rows = eventRows{in: &d.content, known: make(map[int]eventRow)}
+	d.folds.in = &d.content
+	d.search = search{in: &d.content, rows: &d.rows, quiet: true}
 	if s.Pattern != nil {
 		d.limit = document.MaxShown
 	}
@@ -87,7 +69,7 @@ func New(s *panel.Shared, goal analyzer.Place) *Panel {
 func (d *Panel) Scope() keys.Scope { return keys.InDetail }
 
 // ShowAs takes over how another detail shows its exchange.
-func (d *Panel) ShowAs(other *Panel) { d.mode, d.folds.All = other.mode, other.folds.All }
+func (d *Panel) ShowAs(other *Panel) { d.mode, d.folding.All = other.mode, other.folding.All }
 
 // SetMode changes how bodies and events are shown.
 func (d *Panel) SetMode(v document.View) tea.Cmd {
@@ -150,37 +132,6 @@ func (d *Panel) Resize(width, height int) tea.Cmd {
 	return d.build()
 }
 
-// build returns the command that lays the exchange out again.
-func (d *Panel) build() tea.Cmd {
-	if d.Exchange == nil {
-		return nil
-	}
-	d.building = d.shared.Ticket()
-	open := slices.Sorted(maps.Keys(d.doc.Open))
-	if n := d.search.opened; n >= 0 && len(open) > maxOpen {
-		open = append(slices.DeleteFunc(open, func(i int) bool { return i == n })[:maxOpen-1], n)
-	}
-	source := d.source()
-	source.Open = open[:min(len(open), maxOpen)]
-	return document.Build(d.shared.Load, d.building, source)
-}
-
-// source returns what the exchange is laid out from.
-func (d *Panel) source() document.Source {
-	return document.Source{
-		Context: d.ctx, Excerpt: d.Excerpt, Findings: d.findings(), View: d.mode, Width: max(d.width, 8),
-		Limit: d.limit, Folds: d.folds.Folding, Note: d.shared.Notes.Of(d.Seq, d.Exchange.ID), Pattern: d.search.pattern,
-	}
-}
-
-// findings returns the findings of the exchange, which a reading may have told before they were listed.
-func (d *Panel) findings() []analyzer.Finding {
-	if found := d.shared.Found.Of(d.Seq); found != nil {
-		return found
-	}
-	return d.kept
-}
-
 func (d *Panel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case keys.Action:
@@ -192,7 +143,7 @@ func (d *Panel) Update(msg tea.Msg) tea.Cmd {
 	case rowsRead:
 		return d.rows.take(msg)
 	case eventsSearched:
-		return d.search.searched(d, msg)
+		return d.search.searched(msg)
 	case panel.ExchangesChanged:
 		if _, mine := slices.BinarySearch(msg.Seqs, d.Seq); mine {
 			return d.reload()
@@ -239,7 +190,7 @@ func (d *Panel) load(msg loaded) tea.Cmd {
 	}
 	if d.Ready {
 		d.grow(at)
-		cmds = append(cmds, d.rows.read(), d.search.searchOn(d), d.search.advance(d))
+		cmds = append(cmds, d.rows.read(), d.search.searchOn(), d.search.advance())
 	}
 	switch {
 	case d.More:
@@ -251,64 +202,15 @@ func (d *Panel) load(msg loaded) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// grow takes events into account that were read, and keeps the cursor at the same content, or at the end if that was
-// asked for.
-func (d *Panel) grow(at spot) {
-	d.Window.Length = d.Length()
-	if d.toEnd {
-		d.Window.Move(d.Window.Length - 1)
-		d.toEnd = d.More
-		return
-	}
-	d.Window.Move(d.layout().lineOf(at))
-}
-
-// take takes rows that were read.
-func (r *eventRows) take(msg rowsRead) tea.Cmd {
-	d := r.panel
-	if msg.ticket != r.ticket {
-		return nil
-	}
-	r.ticket = 0
-	for i, row := range msg.rows {
-		r.known[msg.first+i] = row
-	}
-	if msg.err != nil {
-		d.Err = msg.err
-		return nil
-	}
-	return r.read()
-}
-
-// setDocument replaces the document, and keeps the cursor at the same content.
+// setDocument shows a document that was laid out.
 func (d *Panel) setDocument(msg document.Built) tea.Cmd {
 	if msg.Ticket != d.building {
 		return nil
 	}
-	at := d.spot()
-	d.building, d.doc = 0, msg.Doc
-	d.index()
-	if d.Ready {
-		d.grow(at)
-	} else {
-		d.Window.Length = d.Length()
-		d.Ready = true
-		d.Window.Move(0)
-	}
+	d.building = 0
+	d.set(msg.Doc)
 	d.folds.seekNear()
-	return tea.Batch(d.seekGoal(), d.search.searchOn(d), d.search.toMatch(d), d.search.advance(d), d.rows.read())
-}
-
-// index notes which events have lines below their rows.
-func (d *Panel) index() {
-	keys := make(map[int]bool)
-	for i := range d.doc.Marks {
-		keys[i] = true
-	}
-	for i := range d.doc.Open {
-		keys[i] = true
-	}
-	d.extra = slices.Sorted(maps.Keys(keys))
+	return tea.Batch(d.seekGoal(), d.search.searchOn(), d.search.toMatch(), d.search.advance(), d.rows.read())
 }
 
 // AtRest reports whether all is shown that was read, and nothing is being read but the exchange itself.
@@ -321,44 +223,6 @@ func (d *Panel) seekGoal() tea.Cmd {
 	}
 	d.sought = true
 	return d.seek(d.goal)
-}
-
-// call returns the decoded request.
-func (d *Panel) call() *a2a.Call {
-	if d.doc.Reading == nil {
-		return &a2a.Call{}
-	}
-	return &d.doc.Reading.Call
-}
-
-// read returns the command that reads the visible rows of events.
-func (r *eventRows) read() tea.Cmd {
-	d := r.panel
-	if r.ticket != 0 || !d.Ready || d.Events.Length() == 0 {
-		return nil
-	}
-	first, last := -1, -1
-	for n := d.Window.Top; n < d.Window.Bottom(); n++ {
-		s := d.layout().spotAt(n)
-		if s.zone != zoneEvents {
-			continue
-		}
-		if _, there := r.known[s.index]; there || s.index >= d.Events.Length() {
-			continue
-		}
-		if first < 0 {
-			first = s.index
-		}
-		last = s.index
-	}
-	if first < 0 {
-		return nil
-	}
-	if len(r.known) > maxRows {
-		clear(r.known)
-	}
-	r.ticket = d.shared.Ticket()
-	return readRows(d.ctx, d.shared.Load, r.ticket, d.Seq, d.Excerpt.Events, *d.call(), first, last)
 }
 
 // TurnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
@@ -390,9 +254,9 @@ func (d *Panel) act(a keys.Action) tea.Cmd {
 	case keys.FoldAll:
 		return d.folds.foldAll()
 	case keys.NextMatch:
-		return d.search.goOn(d, 1)
+		return d.search.goOn(1)
 	case keys.PreviousMatch:
-		return d.search.goOn(d, -1)
+		return d.search.goOn(-1)
 	case keys.ChangeView:
 		d.mode = (d.mode + 1) % document.Views
 		d.search.restart()
@@ -431,17 +295,144 @@ func (d *Panel) Why(a keys.Action) string {
 	return ""
 }
 
-func (f *folds) whyNot(a keys.Action) string {
-	d := f.panel
-	switch {
-	case d.mode != document.JSON:
-		return "only JSON can be folded; v changes the view"
-	case a == keys.FoldNode && d.Ready && !f.can():
-		return "the selected line is in no object or array"
-	case a == keys.UnfoldNode && d.Ready && f.underCursor() != document.NodeFolded:
-		return "the selected line is not folded"
+// LookFor searches the exchange for a pattern, and goes to the first match at or behind the cursor; nil ends the
+// search.
+func (d *Panel) LookFor(p *find.Pattern) tea.Cmd { return d.search.lookFor(p) }
+
+// Light is LookFor for a search that was begun in another panel.
+func (d *Panel) Light(p *find.Pattern) tea.Cmd {
+	cmd := d.LookFor(p)
+	d.search.quiet = true
+	return cmd
+}
+
+// CancelSearch stops a search that is under way, and reports whether one was.
+func (d *Panel) CancelSearch() bool { return d.search.cancel() }
+
+// toggle folds or unfolds the object or array, or opens or closes the event, under the cursor.
+func (d *Panel) toggle() tea.Cmd {
+	if d.folds.underCursor() != document.NoNode {
+		return d.folds.toggleNode()
 	}
-	return ""
+	return d.toggleEvent()
+}
+
+// Jump moves to the next finding in a direction, and reports whether there is one. One that is folded is unfolded.
+func (d *Panel) Jump(step int) (tea.Cmd, bool) {
+	d.sought, d.toEnd = true, false
+	n := d.Window.Cursor
+	if l := d.CursorLine(); step < 0 || l == nil || len(l.Hidden) == 0 { // what is folded stands behind its line
+		n += step
+	}
+	for n >= 0 && n < d.Window.Length {
+		s := d.spotAt(n)
+		switch l := d.lineAt(s); {
+		case l == nil:
+		case len(l.Hidden) > 0 && step > 0:
+			return d.folds.reveal(l.Hidden[0]), true
+		case len(l.Hidden) > 0:
+			return d.folds.reveal(l.Hidden[len(l.Hidden)-1]), true
+		case l.Finding:
+			d.show(n)
+			return d.rows.read(), true
+		}
+		n = d.skip(n, step, s)
+	}
+	return nil, false
+}
+
+// seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
+func (d *Panel) seek(at analyzer.Place) tea.Cmd {
+	d.Window.Move(0)
+	if at.Part == "" && !at.Response {
+		return nil
+	}
+	exact, near, hidden := -1, -1, false
+	consider := func(n int, l *document.Line) {
+		hidden = hidden || slices.Contains(l.Hidden, at)
+		switch {
+		case l.Finding && l.Place == at && exact < 0:
+			exact = n
+		case l.Place.Response == at.Response && l.Place.Part == at.Part && near < 0:
+			near = n
+		}
+	}
+	for i := range d.doc.Before {
+		consider(i, &d.doc.Before[i])
+	}
+	if i := d.Excerpt.Events.IndexOf(at.Part); i >= 0 {
+		near = d.lineOf(spot{zoneEvents, i, -1})
+		for sub := range d.below(i) {
+			consider(near+1+sub, &d.below(i)[sub])
+		}
+	}
+	if exact >= 0 {
+		near = exact
+	}
+	if near >= 0 {
+		d.show(near)
+	}
+	if hidden && exact < 0 {
+		return d.folds.reveal(at)
+	}
+	return nil
+}
+
+func (d *Panel) Title() string { return strconv.FormatUint(d.Seq, 10) }
+
+func (d *Panel) Status() string {
+	if d.Exchange == nil {
+		return ""
+	}
+	found := d.search.words()
+	if found != "" && d.width < 100 { // there is no room for all
+		return found
+	}
+	words := d.Exchange.Client.Name + " → " + d.Exchange.Agent.Name + ", "
+	if res := d.Exchange.Response; res != nil && res.Stream {
+		words += text.Plural(d.Excerpt.Events.Count(), "event") + ", "
+		if d.More {
+			words += fmt.Sprintf("loading %d %%, ", d.percent())
+		}
+	}
+	words += d.mode.String()
+	if found != "" {
+		words += ", " + found
+	}
+	return words
+}
+
+func (d *Panel) View() []style.Line {
+	switch {
+	case d.Err != nil:
+		return []style.Line{style.Text(style.Error, "! "+d.Err.Error())}
+	case !d.Ready:
+		return []style.Line{style.Text(style.Dim, "  loading …")}
+	}
+	var lines []style.Line
+	for n := d.Window.Top; n < d.Window.Bottom(); n++ {
+		s := d.spotAt(n)
+		row := style.Text(style.Normal, " ")
+		if n == d.Window.Cursor {
+			row = style.Text(style.Strong, ">")
+		}
+		if l := d.lineAt(s); l != nil {
+			if s.zone == zoneEvents {
+				row = row.Add(style.Dim, text.Pad("│", document.EventIndent))
+			}
+			row = row.Join(l.Highlighted(d.search.numberIn(s)))
+		} else if s.zone == zoneEvents && s.index < d.Events.Length() {
+			row = row.Join(d.rows.draw(s.index))
+		}
+		row.Selected = n == d.Window.Cursor
+		lines = append(lines, row)
+	}
+	return lines
+}
+
+// percent returns how much of the capture behind the beginning of the exchange was read.
+func (d *Panel) percent() uint64 {
+	return min(100*d.Excerpt.Events.Next/max(d.shared.Info.Arrivals, 1), 99)
 }
 
 // An Other is the detail of an exchange of another capture. What concerns the capture that is looked at, such as its

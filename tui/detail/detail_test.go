@@ -12,7 +12,7 @@ import (
 
 // Lines and what stands in them are each other's inverse, wherever events have lines below them.
 func TestSpotsAndLines(t *testing.T) {
-	d := &Panel{Excerpt: load.Excerpt{Events: load.Stream{Last: make([]int32, 50)}}}
+	d := &Layout{Excerpt: load.Excerpt{Events: load.Stream{Last: make([]int32, 50)}}}
 	d.doc.Before, d.doc.After = make([]document.Line, 7), make([]document.Line, 3)
 	d.doc.Marks = map[int][]document.Line{
 		0: make([]document.Line, 2), 8: make([]document.Line, 1), 9: make([]document.Line, 4),
@@ -25,12 +25,12 @@ func TestSpotsAndLines(t *testing.T) {
 	}
 	seen := make(map[spot]bool)
 	for n := range d.Length() {
-		s := d.layout().spotAt(n)
+		s := d.spotAt(n)
 		if seen[s] {
 			t.Fatalf("line %d is %+v, which was there before", n, s)
 		}
 		seen[s] = true
-		if got := d.layout().lineOf(s); got != n {
+		if got := d.lineOf(s); got != n {
 			t.Errorf("line %d is %+v, which is line %d", n, s, got)
 		}
 	}

@@ -7,20 +7,19 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/tui/document"
+	"a2atap/tui/keys"
 )
 
 // folds are the objects and arrays of JSON texts that are folded.
 type folds struct {
-	panel *Panel
-	document.Folding
+	in     *content
 	near   spot           // where the cursor was when all was folded
 	nearTo analyzer.Place // what it was at; none otherwise
 }
 
 // underCursor says how the object or array that begins in the line under the cursor is shown.
 func (f *folds) underCursor() document.Node {
-	d := f.panel
-	if l := d.CursorLine(); d.Ready && l != nil {
+	if l := f.in.CursorLine(); f.in.Ready && l != nil {
 		return l.Node
 	}
 	return document.NoNode
@@ -28,54 +27,49 @@ func (f *folds) underCursor() document.Node {
 
 // can reports whether there is an object or array to fold under or around the cursor.
 func (f *folds) can() bool {
-	d := f.panel
-	lines, _, i := d.layout().part(d.spot())
-	return d.Ready && document.NodeAround(lines, i) >= 0
+	lines, _, i := f.in.part(f.in.spot())
+	return f.in.Ready && document.NodeAround(lines, i) >= 0
 }
 
 // fold folds the object or array under or around the cursor.
 func (f *folds) fold() tea.Cmd {
-	d := f.panel
-	lines, first, i := d.layout().part(d.spot())
+	lines, first, i := f.in.part(f.in.spot())
 	if i = document.NodeAround(lines, i); i < 0 {
 		return nil
 	}
-	d.Window.Move(first + i)
+	f.in.Window.Move(first + i)
 	return f.toggleNode()
 }
 
 // toggleNode folds or unfolds the object or array that begins under the cursor.
 func (f *folds) toggleNode() tea.Cmd {
-	d := f.panel
-	l := d.CursorLine()
+	l := f.in.CursorLine()
 	if l == nil || l.Node == document.NoNode {
 		return nil
 	}
-	f.Toggle(l.Place)
-	return d.build()
+	f.in.folding.Toggle(l.Place)
+	return f.in.build()
 }
 
 // foldAll folds what is below the first level, or unfolds all if that was done before. The cursor stays at its place
 // or, if that is folded then, goes to what is around it.
 func (f *folds) foldAll() tea.Cmd {
-	d := f.panel
-	f.Folding = document.Folding{All: !f.All}
-	s := d.spot()
-	if l := d.layout().lineAt(s); l != nil && l.Place.HasPointer {
+	f.in.folding = document.Folding{All: !f.in.folding.All}
+	s := f.in.spot()
+	if l := f.in.lineAt(s); l != nil && l.Place.HasPointer {
 		f.near, f.nearTo = s, l.Place
 	}
-	return d.build()
+	return f.in.build()
 }
 
 // seekNear moves to what is left of the place where the cursor was before foldAll.
 func (f *folds) seekNear() {
-	d := f.panel
 	at := f.nearTo
 	f.nearTo = analyzer.Place{}
 	if at.Exchange == 0 {
 		return
 	}
-	lines, first, _ := d.layout().part(f.near)
+	lines, first, _ := f.in.part(f.near)
 	best, length := -1, -1
 	for i := range lines {
 		l := &lines[i]
@@ -88,14 +82,26 @@ func (f *folds) seekNear() {
 		}
 	}
 	if best >= 0 {
-		d.show(first + best)
+		f.in.show(first + best)
 	}
 }
 
 // reveal unfolds what a finding is in, and goes there.
 func (f *folds) reveal(at analyzer.Place) tea.Cmd {
-	d := f.panel
-	f.UnfoldAround(at)
-	d.goal, d.sought = at, false
-	return d.build()
+	f.in.folding.UnfoldAround(at)
+	f.in.goal, f.in.sought = at, false
+	return f.in.build()
+}
+
+// whyNot says why a key folds or unfolds nothing now, or "".
+func (f *folds) whyNot(a keys.Action) string {
+	switch {
+	case f.in.mode != document.JSON:
+		return "only JSON can be folded; v changes the view"
+	case a == keys.FoldNode && f.in.Ready && !f.can():
+		return "the selected line is in no object or array"
+	case a == keys.UnfoldNode && f.in.Ready && f.underCursor() != document.NodeFolded:
+		return "the selected line is not folded"
+	}
+	return ""
 }

@@ -1,9 +1,13 @@
 package detail
 
 import (
+	"maps"
 	"slices"
 
+	"a2atap/proxy/a2a"
 	"a2atap/tui/document"
+	"a2atap/tui/load"
+	"a2atap/tui/panel"
 )
 
 // A zone is a part of the detail.
@@ -22,34 +26,110 @@ type spot struct {
 	sub   int // of the line below the row of an event; -1 is the row
 }
 
-// A layout says which line of the detail is what: the document's lines before the events, the row of each event with the
-// lines below it, and the lines after the events.
-type layout struct {
-	doc    *document.Document
+// A Layout is an exchange as it is laid out, and the cursor in it: the document's lines before the events, the row of each
+// event with the lines below it, and the lines after the events.
+type Layout struct {
+	load.Excerpt
+	Window panel.Window
+	Ready  bool // doc is there
+	doc    document.Document
 	extra  []int // indices of the events that have lines below their rows, in order
-	events int   // rows of events, as far as they were read
+	toEnd  bool  // the end was asked for before it was there
 }
 
-// layout returns the layout as it is now.
-func (d *Panel) layout() layout { return layout{&d.doc, d.extra, d.Events.Length()} }
+// set replaces the document, and keeps the cursor at the same content.
+func (t *Layout) set(doc document.Document) {
+	at := t.spot()
+	t.doc = doc
+	t.index()
+	if t.Ready {
+		t.grow(at)
+		return
+	}
+	t.Window.Length = t.Length()
+	t.Ready = true
+	t.Window.Move(0)
+}
 
-// Length returns how many lines there are.
-func (d *Panel) Length() int { return d.layout().length() }
+// grow takes events into account that were read, and keeps the cursor at the same content, or at the end if that was
+// asked for.
+func (t *Layout) grow(at spot) {
+	t.Window.Length = t.Length()
+	if t.toEnd {
+		t.Window.Move(t.Window.Length - 1)
+		t.toEnd = t.More
+		return
+	}
+	t.Window.Move(t.lineOf(at))
+}
+
+// index notes which events have lines below their rows.
+func (t *Layout) index() {
+	keys := make(map[int]bool)
+	for i := range t.doc.Marks {
+		keys[i] = true
+	}
+	for i := range t.doc.Open {
+		keys[i] = true
+	}
+	t.extra = slices.Sorted(maps.Keys(keys))
+}
+
+// call returns the decoded request.
+func (t *Layout) call() *a2a.Call {
+	if t.doc.Reading == nil {
+		return &a2a.Call{}
+	}
+	return &t.doc.Reading.Call
+}
+
+// spot returns the spot under the cursor.
+func (t *Layout) spot() spot { return t.spotAt(t.Window.Cursor) }
 
 // CursorLine returns the line under the cursor, or nil if that is the row of an event.
-func (d *Panel) CursorLine() *document.Line { return d.layout().lineAt(d.spot()) }
+func (t *Layout) CursorLine() *document.Line { return t.lineAt(t.spot()) }
+
+// EventAtCursor returns the index of the event whose row or content the cursor is on, or -1.
+func (t *Layout) EventAtCursor() int {
+	if s := t.spot(); t.Ready && s.zone == zoneEvents && s.index < t.Events.Length() {
+		return s.index
+	}
+	return -1
+}
+
+// show moves the cursor to a line, and scrolls so that the lines around it are visible.
+func (t *Layout) show(n int) {
+	if n < t.Window.Top+3 || n > t.Window.Bottom()-5 {
+		t.Window.Top = max(n-t.Window.Height/2, 0)
+	}
+	t.Window.Move(n)
+}
+
+// nextSection moves to the response, to the end, and back to the request.
+func (t *Layout) nextSection() {
+	answer := max(slices.IndexFunc(t.doc.Before, func(l document.Line) bool { return l.Place.Response }), 0)
+	switch {
+	case t.Window.Cursor < answer:
+		t.Window.Top = answer
+		t.Window.Move(answer)
+	case t.Window.Cursor < t.Window.Length-1:
+		t.Window.Move(t.Window.Length - 1)
+	default:
+		t.Window.Move(0)
+	}
+}
 
 // below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
-func (t layout) below(i int) []document.Line {
+func (t *Layout) below(i int) []document.Line {
 	if lines, open := t.doc.Open[i]; open {
 		return lines
 	}
 	return t.doc.Marks[i]
 }
 
-// length returns how many lines there are.
-func (t layout) length() int {
-	n := len(t.doc.Before) + t.events + len(t.doc.After)
+// Length returns how many lines there are.
+func (t *Layout) Length() int {
+	n := len(t.doc.Before) + t.Events.Length() + len(t.doc.After)
 	for _, i := range t.extra {
 		n += len(t.below(i))
 	}
@@ -57,7 +137,7 @@ func (t layout) length() int {
 }
 
 // spotAt returns the spot of a line.
-func (t layout) spotAt(n int) spot {
+func (t *Layout) spotAt(n int) spot {
 	if n < len(t.doc.Before) {
 		return spot{zoneBefore, n, -1}
 	}
@@ -72,20 +152,20 @@ func (t layout) spotAt(n int) spot {
 		}
 		lines += len(t.below(i))
 	}
-	if n-lines < t.events {
+	if n-lines < t.Events.Length() {
 		return spot{zoneEvents, n - lines, -1}
 	}
-	return spot{zoneAfter, n - lines - t.events, -1}
+	return spot{zoneAfter, n - lines - t.Events.Length(), -1}
 }
 
 // lineOf is the inverse of spotAt.
-func (t layout) lineOf(s spot) int {
+func (t *Layout) lineOf(s spot) int {
 	if s.zone == zoneBefore {
 		return min(s.index, len(t.doc.Before))
 	}
 	n := len(t.doc.Before) + s.index
 	if s.zone == zoneAfter {
-		n += t.events
+		n += t.Events.Length()
 	}
 	for _, i := range t.extra {
 		if s.zone == zoneEvents && i >= s.index {
@@ -100,7 +180,7 @@ func (t layout) lineOf(s spot) int {
 }
 
 // lineAt returns the line at a spot, or nil if it is the row of an event.
-func (t layout) lineAt(s spot) *document.Line {
+func (t *Layout) lineAt(s spot) *document.Line {
 	var lines []document.Line
 	i := s.index
 	switch s.zone {
@@ -119,7 +199,7 @@ func (t layout) lineAt(s spot) *document.Line {
 
 // part returns the lines of the part of the detail that a spot is in, the line of the detail that is the first of them,
 // and the spot's index among them: -1 for the row of an event, which stands above its part.
-func (t layout) part(s spot) (lines []document.Line, first, index int) {
+func (t *Layout) part(s spot) (lines []document.Line, first, index int) {
 	switch s.zone {
 	case zoneBefore:
 		return t.doc.Before, 0, s.index
@@ -130,7 +210,7 @@ func (t layout) part(s spot) (lines []document.Line, first, index int) {
 }
 
 // skip returns the line to examine after n; rows of events without content or findings below them are skipped.
-func (t layout) skip(n, step int, s spot) int {
+func (t *Layout) skip(n, step int, s spot) int {
 	if s.zone != zoneEvents || s.sub >= 0 {
 		return n + step
 	}

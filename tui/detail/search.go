@@ -26,7 +26,8 @@ type match struct {
 // A search is the search in a detail. Matches before and after the events are counted with the document. Events are
 // read for it from the capture, from the first to the last, and of each that matches sixteen bytes are kept.
 type search struct {
-	pattern *find.Pattern  // nil if nothing is searched for
+	in      *content
+	rows    *eventRows
 	ticket  uint64         // of the events that are being searched; 0 if none are
 	next    int            // events before this one were searched
 	arrival uint64         // where that one is looked for
@@ -39,7 +40,6 @@ type search struct {
 	tries   int    // documents that did not show it
 	here    match  // the last one that was gone to
 	there   bool   // there is one
-	opened  int    // the event that was opened for it, -1 if none was
 }
 
 // An eventMatches says how many matches there are in the events up to one that has some.
@@ -47,7 +47,7 @@ type eventMatches struct{ index, upto int }
 
 // restart searches from the beginning, since something else is shown.
 func (f *search) restart() {
-	*f = search{pattern: f.pattern, opened: f.opened}
+	*f = search{in: f.in, rows: f.rows}
 }
 
 // stay takes back that a match is to be gone to.
@@ -75,47 +75,47 @@ func (f *search) numberIn(s spot) int {
 }
 
 // counts returns how many matches are known before the events, in them and after them.
-func (f *search) counts(d *Panel) (before, in, after int) {
+func (f *search) counts() (before, in, after int) {
 	if n := len(f.events); n > 0 {
 		in = f.events[n-1].upto
 	}
-	return document.MatchesIn(d.doc.Before), in, document.MatchesIn(d.doc.After)
+	return document.MatchesIn(f.in.doc.Before), in, document.MatchesIn(f.in.doc.After)
 }
 
 // done reports whether everything was searched that is there.
-func (f *search) done(d *Panel) bool {
-	return f.stopped || f.err != nil || !d.More && f.next >= d.Events.Length()
+func (f *search) done() bool {
+	return f.stopped || f.err != nil || !f.in.More && f.next >= f.in.Events.Length()
 }
 
 // running reports whether the search is still under way.
-func (f *search) running(d *Panel) bool { return f.pattern != nil && d.Exchange != nil && !f.done(d) }
+func (f *search) running() bool { return f.in.pattern != nil && f.in.Exchange != nil && !f.done() }
 
 // words describes the state of the search.
-func (f *search) words(d *Panel) string {
-	if f.pattern == nil || d.doc.Pattern != f.pattern {
+func (f *search) words() string {
+	if f.in.pattern == nil || f.in.doc.Pattern != f.in.pattern {
 		return ""
 	}
-	before, in, after := f.counts(d)
+	before, in, after := f.counts()
 	words := text.Number(before+in+after) + " matches"
 	if f.there {
-		words = fmt.Sprintf("match %s of %s", text.Number(f.position(d, f.here)+1), text.Number(before+in+after))
+		words = fmt.Sprintf("match %s of %s", text.Number(f.position(f.here)+1), text.Number(before+in+after))
 	} else if before+in+after == 1 {
 		words = "1 match"
 	}
 	switch {
 	case f.err != nil:
 		words += ", ! " + f.err.Error()
-	case f.running(d):
-		words += fmt.Sprintf(", searching %d %%", 100*f.next/max(d.Events.Length(), 1))
-	case f.stopped && f.next < d.Events.Length():
+	case f.running():
+		words += fmt.Sprintf(", searching %d %%", 100*f.next/max(f.in.Events.Length(), 1))
+	case f.stopped && f.next < f.in.Events.Length():
 		words += fmt.Sprintf(" in %s", text.Plural(f.next, "event"))
 	}
 	return words
 }
 
 // position returns the place of a match among all, from 0.
-func (f *search) position(d *Panel, m match) int {
-	before, in, _ := f.counts(d)
+func (f *search) position(m match) int {
+	before, in, _ := f.counts()
 	switch m.zone {
 	case zoneEvents:
 		passed, _ := f.inEvents(m.index)
@@ -127,8 +127,8 @@ func (f *search) position(d *Panel, m match) int {
 }
 
 // at is the inverse of position.
-func (f *search) at(d *Panel, position int) match {
-	before, in, _ := f.counts(d)
+func (f *search) at(position int) match {
+	before, in, _ := f.counts()
 	switch {
 	case position < before:
 		return match{zoneBefore, 0, position}
@@ -147,77 +147,69 @@ func (f *search) at(d *Panel, position int) match {
 	return match{zoneEvents, index, position - passed}
 }
 
-// LookFor searches the exchange for a pattern, and goes to the first match at or behind the cursor; nil ends the
-// search.
-func (d *Panel) LookFor(p *find.Pattern) tea.Cmd {
-	d.search = search{pattern: p, opened: d.search.opened}
-	if p != nil {
-		d.search.step = 1
-		d.limit = document.MaxShown
+// lookFor searches for a pattern, and goes to the first match at or behind the cursor; nil ends the search.
+func (f *search) lookFor(p *find.Pattern) tea.Cmd {
+	f.restart()
+	if f.in.pattern = p; p != nil {
+		f.step = 1
+		f.in.limit = document.MaxShown
 	}
-	return d.build()
-}
-
-// Light is lookFor for a search that was begun in another panel.
-func (d *Panel) Light(p *find.Pattern) tea.Cmd {
-	cmd := d.LookFor(p)
-	d.search.quiet = true
-	return cmd
+	return f.in.build()
 }
 
 // goOn goes to the next match or the previous one, as soon as it is known.
-func (f *search) goOn(d *Panel, step int) tea.Cmd {
-	if f.pattern != d.shared.Pattern { // it was changed elsewhere since
-		cmd := d.LookFor(d.shared.Pattern)
+func (f *search) goOn(step int) tea.Cmd {
+	if f.in.pattern != f.in.shared.Pattern { // it was changed elsewhere since
+		cmd := f.lookFor(f.in.shared.Pattern)
 		f.step = step
 		return cmd
 	}
 	f.step, f.stopped, f.quiet = step, false, false
-	return tea.Batch(f.searchOn(d), f.advance(d))
+	return tea.Batch(f.searchOn(), f.advance())
 }
 
-// CancelSearch stops a search that is under way, and reports whether one was.
-func (d *Panel) CancelSearch() bool {
-	if !d.search.running(d) {
+// cancel stops a search that is under way, and reports whether one was.
+func (f *search) cancel() bool {
+	if !f.running() {
 		return false
 	}
-	d.search.stay()
-	d.search.stopped, d.search.ticket = true, 0
+	f.stay()
+	f.stopped, f.ticket = true, 0
 	return true
 }
 
 // searchOn returns the command that searches on in the events.
-func (f *search) searchOn(d *Panel) tea.Cmd {
-	if f.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= d.Events.Length() || !d.Ready {
+func (f *search) searchOn() tea.Cmd {
+	if f.in.pattern == nil || f.ticket != 0 || f.stopped || f.err != nil || f.next >= f.in.Events.Length() || !f.in.Ready {
 		return nil
 	}
-	f.ticket = d.shared.Ticket()
-	return searchEvents(d.shared.Load, f.ticket, d.source(), f.next, f.arrival)
+	f.ticket = f.in.shared.Ticket()
+	return searchEvents(f.in.shared.Load, f.ticket, f.in.source(), f.next, f.arrival)
 }
 
 // searched takes events that were searched.
-func (f *search) searched(d *Panel, msg eventsSearched) tea.Cmd {
+func (f *search) searched(msg eventsSearched) tea.Cmd {
 	if msg.ticket != f.ticket {
 		return nil
 	}
 	f.ticket, f.next, f.arrival, f.err = 0, msg.next, msg.arrival, msg.err
-	_, sum, _ := f.counts(d)
+	_, sum, _ := f.counts()
 	for _, e := range msg.found {
 		sum += e.upto
 		f.events = append(f.events, eventMatches{e.index, sum})
 	}
-	return tea.Batch(f.searchOn(d), f.advance(d))
+	return tea.Batch(f.searchOn(), f.advance())
 }
 
 // advance goes to the match that was asked for, if it is known by now.
-func (f *search) advance(d *Panel) tea.Cmd {
-	if f.step == 0 || !d.Ready || d.building != 0 || d.doc.Pattern != f.pattern {
+func (f *search) advance() tea.Cmd {
+	if f.step == 0 || !f.in.Ready || f.in.building != 0 || f.in.doc.Pattern != f.in.pattern {
 		return nil
 	}
-	before, in, after := f.counts(d)
+	before, in, after := f.counts()
 	all, step := before+in+after, f.step
-	to, sure := f.nextMatch(d, step)
-	if !sure && !f.done(d) {
+	to, sure := f.nextMatch(step)
+	if !sure && !f.done() {
 		return nil
 	}
 	f.step = 0
@@ -226,27 +218,27 @@ func (f *search) advance(d *Panel) tea.Cmd {
 	case all == 0 && f.quiet:
 		return nil
 	case all == 0:
-		return panel.Say("no match for " + f.pattern.String())
+		return panel.Say("no match for " + f.in.pattern.String())
 	case to < 0:
 		to = all - 1
 	case to >= all:
 		to = 0
 	}
-	m := f.at(d, to)
+	m := f.at(to)
 	f.goal, f.tries = &m, 0
 	if wrapped && step > 0 {
-		d.shared.Message = "no match further down; the search goes on at the top"
+		f.in.shared.Message = "no match further down; the search goes on at the top"
 	} else if wrapped {
-		d.shared.Message = "no match further up; the search goes on at the end"
+		f.in.shared.Message = "no match further up; the search goes on at the end"
 	}
-	return f.toMatch(d)
+	return f.toMatch()
 }
 
 // nextMatch returns the position of the match before or behind the cursor, which may not exist, and whether that is
 // sure although not all was searched yet.
-func (f *search) nextMatch(d *Panel, step int) (position int, sure bool) {
-	s := d.spot()
-	lines, _, i := d.layout().part(s)
+func (f *search) nextMatch(step int) (position int, sure bool) {
+	s := f.in.spot()
+	lines, _, i := f.in.part(s)
 	n := 0 // matches of the part before the cursor
 	if i > 0 {
 		n = lines[min(i, len(lines))-1].Upto
@@ -257,18 +249,18 @@ func (f *search) nextMatch(d *Panel, step int) (position int, sure bool) {
 			n++
 		}
 	}
-	to := f.position(d, match{s.zone, s.index, n})
+	to := f.position(match{s.zone, s.index, n})
 	if step < 0 {
 		to--
 		return to, to >= 0 && (s.zone == zoneBefore || s.zone == zoneEvents && s.index <= f.next)
 	}
-	before, in, _ := f.counts(d)
+	before, in, _ := f.counts()
 	return to, to < before+in
 }
 
 // toMatch goes to the match that is the goal. If its event is closed or it is folded, that is opened first.
-func (f *search) toMatch(d *Panel) tea.Cmd {
-	if f.goal == nil || d.building != 0 || !d.Ready {
+func (f *search) toMatch() tea.Cmd {
+	if f.goal == nil || f.in.building != 0 || !f.in.Ready {
 		return nil
 	}
 	m := *f.goal
@@ -276,39 +268,22 @@ func (f *search) toMatch(d *Panel) tea.Cmd {
 		f.goal = nil
 		return nil
 	}
-	if _, open := d.doc.Open[m.index]; m.zone == zoneEvents && !open {
-		return f.openFor(d, m.index)
+	if _, open := f.in.doc.Open[m.index]; m.zone == zoneEvents && !open {
+		return f.in.openFor(m.index)
 	}
-	lines, first, _ := d.layout().part(spot{m.zone, m.index, 0})
+	lines, first, _ := f.in.part(spot{m.zone, m.index, 0})
 	i := slices.IndexFunc(lines, func(l document.Line) bool { return l.Upto > m.n })
 	switch {
 	case i < 0:
 		f.goal = nil
 		return nil
 	case !lines[i].Has(m.n):
-		d.folds.Toggle(lines[i].Place)
-		return d.build()
+		f.in.folding.Toggle(lines[i].Place)
+		return f.in.build()
 	}
 	f.goal, f.here, f.there = nil, m, true
-	d.show(first + i)
-	return d.rows.read()
-}
-
-// openFor opens an event to show a match in it, and closes the one that was opened for the match before.
-func (f *search) openFor(d *Panel, index int) tea.Cmd {
-	at := d.spot()
-	open := make(map[int][]document.Line, len(d.doc.Open)+1)
-	for i, lines := range d.doc.Open {
-		if i != d.search.opened {
-			open[i] = lines
-		}
-	}
-	open[index] = d.doc.Marks[index]
-	d.doc.Open, d.search.opened = open, index
-	d.index()
-	d.Window.Length = d.Length()
-	d.Window.Move(d.layout().lineOf(at))
-	return d.build()
+	f.in.show(first + i)
+	return f.rows.read()
 }
 
 // eventsSearched is the message of searchEvents.

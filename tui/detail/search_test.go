@@ -25,7 +25,8 @@ func BenchmarkSearchEvents(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		d.search = search{pattern: p, opened: -1}
+		d.pattern = p
+		d.search.restart()
 		for d.search.next < d.Events.Length() {
 			d.search.ticket = 1
 			msg := searchEvents(l, 1, d.source(), d.search.next, d.search.arrival)().(eventsSearched)

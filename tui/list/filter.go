@@ -26,9 +26,15 @@ import (
 // typePause is how long the list waits for the next character before it applies the filter.
 const typePause = 150 * time.Millisecond
 
+// A Filter is the filter of the list: the line in which it is typed, and what it is then.
+type Filter struct {
+	lines *Lines
+	order *Order
+	bar   *bar // not nil while it is typed
+}
+
 // A bar is the line in which a filter is typed.
 type bar struct {
-	list   *Panel
 	input  textinput.Model
 	before string // the previous filter, restored by esc
 	ticket uint64 // of the pause under way
@@ -39,58 +45,66 @@ type bar struct {
 // typed says that the user has paused.
 type typed struct{ ticket uint64 }
 
+// Typing reports whether a filter is being typed.
+func (f *Filter) Typing() bool { return f.bar != nil }
+
 // edit opens the line for the filter.
-func (l *Panel) edit() tea.Cmd {
-	l.bar = &bar{list: l, input: panel.NewInput()}
-	if l.filtering != nil {
-		l.bar.before = l.filtering.expr
-		l.bar.input.SetValue(l.filtering.expr)
-		l.bar.input.CursorEnd()
+func (f *Filter) edit() tea.Cmd {
+	f.bar = &bar{input: panel.NewInput()}
+	if s := f.lines.filtering; s != nil {
+		f.bar.before = s.expr
+		f.bar.input.SetValue(s.expr)
+		f.bar.input.CursorEnd()
 	}
-	return l.Reposition()
+	return f.reposition()
+}
+
+// reposition leaves the list the lines that the filter does not take.
+func (f *Filter) reposition() tea.Cmd {
+	f.lines.below = len(f.draw())
+	return f.lines.Reposition()
 }
 
 // Type handles a key in the filter line.
-func (l *Panel) Type(msg tea.KeyMsg) tea.Cmd {
+func (f *Filter) Type(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
-		cmd := l.Apply(l.bar.input.Value())
-		if l.bar.err == nil {
-			l.bar = nil
+		cmd := f.Apply(f.bar.input.Value())
+		if f.bar.err == nil {
+			f.bar = nil
 		}
-		return tea.Batch(cmd, l.Reposition())
+		return tea.Batch(cmd, f.reposition())
 	case "esc":
-		before := l.bar.before
-		l.bar = nil
-		return tea.Batch(l.Apply(before), l.Reposition())
+		before := f.bar.before
+		f.bar = nil
+		return tea.Batch(f.Apply(before), f.reposition())
 	case "up", "down", "pgup", "pgdown":
-		l.window.Act(keys.Lookup(msg.String(), keys.InList).Action)
-		l.sorting.hold()
-		return l.cache.loadMissing()
+		f.lines.window.Act(keys.Lookup(msg.String(), keys.InList).Action)
+		f.lines.hold()
+		return f.lines.loadMissing()
 	case "tab":
-		return l.bar.complete(1)
+		return f.complete(1)
 	case "shift+tab":
-		return l.bar.complete(-1)
+		return f.complete(-1)
 	}
-	value := l.bar.input.Value()
+	value := f.bar.input.Value()
 	var cmd tea.Cmd
-	l.bar.input, cmd = l.bar.input.Update(msg)
-	if l.bar.input.Value() == value {
+	f.bar.input, cmd = f.bar.input.Update(msg)
+	if f.bar.input.Value() == value {
 		return cmd
 	}
 	var over tea.Cmd
-	if l.bar.offer.Words != nil {
-		l.bar.offer = command.Completion{}
-		over = l.Reposition()
+	if f.bar.offer.Words != nil {
+		f.bar.offer = command.Completion{}
+		over = f.reposition()
 	}
-	return tea.Batch(cmd, over, l.bar.awaitPause())
+	return tea.Batch(cmd, over, f.awaitPause())
 }
 
 // awaitPause returns the command that waits until typing pauses.
-func (b *bar) awaitPause() tea.Cmd {
-	l := b.list
-	b.ticket = l.shared.Ticket()
-	load, pause := l.shared.Load, typed{b.ticket}
+func (f *Filter) awaitPause() tea.Cmd {
+	f.bar.ticket = f.lines.shared.Ticket()
+	load, pause := f.lines.shared.Load, typed{f.bar.ticket}
 	return func() tea.Msg {
 		load.Pause(typePause)
 		return pause
@@ -98,12 +112,12 @@ func (b *bar) awaitPause() tea.Cmd {
 }
 
 // complete puts the next word into the filter that is typed: a key, or a value of a key.
-func (b *bar) complete(step int) tea.Cmd {
-	l := b.list
+func (f *Filter) complete(step int) tea.Cmd {
+	b := f.bar
 	if b.offer.Words == nil || len(b.offer.Words) == 1 && b.offer.Chosen() == 0 {
 		line := b.input.Value()
 		before := line[:strings.LastIndexAny(line, " (")+1]
-		b.offer = command.Complete(before, line[len(before):], l.FilterWords(line))
+		b.offer = command.Complete(before, line[len(before):], f.Words(line))
 	}
 	line, ok := b.offer.Next(step)
 	if !ok {
@@ -111,41 +125,57 @@ func (b *bar) complete(step int) tea.Cmd {
 	}
 	b.input.SetValue(line)
 	b.input.CursorEnd()
-	return tea.Batch(l.Reposition(), b.awaitPause())
+	return tea.Batch(f.reposition(), f.awaitPause())
 }
 
 // paused applies what was typed, unless typing went on.
-func (b *bar) paused(msg typed) tea.Cmd {
-	l := b.list
-	if msg.ticket != b.ticket {
+func (f *Filter) paused(msg typed) tea.Cmd {
+	if f.bar == nil || msg.ticket != f.bar.ticket {
 		return nil
 	}
-	return tea.Batch(l.Apply(b.input.Value()), l.Reposition())
+	return tea.Batch(f.Apply(f.bar.input.Value()), f.reposition())
 }
 
 // Apply sets the filter. An invalid expression changes nothing.
-func (l *Panel) Apply(expr string) tea.Cmd {
+func (f *Filter) Apply(expr string) tea.Cmd {
 	expr = strings.TrimSpace(expr)
-	f, err := filter.Parse(expr)
-	if l.bar != nil {
-		l.bar.err = err
+	parsed, err := filter.Parse(expr)
+	if f.bar != nil {
+		f.bar.err = err
 	}
+	l := f.lines
 	switch {
 	case err != nil:
 		return nil
 	case expr == "":
 		l.filtering = nil
-		return tea.Batch(l.sorting.refiltered(), l.Reposition())
+		return tea.Batch(f.order.refiltered(), f.reposition())
 	case l.filtering != nil && l.filtering.expr == expr:
 		return nil
 	}
-	l.filtering = newFiltering(expr, f, l.shared.Ticket(), l.shared.Info.Exchanges)
-	return tea.Batch(l.sorting.refiltered(), l.Reposition(), l.shared.Load.Narrow(l.filtering.ticket, f))
+	l.filtering = newFiltering(l.shared, expr, parsed)
+	return tea.Batch(f.order.refiltered(), f.reposition(), l.shared.Load.Narrow(l.filtering.ticket, parsed))
 }
 
-// line draws the input, with a cursor.
-func (b *bar) line(columns int, progress string) style.Line {
-	return panel.InputLine("/", b.input, columns, progress)
+// draw returns the lines below the list: words that complete the filter, the filter, the progress of its search, and the
+// error of an expression that is being typed, below its column.
+func (f *Filter) draw() []style.Line {
+	var lines []style.Line
+	width, progress := f.lines.window.Width, f.lines.filtering.progress()
+	switch {
+	case f.bar != nil:
+		if o := &f.bar.offer; o.Words != nil {
+			lines = append(lines, panel.Choices(o.Words, o.Chosen(), width))
+		}
+		lines = append(lines, panel.InputLine("/", f.bar.input, width, progress))
+		if f.bar.err != nil {
+			lines = append(lines, f.bar.wrong(width)...)
+		}
+	case f.lines.filtering != nil:
+		lines = append(lines, style.Text(style.Title, " / ").Add(style.Normal,
+			text.Pad(f.lines.filtering.expr, width-4-text.Width(progress))).Add(style.Dim, progress))
+	}
+	return lines[:min(len(lines), max(f.lines.height-1, 0))]
 }
 
 // wrong returns the error of the expression, with a mark below its column.
@@ -172,8 +202,8 @@ func (b *bar) wrong(columns int) []style.Line {
 	return lines
 }
 
-// FilterWords offers words for the end of a filter: keys, and behind a key the values that are known.
-func (l *Panel) FilterWords(expr string) []string {
+// Words offers words for the end of a filter: keys, and behind a key the values that are known.
+func (f *Filter) Words(expr string) []string {
 	last := expr[strings.LastIndexAny(expr, " (")+1:]
 	negated := last[:len(last)-len(strings.TrimLeft(last, "-"))]
 	name, _, valued := strings.Cut(last[len(negated):], ":")
@@ -184,7 +214,7 @@ func (l *Panel) FilterWords(expr string) []string {
 		}
 		return list
 	}
-	for _, value := range filterValues(l, name) {
+	for _, value := range f.values(name) {
 		if strings.ContainsAny(value, " ()\"") {
 			value = strconv.Quote(value)
 		}
@@ -193,15 +223,15 @@ func (l *Panel) FilterWords(expr string) []string {
 	return list
 }
 
-// filterValues offers values for a key of the filter: all, where there are few, or else those that were seen.
-func filterValues(l *Panel, name string) []string {
+// values offers values for a key of the filter: all, where there are few, or else those that were seen.
+func (f *Filter) values(name string) []string {
 	switch name {
 	case "agent":
-		return seen(l, func(e *load.Entry) string { return e.Agent })
+		return f.seen(func(e *load.Entry) string { return e.Agent })
 	case "client":
-		return seen(l, func(e *load.Entry) string { return e.Client })
+		return f.seen(func(e *load.Entry) string { return e.Client })
 	case "link":
-		return seen(l, func(e *load.Entry) string { return e.Client + "->" + e.Agent })
+		return f.seen(func(e *load.Entry) string { return e.Client + "->" + e.Agent })
 	case "op":
 		return names(a2a.SendMessage, a2a.Operation.String)
 	case "state":
@@ -209,7 +239,7 @@ func filterValues(l *Panel, name string) []string {
 	case "dialect":
 		return names(a2a.V0_1, dialectName)
 	case "rule":
-		return l.shared.RuleIDs()
+		return f.lines.shared.RuleIDs()
 	case "severity":
 		return []string{analyzer.Error.String(), analyzer.Warning.String(), analyzer.Note.String()}
 	}
@@ -232,9 +262,9 @@ func names[N ~uint8](from N, name func(N) string) (list []string) {
 }
 
 // seen returns what the entries that were read have, each once.
-func seen(l *Panel, of func(e *load.Entry) string) []string {
+func (f *Filter) seen(of func(e *load.Entry) string) []string {
 	values := make(map[string]bool)
-	for _, e := range l.cache.entries {
+	for _, e := range f.lines.entries {
 		if !e.Absent {
 			values[of(&e)] = true
 		}

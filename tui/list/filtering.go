@@ -1,12 +1,14 @@
 package list
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -15,6 +17,7 @@ import (
 // A filtering is a filter and the exchanges that match it. It goes from the newest exchange to the oldest, since people
 // usually look for the newest, and is then kept up to date.
 type filtering struct {
+	shared  *panel.Shared
 	expr    string
 	filter  *filter.Filter
 	ticket  uint64
@@ -33,12 +36,13 @@ type filtering struct {
 }
 
 // newFiltering returns a filter, which starts with Loader.Narrow.
-func newFiltering(expr string, f *filter.Filter, ticket, exchanges uint64) *filtering {
-	return &filtering{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
+func newFiltering(s *panel.Shared, expr string, f *filter.Filter) *filtering {
+	all := s.Info.Exchanges + 1
+	return &filtering{shared: s, expr: expr, filter: f, ticket: s.Ticket(), bound: all, started: all, all: true}
 }
 
 // judging reports whether the filter asks for findings.
-func (s *filtering) judging() bool { return s.filter.Asks("rule", "severity", "side") }
+func (s *filtering) judging() bool { return s.filter.Asks(kept.FindingKeys...) }
 
 // done reports whether all exchanges have been tested.
 func (s *filtering) done() bool { return s.err != nil || s.bound <= 1 }
@@ -49,6 +53,24 @@ func (s *filtering) percent() int {
 		return 100
 	}
 	return int(100 * (s.started - s.bound) / (s.started - 1))
+}
+
+// progress says how far the search is, and what may still change its matches.
+func (s *filtering) progress() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.err != nil:
+		return "! " + s.err.Error()
+	case !s.done():
+		return fmt.Sprintf("searching, %d %%", s.percent())
+	case !s.shared.Judged.Behind || s.shared.Load.Reading.Whole(): // rows tell it
+	case s.filter.Asks("workflow"):
+		return "what caused what is still being read"
+	case s.judging():
+		return s.shared.Running()
+	}
+	return ""
 }
 
 // replace updates matches for the exchanges that were tested.
@@ -81,15 +103,16 @@ func (s *filtering) insert(found []uint64) {
 }
 
 // next returns the command that continues the search, or nil if nothing is left.
-func (s *filtering) next(l *load.Loader, index *load.Findings) tea.Cmd {
+func (s *filtering) next() tea.Cmd {
 	if s.done() {
 		return nil
 	}
+	l := s.shared.Load
 	if l.Reading.Now() != nil {
 		below, list, all, f, ticket := s.bound, s.pool, s.all, s.filter, s.ticket
 		var found map[uint64][]analyzer.Finding
 		if !l.Reading.Whole() {
-			found = s.facts(index, 1, below-1)
+			found = s.facts(1, below-1)
 		}
 		return func() tea.Msg { return l.ScanRows(ticket, f, list, all, below, found) }
 	}
@@ -98,7 +121,7 @@ func (s *filtering) next(l *load.Loader, index *load.Findings) tea.Cmd {
 		if s.bound > load.ScanPage {
 			from = s.bound - load.ScanPage
 		}
-		return l.Scan(s.ticket, s.filter, nil, from, s.bound, s.facts(index, from, s.bound-1))
+		return l.Scan(s.ticket, s.filter, nil, from, s.bound, s.facts(from, s.bound-1))
 	}
 	i, _ := slices.BinarySearch(s.pool, s.bound)
 	page := s.pool[max(i-load.ScanPage, 0):i]
@@ -109,20 +132,20 @@ func (s *filtering) next(l *load.Loader, index *load.Findings) tea.Cmd {
 	if i <= load.ScanPage {
 		from = 1
 	}
-	return l.Scan(s.ticket, s.filter, page, from, s.bound, s.facts(index, page[0], page[len(page)-1]))
+	return l.Scan(s.ticket, s.filter, page, from, s.bound, s.facts(page[0], page[len(page)-1]))
 }
 
 // facts returns the findings that the filter may ask for.
-func (s *filtering) facts(found *load.Findings, from, to uint64) map[uint64][]analyzer.Finding {
+func (s *filtering) facts(from, to uint64) map[uint64][]analyzer.Finding {
 	if !s.judging() {
 		return nil
 	}
-	return found.Within(from, to)
+	return s.shared.Found.Within(from, to)
 }
 
 // retestChanged adds exchanges to retest, and returns the command for it unless one is under way. Those that the search
 // has not reached yet wait until it has, since it may read them as they were before.
-func (s *filtering) retestChanged(l *load.Loader, found *load.Findings, seqs []uint64) tea.Cmd {
+func (s *filtering) retestChanged(seqs []uint64) tea.Cmd {
 	s.retest = slices.Compact(slices.Sorted(slices.Values(append(s.retest, seqs...))))
 	first, _ := slices.BinarySearch(s.retest, s.bound)
 	if s.testing || first == len(s.retest) || s.err != nil {
@@ -132,8 +155,8 @@ func (s *filtering) retestChanged(l *load.Loader, found *load.Findings, seqs []u
 	seqs = slices.Clone(s.retest[first:last])
 	s.retest = slices.Delete(s.retest, first, last)
 	s.testing = true
-	facts := s.facts(found, seqs[0], seqs[len(seqs)-1])
-	filter, ticket := s.filter, s.ticket
+	facts := s.facts(seqs[0], seqs[len(seqs)-1])
+	l, filter, ticket := s.shared.Load, s.filter, s.ticket
 	return func() tea.Msg {
 		answer := load.Retested{Ticket: ticket, Seqs: seqs}
 		answer.Matches, answer.Err = l.Matching(filter, seqs, facts)
@@ -150,28 +173,27 @@ type relinked struct {
 }
 
 // relinked tests exchanges again of which another workflow is known by now.
-func (s *filtering) relinked(l *Panel, msg tea.Msg) tea.Cmd {
+func (s *filtering) relinked(msg tea.Msg) tea.Cmd {
 	if s == nil || !s.filter.Asks("workflow") {
 		return nil
 	}
-	load := l.shared.Load
 	switch msg := msg.(type) {
 	case relinked:
 		if msg.ticket != s.ticket {
 			return nil
 		}
 		s.linked, s.relinking = msg.linked, false
-		again := s.retestChanged(load, &l.shared.Found, msg.changed)
-		return tea.Batch(again, s.relink(load, l.shared.Info.Exchanges, msg.took))
+		return tea.Batch(s.retestChanged(msg.changed), s.relink(msg.took))
 	case panel.LinksChanged:
-		return s.relink(load, l.shared.Info.Exchanges, 0)
+		return s.relink(0)
 	}
 	return nil
 }
 
 // relink returns the command that looks for exchanges of which another workflow is known by now, if links were told
 // since. What takes long is done less often.
-func (s *filtering) relink(l *load.Loader, exchanges uint64, took time.Duration) tea.Cmd {
+func (s *filtering) relink(took time.Duration) tea.Cmd {
+	l, exchanges := s.shared.Load, s.shared.Info.Exchanges
 	if s.relinking || s.linked.Begins == nil || s.linked.Told == l.Links.Told.Load() {
 		return nil
 	}
@@ -192,49 +214,52 @@ func (s *filtering) relink(l *load.Loader, exchanges uint64, took time.Duration)
 	}
 }
 
-// take takes what was tested. It may be called where there is no filter.
-func (s *filtering) take(l *Panel, msg tea.Msg) tea.Cmd {
+// take takes what was tested, and returns what is to be done next, and whether the message was for it.
+func (s *filtering) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 	if s == nil {
-		return nil
+		return nil, false
 	}
 	var relink tea.Cmd
 	switch msg := msg.(type) {
 	case load.Narrowed:
 		if msg.Ticket != s.ticket {
-			return nil
+			return nil, false
 		}
 		s.pool, s.all, s.err = msg.Pool, msg.All, msg.Err
+		if msg.Decided {
+			s.insert(msg.Pool)
+			s.bound = 1
+		}
 		s.linked = msg.Linked
-		relink = s.relink(l.shared.Load, l.shared.Info.Exchanges, 0)
+		relink = s.relink(0)
 	case load.Scanned:
 		if msg.Ticket != s.ticket {
-			return nil
+			return nil, false
 		}
 		s.bound, s.err = msg.From, msg.Err
 		s.insert(msg.Matches)
 	case load.Retested:
 		if msg.Ticket != s.ticket {
-			return nil
+			return nil, false
 		}
 		s.testing, s.err = false, msg.Err
 		s.replace(msg.Seqs, msg.Matches)
-		return tea.Batch(l.Reposition(), s.retestChanged(l.shared.Load, &l.shared.Found, nil))
+		return s.retestChanged(nil), true
 	}
-	load, found := l.shared.Load, &l.shared.Found
-	return tea.Batch(l.Reposition(), relink, s.next(load, found), s.retestChanged(load, found, nil))
+	return tea.Batch(relink, s.next(), s.retestChanged(nil)), true
 }
 
 // retestMarks tests exchanges again whose notes have changed, if the filter may ask for marks.
-func (s *filtering) retestMarks(l *Panel, seqs []uint64) tea.Cmd {
+func (s *filtering) retestMarks(seqs []uint64) tea.Cmd {
 	if s == nil || !s.filter.Asks("is") {
 		return nil
 	}
 	if seqs == nil {
-		for _, note := range l.shared.Notes.All() {
-			if note.Seq <= l.shared.Info.Exchanges {
+		for _, note := range s.shared.Notes.All() {
+			if note.Seq <= s.shared.Info.Exchanges {
 				seqs = append(seqs, note.Seq)
 			}
 		}
 	}
-	return s.retestChanged(l.shared.Load, &l.shared.Found, seqs)
+	return s.retestChanged(seqs)
 }

@@ -17,11 +17,11 @@ func TestListForgetsWhatIsFarAway(t *testing.T) {
 	}, nil)
 	l.Resize(80, 22)
 	for seq := range uint64(maxCached) + 1 {
-		l.cache.entries[seq+1000] = load.Entry{Seq: seq + 1000}
+		l.entries[seq+1000] = load.Entry{Seq: seq + 1000}
 	}
-	l.cache.store(entries{ticket: l.cache.loading})
-	if len(l.cache.entries) > 100 {
-		t.Errorf("%d entries are kept for a list of 10", len(l.cache.entries))
+	l.store(entries{ticket: l.loading})
+	if len(l.entries) > 100 {
+		t.Errorf("%d entries are kept for a list of 10", len(l.entries))
 	}
 }
 
@@ -31,7 +31,7 @@ func BenchmarkFrame(b *testing.B) {
 		Load: load.New(b.Context(), nil, nil), Opened: true, Info: capture.Info{Exchanges: 1_000_000},
 	}, nil)
 	for seq := uint64(999_900); seq <= 1_000_000; seq++ {
-		l.cache.entries[seq] = load.Entry{
+		l.entries[seq] = load.Entry{
 			Seq: seq, Started: tuitest.Dawn, Client: "traveller", Agent: "booker", Request: "GetTask", Status: "200",
 			Took: time.Millisecond,
 		}

@@ -185,55 +185,8 @@ type chosen struct {
 	matches int
 }
 
-// LookFor searches all exchanges for a pattern, and goes to the first that has a match, from the selected one on; nil
-// ends the search. The list stays whole.
-func (l *Panel) LookFor(p *find.Pattern) tea.Cmd {
-	if l.search != nil {
-		l.search.end()
-		l.search = nil
-	}
-	if p == nil {
-		return nil
-	}
-	l.search = newSearch(l.shared, p, l.Selected())
-	l.search.step, l.search.here = 1, true
-	return l.search.next(l.shared)
-}
-
-// Found returns the exchanges with a match that are in the list, as far as they are known.
-func (l *Panel) Found() []uint64 {
-	if l.search == nil {
-		return nil
-	}
-	return l.search.among(l.filtering)
-}
-
-// Searching reports whether something is searched for.
-func (l *Panel) Searching() bool { return l.search != nil }
-
-// StopSearch stops a search that is under way, and reports whether one was. What was found stays.
-func (l *Panel) StopSearch() bool {
-	if l.search == nil || !l.search.running(l.shared.Info.Exchanges) {
-		return false
-	}
-	l.search.stop()
-	return true
-}
-
-// goOn goes to the next exchange with a match or to the previous one, as soon as it is known.
-func (l *Panel) goOn(step int) tea.Cmd {
-	if l.search == nil || l.search.pattern != l.shared.Pattern { // it was typed elsewhere
-		cmd := l.LookFor(l.shared.Pattern)
-		l.search.step, l.search.here = step, false
-		return cmd
-	}
-	l.search.step, l.search.here = step, false
-	l.search.resume(l.shared)
-	return tea.Batch(l.search.next(l.shared), l.search.advance(l))
-}
-
 // update takes what was searched.
-func (h *search) update(l *Panel, msg found) tea.Cmd {
+func (h *search) update(l *Lines, msg found) tea.Cmd {
 	if h == nil || !h.take(msg) {
 		return nil
 	}
@@ -241,7 +194,7 @@ func (h *search) update(l *Panel, msg found) tea.Cmd {
 }
 
 // advance goes to the match that was asked for, if it is known by now.
-func (h *search) advance(l *Panel) tea.Cmd {
+func (h *search) advance(l *Lines) tea.Cmd {
 	if h.step == 0 {
 		return nil
 	}
@@ -254,21 +207,19 @@ func (h *search) advance(l *Panel) tea.Cmd {
 	if seq == 0 {
 		return panel.Say("no match for " + h.pattern.String())
 	}
-	l.Reveal(seq)
-	l.Follow, l.anchor, l.sorting.key = false, seq, sorting.Key{}
 	switch {
 	case wrapped && step > 0:
 		l.shared.Message = "no match further down; the search goes on at the top"
 	case wrapped:
 		l.shared.Message = "no match further up; the search goes on at the end"
 	}
-	return l.Reposition()
+	return l.goTo(seq)
 }
 
 // nextMatch returns the exchange with a match that is next in the list, 0 if there is none, whether that is behind the
 // end of the list, and whether it is sure although not all was searched yet.
-func (h *search) nextMatch(l *Panel) (seq uint64, wrapped, sure bool) {
-	if l.sorting.now != nil {
+func (h *search) nextMatch(l *Lines) (seq uint64, wrapped, sure bool) {
+	if l.now != nil {
 		seq, wrapped = h.nextSorted(l)
 		return seq, wrapped, false
 	}
@@ -294,8 +245,8 @@ func (h *search) nextMatch(l *Panel) (seq uint64, wrapped, sure bool) {
 }
 
 // nextSorted is nextMatch in a list that is grouped or sorted.
-func (h *search) nextSorted(l *Panel) (seq uint64, wrapped bool) {
-	now := l.sorting.now
+func (h *search) nextSorted(l *Lines) (seq uint64, wrapped bool) {
+	now := l.now
 	from := now.Place(l.Selected())
 	if _, row, is := l.rows().headingAt(l.window.Cursor); is {
 		from = now.PlaceOf(row)
@@ -329,8 +280,8 @@ func (h *search) nextSorted(l *Panel) (seq uint64, wrapped bool) {
 
 // tally returns how many matches there are in the list, and the number of the selected exchange among them; 0 if that
 // has none.
-func (h *search) tally(l *Panel) (number, matches int) {
-	now, selected := l.sorting.now, l.Selected()
+func (h *search) tally(l *Lines) (number, matches int) {
+	now, selected := l.now, l.Selected()
 	if now == nil {
 		kept := h.among(l.filtering)
 		if i, exact := slices.BinarySearch(kept, selected); exact {
@@ -365,7 +316,7 @@ type tallied struct {
 }
 
 // words describes the state of the search.
-func (h *search) words(l *Panel) string {
+func (h *search) words(l *Lines) string {
 	at, matches := h.tally(l)
 	words := text.Number(matches) + " match"
 	if at > 0 {

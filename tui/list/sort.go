@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/keys"
@@ -16,21 +16,14 @@ import (
 	"a2atap/tui/sorting"
 )
 
-// A order is how the list is sorted and grouped. What that needs of each exchange is read once, by commands of which
+// An Order is how the list is sorted and grouped. What that needs of each exchange is read once, by commands of which
 // only one runs at a time, and then kept up to date. Until it was read, the list stays as it was.
-type order struct {
-	list *Panel
+type Order struct {
+	lines *Lines
 
 	by       sorting.Order
 	reversed bool
 	under    sorting.Grouping
-
-	now   *sorting.Arrangement // what is shown; nil: exchanges by number, or the matches of the filter
-	folds sorting.Folds
-	key   sorting.Key // of the heading under the cursor; its Kind is None if that is at an exchange
-	keyOf uint64      // the anchor that stands for it
-
-	keyNear int // the number that the heading had
 
 	table  *sorting.Table  // for the command that busy names
 	read   uint64          // exchanges up to this one are in the table
@@ -44,8 +37,8 @@ type order struct {
 }
 
 // wanted reports whether the list is to be other than by number.
-func (s *order) wanted() bool {
-	return s.by != sorting.ByNumber || s.reversed || s.under != sorting.Flat
+func (o *Order) wanted() bool {
+	return o.by != sorting.ByNumber || o.reversed || o.under != sorting.Flat
 }
 
 // How orders are called, and their reverse; and groupings.
@@ -63,12 +56,12 @@ var (
 )
 
 // words says how the list is sorted, "" if it is by number.
-func (s *order) words() string {
-	order := orderWords[s.by][0]
-	if s.reversed {
-		order = orderWords[s.by][1]
+func (o *Order) words() string {
+	order := orderWords[o.by][0]
+	if o.reversed {
+		order = orderWords[o.by][1]
 	}
-	switch group := groupingWords[s.under]; {
+	switch group := groupingWords[o.under]; {
 	case group == "":
 		return order
 	case order == "":
@@ -79,127 +72,120 @@ func (s *order) words() string {
 }
 
 // change handles the keys that group and sort.
-func (o *order) change(a keys.Action) tea.Cmd {
-	s := o
+func (o *Order) change(a keys.Action) tea.Cmd {
 	switch a {
 	case keys.ChangeGrouping:
-		s.under = (s.under + 1) % sorting.Groupings
+		o.under = (o.under + 1) % sorting.Groupings
 	case keys.ChangeOrder:
-		s.by, s.reversed = (s.by+1)%sorting.Orders, false
+		o.by, o.reversed = (o.by+1)%sorting.Orders, false
 	case keys.ReverseOrder:
-		s.reversed = !s.reversed
+		o.reversed = !o.reversed
 	}
 	return o.changed()
 }
 
-// SortBy sorts the list.
-func (l *Panel) SortBy(by sorting.Order) tea.Cmd {
-	l.sorting.by, l.sorting.reversed = by, false
-	return l.sorting.changed()
+// By sorts the list.
+func (o *Order) By(by sorting.Order) tea.Cmd {
+	o.by, o.reversed = by, false
+	return o.changed()
 }
 
-// GroupBy groups the list.
-func (l *Panel) GroupBy(under sorting.Grouping) tea.Cmd {
-	l.sorting.under = under
-	return l.sorting.changed()
+// Under groups the list.
+func (o *Order) Under(under sorting.Grouping) tea.Cmd {
+	o.under = under
+	return o.changed()
 }
 
 // changed shows the list as it is to be sorted and grouped now.
-func (o *order) changed() tea.Cmd {
-	l := o.list
-	s := o
-	said := "exchanges " + s.words()
-	if !s.wanted() {
-		s.now = nil
+func (o *Order) changed() tea.Cmd {
+	said := "exchanges " + o.words()
+	if !o.wanted() {
+		o.lines.now = nil
 		said = "exchanges by number"
 	}
-	s.dirty, s.resume = true, 0
-	l.shared.Message = said // now, so that it does not hide why it cannot be sorted
-	return tea.Batch(o.arrange(), l.Reposition())
+	o.dirty, o.resume = true, 0
+	o.lines.shared.Message = said // now, so that it does not hide why it cannot be sorted
+	return tea.Batch(o.arrange(), o.lines.Reposition())
 }
 
 // refiltered drops the arrangement, since the filter is another one.
-func (o *order) refiltered() tea.Cmd {
-	o.now, o.dirty, o.resume = nil, true, 0
+func (o *Order) refiltered() tea.Cmd {
+	o.lines.now, o.dirty, o.resume = nil, true, 0
 	return o.arrange()
 }
 
 // outdate says that exchanges have changed.
-func (s *order) outdate(seqs []uint64) {
+func (o *Order) outdate(seqs []uint64) {
 	for _, seq := range seqs {
-		if seq <= max(s.read, s.goal) {
-			s.stale[seq] = true
+		if seq <= max(o.read, o.goal) {
+			o.stale[seq] = true
 		}
 	}
 }
 
 // update takes into account what a message has changed.
-func (o *order) update(msg tea.Msg) tea.Cmd {
-	l := o.list
-	s := o
+func (o *Order) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case panel.ExchangesChanged:
-		s.outdate(msg.Seqs)
+		o.outdate(msg.Seqs)
 	case panel.RowsChanged:
-		s.outdate(msg.Seqs)
+		o.outdate(msg.Seqs)
 	case panel.FindingsChanged:
-		s.dirty = s.dirty || s.by == sorting.ByWorst || s.under != sorting.Flat
+		o.dirty = o.dirty || o.by == sorting.ByWorst || o.under != sorting.Flat
 	case panel.LinksChanged:
-		s.dirty = s.dirty || s.under == sorting.ByWorkflow && s.told != l.shared.Load.Links.Told.Load()
+		o.dirty = o.dirty || o.under == sorting.ByWorkflow && o.told != o.lines.shared.Load.Links.Told.Load()
 	case load.Scanned, load.Retested:
-		s.dirty = true
+		o.dirty = true
 	case tableRead:
 		return o.tableRead(msg)
 	case arranged:
 		return o.arranged(msg)
 	case sortingPaused:
-		if msg.ticket != s.resume {
+		if msg.ticket != o.resume {
 			return nil
 		}
-		s.resume = 0
+		o.resume = 0
 	}
 	return o.arrange()
 }
 
 // arrange returns the command that reads on, or else the one that arranges what was read, unless one is under way.
-func (o *order) arrange() tea.Cmd {
-	l := o.list
-	s, load := o, l.shared.Load
-	unread := s.read < l.shared.Info.Exchanges || len(s.stale) > 0
+func (o *Order) arrange() tea.Cmd {
+	load := o.lines.shared.Load
+	unread := o.read < o.lines.shared.Info.Exchanges || len(o.stale) > 0
 	switch {
-	case !s.wanted() || s.busy != 0 || s.resume != 0 || !l.shared.Opened || !unread && !s.dirty:
+	case !o.wanted() || o.busy != 0 || o.resume != 0 || !o.lines.shared.Opened || !unread && !o.dirty:
 		return nil
-	case unread && !(s.whole && s.dirty): // what is new waits until what was read is shown
-		s.busy = l.shared.Ticket()
-		s.goal = l.shared.Info.Exchanges
-		return readTable(load, s.busy, s.table, s.read, s.goal, s.takeStale())
+	case unread && !(o.whole && o.dirty): // what is new waits until what was read is shown
+		o.busy = o.lines.shared.Ticket()
+		o.goal = o.lines.shared.Info.Exchanges
+		return readTable(load, o.busy, o.table, o.read, o.goal, o.takeStale())
 	}
-	s.busy = l.shared.Ticket()
-	s.whole, s.dirty, s.told = false, false, load.Links.Told.Load()
-	return arrangeRows(load, s.busy, s.table, o.plan())
+	o.busy = o.lines.shared.Ticket()
+	o.whole, o.dirty, o.told = false, false, load.Links.Told.Load()
+	return arrangeRows(load, o.busy, o.table, o.plan())
 }
 
 // takeStale returns the exchanges that have to be read again, in order, as many as one command reads.
-func (s *order) takeStale() []uint64 {
-	seqs := load.SortedKeys(s.stale)
+func (o *Order) takeStale() []uint64 {
+	seqs := load.SortedKeys(o.stale)
 	seqs = seqs[:min(len(seqs), load.ScanPage)]
 	for _, seq := range seqs {
-		delete(s.stale, seq)
+		delete(o.stale, seq)
 	}
 	return seqs
 }
 
 // tableRead takes note of what was read.
-func (o *order) tableRead(msg tableRead) tea.Cmd {
-	s := o
-	if msg.ticket != s.busy {
+func (o *Order) tableRead(msg tableRead) tea.Cmd {
+	if msg.ticket != o.busy {
 		return nil
 	}
-	s.busy, s.read, s.dirty = 0, max(s.read, msg.read), true
+	o.busy, o.read, o.dirty = 0, max(o.read, msg.read), true
 	for _, seq := range msg.left {
-		s.stale[seq] = true
+		o.stale[seq] = true
 	}
-	s.whole = msg.read == msg.goal
+	o.whole = msg.read == msg.goal
 	if msg.err != nil {
 		return o.giveUp(msg.err)
 	}
@@ -207,59 +193,49 @@ func (o *order) tableRead(msg tableRead) tea.Cmd {
 }
 
 // giveUp shows the list by number, since it cannot be sorted.
-func (o *order) giveUp(err error) tea.Cmd {
-	l := o.list
-	s := o
-	s.by, s.reversed, s.under, s.now = sorting.ByNumber, false, sorting.Flat, nil
-	l.shared.Message = "the list cannot be sorted: " + err.Error()
-	return l.Reposition()
+func (o *Order) giveUp(err error) tea.Cmd {
+	o.by, o.reversed, o.under, o.lines.now = sorting.ByNumber, false, sorting.Flat, nil
+	o.lines.shared.Message = "the list cannot be sorted: " + err.Error()
+	return o.lines.Reposition()
 }
 
-// arranged shows an arrangement. What was at the cursor stays there, in the same line of the screen.
-func (o *order) arranged(msg arranged) tea.Cmd {
-	l := o.list
-	s := o
-	if msg.ticket != s.busy {
+// arranged shows an arrangement.
+func (o *Order) arranged(msg arranged) tea.Cmd {
+	if msg.ticket != o.busy {
 		return nil
 	}
-	s.busy = 0
+	o.busy = 0
 	if msg.err != nil {
 		return o.giveUp(msg.err)
 	}
-	if !s.wanted() || msg.of != l.filtering || msg.under != s.under || msg.by != s.by || msg.reversed != s.reversed {
-		s.dirty = true // the user has changed it since
+	if !o.wanted() || msg.of != o.lines.filtering || msg.under != o.under || msg.by != o.by || msg.reversed != o.reversed {
+		o.dirty = true // the user has changed it since
 		return o.arrange()
 	}
-	line := l.window.Cursor - l.window.Top
-	s.now = msg.now
-	s.now.Lay(&s.folds)
-	l.window.Length = l.Length()
-	l.window.Top = max(o.anchored()-line, 0)
-	s.resume = l.shared.Ticket()
-	from, ended := l.shared.Load, sortingPaused{s.resume}
+	shown := o.lines.rearrange(msg.now)
+	o.resume = o.lines.shared.Ticket()
+	from, ended := o.lines.shared.Load, sortingPaused{o.resume}
 	pause := max(load.BatchPause, min(10*msg.took, 2*time.Second))
-	return tea.Batch(l.Reposition(), l.cache.refresh(), func() tea.Msg {
+	return tea.Batch(shown, func() tea.Msg {
 		from.Pause(pause)
 		return ended
 	})
 }
 
 // progress says what the list waits for before it can be sorted, "" if it does not wait.
-func (o *order) progress() string {
-	l := o.list
-	s := o
-	switch all := l.shared.Info.Exchanges; {
-	case !s.wanted() || s.now != nil:
-		return s.words()
-	case s.read < all:
-		return fmt.Sprintf("%s: reading, %d %%", s.words(), 100*s.read/max(all, 1))
+func (o *Order) progress() string {
+	switch all := o.lines.shared.Info.Exchanges; {
+	case !o.wanted() || o.lines.now != nil:
+		return o.words()
+	case o.read < all:
+		return fmt.Sprintf("%s: reading, %d %%", o.words(), 100*o.read/max(all, 1))
 	}
-	return s.words() + " …"
+	return o.words() + " …"
 }
 
 // indent is how many columns the exchanges may be indented.
-func (o *order) indent() int {
-	switch now := o.now; {
+func (o *Order) indent() int {
+	switch now := o.lines.now; {
 	case now == nil:
 		return 0
 	case o.under == sorting.ByTask:
@@ -373,7 +349,7 @@ func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Tim
 }
 
 // sortedExchange returns what sorting needs of an exchange.
-func sortedExchange(s *analyzer.Summary) sorting.Exchange {
+func sortedExchange(s *summary.Summary) sorting.Exchange {
 	e := sorting.Exchange{
 		Started: s.Started, Took: s.Took, Size: max(s.RequestSize, 0) + max(s.ResponseSize, 0), State: s.State,
 		Task: only(s.Task, s.Tasks), Context: only("", s.Contexts), Failed: s.Failed(),
@@ -401,16 +377,15 @@ func only(named string, seen []string) string {
 }
 
 // plan says how the list is to be arranged now.
-func (o *order) plan() arrangePlan {
-	l := o.list
-	s := o
-	p := arrangePlan{of: l.filtering, Plan: sorting.Plan{
-		Exchanges: s.read, By: s.by, Reversed: s.reversed, Under: s.under, Worst: slices.Clone(l.shared.Found.Marks),
-		Folds:    s.folds.Clone(),
-		Workflow: func(n uint64) uint64 { return l.shared.Load.Links.Index.Of(n).Workflow },
+func (o *Order) plan() arrangePlan {
+	shared, filtering := o.lines.shared, o.lines.filtering
+	p := arrangePlan{of: filtering, Plan: sorting.Plan{
+		Exchanges: o.read, By: o.by, Reversed: o.reversed, Under: o.under, Worst: slices.Clone(shared.Found.Marks),
+		Folds:    o.lines.folds.Clone(),
+		Workflow: func(n uint64) uint64 { return shared.Load.Links.Index.Of(n).Workflow },
 	}}
-	if l.filtering != nil {
-		p.Chosen = append([]uint64{}, l.filtering.matches...)
+	if filtering != nil {
+		p.Chosen = append([]uint64{}, filtering.matches...)
 	}
 	return p
 }
@@ -433,38 +408,4 @@ func arrangeRows(l *load.Loader, ticket uint64, r *sorting.Table, p arrangePlan)
 		answer.took = time.Since(begin)
 		return answer
 	}
-}
-
-// hold remembers what is under the cursor: the cursor stays at it.
-func (o *order) hold() {
-	l := o.list
-	s := o
-	h, row, is := l.rows().headingAt(l.window.Cursor)
-	s.key = sorting.Key{}
-	if is {
-		s.key, s.keyNear = h.Key, row.Heading
-	}
-	l.anchor = l.Selected()
-	s.keyOf = l.anchor
-}
-
-// anchored returns the position of what the cursor stays at.
-func (o *order) anchored() int {
-	l := o.list
-	s := o
-	if s.now != nil && s.key.Kind != sorting.None && s.keyOf == l.anchor {
-		if row, there := s.now.RowOfHeading(s.key, s.keyNear); there {
-			return row
-		}
-	}
-	return l.rows().position(l.anchor, l.window.Cursor)
-}
-
-// foldAll folds all headings, or unfolds them if they are folded.
-func (o *order) foldAll() tea.Cmd {
-	l := o.list
-	s := o
-	s.folds.FoldAll(!s.folds.All())
-	s.now.Lay(&s.folds)
-	return l.Reposition()
 }

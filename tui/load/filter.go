@@ -1,7 +1,6 @@
 package load
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -34,7 +33,7 @@ func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]an
 		switch match, certain := facts.Decide(f); {
 		case !certain:
 			unsure = append(unsure, seq)
-			if len(row.Found) > 0 && f.Asks("rule", "severity", "side") {
+			if len(row.Found) > 0 && f.Asks(kept.FindingKeys...) {
 				mine[seq] = l.Reading.FindingsOf(l.Context, seq)
 			}
 		case match:
@@ -98,26 +97,28 @@ func pageBefore(list []uint64, all bool, below uint64) (page []uint64, from uint
 	return page, from
 }
 
-// withFindings returns the exchanges with findings that a filter needs; false if it can do without, or if there are too
-// many to begin with them.
-func withFindings(ctx context.Context, r *kept.Reading, f *filter.Filter) (pool []uint64, ok bool, err error) {
-	needs := f.Part("rule", "severity", "side")
-	if head := r.Head(); needs == nil || !head.Ended || head.Findings > poolFindings {
-		return nil, false, nil
+// narrowToFindings leaves those exchanges in the pool that have findings which a filter needs. Where it asks for nothing
+// else, that decides it.
+func (l *Loader) narrowToFindings(answer *Narrowed, r *kept.Reading, f *filter.Filter) error {
+	info, err := l.Source.Info(l.Context)
+	if err != nil {
+		return err
 	}
-	seen := make(map[uint64]bool)
-	for found, err := range r.Findings(ctx, 0) {
-		if err != nil {
-			return nil, false, err
-		}
-		row := &kept.Row{Found: []kept.Found{{
-			Rule: found.Rule.ID, Also: found.Also, Severity: found.Severity, Side: found.Side,
-		}}}
-		if match, _ := (kept.Facts{Row: row}).Decide(needs); match {
-			seen[found.Place.Exchange] = true
+	only := f.AsksOnly(kept.FindingKeys...) && l.Reading.covers(info.Exchanges)
+	if !only {
+		if f = f.Part(kept.FindingKeys...); f == nil {
+			return nil
 		}
 	}
-	return SortedKeys(seen), true, nil
+	seqs, known, err := r.Matching(l.Context, f)
+	if err != nil {
+		l.Reading.letGo(l.Context, err)
+		return nil
+	}
+	if known {
+		answer.Pool, answer.All, answer.Decided = seqs, false, only
+	}
+	return nil
 }
 
 // ScanPage is how many exchanges one command tests.
@@ -127,11 +128,12 @@ const ScanPage = 256
 type (
 	// narrowed says which exchanges can match at all, as far as the capture's index knows.
 	Narrowed struct {
-		Ticket uint64
-		Pool   []uint64
-		All    bool
-		Linked Linked
-		Err    error
+		Ticket  uint64
+		Pool    []uint64
+		All     bool
+		Decided bool // those of the pool match
+		Linked  Linked
+		Err     error
 	}
 	// scanned says which of the exchanges from..below match.
 	Scanned struct {
@@ -160,13 +162,7 @@ func (l *Loader) Narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 		index, ok := l.Source.(capture.Index)
 		keys := f.Keys()
 		if r := l.Reading.Now(); r != nil && answer.All && len(keys) == 0 {
-			pool, ok, err := withFindings(l.Context, r, f)
-			switch {
-			case err != nil:
-				l.Reading.letGo(l.Context, err)
-			case ok:
-				answer.Pool, answer.All = pool, false
-			}
+			answer.Err = l.narrowToFindings(&answer, r, f)
 			return answer
 		}
 		if !ok || len(keys) == 0 || !answer.All {

@@ -19,7 +19,6 @@ const (
 	keptPause    = 250 * time.Millisecond // between two looks at a reading that grows
 	keptPatience = 10 * time.Second       // for which a reading may stand still while the capture grows
 	endPatience  = 2 * time.Second        // the same when nobody is expected to go on with it
-	poolFindings = 50_000                 // how many findings there may be so that a filter which asks for them begins there
 )
 
 // Why a reading is not used any more, beside damage.
@@ -159,6 +158,18 @@ func (k *Reading) Row(ctx context.Context, seq uint64) *kept.Row {
 func (k *Reading) Whole() bool {
 	r := k.Now()
 	return r != nil && r.Head().Ended
+}
+
+// covers reports whether the reading is of exchanges 1 to last as they are now.
+func (k *Reading) covers(last uint64) bool {
+	r := k.Now()
+	if r == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	head := r.Head()
+	return head.Ended && head.Last == last && len(k.ahead) == 0
 }
 
 // FindingsOf returns the findings of an exchange, as far as the reading knows them.

@@ -9,6 +9,17 @@ import (
 	"a2atap/proxy/a2a"
 )
 
+// A Grouping is what exchanges stand under.
+type Grouping uint8
+
+// The groupings.
+const (
+	Flat       Grouping = iota // under nothing
+	ByTask                     // under their context, and there under their task
+	ByWorkflow                 // under the exchange that began their workflow
+	Groupings                  // not a grouping: how many there are
+)
+
 // An Arrangement is exchanges in an order, under headings if they are grouped. Its rows are what is seen: headings, and
 // the exchanges that are not folded away. Rows and places in the order count from 0. It is for one goroutine at a time.
 type Arrangement struct {
@@ -36,6 +47,9 @@ type group struct {
 	level, worst uint8
 	folded       bool
 }
+
+// A tally is a state, in the highest byte, and how many tasks are in it.
+const tallyBits = 24
 
 // A Kind says what a heading stands for.
 type Kind uint8

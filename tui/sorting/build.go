@@ -2,10 +2,43 @@ package sorting
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"math"
 	"slices"
 
 	"a2atap/proxy/a2a"
 )
+
+// errTooMany is returned where numbers need more than four bytes.
+var errTooMany = errors.New("more than four thousand million exchanges cannot be sorted")
+
+// Arrange arranges exchanges. It costs a sort of them, and ends early with the error of the context.
+func (r *Table) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
+	if p.Exchanges >= math.MaxUint32 {
+		return nil, errTooMany
+	}
+	r.reach(int(p.Exchanges))
+	items := r.items(&p)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(items, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.outer, b.outer), cmp.Compare(a.inner, b.inner), cmp.Compare(a.key, b.key),
+			cmp.Compare(a.seq, b.seq))
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	a := &Arrangement{
+		under: p.Under, seqs: make([]uint32, 0, len(items)), rank: make([]uint32, p.Exchanges+1),
+		tasks: r.tasks.names, contexts: r.contexts.names,
+	}
+	b := builder{table: r, plan: &p, a: a}
+	b.build(items)
+	a.Lay(p.Folds)
+	return a, nil
+}
 
 // A builder makes an arrangement of items that are sorted: those of an outer group stand together, and in it those of
 // an inner one.
@@ -193,18 +226,15 @@ func (b *builder) place(seq uint32) {
 	b.a.rank[seq] = uint32(len(b.a.seqs))
 }
 
-// A tally is a state, in the highest byte, and how many tasks are in it.
-const tallyBits = 24
-
-// A seen is the state of a task, and the exchange that showed it.
-type seen struct {
+// A shown is the state of a task, and the exchange that showed it.
+type shown struct {
 	state a2a.State
 	by    uint32
 }
 
-func (s seen) with(state a2a.State, by uint32) seen {
+func (s shown) with(state a2a.State, by uint32) shown {
 	if supersedes(state, s.state, by > s.by) {
-		return seen{state, by}
+		return shown{state, by}
 	}
 	return s
 }
@@ -213,8 +243,8 @@ func (s seen) with(state a2a.State, by uint32) seen {
 func (b *builder) tallyOf(items []item) []uint32 {
 	r := b.table
 	var first uint32
-	var ofFirst seen
-	var others map[uint32]seen
+	var ofFirst shown
+	var others map[uint32]shown
 	for i := range items {
 		seq := items[i].seq
 		state, _ := r.stateOf(seq)
@@ -224,7 +254,7 @@ func (b *builder) tallyOf(items []item) []uint32 {
 			first, ofFirst = task, ofFirst.with(state, seq)
 		default:
 			if others == nil {
-				others = make(map[uint32]seen)
+				others = make(map[uint32]shown)
 			}
 			others[task] = others[task].with(state, seq)
 		}

@@ -1,12 +1,6 @@
 package sorting
 
-import (
-	"cmp"
-	"context"
-	"errors"
-	"math"
-	"slices"
-)
+import "math"
 
 // An Order is what exchanges and their headings are sorted by.
 type Order uint8
@@ -21,17 +15,6 @@ const (
 	Orders                  // not an order: how many there are
 )
 
-// A Grouping is what exchanges stand under.
-type Grouping uint8
-
-// The groupings.
-const (
-	Flat       Grouping = iota // under nothing
-	ByTask                     // under their context, and there under their task
-	ByWorkflow                 // under the exchange that began their workflow
-	Groupings                  // not a grouping: how many there are
-)
-
 // A Plan says which exchanges to arrange, and how.
 type Plan struct {
 	Exchanges uint64   // all from 1 on up to this number
@@ -44,9 +27,6 @@ type Plan struct {
 	Folds     *Folds                     // nothing is folded if it is nil
 }
 
-// errTooMany is returned where numbers need more than four bytes.
-var errTooMany = errors.New("more than four thousand million exchanges cannot be sorted")
-
 // An item is an exchange on its way to its place.
 type item struct {
 	outer, inner uint32 // what it stands under; 0 for nothing
@@ -56,33 +36,6 @@ type item struct {
 
 // last is the key of what is not known, which is at the end in either direction.
 const last = math.MaxUint64
-
-// Arrange arranges exchanges. It costs a sort of them, and ends early with the error of the context.
-func (r *Table) Arrange(ctx context.Context, p Plan) (*Arrangement, error) {
-	if p.Exchanges >= math.MaxUint32 {
-		return nil, errTooMany
-	}
-	r.reach(int(p.Exchanges))
-	items := r.items(&p)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	slices.SortFunc(items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.outer, b.outer), cmp.Compare(a.inner, b.inner), cmp.Compare(a.key, b.key),
-			cmp.Compare(a.seq, b.seq))
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	a := &Arrangement{
-		under: p.Under, seqs: make([]uint32, 0, len(items)), rank: make([]uint32, p.Exchanges+1),
-		tasks: r.tasks.names, contexts: r.contexts.names,
-	}
-	b := builder{table: r, plan: &p, a: a}
-	b.build(items)
-	a.Lay(p.Folds)
-	return a, nil
-}
 
 // items returns the exchanges of a plan, with what they are sorted by.
 func (r *Table) items(p *Plan) []item {

@@ -38,8 +38,8 @@ type Table struct {
 	contextOf []uint32 // of each task, by its number: what an exchange said that named both
 }
 
-// failed is the bit of state that says so.
-const failed = 0x80
+// failedBit is the bit of state that says so.
+const failedBit = 0x80
 
 // Len returns the highest number of an exchange that was put.
 func (r *Table) Len() uint64 { return uint64(len(r.state)) }
@@ -59,7 +59,7 @@ func (r *Table) Put(seq uint64, x Exchange) {
 	r.task[i], r.context[i] = r.tasks.number(x.Task), r.contexts.number(x.Context)
 	r.state[i] = uint8(x.State)
 	if x.Failed {
-		r.state[i] |= failed
+		r.state[i] |= failedBit
 	}
 	if t, c := r.task[i], r.context[i]; t > 0 && c > 0 {
 		for len(r.contextOf) <= int(t) {
@@ -94,7 +94,7 @@ func (r *Table) group(seq uint32) (context, task uint32) {
 // stateOf returns the state that an exchange shows, and whether the exchange has failed.
 func (r *Table) stateOf(seq uint32) (a2a.State, bool) {
 	v := r.state[seq-1]
-	return a2a.State(v &^ failed), v&failed != 0
+	return a2a.State(v &^ failedBit), v&failedBit != 0
 }
 
 // ended returns when an exchange was over, in nanoseconds since 1970; when it began if that is not known.

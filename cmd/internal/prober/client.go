@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -294,7 +295,7 @@ func (r *clientRun) report(ctx context.Context, gate analyzer.Severity, worlds [
 	if suite.Level, suite.Reason = clientLevel(suite.Tests); suite.Level == probe.NotDetermined {
 		suite.Shut = suite.Reason
 	}
-	result, err := analyzer.Run(ctx, rules.All, r.memory, nil)
+	result, err := engine.Run(ctx, rules.All, r.memory, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,3 +49,23 @@ func TestAsks(t *testing.T) {
 		}
 	}
 }
+
+func TestAsksOnly(t *testing.T) {
+	for expr, want := range map[string]bool{
+		"":                                  false,
+		"rule:stream-*":                     true,
+		"rule:x (severity:note or -rule:y)": true,
+		"-rule:x":                           true,
+		"rule:x op:GetTask":                 false,
+		"rule:x or kyoto":                   false,
+		"not status:200":                    false,
+	} {
+		f, err := Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.AsksOnly("rule", "severity"); got != want {
+			t.Errorf("%q asks for nothing but rules: got %v, want %v", expr, got, want)
+		}
+	}
+}

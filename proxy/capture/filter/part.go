@@ -40,3 +40,25 @@ func part(n node, keys []string) node {
 	}
 	return nil
 }
+
+// AsksOnly reports whether what matches depends on the values of keys alone.
+func (f *Filter) AsksOnly(keys ...string) bool {
+	return f != nil && f.root != nil && asksOnly(f.root, keys)
+}
+
+func asksOnly(n node, keys []string) bool {
+	all := func(list []node) bool {
+		return !slices.ContainsFunc(list, func(n node) bool { return !asksOnly(n, keys) })
+	}
+	switch n := n.(type) {
+	case anyOf:
+		return all(n)
+	case allOf:
+		return all(n)
+	case negate:
+		return asksOnly(n.node, keys)
+	case keyTerm:
+		return slices.Contains(keys, n.key.Name)
+	}
+	return false
+}

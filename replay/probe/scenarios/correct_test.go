@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -97,7 +98,7 @@ func askAll(t *testing.T, name string, o refagent.Options, c client.Options) (*p
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := analyzer.Run(t.Context(), rules.All, kept, nil)
+	result, err := engine.Run(t.Context(), rules.All, kept, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
