@@ -26,6 +26,8 @@ type Suite struct {
 	Unasked bool
 	// Cut says that the run was interrupted: what had not begun is left out.
 	Cut bool
+	// Shut says why little could be seen, such as an agent that lets nobody in; empty if that is not so.
+	Shut string
 }
 
 // A TestStatus is how a test came out.
@@ -156,7 +158,7 @@ func (r *Report) Status() judgment.Status { return r.status(r.Gate) }
 func (r *Report) status(gate analyzer.Severity) judgment.Status {
 	cut, asked := false, false
 	for i := range r.Tests {
-		cut, asked = cut || r.Tests[i].Cut, asked || !r.Tests[i].Unasked
+		cut, asked = cut || r.Tests[i].Cut || r.Tests[i].Shut != "", asked || !r.Tests[i].Unasked
 		for j := range r.Tests[i].Tests {
 			t := &r.Tests[i].Tests[j]
 			if t.fails(gate) {
@@ -192,6 +194,9 @@ func (r *Report) Verdict() string {
 		}
 		if s.Cut {
 			text += "; interrupted"
+		}
+		if s.Shut != "" {
+			text += "; " + s.Shut
 		}
 	}
 	return text

@@ -171,6 +171,6 @@ func fleetFromNothing(t *testing.T, run func(line string) string) {
 	if cmd, err := parseLine(args); err != nil || cmd.Name() != "tui" {
 		t.Errorf("%s: %v", lines[3], err)
 	}
-	s.until("a2atap show "+stream, `(?s)planner +SendMessage .*booker +SendMessage `)
+	s.until("a2atap show "+stream, `(?s)planner +SendStreamingMessage .*booker +SendStreamingMessage `)
 	s.until("a2atap hosts "+stream, `(?s)east .*west `)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,7 @@ import (
 func newProbe(e cli.Env) *cobra.Command {
 	o := prober.Options{}
 	cmd := &cobra.Command{
-		Use:   "probe [NAME=]URL [[NAME=]URL2]",
+		Use:   "probe [NAME=]URL [[NAME=]URL2] | --client [-- CMD…]",
 		Short: "Ask an agent what the protocol requires, and report how it answers",
 		Long: `Probe reads the agent card at URL and asks the agent, on each interface that the card offers: ordinary
 calls, streams, unknown tasks, malformed requests, missing credentials. Each scenario says what must come back, cites
@@ -34,6 +35,11 @@ same credentials, unless --auth2 gives those of the second. --second-auth is ano
 
 With --capture, --ship publishes what is recorded, as in record.
 
+With --client a client is tested: probe plays agents, each with another behaviour or fault, and starts the command
+behind -- for each. {url}, {text} and {mode} in it stand for the address of the agent, what to send, and send or stream;
+they are in the variables A2ATAP_URL, A2ATAP_TEXT and A2ATAP_MODE, too. Without a command the addresses are printed, and
+an interrupt ends it. The report has what a client should do, and whether it did, and what rules found of its requests.
+
 Failures and findings that a project accepts are kept in a baseline, the same as that of check: --baseline FILE
 --update-baseline accepts the current ones; from then on --baseline FILE accepts them and names those that are mended.
 Entries of tests, such as {"test": "rest/error-*", "reason": "fixed in 2.0", "until": "2027-01-31"}, can also be written
@@ -50,8 +56,17 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
   a2atap probe booker=http://127.0.0.1:9001 hotel=http://127.0.0.1:9002
   a2atap probe booker=https://booker.example hotel=https://hotel.example --auth bearer:env:B --auth2 apikey:env:H
   a2atap probe https://booker.example/a2a --webhook-listen 127.0.0.1:9003 --webhook-url https://hooks.example
+  a2atap probe --client -- python my_client.py {url} {text}
   a2atap probe --list`,
-		RunE: func(cmd *cobra.Command, args []string) error { return prober.Run(cmd.Context(), e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.Client && o.List:
+				return prober.ListClient(e, &o)
+			case o.Client:
+				return prober.RunClient(cmd.Context(), e, &o, args)
+			}
+			return prober.Run(cmd.Context(), e, &o, args)
+		},
 	}
 	f := cmd.Flags()
 	o.Target.Register(f)
@@ -73,5 +88,22 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
 	o.Ship.Register(f, &o.NATS, "with --capture: ")
 	o.NATS.Register(f)
 	f.BoolVar(&o.List, "list", false, "list the scenarios, as --format text or json, and ask nothing")
-	return withArgs(cmd, 0, 2)
+	f.BoolVar(&o.Client, "client", false, "test a client: play agents for it, which it is pointed at by the command behind "+
+		"--, or by hand")
+	f.DurationVar(&o.ClientTimeout, "client-timeout", 30*time.Second, "with --client: give the client `D` with each agent")
+	f.BoolVar(&o.Verbose, "verbose", false, "with --client: print what the command says")
+	withArgs(cmd, 0, 2)
+	agents := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !o.Client && cmd.ArgsLenAtDash() >= 0:
+			return cli.Usage("a command behind -- is a client to test; add --client")
+		case !o.Client:
+			return agents(cmd, args)
+		case cmd.ArgsLenAtDash() > 0 || cmd.ArgsLenAtDash() < 0 && len(args) > 0:
+			return cli.Usage("probe --client asks no agent; leave out %q, or put the command of the client behind --", args[0])
+		}
+		return nil
+	}
+	return cmd
 }

@@ -44,7 +44,7 @@ time.`,
 		Example: `  a2atap send http://127.0.0.1:7001/spec 'task-lifecycle book two seats'
   a2atap send http://127.0.0.1:7001/spec 'streaming tell me more' --stream
   a2atap send http://127.0.0.1:7001/spec 'multi-turn hello' --interactive
-  a2atap send https://booker.example/a2a 'two seats' --auth bearer:env:TOKEN --mode auto --output text
+  a2atap send https://booker.example/a2a 'two seats' --auth bearer:env:TOKEN --output text
   a2atap send https://booker.example/a2a 'two seats' --oauth-client-id cli --oauth-client-secret @secret
   a2atap send http://127.0.0.1:7001/spec 'two seats' --message '{"metadata":{"run":"{{run}}"}}' --var run=7
   a2atap send http://127.0.0.1:9001/spec 'two seats' --capture c.a2atap && a2atap check c.a2atap
@@ -55,8 +55,10 @@ time.`,
 	f := cmd.Flags()
 	o.Flags.Register(f)
 	o.Reach.Register(f, "without it, the latter alone, and with --capture none")
-	f.StringVar(&o.Mode, "mode", "send",
-		"ask in this `MODE`: send, stream, or auto, which streams if the card says that the agent does")
+	f.BoolVar(&o.FollowCard, "follow-card", false, "go where the card says, also to another address than URL's, with all "+
+		"credentials (default only where URL leads)")
+	f.StringVar(&o.Mode, "mode", "auto", "ask in this `MODE`: send, stream, or auto, which streams if the card says that "+
+		"the agent does, and sends with --no-poll, --push and --fault")
 	f.BoolVar(&o.Stream, "stream", false, "ask for a stream and print its events")
 	f.BoolVar(&o.NoPoll, "no-poll", false, "take the first answer as it is, and do not poll its task")
 	f.DurationVar(&o.Interval, "poll-interval", time.Second, "wait `D` between two polls")

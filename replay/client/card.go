@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	stdjson "encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/hostname"
 )
 
 // wireCard holds the field sets of 0.3 and 1.0; a hybrid card uses both.
@@ -146,6 +148,47 @@ func (c *Card) Choose(prefer ...Protocol) (Interface, error) {
 		}
 	}
 	return Interface{}, fmt.Errorf("agent %q offers %s; none of it is %s", c.Name, protocols(c.Interfaces), join(prefer))
+}
+
+// At returns the card as it is for those who speak only with the address at which they were pointed: without the
+// interfaces that are elsewhere. Names of this machine are one address if the port is the same, and the given one is
+// used. It fails if nothing is left.
+func (c *Card) At(given string) (*Card, error) {
+	u, err := url.Parse(given)
+	if err != nil {
+		return nil, err
+	}
+	here := *c
+	left := func(list []Interface) (kept []Interface) {
+		for _, i := range list {
+			at, err := url.Parse(i.URL)
+			if err != nil || !sameAddress(at, u) {
+				continue
+			}
+			at.Scheme, at.Host = u.Scheme, u.Host
+			i.URL = at.String()
+			kept = append(kept, i)
+		}
+		return kept
+	}
+	here.Interfaces, here.Possible = left(c.Interfaces), left(c.Possible)
+	if len(here.Interfaces) == 0 && len(c.Interfaces) > 0 {
+		return nil, fmt.Errorf("%w: the card has %s", ErrElsewhere, c.Interfaces[0].URL)
+	}
+	return &here, nil
+}
+
+// ErrElsewhere says that a card has interfaces only at other addresses than the given one. [Card.At] returns it, wrapped.
+var ErrElsewhere = errors.New("the agent is elsewhere")
+
+// sameAddress reports whether two URLs lead to one address.
+func sameAddress(a, b *url.URL) bool {
+	port := func(u *url.URL) string {
+		return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
+	}
+	local := func(u *url.URL) bool { return hostname.IsLoopbackSpelling(hostname.Normal(u.Hostname())) }
+	return strings.EqualFold(a.Scheme, b.Scheme) && port(a) == port(b) &&
+		(strings.EqualFold(a.Hostname(), b.Hostname()) || local(a) && local(b))
 }
 
 func protocols(in []Interface) string {

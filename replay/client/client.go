@@ -79,6 +79,8 @@ type Options struct {
 	Authorize func(context.Context, *Outgoing) error
 	// Tenant replaces the interface's, if it is not empty.
 	Tenant string
+	// Stay keeps Connect from going to another address than the given one, whatever the card says.
+	Stay bool
 	// A2AVersion is sent as A2A-Version with every request, in any protocol; empty sends what the protocol asks for.
 	A2AVersion string
 	// Version is that of a2atap, for the User-Agent header; UserAgent replaces the whole header.
@@ -131,6 +133,11 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	card, err := Discover(ctx, agent, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Stay {
+		if card, err = card.At(agent); err != nil {
+			return nil, fmt.Errorf("connect to %s: %w", agent, err)
+		}
 	}
 	endpoint, err := card.Choose(o.Prefer...)
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	NotDetermined = "not-determined"
 )
 
-// Level returns how far the agent conforms, and what that rests on. Only failures that are errors count, of whichever
-// interface. An agent that does not offer streams or push notifications can conform fully: the reason then says so. One
+// Level returns how far the agent conforms, and what that rests on. Failures that are errors count, of whichever
+// interface, and for the best level also warnings. An agent that does not offer streams or push notifications can conform fully: the reason then says so. One
 // that offers them, and of which nothing could be seen of them, cannot; nor can one of which no completed task, no
 // cancellation or no refusal was seen.
 func (r *Report) Level() (level, reason string) {
@@ -39,6 +39,8 @@ func (r *Report) Level() (level, reason string) {
 			names(broken.life)
 	case len(broken.others) > 0:
 		return Partial, "the life of a task holds, other parts break the protocol: " + names(broken.others)
+	case len(broken.less) > 0:
+		return Partial, "what the protocol demands holds; what it recommends does not: " + names(broken.less)
 	}
 	if lacking := r.unexercised(); lacking != "" {
 		return Minimal, "nothing asked breaks the protocol; an advertised feature was not exercised: " + lacking
@@ -50,18 +52,21 @@ func (r *Report) Level() (level, reason string) {
 		tested(r.Card.Push)
 }
 
-// breaches are the names of the cases that failed with an error, by what they are about.
-type breaches struct{ card, basic, life, others []string }
+// breaches are the names of the cases that failed with an error, by what they are about, and of those that failed with
+// a warning.
+type breaches struct{ card, basic, life, others, less []string }
 
 func (r *Report) broken() breaches {
 	var b breaches
 	for i := range r.Results {
 		x := &r.Results[i]
-		if !x.Bad() || x.Severity() != analyzer.Error {
+		if !x.Bad() || x.Severity() < analyzer.Warning {
 			continue
 		}
 		list := &b.others
 		switch {
+		case x.Severity() == analyzer.Warning:
+			list = &b.less
 		case x.Scenario.Category == analyzer.AgentCard:
 			list = &b.card
 		case x.Scenario.Category == analyzer.Lifecycle && slices.Contains(x.Scenario.Tags, "basic"):

@@ -55,7 +55,7 @@ func TestLevel(t *testing.T) {
 			card: client.Card{Streaming: true, Push: true}, words: core + " stream-last-event push-delivery",
 			level: probe.Full, reason: "streaming tested, push tested",
 		},
-		{words: core + " ~stream-closes", level: probe.Full, reason: "nothing asked breaks"},
+		{words: core + " ~stream-closes", level: probe.Partial, reason: "what it recommends does not: jsonrpc/stream-closes"},
 		{words: core, gone: true, level: probe.NonConformant, reason: "stopped answering"},
 		{
 			words: core + " -card-name", level: probe.NonConformant,

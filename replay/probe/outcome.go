@@ -32,10 +32,16 @@ type Skip struct{ Why string }
 func (s *Skip) Error() string { return "skipped: " + s.Why }
 
 // An Inconclusive says that the agent was asked, and that its answer does not show what the scenario is about.
-type Inconclusive struct{ Why string }
+type Inconclusive struct {
+	Why   string
+	Cause error // may be nil
+}
 
 // Error implements the error interface.
 func (i *Inconclusive) Error() string { return "inconclusive: " + i.Why }
+
+// Unwrap returns the cause.
+func (i *Inconclusive) Unwrap() error { return i.Cause }
 
 // Unclear returns an Inconclusive.
 func Unclear(format string, args ...any) error {
@@ -111,6 +117,9 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 	case errors.As(err, &unclear):
 		result.Status, result.Message = Unproved, unclear.Why
 		return
+	case c.target.follows(c, s, err) != "":
+		result.Status, result.Message = Unproved, c.target.follows(c, s, err)
+		return
 	case errors.As(err, &failure):
 		result.Status, result.Message = Failed, failure.Error()
 		result.Expected, result.Seen = failure.Expected, failure.Seen
@@ -124,12 +133,17 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 	if refused == nil && s.Last().Status < http.StatusInternalServerError && failure != nil {
 		return
 	}
-	if !c.target.healthy(ctx) {
-		result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
-		r.mu.Lock()
-		r.gone = true
-		r.mu.Unlock()
+	if c.target.healthy(ctx) {
+		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone { // whoever asked at the same time is no crash of its own
+		result.Status, result.Message = Unproved, "not asked to its end: the agent was gone"
+		return
+	}
+	r.gone = true
+	result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
 }
 
 // disclaims reports whether an agent says that it does not have what it was asked for.

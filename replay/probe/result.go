@@ -52,6 +52,7 @@ type Report struct {
 	Results []Result // in the order of the scenarios
 	Notes   []string // interfaces that were not asked, and why
 	Gone    bool     // the agent was gone before all was asked
+	Shut    string   // why the agent lets nobody in on some interface; empty if it does
 }
 
 // Count returns how many cases came out so.

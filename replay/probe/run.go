@@ -131,6 +131,9 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%w: %w", ErrWebhook, err)
 	}
 	report.Card, report.NoCard, report.Notes = main.card, main.noCard, main.notes
+	for _, why := range main.shut {
+		report.Shut = why
+	}
 	cases := r.cases(ctx)
 	for _, path := range slices.Sorted(maps.Keys(r.targets)) {
 		if path != "" {
@@ -273,12 +276,17 @@ func (r *runner) add(c *probeCase) {
 	}
 }
 
-// run runs cases side by side, and then those that must be alone.
+// run runs the cases that come first, then the others side by side, and then those that must be alone.
 func (r *runner) run(ctx context.Context, cases []*probeCase) {
 	var group sync.WaitGroup
 	free := make(chan struct{}, r.opts.Parallel)
 	for _, c := range cases {
-		if c.scenario.Alone {
+		if c.scenario.First {
+			r.one(ctx, c)
+		}
+	}
+	for _, c := range cases {
+		if c.scenario.Alone || c.scenario.First {
 			continue
 		}
 		free <- struct{}{}
@@ -312,10 +320,15 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 	if s.drive == "" {
 		s.drive = driveOf(s.Card)
 	}
-	if gone {
+	if why := c.target.shut[c.at.Interface]; gone {
 		result.Status, result.Message = Unproved, "not asked: the agent was gone"
+	} else if why != "" && !c.scenario.Stranger && !c.scenario.CardOnly && c.scenario.Category != analyzer.AgentCard {
+		result.Status, result.Message = Unproved, "not asked: "+why
 	} else {
 		err := r.ask(ctx, c, s)
+		if c.scenario.First {
+			c.target.setBase(c, err)
+		}
 		if ctx.Err() != nil {
 			return // interrupted: it is as if it had not begun
 		}

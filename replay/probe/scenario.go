@@ -30,6 +30,12 @@ type Scenario struct {
 	CardOnly bool
 	// Alone says that nothing else may go on at the same time.
 	Alone bool
+	// First says that it is asked before the others on its interface: those that then fail for the same reason are
+	// inconclusive because of it.
+	First bool
+	// Stranger says that it is about callers whom the agent does not let in, so that it is asked also where the agent
+	// wants credentials that it was not given.
+	Stranger bool
 	// Tags are the groups that it belongs to, and the ids of the same test in public lists: "acceptance", "errors",
 	// "CORE-GET-002".
 	Tags []string

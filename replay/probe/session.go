@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -144,6 +145,14 @@ func (s *Session) Example() (string, bool) { return example(s.Card, s.skills) }
 func (s *Session) Webhook() (server *webhook.Server, chosen bool, err error) {
 	server, err = s.target.webhooks.open(s.Protocol())
 	return server, s.target.opts.Webhook.Public != "", err
+}
+
+// Notified records a request to an address that the agent was given, as [webhook.Options] have it.
+func (s *Session) Notified(at *url.URL, r *http.Request, body []byte, status int) {
+	agent := s.target.peer(&url.URL{Host: s.target.authority()})
+	x := s.target.transport.Log.Received(capture.Peer{Name: agent.Name, How: "webhook"},
+		capture.Peer{Name: "webhook", URL: at.Scheme + "://" + at.Host}, r, body, status)
+	s.target.tape.drop([]uint64{x.Seq})
 }
 
 // Ask sends any request, with the headers of the given one and the credentials of Client, and reads the answer to its

@@ -35,6 +35,9 @@ type target struct {
 	tape      *tape
 	transport *live.Transport
 	webhooks  *webhooks
+
+	shut map[client.Interface]string       // why nobody is let in
+	base map[client.Interface]*baseFailure // how the first case failed
 }
 
 // An endpoint is an interface to ask on.
@@ -212,6 +215,15 @@ func (t *target) peer(at *url.URL) capture.Peer {
 	return p
 }
 
+// authority returns the host and port of the URL under test.
+func (t *target) authority() string {
+	u, err := url.Parse(t.url)
+	if err != nil {
+		return "" // Run has refused it
+	}
+	return u.Host
+}
+
 func bodyReader(body []byte) io.Reader {
 	if body == nil {
 		return nil
@@ -240,7 +252,8 @@ func agentURL(given, path string, scenarios []*Scenario) string {
 }
 
 // warm asks each interface once before the first case, so that an agent that starts slowly has started, and finds out
-// which JSON is spoken over HTTP+JSON of 0.3. What comes back is of no account: if something is wrong, cases tell.
+// which JSON is spoken over HTTP+JSON of 0.3, and whether anybody is let in. Else what comes back is of no account: if
+// something is wrong, cases tell.
 func (t *target) warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, t.opts.Timeout)
 	defer cancel()
@@ -248,10 +261,9 @@ func (t *target) warm(ctx context.Context) {
 		o := t.options(nil)
 		if at.Protocol == client.REST03 && !o.ProtoJSON {
 			t.proto = t.speaksProto(ctx, at)
-			continue
 		}
-		c := t.client(at.Interface, o)
-		c.Get(ctx, uuid.NewString(), nil) //nolint:errcheck // see above
+		c := t.client(at.Interface, t.options(nil))
+		t.shuts(ctx, at, c)
 		c.Close()
 	}
 }

@@ -12,13 +12,17 @@ import (
 func authDeclared(agent string, c refagent.Credentials) string {
 	key := c.Scheme == refagent.APIKeyAuth
 	switch {
-	case c.Query != "" && (agent == "legacy" || agent == "spec01"):
+	case c.Query != "" && agent == "spec01":
+		return `"authentication":{"schemes":["apiKey"],"credentials":"{\"apiKey\":{\"queryName\":\"key\"}}"}`
+	case agent == "spec01" && key:
+		return `"authentication":{"schemes":["apiKey"],"credentials":"{\"apiKey\":{\"headerName\":\"X-Key\"}}"}`
+	case c.Query != "" && agent == "legacy":
 		return `"authentication":{"schemes":["apiKey"],"credentials":{"apiKey":{"queryName":"key"}}}`
 	case c.Query != "" && (agent == "spec" || agent == "echo"):
 		return `"credentials":{"apiKeySecurityScheme":{"location":"query","name":"key"}}}`
 	case c.Query != "":
 		return `"credentials":{"type":"apiKey","in":"query","name":"key"}},"security":[{"credentials":[]}]`
-	case (agent == "legacy" || agent == "spec01") && key:
+	case agent == "legacy" && key:
 		return `"authentication":{"schemes":["apiKey"],"credentials":{"apiKey":{"headerName":"X-Key"}}}`
 	case agent == "legacy" || agent == "spec01":
 		return `"authentication":{"schemes":["` + string(c.Scheme) + `"]}`

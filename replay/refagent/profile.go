@@ -82,7 +82,7 @@ var profiles = []*profile{
 		name: "legacy", dialect: dialect.Legacy{}, face: cards.FaceLegacy, streaming: true, clientIDs: true,
 		route:  engine.LegacyRoute,
 		behave: engine.InTask, misfit: engine.Unmatched, moves: dialect.LegacyMoves,
-		atRoot: true, subscribe: true, cardNames: []string{"agent.json"}, card: cards.LegacyCard, declare: cards.Declare01,
+		atRoot: true, subscribe: true, cardNames: []string{"agent.json"}, card: cards.LegacyCard, declare: cards.DeclareLegacy,
 	},
 }
 

@@ -179,8 +179,11 @@ func (a *Agent) failREST(w http.ResponseWriter, c *wire.Call, f *model.Failure) 
 func (a *Agent) failRPC(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
 	c.Failure = f
 	status := http.StatusOK
-	if f.HTTP != 0 {
+	switch {
+	case f.HTTP != 0:
 		status = f.HTTP
+	case f.Code == model.CodeStoreFull && c.Dialect.Code(f) == model.CodeInternal: // a code that does not say so
+		status = http.StatusTooManyRequests
 	}
 	out := wire.NewAnswer(status, c.MediaType, jsonvalue.Object{
 		{"jsonrpc", "2.0"},

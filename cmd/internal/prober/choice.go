@@ -95,6 +95,7 @@ type listedScenario struct {
 	Tags     []string `json:"tags"`
 	Title    string   `json:"title"`
 	Level    string   `json:"level"`
+	Finds    []string `json:"finds"` // faults of reference agents
 }
 
 // listScenarios prints the scenarios that are chosen.
@@ -120,9 +121,12 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 			}
 			return safetext.NewEncoder(w, "  ").Encode(out)
 		}
+		if _, err := fmt.Fprintf(w, "%-34s %-15s %-20s %6s %s\n", "SCENARIO", "CATEGORY", "DIALECTS", "FAULTS", "WHAT"); err != nil {
+			return err
+		}
 		for _, s := range list {
-			_, err := fmt.Fprintf(w, "%-34s %-15s %-20s %s\n", s.ID, report.Kebab(s.Category),
-				strings.Join(listed(s).Dialects, " "), s.Title)
+			_, err := fmt.Fprintf(w, "%-34s %-15s %-20s %6d %s\n", s.ID, report.Kebab(s.Category),
+				strings.Join(listed(s).Dialects, " "), len(scenarios.Finds(s.ID)), s.Title)
 			if err != nil {
 				return err
 			}
@@ -134,7 +138,8 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 				}
 			}
 		}
-		_, err := fmt.Fprintf(w, "\n%d scenarios; --format json has their sections and tags\n", len(list))
+		_, err := fmt.Fprintf(w, "\n%d scenarios; FAULTS is how many faults of the reference agents each finds; "+
+			"--format json names them, with sections and tags\n", len(list))
 		return err
 	})
 }
@@ -143,6 +148,7 @@ func listed(s *probe.Scenario) listedScenario {
 	l := listedScenario{
 		ID: s.ID, Category: report.Kebab(s.Category), Sections: append([]string{}, s.Sections...),
 		Tags: append([]string{}, s.Tags...), Title: s.Title, Level: s.Level.String(),
+		Finds: append([]string{}, scenarios.Finds(s.ID)...),
 	}
 	protocols := s.Protocols
 	if len(protocols) == 0 {

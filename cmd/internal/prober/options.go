@@ -29,8 +29,13 @@ type Options struct {
 	Capture  redacted.CaptureFlags
 	JWKS     []string
 	List     bool
-	NATS     cli.NATSFlags
-	Ship     shipment.Flags
+	// Client says that a client is tested; ClientTimeout is how long it may take with one agent, and Verbose prints what
+	// it says.
+	Client        bool
+	ClientTimeout time.Duration
+	Verbose       bool
+	NATS          cli.NATSFlags
+	Ship          shipment.Flags
 }
 
 // A run is one call of the command.

@@ -78,6 +78,11 @@ func (o *Options) check(args []string) (analyzer.Severity, error) {
 	if err := o.Webhook.Check(); err != nil {
 		return 0, err
 	}
+	return o.gate()
+}
+
+// gate returns the lowest severity that makes the command fail.
+func (o *Options) gate() (analyzer.Severity, error) {
 	gate, err := present.ParseGate(o.FailOn)
 	if gate.Calls {
 		return 0, cli.Usage("--fail-on calls is for check, record and run: here some calls are to fail")
@@ -108,7 +113,7 @@ func (r *run) run(ctx context.Context) error {
 	if len(r.agents) > 1 {
 		whole.Directions = r.directions(whole)
 	}
-	passed := r.accept(whole)
+	passed := accept(r.known, whole)
 	written := cli.WriteOutput(r.e, r.o.Output, func(w io.Writer) error { return r.write(w, whole) })
 	if err := r.known.Finish(r.e, whole.Result.Coverage, passed); err != nil {
 		written = errors.Join(written, err)
@@ -117,7 +122,7 @@ func (r *run) run(ctx context.Context) error {
 	if failed = errors.Join(failed, written); failed != nil {
 		return failed
 	}
-	return r.exit(whole)
+	return exit(whole)
 }
 
 // ask asks one agent after the other. What has come of it is in the report, also if it ends with an error.
@@ -155,7 +160,7 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 }
 
 // exit returns the exit status for a report as an error, nil for 0.
-func (r *run) exit(whole *report.Report) error {
+func exit(whole *report.Report) error {
 	switch whole.Status() {
 	case judgment.StatusFindings:
 		return &cli.Exit{Code: cli.ExitFindings}

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy/a2a"
@@ -107,7 +108,7 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 }
 
 // accept marks the failures that are accepted, and returns the tests that passed.
-func (r *run) accept(whole *report.Report) (passed []baseline.Test) {
+func accept(known *judged.Baseline, whole *report.Report) (passed []baseline.Test) {
 	for s := range whole.Tests {
 		suite := &whole.Tests[s]
 		for t := range suite.Tests {
@@ -115,7 +116,7 @@ func (r *run) accept(whole *report.Report) (passed []baseline.Test) {
 			name := baseline.Test{Agent: suite.Agent, Name: test.Name}
 			switch {
 			case test.Bad():
-				test.Waived, _ = r.known.KnowsFailure(name, test.Message)
+				test.Waived, _ = known.KnowsFailure(name, test.Message)
 			case test.Status == report.TestPassed:
 				passed = append(passed, name)
 			}
@@ -145,7 +146,7 @@ func (r *run) write(w io.Writer, whole *report.Report) error {
 
 // suiteOf returns how an agent came out, as reports have it.
 func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
-	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Unasked: true}
+	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Shut: r.Shut, Unasked: true}
 	s.Level, s.Reason = r.Level()
 	if r.Card != nil {
 		s.Name, s.Version = r.Card.Name, r.Card.Version

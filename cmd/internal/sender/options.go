@@ -12,6 +12,7 @@ import (
 type Options struct {
 	Flags       setup.Flags
 	Reach       setup.ReachFlags
+	FollowCard  bool
 	Mode        string
 	Stream      bool
 	NoPoll      bool

@@ -36,8 +36,11 @@ func (s *sender) asking() prompt.Options {
 		Mode: prompt.Mode(s.o.Mode), NoPoll: s.o.NoPoll || s.o.Fault != "",
 		Interval: s.o.Interval, PollTimeout: s.o.PollTimeout,
 	}
-	if s.o.Stream {
+	switch {
+	case s.o.Stream:
 		o.Mode = prompt.Stream
+	case o.Mode == prompt.Auto && (o.NoPoll || s.o.Push.on): // they are about the answer to a send
+		o.Mode = prompt.Send
 	}
 	if s.o.Output != "" {
 		return o

@@ -109,9 +109,14 @@ func (o *Options) run(
 	if o.Profile {
 		return printProfile(ctx, e, s, o.Format)
 	}
+	s.Options.Stay = !o.FollowCard
 	c, noCard, err := s.Connect(ctx)
-	if errors.Is(err, fault.ErrUnknown) {
+	switch {
+	case errors.Is(err, fault.ErrUnknown):
 		return cli.Usage("%w", err)
+	case errors.Is(err, client.ErrElsewhere):
+		return fmt.Errorf("send to %s: %w, and send goes to no other address than the given one; give that, "+
+			"or --follow-card", s.URL, err)
 	}
 	if err != nil {
 		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)

@@ -34,9 +34,10 @@ const maxBody = 16 << 20
 
 // A Delivery is a notification that came. Err says what is wrong with it: then it stands for nothing.
 type Delivery struct {
-	Event client.Event
-	Body  []byte
-	Err   error
+	Event  client.Event
+	Header http.Header
+	Body   []byte
+	Err    error
 }
 
 // What is wrong with a delivery.
@@ -183,7 +184,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	d := Delivery{Body: body}
+	d := Delivery{Header: q.Header, Body: body}
 	status := http.StatusNoContent
 	if r.opts.Any {
 		// whoever reads the body judges it

@@ -87,6 +87,8 @@ func TestAuthScenariosFail(t *testing.T) {
 			twist: agenttest.Saying(extended,
 				http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{"name":""}}`),
 		},
+		{name: "list-scope", fails: []string{"act-list-scope"}, client: client.Options{Token: "agentbin-test-token"}},
+		{name: "auth-required-uses-task", fails: []string{"act-in-task-auth-stream"}},
 		{
 			name: "nobody talks meanwhile", fails: []string{"act-in-task-auth-message"},
 			twist: agenttest.Saying(func(_ *http.Request, body string) bool {

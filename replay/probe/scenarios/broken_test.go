@@ -30,6 +30,13 @@ var brokenTests = []struct {
 	want   string   // ids of those that fail
 }{
 	{name: "no card", agent: "spec02", want: "card", broken: agenttest.Saying(agenttest.Card, http.StatusNotFound, "")},
+	{name: "another card each time", agent: "spec", fault: "card-stable", want: "card-read-again"},
+	{name: "a card that is always new", agent: "spec", fault: "card-not-modified", want: "card-not-changed"},
+	{name: "a binding that the card lacks", agent: "echo", fault: "card-capability-vs-traffic", want: "card-bindings"},
+	{
+		name: "notifications without credentials", agent: "spec", fault: "hook-auth", agents: refagent.Options{Push: true},
+		only: []string{"push-auth"}, want: "push-auth",
+	},
 	{name: "no name", agent: "legacy", broken: without("name"), want: "card-name"},
 	{name: "empty name", agent: "spec", broken: cardWith("name", " "), want: "card-name"},
 	{name: "no description", agent: "legacy", broken: without("description"), want: "card-description"},

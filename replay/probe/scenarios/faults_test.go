@@ -3,11 +3,12 @@
 package scenarios_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -33,26 +35,41 @@ var (
 	allFaults = flag.Bool("faults", false, "ask the agents with every fault, and not only with some of them")
 )
 
-// A shown is what a run has against an agent.
-type shown struct{ scenarios, rules []string }
-
-// line writes it as the golden file has it.
-func (s shown) line(agent, fault string) string {
-	list := func(words []string) string {
-		if len(words) == 0 {
-			return "-"
-		}
-		return strings.Join(words, " ")
-	}
-	return fmt.Sprintf("%s %s: scenarios %s; rules %s", agent, fault, list(s.scenarios), list(s.rules))
+// A shown is what a run has against an agent: scenarios and rules, with how much it matters, and the scenario in whose
+// traffic each rule found something first.
+type shown struct {
+	scenarios, rules map[string]analyzer.Severity
+	in               map[string]string
 }
 
 // without returns what another run has not shown.
 func (s shown) without(t shown) shown {
-	in := func(list []string) func(string) bool {
-		return func(word string) bool { return slices.Contains(list, word) }
+	for id := range t.scenarios {
+		delete(s.scenarios, id)
 	}
-	return shown{slices.DeleteFunc(s.scenarios, in(t.scenarios)), slices.DeleteFunc(s.rules, in(t.rules))}
+	for id := range t.rules {
+		delete(s.rules, id)
+	}
+	return s
+}
+
+// line writes it as the table of package scenarios has it: see [scenarios.Finds].
+func (s shown) line(agent, fault string) string {
+	names := slices.Sorted(maps.Keys(s.scenarios))
+	worst, known := s.rules[fault]
+	if known {
+		if len(names) == 0 {
+			names = []string{s.in[fault] + "*"}
+		}
+	}
+	for _, severity := range s.scenarios {
+		worst = max(worst, severity)
+		known = true
+	}
+	if !known {
+		return fmt.Sprintf("%s %s nothing: ", agent, fault)
+	}
+	return fmt.Sprintf("%s %s %s: %s", agent, fault, worst, strings.Join(names, " "))
 }
 
 // aboutPush reports whether a fault needs an agent with push notifications.
@@ -79,10 +96,11 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		t.Error(err)
 		return shown{}
 	}
-	report, err := probe.Run(t.Context(), server.URL+a.Path(), probe.Options{
-		Scenarios: scenarios, Parallel: 1, Timeout: 2 * time.Second, Sink: sink,
-		Client: client.Options{Token: "agentbin-test-token"},
-	})
+	options := probe.Options{Scenarios: scenarios, Parallel: 1, Timeout: 2 * time.Second, Sink: sink}
+	if name != "legacy" { // where whoever has credentials expects that others are refused
+		options.Client.Token = "agentbin-test-token"
+	}
+	report, err := probe.Run(t.Context(), server.URL+a.Path(), options)
 	if err != nil {
 		t.Errorf("%s %s: %v", name, fault, err)
 		return shown{}
@@ -95,14 +113,32 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		t.Error(err)
 		return shown{}
 	}
-	s := shown{scenarios: failedScenarios(report)}
-	for _, f := range result.Findings {
-		if f.Side == a2a.Agent {
-			s.rules = append(s.rules, append(f.Also, f.Rule.ID)...)
+	s := shown{map[string]analyzer.Severity{}, map[string]analyzer.Severity{}, map[string]string{}}
+	asked := map[uint64]string{} // which scenario an exchange belongs to
+	for _, id := range failedScenarios(report) {
+		s.scenarios[id] = 0
+	}
+	for _, r := range report.Results {
+		for _, n := range r.Exchanges {
+			asked[n] = r.Scenario.ID
+		}
+		for _, id := range []string{r.Scenario.ID, r.Test} {
+			if worst, failed := s.scenarios[id]; failed && r.Bad() {
+				s.scenarios[id] = max(worst, r.Severity())
+			}
 		}
 	}
-	slices.Sort(s.rules)
-	s.rules = slices.Compact(s.rules)
+	for _, f := range result.Findings {
+		if f.Side != a2a.Agent {
+			continue
+		}
+		for _, id := range append(slices.Clip(f.Also), f.Rule.ID) {
+			if _, known := s.in[id]; !known {
+				s.in[id] = cmp.Or(asked[f.Place.Exchange], "card") // the card is read before all else
+			}
+			s.rules[id] = max(s.rules[id], f.Severity)
+		}
+	}
 	return s
 }
 
@@ -116,100 +152,107 @@ func reason(fault string) string {
 	return ""
 }
 
-// Each fault of a reference agent is shown, by the rule that bears its name or by a scenario, and by what the golden
-// file says: all that a run shows of an agent with the fault, and not of one without. Unless all are wanted, it is every
-// fifth that is asked for.
+// Each fault of a reference agent is found: by a scenario, or in what one has asked by the rule that bears its name; and
+// at error where the text says MUST. The table of package scenarios says by which. Unless all are wanted, it is every
+// fifth that is asked for; -run TestWhatShowsEachFault/AGENT takes those of an agent.
 func TestWhatShowsEachFault(t *testing.T) {
-	const golden = "testdata/faults.txt"
-	type job struct{ agent, fault string }
-	var jobs []job
-	usual := map[string]shown{}
-	for _, name := range refagent.Names() {
-		if len(refagent.Faults(name)) == 0 {
-			continue
-		}
-		for n, f := range refagent.Faults(name) {
-			if *update || *allFaults || n%5 == 0 {
-				jobs = append(jobs, job{name, f.Slug})
-			}
-		}
-		for _, push := range []bool{false, true} {
-			faithful := judge(t, name, "", push)
-			if usual[fmt.Sprint(name, push)] = faithful; len(faithful.scenarios) > 0 {
-				t.Errorf("a faithful agent fails: %s", faithful.line(name, "without a fault"))
-			}
-		}
-	}
-	lines := make([]string, len(jobs))
-	var group sync.WaitGroup
-	free := make(chan struct{}, 6)
-	for i, j := range jobs {
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			push := aboutPush(j.fault)
-			s := judge(t, j.agent, j.fault, push).without(usual[fmt.Sprint(j.agent, push)])
-			lines[i] = s.line(j.agent, j.fault)
-			why := reason(j.agent + " " + j.fault)
-			switch shows := len(s.scenarios) > 0 || slices.Contains(s.rules, j.fault); {
-			case !shows && why == "":
-				t.Errorf("neither a scenario nor its rule shows it: %s", lines[i])
-			case shows && why != "":
-				t.Errorf("said to be shown by nothing, since %s: %s", why, lines[i])
-			}
-		})
-	}
-	group.Wait()
-	text := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	const golden = "faults.txt"
 	written, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []string
+	found := map[string]string{} // lines of the table, by agent and fault
 	for line := range strings.Lines(string(written)) {
-		about, _, _ := strings.Cut(line, ":")
-		agent, fault, _ := strings.Cut(about, " ")
-		if slices.Contains(jobs, job{agent, fault}) {
-			want = append(want, strings.TrimSuffix(line, "\n"))
+		if words := strings.Fields(line); len(words) > 1 && words[0] != "#" {
+			found[words[0]+" "+words[1]] = strings.TrimRight(line, "\n")
 		}
 	}
-	if diff := gocmp.Diff(want, lines); diff != "" {
-		t.Errorf("what shows the faults (-want +got); go test -update writes it anew:\n%s", diff)
+	var table strings.Builder
+	table.WriteString(tableHead)
+	for _, name := range refagent.Names() {
+		t.Run(name, func(t *testing.T) { showFaults(t, name, found) })
+		for _, f := range refagent.Faults(name) {
+			if line := found[name+" "+f.Slug]; line != "" {
+				table.WriteString(line + "\n")
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := gocmp.Diff(table.String(), string(written)); diff != "" {
+		t.Errorf("the table has other faults than the agents (-want +got):\n%s", diff)
 	}
 }
 
-// unshown are the faults that nothing can show in what is asked, by the reason.
+const tableHead = "# Which scenarios find each fault of a reference agent, and how bad that is: AGENT FAULT SEVERITY: SCENARIOS.\n" +
+	"# Where a name ends with *, the rule of that name finds it in what the scenario asks.\n" +
+	"# Written by go test -tags peers ./replay/probe/scenarios -run TestWhatShowsEachFault -update.\n"
+
+// showFaults asks an agent with its faults, one after another, and compares with the table; with -update it changes it.
+func showFaults(t *testing.T, name string, found map[string]string) {
+	usual := map[bool]shown{}
+	for _, push := range []bool{false, true} {
+		faithful := judge(t, name, "", push)
+		if usual[push] = faithful; len(faithful.scenarios) > 0 {
+			t.Errorf("a faithful agent fails: %s", faithful.line(name, "without a fault"))
+		}
+	}
+	var mu sync.Mutex // guards found
+	var group sync.WaitGroup
+	free := make(chan struct{}, 6)
+	for n, f := range refagent.Faults(name) {
+		if !*update && !*allFaults && n%5 != 0 {
+			continue
+		}
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			push := aboutPush(f.Slug)
+			s := judge(t, name, f.Slug, push).without(usual[push])
+			line, key := s.line(name, f.Slug), name+" "+f.Slug
+			mu.Lock()
+			defer mu.Unlock()
+			if want := found[key]; want != line && !*update {
+				t.Errorf("the table has %q, and it is %q; go test -update writes it anew", want, line)
+			}
+			found[key] = line
+			must, why := isMust(f.Slug), reason(key)
+			switch bad := strings.Contains(line, " nothing:") || must && !strings.Contains(line, " error:"); {
+			case bad && why == "":
+				t.Errorf("it is not found as it should be (MUST: %v): %s; rules %v", must, line, s.rules)
+			case !bad && why != "":
+				t.Errorf("said not to be found, since %s: %s", why, line)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// isMust reports whether the text says MUST about what a fault breaks: a rule, or a scenario.
+func isMust(fault string) bool {
+	for _, r := range rules.All {
+		if r.ID == fault {
+			return r.Level == analyzer.Must
+		}
+	}
+	for _, s := range scenarios.All() {
+		if s.ID == fault {
+			return s.LevelIn(client.Early) == analyzer.Must
+		}
+	}
+	return false
+}
+
+// unshown are the faults that nothing finds in what is asked, or finds at less than an error although the text says
+// MUST, by the reason.
 var unshown = map[string][]string{
-	"the card is read once": {
-		"echo card-not-modified", "echo card-stable", "spec card-not-modified", "spec card-stable", "spec03 card-stable",
-	},
-	"only what the card offers is spoken":                     {"echo card-capability-vs-traffic"},
-	"an agent without skills is not asked for lists of tasks": {"echo ver-supported-refused"},
-	"an extension is asked for under another version only, which no agent has to list": {
-		"echo ext-response-echo", "spec ext-response-echo", "spec03 ext-response-echo",
-		"echo ext-no-fallback", "spec ext-no-fallback", "spec03 ext-no-fallback",
-	},
-	"the credentials of webhooks are not looked at, and notifications are not recorded": {"spec hook-auth"},
-	"tasks that wait for an authorization are not streamed":                             {"spec auth-required-uses-task"},
-	"an agent without credentials of its own knows no strangers":                        {"spec list-scope"},
-	"before 1.0 no files, data, waits for an authorization or lone messages are asked for": {
-		"spec03 part-file-xor", "spec03 part-base64", "spec03 part-url-absolute", "spec03 part-media-type-syntax",
-		"spec03 output-mode-accepted", "spec03 part-data-object", "spec03 auth-required-has-message-0x",
-		"spec03 stream-method-answered-json", "spec01 part-file-xor-v01",
-	},
-	"before 1.0 nothing is asked for again in a known context, or with a limit of the history": {
-		"spec03 id-context-preserved-0x", "spec03 history-max-0x",
-	},
-	"before 1.0 nothing is asked for that the card does not offer": {
-		"spec03 push-unsupported-error-0x", "spec03 cap-streaming-unsupported-0x", "spec02 cap-streaming-unsupported-0x",
-		"spec01 cap-streaming-unsupported-0x",
-	},
+	"whether this is production nobody can see":            {"echo card-url-https", "spec card-url-https"},
+	"1.0 does not mark the member as required":             {"echo card-extension-uri", "spec card-extension-uri"},
+	"over JSON-RPC later patch versions only recommend it": {"echo rpc-errorinfo-domain", "spec rpc-errorinfo-domain"},
+	"an example of the specification leaves it out":        {"spec event-ids"},
+	"the types of 0.3 make the member optional":            {"spec03 card-preferred-transport"},
+	"a URL may serve several transports":                   {"spec03 card-transport-conflict"},
+	"what is optional may be null, nearly":                 {"spec03 field-null-required"},
 }

@@ -19,6 +19,7 @@ func TestOperationScenariosFail(t *testing.T) {
 		{name: "state-send-terminal-rejected-v1", fails: []string{"act-send-terminal"}},
 		{name: "state-send-terminal-code", fails: []string{"act-send-terminal"}},
 		{name: "state-cancel-terminal-code", fails: []string{"act-cancel-idempotent"}},
+		{name: "part-file-xor", agent: "spec03", fails: []string{"act-part-kinds"}},
 		{name: "state-blocking", fails: []string{"act-blocking-default"}},
 		{
 			name: "clients have to wait", fails: []string{"act-return-immediately"},

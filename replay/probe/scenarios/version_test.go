@@ -15,6 +15,7 @@ import (
 func TestVersionScenariosFail(t *testing.T) {
 	const oops = `{"error":{"code":-32603,"message":"oops"}}`
 	testWrong(t, version.Scenarios, []wrong{
+		{name: "ver-supported-refused", agent: "echo", fails: []string{"act-version-declared"}},
 		{name: "ver-unsupported-error", fails: []string{"jsonrpc/act-version-unsupported"}},
 		{
 			name: "patches matter", fails: []string{"act-version-patch-ignored"},
@@ -50,6 +51,7 @@ func TestExtensionScenariosFail(t *testing.T) {
 				a.Header().Set("A2A-Extensions", "https://a2atap.example/extensions/seats/v1")
 			}),
 		},
+		{name: "ext-response-echo", fails: []string{"act-extension-listed"}},
 		{name: "cap-streaming-unsupported", fails: []string{"act-capability-extended-card", "act-capability-streaming"}},
 		{name: "push-unsupported-error", push: true, fails: []string{"act-capability-push"}},
 		{name: "cap-extended-undeclared", fails: []string{"act-capability-extended-card"}},

@@ -17,7 +17,7 @@ import (
 var Scenarios = []*probe.Scenario{
 	{
 		ID: "act-auth-required", Title: "no operation is open to clients without credentials, if the card asks for some",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must,
+		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Must,
 		Sections: []string{"1.0 §7.4", "1.0 §13.1", "0.3 §4.4"},
 		Tags: []string{
 			"auth", "A27", "AUTH-SERVER-002", "AUTH-SCOPE-001", "acts:SEC-AUTH-001", "acts:SEC-AUTH-002", "acts:SEC-AUTH-004",
@@ -34,7 +34,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-auth-wrong", Title: "no operation is open to clients with wrong credentials, if the card asks for some",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must,
+		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Must,
 		Sections: []string{"1.0 §7.4", "0.3 §4.4"},
 		Tags: []string{
 			"auth", "A27", "tck-main:invalid_credentials_rejected", "tck-main:invalid_authentication",
@@ -50,7 +50,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-auth-challenge", Title: "who is refused for want of credentials is told which are wanted",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should,
+		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Should,
 		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "acts:SEC-AUTH-006"},
 		Fix: "Send WWW-Authenticate with status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -76,6 +76,13 @@ var Scenarios = []*probe.Scenario{
 		Run:      askScope,
 	},
 	{
+		ID: "act-list-scope", Title: "a list has no tasks that who asks for it cannot read",
+		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10,
+		Sections: []string{"1.0 §13.1"}, Tags: []string{"auth", "list", "CORE-LIST-001"},
+		Fix: "List only tasks that the caller may read.",
+		Run: askListScope,
+	},
+	{
 		ID: "act-not-found-vs-forbidden", Title: "a task of another user looks like one that nobody made",
 		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.3.2"},
@@ -85,7 +92,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-extended-card-auth", Title: "the extended card is not for everybody",
-		Category: analyzer.AgentCard, Level: analyzer.Must, Protocols: scenario.Since03,
+		Category: analyzer.AgentCard, Stranger: true, Level: analyzer.Must, Protocols: scenario.Since03,
 		Needs:    []probe.Capability{probe.ExtendedCard},
 		Sections: []string{"1.0 §13.3", "0.3 §7.10"},
 		Tags: []string{
@@ -137,8 +144,9 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID:       "act-in-task-auth",
 		Title:    "a task that needs an authorization says so, for which, and takes messages meanwhile",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §7.6.1"},
+		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since03,
+		Levels:   scenario.Levels(analyzer.Should, client.JSONRPC03, client.REST03),
+		Sections: []string{"1.0 §7.6.1", "0.3 §4.5"},
 		Tags: []string{
 			"auth", "scripted", "AUTH-INTASK-001", "AUTH-INTASK-002", "AUTH-INTASK-003", "acts:SEC-AUTH-005",
 			"tck-main:auth_required_state_support", "tck-main:in_task_authentication_workflow",
@@ -146,6 +154,32 @@ var Scenarios = []*probe.Scenario{
 		},
 		Fix: "Bring the task to AUTH_REQUIRED, with a status message that says what is needed.",
 		Run: askInTaskAuth,
+	},
+	{
+		ID: "act-in-task-auth-stream", Title: "a stream that ends since an authorization is needed says of which task",
+		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Needs:    []probe.Capability{probe.Streaming},
+		Sections: []string{"1.0 §7.6.1"}, Tags: []string{"auth", "scripted", "stream"},
+		Fix: "Name the task in the update that brings it to AUTH_REQUIRED.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			m, err := scenario.ScriptMessage(s, "auth-required")
+			if err != nil {
+				return err
+			}
+			for e, err := range s.Client.Stream(ctx, m, client.SendOptions{}) {
+				switch {
+				case err != nil:
+					return err
+				case e.State() != client.AuthRequired:
+					continue
+				case e.TaskID() == "":
+					return probe.Fail("an event that names its task", "%s", probe.EventWords(e))
+				}
+				scenario.Release(ctx, s, e.TaskID())
+				return nil
+			}
+			return probe.Unclear("no authorization was needed")
+		},
 	},
 	{
 		ID: "act-in-task-auth-message", Title: "a task that needs an authorization takes messages meanwhile",
@@ -272,6 +306,31 @@ func askScope(ctx context.Context, s *probe.Session) error {
 		return probe.Fail("a list without the tasks of another user", "task %s in it", task.ID)
 	}
 	return nil
+}
+
+func askListScope(ctx context.Context, s *probe.Session) error {
+	if !s.HasCredentials() {
+		return &probe.Skip{Why: "no credentials were given, which could be left out"}
+	}
+	task, err := s.Live(ctx)
+	if err != nil {
+		return err
+	}
+	defer scenario.Release(ctx, s, task.ID)
+	nobody := s.Anonymous()
+	if _, err := nobody.Get(ctx, task.ID, nil); err == nil {
+		return probe.Unclear("the task is shown to everybody, and so may be the list")
+	} else if scenario.Refusal(err) == nil {
+		return err
+	}
+	page, err := nobody.List(ctx, client.ListOptions{ContextID: task.ContextID})
+	if scenario.Refusal(err) != nil {
+		return nil
+	}
+	if err == nil && slices.ContainsFunc(page.Tasks, func(t client.Task) bool { return t.ID == task.ID }) {
+		return probe.Fail("a list without tasks that cannot be read", "task %s in it", task.ID)
+	}
+	return err
 }
 
 func askForbidden(ctx context.Context, s *probe.Session) error {

@@ -3,6 +3,7 @@
 package card
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -33,6 +34,9 @@ var Scenarios = []*probe.Scenario{
 		Tags:     []string{"core", "card", "basic", "CARD-DISC-001", "A49", "S0-1.1", "S0-1.6", "S0-1.7", "S0-V1"},
 		Fix:      "Serve the agent card as JSON at /.well-known/agent-card.json; up to 0.2, at /.well-known/agent.json.",
 		Run: func(_ context.Context, s *probe.Session) error {
+			if r := scenario.Refusal(s.NoCard()); r != nil && (r.HTTPStatus == 401 || r.HTTPStatus == 403) {
+				return probe.Unclear("the card is not shown without the right credentials: %s", probe.Describe(r))
+			}
 			if s.Card == nil {
 				return probe.Fail("an agent card", "%v", s.NoCard())
 			}
@@ -72,12 +76,33 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "card-public", Title: "the card is there for those without credentials", Category: analyzer.ErrorHandling,
-		Level: analyzer.Must, Once: true,
+		Stranger: true, Level: analyzer.Must, Once: true,
 		Levels:   scenario.Levels(analyzer.Advice, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10),
 		Sections: []string{"1.0 §8.2", "0.3 §5.4"},
 		Tags:     []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6"},
 		Fix:      "Let anybody read the public card; put what is confidential into the extended card.",
 		Run:      askPublicCard,
+	},
+	{
+		ID: "card-read-again", Title: "a card that is read again is the same, or has another version or ETag",
+		Category: analyzer.AgentCard, Level: analyzer.Advice, Once: true,
+		Sections: []string{"1.0 §8.6", "0.3 §5.5"}, Tags: []string{"card", "cache"},
+		Fix: "Change the version and the ETag of a card with its content.",
+		Run: askCardAgain,
+	},
+	{
+		ID: "card-not-changed", Title: "a client that has the card is told so", Category: analyzer.AgentCard,
+		Level: analyzer.Should, Levels: scenario.Levels(analyzer.Advice, scenario.Old...), Once: true,
+		Sections: []string{"1.0 §8.6", "RFC 9110 §13.1.2"}, Tags: []string{"card", "cache"},
+		Fix: "Compare If-None-Match with the ETag of the card, weakly, and answer 304 if they are equal.",
+		Run: askCardUnchanged,
+	},
+	{
+		ID: "card-bindings", Title: "JSON-RPC is spoken where the card says so", Category: analyzer.AgentCard,
+		Level: analyzer.Should, Protocols: []client.Protocol{client.REST10},
+		Sections: []string{"1.0 §5.2"}, Tags: []string{"card"},
+		Fix: "List every binding that the agent speaks in the card.",
+		Run: askBindings,
 	},
 }
 
@@ -222,6 +247,12 @@ func askAuth(s *probe.Session, kind a2a.SchemeType) error {
 	if !credentials.Exists() {
 		credentials = card.Get("credentials")
 	}
+	if text, is := credentials.Str(); is { // as 0.1 has it, in whatever form
+		credentials = a2a.Parse([]byte(text)).Root
+		if s.Protocol() == client.JSONRPC01 && credentials.Kind() != a2a.Object {
+			return probe.Unclear("what there is to say of credentials is a text in 0.1, in no form of its own")
+		}
+	}
 	for _, word := range authentication.Get("schemes").Elems() {
 		switch {
 		case kind == a2a.OAuth2Scheme && strings.EqualFold(word.Text(), "oauth2"):
@@ -306,6 +337,76 @@ func askPublicCard(ctx context.Context, s *probe.Session) error {
 	}
 	if a.Status != http.StatusOK {
 		return probe.Fail("HTTP 200 without credentials", "HTTP %d", a.Status)
+	}
+	return nil
+}
+
+// again reads the card once more.
+func again(ctx context.Context, s *probe.Session, condition string) (*probe.Answer, error) {
+	if s.Card == nil {
+		return nil, probe.Unclear("there is no card to look at")
+	}
+	header := http.Header{"Accept": {"application/json"}}
+	if s.Protocol().Version == "1.0" {
+		header.Set("A2A-Version", "1.0")
+	}
+	if condition != "" {
+		header.Set("If-None-Match", condition)
+	}
+	a, err := s.Ask(ctx, http.MethodGet, s.Card.URL, header, nil)
+	if err == nil && a.Status != http.StatusOK && (condition == "" || a.Status != http.StatusNotModified) {
+		err = probe.Unclear("the card could not be read again: HTTP %d", a.Status)
+	}
+	return a, err
+}
+
+func askCardAgain(ctx context.Context, s *probe.Session) error {
+	first, err := again(ctx, s, "")
+	if err != nil {
+		return err
+	}
+	second, err := again(ctx, s, "")
+	if err != nil {
+		return err
+	}
+	version := func(a *probe.Answer) string { return a.JSON().Get("version").Text() + " " + a.Header.Get("ETag") }
+	if !bytes.Equal(first.Body, second.Body) && version(first) == version(second) {
+		return probe.Fail("the same card under the same version and ETag", "another one")
+	}
+	return nil
+}
+
+func askCardUnchanged(ctx context.Context, s *probe.Session) error {
+	first, err := again(ctx, s, "")
+	if err != nil {
+		return err
+	}
+	tag := first.Header.Get("ETag")
+	if tag == "" {
+		return &probe.Skip{Why: "the card has no ETag"}
+	}
+	second, err := again(ctx, s, tag)
+	switch {
+	case err != nil || second.Status == http.StatusNotModified:
+		return err
+	case second.Header.Get("ETag") != tag:
+		return probe.Unclear("the card has another ETag each time")
+	}
+	return probe.Fail("HTTP 304 for If-None-Match: "+tag, "HTTP %d with the same ETag", second.Status)
+}
+
+// askBindings asks over JSON-RPC at the address of an interface for HTTP+JSON alone.
+func askBindings(ctx context.Context, s *probe.Session) error {
+	at := s.Endpoint()
+	for _, i := range s.Interfaces() {
+		if i.URL == at.URL && i.Protocol.Binding == "JSONRPC" {
+			return &probe.Skip{Why: "the card offers JSON-RPC there"}
+		}
+	}
+	at.Protocol = client.JSONRPC10
+	_, err := s.At(at, func(*client.Options) {}).Get(ctx, s.NewID(), nil)
+	if r := scenario.Refusal(err); err == nil || r != nil && r.Reason == "TASK_NOT_FOUND" && s.Last().JSON().Has("jsonrpc") {
+		return probe.Fail("no JSON-RPC, which the card does not offer", "%s", scenario.Brief(s.Last()))
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
-) // contextScenarios are about which task and which context a message belongs to (A2A 1.0 §3.4).
+)
 
-// Contexts are about tasks that belong together, and about messages that name a task or a context.
+// Contexts are about which task and which context a message belongs to (A2A 1.0 §3.4).
 var Contexts = []*probe.Scenario{
 	{
 		ID: "act-unknown-taskid-in-message", Title: "a message to a task that nobody made is refused, and makes none",
@@ -36,30 +36,15 @@ var Contexts = []*probe.Scenario{
 	},
 	{
 		ID: "act-context-accept-or-reject", Title: "a context that the client names is kept or refused",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.1"},
+		// Before 1.0 no sentence says it; a context is there to be gone on with all the same.
+		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since03,
+		Levels:   scenario.Levels(analyzer.Advice, client.JSONRPC03, client.REST03),
+		Sections: []string{"1.0 §3.4.1", "0.3 §6.1"},
 		Tags: []string{
 			"context", "A12", "CORE-MULTI-002", "CORE-MULTI-002a", "acts:CORE-CTX-001", "tck-main:continue_with_contextid",
 		},
 		Fix: "Answer in the context that the message names, or refuse it; never in another one.",
-		Run: func(ctx context.Context, s *probe.Session) error {
-			m := s.Say(probe.Anything)
-			m.ContextID = s.NewID()
-			r, err := s.Client.Send(ctx, m, client.SendOptions{})
-			if scenario.Refusal(err) != nil && !scenario.Broken(err) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			switch got := contextOf(r); got {
-			case m.ContextID:
-				return nil
-			case "":
-				return probe.Unclear("the answer names no context")
-			default:
-				return probe.Fail("the context "+m.ContextID+" or a refusal", "context %q", got)
-			}
-		},
+		Run: askContextKept,
 	},
 	{
 		ID: "act-context-inferred", Title: "a message that names its task alone belongs to the task's context",
@@ -112,6 +97,35 @@ var Contexts = []*probe.Scenario{
 		Fix:  "Ignore references to tasks that are unknown, or refuse them with an error of A2A.",
 		Run:  askReferences,
 	},
+}
+
+func askContextKept(ctx context.Context, s *probe.Session) error {
+	m := s.Say(probe.Anything)
+	m.ContextID = s.NewID()
+	if s.Protocol().Version != "1.0" { // there the agent makes contexts, and only one of its own is known to it
+		first, err := s.Client.Send(ctx, s.Say(probe.Anything), client.SendOptions{})
+		if err != nil {
+			return err
+		}
+		if m.ContextID = contextOf(first); m.ContextID == "" {
+			return probe.Unclear("the answer names no context")
+		}
+	}
+	r, err := s.Client.Send(ctx, m, client.SendOptions{})
+	if scenario.Refusal(err) != nil && !scenario.Broken(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch got := contextOf(r); got {
+	case m.ContextID:
+		return nil
+	case "":
+		return probe.Unclear("the answer names no context")
+	default:
+		return probe.Fail("the context "+m.ContextID+" or a refusal", "context %q", got)
+	}
 }
 
 func askContextMismatch(ctx context.Context, s *probe.Session) error {

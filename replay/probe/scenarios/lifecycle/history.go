@@ -14,7 +14,9 @@ import (
 var Histories = []*probe.Scenario{
 	{
 		ID: "act-history-length", Title: "a task is shown with no more messages than were asked for",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since01,
+		Levels:   scenario.Levels(analyzer.Should, scenario.Old...),
+		Sections: []string{"1.0 §3.2.4", "0.3 §7.3.1"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-002", "acts:CORE-HIST-002", "tck-main:tasks_get_with_history_length",
 			"tck-main:task_history_length", "tck-main:history_length_parameter_compliance",

@@ -19,7 +19,7 @@ import (
 var Scenarios = []*probe.Scenario{
 	{
 		ID: "send", Title: "a message is answered with a task, or with a message", Category: analyzer.Lifecycle,
-		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
+		Level: analyzer.Must, First: true, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags: []string{"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "tck-main:message_send_valid_text"},
 		Fix:  "Answer a message with a task that has an id and a state, or with a message.",
 		Run:  askSend,
@@ -85,6 +85,10 @@ func expects(s *probe.Session) bool {
 func askSend(ctx context.Context, s *probe.Session) error {
 	m := scenario.Named(s, s.Say(probe.CompletesTask))
 	r, err := s.Client.Send(ctx, m, client.SendOptions{})
+	if refused := scenario.Refusal(err); refused != nil && !expects(s) && choosy(refused) {
+		return &probe.Inconclusive{Why: "the agent does not take what it was sent, which is its own affair (" +
+			probe.Describe(refused) + "); give it a text that it takes with --prompt task-lifecycle=TEXT", Cause: err}
+	}
 	if err != nil {
 		return err
 	}
@@ -95,6 +99,15 @@ func askSend(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	return likely(s, r.Task, "submitted, working or completed", client.Submitted, client.Working, client.Completed)
+}
+
+// choosy reports whether an agent refuses a message for what is in it.
+func choosy(r *client.Error) bool {
+	switch r.Code {
+	case -32602, -32005:
+		return true
+	}
+	return r.Code == 0 && (r.HTTPStatus == 400 || r.HTTPStatus == 415 || r.HTTPStatus == 422)
 }
 
 // knownStates are those that a task may be in.

@@ -2,8 +2,10 @@ package lifecycle
 
 import (
 	"context"
+	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -96,6 +98,14 @@ var Operations = []*probe.Scenario{
 		Fix: "Refuse parts of media types that the agent cannot read with ContentTypeNotSupported.",
 		Run: askMediaType,
 	},
+	{
+		ID: "act-part-kinds", Title: "files and data are written so that clients can read them",
+		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since01,
+		Sections: []string{"1.0 §4.1.6", "0.3 §6.5", "0.3 §6.6"},
+		Tags:     []string{"artifact", "DM-ART-001", "DM-PART-001"},
+		Fix:      "Write each part with one content: a text, the bytes of a file or its address, or data.",
+		Run:      askPartKinds,
+	},
 }
 
 func askRead(ctx context.Context, s *probe.Session) error {
@@ -181,6 +191,59 @@ func askMediaType(ctx context.Context, s *probe.Session) error {
 		return err
 	case scenario.Broken(err):
 		return probe.Fail("ContentTypeNotSupported, -32602, or an answer", "%s", probe.Describe(refused))
+	}
+	return nil
+}
+
+// askPartKinds looks at each part of the artifacts of a task, in the words of the protocol. Which media types clients
+// accept is said, so that rules can look at that, too.
+func askPartKinds(ctx context.Context, s *probe.Session) error {
+	task, err := s.Task(ctx, probe.ManyParts, client.SendOptions{
+		AcceptedOutputModes: []string{"text/plain", "application/json", "image/svg+xml"},
+	})
+	if err != nil {
+		return err
+	}
+	if !probe.Settled(task.Status.State) {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
+			return err
+		}
+	}
+	seen := false
+	for _, artifact := range a2a.Parse(task.Raw).Root.Get("artifacts").Elems() {
+		for _, part := range artifact.Get("parts").Elems() {
+			seen = seen || !part.Has("text")
+			if err := partHasOne(s, part); err != nil {
+				return err
+			}
+		}
+	}
+	if !seen {
+		return probe.Unclear("no file and no data came")
+	}
+	return nil
+}
+
+// partHasOne asserts that a part has one content, of the right type.
+func partHasOne(s *probe.Session, part a2a.Value) error {
+	contents, in := []string{"text", "raw", "url", "data"}, part
+	if s.Protocol().Version != "1.0" {
+		if data := part.Get("data"); data.Exists() && data.Kind() != a2a.Object && s.Protocol().Version != "0.1" {
+			return probe.Fail("an object as data", "%s", scenario.Written(data))
+		}
+		if in = part.Get("file"); !in.Exists() {
+			return nil
+		}
+		contents = []string{"bytes", "uri", "fileWithBytes", "fileWithUri"}
+	}
+	n := 0
+	for _, name := range contents {
+		if in.Has(name) {
+			n++
+		}
+	}
+	if n != 1 {
+		return probe.Fail("exactly one of "+strings.Join(contents, ", "), "%s", scenario.Written(in))
 	}
 	return nil
 }

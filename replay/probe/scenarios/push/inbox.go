@@ -20,7 +20,8 @@ const lateness = 250 * time.Millisecond
 // An inbox is a webhook of a case, and what came there.
 type inbox struct {
 	receiver *webhook.Receiver
-	chosen   bool // its address was
+	chosen   bool   // its address was
+	secret   string // that the agent is to authenticate by; empty for none
 
 	mu      sync.Mutex
 	all     []delivery
@@ -41,7 +42,7 @@ func listen(s *probe.Session) (*inbox, error) {
 		return nil, probe.Unclear("no webhook could be opened: %v", err)
 	}
 	in := &inbox{chosen: chosen, changed: make(chan struct{})}
-	in.receiver = server.Receive(webhook.Options{On: in.take})
+	in.receiver = server.Receive(webhook.Options{On: in.take, Record: s.Notified})
 	return in, nil
 }
 

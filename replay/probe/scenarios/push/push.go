@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/scenario"
 )
 
 // withConfigs are the protocols in which configs have ids, and can be listed and deleted.
@@ -70,6 +71,13 @@ var Scenarios = []*probe.Scenario{
 		Run: askToken,
 	},
 	{
+		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analyzer.Interop,
+		Level: analyzer.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
+		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
+		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
+		Run: askCredentials,
+	},
+	{
 		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analyzer.Interop,
 		Level: analyzer.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.10", "0.3 §7.8"}, Tags: []string{"push", "A45"},
@@ -122,6 +130,9 @@ func configure(ctx context.Context, s *probe.Session, task string, in *inbox) (*
 // config returns the config of a receiver. Up to 0.3 clients make the ids of configs, where they have any.
 func config(s *probe.Session, in *inbox) client.PushConfig {
 	config := in.receiver.Config()
+	if in.secret != "" {
+		config.Scheme, config.Credentials = "Bearer", in.secret
+	}
 	if s.Protocol().Version == "0.3" {
 		config.ID = s.NewID()
 	}
@@ -298,6 +309,29 @@ func askToken(ctx context.Context, s *probe.Session) error {
 	}
 	if found[0].stranger {
 		return probe.Fail("the token that the agent was given", "a notification without it")
+	}
+	return nil
+}
+
+func askCredentials(ctx context.Context, s *probe.Session) error {
+	in, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	in.secret = s.NewID()
+	found, err := told(ctx, s, in)
+	var silent *probe.Failure
+	if errors.As(err, &silent) {
+		return probe.Unclear("no notification came")
+	}
+	if err != nil {
+		return err
+	}
+	if got := found[0].Header.Get("Authorization"); got != "Bearer "+in.secret {
+		return probe.Fail("Authorization with the credentials of the config", "%s", map[bool]string{
+			true: "none", false: "another one",
+		}[got == ""])
 	}
 	return nil
 }

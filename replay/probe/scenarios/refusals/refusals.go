@@ -64,14 +64,14 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "auth-required", Title: "those without credentials, or with wrong ones, are refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Sections: []string{"1.0 §7.4", "0.3 §4.4"},
+		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Must, Sections: []string{"1.0 §7.4", "0.3 §4.4"},
 		Tags: []string{"auth", "S0-4.5", "S0-V6", "A27"},
 		Fix:  "Check the credentials of each request to an endpoint before it is acted on.",
 		Run:  askStrangers,
 	},
 	{
 		ID: "auth-401", Title: "those without credentials are refused with HTTP 401", Category: analyzer.ErrorHandling,
-		Level: analyzer.Should, Levels: scenario.Levels(analyzer.Must, client.Early),
+		Stranger: true, Level: analyzer.Should, Levels: scenario.Levels(analyzer.Must, client.Early),
 		Sections: []string{"1.0 §7.4", "0.3 §4.4"},
 		Tags:     []string{"auth", "S0-4.5", "S0-V6"},
 		Fix:      "Answer requests without credentials with HTTP status 401.",
@@ -91,7 +91,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "auth-error-code", Title: "the refusal of those without credentials says -32000",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should, Sections: []string{"JSON-RPC §5.1"},
+		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Should, Sections: []string{"JSON-RPC §5.1"},
 		Protocols: []client.Protocol{client.Early}, Tags: []string{"auth", "S0-4.5"},
 		Fix: "Put error -32000 into the body of the answer with HTTP status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -238,7 +238,7 @@ func askStrangers(ctx context.Context, s *probe.Session) error {
 			}
 			continue
 		}
-		if asksCredentials(s) || s.Protocol() == client.Early {
+		if asksCredentials(s) {
 			return probe.Fail("a refusal "+stranger.who, "the request was answered")
 		}
 		return probe.Unclear("the agent answered %s, and its card does not ask for any", stranger.who)

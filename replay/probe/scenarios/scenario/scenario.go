@@ -18,10 +18,12 @@ import (
 	"a2atap/replay/probe"
 )
 
-// Protocols of one version.
+// Protocols of 1.0, of all since a version, and of 0.1 to 0.3; with 0.3 there is 0.2, which is the same on the wire.
 var (
 	V10     = []client.Protocol{client.JSONRPC10, client.REST10}
 	Since03 = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
+	Since01 = append(Since03[:len(Since03):len(Since03)], client.JSONRPC01)
+	Old     = []client.Protocol{client.JSONRPC03, client.REST03, client.JSONRPC01}
 )
 
 // Post sends a text to a JSON-RPC endpoint, which need not be a request at all.

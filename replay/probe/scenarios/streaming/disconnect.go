@@ -42,11 +42,25 @@ func askDropped(ctx context.Context, s *probe.Session) error {
 	if err := scenario.SameTask(task, id, ""); err != nil {
 		return err
 	}
-	if !task.Status.State.Terminal() {
+	if !live.Sleep(ctx, forgetting) {
+		return ctx.Err()
+	}
+	task, err = s.Client.Get(ctx, id, nil)
+	switch {
+	case scenario.Gone(err) && !s.Scripted():
+		return probe.Unclear("task %s was there when its stream was dropped, and %v later it was not; it may have ended",
+			id, forgetting)
+	case err != nil:
+		return fmt.Errorf("%v after its stream was dropped: %w", forgetting, err)
+	case !task.Status.State.Terminal():
 		s.Client.Cancel(ctx, id, nil) //nolint:errcheck // so that it does no work for nothing
 	}
 	return answers(ctx, s)
 }
+
+// forgetting is how long after its stream a task is looked for once more: some agents notice late that a client has
+// left, and then end what they do for it.
+const forgetting = 150 * time.Millisecond
 
 // answers asserts that the agent still does what it is for, if only for one message more.
 func answers(ctx context.Context, s *probe.Session) error {

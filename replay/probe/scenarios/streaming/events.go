@@ -32,27 +32,29 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-message-only", Title: "a stream that holds a message holds nothing else",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.Since03,
 		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.1.2"}, Tags: []string{"stream", "CORE-STREAM-002", "acts:STREAM-MSG-001"},
-		Fix: "Close the stream after the message.",
+		Sections: []string{"1.0 §3.1.2", "0.3 §7.2"}, Tags: []string{"stream", "CORE-STREAM-002", "acts:STREAM-MSG-001"},
+		Fix: "Answer streaming calls with a stream, and close it after the message.",
 		Run: func(ctx context.Context, s *probe.Session) error {
-			events, err := s.Collect(s.Client.Stream(ctx, s.Say(probe.MessageOnly), client.SendOptions{}))
-			if err != nil {
-				return err
+			n := 0
+			for e, err := range s.Client.Stream(ctx, s.Say(probe.MessageOnly), client.SendOptions{}) {
+				if err != nil {
+					return err
+				}
+				if n++; n == 1 && e.Message == nil {
+					return probe.Unclear("the agent answered with a task, and this is about messages")
+				}
 			}
-			if len(events) > 0 && events[0].Message == nil {
-				return probe.Unclear("the agent answered with a task, and this is about messages")
-			}
-			if len(events) != 1 {
-				return probe.Fail("one message and the end", "%d events", len(events))
+			if n != 1 {
+				return probe.Fail("one message and the end", "%d events", n)
 			}
 			return nil
 		},
 	},
 	{
 		ID: "act-stream-order", Title: "the states in a stream never go back",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: append(scenario.V10[:len(scenario.V10):len(scenario.V10)], client.Early),
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.5.2"}, Tags: []string{"stream", "STREAM-ORDER-001"},
 		Fix: "Send events in the order in which they happened, and none after the task has ended.",
@@ -208,7 +210,16 @@ func rank(state client.State) int {
 }
 
 func askOrderOfStates(ctx context.Context, s *probe.Session) error {
-	events, err := s.Collect(s.Client.Stream(ctx, s.Say(probe.StreamsChunks), client.SendOptions{}))
+	var events []client.Event
+	var err error
+	if s.Protocol() == client.Early { // streams stay open there while the agent waits
+		var h *hearing
+		if h, err = hear(ctx, s, probe.StreamsChunks); err == nil {
+			events = h.events
+		}
+	} else {
+		events, err = s.Collect(s.Client.Stream(ctx, s.Say(probe.StreamsChunks), client.SendOptions{}))
+	}
 	if err != nil {
 		return err
 	}

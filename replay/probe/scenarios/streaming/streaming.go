@@ -16,11 +16,8 @@ import (
 	"a2atap/replay/probe/scenarios/scenario"
 )
 
-// before10 are the protocols before 1.0, without the one before 0.1.
-var before10 = []client.Protocol{client.JSONRPC03, client.REST03, client.JSONRPC01}
-
 // shouldBefore10 is what 0.1 to 0.3 recommend, and both what was before and what came after demand.
-var shouldBefore10 = scenario.Levels(analyzer.Should, before10...)
+var shouldBefore10 = scenario.Levels(analyzer.Should, scenario.Old...)
 
 // Scenarios are about streams, each about another part of one.
 var Scenarios = []*probe.Scenario{

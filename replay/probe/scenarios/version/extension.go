@@ -47,20 +47,40 @@ var Extensions = []*probe.Scenario{
 	},
 	{
 		ID: "act-extension-no-fallback", Title: "no other version of an extension is activated than is asked for",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §4.6.3"},
-		Tags: []string{"extensions", "A57"},
-		Fix:  "Activate an extension only if its URI is asked for as it is declared.",
-		Run:  askNoFallback,
+		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.Since03,
+		Sections: []string{"1.0 §4.6.3", "extensions guide §Versioning"},
+		Tags:     []string{"extensions", "A57"},
+		Fix:      "Activate an extension only if its URI is asked for as it is declared.",
+		Run:      askNoFallback,
 	},
-	undeclared("streaming", probe.Streaming, "UNSUPPORTED_OPERATION", func(ctx context.Context, s *probe.Session) error {
+	{
+		ID: "act-extension-listed", Title: "an extension of the card that is asked for is listed as active",
+		// An agent decides what it activates, and some extensions have nothing to activate.
+		Category: analyzer.Interop, Level: analyzer.Advice, Protocols: scenario.Since03,
+		Sections: []string{"1.0 §4.6.3", "extensions guide §Extension Activation"}, Tags: []string{"extensions"},
+		Fix: "List the extensions that were activated in A2A-Extensions of the answer, before 1.0 in X-A2A-Extensions.",
+		Run: askListed,
+	},
+	undeclared("streaming", probe.Streaming, scenario.Since01, "UNSUPPORTED_OPERATION", func(ctx context.Context, s *probe.Session) error {
 		_, err := s.First(s.Client.Stream(ctx, s.Say(probe.Anything), client.SendOptions{}))
 		return err
 	}, "CORE-CAP-002", "acts:CORE-CAP-002", "tck-main:unsupported_operation_error_32004"),
-	undeclared("push", probe.Push, "PUSH_NOTIFICATION_NOT_SUPPORTED", func(ctx context.Context, s *probe.Session) error {
-		_, err := s.Client.CreatePush(ctx, client.PushConfig{TaskID: s.NewID(), URL: scenario.Nowhere})
-		return err
-	}, "CORE-CAP-001", "acts:CORE-CAP-001", "acts:PUSH-CFG-004", "tck-main:push_notification_not_supported_error_32003"),
-	undeclared("extended-card", probe.ExtendedCard, "UNSUPPORTED_OPERATION",
+	undeclared("push", probe.Push, scenario.Since01, "PUSH_NOTIFICATION_NOT_SUPPORTED",
+		func(ctx context.Context, s *probe.Session) error {
+			id := s.NewID()
+			if s.Protocol().Version != "1.0" { // where any refusal will do, it must not be for the task
+				task, done, err := s.Begin(ctx, probe.WaitsForCancel, client.SendOptions{})
+				if err != nil {
+					return err
+				}
+				defer done()
+				defer scenario.Release(ctx, s, task.ID)
+				id = task.ID
+			}
+			_, err := s.Client.CreatePush(ctx, client.PushConfig{TaskID: id, ID: s.NewID(), URL: scenario.Nowhere})
+			return err
+		}, "CORE-CAP-001", "acts:CORE-CAP-001", "acts:PUSH-CFG-004", "tck-main:push_notification_not_supported_error_32003"),
+	undeclared("extended-card", probe.ExtendedCard, scenario.V10, "UNSUPPORTED_OPERATION",
 		func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.ExtendedCard(ctx)
 			return err
@@ -70,14 +90,17 @@ var Extensions = []*probe.Scenario{
 // unknownExtension begins the URIs of extensions that no agent has.
 const unknownExtension = "https://a2atap.example/no-such-extension"
 
-// undeclared makes a scenario of an operation that needs what the card does not declare.
+// undeclared makes a scenario of an operation that needs what the card does not declare. Before 1.0 no text says with
+// which error it has to be refused.
 func undeclared(
-	name string, c probe.Capability, reason string, try func(context.Context, *probe.Session) error, tags ...string,
+	name string, c probe.Capability, in []client.Protocol, reason string,
+	try func(context.Context, *probe.Session) error, tags ...string,
 ) *probe.Scenario {
 	return &probe.Scenario{
 		ID: "act-capability-" + name, Title: "what needs " + string(c) + " is refused if the card does not declare it",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.3.4"}, Tags: append([]string{"errors", "A30"}, tags...),
+		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: in,
+		Levels:   scenario.Levels(analyzer.Should, scenario.Old...),
+		Sections: []string{"1.0 §3.3.4", "0.3 §5.5.2", "0.3 §8.2"}, Tags: append([]string{"errors", "A30"}, tags...),
 		Fix: "Refuse the operation with " + reason + ", or declare " + string(c) + " in the card.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			switch {
@@ -86,27 +109,63 @@ func undeclared(
 			case c.Has(s.Card):
 				return &probe.Skip{Why: "the card declares " + string(c)}
 			}
-			return probe.Refused(try(ctx, s), reason)
+			err := try(ctx, s)
+			if s.Protocol().Version != "1.0" {
+				return probe.Refused(err)
+			}
+			return probe.Refused(err, reason)
 		},
 	}
 }
 
-func askNoFallback(ctx context.Context, s *probe.Session) error {
-	var uri string
+// askListed asks for an extension of the card, as it is declared.
+func askListed(ctx context.Context, s *probe.Session) error {
+	uri := optionalExtension(s)
+	if uri == "" {
+		return &probe.Skip{Why: "the card declares no extension that may be left out"}
+	}
+	name := extensionsField(s)
+	_, err := s.Edited(scenario.SetHeader(name, uri)).Send(ctx, s.Say(probe.Anything), client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	if listed := s.Last().Header.Values(name); !strings.Contains(strings.Join(listed, ","), uri) {
+		return probe.Fail(name+" of the answer with "+uri, "%q", strings.Join(listed, ", "))
+	}
+	return nil
+}
+
+// extensionsField is what the field of extensions is called.
+func extensionsField(s *probe.Session) string {
+	if s.Protocol().Version == "1.0" {
+		return "A2A-Extensions"
+	}
+	return "X-A2A-Extensions"
+}
+
+// optionalExtension returns the URI of the last extension of the card that may be left out; empty if it has none.
+func optionalExtension(s *probe.Session) string {
+	uri := ""
 	for _, e := range scenario.Declared(s).Get("capabilities").Get("extensions").Elems() {
 		if yes, _ := e.Get("required").Bool(); !yes {
 			uri = e.Get("uri").Text()
 		}
 	}
+	return uri
+}
+
+func askNoFallback(ctx context.Context, s *probe.Session) error {
+	uri := optionalExtension(s)
 	if uri == "" {
 		return &probe.Skip{Why: "the card declares no extension that may be left out"}
 	}
-	_, err := s.Edited(scenario.SetHeader("A2A-Extensions", uri+"/v9999")).Send(ctx, s.Say(probe.Anything),
+	name := extensionsField(s)
+	_, err := s.Edited(scenario.SetHeader(name, uri+"/v9999")).Send(ctx, s.Say(probe.Anything),
 		client.SendOptions{})
 	if err != nil {
 		return err
 	}
-	for _, line := range s.Last().Header.Values("A2A-Extensions") {
+	for _, line := range s.Last().Header.Values(name) {
 		for _, active := range strings.Split(line, ",") {
 			if active = strings.TrimSpace(active); active != "" && active != uri+"/v9999" {
 				return probe.Fail("no extension but the one asked for", "%s", active)

@@ -26,6 +26,27 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
+		ID: "act-version-declared", Title: "the version that the card declares is spoken in every operation",
+		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
+		Tags: []string{"version"},
+		Fix:  "Speak the version of the interface in every operation, or do not declare it.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			if s.Card == nil {
+				return probe.Unclear("no card declares a version")
+			}
+			for name, ask := range map[string]func() error{
+				"GetTask":    func() error { _, err := s.Client.Get(ctx, s.NewID(), nil); return err },
+				"ListTasks":  func() error { _, err := s.Client.List(ctx, client.ListOptions{PageSize: 1}); return err },
+				"CancelTask": func() error { _, err := s.Client.Cancel(ctx, s.NewID(), nil); return err },
+			} {
+				if r := scenario.Refusal(ask()); r != nil && r.Reason == "VERSION_NOT_SUPPORTED" {
+					return probe.Fail("1.0 in "+name+", which the card declares", "%s", probe.Describe(r))
+				}
+			}
+			return nil
+		},
+	},
+	{
 		ID: "act-version-empty", Title: "a request without a version is one of 0.3",
 		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version", "A33", "VER-SERVER-003", "acts:VER-NEG-002"},

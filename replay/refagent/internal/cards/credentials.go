@@ -91,12 +91,26 @@ func Declare03(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 		With("security", []any{jsonvalue.Object{{authName, []any{}}}})
 }
 
-// Declare01 declares credentials as A2A 0.1 (§5.5.3) and the dialect before it do.
+// Declare01 declares credentials as A2A 0.1 does (§5.5.3), in which what there is to say of them is a text.
 func Declare01(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	o := jsonvalue.Object{{"schemes", jsonvalue.Texts(string(c.Scheme))}}
 	if c.Scheme == APIKeyAuth {
-		in, name := c.location()
-		o = o.With("credentials", jsonvalue.Object{{"apiKey", jsonvalue.Object{{in + "Name", name}}}})
+		o = o.With("credentials", string(jsonvalue.Append(nil, keyPlace(c))))
 	}
 	return card.With("authentication", o)
+}
+
+// DeclareLegacy declares credentials as before A2A 0.1.
+func DeclareLegacy(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
+	o := jsonvalue.Object{{"schemes", jsonvalue.Texts(string(c.Scheme))}}
+	if c.Scheme == APIKeyAuth {
+		o = o.With("credentials", keyPlace(c))
+	}
+	return card.With("authentication", o)
+}
+
+// keyPlace says where an API key goes.
+func keyPlace(c *Credentials) jsonvalue.Object {
+	in, name := c.location()
+	return jsonvalue.Object{{"apiKey", jsonvalue.Object{{in + "Name", name}}}}
 }

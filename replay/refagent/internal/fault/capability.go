@@ -25,7 +25,7 @@ var capabilityFaults = []Fault{
 	of([]string{"spec03", "spec02", "spec01"}, "cap-streaming-unsupported-0x",
 		"The card says that the agent does not stream, and it does.",
 		onCard(offer("streaming", false)), "req-capability-streaming"),
-	of([]string{"spec", "spec03", "spec02"}, "cap-streaming-refused",
+	of([]string{"spec", "spec03", "spec03-rest", "spec03-proto", "spec02"}, "cap-streaming-refused",
 		"The card says that the agent streams, and it refuses to.", admitNone(calls(model.StreamMessage),
 			func() *model.Failure { return model.Fail(model.CodeUnsupported, "Streaming is not supported") })),
 	of(only10, "cap-extended-undeclared", "The card does not mention the extended card that there is.",
@@ -57,8 +57,12 @@ var capabilityFaults = []Fault{
 		func() wire.Hooks { return declareSeats(false) }),
 	of(anyAgent, "ext-response-unrequested", "Results list an extension that nobody has asked for.",
 		onAnswer(isResult, listExtension("urn:example:meals:1"))),
-	of(anyAgent, "ext-no-fallback", "Results list another version of an extension than clients ask for.",
-		onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1))), "ext-response-unrequested"),
+	of(anyAgent, "ext-no-fallback", "The card declares an extension, and results list another version of it.",
+		func() wire.Hooks {
+			h := declareSeats(false)
+			h.Answer = onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1)))().Answer
+			return h
+		}, "ext-response-unrequested"),
 }
 
 // knownClient fits requests for the extended card that authenticate: the others are refused for that.

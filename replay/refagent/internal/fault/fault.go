@@ -15,7 +15,7 @@ import (
 
 // A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
 type Fault struct {
-	Slug string   // id of the rule that it breaks
+	Slug string   // id of the rule that it breaks; of "legacy" that of the scenario of probe that finds it
 	Doc  string   // what goes over the wire, one sentence
 	Also []string // rules that cannot be kept when this one is broken
 
@@ -48,6 +48,7 @@ var all = slices.Concat(
 	httpFaults,
 	restFaults,
 	refusalFaults,
+	legacyFaults,
 )
 
 // Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no
@@ -85,11 +86,13 @@ func HooksFor(name, slug string) (wire.Hooks, error) {
 
 // The agents that a fault fits.
 var (
-	anyAgent = []string{"echo", "spec", "spec03"}
-	with10   = []string{"echo", "spec"}
-	only10   = []string{"spec"}
-	only03   = []string{"spec03"}
-	withTask = []string{"spec", "spec03"}
+	anyAgent  = []string{"echo", "spec", "spec03"}
+	with10    = []string{"echo", "spec"}
+	only10    = []string{"spec"}
+	only03    = []string{"spec03"}
+	withTask  = []string{"spec", "spec03"}
+	everyTask = []string{"spec", "spec03", "spec03-rest", "spec03-proto"}
+	rest03    = []string{"spec03-rest", "spec03-proto"}
 )
 
 // of returns a fault; also are rules that cannot be kept when it breaks its own.

@@ -14,7 +14,7 @@ var finishedFaults = []Fault{
 	of([]string{"spec01"}, "state-terminal-immutable-early",
 		"A task that was shown as ended is working again when it is read later, as 0.1 allows.",
 		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
-	of(withTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
+	of(everyTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
 	{
 		Slug: "state-unknown-task-known", agents: withTask,
 		Also:  []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
@@ -30,7 +30,7 @@ var finishedFaults = []Fault{
 	of(withTask, "state-cancel-terminal-code",
 		"The cancellation of a task that has ended is refused as an invalid parameter.",
 		onRefuse(refuseCancellation)),
-	of(withTask, "state-cancel-changes-terminal", "The cancellation of a task that has ended cancels it.",
+	of(everyTask, "state-cancel-changes-terminal", "The cancellation of a task that has ended cancels it.",
 		acceptEnded(model.CodeTaskNotCancelable,
 			func(t *model.Task) { t.Status.State, t.Status.Message = model.Canceled, nil },
 			model.CancelTask)),
@@ -42,9 +42,9 @@ var finishedFaults = []Fault{
 		onReply(answerEarly)),
 	of(only10, "state-blocking-artifacts", "The answer to a message lacks the first artifact of the task.",
 		onReply(leaveArtifactsOut)),
-	of(withTask, "state-artifacts-after-terminal", "A task that has ended shows other text when it is read again.",
+	of(everyTask, "state-artifacts-after-terminal", "A task that has ended shows other text when it is read again.",
 		func() wire.Hooks { return wire.Hooks{Reply: rewriteArtifacts()} }),
-	of(withTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
+	of(everyTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
 		onEvent(workEarlier)),
 }
 

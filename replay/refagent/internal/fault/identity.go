@@ -12,17 +12,17 @@ var identityFaults = []Fault{
 		"state-unknown-task-known"),
 	of([]string{"spec01"}, "id-event-echo-v01", "The events of a stream name the task by an id of the agent's own.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
-	of(withTask, "id-get-echo", "Reading a task gives another one.",
+	of(everyTask, "id-get-echo", "Reading a task gives another one.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") })),
-	of(withTask, "id-task-continued", "A message that continues a task is answered with a new one.",
+	of(everyTask, "id-task-continued", "A message that continues a task is answered with a new one.",
 		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
 			if c.Request.Message.TaskID != "" {
 				renameTask(t, t.ID+"-b")
 			}
 		})),
-	of(withTask, "id-stream-task-consistent", "Streams hold updates of another task.",
+	of(everyTask, "id-stream-task-consistent", "Streams hold updates of another task.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
-	of(withTask, "id-subscribe-match", "A subscription begins with another task.",
+	of(everyTask, "id-subscribe-match", "A subscription begins with another task.",
 		onEvent(func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
 			if c.Op != model.SubscribeTask || n > 0 {
 				return []*wire.Frame{f}
@@ -71,7 +71,7 @@ var identityFaults = []Fault{
 				},
 			}
 		}),
-	of(withTask, "id-stream-context-consistent", "Streams hold updates in another context.",
+	of(everyTask, "id-stream-context-consistent", "Streams hold updates in another context.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.ContextID += "-b" })),
 	of(withTask, "id-status-message-task", "The message of a status says that it belongs to another task.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {

@@ -10,13 +10,13 @@ import (
 
 // Faults of answers over HTTP+JSON.
 var restFaults = []Fault{
-	of([]string{"spec03-rest"}, "rest-response-content-type", "HTTP+JSON answers are sent as text/plain.",
+	of(rest03, "rest-response-content-type", "HTTP+JSON answers are sent as text/plain.",
 		onAnswer(isREST, asPlainText)),
 	of(with10, "rest-content-type-v1", "HTTP+JSON answers are sent as text/plain.", onAnswer(isREST, asPlainText)),
 	of(only10, "rest-success-status", "A task that is asked for over HTTP+JSON comes with status 202.",
 		onAnswer(both(isRESTResult, isOp(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusAccepted })),
-	of([]string{"spec", "spec03-rest"}, "rest-answer-missing",
+	of([]string{"spec", "spec03-rest", "spec03-proto"}, "rest-answer-missing",
 		"A task that is asked for over HTTP+JSON does not come, under status 200.",
 		onAnswer(both(isRESTResult, isOp(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),

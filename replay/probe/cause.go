@@ -1,0 +1,121 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"a2atap/replay/client"
+)
+
+// What keeps an agent from doing what many cases ask is told once: by the note of the run, or by the case that was asked
+// first. The cases that it keeps from being asked are inconclusive because of it.
+
+// shuts asks an interface once, and notes it if it lets nobody in with the credentials that there are: reading a task
+// and sending a message are refused alike. A message is sent only where reading is refused.
+func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
+	_, err := c.Get(ctx, uuid.NewString(), nil)
+	if !unauthorized(err) {
+		return
+	}
+	m := client.Text("hello")
+	if at.Protocol == client.JSONRPC01 || at.Protocol == client.Early {
+		m.TaskID, m.ContextID = uuid.NewString(), uuid.NewString()
+	}
+	_, err = c.Send(ctx, m, client.SendOptions{ReturnImmediately: true})
+	if !unauthorized(err) {
+		return
+	}
+	what := "credentials are needed"
+	if o := &t.opts.Client; o.Token != "" || o.Authorize != nil {
+		what = "the credentials do not let in"
+	}
+	var refused *client.Error
+	errors.As(err, &refused)
+	if t.shut == nil {
+		t.shut = make(map[client.Interface]string)
+	}
+	t.shut[at.Interface] = what
+	t.notes = append(t.notes, fmt.Sprintf("%s at %s: %s: %s", at.Protocol, at.URL, what, Describe(refused)))
+}
+
+// unauthorized reports whether a call was refused for want of credentials, or for those that there were.
+func unauthorized(err error) bool {
+	var refused *client.Error
+	return errors.As(err, &refused) &&
+		(refused.HTTPStatus == http.StatusUnauthorized || refused.HTTPStatus == http.StatusForbidden)
+}
+
+// follows says from what the failure of a case follows, where that is told elsewhere; empty if it is news.
+func (t *target) follows(c *probeCase, s *Session, err error) string {
+	if full := s.full(); full != "" {
+		return "the agent takes no more for now: " + full
+	}
+	base := t.base[c.at.Interface]
+	if base == nil || c.scenario.First {
+		return ""
+	}
+	why := fmt.Sprintf("it fails as %s does: %v", base.test, base.err)
+	var failure *Failure
+	var refused, first *client.Error
+	switch {
+	case errors.As(base.err, &first) && errors.As(err, &refused):
+		if first.HTTPStatus == refused.HTTPStatus && first.Code == refused.Code {
+			return why
+		}
+	case first != nil && errors.As(err, &failure):
+		// The agent answers all alike, whatever it is asked.
+		if first.HTTPStatus >= http.StatusInternalServerError && s.Last().Status == first.HTTPStatus {
+			return why
+		}
+	case first == nil && !errors.As(err, &failure) && err.Error() == base.err.Error():
+		return why
+	}
+	return ""
+}
+
+// A baseFailure is why the case that was asked first failed.
+type baseFailure struct {
+	test string
+	err  error
+}
+
+// setBase notes how the first case on an interface failed. Cases that run side by side are asked afterwards.
+func (t *target) setBase(c *probeCase, err error) {
+	var failure *Failure
+	var skip *Skip
+	if err == nil || errors.As(err, &failure) || errors.As(err, &skip) {
+		return
+	}
+	var unclear *Inconclusive
+	if errors.As(err, &unclear) {
+		if err = unclear.Cause; err == nil {
+			return
+		}
+	}
+	if t.base == nil {
+		t.base = make(map[client.Interface]*baseFailure)
+	}
+	t.base[c.at.Interface] = &baseFailure{c.name(), err}
+}
+
+// full returns the first answer to the case that says that the agent cannot take more at the moment; empty if none does.
+func (s *Session) full() string {
+	for n := range s.Asks() {
+		a := s.AnswerTo(n)
+		switch {
+		case a.Status == http.StatusTooManyRequests,
+			a.Status == http.StatusServiceUnavailable && a.Header.Has("Retry-After"):
+			return fmt.Sprintf("HTTP %d", a.Status)
+		case s.Protocol() == client.Early && strings.Contains(string(a.Body), "-32003"):
+			if code, _ := a.JSON().Get("error").Get("code").Int(); code == -32003 {
+				return "error -32003"
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package scenarios_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/client"
+	"a2atap/replay/client/auth"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
+	"a2atap/replay/refagent"
+)
+
+// A correct agent fails nothing: neither one that lets everybody in, nor one that is not given its credentials or wrong
+// ones, nor one that takes few tasks. What it keeps from being asked is told once.
+func TestCorrectAgentsFailNothing(t *testing.T) {
+	t.Parallel()
+	bearer := &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "let-me-in"}
+	key := &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-API-Key", Secret: "let-me-in"}
+	for _, world := range []struct {
+		name  string
+		agent refagent.Options
+		probe client.Options
+		shut  string // what is told once, where nobody is let in
+	}{
+		{name: "open"},
+		{name: "open, with credentials", probe: client.Options{Authorize: auth.Bearer("agentbin-test-token")}},
+		{name: "push", agent: refagent.Options{Push: true}},
+		{name: "bearer", agent: refagent.Options{Auth: bearer}, probe: client.Options{Authorize: auth.Bearer("let-me-in")}},
+		{name: "bearer, none given", agent: refagent.Options{Auth: bearer}, shut: "credentials are needed"},
+		{
+			name: "bearer, a wrong one given", agent: refagent.Options{Auth: bearer},
+			probe: client.Options{Authorize: auth.Bearer("wrong")}, shut: "the credentials do not let in",
+		},
+		{name: "key", agent: refagent.Options{Auth: key}, probe: client.Options{Authorize: auth.Header("X-API-Key", "let-me-in")}},
+		{name: "key, none given", agent: refagent.Options{Auth: key}, shut: "credentials are needed"},
+		{name: "1 task", agent: refagent.Options{MaxTasks: 1}},
+		{name: "5 tasks", agent: refagent.Options{MaxTasks: 5}},
+		{name: "20 tasks", agent: refagent.Options{MaxTasks: 20}},
+		{name: "100 tasks", agent: refagent.Options{MaxTasks: 100}},
+	} {
+		for _, name := range refagent.Names() {
+			t.Run(name+" "+world.name, func(t *testing.T) {
+				t.Parallel()
+				world.agent.StepTime = 2 * time.Millisecond
+				report, findings := askAll(t, name, world.agent, world.probe)
+				for _, r := range report.Results {
+					if r.Bad() {
+						t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+					}
+				}
+				for _, f := range findings {
+					if f.Side == a2a.Agent && f.Severity >= analyzer.Warning {
+						t.Errorf("a rule finds %s", &f)
+					}
+				}
+				if world.shut == "" {
+					return
+				}
+				told := 0
+				for _, note := range report.Notes {
+					if strings.Contains(note, world.shut) {
+						told++
+					}
+				}
+				if told == 0 || told != len(report.Card.Interfaces) {
+					t.Errorf("told %d times: %q", told, report.Notes)
+				}
+				if level, reason := report.Level(); level != probe.NotDetermined {
+					t.Errorf("level %s: %s", level, reason)
+				}
+			})
+		}
+	}
+}
+
+// askAll asks a reference agent everything, and has the rules judge it.
+func askAll(t *testing.T, name string, o refagent.Options, c client.Options) (*probe.Report, []analyzer.Finding) {
+	t.Helper()
+	a, err := refagent.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	kept := capture.NewMemory(capture.Info{})
+	report, err := probe.Run(t.Context(), server.URL+a.Path(), probe.Options{
+		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: time.Minute, Sink: kept, Client: c,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := engine.Run(t.Context(), rules.All, kept, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, result.Findings
+}

@@ -1,0 +1,101 @@
+package fault
+
+import (
+	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
+)
+
+var onlyLegacy = []string{"legacy"}
+
+// Faults of the dialect before 0.1. No rules are about it: each fault is called as the scenario of probe that finds it.
+var legacyFaults = []Fault{
+	of(onlyLegacy, "card-description", "The card does not describe the agent.",
+		onCard(editCard(without("description")))),
+	of(onlyLegacy, "skill-description", "The first skill of the card is not described.",
+		onCards(onFirstSkill(without("description")))),
+	of(onlyLegacy, "skill-input-modes", "The first skill of the card takes nothing.",
+		onCards(onFirstSkill(with("inputModes", []any{})))),
+	of(onlyLegacy, "card-capability-flags", "The card says \"true\" of streaming, as a text.",
+		onCard(offer("streaming", "true"))),
+	of(onlyLegacy, "task-completes", "A task that has completed is working when it is read.",
+		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
+			if t.Status.State == model.Completed {
+				t.Status.State = model.Working
+			}
+		})),
+	of(onlyLegacy, "task-cancel", "No task can be canceled.", admitNone(calls(model.CancelTask), func() *model.Failure {
+		return model.Fail(model.CodeTaskNotCancelable, "Tasks cannot be canceled")
+	})),
+	of(onlyLegacy, "multi-turn", "A message that continues a task is answered with another one.",
+		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
+			if len(t.Statuses) > 3 {
+				renameTask(t, t.ID+"-b")
+			}
+		})),
+	of(onlyLegacy, "task-history", "The history of a task has its last status alone.",
+		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { t.Statuses = t.Statuses[max(0, len(t.Statuses)-1):] })),
+	of(onlyLegacy, "stream-content-type", "Streams are sent as application/json.",
+		onStream(func(out *wire.Answer) { out.Header.Set("Content-Type", "application/json") })),
+	of(onlyLegacy, "stream-first-event", "Streams begin when something has been made.",
+		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			if f.Event.Artifact != nil || f.Event.Terminal() {
+				return []*wire.Frame{f}
+			}
+			return nil
+		})),
+	of(onlyLegacy, "stream-middle-events", "Events about artifacts are called progress.",
+		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			if f.Event.Artifact != nil {
+				f.Name = "progress"
+			}
+			return []*wire.Frame{f}
+		})),
+	of(onlyLegacy, "act-stream-order", "A task that was working in a stream is submitted once more.",
+		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			u := f.Event.Status
+			if u == nil || u.Status.State != model.Working {
+				return []*wire.Frame{f}
+			}
+			back := *u
+			back.Status.State = model.Submitted
+			again := *f
+			again.Body = c.FrameBody(model.Event{Status: &back})
+			return []*wire.Frame{f, &again}
+		})),
+	of(onlyLegacy, "stream-last-event", "Streams are closed before the task has ended.",
+		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			if f.Last {
+				return nil
+			}
+			f.Last = f.Event.Artifact != nil
+			return []*wire.Frame{f}
+		})),
+	of(onlyLegacy, "sse-final-event", "The event that ends the task does not say final.", onEvent(takeFinalBack)),
+	of(onlyLegacy, "stream-nothing-after-end", "The task is working once more after the event that ends it.",
+		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			if f.Event.Status == nil || !f.Event.Terminal() {
+				return []*wire.Frame{f}
+			}
+			after := *f.Event.Status
+			after.Status.State = model.Working
+			again := *f
+			again.Event = model.Event{Status: &after}
+			again.Body = c.FrameBody(again.Event)
+			f.Last = false
+			return []*wire.Frame{f, &again}
+		})),
+	of(onlyLegacy, "error-unknown-method", "A method that does not exist is refused as an invalid request.",
+		onAnswer(failsWith(model.CodeMethodNotFound), setCode(model.CodeInvalidRequest))),
+	of(onlyLegacy, "not-json-rpc", "JSON that is no request is refused as one with wrong parameters.",
+		onAnswer(failsWith(model.CodeInvalidRequest), setCode(model.CodeInvalidParams))),
+	of(onlyLegacy, "error-task-not-found", "A task that nobody made is an internal error.",
+		onAnswer(failsWith(model.CodeTaskNotFound), setCode(model.CodeInternal))),
+	of(onlyLegacy, "cancel-completed-task", "The cancellation of a task that has ended gives the task as it is.",
+		acceptEnded(model.CodeTaskNotCancelable, func(*model.Task) {}, model.CancelTask)),
+	of(onlyLegacy, "concurrent-tasks", "Tasks are answered in one session.",
+		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { t.ContextID = "session" })),
+	of(onlyLegacy, "push-config", "The webhook of a task is shown as another one.",
+		onConfig(model.GetPushConfig, func(c *model.PushConfig) { c.URL += "/elsewhere" })),
+	of(onlyLegacy, "push-https", "Webhooks without TLS are refused as wrong parameters.",
+		onAnswer(failsWith(model.CodeWebhookScheme), setCode(model.CodeInvalidParams))),
+}
