@@ -227,6 +227,14 @@ func unreleased(version string) bool {
 	return err == nil && (m > 1 || m == 1 && n > 0)
 }
 
+// settle reads an answer that shows no dialect as one of those that the card declares and the call is in: what is
+// settled is not guessed anew.
+func (x *Exchange) settle(p *a2a.Payload) {
+	if x.Endpoint != nil && x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
+		p.Settle(x.Endpoint.Declared.Intersect(x.Call.Dialects))
+	}
+}
+
 // Spoken returns the dialects that a call may be in by itself.
 func (x *Exchange) Spoken() a2a.Dialects {
 	if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1

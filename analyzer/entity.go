@@ -1,6 +1,11 @@
 package analyzer
 
-import "a2atap/proxy/a2a"
+import (
+	"strings"
+
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+)
 
 // requestObjects observes the entities of a request.
 func (e *Engine) requestObjects(in *intake, o *Observation) {
@@ -49,11 +54,44 @@ func (e *Engine) visit(v *a2a.Entity) bool {
 	return true
 }
 
-// judgedBefore reports whether a message of a history was observed when the client sent it.
+// judgedBefore reports whether a message of a history was observed when the client sent it, and is told again as it was.
+// What the agent has changed in a message that was right is the agent's.
 func (e *Engine) judgedBefore(v *a2a.Entity) bool {
 	x, id := e.part.Exchange, v.Member("messageId")
+	var sent *SentMessage
 	if x.Call.MessageID != "" && id.Is(x.Call.MessageID) {
-		return true
+		sent = SentMessageOf(x)
+	} else if e.sent != nil {
+		sent = e.sent.Sent(x, v.Owner.Get("id").Text(), id.Text())
 	}
-	return e.sent != nil && e.sent.WasSent(x, v.Owner.Get("id").Text(), id.Text())
+	if sent != nil && sent.changedIn(a2a.Message{Value: v.Value}) {
+		v.WrittenBy(a2a.Agent)
+		return false
+	}
+	return sent != nil
+}
+
+// A SentMessage is what is kept of a message that a client has sent.
+type SentMessage struct {
+	ID      string
+	role    string
+	right   bool // nothing in it is wrong that an agent could have handed on
+	content digest.Content
+}
+
+// SentMessageOf returns what is to be kept of the message that an exchange sends.
+func SentMessageOf(x *Exchange) *SentMessage {
+	m := a2a.Message{Value: x.Call.Message}
+	s := &SentMessage{ID: x.Call.MessageID, role: m.RoleText(), content: digest.ContentOf(m.Parts())}
+	modern := x.Dialects == a2a.Of(a2a.V1_0)
+	s.right = m.Role() == a2a.UserRole && modern == strings.HasPrefix(s.role, "ROLE_") && m.Parts().Len() > 0
+	for _, part := range m.Parts().All() {
+		s.right = s.right && part.PartKind() != a2a.UnknownPart && !(modern && (part.Has("kind") || part.Has("type")))
+	}
+	return s
+}
+
+// changedIn reports whether a message that was right is told again as another one.
+func (s *SentMessage) changedIn(m a2a.Message) bool {
+	return s.right && (s.role != m.RoleText() || s.content != digest.ContentOf(m.Parts()))
 }

@@ -25,6 +25,8 @@ type Brief struct {
 	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
 	Binding   a2a.Binding  // of the call; NoBinding for card fetches and notifications
 	Operation a2a.Operation
+	asked     string    // of a call in a batch: the pointer to it; empty for others
+	answered  string    // the same for its response
 	principal Principal // that Principal returns
 	evidence  *evidence // what the capture shows of what was kept; nil if nothing was left out
 }
@@ -77,10 +79,16 @@ func (x *Exchange) Doc() *a2a.Doc {
 func (x *Brief) URL() string { return x.Origin + x.Path }
 
 // RequestPlace returns the place of the exchange's request.
-func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq} }
+func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq, member: x.asked} }
 
 // ResponsePlace returns the place of the exchange's response.
-func (x *Brief) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
+func (x *Brief) ResponsePlace() Place {
+	return Place{Exchange: x.Seq, Response: true, member: x.answered}
+}
+
+// InBatch reports whether this is one call of a JSON-RPC batch: it is observed beside the batch, as if it had been sent
+// alone. Its heads are those of the batch.
+func (x *Brief) InBatch() bool { return x.asked != "" }
 
 // Began returns when the exchange began, for the comparison with others.
 func (x *Exchange) Began() Moment { return Moment{x.Opened, x.Started} }

@@ -32,6 +32,7 @@ type intake struct {
 	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
 	made     faultMade      // by the recorder, because it was told to
 	unheard  bool           // it configures a webhook whose notifications go past the recorder
+	batch    []*Exchange    // the calls of a batch that are judged each on its own
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 

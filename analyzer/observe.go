@@ -73,6 +73,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	e.requestObjects(in, o)
 	o.Kind = RequestDone
 	e.observe(in, o)
+	e.batchAsked(in, s)
 }
 
 // answer decodes a whole answer that is no event stream, and observes what is in it: the whole, what came of the
@@ -103,6 +104,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		doc = e.readAnswer(x, body)
 	}
 	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
+	x.settle(&a.Payload)
 	if mayLack(&in.response, &a.Doc) {
 		in.cut()
 		return
@@ -125,6 +127,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	e.answerObjects(in, o, &a.Payload)
 	e.payload(in, o, &a.Payload)
 	e.answerDone(in, o)
+	e.batchAnswered(in, s, a.Doc.Root)
 }
 
 // event decodes one event of a stream, and observes what is in it as in an answer.
@@ -159,7 +162,11 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 			doc = parsed(ev.Fields.Data)
 		}
 		a := a2a.ReadEvent(&x.Call, doc)
+		x.settle(&a.Payload)
 		if keepsAlive(ev, &a) {
+			if string(ev.Fields.Type) == "error" {
+				x.Stream.ErrorData = string(ev.Fields.Data[:min(len(ev.Fields.Data), clipBytes)])
+			}
 			return
 		}
 		x.readInStream(&a.Payload)

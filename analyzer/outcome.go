@@ -204,7 +204,8 @@ func (in *intake) finalOutcome(closed *capture.Closed) Outcome {
 		return in.x.Outcome
 	case x.Response.Status >= 300:
 		return Outcome{Failure: "HTTP " + strconv.Itoa(x.Response.Status)}
-	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask: // it promises later events only, before 1.0
+	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask && x.Stream.ErrorData == "" &&
+		!x.Dialects.Has(a2a.V1_0): // it promises later events only
 		return Outcome{Succeeded: true}
 	}
 	return Outcome{Failure: NoProtocol}

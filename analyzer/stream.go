@@ -9,11 +9,12 @@ import (
 
 // A Stream is what the engine itself needs of an event stream, as seen before the observation at hand.
 type Stream struct {
-	Events   int          // how many events came
-	Dialects a2a.Dialects // that the events show; empty while none shows any
-	Gap      bool         // some of it was not recorded, or could not be read
-	Over     bool         // an event has come after which no client waits for another one
-	Rest     *Event       // what came after the last blank line, once the stream is over; clients discard it
+	Events    int          // how many events came
+	Dialects  a2a.Dialects // that the events show; empty while none shows any
+	Gap       bool         // some of it was not recorded, or could not be read
+	Over      bool         // an event has come after which no client waits for another one
+	ErrorData string       // beginning of the data of an event of type "error" that is none of A2A's; "" if none came
+	Rest      *Event       // what came after the last blank line, once the stream is over; clients discard it
 }
 
 // add remembers one event.
