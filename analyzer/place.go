@@ -142,8 +142,8 @@ func (p Place) whole() Place {
 // Equal reports whether two places are the same.
 func (p Place) Equal(q Place) bool { return p.whole() == q.whole() }
 
-// covers reports whether q is p or stands inside it.
-func (p Place) covers(q Place) bool {
+// Covers reports whether q is p or stands inside it.
+func (p Place) Covers(q Place) bool {
 	if p.Exchange != q.Exchange || p.Response != q.Response {
 		return false
 	}

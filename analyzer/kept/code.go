@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "f85ff2393540e264"
+const code = "6ad8b511f27cfe76"

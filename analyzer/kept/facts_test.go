@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
@@ -46,7 +46,7 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 	}
 	transcripts(t, func(t *testing.T, src capture.Source) {
 		var shelf capture.MemoryShelf
-		result, err := analyzer.Run(ctx, rules.All, src, nil)
+		result, err := engine.Run(ctx, rules.All, src, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -57,7 +58,7 @@ func isCall(t *testing.T, x *capture.Exchange) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := analyzer.Run(context.Background(), rules.All, memory, nil)
+	result, err := engine.Run(context.Background(), rules.All, memory, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,8 @@ var LegacyStreamEvents = &analyzer.Rule{
 each of its events is named status or artifact for what it holds. Clients of that time listen for these names, and never
 hear of an event without one.`,
 	Fix: `Write event: status or event: artifact before the data, and send the status submitted or working first.`,
-	Silent: `Streams at other addresses; errors; data that hold nothing of A2A. Of several such events in a stream the first
+	Silent: `Streams at other addresses; errors; data that hold nothing of A2A; a stream that begins with a question to the
+client. Of several such events in a stream the first
 is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Exchange.Call.Early || p.Answer == nil || p.Answer.Err != nil {
@@ -114,7 +115,7 @@ is reported.`,
 			p.Report(p.Place, "the event is named "+analyzer.QuoteText(got)+", and holds "+what, "expected event: "+name)
 		case rule.OpensStream(p) && name == "artifact":
 			p.Report(at, "the stream begins with an artifact", "expected the status submitted or working first")
-		case rule.OpensStream(p) && !u.State().Active():
+		case rule.OpensStream(p) && u.State().Terminal():
 			p.Report(at, "the stream begins with the state "+analyzer.QuoteText(u.StateText()),
 				"expected the status submitted or working first")
 		}
