@@ -29,6 +29,8 @@ type Brief struct {
 	Operation a2a.Operation
 	Kept      *Kept // what the capture shows of which fields were kept; nil if none was left out
 
+	asked     string    // of a call in a batch: the pointer to it; empty for others
+	answered  string    // the same for its response
 	principal Principal // that Principal returns
 }
 
@@ -91,10 +93,28 @@ func (x *Exchange) Doc() *a2a.Doc {
 func (x *Brief) URL() string { return x.Origin + x.Path }
 
 // RequestPlace returns the place of the exchange's request.
-func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq} }
+func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq, member: x.asked} }
 
 // ResponsePlace returns the place of the exchange's response.
-func (x *Brief) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
+func (x *Brief) ResponsePlace() Place {
+	return Place{Exchange: x.Seq, Response: true, member: x.answered}
+}
+
+// InBatch reports whether this is one call of a JSON-RPC batch: it is observed beside the batch, as if it had been sent
+// alone. Its heads are those of the batch.
+func (x *Brief) InBatch() bool { return x.asked != "" }
+
+// CallOfBatch returns an exchange for call i of the batch that the exchange sends, from 0, with nothing of the call
+// itself yet.
+func (x *Exchange) CallOfBatch(i int) *Exchange {
+	one := *x
+	one.asked = a2a.Ptr("", i)
+	one.viewer, one.slots, one.taskNamed, one.taskKey = 0, nil, taskName{}, TaskKey{}
+	return &one
+}
+
+// AnsweredAt says that the response to the call of a batch is element i of the answer, from 0.
+func (x *Exchange) AnsweredAt(i int) { x.answered = a2a.Ptr("", i) }
 
 // Began returns when the exchange began, for the comparison with others.
 func (x *Exchange) Began() Moment { return Moment{x.Opened, x.Started} }
@@ -265,6 +285,8 @@ type Stream struct {
 	Gap      bool         // some of it was not recorded, or could not be read
 	Over     bool         // an event has come after which no client waits for another one
 	Rest     *Event       // what came after the last blank line, once the stream is over; clients discard it
+
+	ErrorData string // beginning of the data of an event of type "error" that is none of A2A's; empty if none came
 }
 
 // A StreamEnd says how a stream, or the answer of a call, ended.

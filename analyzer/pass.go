@@ -52,12 +52,15 @@ func (p *Pass) Here(names ...string) Place { return p.Place.At(p.Entity.Pointer(
 // message that the agent only tells again, where it is the agent's, which wrote it down.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
+	if at.member != "" && at.Part != "body" {
+		return // the heads are those of the batch, and are judged with it
+	}
 	f := Finding{
 		Rule:     p.Rule,
 		Severity: p.Rule.Severity(),
 		Side:     p.Rule.Side,
 		Dialects: p.Dialects,
-		Place:    at,
+		Place:    at.whole(),
 		Seen:     seen,
 		Expected: strings.TrimPrefix(expected, "expected "),
 		Message:  seen + "; " + expected,

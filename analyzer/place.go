@@ -18,10 +18,13 @@ type Place struct {
 	Part       string // "line", "status", "body", "header[Name]", "event[K]", or empty for the whole
 	Pointer    string // into the body or the event's data; meaningful only if HasPointer
 	HasPointer bool   // tells the whole value ("#") from no pointer at all
+
+	member string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
 }
 
 // String returns the place in its text form.
 func (p Place) String() string {
+	p = p.whole()
 	text := make([]byte, 0, 32+len(p.Part)+len(p.Pointer))
 	text = strconv.AppendUint(text, p.Exchange, 10)
 	if p.Response {
@@ -123,8 +126,21 @@ func (p Place) Body() Place { return p.part("body") }
 func (p Place) Event(k int) Place { return p.part("event[" + strconv.Itoa(k) + "]") }
 
 func (p Place) part(name string) Place {
-	return Place{Exchange: p.Exchange, Response: p.Response, Part: name}
+	return Place{Exchange: p.Exchange, Response: p.Response, Part: name, member: p.member}
 }
+
+// whole returns the same place with a pointer into the body as it was on the wire: that of a batch holds several calls,
+// and what is said of one of them points into it.
+func (p Place) whole() Place {
+	if p.member != "" && p.Part == "body" {
+		p.Pointer, p.HasPointer = p.member+p.Pointer, true
+	}
+	p.member = ""
+	return p
+}
+
+// Equal reports whether two places are the same.
+func (p Place) Equal(q Place) bool { return p.whole() == q.whole() }
 
 // Covers reports whether q is p or stands inside it.
 func (p Place) Covers(q Place) bool {

@@ -112,7 +112,7 @@ func (r *Rule) Sections(in a2a.Dialects) []string {
 	for _, c := range r.Cites {
 		text := c.String()
 		if strings.Contains(c.Section, "§") {
-			text = c.Section
+			text = strings.TrimPrefix(c.Section, "A2A ") // which is what is cited without more
 		}
 		if in.Has(c.In) && !slices.Contains(list, text) {
 			list = append(list, text)

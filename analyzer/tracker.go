@@ -33,12 +33,12 @@ type State interface {
 	Forgotten() int
 }
 
-// A SentMessages is a State that knows which messages were sent to a task. Where an agent tells them again, they are
-// not observed again.
+// A SentMessages is a State that knows which messages were sent to a task. Where an agent tells them again as they were,
+// they are not observed again.
 type SentMessages interface {
-	// WasSent reports whether a message with that id was sent to the task with that id at the exchange's agent, or
-	// brought it into being.
-	WasSent(x *Exchange, taskID, messageID string) bool
+	// Sent returns the message with that id that was sent to the task with that id at the exchange's agent, or brought
+	// it into being; nil if none was.
+	Sent(x *Exchange, taskID, messageID string) *SentMessage
 }
 
 // A Setup is what a tracker may ask of an engine when its state is made.

@@ -46,6 +46,12 @@ var unprovoked = map[string]string{
 	"workflow-answered-early":     "no agent of ours asks another one",
 	"workflow-failure-hidden":     "the same",
 	"workflow-orphan-task":        "the same",
+	"http-retry-after":            "no agent of ours refuses a call for too many",
+	"rpc-request-unknown-member":  "agents of ours ignore members that they do not know",
+	"error-not-found-code":        "the fault error-internal-for-named-case answers the same call, and does not say why",
+	"legacy-card-complete":        "cards of agents of ours from before 0.1 have no faults of their own",
+	"legacy-stream-events":        "the same with their streams",
+	"legacy-history-promised":     "the same with their histories",
 	"auth-required-stream-kept":   "agents may close the stream there, and the faithful ones do",
 }
 

@@ -77,6 +77,7 @@ var All = slices.Concat(
 	push.Deliveries,
 	workflow.Workflows,
 	version.Dialects,
+	version.Legacy,
 	auth.Credentials,
 	auth.Tasks,
 	card.Capabilities,

@@ -176,6 +176,8 @@ func (c *Call) marks() marks {
 	return marks{
 		rest: c.Binding == HTTPJSON,
 		gets: c.Operation == GetTask || c.Operation == CancelTask,
+		older: c.Binding == JSONRPC && c.Evidence == Decisive && !c.Dialects.Empty() &&
+			c.Dialects.Union(kindDialects) == kindDialects,
 		names1_0: c.Binding == JSONRPC && c.Dialects == onlyV1_0 ||
 			c.Binding == HTTPJSON && (VersionDialects(c.Version).Has(V1_0) || c.surely1_0),
 	}

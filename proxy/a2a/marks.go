@@ -24,6 +24,7 @@ const (
 type marks struct {
 	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
 	names1_0 bool // the client names version 1.0, or calls a method of it; or a card declares nothing else
+	older    bool // it is over JSON-RPC, and the method is one of 0.2 or 0.3
 	gets     bool // what is asked for is a bare Task in every dialect
 	wrapped  bool // it is an answer with another object around it
 	found    [markCount]Mark

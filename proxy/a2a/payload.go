@@ -154,6 +154,26 @@ func (p *Payload) spelt1_0() bool {
 	return hasPrefix(p.Value.Get("status").Get("state"), "TASK_STATE_") || hasPrefix(p.Value.Get("role"), "ROLE_")
 }
 
+// spelt0x reports whether what is held is written as before 1.0: it says what it is, or has its state or role in lower
+// case.
+func (p *Payload) spelt0x() bool {
+	if kindOfObject(p.Value) != NoPayload {
+		return true
+	}
+	_, state := ParseState(p.Value.Get("status").Get("state").Text())
+	_, role := ParseRole(p.Value.Get("role").Text())
+	return (state || role) && !p.spelt1_0()
+}
+
+// Settle reads a bare object that was taken for one of 0.1, because nothing in it says more, as one of the dialects that
+// are declared where it comes from.
+func (p *Payload) Settle(declared Dialects) {
+	if p.Dialects == onlyV0_1 && !p.Wrapped && !declared.Empty() && !declared.Has(V0_1) && declared.Has(V0_3) &&
+		!(p.Kind == TaskPayload && has0_1Members(p.Value)) {
+		p.Dialects, p.Contrary = declared.Intersect(kindDialects), Mark{}
+	}
+}
+
 // weigh fills the dialects that the payload itself shows.
 func (p *Payload) weigh(m marks, streams, sends bool) {
 	switch p.Kind {
@@ -172,6 +192,8 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 		// missing; a task that is read is bare in every version.
 	case !p.Wrapped && kind.Kind() == String:
 		m.add(byShape, kindDialects, kind)
+	case p.Wrapped && m.older && !m.gets && p.spelt0x():
+		m.add(byShape, kindDialects, p.Value) // 1.0 wraps, too, and writes what is in it otherwise
 	case p.Wrapped && !m.rest && !m.gets:
 		m.add(byShape, onlyV1_0, p.Value)
 	case p.Wrapped && p.Value.Get("kind").Is("message"), p.Wrapped && p.Value.Get("kind").Is("task"):

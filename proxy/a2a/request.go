@@ -39,6 +39,13 @@ func (c *Call) decode(r *Request, path string, known *Known) bool {
 		c.Dialects = cardPathDialects(path)
 		return true
 	}
+	if r.Method == "POST" && len(known.Bases) > 0 && !known.Bindings.Has(JSONRPC) && c.Doc.Root.Has("jsonrpc") {
+		// The card says what the address is, and then the body is wrong there.
+		if posted := *c; posted.decodeREST(r, path, known) && posted.Operation != NoOperation {
+			*c = posted
+			return true
+		}
+	}
 	if (r.Method != "GET" || len(r.Body) > 0) && c.decodeRPC(r, known) {
 		c.readAddress(path)
 		return true

@@ -104,6 +104,11 @@ func (o *Entity) Pointer() string {
 // Echoed reports whether the object is part of a message that the client had sent and the agent repeats.
 func (o *Entity) Echoed() bool { return o.In == InHistory && o.Author == Client }
 
+// WrittenBy says who made the object and what is in it, where the visitor knows better than the walk.
+func (o *Entity) WrittenBy(s Side) {
+	o.Author, o.walker.author = s, s
+}
+
 // A Walker visits the typed objects of a message one after another, outer ones first, in time linear in the message and
 // without taking memory. It is for one goroutine and may be used again.
 type Walker struct {

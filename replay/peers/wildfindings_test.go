@@ -144,6 +144,16 @@ var confirmedWild = []confirmation{
 		"the agent answers InternalError for a task that had ended; 1.0 section 3.1.5 has TaskNotCancelableError",
 	},
 	{
+		"go2-js10-jsonrpc js10-js10-jsonrpc py1-js10-jsonrpc",
+		"error agent error-not-found-code response.body#/error: ",
+		"the agent answers InternalError for a task that it says not to find; 1.0 section 5.4 has TaskNotFoundError",
+	},
+	{
+		"go2-js10-rest js10-js10-rest py1-js10-rest",
+		"error agent error-not-found-code response.body#/error: ",
+		"the agent answers status 500 for a task that it says not to find; 1.0 section 5.4 has 404",
+	},
+	{
 		"go2-js10-rest js10-js10-rest py1-js10-rest",
 		"error agent state-cancel-terminal-code response.body#/error: ",
 		"the agent answers status 500 for a task that had ended; 1.0 section 3.1.5 has TaskNotCancelableError",

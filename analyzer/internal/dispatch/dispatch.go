@@ -95,10 +95,13 @@ func (d *Dispatcher) Fault(c *Case, hides bool) {
 	d.faults.note(c.X, hides)
 }
 
-// WasSent reports whether a message with that id was sent to the task with that id at the exchange's agent, as far as a
-// tracker knows.
-func (d *Dispatcher) WasSent(x *analyzer.Exchange, taskID, messageID string) bool {
-	return d.sent != nil && d.sent.WasSent(x, taskID, messageID)
+// Sent returns the message with that id that was sent to the task with that id at the exchange's agent, as far as a
+// tracker knows; nil if none is known.
+func (d *Dispatcher) Sent(x *analyzer.Exchange, taskID, messageID string) *analyzer.SentMessage {
+	if d.sent == nil {
+		return nil
+	}
+	return d.sent.Sent(x, taskID, messageID)
 }
 
 // Forgotten returns how much the trackers have dropped to bound memory.

@@ -16,22 +16,23 @@ type openExchange struct {
 	dispatch.Case
 	request  capture.Body
 	response capture.Body
-	held     []capture.Step // of the answer, which overtook its request
-	endedAt  time.Time      // when it did; zero if not known
-	gap      bool           // it is counted as lost
-	size     int            // bytes of it that count as held
-	lastK    int            // number of the last event of the stream
-	task     string         // seen last in it
-	gathered gathering      // what is shown of it
-	seeking  bool           // it is not a call, and its answer may be a card
-	found    *capture.Head  // of an answer that may be one; nil if none has come
-	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
-	made     faultMade      // by the recorder, because it was told to
-	unheard  bool           // it configures a webhook whose notifications go past the recorder
-	noSign   bool           // its bodies were left out, since nothing shows that it is A2A
-	missing  string         // why it cannot be judged as a whole; empty if it can
-	batch    []summary.Member
-	sending  analyzer.Link // on which its message waits for an answer; zero if it has none, or is over
+	held     []capture.Step       // of the answer, which overtook its request
+	endedAt  time.Time            // when it did; zero if not known
+	gap      bool                 // it is counted as lost
+	size     int                  // bytes of it that count as held
+	lastK    int                  // number of the last event of the stream
+	task     string               // seen last in it
+	gathered gathering            // what is shown of it
+	seeking  bool                 // it is not a call, and its answer may be a card
+	found    *capture.Head        // of an answer that may be one; nil if none has come
+	unseen   bool                 // what followed the answer's head was not observed: an upgrade, or a tunnel
+	made     faultMade            // by the recorder, because it was told to
+	unheard  bool                 // it configures a webhook whose notifications go past the recorder
+	noSign   bool                 // its bodies were left out, since nothing shows that it is A2A
+	missing  string               // why it cannot be judged as a whole; empty if it can
+	batch    []*analyzer.Exchange // the calls of a batch that are judged each on its own
+	members  []summary.Member     // how they came out
+	sending  analyzer.Link        // on which its message waits for an answer; zero if it has none, or is over
 }
 
 // cut says that something of the exchange is missing from here on.
@@ -65,7 +66,7 @@ func (in *openExchange) summary() summary.Summary {
 		s.Asked = cmp.Or(summary.CallWords(&x.Call), s.Method+" "+s.Target)
 	}
 	s.Cut, s.CardSum = s.Cut || in.gap, uint64(in.Card)
-	s.Missing, s.NotHeard, s.Batch = in.whatIsMissing(), in.unheard, in.batch
+	s.Missing, s.NotHeard, s.Batch = in.whatIsMissing(), in.unheard, in.members
 	return s
 }
 

@@ -36,13 +36,21 @@ func (ob *observer) visit(v *a2a.Entity) bool {
 	return true
 }
 
-// judgedBefore reports whether a message of a history was observed when the client sent it.
+// judgedBefore reports whether a message of a history was observed when the client sent it, and is told again as it was.
+// What the agent has changed in a message that was right is the agent's.
 func (ob *observer) judgedBefore(v *a2a.Entity) bool {
 	x, id := ob.part.Exchange, v.Member("messageId")
+	var sent *analyzer.SentMessage
 	if x.Call.MessageID != "" && id.Is(x.Call.MessageID) {
-		return true
+		sent = analyzer.SentMessageOf(x)
+	} else {
+		sent = ob.dispatcher.Sent(x, v.Owner.Get("id").Text(), id.Text())
 	}
-	return ob.dispatcher.WasSent(x, v.Owner.Get("id").Text(), id.Text())
+	if sent != nil && sent.ChangedIn(a2a.Message{Value: v.Value}) {
+		v.WrittenBy(a2a.Agent)
+		return false
+	}
+	return sent != nil
 }
 
 // entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.

@@ -13,18 +13,21 @@ import (
 )
 
 // The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it
-// was sent; if that was not seen, it is a note.
+// was sent; if that was not seen, it is a note, and where it comes otherwise than it was sent, it is the agent's.
 func TestEntities(t *testing.T) {
 	rule := enginetest.Rule("seen", analyzer.EntitySeen,
 		func(p *analyzer.Pass) { p.Report(p.Here("x"), p.Entity.Type.String(), "expected") })
 	rule.Either, rule.Needs = true, []*analyzer.Tracker{task.Tracker}
-	const history = `{"messageId":"m0","role":"ROLE_USER"},{"messageId":"m1","role":"ROLE_USER"},{"messageId":"m2","role":"ROLE_AGENT"}`
+	const first, last = `{"messageId":"m0","role":"ROLE_USER"},{"messageId":"m1","role":"ROLE_USER"`, `},{"messageId":"m2","role":"ROLE_AGENT"}`
+	const history, changed = first + `,"parts":[{"text":"hi"}]` + last, first + last
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send,
 		`{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{"state":"TASK_STATE_WORKING"},"history":[`+history+
 			`]}}}`)
 	c.Exchange("planner", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"id":"t1","history":[`+history+`]}}`)
+	c.Exchange("planner", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"id":"t1","history":[`+changed+`]}}`)
 	_, found := c.Judge(rule)
 	var got []string
 	for _, f := range found {
@@ -43,6 +46,11 @@ func TestEntities(t *testing.T) {
 		"2.response.body#/result/x Task error agent",
 		"2.response.body#/result/history/0/x Message note agent",
 		"2.response.body#/result/history/2/x Message error agent",
+		"3.request.body#/params/x parameters error client",
+		"3.response.body#/result/x Task error agent",
+		"3.response.body#/result/history/0/x Message note agent",
+		"3.response.body#/result/history/1/x Message error agent",
+		"3.response.body#/result/history/2/x Message error agent",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

@@ -76,6 +76,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	ob.requestObjects(in, o)
 	o.Kind = analyzer.RequestDone
 	ob.observe(in, o)
+	ob.batchAsked(in, s)
 }
 
 // answer decodes a whole answer that is not an event stream, and observes what is in it: the whole, what came of the
@@ -107,6 +108,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 		doc = ob.shown.readAnswer(x, body)
 	}
 	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
+	settle(x, &a.Payload)
 	if mayLack(&in.response, &a.Doc) {
 		in.lack("its answer's body", "was not kept")
 		in.cut()
@@ -126,11 +128,12 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	}
 	ob.observe(in, o)
 	in.answered(o)
-	in.batch = membersOf(x, &a)
+	in.members = membersOf(x, &a)
 	ob.outcome(in, o, analyzer.OutcomeSeen)
 	ob.answerObjects(in, o, &a.Payload)
 	ob.payload(in, o, &a.Payload)
 	ob.answerDone(in, o)
+	ob.batchAnswered(in, s, a.Doc.Root)
 }
 
 // event decodes one event of a stream, and observes what is in it as in an answer.
@@ -165,7 +168,11 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 			doc = parsed(ev.Fields.Data)
 		}
 		a := a2a.ReadEvent(&x.Call, doc)
+		settle(x, &a.Payload)
 		if keepsAlive(ev, &a) {
+			if string(ev.Fields.Type) == "error" {
+				x.Stream.ErrorData = string(ev.Fields.Data[:min(len(ev.Fields.Data), maxErrorData)])
+			}
 			return
 		}
 		readInStream(x, &a.Payload)
@@ -199,6 +206,9 @@ func (ob *observer) outcome(in *openExchange, o *analyzer.Observation, as analyz
 	ob.observe(in, o)
 	o.Kind, o.Dialects = kind, dialects
 }
+
+// maxErrorData bounds the bytes that are kept of an event of type "error" that is none of A2A's.
+const maxErrorData = 256
 
 // keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such
 // types: a "ping" that keeps a connection from being closed, for example.

@@ -25,7 +25,8 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analyzer.Outcome {
 		return in.X.Outcome
 	case x.Response.Status >= 300:
 		return analyzer.Outcome{Failure: "HTTP " + strconv.Itoa(x.Response.Status)}
-	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask: // it promises later events only, before 1.0
+	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask && x.Stream.ErrorData == "" &&
+		!x.Dialects.Has(a2a.V1_0): // it promises later events only
 		return analyzer.Outcome{Succeeded: true}
 	}
 	return analyzer.Outcome{Failure: analyzer.NoProtocol}

@@ -31,7 +31,7 @@ var CardJSONObject = &analyzer.Rule{
 	ID:       "card-json-object",
 	Title:    "answer to the fetch of an agent card is not a JSON object",
 	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen,
+	On:       analyzer.AnswerSeen | analyzer.CardMissed,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: analyzer.OnHTTP,
 	Cites: slices.Concat(
@@ -44,9 +44,13 @@ JSON parser, with a message that does not lead to the card.`,
 before the card's.`,
 	Silent: `Other statuses. Bodies labelled as JSON that are not JSON at all, which json-wellformed reports. Pages of
 another kind from hosts where no call of A2A in a version of this path succeeded, or that have their card at another
-path.`,
+path: whether it is so shows at the end of the recording, and such a page is reported then.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
+		if p.Kind == analyzer.CardMissed {
+			reportPage(p)
+			return
+		}
 		if x.Call.Operation != a2a.GetCard || x.Response.Status != 200 || !a2a.IsCardPath(x.Path) {
 			return
 		}
@@ -56,18 +60,22 @@ path.`,
 			p.Applied()
 		case p.Answer.Doc.Err == nil && p.Doc != nil:
 			p.Report(p.Place.At(""), "the card is "+analyzer.Quote(root), "expected a JSON object")
-		case rule.IsJSON(x.Response.Fields.MediaType()) && p.Doc != nil:
-		case card.Of(p).SpokenWithout(x).Intersect(p.Dialects).Empty():
-		case p.Doc == nil:
-			p.Report(p.Place, "the body is empty", "expected a JSON object")
-		default:
-			p.Report(p.Place, "the body is "+analyzer.QuoteText(string(p.Body[:min(len(p.Body), bodyStart)])),
-				"expected a JSON object")
 		}
 	},
 }
 
-const bodyStart = 200 // bytes of a body that are enough to show it
+// reportPage reports something else than JSON that came in the card's place, where calls show that there is an agent.
+func reportPage(p *analyzer.Pass) {
+	f := card.Missed(p)
+	if f.Status != 200 || f.Later || card.Of(p).SpokenWithout(p.Exchange).Intersect(p.Dialects).Empty() {
+		return
+	}
+	seen := "the body is empty"
+	if f.Body != "" {
+		seen = "the body is " + analyzer.QuoteText(f.Body)
+	}
+	p.Report(p.Exchange.ResponsePlace().Body(), seen, "expected a JSON object")
+}
 
 // CardRequiredFields reports a card that lacks members which every card of its dialect has.
 var CardRequiredFields = &analyzer.Rule{
@@ -93,7 +101,7 @@ cards have since 0.2.5 only. Objects in which nothing looks like a card.`,
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingFields)
 		if len(missing) > 0 {
-			p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of "+in.String())
+			p.Report(p.Place, lacking(p.Card, missing), "expected them in a card of "+in.String())
 		}
 	},
 }
@@ -107,7 +115,7 @@ func reportUnreachable(p *analyzer.Pass) {
 		}
 	}
 	if p.Applied(); len(missing) > 0 {
-		p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of any version")
+		p.Report(p.Place, lacking(p.Card, missing), "expected them in a card of any version")
 	}
 }
 
@@ -130,7 +138,7 @@ fail to read the whole card for one that is missing.`,
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingNested)
 		if len(missing) > 0 {
-			p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of "+in.String())
+			p.Report(p.Place, lacking(p.Card, missing), "expected them in a card of "+in.String())
 		}
 	},
 }
@@ -237,6 +245,25 @@ func missingNested(card *a2a.Card, d a2a.Dialect) []string {
 		empty("additionalInterfaces", "url", "transport")
 	}
 	return missing
+}
+
+// lacking says which members a card lacks, and which are there and null.
+func lacking(card *a2a.Card, missing []string) string {
+	var absent, null []string
+	for _, pointer := range missing {
+		if card.At("/" + strings.TrimPrefix(pointer, "/")).IsNull() {
+			null = append(null, pointer)
+		} else {
+			absent = append(absent, pointer)
+		}
+	}
+	switch {
+	case len(null) == 0:
+		return "the card lacks " + quoted(absent)
+	case len(absent) == 0:
+		return "the card has null for " + quoted(null)
+	}
+	return "the card lacks " + quoted(absent) + ", and has null for " + quoted(null)
 }
 
 // quoted returns pointers as a finding shows them: a list that tells all a person needs to find them.

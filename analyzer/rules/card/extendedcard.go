@@ -119,12 +119,12 @@ func hasInterface(card *a2a.Card, old *a2a.Interface) bool {
 var CardCapabilityVsTraffic = &analyzer.Rule{
 	ID:    "card-capability-vs-traffic",
 	Title: "agent does what its card does not declare",
-	Level: analyzer.Should,
+	Level: analyzer.Must,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("5.5.2", a2a.V0_1, a2a.V0_2),
+		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.4.2", a2a.V0_3),
 		rule.Cite("5.2", a2a.V1_0),
 	),
@@ -134,8 +134,8 @@ by the card, so what it leaves out is used by nobody but those who were told.`,
 with its flag.`,
 	Silent: `URLs that no card names, which may be another agent's; bindings that a card names at another URL of the host;
 cards of 0.1 and 0.2, which cannot declare transports; cards that promise an extended card which was not seen; declared
-transports that fail, perhaps only now. Streaming, push notifications and the extended card of 1.0 have rules of their
-own.`,
+transports that fail, perhaps only now. An extended card of which the card says nothing is a warning. Streaming, push
+notifications and the extended card of 1.0 have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err != nil || x.Call.Batch != nil {
@@ -163,7 +163,7 @@ func judgeUnannounced(p *analyzer.Pass) {
 	if !slices.ContainsFunc(cards, func(c *card.Card) bool { return c.ExtendedCard.True() }) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
 			"the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
-			"expected supportsAuthenticatedExtendedCard to be true")
+			"expected supportsAuthenticatedExtendedCard to be true", analyzer.AtMost(analyzer.Warning))
 	}
 }
 

@@ -36,13 +36,14 @@ complete in 1.0 are not reported.`,
 var CardTransportConflict = &analyzer.Rule{
 	ID:    "card-transport-conflict",
 	Title: "agent card declares another transport for its main URL",
-	Level: analyzer.Must,
+	Level: analyzer.Should,
 	Cites: rule.Cite("5.6.4", a2a.V0_3),
 	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the
 main URL with other transports only, a client cannot know which of the two is meant.`,
 	Fix: `List the main URL with its preferred transport too, or give each transport its own URL.`,
 	Silent: `A main URL that the list does not name, and one that it names with several transports among which is the
-preferred one. It is a warning, since a URL may serve several transports.`,
+preferred one. The text forbids transports that conflict at one URL, and lets one URL serve several: what it recommends
+is that the list has the main URL with its own transport, and that is judged.`,
 	Check: func(p *analyzer.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
 		if url == "" || transport == "" || completeModern(p.Card) {
@@ -57,8 +58,7 @@ preferred one. It is a warning, since a URL may serve several transports.`,
 			p.Report(inCard(p, at),
 				fmt.Sprintf("the card's url is listed with transport %s only",
 					analyzer.Quote(p.Card.Get("additionalInterfaces").Elem(other).Get("transport"))),
-				"expected it with "+analyzer.QuoteText(transport)+" too, its preferred transport",
-				analyzer.AtMost(analyzer.Warning))
+				"expected it with "+analyzer.QuoteText(transport)+" too, its preferred transport")
 		}
 	},
 }

@@ -103,7 +103,7 @@ const (
 		"rpc-id-null-unjustified"
 	unread = "rpc-invalid-request-wrong-code rpc-invalid-json-wrong-code rpc-id-null-parse-error " +
 		"json-wellformed rpc-request-is-object"
-	alsoRefused = "error-internal-for-named-case state-send-terminal-code state-cancel-terminal-code " +
+	alsoRefused = "error-internal-for-named-case error-not-found-code state-send-terminal-code state-cancel-terminal-code " +
 		"state-subscribe-terminal-code " +
 		"push-unsupported-error push-unsupported-error-0x cap-streaming-unsupported cap-extended-undeclared " +
 		"rpc-a2a-errorinfo rpc-errorinfo-code-match " +

@@ -3,6 +3,7 @@ package object
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
@@ -203,8 +204,8 @@ var OutputInMessage = &analyzer.Rule{
 	Doc: `Results of a task are artifacts; messages are for the conversation about it. A client that collects artifacts
 finds none here, and messages need not be kept.`,
 	Fix: `Put the result into an artifact. Keep the status message for words such as "done".`,
-	Silent: `Tasks in events of a stream, whose artifacts come in events of their own, and in lists, which leave artifacts
-out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
+	Silent: `A status message of one short text, up to 40 characters. Tasks in events of a stream, whose artifacts come in
+events of their own, and in lists, which leave artifacts out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask:
@@ -216,11 +217,19 @@ out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
 			return
 		}
 		p.Applied()
-		if message := task.StatusMessage(); !task.Get("artifacts").Elem(0).Exists() && message.Parts().Elem(0).Exists() {
+		if message := task.StatusMessage(); !task.Get("artifacts").Elem(0).Exists() && holdsResult(message.Parts()) {
 			p.Report(p.Here("status", "message"), "the task is completed without artifacts, and its status message has content",
 				"expected results as artifacts")
 		}
 	},
+}
+
+// holdsResult reports whether the parts of a status message are more than a word about the status.
+func holdsResult(parts a2a.Parts) bool {
+	const short = 40 // characters
+	only := parts.Elem(0)
+	return parts.Len() > 1 || only.Exists() &&
+		(only.Get("text").Kind() != a2a.String || utf8.RuneCountInString(only.Get("text").Text()) > short)
 }
 
 // since0_2_6 reports whether the card of the endpoint says that 0.2.6 or 0.3 is spoken there, and no older version.

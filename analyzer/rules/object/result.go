@@ -149,22 +149,38 @@ said instead.`,
 // SendResultType reports an answer before 1.0 that is neither a task nor a message.
 var SendResultType = &analyzer.Rule{
 	ID:       "send-result-type",
-	Title:    "result of a send is neither a Task nor a Message",
+	Title:    "result of a send is no bare Task or Message",
 	Level:    analyzer.Must,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: rule.OnRPC,
-	Cites:    rule.Cite("7.1", rule.Before1...),
+	Once:     analyzer.PerExchange,
+	Cites: slices.Concat(
+		rule.Cite("7.1", rule.Before1...),
+		rule.Cite("7.2", rule.Before1...),
+	),
+	Covers: []string{"unknown-field"},
 	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something
 else has no answer, although the call succeeded.`,
 	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object
 of your own.`,
-	Silent: `Errors, and results in the shape of 1.0. A Task or Message without "kind" is told by its members, and
-task-kind or msg-kind reports it.`,
+	Silent: `Errors, and results in the shape and spelling of 1.0. A Task or Message without "kind" is told by its
+members, and task-kind or msg-kind reports it. Of several wrapped events in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		v, at, ok := resultOf(p)
-		if p.Exchange.Call.Operation != a2a.SendMessage || !ok {
+		op := p.Exchange.Call.Operation
+		if !ok || op != a2a.SendMessage && !(op.Streams() && p.Event != nil) {
 			return
 		}
 		p.Applied()
+		if payload := &p.Answer.Payload; payload.Wrapped {
+			p.Report(p.Place.At(at), "the "+payload.Kind.String()+" is the member "+
+				analyzer.QuoteText(payload.Pointer[len(at)+1:])+" of another object, as in 1.0",
+				"expected the bare "+payload.Kind.String())
+			return
+		}
+		if op != a2a.SendMessage {
+			return
+		}
 		kind, expected := p.Answer.Payload.Kind, "expected a Task or a Message"
 		if p.Dialects.Has(a2a.V0_1) {
 			expected = "expected a Task"

@@ -195,7 +195,7 @@ var TaskKind = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"version-semantics-mixed", "field-type"},
+	Covers:   []string{"version-semantics-mixed", "field-type", "task-context-id"},
 	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
 does not find it reads nothing at all.`,
 	Fix:    `Write "kind":"task" into every Task.`,

@@ -50,7 +50,7 @@ are rules of their own.`,
 			}
 			return
 		}
-		if !rule.Given(result) {
+		if !rule.Given(result) || p.Answer.Payload.Wrapped { // which send-result-type reports
 			return
 		}
 		p.Applied()
@@ -179,7 +179,7 @@ cannot even tell to what.`,
 // EventFinalType reports a final that is neither true nor false.
 var EventFinalType = &analyzer.Rule{
 	ID:       "event-final-type",
-	Title:    "final of a status update is not a boolean",
+	Title:    "final of a status update is missing or not a boolean",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
@@ -187,9 +187,8 @@ var EventFinalType = &analyzer.Rule{
 	Covers:   []string{"field-type"},
 	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
 taken for true even if it says "false".`,
-	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
-	Silent: `0.1, where it may be left out. In 0.2 and 0.3 a missing one is a note, said once for an exchange: the schema
-requires it, the text does not.`,
+	Fix:    `Write "final":true in the last event and "final":false in the others, without quotes.`,
+	Silent: `0.1, where it may be left out. Of several such events in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.Type != a2a.StatusUpdateEntity {
 			return
@@ -200,7 +199,7 @@ requires it, the text does not.`,
 		case v.Exists() && v.Kind() != a2a.Bool:
 			p.Report(p.Here("final"), "final is "+analyzer.Quote(v), "expected true or false")
 		case !v.Exists() && !p.Dialects.Has(a2a.V0_1):
-			p.Report(p.Here(), "final is missing", "expected true or false", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Here(), "final is missing", "expected true or false")
 		}
 	},
 }

@@ -115,7 +115,7 @@ var HookAuth0x = &analyzer.Rule{
 	Title: "notification without any credentials",
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{push.Tracker},
-	Cites: rule.Cite("6.8", rule.Before1...),
+	Cites: rule.Cite("streaming guide §Security Considerations for Push Notifications", rule.Before1...),
 	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver
 cannot tell a notification without any credentials from one that anybody else has sent.`,
 	Fix: `Send credentials by one of the schemes, at least the config's token.`,

@@ -196,17 +196,20 @@ func namesTask(v a2a.Value) bool {
 var HookReceiver2xx = &analyzer.Rule{
 	ID:    "hook-receiver-2xx",
 	Title: "notification not acknowledged",
-	Level: analyzer.Should,
+	Level: analyzer.Must,
 	Side:  a2a.Receiver,
 	On:    analyzer.DeliveryTraced,
 	Needs: []*analyzer.Tracker{push.Tracker},
-	Cites: rule.Cite("4.3.3", a2a.V1_0),
+	Cites: slices.Concat(
+		rule.Cite("4.3.3", a2a.V1_0),
+		rule.Cite("13.2", a2a.V1_0),
+	),
 	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive:
 it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
 	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
-	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and failures of the server; other
-statuses 4xx before the third in a row; notifications that are not what the client asked for: in another form, without
-its credentials, or for a task without a config.`,
+	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and 502, 503 and 504, which gateways
+answer; other statuses 4xx before the third in a row; notifications that are not what the client asked for: in another
+form, without its credentials, or for a task without a config.`,
 	Check: func(p *analyzer.Pass) {
 		d, status := push.Traced(p), p.Exchange.Response.Status
 		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
@@ -217,7 +220,7 @@ its credentials, or for a task without a config.`,
 		}
 		p.Applied()
 		switch {
-		case status >= 300 && status < 400:
+		case status >= 300 && status < 400, status >= 500 && (status < 502 || status > 504):
 			p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("the notification is answered with status %d", status),
 				"expected 2xx")
 		case status >= 400 && d.Refused >= persistent:

@@ -234,7 +234,7 @@ pages that are not JSON, and errors that gateways answer on their own. Parameter
 // RESTBodyObject reports a request body that is JSON, but no object.
 var RESTBodyObject = &analyzer.Rule{
 	ID:    "rest-body-object",
-	Title: "request body is not a JSON object",
+	Title: "request body is not the request object",
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
@@ -242,7 +242,7 @@ var RESTBodyObject = &analyzer.Rule{
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.4", a2a.V1_0),
 	),
-	Covers: []string{"req-push-config", "msg-object"},
+	Covers: []string{"req-push-config", "msg-object", "unknown-field"},
 	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
 can read no field of it: the call is refused, or does something with nothing in it.`,
 	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,
@@ -259,6 +259,9 @@ can read no field of it: the call is refused, or does something with nothing in 
 		p.Applied()
 		if root := p.Doc.Root; root.Kind() != a2a.Object {
 			p.Report(p.Place.At(""), "the body is "+analyzer.Quote(root), "expected an object")
+		} else if root.Has("jsonrpc") && root.Has("method") {
+			p.Report(p.Place.At(""), "the body is a request of JSON-RPC: "+analyzer.Quote(root),
+				"expected the request object of the operation, as HTTP+JSON has it")
 		}
 	},
 }

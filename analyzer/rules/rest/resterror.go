@@ -76,6 +76,7 @@ var RESTErrorBody = &analyzer.Rule{
 	Title: "error answer without a code and a message",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("3.3.2", a2a.V1_0),
 		rule.Cite("11.6", a2a.V1_0),
 	),
@@ -85,12 +86,16 @@ something failed, and not whether to repair the request, to try again or to give
 	Fix: `Answer {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "..."}} with every status of 400 and
 more; let no framework write its own page.`,
 	Silent: `Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417, 421, 426,
-429, 431, 501 to 505), and 400 as plain text or HTML. An error object is left to the rules about its members, and
-application/problem+json with status and title or detail is enough.`,
+429, 431, 501 to 505): only a 403 that is no JSON, where the card declares the interface, is a note. 400 as plain text or
+HTML. An error object is left to the rules about its members, and application/problem+json with status and title or
+detail is enough. 0.3 lays down no members: an error or a message is enough there, and JSON with neither is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
-		if status < 400 || x.Call.Operation == a2a.NoOperation || rule.FromInfrastructure(status) {
+		worst := analyzer.Error
+		if status == 403 && (p.Doc == nil || p.Doc.Err != nil) && !x.Endpoint.Declared.Empty() {
+			worst = analyzer.Note
+		} else if status < 400 || x.Call.Operation == a2a.NoOperation || rule.FromInfrastructure(status) {
 			return
 		}
 		label := x.Response.Fields.MediaType()
@@ -104,14 +109,21 @@ application/problem+json with status and title or detail is enough.`,
 		p.Applied()
 		switch {
 		case p.Doc == nil:
-			p.Report(p.Place, fmt.Sprintf("status %d without a body", status), "expected an error with code and message")
+			p.Report(p.Place, fmt.Sprintf("status %d without a body", status), "expected an error with code and message",
+				analyzer.AtMost(worst))
 		case p.Doc.Err != nil:
 			p.Report(p.Place,
 				fmt.Sprintf("status %d with %s", status, analyzer.QuoteText(string(p.Body[:min(len(p.Body), maxShown)]))),
-				"expected an error with code and message")
+				"expected an error with code and message", analyzer.AtMost(worst))
 		case !tellsError(p.Doc.Root):
+			if p.Dialects.Has(a2a.V0_3) {
+				if p.Doc.Root.Has("error") || p.Doc.Root.Has("message") {
+					return
+				}
+				worst = analyzer.Warning
+			}
 			p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(p.Doc.Root)),
-				"expected an error with code and message")
+				"expected an error with code and message", analyzer.AtMost(worst))
 		}
 	},
 }

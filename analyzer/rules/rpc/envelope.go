@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"strings"
+
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -8,9 +10,9 @@ import (
 
 // judgeRequests calls judge with the JSON-RPC request object at hand, or with each one of a batch, with where it
 // stands, and with the call that was read from it. What has no member of such a request is meant for something else at
-// the same URL.
+// the same URL. The calls of a batch are judged with the batch, and not once more on their own.
 func judgeRequests(p *analyzer.Pass, judge func(at string, request a2a.Value, call *a2a.Call)) {
-	if p.Doc == nil || p.Doc.Err != nil {
+	if p.Doc == nil || p.Doc.Err != nil || p.Exchange.InBatch() {
 		return
 	}
 	call := &p.Exchange.Call
@@ -59,10 +61,20 @@ func isNotification(v a2a.Value, in a2a.Dialects) bool { return !v.Has("id") && 
 // recognisably meant as one, since gateways answer with bodies of their own. In the answer to a batch these are all its
 // elements that are objects.
 func judgeResponses(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
+	if !p.Exchange.InBatch() {
+		eachResponse(p, judge)
+	}
+}
+
+// eachResponse is judgeResponses for what is judged with each call of a batch on its own.
+func eachResponse(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
 	if p.Answer == nil || p.Answer.Doc.Err != nil {
 		return
 	}
 	root, call := p.Answer.Doc.Root, &p.Exchange.Call
+	if _, route := a2a.RoutePrefix(p.Exchange.Path); route && strings.Contains(p.Exchange.Path, ":") && !isResponse(root) {
+		return // the request went to a route of HTTP+JSON, where agents answer as that does
+	}
 	asked := call.Method != "" && call.ID.Exists() || call.Batch != nil
 	ours := asked && (p.Kind == analyzer.EventSeen || rule.Succeeded(p.Exchange.Response.Status))
 	switch {
@@ -138,7 +150,7 @@ func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.E
 		rule.FromInfrastructure(p.Exchange.Response.Status) {
 		return
 	}
-	judgeResponses(p, func(at string, response a2a.Value) {
+	eachResponse(p, func(at string, response a2a.Value) {
 		code, ok := response.Get("error").Get("code").Int()
 		if !ok {
 			return

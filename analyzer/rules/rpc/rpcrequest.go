@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
@@ -26,6 +28,7 @@ var Requests = rule.Family{
 	RPCIDNull,
 	RPCIDFraction,
 	RPCIDMissing,
+	RPCRequestUnknownMember,
 )
 
 // RPCRequestIsObject reports a request whose JSON is no object.
@@ -295,4 +298,63 @@ func missingIDSeverity(p *analyzer.Pass) analyzer.Severity {
 		return analyzer.Error
 	}
 	return rule.SeveritySince(p, "0.2", "0.2.0", "0.2.1")
+}
+
+// RPCRequestUnknownMember reports a member beside those of a JSON-RPC request for which the request is refused.
+var RPCRequestUnknownMember = &analyzer.Rule{
+	ID:    "rpc-request-unknown-member",
+	Title: "request refused that has a member which JSON-RPC does not know",
+	Level: analyzer.Should,
+	On:    analyzer.AnswerSeen,
+	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
+	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Most agents ignore others; one that
+reads strictly refuses the request, and this client cannot talk to it.`,
+	Fix: `Leave the member out. What is to go along with a call belongs into the metadata of its params, or into a
+header.`,
+	Silent: `Requests that are not refused as wrong, and refusals that name another member or a parameter. Where the
+refusal does not name the member, which may then not be its cause, it is a note.`,
+	Covers: []string{"rpc-invalid-request-unfounded", "outcome-no-protocol"},
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Batch != nil || p.Doc == nil && p.Answer.Err == nil || !isRequest(call.Doc.Root, p.Dialects) {
+			return
+		}
+		status, refusal := p.Exchange.Response.Status, string(p.Body)
+		strict := status == 400 || status == 422
+		if err := p.Answer.Err; err != nil {
+			strict = err.Name == a2a.InvalidRequest || err.Name == a2a.InvalidParams || err.Name == a2a.ParseError
+		}
+		if !strict {
+			return
+		}
+		p.Applied()
+		for name, v := range call.Doc.Root.Members() {
+			switch name {
+			case "jsonrpc", "method", "params", "id":
+				continue
+			}
+			worst := analyzer.Note
+			if len(name) > 2 && strings.Contains(refusal, name) {
+				worst = analyzer.Warning
+			} else if p.Answer.Err != nil && p.Answer.Err.Name == a2a.InvalidParams {
+				return // which is about the params
+			}
+			at := p.Place
+			if p.Answer.Err != nil {
+				at = at.At(p.Answer.Err.Pointer)
+			}
+			p.Report(at, "the request has the member "+analyzer.QuoteText(name)+" at "+
+				p.Exchange.RequestPlace().Body().At(v.Pointer()).String()+", and is refused with "+refusalName(p),
+				"expected jsonrpc, method, params and id alone", analyzer.AtMost(worst))
+			return
+		}
+	},
+}
+
+// refusalName names the error that an answer holds, or else its status.
+func refusalName(p *analyzer.Pass) string {
+	if err := p.Answer.Err; err != nil {
+		return err.String()
+	}
+	return "status " + strconv.Itoa(p.Exchange.Response.Status)
 }

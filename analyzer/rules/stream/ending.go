@@ -341,8 +341,12 @@ promises later events only; a last event without its blank line, which is anothe
 			worst = analyzer.Error
 		}
 		if s.Events == 0 {
-			p.Report(p.Place, "the stream ended without any event", "expected a Task, a Message or an error",
-				analyzer.AtMost(worst))
+			seen := "the stream ended without any event"
+			if s.ErrorData != "" {
+				seen = `the stream ended with an event of type "error" alone, which holds no error of A2A: ` +
+					analyzer.QuoteText(s.ErrorData)
+			}
+			p.Report(p.Place, seen, "expected a Task, a Message or an error", analyzer.AtMost(worst))
 		}
 	},
 }

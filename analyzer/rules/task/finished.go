@@ -146,38 +146,30 @@ var StateSubscribeTerminal = &analyzer.Rule{
 	Category: analyzer.Lifecycle,
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	On:       analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
 same makes the client wait for updates that cannot come, or take up a task that is over.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
-	Silent: `A stream that consists of one Task is a note. Not judged: a stream with an error
-(state-subscribe-terminal-code looks at it), and tasks whose end was not fully delivered before the request began.`,
+	Silent: `Streams that begin with an error (state-subscribe-terminal-code looks at it), and tasks whose end was not
+fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		s, ended := stream.Of(p).In(x), task.Of(p).EndedBefore(x)
-		if x.Call.Operation != a2a.SubscribeToTask || ended == nil || s.Gap || s.Failed > 0 {
+		if x.Call.Operation != a2a.SubscribeToTask || ended == nil || s.Gap || s.Events > 0 || p.Answer == nil {
 			return
 		}
-		report := func(at analyzer.Place, what string, worst analyzer.Severity) {
-			p.Report(at,
-				fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with %s", analyzer.QuoteText(ended.TaskID),
-					analyzer.QuoteText(ended.Spelling), ended.StatePlace(), what),
-				"expected UnsupportedOperationError (-32004)", analyzer.AtMost(worst))
-		}
-		lone := s.Events == 1 && s.First == a2a.TaskPayload
-		switch {
-		case p.Kind == analyzer.StreamEnded:
-			if lone {
-				report(x.ResponsePlace().Event(s.Begun), "a Task", analyzer.Note)
-			}
-		case p.Answer == nil || p.Answer.Payload.Kind == a2a.UnknownPayload || p.Answer.Payload.Kind == a2a.NoPayload:
+		switch payload := p.Answer.Payload; {
 		case p.Answer.Err != nil:
 			p.Applied()
-		case lone || s.Events == 0 && p.Answer.Payload.Kind != a2a.TaskPayload:
-			report(p.Place, "a stream of updates", analyzer.Error)
+		case payload.Kind == a2a.UnknownPayload, payload.Kind == a2a.NoPayload:
+		default:
+			p.Report(p.Place,
+				fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with a stream that begins with a %s",
+					analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+				"expected UnsupportedOperationError (-32004)")
 		}
 	},
 }

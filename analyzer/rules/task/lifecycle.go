@@ -203,7 +203,7 @@ var StateUnknownTaskKnown = &analyzer.Rule{
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
-		rule.Cite("3.3.1", a2a.V1_0),
+		rule.Cite("3.1.3", a2a.V1_0),
 	),
 	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
 removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,

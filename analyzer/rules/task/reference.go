@@ -101,15 +101,17 @@ func messagePlace(p *analyzer.Pass, name string) analyzer.Place {
 
 // ReqContextTaskMismatch reports a message that names a task and another context than the task's.
 var ReqContextTaskMismatch = &analyzer.Rule{
-	ID:    "req-context-task-mismatch",
-	Title: "message names a task, and another context than the task's",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{task.Tracker},
-	Cites: rule.Cite("3.4.3", a2a.V1_0),
+	ID:      "req-context-task-mismatch",
+	Title:   "message names a task, and another context than the task's",
+	Level:   analyzer.Advice,
+	Gravest: analyzer.Warning,
+	Needs:   []*analyzer.Tracker{task.Tracker},
+	Cites:   rule.Cite("3.4.3", a2a.V1_0),
 	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the
 message, since it cannot know which of the two the client means.`,
-	Fix:    `Keep the contextId of each task beside its id, or send the taskId alone.`,
-	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one.`,
+	Fix: `Keep the contextId of each task beside its id, or send the taskId alone.`,
+	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one. The text binds the
+agent alone, which id-context-mismatch-rejected judges: for the client it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || task.Of(p).Named(x) == nil ||

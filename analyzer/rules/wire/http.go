@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"a2atap/analyzer"
@@ -22,6 +23,7 @@ var HTTP = rule.Family{Name: "http"}.Of(
 	StreamStatus200,
 	StreamMethodAnsweredJSON,
 	NonstreamMethodAnsweredSSE,
+	HTTPRetryAfter,
 	CardUnavailable,
 )
 
@@ -379,5 +381,36 @@ warning, since no sentence says it outright.`,
 		}
 		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with an event stream", x.Call.Operation),
 			"expected one JSON object", analyzer.AtMost(worst))
+	},
+}
+
+// HTTPRetryAfter notes a refusal for too many requests that does not say how long to wait.
+var HTTPRetryAfter = &analyzer.Rule{
+	ID:       "http-retry-after",
+	Title:    "429 without Retry-After",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Advice,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerEndpoint,
+	On:       analyzer.AnswerSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("RFC 6585 §4", rule.Before1...),
+		rule.Cite("3.3.2", a2a.V1_0),
+	),
+	Doc: `The agent refuses a call since there were too many, and does not say when the next one will be taken. Clients
+then try again at once, or never.`,
+	Fix: `Send Retry-After with every 429: a number of seconds, or a date.`,
+	Silent: `Other statuses; recordings of other programs that may leave fields out. The field may be there, and need not.
+The first 429 at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Response.Status != http.StatusTooManyRequests || !x.AnswerHeadersKept() {
+			return
+		}
+		p.Applied()
+		if !x.Response.Fields.Has("Retry-After") {
+			p.Report(x.ResponsePlace().Status(), "status 429 without Retry-After", "expected a time after which to try again")
+		}
 	},
 }

@@ -41,7 +41,7 @@ and a failure after which the card came. It is said at the end of the recording.
 			return
 		}
 		f := card.Missed(p)
-		if f.Status == 404 && (f.Later || f.Elsewhere) {
+		if f.Status == 200 || f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}
 		worst, seen, expected := analyzer.Error, fmt.Sprintf("%s is answered with status %d",

@@ -163,9 +163,12 @@ something else than JSON where a result is due. The client learns neither a resu
 	Fix: `Look into the log of the agent, or of the gateway before it, for what failed. Let the agent catch what its
 handlers throw, and answer with an error object of the binding: in JSON-RPC code -32603.`,
 	Silent: `Nobody is accused for the statuses 502, 503 and 504, which gateways answer before the agent is asked:
-they are a note, and count as failed. Not reported are statuses from 300 to 499, by which HTTP itself refuses or
-redirects; and what other rules report: JSON without the shape of an answer, JSON that is not well-formed, empty answers
-of success, and server-sent events under another label.`,
+they are a note, and count as failed. A well-formed call of JSON-RPC that is refused with status 400 or 422 alone, or at
+an interface of the card with 404, 405 or 415, is a warning: what refused it may stand before the agent. That is not
+said of 0.1, nor of streams before 1.0, which HTTP could refuse until 0.2.5. Not reported are
+other statuses from 300 to 499, by which HTTP itself refuses or redirects; and what other rules report: JSON without the
+shape of an answer, JSON that is not well-formed, empty answers of success, and server-sent events under another
+label.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Answer.IsEnvelope || x.Call.Batch != nil && p.Answer.Doc.Root.Exists() {
@@ -185,12 +188,36 @@ of success, and server-sent events under another label.`,
 				worst = analyzer.Note
 			}
 			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due, analyzer.AtMost(worst))
+		case x.Call.Binding == a2a.JSONRPC && refusedByHTTP(x) && !x.InBatch():
+			p.Report(p.Place, fmt.Sprintf("a well-formed call is refused with status %d and %s", status, contentText(p)), due,
+				analyzer.AtMost(analyzer.Warning))
 		case rule.Succeeded(status) && p.Doc != nil && !readable && !mayBeJSON(p) && !framedAsEvents(p):
 			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due)
 		case rule.Succeeded(status) && readable:
 			p.Applied()
 		}
 	},
+}
+
+// refusedByHTTP reports whether a call over JSON-RPC that is well-formed as such was refused by a status that should
+// have come with a response object: the agent is there, and is asked as JSON-RPC asks.
+func refusedByHTTP(x *analyzer.Exchange) bool {
+	request := x.Call.Doc.Root
+	if x.Dialects.Has(a2a.V0_1) || x.Call.Operation.Streams() && x.Dialects != a2a.Of(a2a.V1_0) {
+		return false // before 0.2.6 HTTP itself may refuse a stream, and before 0.1 any call
+	}
+	if x.Request.Method != http.MethodPost || x.Call.Operation == a2a.NoOperation || x.Call.Doc.Err != nil ||
+		!request.Get("jsonrpc").Is("2.0") || !rule.IsID(request.Get("id")) || request.Get("params").Kind() != a2a.Object ||
+		!rule.IsJSON(x.Request.Fields.MediaType()) {
+		return false
+	}
+	switch x.Response.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return true
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:
+		return x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Dialects).Empty()
+	}
+	return false
 }
 
 // contentText says what an answer holds.

@@ -20,6 +20,7 @@ var Refusals = rule.Family{
 	Side: a2a.Agent,
 }.Of(
 	ErrorInternalForNamedCase,
+	ErrorNotFoundCode,
 	PushValidConfigRefused,
 )
 
@@ -65,6 +66,110 @@ do for that. Others have rules of their own.`,
 				fmt.Sprintf("%s is refused with %s, and %s", p.Exchange.Call.Operation, what, cause), "expected "+expected)
 		}
 	},
+}
+
+// ErrorNotFoundCode reports an error that says in words that a task is not found, and by its code something else.
+var ErrorNotFoundCode = &analyzer.Rule{
+	ID:       "error-not-found-code",
+	Title:    "task that is not found refused with another error",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{answer.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("8.2", rule.Before1...),
+		rule.Cite("5.4", a2a.V1_0),
+	),
+	Covers: append(slices.Clone(rule.CodeRules), "rpc-errorinfo-code-match"),
+	Doc: `A task that the agent does not have is TaskNotFoundError (-32001, HTTP+JSON: 404). Programs read the code and
+not the message: by another one a client repairs parameters that are right, tries again what cannot work, or reports that
+the agent is broken.`,
+	Fix: `Look the task up before anything else is done with it, and answer -32001 (HTTP+JSON: status 404) with the
+reason TASK_NOT_FOUND.`,
+	Silent: `Errors whose text does not say that a task is not found, unless the agent has just said so of this task and
+now blames the parameters; errors about something else that is not found: a method, a config, a context, an agent, a
+task that the message refers to; sends of 0.1, which make the task; refusals of credentials, rate or size. Before 1.0,
+whose codes are a recommendation, it is a warning.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Value.Exists() || !namesTask(p) ||
+			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			return
+		}
+		failure := p.Answer.Err
+		if x.Call.Binding == a2a.JSONRPC && !failure.CodeKnown {
+			return
+		}
+		expected := "expected TaskNotFoundError (-32001)"
+		if x.Call.Binding == a2a.HTTPJSON {
+			expected = "expected status 404, that of TaskNotFoundError"
+		}
+		switch status := x.Response.Status; {
+		case status != 404 && rule.FromInfrastructure(status), x.Call.Binding == a2a.HTTPJSON && status == 404:
+			return
+		}
+		cause := ""
+		if saysTaskNotFound(failure.Message, x.Call.TaskID) {
+			cause = "says " + analyzer.QuoteText(failure.Message)
+		} else if gone := answer.Of(p).NotFoundBefore(x); gone != nil && failure.Name == a2a.InvalidParams &&
+			x.Call.Operation == a2a.GetTask && !x.Call.HasHistoryLength && !p.RequestMissed() {
+			cause = "task " + analyzer.QuoteText(x.Call.TaskID) + " was not found before, at " + gone.Place.String()
+		}
+		switch {
+		case failure.Name == a2a.TaskNotFound:
+			p.Applied()
+			return
+		case failure.Name == a2a.MethodNotFound, cause == "":
+			return
+		}
+		worst := analyzer.Warning
+		if p.Dialects == a2a.Of(a2a.V1_0) {
+			worst = analyzer.Error
+		}
+		p.Report(p.Place.At(failure.Pointer),
+			fmt.Sprintf("%s is refused with %s, and %s", x.Call.Operation, failure, cause),
+			expected, analyzer.AtMost(worst))
+	},
+}
+
+// namesTask reports whether a call asks for something to be done with a task that has to be there.
+func namesTask(p *analyzer.Pass) bool {
+	x := p.Exchange
+	switch op := x.Call.Operation; {
+	case x.Call.TaskID == "":
+		return false
+	case op.Sends():
+		return !p.Dialects.Has(a2a.V0_1)
+	default:
+		return op == a2a.GetTask || op == a2a.CancelTask || op == a2a.SubscribeToTask || op == a2a.CreatePushConfig ||
+			op == a2a.ListPushConfigs
+	}
+}
+
+// saysTaskNotFound reports whether an error's text says that the task is not there, and nothing else.
+func saysTaskNotFound(message, id string) bool {
+	text := strings.ToLower(message)
+	if id != "" {
+		text = strings.ReplaceAll(text, strings.ToLower(id), "task")
+	}
+	for _, other := range [...]string{
+		"method", "config", "context", "session", "agent", "skill", "user", "tenant", "route", "path", "url", "file",
+		"referenc", "parent", "artifact", "message", "webhook", "extension", "handler", "tool", "model", "queue",
+	} {
+		if strings.Contains(text, other) {
+			return false
+		}
+	}
+	for _, words := range [...]string{
+		"not found", "does not exist", "doesn't exist", "no such task", "unknown task", "no task", "not exist", "notfound",
+	} {
+		if strings.Contains(text, words) {
+			rest := strings.Trim(strings.Replace(text, words, "", 1), " .:!'\"")
+			return strings.Contains(text, "task") || rest == "" || rest == "error"
+		}
+	}
+	return false
 }
 
 // isInternalError reports whether an error says that the agent itself failed.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/address"
@@ -32,6 +33,7 @@ func (m *Memory) origin(x *analyzer.Exchange) *origin {
 type Failure struct {
 	Exchange  *analyzer.Exchange // the last one that failed, without its bodies
 	Status    int                // that it was answered with
+	Body      string             // the beginning of what came with status 200 and is no JSON; empty if nothing came
 	Later     bool               // the card came from the same URL afterwards
 	Elsewhere bool               // a card came from another path of the same host
 
@@ -65,8 +67,8 @@ func (f *Failure) after(old *Failure) *Failure {
 // Missed returns the failure that a CardMissed is about.
 func Missed(p *analyzer.Pass) *Failure { return p.Detail.(*Failure) }
 
-// SpokenWithout returns the dialects in which calls succeeded at the host of an exchange; none if a card came from
-// there.
+// SpokenWithout returns the dialects in which calls have succeeded by now at the host of an exchange; none if a card
+// came from there.
 func (m *Memory) SpokenWithout(x *analyzer.Exchange) a2a.Dialects {
 	if o := m.origin(x); !o.served {
 		return o.spoken
@@ -91,10 +93,24 @@ func (m *Memory) answered(o *analyzer.Observation) {
 		if failed {
 			failure.Later = true
 		}
-	case a2a.IsCardPath(x.Path) && (status == http.StatusNotFound || status >= 500):
+	case a2a.IsCardPath(x.Path) && (status == http.StatusNotFound || status >= 500 || isPage(o)):
 		now := &Failure{Exchange: x.WithoutBodies(), Status: status}
+		if status == http.StatusOK && o.Doc != nil {
+			now.Body = string(o.Body[:min(len(o.Body), maxStart)])
+		}
 		m.failures.Put(x.Address, now.after(failure))
 	}
+}
+
+// maxStart is how many bytes of what came instead of a card are kept.
+const maxStart = 200
+
+// isPage reports whether an answer of status 200 has something else than JSON in the card's place, and does not say
+// that it is JSON.
+func isPage(o *analyzer.Observation) bool {
+	label := o.Exchange.Response.Fields.MediaType()
+	return o.Exchange.Response.Status == http.StatusOK &&
+		(o.Doc == nil || o.Answer.Doc.Err != nil && label != "application/json" && !strings.HasSuffix(label, "+json"))
 }
 
 // missed observes, at the end of a capture, the cards that were asked for and did not come.

@@ -69,7 +69,7 @@ func (m *Memory) Forgotten() int { return 0 }
 func (m *Memory) Take(p *analyzer.Pass) {
 	switch p.Kind {
 	case analyzer.RequestRead:
-		if p.Exchange.Judged() {
+		if p.Exchange.Judged() && !p.Exchange.InBatch() {
 			m.read(p)
 		}
 	case analyzer.TaskSeen:

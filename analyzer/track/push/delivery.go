@@ -66,15 +66,16 @@ func (h *webhook) count(x *analyzer.Exchange) {
 }
 
 // refusesAll reports whether a status refuses a notification for no reason that it gives: neither for its body, its
-// credentials, its task or its rate, nor because the receiver failed.
+// credentials, its task or its rate, nor as gateways do.
 func refusesAll(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 		http.StatusRequestTimeout,
-		http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests:
+		http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return false
 	}
-	return status >= 300 && status < 500
+	return status >= 300
 }
 
 // release ends the wait for what becomes of an exchange's config, if that is known.

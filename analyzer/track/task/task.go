@@ -20,13 +20,13 @@ type Task struct {
 	FirstFor analyzer.Principal        // for whom First was; 0 if that did not show
 	Reopened bool                      // a message went to it when it had ended, or may have
 
-	shownBy  uint64          // the exchange that showed it first
-	stamp    time.Time       // of its status, when it was last seen
-	stamped  analyzer.Moment // when that timestamp was first seen
-	ending   uint64          // for which caller Terminal was
-	canceled *Cancellation   // of it when it was known to have ended; nil if there was none
-	sending  uint64          // the send to it that has not shown it yet
-	sent     []string        // ids of the messages sent to it, newest last, bounded
+	shownBy  uint64                  // the exchange that showed it first
+	stamp    time.Time               // of its status, when it was last seen
+	stamped  analyzer.Moment         // when that timestamp was first seen
+	ending   uint64                  // for which caller Terminal was
+	canceled *Cancellation           // of it when it was known to have ended; nil if there was none
+	sending  uint64                  // the send to it that has not shown it yet
+	sent     []*analyzer.SentMessage // to it, newest last, bounded
 }
 
 // A Creation is a send without a task id that was answered with a task.
@@ -61,18 +61,25 @@ func (t *Task) StampedWith(stamp time.Time) (first analyzer.Moment, ok bool) {
 }
 
 // WasSent reports whether a message with that id was sent to the task before, or brought it into being.
-func (t *Task) WasSent(messageID string) bool {
-	return messageID != "" && slices.Contains(t.sent, messageID)
+func (t *Task) WasSent(messageID string) bool { return t.message(messageID) != nil }
+
+// message returns the message with that id that was sent to the task, or nil.
+func (t *Task) message(id string) *analyzer.SentMessage {
+	i := slices.IndexFunc(t.sent, func(m *analyzer.SentMessage) bool { return m.ID == id })
+	if id == "" || i < 0 {
+		return nil
+	}
+	return t.sent[i]
 }
 
-func (t *Task) remember(messageID string) {
-	if messageID == "" || slices.Contains(t.sent, messageID) {
+func (t *Task) remember(x *analyzer.Exchange) {
+	if id := x.Call.MessageID; id == "" || t.WasSent(id) {
 		return
 	}
 	if len(t.sent) == maxMessages {
 		t.sent = slices.Delete(t.sent, 0, 1)
 	}
-	t.sent = append(t.sent, messageID)
+	t.sent = append(t.sent, analyzer.SentMessageOf(x))
 }
 
 // asked remembers what is asked of a task. One that had ended and gets a message may be at work again, in dialects that

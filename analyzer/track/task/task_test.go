@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/recent"
@@ -34,14 +32,14 @@ func TestForgottenTasks(t *testing.T) {
 func TestSentIsBounded(t *testing.T) {
 	var task Task
 	for range 100 {
-		task.remember("m1")
+		task.remember(sending("m1"))
 	}
-	task.remember("")
-	if diff := cmp.Diff([]string{"m1"}, task.sent); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
+	task.remember(sending(""))
+	if len(task.sent) != 1 || !task.WasSent("m1") {
+		t.Errorf("%d messages are kept, want one", len(task.sent))
 	}
 	for i := range 2 * maxMessages {
-		task.remember(fmt.Sprint(i))
+		task.remember(sending(fmt.Sprint(i)))
 	}
 	if len(task.sent) != maxMessages || task.WasSent("m1") || !task.WasSent(fmt.Sprint(2*maxMessages-1)) {
 		t.Errorf("sent holds %d ids, want the last %d", len(task.sent), maxMessages)
@@ -114,3 +112,6 @@ func TestNamedTask(t *testing.T) {
 		})
 	}
 }
+
+// sending returns an exchange that sends a message with that id.
+func sending(id string) *analyzer.Exchange { return &analyzer.Exchange{Call: a2a.Call{MessageID: id}} }

@@ -47,7 +47,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		}
 	case analyzer.RequestDone:
 		if t := m.Named(x); t != nil {
-			t.remember(x.Call.MessageID)
+			t.remember(x)
 			t.asked(x)
 		}
 	case analyzer.TaskSeen:
@@ -86,10 +86,13 @@ func (m *Memory) Named(x *analyzer.Exchange) *Task { return m.named.Of(x) }
 // not recorded.
 func (m *Memory) Retry(x *analyzer.Exchange) bool { return m.retry.Of(x) }
 
-// WasSent implements analyzer.SentMessages.
-func (m *Memory) WasSent(x *analyzer.Exchange, taskID, messageID string) bool {
+// Sent implements analyzer.SentMessages.
+func (m *Memory) Sent(x *analyzer.Exchange, taskID, messageID string) *analyzer.SentMessage {
 	t := m.Get(x, taskID)
-	return t != nil && t.WasSent(messageID)
+	if t == nil {
+		return nil
+	}
+	return t.message(messageID)
 }
 
 // EndedBefore returns the observation that showed the named task in a terminal state, fully delivered before the
@@ -144,7 +147,7 @@ func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 		return
 	}
 	if m.Named(x) == nil && x.Call.TaskID == seen.TaskID {
-		t.remember(x.Call.MessageID) // the task was made before the recording began
+		t.remember(x) // the task was made before the recording began
 	}
 	if x.Call.TaskID != "" || !seen.Snapshot {
 		return
@@ -154,5 +157,5 @@ func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 			Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References(),
 		}
 	}
-	t.remember(x.Call.MessageID)
+	t.remember(x)
 }

@@ -128,7 +128,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		m.lost, m.hole = lost, max(p.Arrival, x.Opened)
 	}
 	if p.Kind == analyzer.RequestRead {
-		if x.Judged() {
+		if x.Judged() && !x.InBatch() {
 			m.begin(x, p.Arrival)
 		}
 		return

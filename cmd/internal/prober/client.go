@@ -152,20 +152,21 @@ func (r *clientRun) open(worlds []*clienttest.World) error {
 			options.Proxy.Faults = append(options.Proxy.Faults, spec)
 		}
 	}
-	sink, err := r.sink()
+	hidden := redacted.Options{}
+	sink, err := r.sink(&hidden)
 	if err != nil {
 		return err
 	}
+	options.Redact = hidden.Hiding()
 	r.recording = taprecord.New(sink, options)
 	return r.recording.Start()
 }
 
-// sink returns where the traffic is kept: in memory, and in a capture if that is wanted.
-func (r *clientRun) sink() (capture.Sink, error) {
+// sink returns where the traffic is kept: in memory, and in a capture if that is wanted, whose key hides secrets then.
+func (r *clientRun) sink(hidden *redacted.Options) (capture.Sink, error) {
 	if r.o.Capture.File == "" {
 		return r.memory, nil
 	}
-	hidden := redacted.Options{}
 	var err error
 	if hidden.Key, err = r.o.Capture.Key(r.e); err != nil {
 		return nil, err

@@ -90,7 +90,34 @@ func pages(testdata string) (map[string][]byte, error) {
 		}
 		all[r.ID+".md"] = page.Bytes()
 	}
-	return all, nil
+	table, err := citations(filepath.Join(testdata, "..", "citations.txt"))
+	all["citations.md"] = table
+	return all, err
+}
+
+// citations returns the page that says where the sentences stand that rules cite, from the table of these places.
+func citations(table string) ([]byte, error) {
+	text, err := os.ReadFile(table)
+	if err != nil {
+		return nil, err
+	}
+	page := bytes.NewBufferString(notice + "# Citations\n\n" +
+		"Where the sentence or the member of a definition begins on which a rule rests: file and line in the repository of\n" +
+		"the specification, at the tag of a version. Rules that rest on another standard are not in this list.\n\n" +
+		"| rule | section | begins at |\n|---|---|---|\n")
+	for line := range strings.Lines(string(text)) {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if len(f) != 5 {
+			return nil, fmt.Errorf("%s: %q is no line of five fields", table, line)
+		}
+		id, section, tag, file, at := f[0], f[1], f[2], f[3], f[4]
+		fmt.Fprintf(page, "| [%s](%s.md) | %s | [%s:%s, %s](https://github.com/a2aproject/A2A/blob/%s/%s?plain=1#L%s) |\n",
+			id, id, section, file, at, tag, tag, file, at)
+	}
+	return page.Bytes(), nil
 }
 
 // exampleOf returns the transcript that shows the rule broken, without its want section, and what check says of it: the

@@ -1,0 +1,153 @@
+package rules_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// The same is found in whatever order exchanges come that have nothing to do with each other: of each transcript those
+// side by side are swapped, one pair after another.
+func TestOrderDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	swaps := 0
+	for _, path := range transcripts(t) {
+		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		for i := range len(exchanges) - 1 {
+			if !independent(exchanges[i], exchanges[i+1]) || !isCall(t, exchanges[i]) || !isCall(t, exchanges[i+1]) {
+				continue
+			}
+			swaps++
+			want := inOrder(judgeFile(t, path), func(seq uint64) uint64 { return seq })
+			got := inOrder(judge(t, swapped(exchanges, i)), func(seq uint64) uint64 {
+				switch seq {
+				case exchanges[i].Seq:
+					return exchanges[i+1].Seq
+				case exchanges[i+1].Seq:
+					return exchanges[i].Seq
+				}
+				return seq
+			})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: with %d and %d swapped (-want +got):\n%s", path, exchanges[i].Seq, exchanges[i+1].Seq, diff)
+			}
+		}
+	}
+	if swaps < 250 {
+		t.Errorf("only %d pairs were swapped", swaps)
+	}
+}
+
+// isCall reports whether an exchange shows by itself that it is one of A2A. What may be anything else is judged only
+// where A2A was spoken before, so there the order counts.
+func isCall(t *testing.T, x *capture.Exchange) bool {
+	memory, err := capture.ReadMemory(capture.Info{}, each([]*capture.Exchange{x}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := engine.Run(context.Background(), rules.All, memory, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Counts.Judged == 1
+}
+
+// ordered are rules for which the order counts, with the reason.
+var ordered = map[string]string{
+	"cap-streaming-refused": "that a route is not there says nothing as long as no other route of the interface has answered",
+	"rpc-result-xor-error":  "a method that 0.1 has too is of a later version only where one is spoken",
+}
+
+// swapped returns the exchanges with one and the next in each other's place.
+func swapped(exchanges []*capture.Exchange, i int) []*capture.Exchange {
+	list := slices.Clone(exchanges)
+	first, second := *exchanges[i+1], *exchanges[i]
+	first.Seq, second.Seq = second.Seq, first.Seq
+	first.Started, second.Started = second.Started, first.Started
+	list[i], list[i+1] = &first, &second
+	return list
+}
+
+// inOrder returns findings so that the order of exchanges does not show: with the numbers that they had before, without
+// the text, which names others, and without the place where one of several is reported.
+func inOrder(findings []analyzer.Finding, before func(uint64) uint64) []string {
+	var list []string
+	for i := range findings {
+		f := &findings[i]
+		if ordered[f.Rule.ID] != "" {
+			continue
+		}
+		place := f.Place
+		place.Exchange = before(place.Exchange)
+		text := place.String()
+		if f.Rule.Once > analyzer.PerExchange || f.Rule.Category == analyzer.AgentCard {
+			text = ""
+		}
+		list = append(list, fmt.Sprintf("%s %s %s", f.Rule.ID, f.Severity, text))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// independent reports whether two exchanges have nothing to do with each other: neither reads a card, lists tasks,
+// configures or delivers notifications, or is cut off, they are at one agent in one version, and name no common thing.
+func independent(a, b *capture.Exchange) bool {
+	for _, x := range [...]*capture.Exchange{a, b} {
+		if dependent.Match(x.Request.Head) || dependent.Match(x.Request.Body.Data) || x.Response == nil ||
+			x.State != capture.StateClosed || !x.Request.Body.Complete || bearsCard(x) {
+			return false
+		}
+	}
+	if a.Client != b.Client || a.Agent != b.Agent || b.Started.Sub(a.Started) != time.Second || a.Ended > time.Second {
+		return false // what is found may depend on how much time has passed
+	}
+	names := namesIn(a)
+	for name := range namesIn(b) {
+		if names[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// dependent matches what has to do with everything that came before it.
+var dependent = regexp.MustCompile(`(?i)ListTasks|tasks/list|/tasks[? ]|push|hook|webhook|extendedAgentCard|ExtendedCard|If-None-Match`)
+
+func bearsCard(x *capture.Exchange) bool {
+	doc := a2a.Parse(x.Response.Body.Data)
+	return a2a.IsCard(doc.Root) || strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 304")
+}
+
+// names are the members that name something which several exchanges may be about, and the ids in a path.
+var names = regexp.MustCompile(`"(?:taskId|contextId|messageId|sessionId|artifactId|id|name|task_id|context_id|referenceTaskIds|` +
+	`pageToken|nextPageToken)"\s*:\s*\[?\s*"([^"]*)"|/tasks/([^/:? ]+)`)
+
+// namesIn returns what an exchange names, but for the id of JSON-RPC.
+func namesIn(x *capture.Exchange) map[string]bool {
+	set := make(map[string]bool)
+	texts := []string{string(x.Request.Head), string(x.Request.Body.Data), string(x.Response.Body.Data)}
+	for _, e := range x.Response.Events {
+		texts = append(texts, string(e.Raw))
+	}
+	for _, text := range texts {
+		for _, m := range names.FindAllStringSubmatch(envelopeID.ReplaceAllString(text, ""), -1) {
+			set[m[1]+m[2]] = true
+		}
+	}
+	return set
+}
+
+var envelopeID = regexp.MustCompile(`"jsonrpc"\s*:\s*"2.0"\s*,\s*"id"\s*:\s*"[^"]*"`)

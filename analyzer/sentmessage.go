@@ -1,0 +1,33 @@
+package analyzer
+
+import (
+	"strings"
+
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+)
+
+// A SentMessage is what is kept of a message that a client has sent.
+type SentMessage struct {
+	ID      string
+	role    string
+	right   bool // nothing in it is wrong that an agent could have handed on
+	content digest.Content
+}
+
+// SentMessageOf returns what is to be kept of the message that an exchange sends.
+func SentMessageOf(x *Exchange) *SentMessage {
+	m := a2a.Message{Value: x.Call.Message}
+	s := &SentMessage{ID: x.Call.MessageID, role: m.RoleText(), content: digest.ContentOf(m.Parts())}
+	modern := x.Dialects == a2a.Of(a2a.V1_0)
+	s.right = m.Role() == a2a.UserRole && modern == strings.HasPrefix(s.role, "ROLE_") && m.Parts().Len() > 0
+	for _, part := range m.Parts().All() {
+		s.right = s.right && part.PartKind() != a2a.UnknownPart && !(modern && (part.Has("kind") || part.Has("type")))
+	}
+	return s
+}
+
+// ChangedIn reports whether a message that was right is told again as another one.
+func (s *SentMessage) ChangedIn(m a2a.Message) bool {
+	return s.right && (s.role != m.RoleText() || s.content != digest.ContentOf(m.Parts()))
+}
