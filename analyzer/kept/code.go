@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "7002ca765314a55c"
+const code = "8c91b8f7da844366"

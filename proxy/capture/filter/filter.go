@@ -42,7 +42,7 @@ type Filter struct {
 // exchange is matched and never kept.
 type Facts interface {
 	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
-	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error",
+	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error", "failed",
 	// "push", "card" and "marked" that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
 	// regular expressions to find.
 	Values(key string) []string

@@ -170,7 +170,7 @@ var otherNames = map[string]string{
 	"operation": "op", "rpc": "op", "url": "path", "uri": "path", "duration": "dur", "latency": "dur",
 	"server": "agent", "upstream": "agent", "source": "client", "from": "client", "to": "agent",
 	"sev": "severity", "level": "severity", "ev": "event", "number": "n", "date": "time", "version": "dialect",
-	"truncated": "cut", "running": "open", "failed": "error", "sse": "stream", "webhook": "push",
+	"truncated": "cut", "running": "open", "sse": "stream", "webhook": "push",
 }
 
 // meant returns "did you mean ...? " with the name that the user most likely meant by word; "" if none comes close.

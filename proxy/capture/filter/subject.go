@@ -298,7 +298,7 @@ func (s *subject) is(word string) bool {
 		return x.Replayed
 	case "faulted":
 		return x.FaultMade() != ""
-	case "error":
+	case "error", "failed":
 		h := s.response()
 		if x.Fault != nil || h != nil && h.Status >= 400 {
 			return true

@@ -11,7 +11,7 @@ import (
 
 // isWords are the values of the key "is".
 var isWords = []string{
-	"open", "cut", "interrupted", "stream", "error", "push", "card", "rewritten", "marked", "replayed",
+	"open", "cut", "interrupted", "stream", "error", "failed", "push", "card", "rewritten", "marked", "replayed",
 	"faulted",
 }
 
