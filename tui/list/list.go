@@ -85,7 +85,7 @@ func (l *Panel) handle(msg tea.Msg) tea.Cmd {
 		if next, mine := l.filtering.take(msg); mine {
 			return tea.Batch(l.Reposition(), next)
 		}
-	case found:
+	case exchangesSearched:
 		return l.search.update(&l.Lines, msg)
 	case sought:
 		return l.seeking.take(msg)
