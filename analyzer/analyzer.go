@@ -1,6 +1,11 @@
-// Package analyzer judges recorded exchanges against the A2A protocol.
+// Package analyzer is what rules about recorded A2A traffic are written in: a Rule and the Pass that it gets, the
+// Observations that there are, the Tracker that remembers earlier ones, and the Finding that says what is wrong, with
+// its Place.
 //
-// An Engine reads the steps of a capture in their order of arrival, once, and turns them into observations: a request
+// To judge a capture, see package engine, whose Run takes the rules, such as rules.All, and a capture, and returns what
+// that came to, which package judgment says.
+//
+// An engine reads the steps of a capture in their order of arrival, once, and turns them into observations: a request
 // decoded, an answer decoded, an event of a stream, a stream that ended, a card, a task seen in some state, a
 // notification. Each observation goes to the rules that want it, and then to the trackers that want it. A rule sees the
 // observation, and through the trackers that it needs what was known before, and reports findings; it has no state of
@@ -20,22 +25,8 @@
 //	a notification  WebhookSeen; its objects; its task; [WebhookDone]
 //	everything      [ExchangeDone]; at the end of the capture [CaptureDone]
 //
-// What is needed to read a request is in the engine itself: which binding and dialects are spoken at an address, by what
-// cards declare and calls have shown, and which addresses are one agent. Three trackers help: push recognises the
-// notifications to a webhook that was configured, task knows which messages of a history were judged when they were
-// sent, and signature asks for the bodies of key sets.
-//
-// # What the engine promises
-//
-//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, or where two exchanges overlap
-//     and their order is not certain, rules report nothing.
-//   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
-//   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
-//     first. What was forgotten is unknown, and counted.
-//   - Coverage counts, for each rule and link, how often it applied and how often it was broken. A rule that never
-//     applied was not observed, which is not the same as kept.
-//
 // # Caveats
 //
-// An Engine is not safe for concurrent use. Everything a Pass hands to a check is valid only during that call.
+// Everything that a Pass hands to a check is valid only during that call. Session, Runner, Memory and States are for
+// engines.
 package analyzer

@@ -25,9 +25,6 @@ func (p Principal) Unlike(q Principal) bool { return p != q && p&keyBits == q&ke
 // principalSeed makes it impossible to choose credentials that give the number of others.
 var principalSeed = maphash.MakeSeed()
 
-// Principal returns who the request speaks for.
-func (x *Brief) Principal() Principal { return x.principal }
-
 // principalOf adds up the numbers of what a request carries, each on its own, so that their order says nothing.
 func principalOf(request *capture.Head) Principal {
 	var sum, keys uint64
@@ -85,24 +82,5 @@ func credentialSum(name, value string) uint64 {
 	return h.Sum64()
 }
 
-// Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
-func (x *Brief) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
-
-// KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
-func (x *Brief) KnownPrincipal() Principal {
-	if !x.CredentialsKept() {
-		return 0
-	}
-	return x.Principal()
-}
-
-// Caller returns a number for the client of a request and for whom it comes. It holds within this process only.
-func (x *Brief) Caller() uint64 {
-	return uint64(x.KnownPrincipal()) ^ maphash.String(principalSeed, x.Link.Client)
-}
-
-// SamePrincipal reports whether two exchanges come from the same client with the same credentials, and go to the same
-// agent.
-func (x *Brief) SamePrincipal(y *Brief) bool {
-	return x.Link == y.Link && x.Principal() == y.Principal()
-}
+// hashOf returns a number for a text, within this process.
+func hashOf(text string) uint64 { return maphash.String(principalSeed, text) }

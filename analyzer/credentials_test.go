@@ -8,13 +8,12 @@ import (
 
 func TestPrincipal(t *testing.T) {
 	of := func(target string, fields ...string) Principal {
-		x := &Exchange{}
-		x.Request.Target = target
+		head := capture.Head{Target: target}
 		for i := 0; i < len(fields); i += 2 {
-			x.Request.Fields = append(x.Request.Fields, capture.Field{Name: fields[i], Value: fields[i+1]})
+			head.Fields = append(head.Fields, capture.Field{Name: fields[i], Value: fields[i+1]})
 		}
-		first := principalOf(&x.Request)
-		x.principal = first
+		x := NewExchange(Brief{}, head)
+		first := principalOf(&head)
 		if x.Principal() != first || x.Keep().Principal() != first {
 			t.Errorf("%s %q: not the same when asked again", target, fields)
 		}

@@ -3,68 +3,52 @@ package analyzer_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/transcript"
+	"a2atap/analyzer/engine"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/open"
 )
 
-const resumed = `The agent says completed, then goes on working.
--- 1.request --
-POST /rpc HTTP/1.1
-Host: booker.example:9001
-Content-Type: application/json
-A2A-Version: 1.0
+// namesContext is a rule of one's own: agents of this company say of each task in which context it is.
+var namesContext = &analyzer.Rule{
+	ID:       "names-context",
+	Title:    "a task without a context",
+	Family:   "company",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	On:       analyzer.TaskSeen,
+	Bindings: analyzer.OnJSONRPC | analyzer.OnHTTPJSON,
+	Cites:    []a2a.Cite{{In: a2a.V1_0, Section: "4.1.1"}},
+	Doc:      "Who follows a conversation needs to know which tasks belong to it.",
+	Fix:      "Set contextId in each task.",
+	Silent:   "Updates, which need not repeat it.",
+	Check: func(p *analyzer.Pass) {
+		if !p.Task.Snapshot {
+			return
+		}
+		p.Applied()
+		if p.Task.ContextID == "" {
+			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" has no contextId", "expected one")
+		}
+	},
+}
 
-{"jsonrpc":"2.0","id":"r1","method":"SendStreamingMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"Two tickets"}]}}}
--- 1.response --
-HTTP/1.1 200 OK
-Content-Type: text/event-stream
-
-data: {"jsonrpc":"2.0","id":"r1","result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}}
-
-data: {"jsonrpc":"2.0","id":"r1","result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}
-
-`
-
-// Judge a transcript, and print what breaks the protocol.
-func ExampleRun() {
-	tr, err := transcript.Parse("example.txtar", []byte(resumed))
+// A rule of one's own is a value, and is run as those of the catalogue are.
+func ExampleRule() {
+	recorded, err := open.File("testdata/context.txtar")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	recorded, err := capture.ReadMemory(capture.Info{Name: "example.txtar"},
-		func(yield func(*capture.Exchange, error) bool) {
-			for _, x := range tr.Exchanges {
-				if !yield(x, nil) {
-					return
-				}
-			}
-		})
+	result, err := engine.Run(context.Background(), []*analyzer.Rule{namesContext}, recorded, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := analyzer.Run(context.Background(), rules.All, recorded, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, f := range result.Findings {
-		fmt.Printf("%s: %s\n", f.Severity, f.Rule.ID)
-		fmt.Printf("  at       %s\n", f.Place)
-		fmt.Printf("  seen     %s\n", f.Seen)
-		fmt.Printf("  sections %s\n", f.Sections())
-		fmt.Printf("  also     %s\n", f.Also)
+		fmt.Println(f.String())
 	}
-	fmt.Println(result.Verdict(analyzer.Error))
 	// Output:
-	// error: stream-closed-on-terminal
-	//   at       1.response.event[2]#/result/statusUpdate/status/state
-	//   seen     status "TASK_STATE_WORKING" after event 1 ended the task as "TASK_STATE_COMPLETED"
-	//   sections [1.0 §3.1.2 1.0 §3.1.6]
-	//   also     [state-terminal-immutable]
-	// findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged; 1 of 1 call succeeded
+	// 1.response.body#/result/task/contextId: task "t1" has no contextId; expected one [names-context]
 }

@@ -2,12 +2,14 @@ package analyzer
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"a2atap/analyzer/address"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -25,39 +27,48 @@ type Brief struct {
 	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
 	Binding   a2a.Binding  // of the call; NoBinding for card fetches and notifications
 	Operation a2a.Operation
+	Kept      *Kept // what the capture shows of which fields were kept; nil if none was left out
+
 	principal Principal // that Principal returns
-	evidence  *evidence // what the capture shows of what was kept; nil if nothing was left out
 }
 
 // An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot
 // beside it.
 type Exchange struct {
 	Brief
-	Opened    uint64       // arrival number of its opening
-	Started   time.Time    // before any byte of it was passed on
-	Request   capture.Head // as the client sent it
-	Body      []byte       // the request's body, content coding taken off
-	doc       *a2a.Doc     // what Body was parsed to; nil if nobody has
-	NoneMatch string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
-	Call      a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
-	Endpoint  *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
-	Agent     string       // under which its tasks are kept; empty if it is not known which agent this is
-	Tenant    string       // the same
-	Response  capture.Head
-	Answered  bool    // the answer's head is there
-	Stream    *Stream // nil unless the answer is an event stream
-	Asked     bool    // the whole request was seen
-	Ended     bool    // the answer ended as its framing says
-	Cut       bool    // something of it was not recorded
-	Outcome   Outcome // of a call, as far as it is known
-	Gather    bool    // a tracker wants the answer's body, although it is no A2A
-	Sender    string  // of a notification: the agent that was given the address it came to; empty if that is not known
-	Diverted  string  // where the notifications of the webhook come that it configures: our own origin; "" if not
+	Opened         uint64       // arrival number of its opening
+	Started        time.Time    // before any byte of it was passed on
+	Request        capture.Head // as the client sent it
+	Body           []byte       // the request's body, content coding taken off
+	Parsed         *a2a.Doc     // what Body was parsed to; nil if nobody has: see Doc
+	NoneMatch      string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
+	Call           a2a.Call     // what the request asks; Operation is NoOperation if it is not an A2A call
+	Endpoint       *Endpoint    // the URL and binding that it was sent to; nil if it is not an A2A call
+	Agent          string       // under which its tasks are kept; empty if it is not known which agent this is
+	Tenant         string       // the same
+	Response       capture.Head
+	Answered       bool    // the answer's head is there
+	Stream         *Stream // nil unless the answer is an event stream
+	Asked          bool    // the whole request was seen
+	Ended          bool    // the answer ended as its framing says
+	Cut            bool    // something of it was not recorded
+	Outcome        Outcome // of a call, as far as it is known
+	Gather         bool    // a tracker wants the answer's body, although it is not A2A
+	Sender         string  // of a notification: the agent that was given the address it came to; empty if that is not known
+	Unreleased     bool    // the client asks for a version after 1.0
+	CallbackOrigin string  // our own, at which the notifications of its webhook come; empty if they do not
 
-	viewer     digest.Digest // that Viewer returns; 0 until somebody asks
-	unreleased bool          // the client asks for a version after 1.0
-	card       digest.Digest // of the card that is the answer; 0 if it is none
-	slots      []any         // of the trackers, nil as long as all are empty
+	viewer digest.Digest // that Viewer returns; 0 until somebody asks
+	slots  []any         // of the trackers, nil as long as all are empty
+
+	taskNamed taskName // that taskKey is the key of: the one that TaskKey was asked for last
+	taskKey   TaskKey
+}
+
+// NewExchange begins an exchange, with the head of its request.
+func NewExchange(b Brief, request capture.Head) *Exchange {
+	b.principal = principalOf(&request)
+	return &Exchange{Brief: b, Request: request}
 }
 
 // Judged reports whether the exchange is one that rules look at: a call, or a notification.
@@ -67,10 +78,13 @@ func (x *Exchange) Judged() bool {
 
 // Doc returns what the request's body was parsed to, the zero Doc if there is none. It is parsed at most once.
 func (x *Exchange) Doc() *a2a.Doc {
-	if x.doc == nil {
-		x.doc = parsed(x.Body)
+	if x.Parsed == nil {
+		x.Parsed = &a2a.Doc{}
+		if len(x.Body) > 0 {
+			*x.Parsed = a2a.Parse(x.Body)
+		}
 	}
-	return x.doc
+	return x.Parsed
 }
 
 // URL returns the agent's URL that was asked, without the query.
@@ -123,20 +137,12 @@ func (b *Brief) Exchange() *Exchange {
 // WithoutBodies returns the exchange without its bodies, but with all that says what was asked and where.
 func (x *Exchange) WithoutBodies() *Exchange {
 	kept, call := *x, &x.Call
-	kept.Body, kept.doc, kept.Stream = nil, nil, nil
+	kept.Body, kept.Parsed, kept.Stream = nil, nil, nil
 	kept.Call = a2a.Call{
 		Binding: call.Binding, Operation: call.Operation, Dialects: call.Dialects, Evidence: call.Evidence,
 		Version: call.Version, Method: strings.Clone(call.Method), Prefix: call.Prefix, Route: call.Route,
 	}
 	return &kept
-}
-
-// at returns the instant of a step, or the zero time if it was not measured.
-func (x *Exchange) at(s capture.Step) time.Time {
-	if x.Started.IsZero() || s.Offset < 0 {
-		return time.Time{}
-	}
-	return x.Started.Add(s.Offset)
 }
 
 // Viewer tells apart who may be shown a task in a different way: the client, its credentials, the version that it
@@ -159,3 +165,163 @@ func (x *Exchange) Viewer() digest.Digest {
 	x.viewer = cmp.Or(d, 1)
 	return x.viewer
 }
+
+// Spoken returns the dialects that a call may be in by itself.
+func (x *Exchange) Spoken() a2a.Dialects {
+	if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1
+		return x.Call.Dialects.Union(a2a.Of(a2a.V0_1))
+	}
+	return x.Call.Dialects
+}
+
+// InterfaceURL returns the URL of the interface that a call went to: for HTTP+JSON without the route.
+func (x *Exchange) InterfaceURL() string {
+	switch {
+	case x.Call.Binding == a2a.HTTPJSON:
+		return x.Origin + strings.TrimSuffix(x.Call.Prefix, "/")
+	case x.Call.Apart:
+		return x.Origin + x.Call.Prefix + "/"
+	}
+	return x.URL()
+}
+
+// Interface is InterfaceURL in the form in which addresses are compared.
+func (x *Exchange) Interface() string {
+	if x.Call.Binding == a2a.HTTPJSON || x.Call.Apart {
+		return address.Of(x.InterfaceURL())
+	}
+	return x.Address
+}
+
+// Principal returns who the request speaks for.
+func (x *Brief) Principal() Principal { return x.principal }
+
+// Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
+func (x *Brief) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
+
+// KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
+func (x *Brief) KnownPrincipal() Principal {
+	if !x.CredentialsKept() {
+		return 0
+	}
+	return x.Principal()
+}
+
+// Caller returns a number for the client of a request and for whom it comes. It holds within this process only.
+func (x *Brief) Caller() uint64 {
+	return uint64(x.KnownPrincipal()) ^ hashOf(x.Link.Client)
+}
+
+// SamePrincipal reports whether two exchanges come from the same client with the same credentials, and go to the same
+// agent.
+func (x *Brief) SamePrincipal(y *Brief) bool {
+	return x.Link == y.Link && x.Principal() == y.Principal()
+}
+
+// A TaskKey identifies a task: ids are unique for an agent and a tenant. It is a digest of the three, under seeds that
+// nobody outside the process can know: maps of ten thousand tasks hold no texts by it, and nothing for the garbage
+// collector to follow. Keys of two processes do not compare.
+type TaskKey [2]uint64
+
+// taskSeeds are those of the two halves of each TaskKey.
+var taskSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// TaskKeyOf returns the key of an agent's task. The tenant is empty where there is none.
+func TaskKeyOf(agent, tenant, id string) (k TaskKey) {
+	named := taskName{agent, tenant, id}
+	for i, seed := range taskSeeds {
+		k[i] = maphash.Comparable(seed, named)
+	}
+	return k
+}
+
+// A taskName is what a TaskKey is a digest of.
+type taskName struct{ agent, tenant, id string }
+
+// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
+func (x *Exchange) TaskKey(id string) TaskKey {
+	if named := (taskName{x.Agent, x.Tenant, id}); named != x.taskNamed || x.taskKey == (TaskKey{}) {
+		x.taskNamed, x.taskKey = named, TaskKeyOf(x.Agent, x.Tenant, id)
+	}
+	return x.taskKey
+}
+
+// An Endpoint is a URL and binding of an agent, and what is known of the dialects there.
+type Endpoint struct {
+	URL      string // as it was first asked
+	Binding  a2a.Binding
+	Declared a2a.Dialects // by cards; empty if no card names it
+	Answered a2a.Dialects // in which calls succeeded here
+	Early    bool         // what is spoken in 0.1 is that of before it was written down: see a2a.Call.Early
+}
+
+// Is reports whether a URL is that of the endpoint, as addresses are compared.
+func (e *Endpoint) Is(url string) bool { return address.Of(e.URL) == address.Of(url) }
+
+// A Stream is what the engine itself needs of an event stream, as seen before the observation at hand.
+type Stream struct {
+	Events   int          // how many events came
+	Dialects a2a.Dialects // that the events show; empty while none shows any
+	Gap      bool         // some of it was not recorded, or could not be read
+	Over     bool         // an event has come after which no client waits for another one
+	Rest     *Event       // what came after the last blank line, once the stream is over; clients discard it
+}
+
+// A StreamEnd says how a stream, or the answer of a call, ended.
+type StreamEnd struct {
+	Clean bool           // the agent ended the answer as its framing says
+	Open  bool           // it had not ended when the capture did
+	Fault *capture.Fault // what broke it, if something did
+	At    time.Time      // when its body ended, or the last instant at which it was seen open; zero if not known
+}
+
+// ByAgent reports whether the agent's side broke it.
+func (e *StreamEnd) ByAgent() bool { return e.Fault != nil && e.Fault.Side == "agent" }
+
+// ByClient reports whether the client left.
+func (e *StreamEnd) ByClient() bool { return e.Fault != nil && e.Fault.Side == "client" }
+
+// An Event is one event of a stream as a rule sees it.
+type Event struct {
+	K            int    // from 1
+	Raw          []byte // its bytes, blank line included
+	Fields       capture.EventFields
+	Dropped      int64 // bytes of it that were not kept: its data cannot be judged
+	Unterminated bool  // the stream ended before its blank line
+}
+
+// A Moment is when something had been delivered.
+type Moment struct {
+	Arrival uint64    // of the step that completed its delivery; 0 if it never was
+	At      time.Time // when that happened; zero if not known
+}
+
+// Kept says what is kept of each request and answer by the programs that wrote the exchanges of a capture which are not
+// ours. It is one for a capture: a program that keeps a credential once leaves none out, and one that lists what every
+// client sends lists everything.
+type Kept uint8
+
+// What may be kept.
+const (
+	KeptCredentials Kept = 1 << iota
+	KeptRequests         // the header fields of requests, maybe without credentials
+	KeptAnswers          // the header fields of answers
+	KeptAll         = KeptCredentials | KeptRequests | KeptAnswers
+)
+
+// HeadersKept reports whether what is not among the header fields of the request was not on the wire either, apart from
+// credentials. The HARs of other programs may leave fields out: what is there shows whether they did. A head that is
+// empty but for the host, which may be made of the URL, is taken for whole only where credentials were kept.
+func (x *Exchange) HeadersKept() bool {
+	return x.CredentialsKept() || x.kept(KeptRequests) && len(x.Request.Fields) > 1
+}
+
+// AnswerHeadersKept is the same for the header fields of the answer.
+func (x *Exchange) AnswerHeadersKept() bool {
+	return x.CredentialsKept() || x.kept(KeptAnswers) && len(x.Response.Fields) > 0
+}
+
+// CredentialsKept reports whether a credential that is not in the request was not on the wire either.
+func (x *Brief) CredentialsKept() bool { return x.kept(KeptCredentials) }
+
+func (x *Brief) kept(what Kept) bool { return x.Kept == nil || *x.Kept&what != 0 }

@@ -29,10 +29,10 @@ type Finding struct {
 	Message    string       // one sentence: seen, then expected
 	Also       []string     // covered rules that broke at the same place
 	Weight     *Rule        // the covered rule that gives it its severity, where that is worse than its own; or nil
-	Capture    string       // name of the capture, filled by whoever knows it
+	Capture    string       // name of the capture, filled by those who know it
 	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
-	Workflow   Workflow     // to which its exchange belongs, filled by whoever knows it
+	Workflow   Workflow     // to which its exchange belongs, filled by those who know it
 }
 
 // A Workflow is what followed from one request of a user, as far as it is known.
@@ -82,15 +82,7 @@ type Link struct{ Client, Agent string }
 // String returns the link as machine output writes it: client->agent.
 func (l Link) String() string { return l.Client + "->" + l.Agent }
 
-func (l Link) compare(m Link) int {
+// Compare orders links by their clients, then by their agents.
+func (l Link) Compare(m Link) int {
 	return cmp.Or(strings.Compare(l.Client, m.Client), strings.Compare(l.Agent, m.Agent))
-}
-
-// A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
-// none: it was not observed, which is not the same as kept.
-type Coverage struct {
-	Rule    *Rule
-	Link    Link
-	Applied int
-	Broken  int
 }

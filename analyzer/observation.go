@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 )
 
 // Kinds is a set of kinds of observations.
@@ -14,7 +13,7 @@ type Kinds uint64
 // The kinds of observations.
 const (
 	RequestSeen Kinds = 1 << iota // a whole request was decoded
-	AnswerSeen                    // a whole answer that is no event stream was decoded
+	AnswerSeen                    // a whole answer that is not an event stream was decoded
 	EventSeen                     // one event of a stream was decoded
 	StreamEnded                   // an event stream is over, or the capture ended before it
 	CardSeen                      // an agent card came with an answer
@@ -49,12 +48,12 @@ const (
 	FrameSeen      // the rest: params, configuration, wrapper, list of an answer, file of a part
 
 	// For trackers alone.
-	RequestDecoded // a request that is no call by itself, before anything else is known of it
+	RequestDecoded // a request that is not a call by itself, before anything else is known of it
 	RequestRead    // a whole request, before any of it is observed
 	RequestDone    // a request, after everything in it was observed
 	AnswerDone     // an answer or an event, the same
 	WebhookDone    // a notification, the same
-	BodySeen       // the body of an answer that is no A2A, which a tracker has asked for: see Exchange.Gather
+	BodySeen       // the body of an answer that is not A2A, which a tracker has asked for: see Exchange.Gather
 	ExchangeDone   // nothing more comes of an exchange
 	CaptureDone    // the capture is over; Observation.Exchange is nil
 
@@ -64,36 +63,23 @@ const (
 
 	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused | CalleeAwaited |
 		CalleeFailed | CalleeLeft
-	forTrackers = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
+
+	// ForTrackers is all kinds that no rule is given.
+	ForTrackers = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
 		CaptureDone
 )
 
-// each yields the kinds of the set, one by one.
-func (k Kinds) each(yield func(Kinds) bool) {
+// Each yields the kinds of the set, one by one.
+func (k Kinds) Each(yield func(Kinds) bool) {
 	for ; k != 0; k &= k - 1 {
-		if !yield(1 << k.number()) {
+		if !yield(1 << k.Number()) {
 			return
 		}
 	}
 }
 
-// number returns the number of a kind, from 0.
-func (k Kinds) number() int { return bits.TrailingZeros64(uint64(k)) }
-
-// entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
-var entityKinds = [...]Kinds{
-	a2a.TaskEntity:           SnapshotSeen,
-	a2a.StatusEntity:         StatusSeen,
-	a2a.MessageEntity:        MessageSeen,
-	a2a.PartEntity:           PartSeen,
-	a2a.ArtifactEntity:       ArtifactSeen,
-	a2a.StatusUpdateEntity:   UpdateSeen,
-	a2a.ArtifactUpdateEntity: UpdateSeen,
-	a2a.PushContainerEntity:  PushConfigSeen,
-	a2a.PushConfigEntity:     PushConfigSeen,
-	a2a.AuthenticationEntity: PushConfigSeen,
-	a2a.PushConfigListEntity: FrameSeen,
-}
+// Number returns the number of a kind, from 0 to 63.
+func (k Kinds) Number() int { return bits.TrailingZeros64(uint64(k)) }
 
 // An Observation is one thing that the engine or a tracker understood. Which fields are set depends on its kind.
 type Observation struct {
@@ -138,20 +124,5 @@ func (o *Observation) Succeeded() (in a2a.Dialects, ok bool) {
 	case a2a.NoPayload, a2a.UnknownPayload, a2a.ErrorPayload:
 		return 0, false
 	}
-	return dialectsOr(o.Answer.Payload.Dialects, o.Exchange.Dialects), true
-}
-
-// A Moment is when something had been delivered.
-type Moment struct {
-	Arrival uint64    // of the step that completed its delivery; 0 if it never was
-	At      time.Time // when that happened; zero if not known
-}
-
-// An Event is one event of a stream as a rule sees it.
-type Event struct {
-	K            int    // from 1
-	Raw          []byte // its bytes, blank line included
-	Fields       capture.EventFields
-	Dropped      int64 // bytes of it that were not kept: its data cannot be judged
-	Unterminated bool  // the stream ended before its blank line
+	return o.Answer.Payload.Dialects.NarrowedBy(o.Exchange.Dialects), true
 }

@@ -1,12 +1,10 @@
 package analyzer
 
 import (
-	"fmt"
 	"iter"
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/safetext"
 )
 
 // A Pass is one observation on its way through one rule, or to one tracker. It is valid only during that call.
@@ -14,40 +12,32 @@ type Pass struct {
 	*Observation
 	Rule *Rule // nil on the way to a tracker
 
-	asks     *asks
-	engine   *Engine
+	session  Session
+	states   *States
 	applied  bool
 	findings []Finding
 }
 
 // State returns the state of a tracker that the rule names among its needs; of another one it panics. The packages of
 // trackers have an accessor of the right type around it. For rules: trackers ask their Setup.
-func (p *Pass) State(t *Tracker) State { return p.asks.of(t) }
+func (p *Pass) State(t *Tracker) State { return p.states.of(t) }
 
 // Observe gives an observation that a tracker has made to the rules and the other trackers, when all trackers have
 // taken the one at hand. For trackers.
-func (p *Pass) Observe(o Observation) { p.engine.made = append(p.engine.made, o) }
+func (p *Pass) Observe(o Observation) { p.session.Made(o) }
 
 // RequestMissed reports whether a request was not recorded, or could not be read: nobody knows what it asked for.
-func (p *Pass) RequestMissed() bool { return p.engine.requestMissed }
+func (p *Pass) RequestMissed() bool { return p.session.RequestMissed() }
 
 // AnswerMissed reports whether what the agent of the exchange has answered before is not all known, since the recorder
 // made faults in it.
-func (p *Pass) AnswerMissed() bool { return p.engine.unsure[p.Exchange.Link.Agent] }
+func (p *Pass) AnswerMissed() bool { return p.session.AnswerMissed(p.Exchange.Link.Agent) }
 
-// Lost returns how many exchanges were not recorded, or only in part, as in Counts.
-func (p *Pass) Lost() int64 { return p.engine.counts.Lost }
+// Lost returns how many exchanges were not recorded, or only in part.
+func (p *Pass) Lost() int64 { return p.session.Lost() }
 
 // Open yields the exchanges that have begun and are not over, in any order.
-func (p *Pass) Open() iter.Seq[*Exchange] {
-	return func(yield func(*Exchange) bool) {
-		for _, in := range p.engine.open {
-			if !yield(in.x) {
-				return
-			}
-		}
-	}
-}
+func (p *Pass) Open() iter.Seq[*Exchange] { return p.session.Open() }
 
 // Applied says that the rule had something to judge here, whatever comes of it. Report implies it.
 func (p *Pass) Applied() { p.applied = true }
@@ -82,7 +72,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	for _, option := range options {
 		option(&f)
 	}
-	if p.Exchange.unreleased && !p.Rule.Future || p.Entity != nil && p.Entity.Echoed() {
+	if p.Exchange.Unreleased && !p.Rule.Future || p.Entity != nil && p.Entity.Echoed() {
 		f.Severity = Note
 	}
 	p.findings = append(p.findings, f)
@@ -121,31 +111,36 @@ func Of(x *Brief) Option {
 	return func(f *Finding) { f.about(x) }
 }
 
-// Quote returns a JSON value as a finding shows it: its text, on one line, cut to a readable length, without control
-// characters.
-func Quote(v a2a.Value) string {
-	if !v.Exists() {
-		return "missing"
-	}
-	return Clip(string(v.Raw()[:min(len(v.Raw()), clipBytes)]))
+// A Session is what an engine tells the passes that it makes: what they say of the whole capture comes from it.
+type Session interface {
+	Made(o Observation) // by the tracker that the pass went to: see Pass.Observe
+	RequestMissed() bool
+	AnswerMissed(agent string) bool
+	Lost() int64
+	Open() iter.Seq[*Exchange]
 }
 
-// QuoteText returns a string as a finding shows it: in quotes, and cut and cleaned like Quote.
-func QuoteText(s string) string { return Clip(fmt.Sprintf("%q", s[:min(len(s), clipBytes)])) }
-
-const (
-	quoteLimit = 60               // runes
-	clipBytes  = 4*quoteLimit + 4 // that hold more of them
-)
-
-// Clip cuts a text to the length that findings show, and cleans it.
-func Clip(s string) string {
-	s = Clean(s[:min(len(s), clipBytes)])
-	if runes := []rune(s); len(runes) > quoteLimit {
-		return string(runes[:quoteLimit-1]) + "…"
-	}
-	return s
+// A Runner runs rules and trackers one after another, for an engine. All of them get the same pass.
+type Runner struct {
+	pass Pass
+	none States
 }
 
-// Clean puts a text on one line and replaces what a terminal might act on: bytes from the wire are shown, never sent.
-func Clean(s string) string { return safetext.OneLine(s) }
+// NewRunner returns a runner for a session.
+func NewRunner(s Session) *Runner { return &Runner{pass: Pass{session: s}} }
+
+// Check runs a rule on an observation. It returns what the rule has found, which is valid until the next call, and
+// whether it had something to judge.
+func (r *Runner) Check(rule *Rule, needs *States, o *Observation) (found []Finding, applied bool) {
+	p := &r.pass
+	p.Observation, p.Rule, p.states, p.applied, p.findings = o, rule, needs, false, p.findings[:0]
+	rule.Check(p)
+	return p.findings, p.applied
+}
+
+// Tell gives an observation to a tracker's state.
+func (r *Runner) Tell(s State, o *Observation) {
+	p := &r.pass
+	p.Observation, p.Rule, p.states = o, nil, &r.none
+	s.Take(p)
+}

@@ -126,8 +126,8 @@ func (p Place) part(name string) Place {
 	return Place{Exchange: p.Exchange, Response: p.Response, Part: name}
 }
 
-// covers reports whether q is p or stands inside it.
-func (p Place) covers(q Place) bool {
+// Covers reports whether q is p or stands inside it.
+func (p Place) Covers(q Place) bool {
 	if p.Exchange != q.Exchange || p.Response != q.Response {
 		return false
 	}

@@ -65,7 +65,7 @@ func (l Level) Severity() Severity {
 // from their fields, and have no state of their own.
 //
 // A rule holds in exactly the dialects that it cites. The engine calls Check with an observation only if every dialect
-// that the message may be in is among them: while 0.2 and 0.3 cannot be told apart, rules of one of them rest.
+// that the message may be in is among them: while 0.2 and 0.3 cannot be told apart, rules of one of them are not run.
 type Rule struct {
 	ID       string        // the catalogue's slug: permanent, never reused
 	Title    string        // what is wrong when it is broken, in half a line
@@ -82,7 +82,7 @@ type Rule struct {
 	Needs    []*Tracker    // whose states it asks
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
-	Future   bool          // it is no note either where the client asks for a version after 1.0
+	Future   bool          // it is not a note either where the client asks for a version after 1.0
 	Covers   []string      // rules that say less about the same place: they are then not reported on their own
 	Doc      string        // the duty, in our own words, for someone whose agent was just flagged
 	Fix      string        // what to change
@@ -121,6 +121,29 @@ func (r *Rule) Sections(in a2a.Dialects) []string {
 	return list
 }
 
+// Covered returns for each rule all rules that it covers, directly or through another one.
+func Covered(rules []*Rule) map[string][]string {
+	direct := make(map[string][]string)
+	for _, r := range rules {
+		if len(r.Covers) > 0 {
+			direct[r.ID] = r.Covers
+		}
+	}
+	all := make(map[string][]string, len(direct))
+	for from, covers := range direct {
+		reached := slices.Clone(covers)
+		for i := 0; i < len(reached); i++ {
+			for _, id := range direct[reached[i]] {
+				if !slices.Contains(reached, id) {
+					reached = append(reached, id)
+				}
+			}
+		}
+		all[from] = reached
+	}
+	return all
+}
+
 // Scope is what a rule reports once in: the first finding of each severity, so that none hides a worse one.
 type Scope uint8
 
@@ -150,7 +173,7 @@ var Categories = []Category{AgentCard, Lifecycle, Streaming, ErrorHandling, Inte
 // Bindings is a set of bindings.
 type Bindings uint8
 
-// The bindings that a rule can hold in. OnHTTP is for what is no call: cards and webhooks.
+// The bindings that a rule can hold in. OnHTTP is for what is not a call: cards and webhooks.
 const (
 	OnHTTP     Bindings = 1 << a2a.NoBinding
 	OnJSONRPC  Bindings = 1 << a2a.JSONRPC

@@ -83,3 +83,85 @@ func TestAtMost(t *testing.T) {
 		}
 	}
 }
+
+// tracker returns one that remembers nothing.
+func tracker(name string, needs ...*analyzer.Tracker) *analyzer.Tracker {
+	return &analyzer.Tracker{
+		Name: name, Doc: "d", Needs: needs, On: analyzer.AnswerSeen,
+		New: func(*analyzer.Setup) analyzer.State { return nil },
+	}
+}
+
+func TestValidateTrackers(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(r *analyzer.Rule, a, b *analyzer.Tracker)
+		want   string
+	}{
+		{"right", func(*analyzer.Rule, *analyzer.Tracker, *analyzer.Tracker) {}, ""},
+		{"no name", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Name = "" }, "the name is no slug"},
+		{"no doc", func(_ *analyzer.Rule, _, b *analyzer.Tracker) { b.Doc = "" }, "tracker b: no doc"},
+		{"no state", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.New = nil }, "tracker a: no state"},
+		{
+			"no observation", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.On = 0 },
+			"tracker a: no state, or no observation",
+		},
+		{
+			"one name twice", func(_ *analyzer.Rule, _, b *analyzer.Tracker) { b.Name = "a" },
+			"tracker a: the name stands twice",
+		},
+		{
+			"a need that is missing", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Needs = append(a.Needs, nil) },
+			"tracker a: a need without a tracker",
+		},
+		{
+			"needs itself", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Needs = append(a.Needs, a) },
+			"tracker a: needs itself",
+		},
+		{
+			"needs in a circle", func(_ *analyzer.Rule, a, b *analyzer.Tracker) { b.Needs = []*analyzer.Tracker{a} },
+			"tracker b: needs itself",
+		},
+		{
+			"makes what the engine does", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Makes = analyzer.TaskSeen },
+			"tracker a: it makes observations",
+		},
+		{"two make the same", func(_ *analyzer.Rule, a, b *analyzer.Tracker) {
+			a.Makes, b.Makes = analyzer.CardMissed, analyzer.CardMissed
+		}, "comes from tracker b too"},
+		{
+			"a rule's need is missing", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.Needs = append(r.Needs, nil) },
+			"rule r: a need without a tracker",
+		},
+		{
+			"a rule wants what is for trackers", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.On |= analyzer.RequestDone },
+			"rule r: wants an observation that is for",
+		},
+		{
+			"a rule wants what no tracker makes", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.On |= analyzer.CardMissed },
+			"rule r: wants an observation that comes",
+		},
+		{"a rule wants what its tracker makes", func(r *analyzer.Rule, a, _ *analyzer.Tracker) {
+			r.On, a.Makes = analyzer.CardMissed, analyzer.CardMissed
+		}, ""},
+		{"a rule wants what only a tracker of its tracker makes", func(r *analyzer.Rule, _, b *analyzer.Tracker) {
+			r.On, b.Makes = analyzer.CardMissed, analyzer.CardMissed
+		}, "rule r: wants an observation that comes"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := tracker("b")
+			a := tracker("a", b)
+			r := enginetest.Rule("r", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
+			r.Needs = []*analyzer.Tracker{a}
+			test.change(r, a, b)
+			err := analyzer.Validate([]*analyzer.Rule{r})
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("got %v, want no error", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

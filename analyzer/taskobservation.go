@@ -7,12 +7,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A TaskKey identifies a task: ids are unique for an agent and a tenant.
-type TaskKey struct{ Agent, Tenant, ID string }
-
-// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
-func (x *Exchange) TaskKey(id string) TaskKey { return TaskKey{x.Agent, x.Tenant, id} }
-
 // A TaskObservation is one look at a task: in an answer, an event, a list or a notification.
 type TaskObservation struct {
 	Object    Place // of the Task or of the update that names it
@@ -21,15 +15,14 @@ type TaskObservation struct {
 	Arrival   uint64    // of the step that completed its delivery
 	At        time.Time // when that happened; zero if not known
 	TaskID    string
-	ContextID string    // empty if the object named none
-	State     a2a.State // the zero State if it named none that is known
-	Spelling  string    // of the state, as on the wire
-	Event     bool      // it came in a stream or a notification, not in an answer
-	Late      bool      // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
-	Stamp     time.Time // of a snapshot's status, as the agent says; zero if it says none
-
-	viewer  digest.Digest // who was shown it
-	idNamed bool          // an update calls the task's id "id", as in 0.1
+	ContextID string        // empty if the object named none
+	State     a2a.State     // the zero State if it named none that is known
+	Spelling  string        // of the state, as on the wire
+	Event     bool          // it came in a stream or a notification, not in an answer
+	Late      bool          // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
+	Stamp     time.Time     // of a snapshot's status, as the agent says; zero if it says none
+	Viewer    digest.Digest // who was shown it: see Exchange.Viewer
+	IDNamed   bool          // an update calls the task's id "id", as in 0.1
 }
 
 // StatePlace returns the place of the state, or of the object where it has none.
@@ -45,7 +38,7 @@ func (t *TaskObservation) ContextPlace() Place { return t.Object.In("contextId")
 
 // TaskIDPlace returns the place of the task's id in the object.
 func (t *TaskObservation) TaskIDPlace() Place {
-	if t.Snapshot || t.idNamed {
+	if t.Snapshot || t.IDNamed {
 		return t.Object.In("id")
 	}
 	return t.Object.In("taskId")
@@ -62,4 +55,4 @@ func (t *TaskObservation) After(earlier *TaskObservation, x *Exchange) bool {
 }
 
 // ShownTo reports whether the task was shown to the client of the exchange, with the same credentials.
-func (t *TaskObservation) ShownTo(x *Exchange) bool { return t.viewer == x.Viewer() }
+func (t *TaskObservation) ShownTo(x *Exchange) bool { return t.Viewer == x.Viewer() }

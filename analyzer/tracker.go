@@ -43,43 +43,28 @@ type SentMessages interface {
 
 // A Setup is what a tracker may ask of an engine when its state is made.
 type Setup struct {
-	engine *Engine
-	needs  asks
-	given  []any
+	needs States
+	given []any
+	slots *int
 }
 
 // State returns the state of a tracker that the one at hand names among its needs; of another one it panics.
 func (s *Setup) State(t *Tracker) State { return s.needs.of(t) }
 
-// Given returns what options gave to the tracker, in their order: see Give.
+// Given returns what the engine was told to give to the tracker, in order: see engine.Give.
 func (s *Setup) Given() []any { return s.given }
-
-// An EngineOption changes what an engine judges with.
-type EngineOption func(*Engine)
-
-// Give returns an option that gives a value to a tracker, which finds it in its Setup. It has no effect if no rule
-// needs the tracker.
-func Give(to *Tracker, value any) EngineOption {
-	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
-}
-
-// With returns an option that makes the state of a tracker although perhaps no rule needs it, for whoever wants what it
-// tells and no findings.
-func With(t *Tracker) EngineOption {
-	return func(e *Engine) { e.asked = append(e.asked, t) }
-}
 
 // A Slot is a place beside each exchange, for what one tracker knows of it. It is made in Tracker.New and holds for
 // that engine.
 type Slot[T any] struct {
-	index  int
-	engine *Engine
+	index int
+	slots *int // how many there are
 }
 
 // NewSlot returns a slot of its own.
 func NewSlot[T any](s *Setup) Slot[T] {
-	s.engine.slots++
-	return Slot[T]{s.engine.slots - 1, s.engine}
+	*s.slots++
+	return Slot[T]{*s.slots - 1, s.slots}
 }
 
 // Of returns what was put beside an exchange, or the zero T.
@@ -93,21 +78,21 @@ func (s Slot[T]) Of(x *Exchange) (value T) {
 // Put puts a value beside an exchange.
 func (s Slot[T]) Put(x *Exchange, value T) {
 	if x.slots == nil {
-		x.slots = make([]any, s.engine.slots)
+		x.slots = make([]any, *s.slots)
 	}
 	x.slots[s.index] = value
 }
 
-// asks are the states that a rule or a tracker may ask for.
-type asks struct {
+// States are those that a rule or a tracker may ask for: of the trackers that it names among its needs.
+type States struct {
 	trackers []*Tracker
 	states   []State
 }
 
-func (a *asks) of(t *Tracker) State {
-	for i, named := range a.trackers {
+func (s *States) of(t *Tracker) State {
+	for i, named := range s.trackers {
 		if named == t {
-			return a.states[i]
+			return s.states[i]
 		}
 	}
 	panic(fmt.Sprintf("analyzer: the tracker %s is asked by what does not name it among its needs", t.Name))
@@ -142,53 +127,32 @@ func order(rules []*Rule, more ...*Tracker) []*Tracker {
 	return list
 }
 
-// start makes the states of the trackers that the rules need, or that somebody asked for.
-func (e *Engine) start() {
-	byTracker := make(map[*Tracker]State)
-	asking := func(needs []*Tracker, states []State) asks {
-		for i, t := range needs {
-			states[i] = byTracker[t]
-		}
-		return asks{needs, states}
-	}
-	for _, t := range order(e.rules, e.asked...) {
-		state := t.New(&Setup{e, asking(t.Needs, make([]State, len(t.Needs))), e.given[t]})
-		byTracker[t] = state
-		e.states = append(e.states, state)
-		for kind := range t.On.each {
-			i := kind.number()
-			e.takers[i] = append(e.takers[i], state)
-		}
-		if sent, ok := state.(SentMessages); ok {
-			e.sent = sent
-		}
-	}
-	needs := 0
-	for _, r := range e.rules {
-		needs += len(r.Needs)
-	}
-	states := make([]State, needs)
-	e.asks = make([]asks, len(e.rules))
-	for i, r := range e.rules {
-		n := len(r.Needs)
-		e.asks[i] = asking(r.Needs, states[:n:n])
-		states = states[n:]
-	}
+// Memory is what the trackers of one engine remember.
+type Memory struct {
+	Trackers []*Tracker // in the order in which they take observations
+	States   []State    // of each
+
+	byTracker map[*Tracker]State
+	slots     int // of each exchange
 }
 
-// take gives an observation to the trackers that want it, and then observes what they have made of it.
-func (e *Engine) take(in *intake, o *Observation) {
-	p := &e.pass
-	p.Observation, p.Rule, p.asks = o, nil, &e.none
-	for _, state := range e.takers[o.Kind.number()] {
-		state.Take(p)
+// NewMemory makes the states of the trackers that rules need, directly or through another one, and of some more. Given
+// is what each of them is given. It is for engines.
+func NewMemory(rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Memory {
+	m := &Memory{byTracker: make(map[*Tracker]State)}
+	for _, t := range order(rules, more...) {
+		state := t.New(&Setup{m.For(t.Needs), given[t], &m.slots})
+		m.byTracker[t] = state
+		m.Trackers, m.States = append(m.Trackers, t), append(m.States, state)
 	}
-	if len(e.made) == 0 {
-		return
+	return m
+}
+
+// For returns the states of the trackers that a rule or a tracker needs.
+func (m *Memory) For(needs []*Tracker) States {
+	states := make([]State, len(needs))
+	for i, t := range needs {
+		states[i] = m.byTracker[t]
 	}
-	made := e.made
-	e.made = nil
-	for i := range made {
-		e.observe(in, &made[i])
-	}
+	return States{needs, states}
 }

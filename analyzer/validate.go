@@ -37,7 +37,7 @@ func Validate(rules []*Rule) error {
 		}
 		byID[r.ID] = r
 	}
-	covers := closure(rules)
+	covers := Covered(rules)
 	for _, r := range rules {
 		for _, id := range r.Covers {
 			if byID[id] == nil {
@@ -62,7 +62,7 @@ func validateTrackers(rules []*Rule) []error {
 			errs = append(errs, fmt.Errorf("tracker %s: the name stands twice", t.Name))
 		}
 		byName[t.Name] = t
-		for kind := range t.Makes.each {
+		for kind := range t.Makes.Each {
 			if makers[kind] != nil {
 				err := fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name)
 				errs = append(errs, err)
@@ -143,7 +143,7 @@ func (r *Rule) validate() []error {
 	if r.Bindings == 0 {
 		fail("no binding")
 	}
-	if r.On&forTrackers != 0 {
+	if r.On&ForTrackers != 0 {
 		fail("wants an observation that is for trackers alone")
 	}
 	if slices.Contains(r.Needs, nil) {

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -101,14 +103,14 @@ func TestEarlyAgentThroughATap(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	src := record(t, earlyagent.New("").Start(t), func(tapURL string) { seen = suite(t, tapURL) })
-	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	result, err := engine.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range result.Findings {
 		t.Errorf("found %s", &result.Findings[i])
 	}
-	if v := result.Verdict(analyzer.Note); v.Status != analyzer.StatusClean || v.Judged < 15 {
+	if v := result.Verdict(analyzer.Note); v.Status != judgment.StatusClean || v.Judged < 15 {
 		t.Errorf("judged %s", v)
 	}
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/injection"
@@ -60,7 +60,7 @@ func TestFaultsMadeByTheTap(t *testing.T) {
 				if (failed != nil) != tt.fails || events < tt.events {
 					t.Errorf("the client got %d events and %v", events, failed)
 				}
-				result, err := analyzer.Run(context.Background(), rules.All, src, nil)
+				result, err := engine.Run(context.Background(), rules.All, src, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/capture"
 	"a2atap/replay/live"
 )
@@ -14,14 +15,14 @@ type recorder struct {
 	*live.Log
 
 	mu       sync.Mutex
-	engine   *analyzer.Engine
+	engine   *engine.Engine
 	sink     capture.Sink // nil if the traffic is not kept
 	findings []analyzer.Finding
 	err      error // why the traffic could not be kept; the first one
 }
 
 func newRecorder(rules []*analyzer.Rule, sink capture.Sink, seq uint64) *recorder {
-	r := &recorder{engine: analyzer.NewEngine(rules), sink: sink}
+	r := &recorder{engine: engine.New(rules), sink: sink}
 	r.Log = live.NewLog(seq, r.take)
 	return r
 }

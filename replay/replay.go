@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
@@ -144,7 +145,7 @@ func (p *player) recorded(ctx context.Context) ([]analyzer.Finding, error) {
 	if p.opts.Found != nil {
 		return p.opts.Found(ctx)
 	}
-	result, err := analyzer.Run(ctx, p.opts.Rules, p.src, nil)
+	result, err := engine.Run(ctx, p.opts.Rules, p.src, nil)
 	if err != nil {
 		return nil, err
 	}

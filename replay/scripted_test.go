@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -364,7 +366,7 @@ func TestReplayOfFaultyClients(t *testing.T) {
 	if err := kept.Close(); err != nil {
 		t.Fatal(err)
 	}
-	judged := must[*analyzer.Result](t)(analyzer.Run(t.Context(), rules.All, kept, nil))
+	judged := must[*judgment.Result](t)(engine.Run(t.Context(), rules.All, kept, nil))
 	if !slices.ContainsFunc(judged.Findings, func(f analyzer.Finding) bool { return f.Side == a2a.Client }) {
 		t.Errorf("the client breaks no rule, and so proves nothing: %v", judged.Findings)
 	}

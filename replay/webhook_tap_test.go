@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
@@ -70,7 +70,7 @@ func TestFaultsOfNotifications(t *testing.T) {
 					test.token)
 				http.DefaultClient.CloseIdleConnections()
 			})
-			result, err := analyzer.Run(t.Context(), rules.All, mem, nil)
+			result, err := engine.Run(t.Context(), rules.All, mem, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

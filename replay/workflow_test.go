@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -217,7 +217,7 @@ func TestReplayKeepsTraffic(t *testing.T) {
 	if err := kept.Close(); err != nil {
 		t.Fatal(err)
 	}
-	result, err := analyzer.Run(t.Context(), rules.All, kept, nil)
+	result, err := engine.Run(t.Context(), rules.All, kept, nil)
 	if err != nil || len(result.Findings) > 0 || result.Counts.Judged == 0 {
 		t.Errorf("the kept traffic: %d judged, findings %v, %v", result.Counts.Judged, result.Findings, err)
 	}

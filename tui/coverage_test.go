@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -23,7 +23,7 @@ func TestCoverage(t *testing.T) {
 		src := journey(t)
 		u := newUI(t, src, 160, 40, Options{})
 		defer u.close()
-		result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+		result, err := engine.Run(t.Context(), rules.All, src, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestCoverageOfVerdicts(t *testing.T) {
 		for n := uint64(1); n <= 3; n++ {
 			tuitest.Record(t, later, tuitest.Call(n, fmt.Sprint("u-", n), "TASK_STATE_COMPLETED"))
 		}
-		result, err := analyzer.Run(t.Context(), rules.All, later.Reader(), nil, analyzer.Watched(v.Watch()))
+		result, err := engine.Run(t.Context(), rules.All, later.Reader(), nil, engine.Watched(v.Watch()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
@@ -56,21 +56,21 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 		sees("before anything is known", 1)
 		v.Linked(workflow.Link{Exchange: 2, Workflow: 1, Parent: 1, By: workflow.ByTrace})
 		v.Linked(workflow.Link{Exchange: 3, Workflow: 3})
-		v.Judged(3, analyzer.Counts{}, true)
+		v.Judged(3, judgment.Counts{}, true)
 		sees("of two", 1, 2)
 		u.sees("what caused what is still being read")
 		v.Linked(workflow.Link{Exchange: 3, Workflow: 2, Parent: 2, By: workflow.Nested})
 		v.Linked(workflow.Link{Exchange: 4, Workflow: 1, Parent: 1, By: workflow.Nested})
 		v.Linked(workflow.Link{Exchange: 5, Workflow: 1, Parent: 2, By: workflow.ByTrace})
-		v.Judged(5, analyzer.Counts{}, true)
+		v.Judged(5, judgment.Counts{}, true)
 		sees("of all", 1, 2, 3, 4, 5)
 		v.Linked(workflow.Link{Exchange: 4, Workflow: 4})
 		v.Linked(workflow.Link{Exchange: 2, Workflow: 2})
-		v.Judged(6, analyzer.Counts{}, false)
+		v.Judged(6, judgment.Counts{}, false)
 		sees("when 2 and what it has caused is another workflow", 1)
 		tuitest.Record(t, m, sent(6, "traveller", "planner", parent(1, 9)))
 		v.Linked(workflow.Link{Exchange: 6, Workflow: 1, Parent: 1, By: workflow.ByTrace})
-		v.Judged(9, analyzer.Counts{}, false)
+		v.Judged(9, judgment.Counts{}, false)
 		sees("of a new one", 1, 6)
 	})
 }
@@ -88,7 +88,7 @@ func TestFilterByWorkflowReadsLittle(t *testing.T) {
 			}
 			v.Linked(link)
 		}
-		v.Judged(7*many, analyzer.Counts{Exchanges: many}, false)
+		v.Judged(7*many, judgment.Counts{Exchanges: many}, false)
 		src := &readOnce{Source: m.Reader()}
 		u := newUI(t, src, 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
 		defer u.close()

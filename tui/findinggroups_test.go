@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/tui/detail"
 	"a2atap/tui/load"
@@ -69,7 +70,7 @@ func TestFindingGroupsGrow(t *testing.T) {
 				Rule: rules.All[rule], Severity: s, Message: fmt.Sprint("finding ", seq), Place: analyzer.Place{Exchange: seq},
 				Link: analyzer.Link{Client: "traveller", Agent: "booker"},
 			})
-			v.Judged(seq, analyzer.Counts{Judged: 1}, false)
+			v.Judged(seq, judgment.Counts{Judged: 1}, false)
 			u.pass(time.Second)
 		}
 		find(5, analyzer.Warning, 0)

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -43,7 +45,7 @@ func openReading(t *testing.T, shelf capture.Shelf, of []*analyzer.Rule) *kept.R
 // warmUp has what packs and unpacks readings be made outside of any bubble, since all tests share it.
 func warmUp() {
 	shelf := &capture.MemoryShelf{}
-	if err := kept.NewWriter(nil, shelf.Put).Finish(&analyzer.Result{}, nil); err != nil {
+	if err := kept.NewWriter(nil, shelf.Put).Finish(&judgment.Result{}, nil); err != nil {
 		panic(err)
 	}
 	r, err := kept.Open(context.Background(), shelf, nil)
@@ -62,7 +64,7 @@ func TestFramesWithAReading(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var own atomic.Int64
 				o := samples()
-				o.Reading, o.Keys = readingOf(t, journey(t)), []analyzer.EngineOption{engines(&own)}
+				o.Reading, o.Keys = readingOf(t, journey(t)), []engine.Option{engines(&own)}
 				u := newUI(t, journey(t), 120, 40, o)
 				defer u.close()
 				u.follow(s.keys)
@@ -160,8 +162,8 @@ func rowsOf(t *testing.T, exchanges uint64) *kept.Reading {
 	t.Helper()
 	shelf := &capture.MemoryShelf{}
 	w := kept.NewWriter(rules.All, shelf.Put)
-	e := analyzer.NewEngine(nil, w.Options()...)
-	result := &analyzer.Result{Counts: analyzer.Counts{Exchanges: int(exchanges), Judged: int(exchanges)}}
+	e := engine.New(nil, w.Options()...)
+	result := &judgment.Result{Counts: judgment.Counts{Exchanges: int(exchanges), Judged: int(exchanges)}}
 	for seq := uint64(1); seq <= exchanges; seq++ {
 		for _, s := range rowSteps(seq) {
 			e.Step(s)
@@ -268,7 +270,7 @@ func TestFiltersOnRows(t *testing.T) {
 type judging struct {
 	t      *testing.T
 	m      *capture.Memory
-	engine *analyzer.Engine
+	engine *engine.Engine
 	writer *kept.Writer
 	shelf  *capture.MemoryShelf
 	next   uint64
@@ -278,7 +280,7 @@ func newJudging(t *testing.T) *judging {
 	t.Helper()
 	r := &judging{t: t, m: capture.NewMemory(capture.Info{Name: "live.a2atap"}), shelf: &capture.MemoryShelf{}, next: 1}
 	r.writer = kept.NewWriter(rules.All, r.shelf.Put)
-	r.engine = analyzer.NewEngine(rules.All, r.writer.Options()...)
+	r.engine = engine.New(rules.All, r.writer.Options()...)
 	r.writer.Flush()
 	return r
 }
@@ -308,7 +310,7 @@ func (r *judging) end() {
 	for _, f := range r.engine.End(false) {
 		r.writer.Found(f)
 	}
-	err := r.writer.Finish(&analyzer.Result{
+	err := r.writer.Finish(&judgment.Result{
 		Coverage: r.engine.Coverage(), Counts: r.engine.Counts(), Calls: r.engine.Calls(), Agents: r.engine.Agents(),
 	}, nil)
 	if err != nil {
@@ -324,7 +326,7 @@ func TestReadingGrows(t *testing.T) {
 		r.judge()
 		var own atomic.Int64
 		u := newUI(t, r.m.Reader(), 100, 24, Options{
-			Reading: openReading(t, r.shelf, rules.All), Keys: []analyzer.EngineOption{engines(&own)}, Filter: "op:GetTask",
+			Reading: openReading(t, r.shelf, rules.All), Keys: []engine.Option{engines(&own)}, Filter: "op:GetTask",
 		})
 		defer u.close()
 		u.sees("1 of 1 exchange")

@@ -32,6 +32,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
@@ -43,7 +44,7 @@ import (
 // Options configure the inspector.
 type Options struct {
 	Rules    []*analyzer.Rule
-	Keys     []analyzer.EngineOption                 // that agent cards are signed with
+	Keys     []engine.Option                         // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
 	Making   <-chan struct{}                         // closed when the Reading will not grow further; nil if it is whole
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself

@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -19,14 +20,14 @@ import (
 )
 
 // engines counts the engines that are made with the option.
-func engines(n *atomic.Int64) analyzer.EngineOption {
-	return func(*analyzer.Engine) { n.Add(1) }
+func engines(n *atomic.Int64) engine.Option {
+	return func(*engine.Engine) { n.Add(1) }
 }
 
 // found returns what the rules find in a capture, as somebody else judges it.
-func found(t *testing.T, src capture.Source) *analyzer.Result {
+func found(t *testing.T, src capture.Source) *judgment.Result {
 	t.Helper()
-	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	result, err := engine.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestVerdictsAreShown(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		v := load.NewVerdicts(0)
 		var own atomic.Int64
-		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []analyzer.EngineOption{engines(&own)}})
+		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []engine.Option{engines(&own)}})
 		defer u.close()
 		tuitest.Record(t, m, tuitest.Call(4, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		u.pass(3 * time.Second)
@@ -78,7 +79,7 @@ func TestJudgingBehindIsShown(t *testing.T) {
 				t.Errorf("%s, and the notice stays:\n%s", why, u.screen())
 			}
 		}
-		counts := analyzer.Counts{Exchanges: 3, Judged: 3}
+		counts := judgment.Counts{Exchanges: 3, Judged: 3}
 		v.Judged(2, counts, true)
 		v.Notice(notice)
 		u.pass(time.Second)
@@ -108,10 +109,10 @@ func TestVerdictsOnAnAddition(t *testing.T) {
 		v := load.NewVerdicts(21)
 		tuitest.Record(t, m, tuitest.Call(4, "t-2", "TASK_STATE_WORKING")) // t-2 was completed, but before this recording
 		var own atomic.Int64
-		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []analyzer.EngineOption{engines(&own)}})
+		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v, Keys: []engine.Option{engines(&own)}})
 		defer u.close()
 		u.sees("! 1 error, judging 78 %, live")
-		v.Judged(28, analyzer.Counts{Exchanges: 1, Judged: 1}, false)
+		v.Judged(28, judgment.Counts{Exchanges: 1, Judged: 1}, false)
 		u.pass(time.Second)
 		u.sees("! 1 error, live")
 		if c := u.m.shared.Judged.Counts; c.Exchanges != 4 || c.Judged != 4 {
@@ -170,7 +171,7 @@ func TestVerdictsThatWaitAreBounded(t *testing.T) {
 		}
 		broken.Place.Exchange = 2
 		v.Found(broken)
-		v.Judged(21, analyzer.Counts{Exchanges: 3, Judged: 3}, false)
+		v.Judged(21, judgment.Counts{Exchanges: 3, Judged: 3}, false)
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
 		u.sees("! 20,001 errors, live")
@@ -190,7 +191,7 @@ func TestVerdictsThatFail(t *testing.T) {
 		v := load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 24, Options{Verdicts: v})
 		defer u.close()
-		v.Ended(analyzer.Counts{}, errors.New("the disk is on fire"))
+		v.Ended(judgment.Counts{}, errors.New("the disk is on fire"))
 		u.pass(time.Second)
 		u.sees("! judging has stopped: the disk is on fire")
 		for i := range uint64(3) {

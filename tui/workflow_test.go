@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -187,7 +188,7 @@ func TestWorkflowOfVerdicts(t *testing.T) {
 		defer u.close()
 		u.press("g", "j", "W")
 		u.sees("what caused what is still being read, 0 %")
-		result, err := analyzer.Run(t.Context(), rules.All, m.Reader(), nil, workflow.Into(v.Linked)...)
+		result, err := engine.Run(t.Context(), rules.All, m.Reader(), nil, workflow.Into(v.Linked)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +232,7 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 			}
 			v.Linked(l)
 		}
-		v.Judged(7*many, analyzer.Counts{Exchanges: many, Judged: many}, false)
+		v.Judged(7*many, judgment.Counts{Exchanges: many, Judged: many}, false)
 		u := newUI(t, m.Reader(), 140, 30, Options{Verdicts: v})
 		defer u.close()
 		u.press("g", "W")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -20,7 +21,7 @@ import (
 const maxLines = 100
 
 // report fails the test for what was found, or for the lack of anything to judge, and logs the rest.
-func (r *Recording) report(t testing.TB, result *analyzer.Result) {
+func (r *Recording) report(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	o := r.options
 	leftOut := make(map[string]int)
@@ -69,7 +70,7 @@ func (r *Recording) report(t testing.TB, result *analyzer.Result) {
 }
 
 // incomplete fails the test if what was recorded proves nothing.
-func (r *Recording) incomplete(t testing.TB, result *analyzer.Result) {
+func (r *Recording) incomplete(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	c := result.Counts
 	switch {
@@ -92,7 +93,7 @@ func (r *Recording) incomplete(t testing.TB, result *analyzer.Result) {
 	}
 }
 
-// first says what became of the first exchange, for who wonders why it is no A2A.
+// first says what became of the first exchange, for those who wonder why it is not A2A.
 func (r *Recording) first() string {
 	for x, err := range r.memory.Exchanges(context.Background(), 1) {
 		if err != nil {
@@ -109,7 +110,7 @@ func (r *Recording) first() string {
 }
 
 // stale logs exceptions that are not needed any more.
-func (r *Recording) stale(t testing.TB, result *analyzer.Result, leftOut map[string]int) {
+func (r *Recording) stale(t testing.TB, result *judgment.Result, leftOut map[string]int) {
 	t.Helper()
 	seen := make(map[string]bool)
 	for _, c := range result.Coverage {
@@ -128,7 +129,7 @@ func (r *Recording) stale(t testing.TB, result *analyzer.Result, leftOut map[str
 }
 
 // tally returns how many rules applied, and how many of them were broken.
-func tally(result *analyzer.Result) (observed, broken int) {
+func tally(result *judgment.Result) (observed, broken int) {
 	rule := make(map[string]bool)
 	for _, c := range result.Coverage {
 		rule[c.Rule.ID] = rule[c.Rule.ID] || c.Broken > 0
@@ -142,7 +143,7 @@ func tally(result *analyzer.Result) (observed, broken int) {
 }
 
 // kept writes what has passed, if the test has failed and the caller wants it.
-func (r *Recording) kept(t testing.TB, result *analyzer.Result) {
+func (r *Recording) kept(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	if !t.Failed() || result.Counts.Exchanges == 0 {
 		return

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -90,7 +91,7 @@ func compare(t *testing.T, file string) {
 	}
 }
 
-func judge(t *testing.T, tr *transcript.Transcript) *analyzer.Result {
+func judge(t *testing.T, tr *transcript.Transcript) *judgment.Result {
 	t.Helper()
 	src, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
 		for _, x := range tr.Exchanges {
@@ -102,7 +103,7 @@ func judge(t *testing.T, tr *transcript.Transcript) *analyzer.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	result, err := engine.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
@@ -94,7 +94,7 @@ func (r *Recording) end(t testing.TB) {
 	if t.Skipped() {
 		return
 	}
-	result, err := analyzer.Run(context.Background(), rules.All, r.memory, nil)
+	result, err := engine.Run(context.Background(), rules.All, r.memory, nil)
 	if err != nil {
 		t.Errorf("analyzertest.Tap: judge what has passed: %v", err)
 		return

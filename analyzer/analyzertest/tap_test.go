@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/baseline"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
@@ -161,7 +162,7 @@ func TestTapFailsForLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := watch(t, func(t testing.TB) {
-		lossy := &analyzer.Result{Counts: analyzer.Counts{Exchanges: 9, Judged: 9, Lost: 2}}
+		lossy := &judgment.Result{Counts: judgment.Counts{Exchanges: 9, Judged: 9, Lost: 2}}
 		(&Recording{options: o}).report(t, lossy)
 	})
 	s.wantErrors(t, "2 exchanges were not recorded in full")
@@ -174,7 +175,7 @@ func TestTapBoundsItsOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := &analyzer.Result{Counts: analyzer.Counts{Exchanges: 1, Judged: 1}}
+	result := &judgment.Result{Counts: judgment.Counts{Exchanges: 1, Judged: 1}}
 	for range maxLines + 20 {
 		result.Findings = append(result.Findings, analyzer.Finding{Rule: rules.All[0], Severity: analyzer.Error})
 	}

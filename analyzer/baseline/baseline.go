@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -112,7 +113,7 @@ func (b *Baseline) Accept(f *analyzer.Finding) {
 
 // Stale returns the entries that stood for no finding although their rule was observed on their agent: they have been
 // mended, or their place has changed.
-func (b *Baseline) Stale(coverage []analyzer.Coverage) []Entry {
+func (b *Baseline) Stale(coverage []judgment.Coverage) []Entry {
 	var stale []Entry
 	for _, e := range b.Known {
 		if e.seen == 0 && observed(coverage, &e) {
@@ -122,8 +123,8 @@ func (b *Baseline) Stale(coverage []analyzer.Coverage) []Entry {
 	return stale
 }
 
-func observed(coverage []analyzer.Coverage, e *Entry) bool {
-	return slices.ContainsFunc(coverage, func(c analyzer.Coverage) bool {
+func observed(coverage []judgment.Coverage, e *Entry) bool {
+	return slices.ContainsFunc(coverage, func(c judgment.Coverage) bool {
 		return c.Rule.ID == e.Rule && c.Link.Agent == e.Agent && c.Applied > 0
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/baseline"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
 
@@ -51,14 +52,14 @@ func TestStale(t *testing.T) {
 	b.Accept(finding(echo, 3, "booker"))
 	b.Accept(finding(first, 3, "booker"))
 	b = reread(t, b)
-	cover := func(r *analyzer.Rule, agent string) analyzer.Coverage {
-		return analyzer.Coverage{Rule: r, Link: analyzer.Link{Agent: agent}, Applied: 1}
+	cover := func(r *analyzer.Rule, agent string) judgment.Coverage {
+		return judgment.Coverage{Rule: r, Link: analyzer.Link{Agent: agent}, Applied: 1}
 	}
-	if stale := b.Stale([]analyzer.Coverage{cover(echo, "hotel")}); stale != nil {
+	if stale := b.Stale([]judgment.Coverage{cover(echo, "hotel")}); stale != nil {
 		t.Errorf("nothing was observed, and yet %v are stale", stale)
 	}
 	b.Knows(finding(first, 4, "booker"))
-	stale := b.Stale([]analyzer.Coverage{cover(echo, "booker"), cover(first, "booker")})
+	stale := b.Stale([]judgment.Coverage{cover(echo, "booker"), cover(first, "booker")})
 	if len(stale) != 1 || stale[0].Rule != echo.ID {
 		t.Fatalf("stale are %v, want the one of %s", stale, echo.ID)
 	}

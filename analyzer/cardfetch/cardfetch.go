@@ -20,7 +20,7 @@ import (
 // MaxBody bounds the body of an answer, in bytes, that is looked at for a card where no path says that it is one.
 const MaxBody = 1 << 20
 
-// MayAsk reports whether a request that is no call may have fetched a card all the same.
+// MayAsk reports whether a request that is not a call may have fetched a card all the same.
 func MayAsk(r *capture.Head, body []byte) bool {
 	return r.Method == http.MethodGet && len(body) == 0
 }

@@ -51,7 +51,7 @@ func (r rolling) add(p []byte) rolling {
 	return rolling(crc32.Update(uint32(r>>32), castagnoli, p))<<32 | rolling(crc32.Update(uint32(r), crc32.IEEETable, p))
 }
 
-// jsonString adds what a JSON string says, whatever its escapes; nothing if the value is no string.
+// jsonString adds what a JSON string says, whatever its escapes; nothing if the value is not a string.
 func (r rolling) jsonString(v a2a.Value) rolling {
 	if v.Kind() != a2a.String {
 		return r
@@ -66,7 +66,7 @@ func (r rolling) jsonString(v a2a.Value) rolling {
 // not count.
 func (r rolling) base64(v a2a.Value) rolling {
 	text := []byte(v.Text())
-	meant := text[:0] // what is written is never before what is read
+	decoded := text[:0] // what is written is never before what is read
 	var bits uint32
 	held := 0
 	for _, c := range text {
@@ -77,10 +77,10 @@ func (r rolling) base64(v a2a.Value) rolling {
 		bits = bits<<6 | six
 		if held += 6; held >= 8 {
 			held -= 8
-			meant = append(meant, byte(bits>>held))
+			decoded = append(decoded, byte(bits>>held))
 		}
 	}
-	return r.add(meant)
+	return r.add(decoded)
 }
 
 func sextet(c byte) (uint32, bool) {

@@ -44,7 +44,7 @@ func (d Digest) Text(s string) Digest { return d.Number(maphash.String(seed, s))
 // Bytes adds what Text adds for the same text.
 func (d Digest) Bytes(b []byte) Digest { return d.Number(maphash.Bytes(seed, b)) }
 
-// JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is no string. All
+// JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is not a string. All
 // secrets that were hidden count as equal, since equal ones may have been hidden with different keys.
 func (d Digest) JSONString(v a2a.Value) Digest {
 	if v.Kind() != a2a.String {

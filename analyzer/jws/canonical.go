@@ -12,7 +12,7 @@ import (
 )
 
 // Canonical returns a JSON text in its canonical form (RFC 8785). There is none for texts that are not I-JSON (RFC
-// 7493): with a member name that stands twice in one object, with strings that are no Unicode text, with numbers that
+// 7493): with a member name that stands twice in one object, with strings that are not Unicode text, with numbers that
 // no double can hold.
 func Canonical(text []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(text))

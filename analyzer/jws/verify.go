@@ -103,7 +103,7 @@ func (a algorithm) rsa(public *rsa.PublicKey, input, signature []byte) Verdict {
 	switch a.kind {
 	case pkcs1Kind:
 		err = rsa.VerifyPKCS1v15(public, a.hash, a.digest(input), signature)
-	case pssKind: // the length of the salt is found out: a wrong one is no wrong signature
+	case pssKind: // the length of the salt is found out: a wrong one does not make the signature wrong
 		err = rsa.VerifyPSS(public, a.hash, a.digest(input), signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthAuto})
 	default:
 		return Unusable

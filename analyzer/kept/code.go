@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "8c91b8f7da844366"
+const code = "e92ea0abb9c0e96b"

@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -326,7 +328,7 @@ func (d *decoder) into(r *Row) {
 	r.States, r.Roles, r.Kinds = octetsOf[a2a.State](d), octetsOf[a2a.Role](d), octetsOf[a2a.PayloadKind](d)
 	r.Types = d.list()
 	if n := d.count(); n > 0 {
-		r.Errors = make([]analyzer.ErrorSeen, n)
+		r.Errors = make([]summary.ErrorSeen, n)
 	}
 	for i := range r.Errors {
 		x := &r.Errors[i]
@@ -461,7 +463,7 @@ func (p *patch) apply(r *Row) *Row {
 		return nil
 	}
 	if p.fact != nil {
-		r.Late(*p.fact)
+		r.Note(p.fact)
 	}
 	if p.caused {
 		r.Parent, r.By = p.parent, p.by
@@ -536,7 +538,7 @@ func (d *decoder) rule(rules map[string]*analyzer.Rule) *analyzer.Rule {
 }
 
 // result writes a result, but for its findings and what its capture says of itself.
-func (e *encoder) result(r *analyzer.Result) {
+func (e *encoder) result(r *judgment.Result) {
 	c := &r.Counts
 	for _, n := range []int{c.Exchanges, c.Judged, c.Forgotten, c.Streams, c.Events, c.Calls, c.Failed, c.Unseen, c.Made, c.Unproved} {
 		e.count(n)
@@ -575,7 +577,7 @@ func (e *encoder) result(r *analyzer.Result) {
 	}
 }
 
-func (e *encoder) agent(a *analyzer.Agent) {
+func (e *encoder) agent(a *judgment.Agent) {
 	for _, s := range []string{a.Link, a.URL, a.Name, a.Version, a.BadCard} {
 		e.text(s)
 	}
@@ -609,8 +611,8 @@ func (d *decoder) operations() map[a2a.Operation]int {
 	return m
 }
 
-func (d *decoder) result(rules map[string]*analyzer.Rule) *analyzer.Result {
-	r := &analyzer.Result{}
+func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
+	r := &judgment.Result{}
 	c := &r.Counts
 	for _, n := range []*int{&c.Exchanges, &c.Judged, &c.Forgotten, &c.Streams, &c.Events, &c.Calls, &c.Failed, &c.Unseen, &c.Made, &c.Unproved} {
 		*n = d.small()
@@ -621,13 +623,13 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *analyzer.Result {
 		r.Found[i] = d.small()
 	}
 	for range d.count() {
-		r.Coverage = append(r.Coverage, analyzer.Coverage{Rule: d.rule(rules), Link: d.link(), Applied: d.small(), Broken: d.small()})
+		r.Coverage = append(r.Coverage, judgment.Coverage{Rule: d.rule(rules), Link: d.link(), Applied: d.small(), Broken: d.small()})
 	}
-	if r.Calls = make([]analyzer.Calls, 0); d.err != nil {
+	if r.Calls = make([]judgment.Calls, 0); d.err != nil {
 		return r
 	}
 	for range d.count() {
-		v := analyzer.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
+		v := judgment.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
 		d.flags(&v.Unheard, &v.Unproved)
 		for range d.count() {
 			if v.Failures == nil {
@@ -644,7 +646,7 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *analyzer.Result {
 	return r
 }
 
-func (d *decoder) agent() (a analyzer.Agent) {
+func (d *decoder) agent() (a judgment.Agent) {
 	a.Link, a.URL, a.Name, a.Version, a.BadCard = d.text(), d.text(), d.text(), d.text(), d.text()
 	var operations, contacts bool
 	d.flags(&a.Streaming, &a.Push, &operations, &contacts)
@@ -653,11 +655,11 @@ func (d *decoder) agent() (a analyzer.Agent) {
 	}
 	a.Completed, a.Refused = d.small(), d.small()
 	if contacts {
-		a.Contacts = make(map[string]analyzer.Contact)
+		a.Contacts = make(map[string]judgment.Contact)
 	}
 	for range d.count() {
 		name := d.text()
-		c := analyzer.Contact{Operations: d.operations()}
+		c := judgment.Contact{Operations: d.operations()}
 		var has bool
 		if d.flags(&has); !has {
 			c.Operations = nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
@@ -51,7 +51,7 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 	}
 	transcripts(t, func(t *testing.T, src capture.Source) {
 		var shelf capture.MemoryShelf
-		result, err := analyzer.Run(ctx, rules.All, src, nil)
+		result, err := engine.Run(ctx, rules.All, src, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum := analyzer.Summarise(x, analyzer.Knowing(reader.Known))
+			sum := engine.Summarise(x, engine.Knowing(reader.Known))
 			facts := reading.Facts{Reading: reader.Read(x), Workflow: links.Of(x.Seq).Workflow, Failed: sum.Failed()}
 			for _, f := range result.Findings {
 				if f.Place.Exchange == x.Seq {

@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/capture"
 )
 
@@ -15,8 +17,8 @@ import (
 // An error of put does not end it: the reading is then not whole, and Err of the writer says why.
 func Judge(
 	ctx context.Context, rules []*analyzer.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
-	options ...analyzer.EngineOption,
-) (*analyzer.Result, *Writer, error) {
+	options ...engine.Option,
+) (*judgment.Result, *Writer, error) {
 	w := NewWriter(rules, put)
 	result, err := w.judge(ctx, rules, src, mark, options)
 	return result, w, err
@@ -36,14 +38,14 @@ func JudgeWhileRead(
 }
 
 func (w *Writer) judge(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, mark []byte, options []analyzer.EngineOption,
-) (*analyzer.Result, error) {
+	ctx context.Context, rules []*analyzer.Rule, src capture.Source, mark []byte, options []engine.Option,
+) (*judgment.Result, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w.Interrupted = !info.Live && info.Crashes > 0
-	result, err := analyzer.Run(ctx, rules, src, w.Found, append(options, w.Options()...)...)
+	result, err := engine.Run(ctx, rules, src, w.Found, append(options, w.Options()...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -80,7 +81,7 @@ func Digest(rules []*analyzer.Rule) string {
 
 // A Row is what is kept of one exchange. Of its Summary the ids of messages are not.
 type Row struct {
-	analyzer.Summary
+	summary.Summary
 	Parent   uint64            // the exchange that caused it; 0 if it begins a workflow
 	By       workflow.Evidence // how that is known
 	Children int               // how many exchanges it has caused

@@ -12,8 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
@@ -45,9 +48,9 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 	ctx := context.Background()
 	transcripts(t, func(t *testing.T, src capture.Source) {
 		links := &workflow.Index{}
-		ended := make(map[uint64]analyzer.Summary)
-		want, err := analyzer.Run(ctx, rules.All, src, nil, append(workflow.Into(links.Put),
-			analyzer.OnEnded(func(s analyzer.Summary) { ended[s.Seq] = s }))...)
+		ended := make(map[uint64]summary.Summary)
+		want, err := engine.Run(ctx, rules.All, src, nil, append(workflow.Into(links.Put),
+			engine.OnEnded(func(s summary.Summary) { ended[s.Seq] = s }))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +83,7 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(ended[row.Seq], row.Summary, cmpopts.EquateEmpty(),
-				cmpopts.IgnoreFields(analyzer.Summary{}, "CardSum", "Messages")); diff != "" {
+				cmpopts.IgnoreFields(summary.Summary{}, "CardSum", "Messages")); diff != "" {
 				t.Errorf("exchange %d: -judged +kept:\n%s", row.Seq, diff)
 			}
 			if diff := cmp.Diff(row, one); diff != "" {
@@ -141,7 +144,7 @@ func TestJudgedWhileRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := func(r *kept.Reading) (result *analyzer.Result, rows []*kept.Row) {
+		all := func(r *kept.Reading) (result *judgment.Result, rows []*kept.Row) {
 			result, err := r.Complete(ctx, src)
 			if err != nil {
 				t.Fatal(err)

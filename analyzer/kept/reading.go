@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -526,7 +527,7 @@ func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analyzer.Finding,
 
 // Result returns what judging the capture came to as a whole, without the findings and what the capture says of its
 // gaps: see Complete.
-func (r *Reading) Result(ctx context.Context) (*analyzer.Result, error) {
+func (r *Reading) Result(ctx context.Context) (*judgment.Result, error) {
 	values, err := r.shelf.Kept(ctx, keyResult)
 	if err != nil {
 		return nil, err
@@ -543,8 +544,8 @@ func (r *Reading) Result(ctx context.Context) (*analyzer.Result, error) {
 	return result, d.err
 }
 
-// Complete returns the result with its findings, as analyzer.Run on the source would, each with its workflow.
-func (r *Reading) Complete(ctx context.Context, src capture.Source) (*analyzer.Result, error) {
+// Complete returns the result with its findings, as engine.Run on the source would, each with its workflow.
+func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.Result, error) {
 	result, err := r.Result(ctx)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -28,7 +31,7 @@ type Writer struct {
 	Interrupted bool
 
 	put    func(...capture.Entry) error
-	engine *analyzer.Engine
+	engine *engine.Engine
 	head   Head
 	err    error // why nothing is written any more
 
@@ -89,9 +92,9 @@ func (w *Writer) Links() *workflow.Index {
 }
 
 // Options returns those with which an engine fills the reading.
-func (w *Writer) Options() []analyzer.EngineOption {
+func (w *Writer) Options() []engine.Option {
 	return append(workflow.Into(w.linked),
-		analyzer.OnEnded(w.ended), analyzer.OnLate(w.late), func(e *analyzer.Engine) { w.engine = e })
+		engine.OnEnded(w.ended), engine.OnLate(w.late), func(e *engine.Engine) { w.engine = e })
 }
 
 // row returns the row of an exchange; nil if its chunk was let go.
@@ -134,7 +137,7 @@ func (w *Writer) patch(seq uint64, p *patch) {
 	}
 }
 
-func (w *Writer) ended(s analyzer.Summary) {
+func (w *Writer) ended(s summary.Summary) {
 	if s.Seq == 0 {
 		return
 	}
@@ -151,7 +154,7 @@ func (w *Writer) ended(s analyzer.Summary) {
 }
 
 // set takes the summary of an exchange.
-func (w *Writer) set(r *Row, s *analyzer.Summary) {
+func (w *Writer) set(r *Row, s *summary.Summary) {
 	if r.Seq == 0 {
 		w.head.Rows++
 	}
@@ -160,7 +163,7 @@ func (w *Writer) set(r *Row, s *analyzer.Summary) {
 }
 
 // learn notes exchanges that brought another card than was known.
-func (w *Writer) learn(s *analyzer.Summary) {
+func (w *Writer) learn(s *summary.Summary) {
 	if !s.Card || s.Status != 200 || s.Life != capture.StateClosed {
 		return
 	}
@@ -179,7 +182,7 @@ func (w *Writer) learn(s *analyzer.Summary) {
 
 func (w *Writer) late(seq uint64, fact capture.Fact) {
 	if r := w.row(seq); r != nil {
-		r.Late(fact)
+		r.Note(&fact)
 		return
 	}
 	w.patch(seq, &patch{fact: &fact})
@@ -354,7 +357,7 @@ func (w *Writer) fillOpen(wanted func(seq uint64) bool) {
 	if w.engine == nil {
 		return
 	}
-	w.engine.Open(wanted, func(s analyzer.Summary) {
+	w.engine.Open(wanted, func(s summary.Summary) {
 		if c := w.chunks[chunkOf(s.Seq)]; c == nil {
 			return
 		} else if r := c.rows[(s.Seq-1)%chunkRows]; r != nil && r.Seq != 0 && r.ResponseSize == s.ResponseSize &&
@@ -388,7 +391,7 @@ func (w *Writer) Flush() {
 	entries := w.pending()
 	if w.engine != nil && now.Sub(w.told) >= resultPause {
 		w.told = now
-		r := &analyzer.Result{
+		r := &judgment.Result{
 			Coverage: w.engine.Coverage(), Counts: w.engine.Counts(), Calls: w.engine.Calls(), Agents: w.engine.Agents(),
 		}
 		if len(r.Coverage) <= maxCoverage {
@@ -437,7 +440,7 @@ func (w *Writer) headEntry() capture.Entry {
 	return capture.Entry{Key: keyHead, Value: value}
 }
 
-func resultEntry(r *analyzer.Result) capture.Entry {
+func resultEntry(r *judgment.Result) capture.Entry {
 	e := newEncoder()
 	e.result(r)
 	return capture.Entry{Key: keyResult, Value: pack(e.b)}
@@ -452,7 +455,7 @@ func (w *Writer) write(entries []capture.Entry) {
 
 // Finish writes the rest of the reading, when all of the capture was judged: the result, and the mark of the steps. From
 // then on the reading is whole, unless the capture is still being recorded.
-func (w *Writer) Finish(r *analyzer.Result, mark []byte) error {
+func (w *Writer) Finish(r *judgment.Result, mark []byte) error {
 	w.write(w.pending())
 	w.head.Mark, w.head.Ended = mark, !r.Live
 	var entries []capture.Entry

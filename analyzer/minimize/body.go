@@ -88,11 +88,11 @@ func cutJSON(text []byte, try func([]byte) bool) {
 	for queue := [][]int{nil}; len(queue) > 0; queue = queue[1:] {
 		path := queue[0]
 		doc := jsondoc.Parse(text)
-		parts := partsOf(at(doc.Root, path))
-		n := len(parts)
+		children := childrenOf(at(doc.Root, path))
+		n := len(children)
 		shrink(n, func(from, to int) bool {
 			doc := jsondoc.Parse(text)
-			less := without(text, partsOf(at(doc.Root, path)), from, to)
+			less := without(text, childrenOf(at(doc.Root, path)), from, to)
 			if !try(less) {
 				return false
 			}
@@ -105,20 +105,20 @@ func cutJSON(text []byte, try func([]byte) bool) {
 	}
 }
 
-// A part is a member or an element: where it begins in the text, with its name, where it ends, and its value.
-type part struct {
+// A child is a member or an element: where it begins in the text, with its name, where it ends, and its value.
+type child struct {
 	start, end int
 	value      jsondoc.Value
 }
 
-func partsOf(v jsondoc.Value) []part {
-	var list []part
+func childrenOf(v jsondoc.Value) []child {
+	var list []child
 	end := func(v jsondoc.Value) int { return v.Offset() + len(v.Raw()) }
 	for name, value := range v.Pairs() {
-		list = append(list, part{name.Offset(), end(value), value})
+		list = append(list, child{name.Offset(), end(value), value})
 	}
 	for _, value := range v.Elems() {
-		list = append(list, part{value.Offset(), end(value), value})
+		list = append(list, child{value.Offset(), end(value), value})
 	}
 	return list
 }
@@ -126,19 +126,19 @@ func partsOf(v jsondoc.Value) []part {
 // at returns the value at a path of positions.
 func at(v jsondoc.Value, path []int) jsondoc.Value {
 	for _, i := range path {
-		v = partsOf(v)[i].value
+		v = childrenOf(v)[i].value
 	}
 	return v
 }
 
-// without returns the text without the parts from (included) to to (excluded) of an object or array.
-func without(text []byte, parts []part, from, to int) []byte {
-	start, end := parts[from].start, parts[to-1].end
+// without returns the text without the children from (included) to to (excluded) of an object or array.
+func without(text []byte, children []child, from, to int) []byte {
+	start, end := children[from].start, children[to-1].end
 	switch {
-	case to < len(parts):
-		end = parts[to].start
+	case to < len(children):
+		end = children[to].start
 	case from > 0:
-		start = parts[from-1].end
+		start = children[from-1].end
 	}
 	return slices.Concat(text[:start], text[end:])
 }

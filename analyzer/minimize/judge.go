@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -127,7 +128,7 @@ func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analyzer.F
 		return nil, nil, err
 	}
 	j.tried++
-	result, err := analyzer.Run(j.ctx, j.rules, src, nil)
+	result, err := engine.Run(j.ctx, j.rules, src, nil)
 	if err != nil {
 		return nil, nil, err
 	}

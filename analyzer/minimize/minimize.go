@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/capture"
 )
 
@@ -48,7 +49,7 @@ func (o *Options) found(ctx context.Context, rules []*analyzer.Rule, src capture
 	if o.Found != nil {
 		return o.Found(ctx)
 	}
-	result, err := analyzer.Run(ctx, rules, src, nil)
+	result, err := engine.Run(ctx, rules, src, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/minimize"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
@@ -70,7 +71,7 @@ func source(t testing.TB, exchanges []*capture.Exchange) *capture.Memory {
 
 func judge(t testing.TB, exchanges []*capture.Exchange) []analyzer.Finding {
 	t.Helper()
-	result, err := analyzer.Run(t.Context(), rules.All, source(t, exchanges), nil)
+	result, err := engine.Run(t.Context(), rules.All, source(t, exchanges), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // events returns the events of the stream and the findings, in this order, and how many are left out.
-func (e *exchange) events() (list []*tracepb.Span_Event, dropped uint32) {
+func (e *exchangeSpan) events() (list []*tracepb.Span_Event, dropped uint32) {
 	if e.Response != nil {
 		list, dropped = e.streamed()
 	}
@@ -35,7 +35,7 @@ func (e *exchange) events() (list []*tracepb.Span_Event, dropped uint32) {
 }
 
 // streamed returns the first and the last events of the stream.
-func (e *exchange) streamed() (list []*tracepb.Span_Event, dropped uint32) {
+func (e *exchangeSpan) streamed() (list []*tracepb.Span_Event, dropped uint32) {
 	var counted []*capture.Event
 	total := 0
 	for i := range e.Response.Events {
@@ -58,7 +58,7 @@ func (e *exchange) streamed() (list []*tracepb.Span_Event, dropped uint32) {
 }
 
 // event returns an event of the stream; what is read of it may be nil.
-func (e *exchange) event(event *capture.Event, r *reading.EventReading) *tracepb.Span_Event {
+func (e *exchangeSpan) event(event *capture.Event, r *reading.EventReading) *tracepb.Span_Event {
 	at := e.Started
 	if event.At > 0 {
 		at = at.Add(event.At)
@@ -82,7 +82,7 @@ func (e *exchange) event(event *capture.Event, r *reading.EventReading) *tracepb
 }
 
 // at returns when that passed to which a place leads, as well as it is known.
-func (e *exchange) at(p analyzer.Place) time.Time {
+func (e *exchangeSpan) at(p analyzer.Place) time.Time {
 	switch {
 	case !p.Response:
 		return e.Started.Add(max(0, e.Request.Body.At))

@@ -18,8 +18,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An exchange is what the span of one exchange is made of.
-type exchange struct {
+// An exchangeSpan is what the span of one exchange is made of.
+type exchangeSpan struct {
 	*capture.Exchange
 	request, response capture.Head
 	reading           *reading.Reading
@@ -53,8 +53,8 @@ func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analyze
 }
 
 // read reads an exchange, and remembers what the spans of others have to know of it.
-func (s *Spans) read(x *capture.Exchange) exchange {
-	e := exchange{
+func (s *Spans) read(x *capture.Exchange) exchangeSpan {
+	e := exchangeSpan{
 		Exchange: x, request: capture.ParseRequestHead(x.Request.Head), reading: s.o.Reader.Read(x),
 	}
 	if s.o.Bodies {
@@ -79,7 +79,7 @@ func (s *Spans) knows(seq uint64) bool {
 }
 
 // name names the span after what was asked, in words that do not change from call to call.
-func (e *exchange) name() string {
+func (e *exchangeSpan) name() string {
 	call := &e.reading.Call
 	switch {
 	case e.invokes() && e.Agent.Name != "":
@@ -95,7 +95,7 @@ func (e *exchange) name() string {
 }
 
 // invokes reports whether the exchange is a message to an agent.
-func (e *exchange) invokes() bool {
+func (e *exchangeSpan) invokes() bool {
 	op := e.reading.Call.Operation
 	return op == a2a.SendMessage || op == a2a.SendStreamingMessage
 }
@@ -111,7 +111,7 @@ func method(name string) string {
 }
 
 // end returns when the exchange ended, or else the last that is known of it.
-func (e *exchange) end() time.Time {
+func (e *exchangeSpan) end() time.Time {
 	last := max(e.Ended, e.Request.Body.At)
 	if r := e.Response; r != nil && e.Ended < 0 {
 		last = max(last, r.At, r.Body.At)
@@ -122,7 +122,7 @@ func (e *exchange) end() time.Time {
 	return e.Started.Add(max(last, 0))
 }
 
-func (e *exchange) attributes() []*keyValue {
+func (e *exchangeSpan) attributes() []*keyValue {
 	var a attributes
 	e.ours(&a)
 	e.protocol(&a)
@@ -132,7 +132,7 @@ func (e *exchange) attributes() []*keyValue {
 }
 
 // ours adds what the recorder knows.
-func (e *exchange) ours(a *attributes) {
+func (e *exchangeSpan) ours(a *attributes) {
 	a.number("a2atap.exchange", int64(e.Seq))
 	if e.ID != uuid.Nil {
 		a.text("a2atap.exchange.id", e.ID.String())
@@ -161,7 +161,7 @@ func (e *exchange) ours(a *attributes) {
 }
 
 // protocol adds what A2A and the conventions for agents and JSON-RPC say.
-func (e *exchange) protocol(a *attributes) {
+func (e *exchangeSpan) protocol(a *attributes) {
 	r := e.reading
 	call := &r.Call
 	if call.Operation != a2a.NoOperation {
@@ -210,7 +210,7 @@ func (e *exchange) protocol(a *attributes) {
 }
 
 // errorType returns what the conventions call the class of an error; empty if there is none.
-func (e *exchange) errorType() string {
+func (e *exchangeSpan) errorType() string {
 	switch {
 	case e.failure != "":
 		return e.failure
@@ -222,14 +222,14 @@ func (e *exchange) errorType() string {
 	return ""
 }
 
-// refused reports whether the answer to what is no call says that it failed. As for any server, that somebody asks for
+// refused reports whether the answer to what is not a call says that it failed. As for any server, that somebody asks for
 // what is not there is no error; that there is no card is one.
-func (e *exchange) refused() bool {
+func (e *exchangeSpan) refused() bool {
 	call := &e.reading.Call
 	return e.response.Status >= 500 || e.response.Status >= 400 && call.Operation != a2a.NoOperation
 }
 
-func (e *exchange) status() *tracepb.Status {
+func (e *exchangeSpan) status() *tracepb.Status {
 	message := e.errorType()
 	if message == "" {
 		return nil
@@ -241,7 +241,7 @@ func (e *exchange) status() *tracepb.Status {
 }
 
 // transport adds what the conventions say of HTTP.
-func (e *exchange) transport(a *attributes) {
+func (e *exchangeSpan) transport(a *attributes) {
 	if name := method(e.request.Method); name == "HTTP" {
 		a.text("http.request.method", "_OTHER")
 	} else {
@@ -276,7 +276,7 @@ func (e *exchange) transport(a *attributes) {
 }
 
 // bodies adds the bodies, if they are wanted, as they were recorded.
-func (e *exchange) bodies(a *attributes) {
+func (e *exchangeSpan) bodies(a *attributes) {
 	if e.room == 0 {
 		return
 	}
@@ -289,7 +289,7 @@ func (e *exchange) bodies(a *attributes) {
 }
 
 // content adds some of what passed, as long as there is room.
-func (e *exchange) content(a *attributes, key string, data []byte) {
+func (e *exchangeSpan) content(a *attributes, key string, data []byte) {
 	if limit := min(maxBody, e.room); len(data) > 0 && limit > len(cutMark) {
 		a.long(key, string(data[:min(len(data), limit+1)]), limit)
 		e.room -= min(len(data), limit)

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
 
@@ -14,11 +16,11 @@ import (
 // tell what Options.Parent answers: what was known when an exchange ended counts, as for a Tracer. The capture is read twice. Whole says that keep needs exchanges as a whole.
 func Export(
 	ctx context.Context, w io.Writer, rules []*analyzer.Rule, src capture.Source, spans *Spans,
-	keep func(*capture.Exchange) bool, whole bool, options ...analyzer.EngineOption,
+	keep func(*capture.Exchange) bool, whole bool, options ...engine.Option,
 ) error {
 	p := newPast(spans.o.Parent)
-	options = append(options, analyzer.OnEvent(p.event), analyzer.OnEnded(p.ended))
-	_, err := analyzer.Run(ctx, rules, src, p.found, options...)
+	options = append(options, engine.OnEvent(p.event), engine.OnEnded(p.ended))
+	_, err := engine.Run(ctx, rules, src, p.found, options...)
 	if err != nil {
 		return err
 	}
@@ -73,9 +75,9 @@ func (p *past) found(f analyzer.Finding) {
 	p.findings[f.Place.Exchange] = append(p.findings[f.Place.Exchange], f)
 }
 
-func (p *past) event(v analyzer.PassedEvent) { p.task(p.tasks.Event(&v)) }
+func (p *past) event(v summary.Event) { p.task(p.tasks.Event(&v)) }
 
-func (p *past) ended(x analyzer.Summary) {
+func (p *past) ended(x summary.Summary) {
 	if x.Outcome.Failure != "" {
 		p.failures[x.Seq] = x.Outcome.Failure
 	}

@@ -21,8 +21,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
 )
@@ -267,9 +269,9 @@ func trace(t *testing.T, src capture.Source) (spans []*tracepb.Span) {
 	t.Helper()
 	s := otlp.New(otlp.Options{})
 	tracer := otlp.NewTracer(s, src, time.Now, func(span otlp.Span) { spans = append(spans, span.Span) })
-	e := analyzer.NewEngine(rules.All,
-		analyzer.OnEnded(func(x analyzer.Summary) { tracer.Ended(&x) }),
-		analyzer.OnEvent(func(v analyzer.PassedEvent) { tracer.Event(&v) }))
+	e := engine.New(rules.All,
+		engine.OnEnded(func(x summary.Summary) { tracer.Ended(&x) }),
+		engine.OnEvent(func(v summary.Event) { tracer.Event(&v) }))
 	found := func(findings []analyzer.Finding) {
 		for i := range findings {
 			tracer.Found(&findings[i])

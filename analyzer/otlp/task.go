@@ -6,13 +6,13 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/recent"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )
 
 // Tasks follows tasks from the exchange that first shows them to the state in which they end. Give it what an engine
-// tells (analyzer.OnEvent, analyzer.OnEnded), in that order. It is for one goroutine.
+// tells (engine.OnEvent, engine.OnEnded), in that order. It is for one goroutine.
 type Tasks struct {
 	tasks *recent.Map[taskKey, *Task]
 }
@@ -51,12 +51,12 @@ func NewTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
 
 // Event takes an event of a stream. It returns what has come to its end, or is forgotten to make room; nil if nothing
 // is.
-func (t *Tasks) Event(v *analyzer.PassedEvent) *Task {
+func (t *Tasks) Event(v *summary.Event) *Task {
 	return t.saw(taskKey{v.Link.Agent, v.Task}, v.Seq, v.At, v.State)
 }
 
 // Ended takes an exchange that is over, and returns what Event does.
-func (t *Tasks) Ended(x *analyzer.Summary) *Task {
+func (t *Tasks) Ended(x *summary.Summary) *Task {
 	key := taskKey{x.Link.Agent, x.Task}
 	if x.Asked == a2a.Webhook.String() { // the agent whose task it is calls
 		key.agent = x.Link.Client

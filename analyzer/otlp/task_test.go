@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 var begin = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func answered(seq uint64, agent, task string, state a2a.State) *analyzer.Summary {
-	return &analyzer.Summary{
+func answered(seq uint64, agent, task string, state a2a.State) *summary.Summary {
+	return &summary.Summary{
 		Seq: seq, Link: analyzer.Link{Client: "c", Agent: agent}, Call: true, Asked: "SendMessage",
 		Started: begin.Add(time.Duration(seq) * time.Second), Took: time.Second, Task: task, State: state,
 		Events: capture.NotKnown,
 	}
 }
 
-func streamed(seq uint64, agent, task string, state a2a.State) *analyzer.PassedEvent {
-	return &analyzer.PassedEvent{
+func streamed(seq uint64, agent, task string, state a2a.State) *summary.Event {
+	return &summary.Event{
 		Seq: seq, Link: analyzer.Link{Client: "c", Agent: agent}, At: begin.Add(time.Duration(seq) * time.Second),
 		Task: task, State: state,
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
 
@@ -49,10 +50,10 @@ func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func
 }
 
 // Event takes an event of a stream.
-func (t *Tracer) Event(v *analyzer.PassedEvent) { t.task(t.tasks.Event(v)) }
+func (t *Tracer) Event(v *summary.Event) { t.task(t.tasks.Event(v)) }
 
 // Ended takes an exchange that is over.
-func (t *Tracer) Ended(x *analyzer.Summary) {
+func (t *Tracer) Ended(x *summary.Summary) {
 	t.ended = append(t.ended, ended{x.Seq, x.Outcome.Failure})
 	t.task(t.tasks.Ended(x))
 }

@@ -11,9 +11,9 @@ import (
 	"bytes"
 	"slices"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
 	"a2atap/analyzer/cardfetch"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -215,8 +215,8 @@ func (r *Reading) note(list *[]string, value string) {
 }
 
 // Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
-// or that its body cannot be read; "" if it is no call.
-func (r *Reading) Asked() string { return analyzer.CallWords(&r.Call) }
+// or that its body cannot be read; "" if it is not a call.
+func (r *Reading) Asked() string { return summary.CallWords(&r.Call) }
 
 // State returns the last state that the exchange shows, or "".
 func (r *Reading) State() string {

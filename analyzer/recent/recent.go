@@ -17,7 +17,7 @@ type Map[K comparable, V any] struct {
 	limit     int
 	forgotten int
 	index     map[K]int32
-	entries   []entry[K, V] // the first is no entry: it is before the oldest and after the newest
+	entries   []entry[K, V] // the first is not an entry: it is before the oldest and after the newest
 	free      int32         // the first entry that is not in use, linked by next; 0 if there is none
 }
 

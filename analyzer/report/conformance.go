@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
 
@@ -83,13 +84,13 @@ func Conformances(r *Report) []Conformance {
 	}
 	for i := range r.Tests {
 		if s := asked[r.Tests[i].Agent]; s != nil {
-			reports = append(reports, r.conformance(&analyzer.Agent{Link: s.Agent}, s, seen[s.Agent]))
+			reports = append(reports, r.conformance(&judgment.Agent{Link: s.Agent}, s, seen[s.Agent]))
 		}
 	}
 	return reports
 }
 
-func (r *Report) conformance(agent *analyzer.Agent, asked *Suite, seen agentTally) Conformance {
+func (r *Report) conformance(agent *judgment.Agent, asked *Suite, seen agentTally) Conformance {
 	c := Conformance{
 		link: agent.Link, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
 		TestDate: r.Now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
@@ -211,7 +212,7 @@ type agentTally struct {
 }
 
 // tallies returns what the rules have seen of each agent, by its name.
-func tallies(r *analyzer.Result) map[string]agentTally {
+func tallies(r *judgment.Result) map[string]agentTally {
 	list := make(map[string]agentTally)
 	of := func(agent string) agentTally {
 		t, known := list[agent]
@@ -253,7 +254,7 @@ func failing(f *analyzer.Finding, rule *analyzer.Rule) bool {
 }
 
 // level says how far the agent conforms, as far as the traffic shows it.
-func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reason string) {
+func level(agent *judgment.Agent, failed map[analyzer.Category]int) (level, reason string) {
 	done := agent.Operations
 	sent := done[a2a.SendMessage] + done[a2a.SendStreamingMessage]
 	streamed := done[a2a.SendStreamingMessage] + done[a2a.SubscribeToTask]
@@ -282,7 +283,7 @@ func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reas
 
 // unseen names what a full report needs and the traffic does not show: a task that completed, one that was canceled,
 // and a call that was refused.
-func unseen(agent *analyzer.Agent) string {
+func unseen(agent *judgment.Agent) string {
 	var list []string
 	if agent.Completed == 0 {
 		list = append(list, "a completed task")
@@ -310,7 +311,7 @@ func tested(advertised bool) string {
 	return "not advertised"
 }
 
-func unexercised(agent *analyzer.Agent, streamed, pushed int) string {
+func unexercised(agent *judgment.Agent, streamed, pushed int) string {
 	switch streaming, push := agent.Streaming && streamed == 0, agent.Push && pushed == 0; {
 	case streaming && push:
 		return "streaming, push"

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 )
@@ -29,14 +30,14 @@ func TestConformanceLevel(t *testing.T) {
 	}
 	tests := []struct {
 		name   string
-		agent  analyzer.Agent
+		agent  judgment.Agent
 		broken analyzer.Category
 		want   string
 		reason string
 	}{
 		{
 			"everything",
-			analyzer.Agent{
+			judgment.Agent{
 				Name: "Booker", Streaming: true, Push: true, Operations: all, Completed: 1, Refused: 1,
 			},
 			"", "full",
@@ -44,14 +45,14 @@ func TestConformanceLevel(t *testing.T) {
 		},
 		{
 			"push not advertised",
-			analyzer.Agent{
+			judgment.Agent{
 				Name: "Booker", Streaming: true, Operations: without(a2a.CreatePushConfig), Completed: 1, Refused: 1,
 			},
 			"", "full", "push not advertised",
 		},
 		{
 			"nothing advertised",
-			analyzer.Agent{
+			judgment.Agent{
 				Name: "Booker", Operations: without(a2a.CreatePushConfig, a2a.SendStreamingMessage),
 				Completed: 1, Refused: 1,
 			},
@@ -60,29 +61,29 @@ func TestConformanceLevel(t *testing.T) {
 		},
 		{
 			"nothing completed, canceled or refused",
-			analyzer.Agent{Name: "Booker", Operations: without(a2a.CancelTask)},
+			judgment.Agent{Name: "Booker", Operations: without(a2a.CancelTask)},
 			"", "minimal", "not observed: a completed task, a cancellation, a refusal",
 		},
 		{
 			"a card without a name",
-			analyzer.Agent{BadCard: "has no name", Operations: all},
+			judgment.Agent{BadCard: "has no name", Operations: all},
 			"", "non-conformant", "the card has no name",
 		},
 		{
 			"push not tried",
-			analyzer.Agent{Name: "Booker", Push: true, Operations: without(a2a.CreatePushConfig)},
+			judgment.Agent{Name: "Booker", Push: true, Operations: without(a2a.CreatePushConfig)},
 			"",
 			"minimal", "not exercised: push",
 		},
 		{
 			"streaming not tried",
-			analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.SendStreamingMessage)},
+			judgment.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.SendStreamingMessage)},
 			"", "minimal",
 			"not exercised: streaming",
 		},
 		{
 			"neither tried",
-			analyzer.Agent{
+			judgment.Agent{
 				Name: "Booker", Streaming: true, Push: true,
 				Operations: without(a2a.SendStreamingMessage, a2a.CreatePushConfig),
 			},
@@ -91,51 +92,51 @@ func TestConformanceLevel(t *testing.T) {
 		},
 		{
 			"a stream is wrong",
-			analyzer.Agent{Name: "Booker", Operations: all},
+			judgment.Agent{Name: "Booker", Operations: all},
 			analyzer.Streaming, "partial",
 			"the life of a task holds",
 		},
 		{
 			"an error is wrong",
-			analyzer.Agent{Name: "Booker", Operations: all},
+			judgment.Agent{Name: "Booker", Operations: all},
 			analyzer.ErrorHandling, "partial",
 			"the life of a task holds",
 		},
 		{
 			"interop is wrong",
-			analyzer.Agent{Name: "Booker", Operations: all},
+			judgment.Agent{Name: "Booker", Operations: all},
 			analyzer.Interop, "partial",
 			"the life of a task holds",
 		},
 		{
 			"the card is wrong",
-			analyzer.Agent{Name: "Booker", Operations: all},
+			judgment.Agent{Name: "Booker", Operations: all},
 			analyzer.AgentCard, "non-conformant",
 			"the card or the life of a task",
 		},
 		{
 			"a task is wrong",
-			analyzer.Agent{Name: "Booker", Operations: all},
+			judgment.Agent{Name: "Booker", Operations: all},
 			analyzer.Lifecycle, "non-conformant",
 			"the card or the life of a task",
 		},
-		{"no card", analyzer.Agent{Operations: all}, "", "not-determined", "card no, 2 sends, 1 gets"},
+		{"no card", judgment.Agent{Operations: all}, "", "not-determined", "card no, 2 sends, 1 gets"},
 		{
 			"no get",
-			analyzer.Agent{Name: "Booker", Operations: without(a2a.GetTask)},
+			judgment.Agent{Name: "Booker", Operations: without(a2a.GetTask)},
 			"", "not-determined",
 			"card yes, 2 sends, 0 gets",
 		},
 		{
 			"no send",
-			analyzer.Agent{Name: "Booker", Operations: without(a2a.SendMessage, a2a.SendStreamingMessage)},
+			judgment.Agent{Name: "Booker", Operations: without(a2a.SendMessage, a2a.SendStreamingMessage)},
 			analyzer.Lifecycle, "not-determined", "card yes, 0 sends, 1 gets",
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.agent.Link = "booker"
-			result := &analyzer.Result{Agents: []analyzer.Agent{test.agent}}
+			result := &judgment.Result{Agents: []judgment.Agent{test.agent}}
 			var list []*analyzer.Rule
 			for _, c := range analyzer.Categories {
 				r := &analyzer.Rule{ID: string(c), Category: c, Level: analyzer.Must}
@@ -207,9 +208,9 @@ func TestConformanceResults(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			result := &analyzer.Result{Agents: []analyzer.Agent{{Link: "booker"}}, Findings: test.findings}
+			result := &judgment.Result{Agents: []judgment.Agent{{Link: "booker"}}, Findings: test.findings}
 			if test.applied > 0 {
-				result.Coverage = []analyzer.Coverage{{Rule: r, Link: link, Applied: test.applied}}
+				result.Coverage = []judgment.Coverage{{Rule: r, Link: link, Applied: test.applied}}
 			}
 			got := report.Conformances(whole(result, r))[0].Categories["streaming"][0]
 			want := report.ConformanceResult{Test: "r", Category: "streaming", Status: test.status, Message: test.message}

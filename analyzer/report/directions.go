@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/a2a"
 )
@@ -62,7 +63,7 @@ func NewDirections(a, b string) []Direction {
 // Directions returns what a recording shows of each direction between agents that talk to each other: those of which one
 // is a client of the other by the same name. That an agent is a client under another name is not certain, and so not
 // said.
-func Directions(r *analyzer.Result) []Direction {
+func Directions(r *judgment.Result) []Direction {
 	var list []Direction
 	calls := make(callsByLink)
 	clients := make(map[string]bool)
@@ -71,7 +72,7 @@ func Directions(r *analyzer.Result) []Direction {
 			calls[c.Link], clients[c.Link.Client] = c, true
 		}
 	}
-	var agents []*analyzer.Agent
+	var agents []*judgment.Agent
 	for i := range r.Agents {
 		agents = append(agents, &r.Agents[i])
 		for client := range r.Agents[i].Contacts {
@@ -97,26 +98,26 @@ func Directions(r *analyzer.Result) []Direction {
 }
 
 // talked reports whether an agent is a client of another.
-func talked(calls callsByLink, client, agent *analyzer.Agent) bool {
+func talked(calls callsByLink, client, agent *judgment.Agent) bool {
 	_, answered := agent.Contacts[client.Link]
 	return client.Link != "" && (answered || calls.between(client, agent) != nil)
 }
 
 // discovered reports whether an agent has read the card of another.
-func discovered(client, agent *analyzer.Agent) bool {
+func discovered(client, agent *judgment.Agent) bool {
 	return agent.Contacts[client.Link].Operations[a2a.GetCard] > 0
 }
 
 // callsByLink has how the calls of each link came out on which there were any.
-type callsByLink map[analyzer.Link]*analyzer.Calls
+type callsByLink map[analyzer.Link]*judgment.Calls
 
 // between returns how the calls between two agents came out; nil if there were none.
-func (c callsByLink) between(client, agent *analyzer.Agent) *analyzer.Calls {
+func (c callsByLink) between(client, agent *judgment.Agent) *judgment.Calls {
 	return c[analyzer.Link{Client: client.Link, Agent: agent.Link}]
 }
 
 // between returns the directions between two agents of which the first is a client of the second.
-func between(r *analyzer.Result, calls callsByLink, a, b *analyzer.Agent) []Direction {
+func between(r *judgment.Result, calls callsByLink, a, b *judgment.Agent) []Direction {
 	list := NewDirections(analyzer.Clean(a.Link), analyzer.Clean(b.Link))
 	for i := range list {
 		d := &list[i]
@@ -142,7 +143,7 @@ func seen(d *Direction, n int) {
 }
 
 // sent sets the direction in which a client sends tasks: broken if all its calls failed.
-func sent(d *Direction, calls callsByLink, client, agent *analyzer.Agent) {
+func sent(d *Direction, calls callsByLink, client, agent *judgment.Agent) {
 	done := agent.Contacts[client.Link].Operations
 	seen(d, done[a2a.SendMessage]+done[a2a.SendStreamingMessage])
 	c := calls.between(client, agent)
@@ -156,7 +157,7 @@ var interference = []string{"identity", "context", "parallel"}
 
 // atOnce says how both agents handle tasks at the same time: broken if ids or contexts were mixed up, observed if each
 // has answered the other while another of its messages waited.
-func atOnce(d *Direction, r *analyzer.Result, a, b *analyzer.Agent) {
+func atOnce(d *Direction, r *judgment.Result, a, b *judgment.Agent) {
 	links := []analyzer.Link{{Client: a.Link, Agent: b.Link}, {Client: b.Link, Agent: a.Link}}
 	for i := range r.Findings {
 		f := &r.Findings[i]

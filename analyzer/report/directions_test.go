@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 )
@@ -18,19 +19,19 @@ type contact struct {
 	atOnce        int
 }
 
-func talking(contacts ...contact) *analyzer.Result {
-	r := &analyzer.Result{Agents: []analyzer.Agent{
-		{Link: "planner", Contacts: map[string]analyzer.Contact{}}, {Link: "booker", Contacts: map[string]analyzer.Contact{}},
+func talking(contacts ...contact) *judgment.Result {
+	r := &judgment.Result{Agents: []judgment.Agent{
+		{Link: "planner", Contacts: map[string]judgment.Contact{}}, {Link: "booker", Contacts: map[string]judgment.Contact{}},
 	}}
 	for _, c := range contacts {
 		for i := range r.Agents {
 			if r.Agents[i].Link == c.agent && c.cards+c.sends > 0 {
-				r.Agents[i].Contacts[c.client] = analyzer.Contact{
+				r.Agents[i].Contacts[c.client] = judgment.Contact{
 					Operations: map[a2a.Operation]int{a2a.GetCard: c.cards, a2a.SendStreamingMessage: c.sends}, AtOnce: c.atOnce,
 				}
 			}
 		}
-		r.Calls = append(r.Calls, analyzer.Calls{
+		r.Calls = append(r.Calls, judgment.Calls{
 			Link: analyzer.Link{Client: c.client, Agent: c.agent}, Made: c.sends + c.failed, Succeeded: c.sends, Failed: c.failed,
 			Failures: map[string]int{"unreachable": c.failed},
 		})
@@ -47,7 +48,7 @@ func TestDirectionsOfARecording(t *testing.T) {
 	}}
 	for _, tt := range []struct {
 		name   string
-		result *analyzer.Result
+		result *judgment.Result
 		want   []report.DirectionStatus
 	}{
 		{"nobody talks", talking(), nil},

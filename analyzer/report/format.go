@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/exchanges"
 )
 
 // A Report is all that a report can be made of.
 type Report struct {
-	Result *analyzer.Result
+	Result *judgment.Result
 	Rules  []*analyzer.Rule  // that were asked for, in reading order
 	Gate   analyzer.Severity // from which on a finding fails the check; one above Error if none does
 	Tool   Tool
@@ -66,7 +67,7 @@ func Write(w io.Writer, format string, r *Report) error {
 func (r *Report) gate() analyzer.Severity { return min(r.Gate, analyzer.Error) }
 
 // verdict returns the sum of the report.
-func (r *Report) verdict() analyzer.Verdict {
+func (r *Report) verdict() judgment.Verdict {
 	v := r.Result.Verdict(r.gate())
 	if r.Tests != nil {
 		v.Status = r.status(r.gate())

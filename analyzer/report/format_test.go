@@ -15,6 +15,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules/card"
 	"a2atap/analyzer/rules/rest"
@@ -32,7 +33,7 @@ var few = []*analyzer.Rule{
 }
 
 // whole returns a report on a result by rules, or by few, with errors as the gate.
-func whole(r *analyzer.Result, list ...*analyzer.Rule) *report.Report {
+func whole(r *judgment.Result, list ...*analyzer.Rule) *report.Report {
 	if list == nil {
 		list = few
 	}
@@ -43,17 +44,17 @@ func whole(r *analyzer.Result, list ...*analyzer.Rule) *report.Report {
 }
 
 // small returns what a few rules have to say.
-func small(t *testing.T) *analyzer.Result {
+func small(t *testing.T) *judgment.Result {
 	t.Helper()
 	r := judged(t)
 	r.Keep(func(f *analyzer.Finding) bool { return slices.Contains(few, f.Rule) })
-	r.Coverage = slices.DeleteFunc(r.Coverage, func(c analyzer.Coverage) bool { return !slices.Contains(few, c.Rule) })
+	r.Coverage = slices.DeleteFunc(r.Coverage, func(c judgment.Coverage) bool { return !slices.Contains(few, c.Rule) })
 	return r
 }
 
 func TestMarkdown(t *testing.T) {
 	golden(t, "calls.md", func(w io.Writer) error { return report.Markdown(w, whole(small(t))) })
-	golden(t, "nothing.md", func(w io.Writer) error { return report.Markdown(w, whole(&analyzer.Result{})) })
+	golden(t, "nothing.md", func(w io.Writer) error { return report.Markdown(w, whole(&judgment.Result{})) })
 }
 
 // What was on the wire has no meaning in a page: neither as Markdown nor as HTML.
@@ -118,7 +119,7 @@ func TestJUnitHasTheGate(t *testing.T) {
 // Nothing judged is a skipped case, never an empty success.
 func TestJUnitOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.JUnit(&b, whole(&analyzer.Result{})); err != nil {
+	if err := report.JUnit(&b, whole(&judgment.Result{})); err != nil {
 		t.Fatal(err)
 	}
 	suites, err := junit.Ingest(b.Bytes())
@@ -130,13 +131,13 @@ func TestJUnitOfNothing(t *testing.T) {
 // Every format says that calls failed, and with what; where none succeeded none looks like success.
 func TestFailedCallsInEveryFormat(t *testing.T) {
 	for _, name := range report.Formats() {
-		r := &analyzer.Result{
-			Captures: []string{"c"}, Counts: analyzer.Counts{Exchanges: 4, Judged: 4},
-			Coverage: []analyzer.Coverage{
+		r := &judgment.Result{
+			Captures: []string{"c"}, Counts: judgment.Counts{Exchanges: 4, Judged: 4},
+			Coverage: []judgment.Coverage{
 				{Rule: few[0], Link: analyzer.Link{Client: "planner", Agent: "booker"}, Applied: 3},
 				{Rule: few[0], Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Applied: 1},
 			},
-			Calls: []analyzer.Calls{
+			Calls: []judgment.Calls{
 				{
 					Link: analyzer.Link{Client: "planner", Agent: "booker"}, Made: 3, Succeeded: 1, Failed: 2,
 					Failures: map[string]int{"TaskNotFound": 2},
@@ -196,7 +197,7 @@ func TestSARIFIsBounded(t *testing.T) {
 
 func TestSARIFOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.SARIF(&b, whole(&analyzer.Result{})); err != nil {
+	if err := report.SARIF(&b, whole(&judgment.Result{})); err != nil {
 		t.Fatal(err)
 	}
 	if log := valid(t, b.Bytes()); log.Runs[0].Invocations[0].ExecutionSuccessful == nil ||
@@ -278,7 +279,7 @@ func TestGitHubIsBounded(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := report.GitHub(&b, whole(&analyzer.Result{})); err != nil ||
+	if err := report.GitHub(&b, whole(&judgment.Result{})); err != nil ||
 		!strings.HasPrefix(b.String(), "::warning title=a2atap::nothing: ") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
@@ -302,9 +303,9 @@ func TestGitHubIsInert(t *testing.T) {
 // The matrix has a row a client and a column an agent, and tells "nothing wrong" from "never talked".
 func TestMatrix(t *testing.T) {
 	r := many(2, analyzer.Error)
-	r.Counts = analyzer.Counts{Exchanges: 3, Judged: 3}
+	r.Counts = judgment.Counts{Exchanges: 3, Judged: 3}
 	r.Captures = []string{"a", "b"}
-	r.Coverage = []analyzer.Coverage{{Rule: few[0], Link: analyzer.Link{Client: "traveller", Agent: "hotel"}, Applied: 1}}
+	r.Coverage = []judgment.Coverage{{Rule: few[0], Link: analyzer.Link{Client: "traveller", Agent: "hotel"}, Applied: 1}}
 	var b strings.Builder
 	if err := report.Text(&b, whole(r)); err != nil {
 		t.Fatal(err)
@@ -330,8 +331,8 @@ func TestFormats(t *testing.T) {
 }
 
 // many returns a result of n findings of one severity.
-func many(n int, s analyzer.Severity) *analyzer.Result {
-	r := &analyzer.Result{Captures: []string{"c.a2atap"}, Counts: analyzer.Counts{Exchanges: n, Judged: n}}
+func many(n int, s analyzer.Severity) *judgment.Result {
+	r := &judgment.Result{Captures: []string{"c.a2atap"}, Counts: judgment.Counts{Exchanges: n, Judged: n}}
 	rule := &analyzer.Rule{
 		ID: "r", Title: "t", Family: "f", Category: analyzer.Streaming, Level: analyzer.Must, Doc: "d",
 		Fix: "f", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/joshdk/go-junit"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 )
 
@@ -39,7 +40,7 @@ func TestNamesStayNames(t *testing.T) {
 			f.Capture, f.Message = name, "seen "+name
 		}
 		r.Captures = []string{name, "other"}
-		r.Coverage = []analyzer.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 1}}
+		r.Coverage = []judgment.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 1}}
 		whole := whole(r)
 		whole.Rules = []*analyzer.Rule{r.Findings[0].Rule}
 		for format, write := range map[string]func(io.Writer, *report.Report) error{

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 )
 
@@ -87,7 +88,7 @@ func HTML(w io.Writer, r *Report) error {
 	v := r.verdict()
 	data := pageData{
 		Status: string(v.Status), Verdict: r.sentence(), Date: r.Now.UTC().Format("2006-01-02 15:04 UTC"),
-		Good: v.Status == analyzer.StatusClean, Captures: r.Result.Captures, Tool: r.Tool, Directions: r.Directions,
+		Good: v.Status == judgment.StatusClean, Captures: r.Result.Captures, Tool: r.Tool, Directions: r.Directions,
 		RuleCount: len(r.Rules), Found: len(r.Result.Findings), Traffic: r.Traffic != nil,
 	}
 	what := "check"

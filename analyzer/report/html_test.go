@@ -11,7 +11,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
@@ -29,14 +30,14 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	golden(t, "traffic.html", func(w io.Writer) error { return report.HTML(w, withTraffic(t, small(t))) })
-	golden(t, "nothing.html", func(w io.Writer) error { return report.HTML(w, whole(&analyzer.Result{})) })
+	golden(t, "nothing.html", func(w io.Writer) error { return report.HTML(w, whole(&judgment.Result{})) })
 }
 
 // withTraffic returns a report on testdata/calls.txtar with its exchanges.
-func withTraffic(t *testing.T, r *analyzer.Result) *report.Report {
+func withTraffic(t *testing.T, r *judgment.Result) *report.Report {
 	t.Helper()
 	src, links := calls(t), &workflow.Index{}
-	if _, err := analyzer.Run(t.Context(), nil, src, nil, workflow.Into(links.Put)...); err != nil {
+	if _, err := engine.Run(t.Context(), nil, src, nil, workflow.Into(links.Put)...); err != nil {
 		t.Fatal(err)
 	}
 	section, err := exchanges.Read(t.Context(), []exchanges.Capture{{

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -141,7 +142,7 @@ func JSONVerdict(whole *Report) Verdict {
 	return sum
 }
 
-func failures(c *analyzer.Calls) []Failure {
+func failures(c *judgment.Calls) []Failure {
 	list := []Failure{}
 	for _, f := range c.ByError() {
 		list = append(list, Failure{analyzer.Clean(f.Error), f.Count})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 )
@@ -63,7 +63,7 @@ func TestJSON(t *testing.T) {
 // Nothing found is empty lists, not null.
 func TestJSONOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.JSON(&b, whole(&analyzer.Result{}, rules.All...)); err != nil {
+	if err := report.JSON(&b, whole(&judgment.Result{}, rules.All...)); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), "null") {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/junit"
 )
 
@@ -43,7 +44,7 @@ func JUnit(w io.Writer, r *Report) error {
 	all := junitSuites{Name: "a2atap"}
 	all.addTests(r)
 	applied, found, also := byLink(r.Result)
-	calls, counted := make(map[analyzer.Link][]*analyzer.Calls), r.Result.Counted()
+	calls, counted := make(map[analyzer.Link][]*judgment.Calls), r.Result.Counted()
 	for i := range r.Result.Calls {
 		c := &r.Result.Calls[i]
 		calls[counted(c.Link)] = append(calls[counted(c.Link)], c)
@@ -84,7 +85,7 @@ func JUnit(w io.Writer, r *Report) error {
 }
 
 // addCalls says how the calls came out that are counted with the suite's link.
-func (s *junitSuite) addCalls(calls []*analyzer.Calls) {
+func (s *junitSuite) addCalls(calls []*judgment.Calls) {
 	for _, c := range calls {
 		if c.Made == 0 {
 			continue
@@ -148,7 +149,7 @@ type ruleMap[T any] map[analyzer.Link]map[string]T
 
 // byLink sorts coverage and findings by link and rule; also holds, for a rule that was broken along with another, that
 // one.
-func byLink(r *analyzer.Result) (applied ruleMap[int], found ruleMap[[]*analyzer.Finding], also ruleMap[string]) {
+func byLink(r *judgment.Result) (applied ruleMap[int], found ruleMap[[]*analyzer.Finding], also ruleMap[string]) {
 	applied, found, also = make(ruleMap[int]), make(ruleMap[[]*analyzer.Finding]), make(ruleMap[string])
 	for _, c := range r.Coverage {
 		if c.Link.Agent == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 )
 
@@ -48,7 +49,7 @@ func Markdown(w io.Writer, r *Report) error {
 }
 
 // mdCaptures names the captures.
-func mdCaptures(b *strings.Builder, r *analyzer.Result) {
+func mdCaptures(b *strings.Builder, r *judgment.Result) {
 	captures := make([]string, 0, len(r.Captures))
 	for _, c := range r.Captures {
 		captures = append(captures, markup.Code(c))
@@ -57,7 +58,7 @@ func mdCaptures(b *strings.Builder, r *analyzer.Result) {
 }
 
 // mdLinks says who talked to whom, and how the calls came out.
-func mdLinks(b *strings.Builder, r *analyzer.Result) {
+func mdLinks(b *strings.Builder, r *judgment.Result) {
 	if m := newMatrix(r); len(m.cells) > 0 {
 		b.WriteString(
 			"## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were " +
@@ -69,7 +70,7 @@ func mdLinks(b *strings.Builder, r *analyzer.Result) {
 }
 
 // mdCalls says how the calls of each link came out.
-func mdCalls(b *strings.Builder, r *analyzer.Result) {
+func mdCalls(b *strings.Builder, r *judgment.Result) {
 	rows := [][]string{{"Link", "Calls", "Succeeded", "Failed", "Errors"}}
 	for i := range r.Calls {
 		c := &r.Calls[i]
@@ -156,7 +157,7 @@ func fixOf(rules []*analyzer.Rule, id string) string {
 const maxRows = 500
 
 // mdFindings lists all findings with their places.
-func mdFindings(b *strings.Builder, r *analyzer.Result) {
+func mdFindings(b *strings.Builder, r *judgment.Result) {
 	if len(r.Findings) == 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 )
 
 // A matrix says for each client and agent what was found between them: a row a client, a column an agent.
@@ -22,7 +23,7 @@ type cell struct {
 	unproved bool // no call is known to have succeeded
 }
 
-func newMatrix(r *analyzer.Result) *matrix {
+func newMatrix(r *judgment.Result) *matrix {
 	m := &matrix{cells: make(map[analyzer.Link]*cell)}
 	clients, agents := make(map[string]bool), make(map[string]bool)
 	at := func(l analyzer.Link) *cell {

@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 )
 
 // Where a link without success is counted with others that have some, the matrix and JUnit say so all the same.
 func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 	rule := &analyzer.Rule{ID: "r", Family: "f"}
-	others := analyzer.Link{Client: analyzer.OtherClients, Agent: "booker"}
+	others := analyzer.Link{Client: judgment.OtherClients, Agent: "booker"}
 	late := analyzer.Link{Client: "planner", Agent: "booker"}
-	r := &Report{Rules: []*analyzer.Rule{rule}, Result: &analyzer.Result{
-		Coverage: []analyzer.Coverage{{Rule: rule, Link: others, Applied: 9}},
-		Calls: []analyzer.Calls{
+	r := &Report{Rules: []*analyzer.Rule{rule}, Result: &judgment.Result{
+		Coverage: []judgment.Coverage{{Rule: rule, Link: others, Applied: 9}},
+		Calls: []judgment.Calls{
 			{Link: others, Made: 7, Succeeded: 7},
 			{Link: late, Made: 2, Failed: 2, Failures: map[string]int{"HTTP 503": 2}},
 		},
@@ -23,7 +24,7 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 	if got := m.text("planner", "booker"); got != "no call succeeded" {
 		t.Errorf("the matrix says %q of the planner", got)
 	}
-	if got := m.text(analyzer.OtherClients, "booker"); got != "ok (1)" {
+	if got := m.text(judgment.OtherClients, "booker"); got != "ok (1)" {
 		t.Errorf("the matrix says %q of the others", got)
 	}
 	var b strings.Builder

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/rules/rpc"
@@ -26,9 +28,9 @@ var day = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
 // judged returns what judging testdata/calls.txtar comes to: a card, a call that breaks two rules at one place, a
 // stream that is in order, and a request of a client at fault.
-func judged(t *testing.T) *analyzer.Result {
+func judged(t *testing.T) *judgment.Result {
 	t.Helper()
-	result, err := analyzer.Run(t.Context(), rules.All, calls(t), nil)
+	result, err := engine.Run(t.Context(), rules.All, calls(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 )
 
 // A Suite is what one agent was asked actively, and how that came out.
@@ -150,30 +151,30 @@ func (r *Report) Tally() Tally {
 }
 
 // Status returns the verdict on a report with tests in one word, with the report's gate.
-func (r *Report) Status() analyzer.Status { return r.status(r.Gate) }
+func (r *Report) Status() judgment.Status { return r.status(r.Gate) }
 
-func (r *Report) status(gate analyzer.Severity) analyzer.Status {
+func (r *Report) status(gate analyzer.Severity) judgment.Status {
 	cut, asked := false, false
 	for i := range r.Tests {
 		cut, asked = cut || r.Tests[i].Cut, asked || !r.Tests[i].Unasked
 		for j := range r.Tests[i].Tests {
 			t := &r.Tests[i].Tests[j]
 			if t.fails(gate) {
-				return analyzer.StatusFindings
+				return judgment.StatusFindings
 			}
 			cut = cut || t.Status == TestCritical && t.Waived != "" // what was to come after it was not asked
 		}
 	}
 	v, t := r.Result.Verdict(gate), r.Tally()
 	switch {
-	case v.Status == analyzer.StatusFindings:
+	case v.Status == judgment.StatusFindings:
 		return v.Status
 	case t.Passed+t.Failed+t.Waived == 0, !asked:
-		return analyzer.StatusNothing
+		return judgment.StatusNothing
 	case cut, v.Lost > 0:
-		return analyzer.StatusIncomplete
+		return judgment.StatusIncomplete
 	}
-	return analyzer.StatusClean
+	return judgment.StatusClean
 }
 
 // Verdict returns the verdict on a report with tests as one line for people: how the tests came out, and what the rules

@@ -11,6 +11,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 )
@@ -65,8 +66,8 @@ func asked() report.Suite {
 func active(s ...report.Suite) *report.Report {
 	r := many(1, analyzer.Error)
 	r.Findings[0].Link = analyzer.Link{Client: "a2atap", Agent: "booker"}
-	r.Coverage = []analyzer.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 2, Broken: 1}}
-	r.Agents = []analyzer.Agent{{
+	r.Coverage = []judgment.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 2, Broken: 1}}
+	r.Agents = []judgment.Agent{{
 		Link: "booker", URL: "http://booker.example", Name: "Booker", Version: "2.1", Completed: 1, Refused: 1,
 		Operations: map[a2a.Operation]int{a2a.SendMessage: 4, a2a.GetTask: 2, a2a.CancelTask: 1},
 	}}
@@ -157,24 +158,24 @@ func TestStatusOfTests(t *testing.T) {
 		name  string
 		suite report.Suite
 		gate  analyzer.Severity
-		want  analyzer.Status
+		want  judgment.Status
 	}{
-		{"passed", only(report.TestPassed, analyzer.Error, ""), analyzer.Error, analyzer.StatusClean},
-		{"failed", only(report.TestFailed, analyzer.Error, ""), analyzer.Error, analyzer.StatusFindings},
-		{"failed, nothing counts", only(report.TestFailed, analyzer.Error, ""), analyzer.Error + 1, analyzer.StatusClean},
-		{"a warning", only(report.TestFailed, analyzer.Warning, ""), analyzer.Error, analyzer.StatusClean},
-		{"a warning that counts", only(report.TestFailed, analyzer.Warning, ""), analyzer.Warning, analyzer.StatusFindings},
-		{"gone", only(report.TestCritical, analyzer.Note, ""), analyzer.Error, analyzer.StatusFindings},
-		{"waived", only(report.TestFailed, analyzer.Error, "known"), analyzer.Note, analyzer.StatusClean},
-		{"gone, nothing counts", only(report.TestCritical, analyzer.Note, ""), analyzer.Error + 1, analyzer.StatusClean},
-		{"gone, waived", only(report.TestCritical, analyzer.Note, "known"), analyzer.Error, analyzer.StatusIncomplete},
-		{"skipped", only(report.TestSkipped, analyzer.Error, ""), analyzer.Error, analyzer.StatusNothing},
-		{"inconclusive", only(report.TestInconclusive, analyzer.Error, ""), analyzer.Error, analyzer.StatusNothing},
-		{"nothing asked", report.Suite{Agent: "booker"}, analyzer.Error, analyzer.StatusNothing},
-		{"only the card", unasked, analyzer.Error, analyzer.StatusNothing},
-		{"interrupted", cut, analyzer.Error, analyzer.StatusIncomplete},
+		{"passed", only(report.TestPassed, analyzer.Error, ""), analyzer.Error, judgment.StatusClean},
+		{"failed", only(report.TestFailed, analyzer.Error, ""), analyzer.Error, judgment.StatusFindings},
+		{"failed, nothing counts", only(report.TestFailed, analyzer.Error, ""), analyzer.Error + 1, judgment.StatusClean},
+		{"a warning", only(report.TestFailed, analyzer.Warning, ""), analyzer.Error, judgment.StatusClean},
+		{"a warning that counts", only(report.TestFailed, analyzer.Warning, ""), analyzer.Warning, judgment.StatusFindings},
+		{"gone", only(report.TestCritical, analyzer.Note, ""), analyzer.Error, judgment.StatusFindings},
+		{"waived", only(report.TestFailed, analyzer.Error, "known"), analyzer.Note, judgment.StatusClean},
+		{"gone, nothing counts", only(report.TestCritical, analyzer.Note, ""), analyzer.Error + 1, judgment.StatusClean},
+		{"gone, waived", only(report.TestCritical, analyzer.Note, "known"), analyzer.Error, judgment.StatusIncomplete},
+		{"skipped", only(report.TestSkipped, analyzer.Error, ""), analyzer.Error, judgment.StatusNothing},
+		{"inconclusive", only(report.TestInconclusive, analyzer.Error, ""), analyzer.Error, judgment.StatusNothing},
+		{"nothing asked", report.Suite{Agent: "booker"}, analyzer.Error, judgment.StatusNothing},
+		{"only the card", unasked, analyzer.Error, judgment.StatusNothing},
+		{"interrupted", cut, analyzer.Error, judgment.StatusIncomplete},
 	} {
-		r := whole(&analyzer.Result{})
+		r := whole(&judgment.Result{})
 		r.Tests, r.Gate = []report.Suite{tt.suite}, tt.gate
 		if got := r.Status(); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)

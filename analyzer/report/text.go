@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
 
@@ -110,7 +111,7 @@ func arrow(l analyzer.Link) string {
 }
 
 // callsOf says how the calls of a link came out, as the end of a line; nothing if there were none.
-func callsOf(r *analyzer.Result, l analyzer.Link) string {
+func callsOf(r *judgment.Result, l analyzer.Link) string {
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Link == l && c.Made > 0 {
 			return "; " + c.String() + unseenWebhooks(c)
@@ -120,7 +121,7 @@ func callsOf(r *analyzer.Result, l analyzer.Link) string {
 }
 
 // unseenWebhooks says that notifications of a link went past the recorder, as the end of a line; nothing if none did.
-func unseenWebhooks(c *analyzer.Calls) string {
+func unseenWebhooks(c *judgment.Calls) string {
 	if c.Unheard {
 		return "; webhooks not observed"
 	}
@@ -147,7 +148,7 @@ func neverText(b *strings.Builder, never []string, rules []*analyzer.Rule) {
 }
 
 // unobserved returns the ids of the rules that never applied.
-func unobserved(r *analyzer.Result, rules []*analyzer.Rule) []string {
+func unobserved(r *judgment.Result, rules []*analyzer.Rule) []string {
 	seen := make(map[string]bool)
 	for _, c := range r.Coverage {
 		seen[c.Rule.ID] = true

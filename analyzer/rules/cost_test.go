@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 )
@@ -72,8 +72,8 @@ var beat = []byte(
 )
 
 // streaming returns an engine in the middle of a stream.
-func streaming() *analyzer.Engine {
-	e := analyzer.NewEngine(rules.All)
+func streaming() *engine.Engine {
+	e := engine.New(rules.All)
 	steps := append(asked(1, "SendStreamingMessage"),
 		capture.Step{Seq: 1, What: capture.ResponseHead{Head: []byte(sseHead), Stream: true}},
 		capture.Step{Seq: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte(
@@ -92,11 +92,11 @@ func TestStreamsTakeFlatMemory(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		data func(k int) []byte
-		also func(e *analyzer.Engine)
+		also func(e *engine.Engine)
 	}{
-		{"states", func(int) []byte { return beat }, func(*analyzer.Engine) {}},
-		{"pieces of one artifact", pieces, func(*analyzer.Engine) {}},
-		{"an artifact each", pieceOf, func(*analyzer.Engine) {}},
+		{"states", func(int) []byte { return beat }, func(*engine.Engine) {}},
+		{"pieces of one artifact", pieces, func(*engine.Engine) {}},
+		{"an artifact each", pieceOf, func(*engine.Engine) {}},
 		{"beside another stream", func(int) []byte { return beat }, second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func pieceOf(k int) []byte {
 }
 
 // second opens another stream of the task, which stays silent.
-func second(e *analyzer.Engine) {
+func second(e *engine.Engine) {
 	steps := asked(2, "SubscribeToTask")
 	steps[1].What = capture.RequestBody{
 		Data: []byte(`{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`),
@@ -160,7 +160,7 @@ func second(e *analyzer.Engine) {
 // tables is full, what comes later takes the place of what was there.
 func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	const full, more, enough, slack = 52_000, 8_000, 256 << 20, 1 << 20
-	e := analyzer.NewEngine(rules.All)
+	e := engine.New(rules.All)
 	judgeMany(e, 0, full)
 	before := heap()
 	judgeMany(e, full, full+more)
@@ -176,7 +176,7 @@ func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 }
 
 // judgeMany judges the exchanges after number from, up to number to, which make a task each.
-func judgeMany(e *analyzer.Engine, from, to uint64) {
+func judgeMany(e *engine.Engine, from, to uint64) {
 	for seq := from + 1; seq <= to; seq++ {
 		for i, s := range answered(seq) {
 			s.Arrival = 7*(seq-1) + uint64(i) + 1
@@ -190,7 +190,7 @@ func judgeMany(e *analyzer.Engine, from, to uint64) {
 func BenchmarkCapture(b *testing.B) {
 	const n = 100_000
 	for b.Loop() {
-		e := analyzer.NewEngine(rules.All)
+		e := engine.New(rules.All)
 		judgeMany(e, 0, n)
 		b.ReportMetric(float64(heap()>>20), "MiB")
 		runtime.KeepAlive(e)
@@ -220,7 +220,7 @@ func heap() uint64 {
 }
 
 func BenchmarkExchange(b *testing.B) {
-	e := analyzer.NewEngine(rules.All)
+	e := engine.New(rules.All)
 	all := make([][]capture.Step, 1000)
 	for i := range all {
 		all[i] = answered(uint64(i + 1))
@@ -238,7 +238,7 @@ func BenchmarkExchange(b *testing.B) {
 
 // Other traffic is recorded too, and has to be cheap to pass over.
 func BenchmarkOtherTraffic(b *testing.B) {
-	e := analyzer.NewEngine(rules.All)
+	e := engine.New(rules.All)
 	body := []byte(strings.Repeat("x", 1200))
 	steps := []capture.Step{
 		{

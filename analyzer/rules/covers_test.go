@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -71,7 +72,7 @@ func breakBoth(t *testing.T, outer, inner *analyzer.Rule, in a2a.Dialect) []anal
 		return &stub
 	}
 	body := dialectCalls[in]
-	e := analyzer.NewEngine([]*analyzer.Rule{broken(inner, "9"), broken(outer, "1", inner.ID)})
+	e := engine.New([]*analyzer.Rule{broken(inner, "9"), broken(outer, "1", inner.ID)})
 	var found []analyzer.Finding
 	for i, what := range []capture.What{
 		capture.Opened{Agent: capture.Peer{URL: "http://booker.example:9001"}, Head: []byte("POST /rpc HTTP/1.1\r\n\r\n")},

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -102,7 +102,7 @@ func stepOf(kind byte, request, answer []byte) capture.What {
 func judgeTwice(t *testing.T, steps []capture.Step) {
 	t.Helper()
 	first := run(steps)
-	e := analyzer.NewEngine(rules.All)
+	e := engine.New(rules.All)
 	n := 0
 	for _, s := range steps {
 		n += len(e.Step(s))

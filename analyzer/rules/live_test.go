@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 )
@@ -170,7 +171,7 @@ func whole(what capture.What) bool {
 
 // run returns all findings of the steps.
 func run(steps []capture.Step) []analyzer.Finding {
-	e := analyzer.NewEngine(rules.All)
+	e := engine.New(rules.All)
 	var all []analyzer.Finding
 	for _, s := range steps {
 		all = append(all, e.Step(s)...)
@@ -187,7 +188,7 @@ func follow(t *testing.T, random *rand.Rand, steps []capture.Step) []string {
 	followed := make(chan []string)
 	go func() {
 		var got []string
-		_, err := analyzer.Follow(t.Context(), rules.All, memory, func(f analyzer.Finding) { got = append(got, f.String()) })
+		_, err := engine.Follow(t.Context(), rules.All, memory, func(f analyzer.Finding) { got = append(got, f.String()) })
 		if err != nil {
 			t.Error(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -33,7 +34,7 @@ type Arrow struct {
 // Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
 // in a row folded into one. The last one says what came of the exchange, in the words of its summary, also where it broke
 // off or is still open. Findings are marked at the arrow where they stand.
-func Of(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary, findings []analyzer.Finding) []Arrow {
+func Of(x *capture.Exchange, r *reading.Reading, s *summary.Summary, findings []analyzer.Finding) []Arrow {
 	d := drawing{x: x, r: r, outcome: s.OutcomeText(), findings: findings}
 	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
 	switch res := x.Response; {
@@ -116,7 +117,7 @@ func (d *drawing) asked() string {
 }
 
 // answered says what came back.
-func (d *drawing) answered(res *capture.Response, s *analyzer.Summary) string {
+func (d *drawing) answered(res *capture.Response, s *summary.Summary) string {
 	status := fmt.Sprint(capture.ParseResponseHead(res.Head).Status)
 	switch {
 	case d.goesOn():
@@ -180,7 +181,7 @@ func EventWords(e reading.EventReading) string {
 func (d *drawing) describe(e reading.EventReading) string {
 	switch {
 	case e.Err != nil:
-		return cmp.Or(analyzer.ErrorWords(e.Err, d.r.Call.Binding), "error")
+		return cmp.Or(summary.ErrorWords(e.Err, d.r.Call.Binding), "error")
 	case e.State.Known():
 		return kindWord(e.Kind) + " " + e.State.String()
 	}
@@ -234,4 +235,4 @@ func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
 }
 
 // ShortID cuts an id to what tells it apart.
-func ShortID(id string) string { return analyzer.ShortID(id) }
+func ShortID(id string) string { return summary.ShortID(id) }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/sequence"
@@ -31,7 +32,7 @@ func TestArrowsOfASession(t *testing.T) {
 		if x.Seq == found[0].Place.Exchange {
 			mine = found
 		}
-		arrows = append(arrows, sequence.Of(x, reading.Read(x), new(analyzer.Summarise(x)), mine)...)
+		arrows = append(arrows, sequence.Of(x, reading.Read(x), new(engine.Summarise(x)), mine)...)
 	}
 	sequence.Sort(arrows)
 	var got []string

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/recorder"
 )
 
@@ -16,10 +17,10 @@ import (
 const tooLong = 30 * time.Second
 
 // stopped is what the end of a recording says.
-func stopped(t *testing.T, r *recorder.Recording) *analyzer.Result {
+func stopped(t *testing.T, r *recorder.Recording) *judgment.Result {
 	t.Helper()
 	type end struct {
-		result *analyzer.Result
+		result *judgment.Result
 		err    error
 	}
 	ended := make(chan end, 1)

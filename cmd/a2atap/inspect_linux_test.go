@@ -19,6 +19,7 @@ import (
 	"unsafe"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
@@ -76,7 +77,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 			r, err := recorder.Start(recorder.Options{
 				Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 				Rules:     []*analyzer.Rule{rule.rule()},
-				Keys:      []analyzer.EngineOption{func(*analyzer.Engine) { engines.Add(1) }},
+				Keys:      []engine.Option{func(*engine.Engine) { engines.Add(1) }},
 				Inspected: true, Listener: told{finding: func(analyzer.Finding) { printed.Add(1) }},
 			})
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/merge"
@@ -102,7 +103,7 @@ var numbers = regexp.MustCompile(`exchange [0-9]+`)
 func foundIn(t *testing.T, src capture.Source) []string {
 	t.Helper()
 	var found []string
-	_, err := analyzer.Run(t.Context(), rules.All, src, func(f analyzer.Finding) {
+	_, err := engine.Run(t.Context(), rules.All, src, func(f analyzer.Finding) {
 		found = append(found, f.Rule.ID+": "+numbers.ReplaceAllString(f.Message, "exchange N"))
 	})
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
@@ -46,9 +47,9 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 	sink := redact.New(store, redact.Options{Describer: reading.NewDescriber()})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
 	source := waiting{store, make(chan uint64, 1000)}
-	judged := make(chan *analyzer.Result, 1)
+	judged := make(chan *judgment.Result, 1)
 	go func() {
-		result, err := analyzer.Follow(context.Background(), rules.All, source, nil)
+		result, err := engine.Follow(context.Background(), rules.All, source, nil)
 		if err != nil {
 			t.Error(err)
 		}

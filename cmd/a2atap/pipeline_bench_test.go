@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
@@ -48,7 +48,7 @@ func BenchmarkPipeline(b *testing.B) {
 	run("steps+redact", func(*testing.B) capture.Sink { return redact(discard{}) })
 	run("steps+store", store)
 	run("steps+redact+store", func(b *testing.B) capture.Sink { return redact(store(b)) })
-	run("steps+rules", func(*testing.B) capture.Sink { return &judge{engine: analyzer.NewEngine(rules.All)} })
+	run("steps+rules", func(*testing.B) capture.Sink { return &judge{engine: engine.New(rules.All)} })
 }
 
 // passExchange tells a recorder of one exchange, as a relay would.
@@ -80,7 +80,7 @@ func (discard) Close() error                 { return nil }
 
 // judge is a Sink that gives steps to the rules.
 type judge struct {
-	engine  *analyzer.Engine
+	engine  *engine.Engine
 	arrival uint64
 }
 

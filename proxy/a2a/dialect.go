@@ -84,6 +84,18 @@ func (s Dialects) Intersect(t Dialects) Dialects { return s & t }
 // Union returns the dialects that are in either set.
 func (s Dialects) Union(t Dialects) Dialects { return s | t }
 
+// NarrowedBy returns what a message may be in that shows s by itself, where t is known from elsewhere. One that shows
+// nothing is in t, and one that contradicts t is believed.
+func (s Dialects) NarrowedBy(t Dialects) Dialects {
+	switch both := s.Intersect(t); {
+	case s.Empty():
+		return t
+	case !both.Empty():
+		return both
+	}
+	return s
+}
+
 // All yields the dialects of the set, oldest first.
 func (s Dialects) All() iter.Seq[Dialect] {
 	return func(yield func(Dialect) bool) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -245,7 +246,7 @@ func (c *comparison) findings(ctx context.Context) error {
 // judge returns what the rules find in the chosen exchanges of a capture; what is known, if there are no rules.
 func (c *comparison) judge(ctx context.Context, s *side, known []analyzer.Finding) ([]analyzer.Finding, error) {
 	if len(c.opts.Rules) > 0 {
-		result, err := analyzer.Run(ctx, c.opts.Rules, s.src, nil)
+		result, err := engine.Run(ctx, c.opts.Rules, s.src, nil)
 		if err != nil {
 			return nil, err
 		}

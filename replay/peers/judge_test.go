@@ -10,7 +10,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
@@ -20,7 +21,7 @@ import (
 )
 
 // checkExports demands that a capture that went through another format is judged the same.
-func checkExports(t *testing.T, exchanges []*capture.Exchange, want *analyzer.Result) {
+func checkExports(t *testing.T, exchanges []*capture.Exchange, want *judgment.Result) {
 	t.Helper()
 	for format, begin := range map[string]func(io.Writer) (exchangeWriter, error){
 		"har":   func(w io.Writer) (exchangeWriter, error) { return har.NewWriter(w, "peers") },
@@ -66,9 +67,9 @@ func export(file string, begin func(io.Writer) (exchangeWriter, error), exchange
 	return w.Close()
 }
 
-func judge(t *testing.T, src capture.Source) *analyzer.Result {
+func judge(t *testing.T, src capture.Source) *judgment.Result {
 	t.Helper()
-	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	result, err := engine.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func judge(t *testing.T, src capture.Source) *analyzer.Result {
 }
 
 // same demands the same findings and the same coverage, in whatever order.
-func same(t *testing.T, how string, want, got *analyzer.Result) {
+func same(t *testing.T, how string, want, got *judgment.Result) {
 	t.Helper()
 	if diff := gocmp.Diff(whole(want), whole(got)); diff != "" {
 		t.Errorf("judged %s, the result is another than of the closed capture (-closed +%[1]s):\n%s", how, diff)
@@ -84,7 +85,7 @@ func same(t *testing.T, how string, want, got *analyzer.Result) {
 }
 
 // whole writes out all that a result says, but for the names of the captures.
-func whole(r *analyzer.Result) []string {
+func whole(r *judgment.Result) []string {
 	lines := []string{fmt.Sprintf("%+v", r.Counts)}
 	for i := range r.Findings {
 		f := &r.Findings[i]

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -14,7 +14,7 @@ import (
 
 // checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand,
 // and that a capture without them is judged the same.
-func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
+func checkRedaction(t *testing.T, src capture.Source, want *judgment.Result) {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
 	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})

@@ -8,7 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -42,7 +43,7 @@ type tap struct {
 
 // A watched is what a reader found that followed the capture while it grew.
 type watched struct {
-	result *analyzer.Result
+	result *judgment.Result
 	err    error
 }
 
@@ -88,7 +89,7 @@ func (tp *tap) watch(src capture.Source) {
 	found := make(chan watched, 1)
 	tp.watchers = append(tp.watchers, found)
 	go func() {
-		result, err := analyzer.Follow(context.Background(), rules.All, src, nil)
+		result, err := engine.Follow(context.Background(), rules.All, src, nil)
 		found <- watched{result, err}
 	}()
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -85,7 +85,7 @@ func playWild(t *testing.T, pair Pair) {
 		t.Logf("the script ended early: %v", err)
 	}
 	src := tp.capture(t)
-	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	result, err := engine.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture/transcript"
@@ -108,7 +109,7 @@ func TestArrows(t *testing.T) {
 	var got []string
 	for _, seq := range []int{4, 5, 6, 8} {
 		x := script.Exchanges[seq-1]
-		for _, a := range sequence.Of(x, reading.Read(x), new(analyzer.Summarise(x)), nil) {
+		for _, a := range sequence.Of(x, reading.Read(x), new(engine.Summarise(x)), nil) {
 			line := a.From + " " + a.Label
 			if a.Broken {
 				line += " (broken)"

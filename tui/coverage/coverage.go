@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
@@ -40,7 +41,7 @@ type coverageLine struct {
 	words  string         // of a heading
 	broken bool           // a rule under the heading was
 	rule   *analyzer.Rule // nil for a heading
-	on     analyzer.Coverage
+	on     judgment.Coverage
 }
 
 // New returns the panel of what was observed. Begin reads it.
@@ -95,7 +96,7 @@ func (c *Panel) set(msg coverage) tea.Cmd {
 	if msg.err == nil {
 		c.ready, c.known = true, msg
 		if !msg.whole {
-			var ledger analyzer.Ledger
+			var ledger judgment.Ledger
 			for i := range c.shared.Found.List {
 				ledger.Add(&c.shared.Found.List[i])
 			}
@@ -169,7 +170,7 @@ func (c *Panel) keyAbove(line int) string {
 
 // addCategories lists rules by category, broken ones first, then those that were observed.
 func (c *Panel) addCategories(
-	add func(panel.OutlineLine, coverageLine), under string, on map[*analyzer.Rule]analyzer.Coverage, rules []*analyzer.Rule,
+	add func(panel.OutlineLine, coverageLine), under string, on map[*analyzer.Rule]judgment.Coverage, rules []*analyzer.Rule,
 ) {
 	for _, category := range analyzer.Categories {
 		var list []*analyzer.Rule
@@ -203,7 +204,7 @@ func (c *Panel) addCategories(
 }
 
 // standing orders rules: broken, observed, never observed.
-func standing(c analyzer.Coverage) int {
+func standing(c judgment.Coverage) int {
 	switch {
 	case c.Broken > 0:
 		return 0
@@ -292,7 +293,7 @@ func (c *Panel) ruleLine(row style.Line, what *coverageLine, times string) style
 // coverage is the message of readCoverage.
 type coverage struct {
 	ticket uint64
-	result *analyzer.Result
+	result *judgment.Result
 	whole  bool // it counts all findings there are
 	on     []report.Observed
 	took   time.Duration

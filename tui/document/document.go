@@ -14,6 +14,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
@@ -236,7 +237,7 @@ func (w *writer) ending() {
 		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.Exchange.Fault; f != nil {
-		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&analyzer.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
+		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&summary.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
 	}
 	if l, known := End(w.Exchange, w.More); known {
 		w.say(analyzer.Place{}, l, 0)

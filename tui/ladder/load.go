@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
@@ -68,7 +69,7 @@ func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause t
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *content) draw(l *load.Loader, x *capture.Exchange, s *analyzer.Summary, found []analyzer.Finding) {
+func (w *content) draw(l *load.Loader, x *capture.Exchange, s *summary.Summary, found []analyzer.Finding) {
 	short := load.Shorten(x, w.ends)
 	reading := l.Reader.Read(short)
 	w.arrows = append(w.arrows, sequence.Of(short, reading, s, found)...)

@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/keys"
@@ -349,7 +349,7 @@ func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Tim
 }
 
 // sortedExchange returns what sorting needs of an exchange.
-func sortedExchange(s *analyzer.Summary) sorting.Exchange {
+func sortedExchange(s *summary.Summary) sorting.Exchange {
 	e := sorting.Exchange{
 		Started: s.Started, Took: s.Took, Size: max(s.RequestSize, 0) + max(s.ResponseSize, 0), State: s.State,
 		Task: only(s.Task, s.Tasks), Context: only("", s.Contexts), Failed: s.Failed(),

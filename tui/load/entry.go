@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -22,11 +23,11 @@ type Entry struct {
 	Client, Agent string
 	Request       string
 	Status        string
-	Took          time.Duration   // capture.NotKnown if it has not ended
-	Outcome       []analyzer.Word // what came of it
-	State         a2a.State       // the last one that the exchange shows
-	Message       string          // the first text, in one line
-	Size          int64           // of the answer's body, in bytes; capture.NotKnown if it is not known
+	Took          time.Duration  // capture.NotKnown if it has not ended
+	Outcome       []summary.Word // what came of it
+	State         a2a.State      // the last one that the exchange shows
+	Message       string         // the first text, in one line
+	Size          int64          // of the answer's body, in bytes; capture.NotKnown if it is not known
 	Trace         string
 	Worst         uint8  // as a reading says: 0, or 1 and the severity of the worst finding
 	Failed        bool   // there was a fault, an error of the protocol or of HTTP, or the call failed otherwise
@@ -41,7 +42,7 @@ const (
 )
 
 // NewEntry returns the row of an exchange.
-func NewEntry(s *analyzer.Summary) Entry {
+func NewEntry(s *summary.Summary) Entry {
 	e := Entry{
 		Seq: s.Seq, ID: s.ID, Started: s.Started, Client: s.Link.Client, Agent: s.Link.Agent,
 		Request: s.Method + " " + s.Target, Status: "–", Took: s.Took, Outcome: s.Words(), State: s.State,
@@ -66,8 +67,8 @@ func RowEntry(row *kept.Row) Entry {
 }
 
 // Summarise sums up an exchange that was read, of which only the ends may be there.
-func (l *Loader) Summarise(x *capture.Exchange) analyzer.Summary {
-	s := analyzer.Summarise(Brief(x), analyzer.Knowing(l.Reader.Known))
+func (l *Loader) Summarise(x *capture.Exchange) summary.Summary {
+	s := engine.Summarise(Brief(x), engine.Knowing(l.Reader.Known))
 	if res := x.Response; res != nil && len(res.Events) >= 2*EntryEvents { // those in the middle are not here
 		s.Gap = capture.NotKnown
 		if res.Body.Size < 0 {
@@ -116,7 +117,7 @@ func (l *Loader) EntryOf(x *capture.Exchange) Entry {
 
 // ShownSummary returns what an exchange of the capture that was read says of itself: as the reading has it, if there is
 // one.
-func (l *Loader) ShownSummary(x *capture.Exchange) *analyzer.Summary {
+func (l *Loader) ShownSummary(x *capture.Exchange) *summary.Summary {
 	if row := l.Reading.Row(l.Context, x.Seq); row != nil {
 		return &row.Summary
 	}

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -83,9 +83,9 @@ func (l *links) put(link workflow.Link) {
 }
 
 // newEngine returns a new engine over the capture, which tells the links as it judges.
-func (l *Loader) newEngine() *analyzer.Engine {
-	options := append(workflow.Into(l.Links.put), analyzer.From(l.Context, l.Source), analyzer.Watched(&l.Observed.own))
-	return analyzer.NewEngine(l.Rules, append(options, l.Keys...)...)
+func (l *Loader) newEngine() *engine.Engine {
+	options := append(workflow.Into(l.Links.put), engine.From(l.Context, l.Source), engine.Watched(&l.Observed.own))
+	return engine.New(l.Rules, append(options, l.Keys...)...)
 }
 
 // Linked is which exchange began the workflow of each, by number less one, as it was known at a moment.

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -22,11 +24,11 @@ type Loader struct {
 	Context   context.Context
 	Source    capture.Source
 	Rules     []*analyzer.Rule
-	Keys      []analyzer.EngineOption // that cards are signed with
-	results   chan Judged             // from judge to awaitJudged
-	Verdicts  *Verdicts               // on the recording; nil if the loader judges all by itself
-	Reading   *Reading                // what judging came to, if that is known
-	Links     *links                  // what caused what; that of verdicts if there are any
+	Keys      []engine.Option // that cards are signed with
+	results   chan Judged     // from judge to awaitJudged
+	Verdicts  *Verdicts       // on the recording; nil if the loader judges all by itself
+	Reading   *Reading        // what judging came to, if that is known
+	Links     *links          // what caused what; that of verdicts if there are any
 	Observed  *observed
 	Reader    *reading.Reader
 	Relations *relations // for captures without an index
@@ -35,7 +37,7 @@ type Loader struct {
 }
 
 // New returns a loader that reads until the context ends, judges by the rules, and checks signatures with the keys.
-func New(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *Loader {
+func New(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...engine.Option) *Loader {
 	return &Loader{
 		Context: ctx, Source: src, Rules: rules, Keys: keys, results: make(chan Judged), Links: &links{},
 		Observed: &observed{}, Reader: &reading.Reader{},
@@ -72,7 +74,7 @@ type relations struct {
 type Judged struct {
 	Findings  []analyzer.Finding
 	Further   Findings // findings that come after those, without the list of them
-	Counts    analyzer.Counts
+	Counts    judgment.Counts
 	Next      uint64   // first arrival number that was not judged yet
 	Behind    bool     // there is more to judge
 	Ended     bool     // all is judged, unless the recording is resumed
@@ -87,7 +89,7 @@ type Judged struct {
 // A judgeRun is one run of the rules over a capture.
 type judgeRun struct {
 	*Loader
-	engine    *analyzer.Engine
+	engine    *engine.Engine
 	next      uint64
 	found     []analyzer.Finding
 	known     uint64 // arrival number up to which a previous engine has reported its findings

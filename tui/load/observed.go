@@ -3,24 +3,25 @@ package load
 import (
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 )
 
 // observed is what was observed in the capture so far: by the loader's own engine or, where this process judges the
 // recording already, by the engine of that and by the one that has judged what was there before. It may be asked by
 // several goroutines at once.
 type observed struct {
-	own analyzer.Watch
+	own engine.Watch
 
 	mu      sync.Mutex
 	others  *Verdicts        // that judge; nil if the loader's own engine does
-	earlier *analyzer.Result // what was observed before these
-	kept    *analyzer.Result // what a reading says; nil if an engine judges
+	earlier *judgment.Result // what was observed before these
+	kept    *judgment.Result // what a reading says; nil if an engine judges
 	whole   bool             // that is of all there is
 }
 
 // fromReading takes what a reading says; whole if that is of all there is.
-func (o *observed) fromReading(r *analyzer.Result, whole bool) {
+func (o *observed) fromReading(r *judgment.Result, whole bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.kept, o.whole = r, whole
@@ -49,10 +50,10 @@ func (o *observed) bySelf() {
 }
 
 // Result returns what was observed so far.
-func (o *observed) Result() *analyzer.Result {
+func (o *observed) Result() *judgment.Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := &analyzer.Result{}
+	all := &judgment.Result{}
 	switch {
 	case o.kept != nil:
 		all.Add(o.kept)

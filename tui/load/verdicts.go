@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
 )
 
@@ -16,7 +18,7 @@ type Verdicts struct {
 	after   uint64
 	changed chan struct{} // holds a value when there is something new
 	Links   links
-	watch   analyzer.Watch
+	watch   engine.Watch
 
 	mu   sync.Mutex
 	news Judged // since it was last taken
@@ -43,11 +45,11 @@ func (v *Verdicts) Found(f analyzer.Finding) {
 // at it after the next call of Judged or Ended.
 func (v *Verdicts) Linked(l workflow.Link) { v.Links.put(l) }
 
-// Watch returns what shows the inspector what was observed, for the engine that judges: see analyzer.Watched.
-func (v *Verdicts) Watch() *analyzer.Watch { return &v.watch }
+// Watch returns what shows the inspector what was observed, for the engine that judges: see engine.Watched.
+func (v *Verdicts) Watch() *engine.Watch { return &v.watch }
 
 // Judged says that the steps up to an arrival number were judged, how much that was, and whether more wait to be.
-func (v *Verdicts) Judged(arrival uint64, counts analyzer.Counts, behind bool) {
+func (v *Verdicts) Judged(arrival uint64, counts judgment.Counts, behind bool) {
 	v.change(func(news *Judged) { news.Next, news.Counts, news.Behind = arrival+1, counts, behind })
 }
 
@@ -57,7 +59,7 @@ func (v *Verdicts) Notice(text string) {
 }
 
 // Ended says that nothing more will be judged: all was, or there is an error.
-func (v *Verdicts) Ended(counts analyzer.Counts, err error) {
+func (v *Verdicts) Ended(counts judgment.Counts, err error) {
 	v.change(func(news *Judged) { news.Counts, news.Behind, news.Ended, news.Err = counts, false, true, err })
 }
 
@@ -110,14 +112,14 @@ func (j *judgeRun) relay(v *Verdicts) bool {
 
 // earlier judges the steps up to an arrival number with an engine that is then forgotten, and returns how much that
 // was. It returns false when the inspector has ended.
-func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
+func (j *judgeRun) earlier(last uint64) (judgment.Counts, bool) {
 	if last == 0 {
-		return analyzer.Counts{}, true
+		return judgment.Counts{}, true
 	}
 	j.engine = j.newEngine()
 	for err := j.run(last); err != nil; err = j.run(last) {
 		if !j.report(Judged{Err: err}) {
-			return analyzer.Counts{}, false
+			return judgment.Counts{}, false
 		}
 		j.Pause(retryPause)
 	}
@@ -128,8 +130,8 @@ func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
 }
 
 // sum adds up how much was looked at in two parts of a capture.
-func sum(a, b analyzer.Counts) analyzer.Counts {
-	return analyzer.Counts{
+func sum(a, b judgment.Counts) judgment.Counts {
+	return judgment.Counts{
 		Exchanges: a.Exchanges + b.Exchanges,
 		Judged:    a.Judged + b.Judged,
 		Lost:      a.Lost + b.Lost,

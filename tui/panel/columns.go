@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/summary"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -143,7 +143,7 @@ func Outcome(e *load.Entry, columns int) style.Line {
 	switch {
 	case e.Failed:
 		mark, look = "✗", style.Warning
-	case !slices.ContainsFunc(e.Outcome, func(w analyzer.Word) bool { return w.Look == analyzer.OfState }):
+	case !slices.ContainsFunc(e.Outcome, func(w summary.Word) bool { return w.Look == summary.OfState }):
 		mark = ""
 	}
 	sign := style.Line{}
@@ -163,10 +163,10 @@ func Outcome(e *load.Entry, columns int) style.Line {
 
 // byWeight puts the words of an outcome first that say most: what went wrong, the state, what is missing. Which task has
 // the state is left out.
-func byWeight(words []analyzer.Word) []analyzer.Word {
-	var parts [5][]analyzer.Word
+func byWeight(words []summary.Word) []summary.Word {
+	var parts [5][]summary.Word
 	for len(words) > 0 {
-		end := slices.IndexFunc(words, func(w analyzer.Word) bool { return w.Text == ", " })
+		end := slices.IndexFunc(words, func(w summary.Word) bool { return w.Text == ", " })
 		next := end + 1
 		if end < 0 {
 			end, next = len(words), len(words)
@@ -175,24 +175,24 @@ func byWeight(words []analyzer.Word) []analyzer.Word {
 		words = words[next:]
 		weight := len(parts) - 1
 		switch last := part[len(part)-1]; last.Look {
-		case analyzer.Bad:
+		case summary.Bad:
 			weight = 0
-		case analyzer.OfState:
+		case summary.OfState:
 			weight, part = 1, part[len(part)-1:]
-		case analyzer.Warn:
+		case summary.Warn:
 			weight = 2
-		case analyzer.Dim:
+		case summary.Dim:
 			weight = 3
 		}
 		if len(parts[weight]) > 0 {
-			parts[weight] = append(parts[weight], analyzer.Word{Text: ", "})
+			parts[weight] = append(parts[weight], summary.Word{Text: ", "})
 		}
 		parts[weight] = append(parts[weight], part...)
 	}
-	var sorted []analyzer.Word
+	var sorted []summary.Word
 	for _, part := range parts {
 		if len(sorted) > 0 && len(part) > 0 {
-			sorted = append(sorted, analyzer.Word{Text: ", "})
+			sorted = append(sorted, summary.Word{Text: ", "})
 		}
 		sorted = append(sorted, part...)
 	}
@@ -200,18 +200,18 @@ func byWeight(words []analyzer.Word) []analyzer.Word {
 }
 
 // drawWords draws the words of an outcome.
-func drawWords(words []analyzer.Word) style.Line {
+func drawWords(words []summary.Word) style.Line {
 	drawn := style.Line{}
 	for _, w := range words {
 		look := style.Normal
 		switch w.Look {
-		case analyzer.Dim:
+		case summary.Dim:
 			look = style.Dim
-		case analyzer.Bad:
+		case summary.Bad:
 			look = style.Warning
-		case analyzer.Warn:
+		case summary.Warn:
 			look = style.Note
-		case analyzer.OfState:
+		case summary.OfState:
 			_, look = style.OfState(w.State.String())
 		}
 		drawn = drawn.Add(look, w.Text)

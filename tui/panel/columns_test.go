@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
@@ -18,7 +18,7 @@ import (
 func TestColumns(t *testing.T) {
 	e := load.Entry{
 		Seq: 7, Client: "CLIENT", Agent: "AGENT", Request: "REQUEST", Status: "200", Took: time.Second,
-		Outcome: []analyzer.Word{{Text: "OUTCOME"}}, Size: 4711, Trace: "TRACE", Message: "MESSAGE",
+		Outcome: []summary.Word{{Text: "OUTCOME"}}, Size: 4711, Trace: "TRACE", Message: "MESSAGE",
 	}
 	below := map[string]string{
 		"n": "7", "time": "TIME", "client → agent": "CLIENT", "→ agent": "→ AGENT", "request": "REQUEST", "st": "200",
@@ -72,10 +72,10 @@ func TestColumns(t *testing.T) {
 
 // A state and a status have a colour, and a sign or a word that says the same.
 func TestStatesHaveSignsAndColours(t *testing.T) {
-	state := func(s a2a.State, before ...analyzer.Word) []analyzer.Word {
-		return append(before, analyzer.Word{Text: s.String(), Look: analyzer.OfState, State: s})
+	state := func(s a2a.State, before ...summary.Word) []summary.Word {
+		return append(before, summary.Word{Text: s.String(), Look: summary.OfState, State: s})
 	}
-	task, blank, comma := analyzer.Word{Text: "t"}, analyzer.Word{Text: " "}, analyzer.Word{Text: ", "}
+	task, blank, comma := summary.Word{Text: "t"}, summary.Word{Text: " "}, summary.Word{Text: ", "}
 	for _, c := range []struct {
 		e    load.Entry
 		want []style.Span
@@ -99,14 +99,14 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 		{load.Entry{Status: "200", Outcome: state(a2a.Canceled), State: a2a.Canceled}, []style.Span{
 			{Text: "200 ", Style: style.Good}, {Text: "⊘ ", Style: style.Warning}, {Text: "canceled", Style: style.Warning},
 		}},
-		{load.Entry{Status: "404", Outcome: []analyzer.Word{{Text: "-32001 TaskNotFound", Look: analyzer.Bad}}, Failed: true}, []style.Span{
+		{load.Entry{Status: "404", Outcome: []summary.Word{{Text: "-32001 TaskNotFound", Look: summary.Bad}}, Failed: true}, []style.Span{
 			{Text: "404 ", Style: style.Warning},
 			{Text: "✗ ", Style: style.Warning},
 			{Text: "-32001 TaskNotFound", Style: style.Warning},
 		}},
 		{load.Entry{Status: "503", Failed: true}, []style.Span{{Text: "503 ", Style: style.Error}, {Text: "✗", Style: style.Warning}}},
-		{load.Entry{Status: "–", Outcome: []analyzer.Word{
-			{Text: "3 events", Look: analyzer.Dim}, comma, {Text: "open", Look: analyzer.Warn},
+		{load.Entry{Status: "–", Outcome: []summary.Word{
+			{Text: "3 events", Look: summary.Dim}, comma, {Text: "open", Look: summary.Warn},
 		}}, []style.Span{
 			{Text: "  – ", Style: style.Dim},
 			{Text: "3 events", Style: style.Dim},
@@ -124,12 +124,12 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 
 // Where there is little room, the state matters more than which task it is; what failed matters more than what was said.
 func TestOutcomesInLittleRoom(t *testing.T) {
-	e := load.Entry{Outcome: []analyzer.Word{
+	e := load.Entry{Outcome: []summary.Word{
 		{Text: "5f0c8a6e…"},
 		{Text: " "},
-		{Text: "completed", Look: analyzer.OfState, State: a2a.Completed},
+		{Text: "completed", Look: summary.OfState, State: a2a.Completed},
 		{Text: ", "},
-		{Text: "7 events", Look: analyzer.Dim},
+		{Text: "7 events", Look: summary.Dim},
 	}, State: a2a.Completed}
 	for room, want := range map[int]string{
 		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
@@ -138,18 +138,18 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 			t.Errorf("in %d columns %q, want %q", room, got, want)
 		}
 	}
-	open := load.Entry{Outcome: []analyzer.Word{
+	open := load.Entry{Outcome: []summary.Word{
 		{Text: "5f0c8a6e…"},
 		{Text: ", "},
-		{Text: "7 events", Look: analyzer.Dim},
+		{Text: "7 events", Look: summary.Dim},
 		{Text: ", "},
-		{Text: "open", Look: analyzer.Warn},
+		{Text: "open", Look: summary.Warn},
 	}}
 	if got, want := Outcome(&open, 15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
 		t.Errorf("what is open: %q, want %q", got, want)
 	}
-	failed := load.Entry{Failed: true, Message: "two seats", Outcome: []analyzer.Word{
-		{Text: "-32001 TaskNotFound: there is no such task here", Look: analyzer.Bad},
+	failed := load.Entry{Failed: true, Message: "two seats", Outcome: []summary.Word{
+		{Text: "-32001 TaskNotFound: there is no such task here", Look: summary.Bad},
 	}}
 	columns := ColumnsOf(147, 8)
 	if got := columns.Add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.Outcome[0].Text) {

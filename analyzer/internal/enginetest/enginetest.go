@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -89,12 +90,12 @@ func (c *Conversation) Exchange(client, request, answer string) {
 }
 
 // Judge returns the engine after all steps and the end, and every finding.
-func (c *Conversation) Judge(rules ...*analyzer.Rule) (*analyzer.Engine, []analyzer.Finding) {
+func (c *Conversation) Judge(rules ...*analyzer.Rule) (*engine.Engine, []analyzer.Finding) {
 	c.T.Helper()
 	if err := analyzer.Validate(rules); err != nil {
 		c.T.Fatal(err)
 	}
-	e := analyzer.NewEngine(rules)
+	e := engine.New(rules)
 	var all []analyzer.Finding
 	for _, s := range c.Steps {
 		all = append(all, e.Step(s)...)

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 )
@@ -78,7 +80,7 @@ func (s *Section) spend(found bool, n int) {
 
 // draw makes the arrows of an exchange. Findings that no arrow has, such as those in the head of a stream, are put to
 // the first one of their side.
-func (it *item) draw(x *capture.Exchange, r *reading.Reading, s *analyzer.Summary) {
+func (it *item) draw(x *capture.Exchange, r *reading.Reading, s *summary.Summary) {
 	var findings []analyzer.Finding
 	for _, f := range it.found {
 		findings = append(findings, *f.Finding)
@@ -120,18 +122,18 @@ func missing(x *capture.Exchange) []sequence.Arrow {
 }
 
 // summary returns what an exchange says of itself: as judging the capture knows it, or by itself.
-func (sh *shown) summary(x *capture.Exchange) *analyzer.Summary {
+func (sh *shown) summary(x *capture.Exchange) *summary.Summary {
 	if sh.Summary != nil {
 		if s := sh.Summary(x.Seq); s != nil {
 			return s
 		}
 	}
-	s := analyzer.Summarise(x)
+	s := engine.Summarise(x)
 	return &s
 }
 
 // outcome says what came of an exchange.
-func outcome(s *analyzer.Summary) string {
+func outcome(s *summary.Summary) string {
 	switch words := s.OutcomeText(); {
 	case words != "":
 		return words
@@ -181,7 +183,7 @@ func (w *writer) summary(id string, it *item) {
 	w.raw("</b> ")
 	w.span("outcome", it.outcome)
 	w.raw(" ")
-	w.span("faint", analyzer.DurationWords(it.took))
+	w.span("faint", summary.DurationWords(it.took))
 	w.counts(it.found)
 	if it.note.Marked {
 		w.raw(` <span class="kind">marked</span>`)

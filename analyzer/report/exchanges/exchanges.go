@@ -15,6 +15,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -24,12 +25,12 @@ import (
 type Capture struct {
 	Name     string
 	Source   capture.Source
-	Reader   *reading.Reader                    // that knows the cards of the capture
-	Links    *workflow.Index                    // of all its exchanges
-	Notes    *notes.Notes                       // what was noted on its exchanges; nil if nothing was
-	Chosen   []uint64                           // the exchanges that may be shown, in order; nil if all may
-	Summary  func(seq uint64) *analyzer.Summary // as judging the capture knows it; nil, or returns nil, if nobody does
-	Findings int                                // how many of the findings are of it: they stand in the order of the captures
+	Reader   *reading.Reader                   // that knows the cards of the capture
+	Links    *workflow.Index                   // of all its exchanges
+	Notes    *notes.Notes                      // what was noted on its exchanges; nil if nothing was
+	Chosen   []uint64                          // the exchanges that may be shown, in order; nil if all may
+	Summary  func(seq uint64) *summary.Summary // as judging the capture knows it; nil, or returns nil, if nobody does
+	Findings int                               // how many of the findings are of it: they stand in the order of the captures
 }
 
 // Bounds of a page.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
@@ -37,7 +38,7 @@ func open(t testing.TB, name string, text []byte) (Capture, []analyzer.Finding) 
 		t.Fatal(err)
 	}
 	links := &workflow.Index{}
-	result, err := analyzer.Run(t.Context(), rules.All, m, nil, workflow.Into(links.Put)...)
+	result, err := engine.Run(t.Context(), rules.All, m, nil, workflow.Into(links.Put)...)
 	if err != nil {
 		t.Fatal(err)
 	}

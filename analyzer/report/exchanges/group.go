@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report/svg"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 )
 
@@ -138,7 +139,7 @@ func (sh *shown) tree(p *page, g *group, most int) {
 		it := items[l.Exchange]
 		row := svg.Row{
 			Depth: depth, Number: fmt.Sprint(it.seq), Text: it.link + " " + it.asked, Outcome: it.outcome,
-			Aside: analyzer.DurationWords(it.took), Href: "#" + sh.id(it.seq), Marks: marks(it.found),
+			Aside: summary.DurationWords(it.took), Href: "#" + sh.id(it.seq), Marks: marks(it.found),
 		}
 		if l.Parent != 0 && !l.By.Certain() {
 			row.Dashed = true

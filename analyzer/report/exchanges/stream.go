@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
 
@@ -119,7 +119,7 @@ func (w *writer) event(id string, e *capture.Event, words string, room int) {
 	w.raw(`<details class="event" id="` + id + "." + part + `"><summary>`)
 	w.raw(`<span class="number">` + part + "</span> ")
 	if e.At >= 0 {
-		w.span("faint", "+"+analyzer.DurationWords(e.At))
+		w.span("faint", "+"+summary.DurationWords(e.At))
 		w.raw(" ")
 	}
 	w.text(words)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -51,7 +52,7 @@ func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := analyzer.Run(context.Background(), rules.All, memory, nil)
+	result, err := engine.Run(context.Background(), rules.All, memory, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/delegation"
 	"a2atap/proxy/capture"
@@ -105,7 +106,7 @@ func observed(t *testing.T, story string, kind analyzer.Kinds) string {
 		list = append(list, fmt.Sprint(delegation.Of(p).Exchange, " ", word))
 	})
 	rule.Needs = []*analyzer.Tracker{delegation.Tracker}
-	e := analyzer.NewEngine([]*analyzer.Rule{rule})
+	e := engine.New([]*analyzer.Rule{rule})
 	for _, s := range steps(t, story) {
 		e.Step(s)
 	}

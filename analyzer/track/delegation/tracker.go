@@ -171,11 +171,11 @@ func (m *Memory) see(p *analyzer.Pass) {
 			return
 		}
 		w = s.asks
-		w.task = key.ID
+		w.task = seen.TaskID
 		m.tasks.Put(key, w)
 	}
 	if s == nil || w.maker != s {
-		m.mention(key.ID, p.Arrival)
+		m.mention(seen.TaskID, p.Arrival)
 	}
 	if x.Call.Operation == a2a.ListTasks { // whose tasks may show what is not followed
 		w.obscure = true

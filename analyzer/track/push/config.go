@@ -22,11 +22,11 @@ type Config struct {
 	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
 	DeleteAsked bool            // somebody asked to delete it
 
-	address  string // of the URL
-	diverted string // where its notifications come: see Exchange.Diverted
-	alone    bool   // it did not come with a message
-	decided  bool   // what became of the request is known, or will never be
-	tried    bool   // a notification came that it can have caused
+	address        string // of the URL
+	callbackOrigin string // where its notifications come: see Exchange.CallbackOrigin
+	alone          bool   // it did not come with a message
+	decided        bool   // what became of the request is known, or will never be
+	tried          bool   // a notification came that it can have caused
 }
 
 func newConfig(x *analyzer.Exchange) *Config {
@@ -35,7 +35,7 @@ func newConfig(x *analyzer.Exchange) *Config {
 		ID: x.Call.ConfigID, TaskID: x.Call.TaskID,
 		URL: asked.URL(), Token: asked.Token(), Credentials: asked.Credentials(), Schemes: asked.Schemes(),
 		Exchange: x.Keep(), Place: x.RequestPlace().Body(),
-		address: address.Of(asked.URL()), diverted: x.Diverted, alone: x.Call.Operation == a2a.CreatePushConfig,
+		address: address.Of(asked.URL()), callbackOrigin: x.CallbackOrigin, alone: x.Call.Operation == a2a.CreatePushConfig,
 	}
 }
 

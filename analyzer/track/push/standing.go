@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 )
 
@@ -22,7 +23,7 @@ type Standing struct {
 
 // AtEnd returns an option with which f is called at the end of a capture, with the configs that stand then, in the
 // order in which they were asked for.
-func AtEnd(f func([]Standing)) analyzer.EngineOption { return analyzer.Give(Tracker, f) }
+func AtEnd(f func([]Standing)) engine.Option { return engine.Give(Tracker, f) }
 
 // tellStanding tells who asked which configs stand.
 func (m *Memory) tellStanding() {
@@ -35,11 +36,11 @@ func (m *Memory) tellStanding() {
 			continue
 		}
 		for _, c := range known.List {
-			if c.diverted == "" {
+			if c.callbackOrigin == "" {
 				continue
 			}
 			all = append(all, Standing{
-				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.diverted,
+				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.callbackOrigin,
 				Dialects: c.Exchange.Dialects, exchange: c.Exchange.Seq,
 			})
 		}

@@ -119,7 +119,7 @@ func (m *Memory) sender(h *webhook, x *analyzer.Exchange) (webhookUser, bool) {
 	}
 	var found []webhookUser
 	for _, u := range users {
-		if m.tasks.At(analyzer.TaskKey{Agent: u.agent, Tenant: u.tenant, ID: task}) != nil {
+		if m.tasks.At(analyzer.TaskKeyOf(u.agent, u.tenant, task)) != nil {
 			found = append(found, u)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/track/signature"
@@ -122,7 +123,7 @@ func TestSignaturesChecked(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
-			var options []analyzer.EngineOption
+			var options []engine.Option
 			if test.given != "" {
 				keys, err := jws.ParseKeySet([]byte(test.given))
 				if err != nil {
@@ -131,7 +132,7 @@ func TestSignaturesChecked(t *testing.T) {
 				options = append(options, signature.WithKeys("keys.json", keys))
 			}
 			var got []string
-			e := analyzer.NewEngine([]*analyzer.Rule{rule(func(p *analyzer.Pass) {
+			e := engine.New([]*analyzer.Rule{rule(func(p *analyzer.Pass) {
 				for _, s := range signature.Checks(p) {
 					line := fmt.Sprintf("%d %v %s", p.Exchange.Seq, s.Valid, s.Source)
 					if s.Uncertain {
@@ -162,7 +163,7 @@ func TestSignaturesAreBounded(t *testing.T) {
 	c := &enginetest.Conversation{T: t}
 	fetch(c, cardURL, card)
 	checked := 0
-	e := analyzer.NewEngine([]*analyzer.Rule{rule(func(p *analyzer.Pass) { checked += len(signature.Checks(p)) })},
+	e := engine.New([]*analyzer.Rule{rule(func(p *analyzer.Pass) { checked += len(signature.Checks(p)) })},
 		signature.WithKeys("keys.json", keys))
 	for _, s := range c.Steps {
 		e.Step(s)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -36,8 +37,8 @@ var Tracker = &analyzer.Tracker{
 }
 
 // WithKeys gives the engine keys that agents sign their cards with. Name says where they come from.
-func WithKeys(name string, keys jws.KeySet) analyzer.EngineOption {
-	return analyzer.Give(Tracker, keySource{name: name, keys: keys})
+func WithKeys(name string, keys jws.KeySet) engine.Option {
+	return engine.Give(Tracker, keySource{name: name, keys: keys})
 }
 
 // A Check is what a known key says of one signature of a card.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
 )
@@ -109,11 +110,11 @@ func TestRunsAreBounded(t *testing.T) {
 	var m *Memory
 	rule := enginetest.Rule("r", analyzer.EventSeen, func(p *analyzer.Pass) { m = Of(p) })
 	rule.Needs = []*analyzer.Tracker{Tracker}
-	e := analyzer.NewEngine([]*analyzer.Rule{rule})
+	e := engine.New([]*analyzer.Rule{rule})
 	for _, s := range c.Steps {
 		e.Step(s)
 	}
-	key := analyzer.TaskKey{Agent: "http://booker:9001/rpc", ID: "t1"}
+	key := analyzer.TaskKeyOf("http://booker:9001/rpc", "", "t1")
 	known, ok := m.tasks.Get(key)
 	if !ok || len(known.runs) != maxRuns || known.runs[0].exchange != 2*maxRuns+1 || !known.shared {
 		t.Errorf("got %+v, want the last %d streams", known, maxRuns)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/proxy/capture"
 )
 
@@ -24,15 +24,15 @@ type entry struct {
 // Read returns the links of what is in a capture now.
 func Read(ctx context.Context, src capture.Source) (*Index, error) {
 	ix := &Index{}
-	_, err := analyzer.Run(ctx, nil, src, nil, Into(ix.Put)...)
+	_, err := engine.Run(ctx, nil, src, nil, Into(ix.Put)...)
 	return ix, err
 }
 
 // Into returns options with which an engine tells a function of the link of each exchange as soon as its request was
 // read, and again when more is known of it: a link that was likely is proved, or an exchange that seemed to begin a
 // workflow belongs to another one. Its later exchanges are then in that one too, and are not told again.
-func Into(tell func(Link)) []analyzer.EngineOption {
-	return []analyzer.EngineOption{analyzer.With(Tracker), analyzer.Give(Tracker, tell)}
+func Into(tell func(Link)) []engine.Option {
+	return []engine.Option{engine.With(Tracker), engine.Give(Tracker, tell)}
 }
 
 // Put takes a link, or what is known better of one.

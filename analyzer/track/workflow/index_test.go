@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -58,7 +58,7 @@ func TestReadIsWhatWasTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		live := &workflow.Index{}
-		e := analyzer.NewEngine(nil, workflow.Into(live.Put)...)
+		e := engine.New(nil, workflow.Into(live.Put)...)
 		last := uint64(0)
 		for _, s := range steps {
 			e.Step(s)
@@ -92,7 +92,7 @@ func TestForgedIDs(t *testing.T) {
 	cost := func(n int) float64 {
 		steps := play(t, story(n))
 		return testing.AllocsPerRun(1, func() {
-			e := analyzer.NewEngine(nil, workflow.Into(func(workflow.Link) {})...)
+			e := engine.New(nil, workflow.Into(func(workflow.Link) {})...)
 			for _, s := range steps {
 				e.Step(s)
 			}

@@ -279,7 +279,7 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 			dropped.owner.tasks--
 			dropped.owner.settle()
 		}
-		m.madeBy(key.ID, c)
+		m.madeBy(seen.TaskID, c)
 		m.claim(key, t)
 	}
 	if c.sends && t.owner == c {

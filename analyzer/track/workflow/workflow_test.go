@@ -11,7 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -172,7 +172,7 @@ func answerBody(asks string, value func(string) string) string {
 func linksOf(t *testing.T, story string) []string {
 	t.Helper()
 	ix := &workflow.Index{}
-	e := analyzer.NewEngine(nil, workflow.Into(ix.Put)...)
+	e := engine.New(nil, workflow.Into(ix.Put)...)
 	last := uint64(0)
 	for _, s := range play(t, story) {
 		e.Step(s)

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/baseline"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 )
 
@@ -45,7 +46,7 @@ func openBaseline(file string, update bool) (*knownFindings, error) {
 }
 
 // apply removes known findings from the result, and counts them. With --update-baseline all findings become known.
-func (k *knownFindings) apply(r *analyzer.Result) {
+func (k *knownFindings) apply(r *judgment.Result) {
 	if k.base == nil {
 		return
 	}
@@ -61,7 +62,7 @@ func (k *knownFindings) apply(r *analyzer.Result) {
 }
 
 // finish writes the baseline with --update-baseline, else prints the entries that are no longer found.
-func (k *knownFindings) finish(e cli.Env, r *analyzer.Result) error {
+func (k *knownFindings) finish(e cli.Env, r *judgment.Result) error {
 	if k.base == nil {
 		return nil
 	}

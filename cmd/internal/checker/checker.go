@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/rules"
@@ -49,7 +51,7 @@ type checker struct {
 	keep  judged.Selection
 	rules ruleSelection
 	known *knownFindings
-	keys  []analyzer.EngineOption
+	keys  []engine.Option
 	page  *pageTraffic // nil if the report is no page
 	again bool         // what judging came to before is not read
 }
@@ -82,7 +84,7 @@ func (o *Options) checker() (c checker, err error) {
 // about checkMemory bytes. GOGC and GOMEMLIMIT take precedence.
 const (
 	checkGrowth = 60
-	checkMemory = 98 << 20
+	checkMemory = 95 << 20
 )
 
 // limitMemory sets both, and returns what takes them back.
@@ -114,7 +116,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 		c.page = &pageTraffic{}
 		defer c.page.close()
 	}
-	total := &analyzer.Result{}
+	total := &judgment.Result{}
 	var unread error
 	for _, name := range names {
 		if err := c.addCapture(ctx, e, name, total); err != nil {
@@ -128,7 +130,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 }
 
 // conclude writes the report on what was checked, and returns what the command ends with.
-func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *analyzer.Result, unread error) error {
+func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *judgment.Result, unread error) error {
 	verdict := present.DisplayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
@@ -161,7 +163,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *ana
 }
 
 // report returns the report on what was checked.
-func (c *checker) report(ctx context.Context, e cli.Env, total *analyzer.Result) (*report.Report, error) {
+func (c *checker) report(ctx context.Context, e cli.Env, total *judgment.Result) (*report.Report, error) {
 	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: cli.Tool(), Now: e.Now()}
 	r.Directions = report.Directions(total)
 	var err error
@@ -172,7 +174,7 @@ func (c *checker) report(ctx context.Context, e cli.Env, total *analyzer.Result)
 }
 
 // addCapture checks one capture and adds the selected findings to total.
-func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total *analyzer.Result) error {
+func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total *judgment.Result) error {
 	src, err := c.from.Open(e, name)
 	if err != nil {
 		return err
@@ -201,7 +203,7 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 // addJudged adds the selected findings of a capture to total. Unless it is to be judged again, what judging it came to
 // before is read; then its blocks are looked at all the same, since a reading must not hide that they are damaged.
 func (c *checker) addJudged(
-	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *analyzer.Result,
+	ctx context.Context, e cli.Env, name string, src capture.Source, again bool, total *judgment.Result,
 ) (err error) {
 	var j *judged.Capture
 	if len(c.keys) > 0 {
@@ -244,14 +246,14 @@ func (c *checker) addJudged(
 }
 
 // hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.
-func (c *checker) hideMinor(r *analyzer.Result) int {
+func (c *checker) hideMinor(r *judgment.Result) int {
 	before := len(r.Findings)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f analyzer.Finding) bool { return f.Severity < c.least })
 	return before - len(r.Findings)
 }
 
 // remarks returns what qualifies the verdict: filters, hidden findings, a recording that has not ended.
-func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
+func (c *checker) remarks(r *judgment.Result, hidden int) []string {
 	var remarks []string
 	if r.Nothing != "" && r.Counts.Exchanges == 0 {
 		return []string{r.Nothing}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
@@ -50,7 +52,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 		judged.InWorkflow(links, &found)
 		f.take(context.WithoutCancel(ctx), found)
 	}
-	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
+	result, err := engine.Follow(ctx, rules.All, src, each, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
@@ -84,7 +86,7 @@ type follower struct {
 	src    capture.Source
 	w      io.Writer
 	json   bool
-	kept   analyzer.Ledger // counts of the selected findings
+	kept   judgment.Ledger // counts of the selected findings
 	hidden int             // how many of them are below --min-severity
 	err    error           // the first
 
@@ -92,7 +94,7 @@ type follower struct {
 }
 
 func (f *follower) take(ctx context.Context, found analyzer.Finding) {
-	one := &analyzer.Result{Findings: []analyzer.Finding{found}}
+	one := &judgment.Result{Findings: []analyzer.Finding{found}}
 	one.Found[found.Severity]++
 	if !f.keep.All() {
 		chosen, err := f.chosen(ctx, &found)
@@ -120,7 +122,7 @@ func (f *follower) chosen(ctx context.Context, found *analyzer.Finding) (bool, e
 	if err != nil {
 		return false, err
 	}
-	sum := analyzer.Summarise(x, analyzer.Knowing(reader.Known))
+	sum := engine.Summarise(x, engine.Knowing(reader.Known))
 	return f.keep.Match(x, reading.Facts{
 		Reading: reader.Read(x), Findings: []analyzer.Finding{*found}, Failed: sum.Failed(),
 	}), nil

@@ -6,9 +6,11 @@ import (
 	"math"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
+	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
@@ -28,7 +30,7 @@ func (p *pageTraffic) close() {
 }
 
 // show returns what a page shows of a capture, given all that was found in it.
-func (c *checker) show(ctx context.Context, j *judged.Capture, result *analyzer.Result) (shown exchanges.Capture, err error) {
+func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.Result) (shown exchanges.Capture, err error) {
 	if c.page == nil {
 		return shown, nil
 	}
@@ -39,7 +41,7 @@ func (c *checker) show(ctx context.Context, j *judged.Capture, result *analyzer.
 	if shown.Links, err = j.AllLinks(ctx); err != nil {
 		return shown, err
 	}
-	shown.Summary = func(seq uint64) *analyzer.Summary {
+	shown.Summary = func(seq uint64) *summary.Summary {
 		if row, err := j.Row(ctx, seq); err == nil && row != nil {
 			return &row.Summary
 		}
@@ -69,7 +71,7 @@ func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name strin
 	if c.rules, err = selectRules(nil, nil); err != nil {
 		return err
 	}
-	total := &analyzer.Result{}
+	total := &judgment.Result{}
 	if err := c.addCapture(ctx, e, name, total); err != nil {
 		return err
 	}

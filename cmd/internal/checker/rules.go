@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -72,12 +73,12 @@ func (s ruleSelection) keeps(f *analyzer.Finding) bool {
 func (s ruleSelection) isNarrow() bool { return len(s.list) < len(rules.All)/2 }
 
 // apply removes from the result what does not belong to the selected rules.
-func (s ruleSelection) apply(r *analyzer.Result) {
+func (s ruleSelection) apply(r *judgment.Result) {
 	if s.all() {
 		return
 	}
 	r.Keep(s.keeps)
-	r.Coverage = slices.DeleteFunc(r.Coverage, func(c analyzer.Coverage) bool { return !s.ids[c.Rule.ID] })
+	r.Coverage = slices.DeleteFunc(r.Coverage, func(c judgment.Coverage) bool { return !s.ids[c.Rule.ID] })
 	if len(r.Coverage) == 0 {
 		r.Counts.Judged = 0 // none of them was observed
 	}

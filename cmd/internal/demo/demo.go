@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -84,7 +85,7 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 }
 
 // showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
-func showDemo(ctx context.Context, e cli.Env, output string, result *analyzer.Result) error {
+func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Result) error {
 	src, err := source.Open(e, output)
 	if err != nil {
 		return err

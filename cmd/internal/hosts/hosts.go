@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
 	"a2atap/proxy/fleet"
@@ -179,7 +180,7 @@ func hostRemarks(h *fleet.HostState) []string {
 		if *c < 0 {
 			way = "behind"
 		}
-		add("its clock is at least %s %s that of this machine", analyzer.DurationWords(seconds(*c).Abs()), way)
+		add("its clock is at least %s %s that of this machine", summary.DurationWords(seconds(*c).Abs()), way)
 	}
 	return remarks
 }

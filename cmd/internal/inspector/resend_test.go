@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
@@ -323,10 +323,10 @@ func TestEditorIsTheUsers(t *testing.T) {
 }
 
 // endOf is what the end of a recording says.
-func endOf(t *testing.T, r *recorder.Recording) *analyzer.Result {
+func endOf(t *testing.T, r *recorder.Recording) *judgment.Result {
 	t.Helper()
 	type end struct {
-		result *analyzer.Result
+		result *judgment.Result
 		err    error
 	}
 	ended := make(chan end, 1)

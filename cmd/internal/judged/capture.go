@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
@@ -91,7 +92,7 @@ type Capture struct {
 	close  func() error     // of what holds the reading, apart from the capture; nil if nothing does
 	reader *reading.Reader  // nil until somebody asks
 	links  *workflow.Index  // the same
-	result *analyzer.Result // of judging it now, without findings; nil if it was read
+	result *judgment.Result // of judging it now, without findings; nil if it was read
 }
 
 // Growing returns a capture that is being judged, with its reading as far as that has come.
@@ -113,7 +114,7 @@ func (j *Capture) Close() error {
 	return j.close()
 }
 
-func (j *Capture) with(result *analyzer.Result) *Capture {
+func (j *Capture) with(result *judgment.Result) *Capture {
 	j.result = result
 	return j
 }

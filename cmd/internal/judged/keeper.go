@@ -14,9 +14,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -40,7 +43,7 @@ const spoolFrom = 20_000
 
 // OpenWith returns what judging a capture with further options comes to. It is neither kept nor read.
 func OpenWith(
-	ctx context.Context, e cli.Env, command, name string, src capture.Source, options []analyzer.EngineOption,
+	ctx context.Context, e cli.Env, command, name string, src capture.Source, options []engine.Option,
 ) (*Capture, error) {
 	k := KeeperOf(ctx, e, command, name, src)
 	k.Mark, k.options = nil, options
@@ -70,7 +73,7 @@ type Keeper struct {
 	store   *bolt.Reader // of a capture of ours; nil for others
 	beside  string       // the file beside it; empty if there is to be none
 	Mark    []byte       // of the steps; nil if the reading is not kept
-	options []analyzer.EngineOption
+	options []engine.Option
 	Quiet   bool // that it is made is said by somebody else
 }
 
@@ -143,7 +146,7 @@ func (k *Keeper) Judge(ctx context.Context) (*Capture, error) {
 	}
 	spool.Close() //nolint:errcheck // only its name is wanted
 	done := func() error { return os.Remove(spool.Name()) }
-	var result *analyzer.Result
+	var result *judgment.Result
 	err = bolt.WriteShelf(spool.Name(), func(put func(...capture.Entry) error) error {
 		var w *kept.Writer
 		var err error
@@ -155,6 +158,7 @@ func (k *Keeper) Judge(ctx context.Context) (*Capture, error) {
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
+	debug.FreeOSMemory() // of what the rules remembered, before the capture's pages take its place
 	shelf, err := bolt.OpenShelf(spool.Name())
 	if err != nil {
 		return nil, errors.Join(err, done())
@@ -211,7 +215,7 @@ func (k *Keeper) WhileRead(ctx context.Context) (*Capture, <-chan struct{}) {
 }
 
 func (k *Keeper) of(
-	ctx context.Context, shelf capture.Shelf, result *analyzer.Result, done func() error,
+	ctx context.Context, shelf capture.Shelf, result *judgment.Result, done func() error,
 ) (*Capture, error) {
 	r, err := kept.Open(ctx, shelf, rules.All)
 	if err != nil {
@@ -220,7 +224,7 @@ func (k *Keeper) of(
 	return &Capture{Reading: r, Source: k.src, close: done, result: result}, nil
 }
 
-func (k *Keeper) Run(ctx context.Context, put func(...capture.Entry) error) (*analyzer.Result, *kept.Writer, error) {
+func (k *Keeper) Run(ctx context.Context, put func(...capture.Entry) error) (*judgment.Result, *kept.Writer, error) {
 	return kept.Judge(ctx, rules.All, k.e.WithProgress(ctx, k.command+" "+k.name+": judging", k.src), put, k.Mark, k.options...)
 }
 

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/track/signature"
 	"a2atap/cmd/internal/cli"
@@ -14,14 +14,14 @@ import (
 const maxKeyFile = 1 << 20 // bytes
 
 // ReadKeys reads the files of --jwks. Findings name a file without its folder.
-func ReadKeys(files []string) ([]analyzer.EngineOption, error) {
+func ReadKeys(files []string) ([]engine.Option, error) {
 	options, _, err := ReadKeySets(files)
 	return options, err
 }
 
 // ReadKeySets is ReadKeys, and returns all the keys as well.
-func ReadKeySets(files []string) ([]analyzer.EngineOption, jws.KeySet, error) {
-	var options []analyzer.EngineOption
+func ReadKeySets(files []string) ([]engine.Option, jws.KeySet, error) {
+	var options []engine.Option
 	var all jws.KeySet
 	for _, file := range files {
 		info, err := os.Stat(file)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
@@ -16,7 +17,7 @@ import (
 
 // Apply leaves in the result what is chosen: findings, and the counts of exchanges and calls. What a filter asks of
 // findings chooses among these alone: that there are none of them is an answer.
-func (s Selection) Apply(ctx context.Context, j *Capture, r *analyzer.Result) error {
+func (s Selection) Apply(ctx context.Context, j *Capture, r *judgment.Result) error {
 	if s.All() {
 		return nil
 	}
@@ -33,7 +34,7 @@ func (s Selection) Apply(ctx context.Context, j *Capture, r *analyzer.Result) er
 }
 
 // findings leaves in the result those findings whose exchange is chosen.
-func (s Selection) findings(ctx context.Context, j *Capture, r *analyzer.Result) error {
+func (s Selection) findings(ctx context.Context, j *Capture, r *judgment.Result) error {
 	var chosen cli.Set
 	if err := s.readNotes(ctx, j.Source); err != nil {
 		return err
@@ -65,8 +66,8 @@ func (s Selection) findings(ctx context.Context, j *Capture, r *analyzer.Result)
 }
 
 // choose does so for a filter that asks for no findings.
-func (s Selection) choose(ctx context.Context, j *Capture, r *analyzer.Result) error {
-	var counted analyzer.Result
+func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) error {
+	var counted judgment.Result
 	var chosen cli.Set
 	err := j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
 		if is {
@@ -81,8 +82,8 @@ func (s Selection) choose(ctx context.Context, j *Capture, r *analyzer.Result) e
 	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
 	r.Counts.Exchanges, r.Counts.Judged, r.Calls = counted.Counts.Exchanges, counted.Counts.Judged, counted.Calls
 	if s.agent != "" {
-		r.Coverage = slices.DeleteFunc(r.Coverage, func(v analyzer.Coverage) bool { return v.Link.Agent != s.agent })
-		r.Agents = slices.DeleteFunc(r.Agents, func(a analyzer.Agent) bool { return a.Link != s.agent })
+		r.Coverage = slices.DeleteFunc(r.Coverage, func(v judgment.Coverage) bool { return v.Link.Agent != s.agent })
+		r.Agents = slices.DeleteFunc(r.Agents, func(a judgment.Agent) bool { return a.Link != s.agent })
 	}
 	if counted.Counts.Exchanges == 0 {
 		r.Coverage, r.Agents, r.Nothing = nil, nil, s.Nothing(ctx, j.Source)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -30,7 +31,7 @@ func TestPaint(t *testing.T) {
 
 // What says the same without colour is said with it: each colour is taken away again.
 func TestColoursSayNothingAlone(t *testing.T) {
-	x := analyzer.Summary{
+	x := summary.Summary{
 		Seq: 7, Link: analyzer.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Events: 3,
 		Tasks: []string{"t1"}, State: a2a.Failed, Fault: &capture.Fault{Kind: "reset", Side: "agent"},
 	}

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
+	"a2atap/analyzer/summary"
 	"a2atap/tui/print"
 	"a2atap/tui/text"
 )
@@ -74,7 +74,7 @@ type Widths struct {
 }
 
 // See takes an exchange that will be listed.
-func (s *Widths) See(x *analyzer.Summary) {
+func (s *Widths) See(x *summary.Summary) {
 	if s.Link < mostNames {
 		s.Link = max(s.Link, min(text.Columns(x.Link.Client+" → "+x.Link.Agent), mostNames))
 	}
@@ -177,7 +177,7 @@ func (p *ListPrinter) row(row *kept.Row) *listRow {
 		link:   piece{linkWords(row.Link.Client, row.Link.Agent, p.Columns.link), inkPlain},
 		asked:  piece{row.Asked, inkPlain},
 		status: piece{statusText(&row.Summary), statusInk(row.Status)},
-		took:   piece{analyzer.DurationWords(row.Took), inkDim}, outcome: cameOf(&row.Summary),
+		took:   piece{summary.DurationWords(row.Took), inkDim}, outcome: cameOf(&row.Summary),
 	}
 	if row.Status == 0 {
 		r.status.ink = inkPlain
@@ -191,7 +191,7 @@ func (p *ListPrinter) row(row *kept.Row) *listRow {
 	return r
 }
 
-func statusText(s *analyzer.Summary) string {
+func statusText(s *summary.Summary) string {
 	if s.Status == 0 {
 		return "–"
 	}

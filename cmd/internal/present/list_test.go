@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/text"
@@ -17,7 +18,7 @@ func rowOf(x *capture.Exchange) *kept.Row {
 	if x.Seq == 0 {
 		x.Seq = 1
 	}
-	return &kept.Row{Summary: analyzer.Summarise(x)}
+	return &kept.Row{Summary: engine.Summarise(x)}
 }
 
 // The list counts the events that passed, whether they speak A2A or not, and no comments.
@@ -162,7 +163,7 @@ func TestShortIDsAreTakenBack(t *testing.T) {
 		"00000000-0000-4000-8000-000000000001", "1ec9414c-232a-6b00-b3c8-9e6bdeced846", strings.Repeat("é", 30),
 	}
 	for _, id := range ids {
-		f, err := filter.Parse("task:" + analyzer.ShortID(id))
+		f, err := filter.Parse("task:" + summary.ShortID(id))
 		if err != nil {
 			t.Errorf("%s: %v", id, err)
 			continue

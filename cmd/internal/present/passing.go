@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
@@ -15,7 +16,7 @@ import (
 )
 
 // Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON.
-func (p *Recorded) Exchange(src capture.Source, x analyzer.Summary) {
+func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.JSON {
@@ -73,7 +74,7 @@ func shortened(ctx context.Context, src capture.Source, seq uint64) (*capture.Ex
 }
 
 // Event prints an event of a stream.
-func (p *Recorded) Event(v analyzer.PassedEvent) {
+func (p *Recorded) Event(v summary.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.JSON {
@@ -120,7 +121,7 @@ func (p *Recorded) typed(kind string, object []byte) {
 }
 
 // PassedLine says in one line what passed: number, time, link, what was asked, HTTP status, duration, what came of it.
-func PassedLine(x *analyzer.Summary) []piece {
+func PassedLine(x *summary.Summary) []piece {
 	status := "–"
 	if x.Status > 0 {
 		status = fmt.Sprint(x.Status)
@@ -129,7 +130,7 @@ func PassedLine(x *analyzer.Summary) []piece {
 	line = append(line,
 		piece{fmt.Sprintf("%-22s  ", analyzer.Clip(x.Asked)), inkPlain},
 		piece{fmt.Sprintf("%3s", status), statusInk(x.Status)},
-		piece{fmt.Sprintf("  %7s  ", analyzer.DurationWords(x.Took)), inkDim})
+		piece{fmt.Sprintf("  %7s  ", summary.DurationWords(x.Took)), inkDim})
 	return append(line, cameOf(x)...)
 }
 
@@ -142,7 +143,7 @@ func beginning(seq uint64, at time.Time, l analyzer.Link) []piece {
 }
 
 // cameOf says what came of an exchange.
-func cameOf(x *analyzer.Summary) []piece {
+func cameOf(x *summary.Summary) []piece {
 	var line []piece
 	for _, w := range x.Words() {
 		line = append(line, piece{w.Text, wordInk(w)})
@@ -151,15 +152,15 @@ func cameOf(x *analyzer.Summary) []piece {
 }
 
 // wordInk returns the ink of a word of an outcome.
-func wordInk(w analyzer.Word) ink {
+func wordInk(w summary.Word) ink {
 	switch w.Look {
-	case analyzer.Dim:
+	case summary.Dim:
 		return inkDim
-	case analyzer.Bad:
+	case summary.Bad:
 		return inkBad
-	case analyzer.Warn:
+	case summary.Warn:
 		return inkWarn
-	case analyzer.OfState:
+	case summary.OfState:
 		return stateInk(w.State)
 	}
 	return inkPlain
@@ -180,7 +181,7 @@ func taskWords(task string, s a2a.State) []piece {
 	return words
 }
 
-func passedEventLine(v *analyzer.PassedEvent) []piece {
+func passedEventLine(v *summary.Event) []piece {
 	line := append(beginning(v.Seq, v.At, v.Link), piece{fmt.Sprintf("event %d: %s", v.K, v.Kind), inkPlain})
 	for _, words := range [][]piece{taskWords(v.Task, v.State), {{v.Err, inkBad}}} {
 		if len(words) > 0 && words[0].Text != "" {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/track/push"
@@ -100,7 +101,7 @@ func (p *Recorded) Finding(f analyzer.Finding) {
 // End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
 // the status is about recording alone.
 func (p *Recorded) End(
-	gate analyzer.Severity, allowEmpty bool, output string, r *analyzer.Result, s proxy.Stats, err error,
+	gate analyzer.Severity, allowEmpty bool, output string, r *judgment.Result, s proxy.Stats, err error,
 ) error {
 	if r == nil {
 		return err

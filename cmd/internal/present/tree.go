@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/tui/print"
 	"a2atap/tui/text"
@@ -49,7 +50,7 @@ func (p *TreePrinter) Print(one *Shown) error {
 	p.order = append(p.order, row.Seq)
 	r := treeRow{
 		client: row.Link.Client, agent: row.Link.Agent, asked: row.Asked, outcome: cameTo(&row.Summary),
-		took: analyzer.DurationWords(row.Took), failed: row.Failed(),
+		took: summary.DurationWords(row.Took), failed: row.Failed(),
 	}
 	r.broken, r.worst = brokenRules(row.Found)
 	p.rows[row.Seq] = r
@@ -57,7 +58,7 @@ func (p *TreePrinter) Print(one *Shown) error {
 }
 
 // cameTo says what came of an exchange; where there is nothing to say, its HTTP status.
-func cameTo(s *analyzer.Summary) string {
+func cameTo(s *summary.Summary) string {
 	if words := s.OutcomeText(); words != "" {
 		return words
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 )
 
@@ -22,23 +23,23 @@ func ParseGate(name string) (analyzer.Severity, error) {
 }
 
 // PrintVerdict prints the line with which every checking command ends, followed by remarks.
-func PrintVerdict(e cli.Env, name string, v analyzer.Verdict, remarks ...string) {
+func PrintVerdict(e cli.Env, name string, v judgment.Verdict, remarks ...string) {
 	fmt.Fprintln(e.Err, strings.Join(append([]string{name + ": " + v.String()}, remarks...), "; "))
 }
 
 // DisplayedVerdict returns the verdict as it is printed: errors are never called clean, even where no finding makes the
 // command fail.
-func DisplayedVerdict(r *analyzer.Result, gate analyzer.Severity) analyzer.Verdict {
+func DisplayedVerdict(r *judgment.Result, gate analyzer.Severity) judgment.Verdict {
 	return r.Verdict(min(gate, analyzer.Error))
 }
 
 // VerdictExit returns the exit status of a checking command as an error, nil for 0.
-func VerdictExit(r *analyzer.Result, gate analyzer.Severity, allowEmpty bool) error {
+func VerdictExit(r *judgment.Result, gate analyzer.Severity, allowEmpty bool) error {
 	v := r.Verdict(gate)
 	switch {
-	case v.Status == analyzer.StatusFindings:
+	case v.Status == judgment.StatusFindings:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case v.Status != analyzer.StatusClean && !allowEmpty:
+	case v.Status != judgment.StatusClean && !allowEmpty:
 		return &cli.Exit{Code: cli.ExitInconclusive}
 	}
 	return nil

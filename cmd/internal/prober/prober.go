@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
@@ -113,9 +115,9 @@ type run struct {
 	waived    *waivers
 	agents    agents
 	webhook   webhook.Options
-	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
-	keys      jws.KeySet              // the same, for the scenarios
-	ship      *shipment.To            // nil if the capture is not shipped
+	judged    []engine.Option // the keys of --jwks, for the rules
+	keys      jws.KeySet      // the same, for the scenarios
+	ship      *shipment.To    // nil if the capture is not shipped
 }
 
 // run asks the agents, writes the report, and returns the exit status as an error.
@@ -188,9 +190,9 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 // exit returns the exit status for a report as an error, nil for 0.
 func (r *run) exit(whole *report.Report) error {
 	switch whole.Status() {
-	case analyzer.StatusFindings:
+	case judgment.StatusFindings:
 		return &cli.Exit{Code: cli.ExitFindings}
-	case analyzer.StatusClean:
+	case judgment.StatusClean:
 		return nil
 	}
 	return &cli.Exit{Code: cli.ExitInconclusive}

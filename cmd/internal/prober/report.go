@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -78,7 +79,7 @@ func (r *record) Close() error {
 
 // judge has the rules judge what was asked and answered. What is not the agent's fault is dropped, and counted.
 func (r *run) judge(ctx context.Context, record *record, whole *report.Report) error {
-	result, err := analyzer.Run(ctx, rules.All, record.memory, nil, r.judged...)
+	result, err := engine.Run(ctx, rules.All, record.memory, nil, r.judged...)
 	if err != nil {
 		return fmt.Errorf("judge what was answered: %w", err)
 	}

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/push"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/judged"
@@ -63,18 +66,18 @@ func (r *Recording) judge(o Options) {
 		}
 	}
 	if r.verdicts != nil {
-		var engine *analyzer.Engine
+		var judging *engine.Engine
 		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
-			r.verdicts.Judged(arrival, engine.Counts(), behind)
+			r.verdicts.Judged(arrival, judging.Counts(), behind)
 		}}
 		tell := each
 		each = func(f analyzer.Finding) {
 			tell(f)
 			r.verdicts.Found(f)
 		}
-		options = append(options, func(e *analyzer.Engine) { engine = e })
+		options = append(options, func(e *engine.Engine) { judging = e })
 		options = append(options, workflow.Into(r.verdicts.Linked)...)
-		options = append(options, analyzer.Watched(r.verdicts.Watch()))
+		options = append(options, engine.Watched(r.verdicts.Watch()))
 	}
 	if tell := each; tell != nil {
 		each = func(f analyzer.Finding) {
@@ -95,7 +98,7 @@ func (r *Recording) judge(o Options) {
 		r.listener.Notice(err.Error())
 	}
 	if r.verdicts != nil {
-		var counts analyzer.Counts
+		var counts judgment.Counts
 		if result != nil {
 			counts = result.Counts
 		}
@@ -105,10 +108,10 @@ func (r *Recording) judge(o Options) {
 }
 
 // engineOptions are those of an engine that tells the listener and the spans what passes.
-func (r *Recording) engineOptions(o *Options) []analyzer.EngineOption {
+func (r *Recording) engineOptions(o *Options) []engine.Option {
 	options := r.spans.Options()
 	if o.Exchanges || r.spans != nil {
-		options = append(options, analyzer.OnEnded(func(x analyzer.Summary) {
+		options = append(options, engine.OnEnded(func(x summary.Summary) {
 			if o.Exchanges {
 				r.listener.Exchange(r.store, x)
 			}
@@ -116,7 +119,7 @@ func (r *Recording) engineOptions(o *Options) []analyzer.EngineOption {
 		}))
 	}
 	if o.Events || r.spans != nil {
-		options = append(options, analyzer.OnEvent(func(v analyzer.PassedEvent) {
+		options = append(options, engine.OnEvent(func(v summary.Event) {
 			if o.Events {
 				r.listener.Event(v)
 			}
@@ -131,14 +134,14 @@ var errJudging = errors.New("judging has ended, recording goes on")
 
 // followGuarded judges a source as it grows. A rule that panics ends it with errJudging, and nothing else.
 func followGuarded(
-	rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options []analyzer.EngineOption,
-) (result *analyzer.Result, err error) {
+	rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options []engine.Option,
+) (result *judgment.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			result, err = nil, fmt.Errorf("%w: a rule panicked: %v; a2atap check shows where, please report it", errJudging, v)
 		}
 	}()
-	return analyzer.Follow(context.Background(), rules, src, each, options...)
+	return engine.Follow(context.Background(), rules, src, each, options...)
 }
 
 // verdict waits for the rules to come to the end of what was stored.

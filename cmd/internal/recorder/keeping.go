@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
@@ -47,7 +49,7 @@ func (k *keeping) put(entries ...capture.Entry) error {
 }
 
 // options returns those with which an engine tells it what it needs.
-func (k *keeping) options() []analyzer.EngineOption {
+func (k *keeping) options() []engine.Option {
 	if k == nil {
 		return nil
 	}
@@ -75,7 +77,7 @@ func (k *keeping) caughtUp() {
 
 // end writes the rest, when all was judged. Where a card has named credentials that may stand in what was recorded before
 // it, the reading is not whole: who looks at the capture hides them, and judges it then.
-func (k *keeping) end(ctx context.Context, result *analyzer.Result) error {
+func (k *keeping) end(ctx context.Context, result *judgment.Result) error {
 	if k == nil || result == nil {
 		return nil
 	}

@@ -18,7 +18,10 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/push"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
@@ -46,10 +49,10 @@ type Options struct {
 	// Around sees what is recorded first; it may be nil.
 	Around func(capture.Sink) capture.Sink
 
-	Rules     []*analyzer.Rule        // that judge it; nil is all there are
-	Keys      []analyzer.EngineOption // that cards are signed with
-	Collector *spans.Collector        // that gets spans; nil for none
-	Ship      *shipment.To            // where it is shipped; nil for nowhere
+	Rules     []*analyzer.Rule // that judge it; nil is all there are
+	Keys      []engine.Option  // that cards are signed with
+	Collector *spans.Collector // that gets spans; nil for none
+	Ship      *shipment.To     // where it is shipped; nil for nowhere
 
 	Listener  Listener // is told what happens; nil for nobody: then the result has all findings
 	Exchanges bool     // the listener is told of each exchange
@@ -59,27 +62,27 @@ type Options struct {
 
 // A Listener is told what happens in a recording, by several goroutines. Silent tells nobody.
 type Listener interface {
-	Tap(*proxy.Tap)                            // a further tap opened by itself
-	Notice(text string)                        // what the user should know at once
-	Tell(text string)                          // what the user may do without: judging is behind, spans were sent
-	Finding(analyzer.Finding)                  // as they occur
-	Exchange(capture.Source, analyzer.Summary) // each, when it has ended and is judged, if that is wanted
-	Event(analyzer.PassedEvent)                // each of a stream, the same
-	Standing([]push.Standing)                  // the push notification configs that point at the recorder when it ends
-	Ship(shipment.Event)                       // what becomes of shipping
+	Tap(*proxy.Tap)                           // a further tap opened by itself
+	Notice(text string)                       // what the user should know at once
+	Tell(text string)                         // what the user may do without: judging is behind, spans were sent
+	Finding(analyzer.Finding)                 // as they occur
+	Exchange(capture.Source, summary.Summary) // each, when it has ended and is judged, if that is wanted
+	Event(summary.Event)                      // each of a stream, the same
+	Standing([]push.Standing)                 // the push notification configs that point at the recorder when it ends
+	Ship(shipment.Event)                      // what becomes of shipping
 }
 
 // Silent is a Listener that does nothing, for others to stand on.
 type Silent struct{}
 
-func (Silent) Tap(*proxy.Tap)                            {}
-func (Silent) Notice(string)                             {}
-func (Silent) Tell(string)                               {}
-func (Silent) Finding(analyzer.Finding)                  {}
-func (Silent) Exchange(capture.Source, analyzer.Summary) {}
-func (Silent) Event(analyzer.PassedEvent)                {}
-func (Silent) Standing([]push.Standing)                  {}
-func (Silent) Ship(shipment.Event)                       {}
+func (Silent) Tap(*proxy.Tap)                           {}
+func (Silent) Notice(string)                            {}
+func (Silent) Tell(string)                              {}
+func (Silent) Finding(analyzer.Finding)                 {}
+func (Silent) Exchange(capture.Source, summary.Summary) {}
+func (Silent) Event(summary.Event)                      {}
+func (Silent) Standing([]push.Standing)                 {}
+func (Silent) Ship(shipment.Event)                      {}
 
 // A Recording is taps, the capture behind them, and the rules that follow it.
 type Recording struct {
@@ -90,7 +93,7 @@ type Recording struct {
 	before   capture.Info // of the capture, when this recording began
 	listener Listener
 	rules    []*analyzer.Rule
-	keys     []analyzer.EngineOption
+	keys     []engine.Option
 	spans    *spans.Live        // nil if they are not wanted
 	verdicts *tui.Verdicts      // for the inspector; nil if there is none
 	shipment *shipment.Shipment // nil if it is not shipped
@@ -101,7 +104,7 @@ type Recording struct {
 }
 
 type judgement struct {
-	result *analyzer.Result
+	result *judgment.Result
 	err    error
 }
 
@@ -243,7 +246,7 @@ func (r *Recording) lost(err error, policy proxy.Policy) {
 
 // Stop ends the recording: taps first, then what is still to be stored, then the rules. It returns what they found and
 // what was recorded.
-func (r *Recording) Stop() (*analyzer.Result, proxy.Stats, error) {
+func (r *Recording) Stop() (*judgment.Result, proxy.Stats, error) {
 	defer r.letGo()
 	r.taps.CloseTaps()
 	r.throttle.lift()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -57,10 +58,10 @@ func recordInto(t *testing.T, path string) *Recording {
 }
 
 // stop is what the end of a recording says.
-func stop(t *testing.T, r *Recording) *analyzer.Result {
+func stop(t *testing.T, r *Recording) *judgment.Result {
 	t.Helper()
 	type end struct {
-		result *analyzer.Result
+		result *judgment.Result
 		err    error
 	}
 	ended := make(chan end, 1)

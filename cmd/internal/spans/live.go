@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/otlp/otlphttp"
+	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
@@ -134,12 +136,12 @@ func (s *Live) guarded(f func() error) {
 }
 
 // Ended is told of each exchange that has ended.
-func (s *Live) Ended(x *analyzer.Summary) {
+func (s *Live) Ended(x *summary.Summary) {
 	s.guarded(func() error { s.tracer.Ended(x); return nil })
 }
 
 // Event is told of each event of a stream.
-func (s *Live) Event(v *analyzer.PassedEvent) {
+func (s *Live) Event(v *summary.Event) {
 	s.guarded(func() error { s.tracer.Event(v); return nil })
 }
 
@@ -178,7 +180,7 @@ func (s *Live) Stop() {
 }
 
 // Options are those of an engine that says what caused what, for the spans.
-func (s *Live) Options() []analyzer.EngineOption {
+func (s *Live) Options() []engine.Option {
 	if s == nil {
 		return nil
 	}

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
@@ -33,7 +35,7 @@ func (s *showing) follow(ctx context.Context) error {
 		f.writer.Links()
 	}
 	f.writer.Flush()
-	over := func(x analyzer.Summary) {
+	over := func(x summary.Summary) {
 		f.over.Add(x.Seq)
 		if f.begun && ctx.Err() == nil { // an interrupt makes the engine name those that are still open
 			f.ended = append(f.ended, x.Seq)
@@ -56,7 +58,7 @@ func (s *showing) follow(ctx context.Context) error {
 		}
 		f.fail(f.printEnded(context.WithoutCancel(ctx)))
 	}}
-	_, err = analyzer.Follow(ctx, judging, src, take, append(f.writer.Options(), analyzer.OnEnded(over))...)
+	_, err = engine.Follow(ctx, judging, src, take, append(f.writer.Options(), engine.OnEnded(over))...)
 	failed := err != nil && ctx.Err() == nil
 	slices.Sort(f.ended) // those that the end of the recording left open have no order
 	f.fail(f.printEnded(context.WithoutCancel(ctx)))

@@ -16,7 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -89,7 +89,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 	if err := sink.Close(); err != nil {
 		t.Error(err)
 	}
-	result, err := analyzer.Run(t.Context(), rules.All, kept, nil)
+	result, err := engine.Run(t.Context(), rules.All, kept, nil)
 	if err != nil {
 		t.Error(err)
 		return shown{}

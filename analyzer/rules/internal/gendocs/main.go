@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -134,7 +135,7 @@ func judge(r *analyzer.Rule, tr *transcript.Transcript) (lines string, broken bo
 		return "", false, err
 	}
 	var b strings.Builder
-	_, err = analyzer.Run(context.Background(), rules.All, memory, func(f analyzer.Finding) {
+	_, err = engine.Run(context.Background(), rules.All, memory, func(f analyzer.Finding) {
 		broken = broken || f.Rule == r
 		b.WriteString(report.Line(&f) + "\n")
 	})

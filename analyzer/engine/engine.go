@@ -1,0 +1,149 @@
+// Package engine judges captures: it reads their steps in the order of arrival, once, and gives what they say to rules.
+//
+//	result, err := engine.Run(ctx, rules.All, source, nil)
+//
+// judges what is in a capture, and Follow one that is being recorded. With the steps in hand, make an Engine.
+//
+// # What an engine promises
+//
+//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, or where two exchanges overlap
+//     and their order is not certain, rules report nothing.
+//   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
+//   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
+//     first. What was forgotten is unknown, and counted.
+//   - Coverage counts, for each rule and link, how often it applied and how often it was broken. A rule that never
+//     applied was not observed, which is not the same as kept.
+//
+// What is needed to read a request is in the engine itself: which binding and dialects are spoken at an address, by what
+// cards declare and calls have shown, and which addresses are one agent. Three trackers help: push recognises the
+// notifications to a webhook that was configured, task knows which messages of a history were judged when they were
+// sent, and signature asks for the bodies of key sets.
+package engine
+
+import (
+	"maps"
+	"sync"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/internal/dispatch"
+	"a2atap/analyzer/internal/intake"
+	"a2atap/analyzer/internal/tally"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/capture"
+)
+
+// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine.
+// analyzer.Tracker says in which order rules and trackers see what it observes.
+type Engine struct {
+	reader     *intake.Reader
+	dispatcher *dispatch.Dispatcher
+	counter    *tally.Counter
+	hooks      intake.Hooks
+	asked      []*analyzer.Tracker         // by options
+	given      map[*analyzer.Tracker][]any // what options gave
+	watch      *Watch                      // for others to look at what was observed; nil if nobody does
+}
+
+// An Option changes what an engine judges with, or whom it tells.
+type Option func(*Engine)
+
+// New returns an engine that runs the rules. They must have passed analyzer.Validate.
+func New(rules []*analyzer.Rule, options ...Option) *Engine {
+	e := &Engine{given: make(map[*analyzer.Tracker][]any), counter: tally.New(rules)}
+	for _, option := range options {
+		option(e)
+	}
+	e.reader = intake.NewReader(e.counter, &e.hooks)
+	e.dispatcher = dispatch.New(rules, e.asked, e.given, e.reader, e.counter)
+	e.reader.Start(e.dispatcher)
+	e.watch.show(e)
+	return e
+}
+
+// Step takes the next step and returns the findings that it brought, in the order of the rules. The slice is valid
+// until the next call.
+func (e *Engine) Step(s capture.Step) []analyzer.Finding {
+	defer e.watch.begin()()
+	e.reader.Step(s)
+	found := e.dispatcher.Findings(e.reader.Case)
+	e.reader.Forget()
+	return found
+}
+
+// End says that no step will come. Live is true if that is only for now, since the recording goes on: then what is open
+// is not a finding.
+func (e *Engine) End(live bool) []analyzer.Finding {
+	defer e.watch.begin()()
+	if live {
+		e.reader.Pause()
+		return nil
+	}
+	e.reader.End()
+	return e.dispatcher.Findings(e.reader.Case)
+}
+
+// Open calls f with each exchange that is not over and wanted by its number, as far as it has come, in order. It may be
+// called between two steps.
+func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
+	e.reader.Summaries(wanted, f)
+}
+
+// Counts returns how much was looked at so far.
+func (e *Engine) Counts() judgment.Counts {
+	c := e.counter.Total()
+	c.Forgotten = e.reader.Forgotten() + e.dispatcher.Forgotten()
+	return c
+}
+
+// Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
+// of the links. Rules that never applied on a link are not in it.
+func (e *Engine) Coverage() []judgment.Coverage { return e.counter.Coverage() }
+
+// Calls returns how the calls of each link came out, those that are over, in the order of the links. Links beyond a
+// thousand are in it together once one of their calls has succeeded, as calls of judgment.OtherClients and OtherAgents.
+func (e *Engine) Calls() []judgment.Calls { return e.counter.Calls() }
+
+// Agents returns what was seen of each agent, in order of first appearance.
+func (e *Engine) Agents() []judgment.Agent { return e.counter.Agents() }
+
+// A Watch shows what an engine has observed so far to others than the goroutine that it runs in. It may be asked at any
+// time; the zero Watch has nothing to show until an engine was made for it.
+type Watch struct {
+	mu     sync.Mutex // held while the engine takes a step
+	engine *Engine
+}
+
+// show puts the engine on view.
+func (w *Watch) show(e *Engine) {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.engine = e
+	}
+}
+
+// begin begins a step; what it returns ends it.
+func (w *Watch) begin() (end func()) {
+	if w == nil {
+		return func() {}
+	}
+	w.mu.Lock()
+	return w.mu.Unlock
+}
+
+// Result returns what was observed so far: coverage, counts and calls. Findings are not in it, since the engine hands
+// them out. It is the caller's.
+func (w *Watch) Result() *judgment.Result {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := &judgment.Result{}
+	if w.engine == nil {
+		return r
+	}
+	r.Coverage, r.Counts, r.Calls = w.engine.Coverage(), w.engine.Counts(), w.engine.Calls()
+	for i := range r.Calls {
+		r.Calls[i].Failures = maps.Clone(r.Calls[i].Failures)
+	}
+	return r
+}

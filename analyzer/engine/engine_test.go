@@ -1,0 +1,178 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
+	"a2atap/analyzer/judgment"
+	"a2atap/proxy/capture"
+)
+
+func TestOneCauseOneFinding(t *testing.T) {
+	inside := func(p analyzer.Place) analyzer.Place { return p.At("/result/task") }
+	tests := []struct {
+		name         string
+		outer, inner func(analyzer.Place) analyzer.Place
+		merged       bool
+	}{
+		{"same place", enginetest.Here, enginetest.Here, true},
+		{"inside the body", enginetest.Here, inside, true},
+		{"inside a value", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/task/status") }, true},
+		{"same value", inside, inside, true},
+		{"around it", inside, enginetest.Here, false},
+		{"beside it", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/tasks") }, false},
+		{"the head, not the body", func(p analyzer.Place) analyzer.Place { return p.Status() }, enginetest.Here, false},
+		{
+			"the whole answer",
+			func(p analyzer.Place) analyzer.Place { return analyzer.Place{Exchange: p.Exchange, Response: true} },
+			enginetest.Here, true,
+		},
+		{"another exchange", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Exchange++; return p }, false},
+		{"the request", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Response = false; return p }, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			outer := enginetest.Rule("outer", analyzer.AnswerSeen, enginetest.At(test.outer))
+			outer.Covers = []string{"inner"}
+			c := &enginetest.Conversation{T: t}
+			c.Exchange("planner", enginetest.Send, enginetest.Working)
+			e, found := c.Judge(enginetest.Rule("inner", analyzer.AnswerSeen, enginetest.At(test.inner)), outer)
+			want := 2
+			if test.merged {
+				want = 1
+			}
+			if len(found) != want {
+				t.Fatalf("got %d findings, want %d: %q", len(found), want, enginetest.Texts(found))
+			}
+			if test.merged && !slices.Equal(found[0].Also, []string{"inner"}) {
+				t.Errorf("also is %q, want the covered rule", found[0].Also)
+			}
+			if n := len(e.Coverage()); n != 2 {
+				t.Errorf("coverage has %d rules, want both", n)
+			}
+		})
+	}
+}
+
+func TestCoversThroughAnother(t *testing.T) {
+	a, b, c := enginetest.Rule("a", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("b",
+		analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("c", analyzer.AnswerSeen,
+		enginetest.At(enginetest.Here))
+	a.Covers, b.Covers = []string{"b"}, []string{"c"}
+	talk := &enginetest.Conversation{T: t}
+	talk.Exchange("planner", enginetest.Send, enginetest.Working)
+	for _, order := range [][]*analyzer.Rule{{a, b, c}, {c, b, a}, {b, a, c}} {
+		_, found := talk.Judge(order...)
+		if len(found) != 1 || found[0].Rule != a {
+			t.Fatalf("got %q, want the finding of a alone", enginetest.Texts(found))
+		}
+		slices.Sort(found[0].Also)
+		if diff := cmp.Diff([]string{"b", "c"}, found[0].Also); diff != "" {
+			t.Errorf("also (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestScopes(t *testing.T) {
+	const events = 3
+	tests := []struct {
+		scope analyzer.Scope
+		want  int
+	}{
+		{analyzer.Always, 2 * events}, {analyzer.PerExchange, 2}, {analyzer.PerEndpoint, 1},
+	}
+	for _, test := range tests {
+		c := &enginetest.Conversation{T: t}
+		for range 2 {
+			c.Open("planner", enginetest.RPCHead)
+			c.Ask(enginetest.Send)
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+			for k := range events {
+				c.Event(k+1, enginetest.Working)
+			}
+			c.Add(capture.ResponseEnd{}, capture.Closed{})
+		}
+		r := enginetest.Rule("r", analyzer.EventSeen, enginetest.At(enginetest.Here))
+		r.Once = test.scope
+		e, found := c.Judge(r)
+		if len(found) != test.want {
+			t.Errorf("scope %d: got %d findings, want %d", test.scope, len(found), test.want)
+		}
+		if got := e.Coverage()[0]; got.Applied != 2*events || got.Broken != 2*events {
+			t.Errorf("scope %d: coverage counts %d of %d, want all %d", test.scope, got.Broken, got.Applied, 2*events)
+		}
+	}
+}
+
+// What a rule that reports once covers is not reported in its place later on.
+func TestScopeKeepsWhatItCovers(t *testing.T) {
+	outer, inner := enginetest.Rule("outer", analyzer.EventSeen, enginetest.At(enginetest.Here)), enginetest.Rule("inner",
+		analyzer.EventSeen, enginetest.At(enginetest.Here))
+	outer.Covers, outer.Once, inner.Once = []string{"inner"}, analyzer.PerExchange, analyzer.PerExchange
+	outer.Check = func(p *analyzer.Pass) {
+		if p.Event.K == 1 {
+			p.Report(p.Place, "seen", "expected")
+		}
+	}
+	c := &enginetest.Conversation{T: t}
+	c.Open("planner", enginetest.RPCHead)
+	c.Ask(enginetest.Send)
+	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Event(1, enginetest.Working)
+	c.Event(2, enginetest.Working)
+	_, found := c.Judge(outer, inner)
+	if len(found) != 1 || found[0].Rule != outer {
+		t.Errorf("got %q, want the finding of outer alone", enginetest.Texts(found))
+	}
+}
+
+func TestCoverageByLink(t *testing.T) {
+	applies := enginetest.Rule("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) {
+		p.Applied()
+		if p.Exchange.Link.Client == "hotel" {
+			p.Report(p.Place, "seen", "expected")
+		}
+	})
+	never := enginetest.Rule("never", analyzer.EventSeen, func(p *analyzer.Pass) { p.Applied() })
+	c := &enginetest.Conversation{T: t}
+	c.Exchange("planner", enginetest.Send, enginetest.Working)
+	c.Exchange("hotel", enginetest.Send, enginetest.Working)
+	c.Exchange("planner", enginetest.Send, enginetest.Working)
+	c.Open("planner", "GET /health HTTP/1.1\r\n\r\n")
+	c.Add(capture.RequestEnd{})
+	c.Answer("ok")
+	e, _ := c.Judge(never, applies)
+	want := []judgment.Coverage{
+		{Rule: applies, Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Applied: 1, Broken: 1},
+		{Rule: applies, Link: analyzer.Link{Client: "planner", Agent: "booker"}, Applied: 2},
+	}
+	same := cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b })
+	if diff := cmp.Diff(want, e.Coverage(), same); diff != "" {
+		t.Errorf("coverage (-want +got):\n%s", diff)
+	}
+	if got := e.Counts(); got.Exchanges != 4 || got.Judged != 3 || got.Lost != 0 {
+		t.Errorf("got %+v, want 4 exchanges, 3 of them judged, none lost", got)
+	}
+}
+
+// While a message may be in several dialects, only a rule that holds in all of them is asked.
+func TestDialectsDecideWhoIsAsked(t *testing.T) {
+	const get = `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t1"}}`
+	tests := []struct {
+		cites int // how many of stub's citations, oldest first, are kept
+		want  int
+	}{{1, 0}, {2, 0}, {3, 1}, {4, 1}}
+	for _, test := range tests {
+		r := enginetest.Rule("r", analyzer.RequestSeen, enginetest.At(enginetest.Here))
+		r.Cites = r.Cites[:test.cites]
+		c := &enginetest.Conversation{T: t}
+		c.Exchange("planner", get, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`)
+		if _, found := c.Judge(r); len(found) != test.want {
+			t.Errorf("a rule of the first %d dialects made %d findings, want %d", test.cites, len(found), test.want)
+		}
+	}
+}

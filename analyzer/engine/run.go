@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/capture"
+)
+
+// Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
+// the result, without the findings if each is given.
+func Run(
+	ctx context.Context, rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options ...Option,
+) (*judgment.Result, error) {
+	return run(ctx, rules, src, each, false, options)
+}
+
+// Follow is Run on a recording that goes on: it judges what comes until the recording or the context ends.
+func Follow(
+	ctx context.Context, rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options ...Option,
+) (*judgment.Result, error) {
+	return run(ctx, rules, src, each, true, options)
+}
+
+func run(
+	ctx context.Context, rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), follow bool, options []Option,
+) (*judgment.Result, error) {
+	if err := analyzer.Validate(rules); err != nil {
+		return nil, err
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := &judgment.Result{Captures: []string{info.Name}}
+	var ledger judgment.Ledger
+	report := func(findings []analyzer.Finding) {
+		for _, f := range findings {
+			f.Capture = info.Name
+			ledger.Add(&f)
+			if each != nil {
+				each(f)
+			} else {
+				result.Take(f)
+			}
+		}
+	}
+	e := New(rules, append(slices.Clip(options), From(ctx, src))...)
+	result.Live, err = feed(ctx, e, src, report, follow)
+	report(e.End(result.Live))
+	result.Found, result.Critical = ledger.Found, ledger.Critical
+	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
+	if info, infoErr := src.Info(ctx); infoErr == nil {
+		result.Note(info)
+	}
+	return result, err
+}
+
+// feed gives the engine all steps. It returns whether more may come.
+func feed(
+	ctx context.Context, e *Engine, src capture.Source, report func([]analyzer.Finding), follow bool,
+) (live bool, err error) {
+	next := uint64(1)
+	for {
+		for s, err := range src.Steps(ctx, next) {
+			if err != nil {
+				return false, err
+			}
+			next = s.Arrival + 1
+			report(e.Step(s))
+		}
+		if !follow {
+			info, err := src.Info(ctx)
+			return info.Live, err
+		}
+		switch err := src.Wait(ctx, next); {
+		case errors.Is(err, capture.ErrEnded):
+			return false, nil
+		case err != nil && ctx.Err() != nil:
+			return true, nil
+		case err != nil:
+			return true, err
+		}
+	}
+}
+
+// Summarise returns the summary of an exchange by itself, for those who have no reading of its capture. What other
+// exchanges would tell, such as which binding an agent's card names for a URL, is not in it, unless an option tells. Of
+// a long stream the first and the last events are enough.
+func Summarise(x *capture.Exchange, options ...Option) (sum summary.Summary) {
+	e := New(nil, append(options, OnEnded(func(s summary.Summary) { sum = s }))...)
+	for _, s := range capture.Steps(x) {
+		e.Step(s)
+	}
+	if x.State == capture.StateOpen {
+		e.End(true)
+	}
+	return sum
+}

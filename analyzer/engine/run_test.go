@@ -1,0 +1,117 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/internal/enginetest"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// sampleCall is a call over HTTP+JSON at a path of which only a card can tell what it is.
+func sampleCall() *capture.Exchange {
+	return &capture.Exchange{
+		Seq: 7, Started: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC), Ended: time.Second, State: capture.StateClosed,
+		Client: capture.Peer{Name: "traveller"}, Agent: capture.Peer{Name: "booker", URL: "http://booker.example/a2a"},
+		Request: capture.Request{
+			Head: []byte("GET /a2a/tasks/t-1 HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\n\r\n"),
+			Body: capture.Body{Complete: true},
+		},
+		Response: &capture.Response{
+			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"),
+			Body: capture.Body{
+				Data: []byte(`{"id":"t-1","contextId":"c-1","status":{"state":"TASK_STATE_COMPLETED"}}`), Size: 71, Complete: true,
+			},
+		},
+	}
+}
+
+func TestSummarise(t *testing.T) {
+	known := func(agentURL, target string) (k a2a.Known) {
+		if agentURL != "http://booker.example/a2a" || target != "/a2a/tasks/t-1" {
+			t.Errorf("asked for %q at %q", target, agentURL)
+		}
+		k.Spoken(a2a.HTTPJSON, a2a.Of(a2a.V1_0))
+		return k
+	}
+	s := engine.Summarise(sampleCall(), engine.Knowing(known))
+	if s.Seq != 7 || s.Operation != a2a.GetTask || s.Status != 200 || s.Took != time.Second || s.ResponseSize != 71 {
+		t.Errorf("exchange %d: %v, status %d, took %v, %d bytes", s.Seq, s.Operation, s.Status, s.Took, s.ResponseSize)
+	}
+	if got, want := s.OutcomeText(), "t-1 completed"; got != want {
+		t.Errorf("what came of it is %q, want %q", got, want)
+	}
+	open := sampleCall()
+	open.State, open.Response, open.Ended = capture.StateOpen, nil, capture.NotKnown
+	if s := engine.Summarise(open, engine.Knowing(known)); s.Life != capture.StateOpen || s.Call ||
+		s.OutcomeText() != "t-1, open" {
+		t.Errorf("an open exchange: %v, a call: %v, %q", s.Life, s.Call, s.OutcomeText())
+	}
+}
+
+// A row of a list costs little even where nobody has summed it up.
+func BenchmarkSummarise(b *testing.B) {
+	x := sampleCall()
+	b.ReportAllocs()
+	for b.Loop() {
+		engine.Summarise(x)
+	}
+}
+
+func TestRun(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{Name: "run.a2atap"})
+	c := &enginetest.Conversation{T: t}
+	c.Exchange("planner", enginetest.Send, enginetest.Working)
+	if err := memory.Append(append(c.Steps, capture.Step{What: capture.Lost{Exchanges: 2}})...); err != nil {
+		t.Fatal(err)
+	}
+	r := enginetest.Rule("r", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
+	result, err := engine.Run(t.Context(), []*analyzer.Rule{r}, memory, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Findings) != 1 || result.Findings[0].Capture != "run.a2atap" || !result.Live || result.Counts.Lost != 2 {
+		t.Errorf("got %+v, want one finding of run.a2atap, live, 2 lost", result)
+	}
+	if len(result.Agents) != 1 || result.Agents[0].Operations[a2a.SendMessage] != 1 {
+		t.Errorf("agents are %+v, want booker with one send", result.Agents)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{})
+	if _, err := engine.Run(t.Context(), []*analyzer.Rule{{ID: "r"}}, memory, nil); err == nil {
+		t.Error("Run takes rules that are not valid")
+	}
+}
+
+// Follow ends with its context, and what is open then is not a finding.
+func TestFollowEndsWithItsContext(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{})
+	c := &enginetest.Conversation{T: t}
+	c.Open("planner", enginetest.RPCHead)
+	c.Ask(enginetest.Send)
+	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Event(1, enginetest.Working)
+	if err := memory.Append(c.Steps...); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var kinds []analyzer.Kinds
+	r := enginetest.Rule("r", analyzer.EventSeen|analyzer.StreamEnded, enginetest.At(enginetest.Here))
+	result, err := engine.Follow(ctx, []*analyzer.Rule{r}, memory, func(f analyzer.Finding) {
+		kinds = append(kinds, analyzer.EventSeen)
+		cancel()
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if len(kinds) != 1 || !result.Live {
+		t.Errorf("got %d findings, live %v; want the event's alone, live", len(kinds), result.Live)
+	}
+}

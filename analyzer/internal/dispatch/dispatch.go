@@ -1,0 +1,210 @@
+// Package dispatch gives observations to the rules and the trackers that want them, in the order that analyzer.Tracker
+// says, and makes one finding of what has one cause.
+package dispatch
+
+import (
+	"iter"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/internal/tally"
+	"a2atap/proxy/a2a"
+)
+
+// A Dispatcher gives observations to the rules and trackers of one engine.
+type Dispatcher struct {
+	rules    []*analyzer.Rule
+	needs    []analyzer.States     // of each rule
+	dialects []a2a.Dialects        // of each rule
+	wanting  map[aspect][]job      // which rules want an observation, worked out once for each kind of it
+	memory   *analyzer.Memory      //
+	takers   [64][]analyzer.State  // by number of the kind, in the order in which they take observations
+	sent     analyzer.SentMessages // nil if no tracker knows
+	made     []analyzer.Observation
+	runner   *analyzer.Runner
+	counter  *tally.Counter
+	times    []alike // how often each rule was broken in the step at hand
+	found    []analyzer.Finding
+	merger   merger
+	faults   faults
+}
+
+// A Record is what is known of the capture as a whole, apart from what was observed: see the methods of analyzer.Pass.
+type Record interface {
+	RequestMissed() bool
+	Lost() int64
+	Open() iter.Seq[*analyzer.Exchange]
+}
+
+// A job is a rule as it is run: what it takes to do so stands together.
+type job struct {
+	rule   *analyzer.Rule
+	needs  *analyzer.States
+	number int // of the rule
+}
+
+// An aspect is all of an observation that decides which rules want it.
+type aspect struct {
+	kind     analyzer.Kinds
+	binding  a2a.Binding
+	dialects a2a.Dialects // of a card those of its face of 0.x
+	modern   bool         // a card has the face of 1.0
+	card     bool         // it is a card, or looks like one
+}
+
+// New returns a dispatcher for the rules and the trackers that they need, and some more trackers. Given is what each of
+// these is given.
+func New(
+	rules []*analyzer.Rule, more []*analyzer.Tracker, given map[*analyzer.Tracker][]any, record Record,
+	counter *tally.Counter,
+) *Dispatcher {
+	d := &Dispatcher{
+		rules: rules, memory: analyzer.NewMemory(rules, more, given), counter: counter, merger: newMerger(rules),
+		wanting: make(map[aspect][]job), times: make([]alike, len(rules)),
+	}
+	d.runner = analyzer.NewRunner(session{record, d})
+	for i, t := range d.memory.Trackers {
+		state := d.memory.States[i]
+		for kind := range t.On.Each {
+			d.takers[kind.Number()] = append(d.takers[kind.Number()], state)
+		}
+		if sent, ok := state.(analyzer.SentMessages); ok {
+			d.sent = sent
+		}
+	}
+	for _, r := range rules {
+		d.needs, d.dialects = append(d.needs, d.memory.For(r.Needs)), append(d.dialects, r.Dialects())
+	}
+	return d
+}
+
+// A session is what passes ask.
+type session struct {
+	Record
+	d *Dispatcher
+}
+
+// Made implements analyzer.Session.
+func (s session) Made(o analyzer.Observation) { s.d.made = append(s.d.made, o) }
+
+// AnswerMissed implements analyzer.Session.
+func (s session) AnswerMissed(agent string) bool { return s.d.faults.agents[agent] }
+
+// Fault notes that the recorder made a fault in a case; hides is whether what the agent has answered is not known.
+func (d *Dispatcher) Fault(c *Case, hides bool) {
+	c.Faulted = true
+	d.faults.note(c.X, hides)
+}
+
+// WasSent reports whether a message with that id was sent to the task with that id at the exchange's agent, as far as a
+// tracker knows.
+func (d *Dispatcher) WasSent(x *analyzer.Exchange, taskID, messageID string) bool {
+	return d.sent != nil && d.sent.WasSent(x, taskID, messageID)
+}
+
+// Forgotten returns how much the trackers have dropped to bound memory.
+func (d *Dispatcher) Forgotten() int {
+	n := 0
+	for _, state := range d.memory.States {
+		n += state.Forgotten()
+	}
+	return n
+}
+
+// Observe gives an observation in a case to the rules and then to the trackers that want it, and then what these have
+// made of it. Findings wait for Findings, which knows all of the step.
+func (d *Dispatcher) Observe(c *Case, o *analyzer.Observation) {
+	if o.Kind&analyzer.ForTrackers == 0 {
+		d.check(c, o)
+	}
+	for _, state := range d.takers[o.Kind.Number()] {
+		d.runner.Tell(state, o)
+	}
+	if len(d.made) == 0 {
+		return
+	}
+	made := d.made
+	d.made = nil
+	for i := range made {
+		d.Observe(c, &made[i])
+	}
+}
+
+// check runs the rules that want the observation.
+func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
+	jobs := d.wanted(o)
+	for i := range jobs {
+		j := &jobs[i]
+		found, applied := d.runner.Check(j.rule, j.needs, o)
+		if !applied {
+			continue
+		}
+		found, counts := d.faults.mayBlame(c, found)
+		if !counts {
+			continue
+		}
+		d.keep(j.number, found)
+		d.counter.Applied(o.Exchange.Link, j.number, len(found) > 0)
+		if !c.Judged {
+			c.Judged = true
+			d.counter.Counts.Judged++
+		}
+	}
+}
+
+// maxAlike bounds the findings of one rule and severity in one step: a message may hold a million parts, all wrong
+// alike.
+const maxAlike = 16
+
+// An alike counts the findings of a rule by severity, up to maxAlike.
+type alike [analyzer.Error + 1]uint8
+
+// keep takes the findings of a rule, by its number.
+func (d *Dispatcher) keep(rule int, found []analyzer.Finding) {
+	for i := range found {
+		if n := &d.times[rule][found[i].Severity]; *n < maxAlike {
+			*n++
+			d.found = append(d.found, found[i])
+		}
+	}
+}
+
+// Findings returns what was found since it was called last. The slice is valid until the next observation. Open returns
+// the case of an exchange that is not over, or nil.
+func (d *Dispatcher) Findings(open func(seq uint64) *Case) []analyzer.Finding {
+	if len(d.found) == 0 {
+		return nil
+	}
+	clear(d.times)
+	found := d.merger.merge(d.found, open)
+	d.found = d.found[:0]
+	return found
+}
+
+// wanted returns the rules that want the observation and can be judged in its dialect and binding.
+func (d *Dispatcher) wanted(o *analyzer.Observation) []job {
+	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects}
+	holds := func(i int) bool { return key.dialects.Intersect(d.dialects[i]) == key.dialects }
+	if o.Kind == analyzer.CardSeen || o.Kind == analyzer.CardVerified { // a hybrid card is in several dialects at once
+		key.dialects, key.modern = o.Card.Legacy, o.Card.Modern
+		key.card = !o.Card.Shapes.Empty() || o.Card.Holds(a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0))
+		holds = func(i int) bool { return o.Card.Holds(d.dialects[i]) }
+	} else if o.Dialects.Empty() {
+		return nil
+	}
+	list, known := d.wanting[key]
+	if !known {
+		list = d.choose(o.Kind, func(i int) bool { return d.rules[i].Bindings.Has(key.binding) && holds(i) })
+		d.wanting[key] = list
+	}
+	return list
+}
+
+func (d *Dispatcher) choose(kind analyzer.Kinds, holds func(rule int) bool) []job {
+	var list []job
+	for i, r := range d.rules {
+		if r.On&kind != 0 && holds(i) {
+			list = append(list, job{r, &d.needs[i], i})
+		}
+	}
+	return list
+}

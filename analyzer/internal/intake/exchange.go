@@ -1,0 +1,146 @@
+package intake
+
+import (
+	"cmp"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/internal/dispatch"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An openExchange gathers the steps of an exchange that is not over until there is something to observe.
+type openExchange struct {
+	dispatch.Case
+	request  capture.Body
+	response capture.Body
+	held     []capture.Step // of the answer, which overtook its request
+	endedAt  time.Time      // when it did; zero if not known
+	gap      bool           // it is counted as lost
+	size     int            // bytes of it that count as held
+	lastK    int            // number of the last event of the stream
+	task     string         // seen last in it
+	gathered gathering      // what is shown of it
+	seeking  bool           // it is not a call, and its answer may be a card
+	found    *capture.Head  // of an answer that may be one; nil if none has come
+	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
+	made     faultMade      // by the recorder, because it was told to
+	unheard  bool           // it configures a webhook whose notifications go past the recorder
+	sending  analyzer.Link  // on which its message waits for an answer; zero if it has none, or is over
+}
+
+// cut says that something of the exchange is missing from here on.
+func (in *openExchange) cut() {
+	in.X.Cut = true
+	if in.X.Stream != nil {
+		in.X.Stream.Gap = true
+	}
+}
+
+// saw keeps the task that was seen, unless there were several.
+func (in *openExchange) saw(task string) {
+	if in.X.Call.Operation != a2a.ListTasks {
+		in.task = task
+	}
+}
+
+// summary returns the summary of an exchange as it is now.
+func (in *openExchange) summary() summary.Summary {
+	x, s := in.X, in.gathered.Summary
+	s.Link, s.Judged, s.Call, s.Outcome = x.Link, in.Judged, isCall(x) && !in.made.is(), x.Outcome
+	s.Task, s.Unseen, s.FaultMade = cmp.Or(in.task, x.Call.TaskID), in.unseen, in.made.what
+	if s.Asked == "" {
+		s.Asked = cmp.Or(summary.CallWords(&x.Call), s.Method+" "+s.Target)
+	}
+	s.Cut, s.CardSum = s.Cut || in.gap, uint64(in.Card)
+	return s
+}
+
+// isCall reports whether an exchange counts as a call.
+func isCall(x *analyzer.Exchange) bool {
+	return (x.Call.Binding == a2a.JSONRPC || x.Call.Binding == a2a.HTTPJSON) && !isNotification(x)
+}
+
+// isNotification reports whether an exchange is a JSON-RPC request that wants no answer.
+func isNotification(x *analyzer.Exchange) bool {
+	c := &x.Call
+	return c.Binding == a2a.JSONRPC && c.Batch == nil && c.Method != "" && !c.ID.Exists()
+}
+
+// answerDialects returns the dialects that an answer which shows none may be in: those of the request, and where it was
+// asked in one that is not spoken there, those that are as well. Then only rules that hold in both are judged.
+func answerDialects(x *analyzer.Exchange) a2a.Dialects {
+	if x.Endpoint == nil {
+		return x.Dialects
+	}
+	spoken := x.Endpoint.Declared | x.Endpoint.Answered
+	if spoken.Empty() || x.Call.Dialects.Empty() || !x.Spoken().Intersect(spoken).Empty() {
+		return x.Dialects
+	}
+	return x.Dialects | spoken
+}
+
+// maybe0_1 reports whether a task that a client gets or cancels may be one of 0.1: that has the same methods, and
+// nothing in the task or known of the URL says that a later version is spoken there.
+func maybe0_1(x *analyzer.Exchange, p *a2a.Payload) bool {
+	later := a2a.Of(a2a.V0_2, a2a.V0_3)
+	switch {
+	case x.Call.Binding != a2a.JSONRPC || p.Kind != a2a.TaskPayload || p.Wrapped || x.Dialects.Union(later) != later:
+		return false
+	case x.Call.Operation != a2a.GetTask && x.Call.Operation != a2a.CancelTask,
+		p.Value.Has("kind"), p.Value.Has("contextId"):
+		return false
+	case !p.Dialects.Empty() && !p.Dialects.Has(a2a.V0_1):
+		return false
+	}
+	return x.Endpoint == nil || x.Endpoint.Declared.Union(x.Endpoint.Answered).Intersect(later).Empty()
+}
+
+// addEvent remembers one event of a stream.
+func addEvent(s *analyzer.Stream, o *analyzer.Observation) {
+	a := o.Answer
+	s.Events++
+	s.Dialects = a.Payload.Dialects.NarrowedBy(s.Dialects)
+	unread := a.Err == nil && (a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload)
+	s.Gap = s.Gap || a.Doc.Err != nil || unread
+	s.Over = s.Over || endsStream(&a.Payload)
+}
+
+// readInStream reads a flat artifact update in a stream of 1.0 as one that lacks its wrapper: unlike a status update it
+// has no state whose spelling would tell, and what came before it does.
+func readInStream(x *analyzer.Exchange, p *a2a.Payload) {
+	modern := a2a.Of(a2a.V1_0)
+	if p.Kind == a2a.ArtifactPayload && !p.Wrapped && x.Call.Binding == a2a.JSONRPC && x.Call.Dialects == modern &&
+		x.Stream.Dialects == modern {
+		p.Dialects, p.Contrary = modern, a2a.Mark{}
+	}
+}
+
+// endsStream reports whether what an event holds is the last that a client waits for: a Message, an update that says
+// so, or a task that has ended or waits.
+func endsStream(p *a2a.Payload) bool {
+	state := a2a.NoState
+	switch p.Kind {
+	case a2a.MessagePayload:
+		return true
+	case a2a.TaskPayload:
+		state = a2a.Task{Value: p.Value}.State()
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: p.Value}
+		if u.Final() {
+			return true
+		}
+		state = u.State()
+	}
+	return state.Known() && !state.Active() && state != a2a.Unspecified
+}
+
+// at returns the instant of a step, or the zero time if it was not measured.
+func at(x *analyzer.Exchange, s capture.Step) time.Time {
+	if x.Started.IsZero() || s.Offset < 0 {
+		return time.Time{}
+	}
+	return x.Started.Add(s.Offset)
+}

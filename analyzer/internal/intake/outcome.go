@@ -1,0 +1,135 @@
+package intake
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// finalOutcome returns how a call came out when its exchange is closed.
+func (in *openExchange) finalOutcome(closed *capture.Closed) analyzer.Outcome {
+	x := in.X
+	switch {
+	case !isCall(x), closed.Interrupted:
+		return x.Outcome
+	case in.made.is():
+		return analyzer.Outcome{}
+	case closed.Fault != nil && !x.Ended && !in.answeredWhole():
+		return in.faulted(closed.Fault)
+	case in.X.Outcome.Known() || x.Stream == nil || in.gap || x.Cut || !x.Ended:
+		return in.X.Outcome
+	case x.Response.Status >= 300:
+		return analyzer.Outcome{Failure: "HTTP " + strconv.Itoa(x.Response.Status)}
+	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask: // it promises later events only, before 1.0
+		return analyzer.Outcome{Succeeded: true}
+	}
+	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+}
+
+// answeredWhole reports whether a stream has told all that its client waits for, whatever became of its end.
+func (in *openExchange) answeredWhole() bool {
+	return in.X.Outcome.Succeeded && in.X.Stream != nil && in.X.Stream.Over
+}
+
+// faulted returns how a call came out that has no answer, or only a part of it.
+func (in *openExchange) faulted(f *capture.Fault) analyzer.Outcome {
+	switch f.Side {
+	case "agent":
+		return analyzer.Outcome{Failure: analyzer.FaultName(f)}
+	case "client":
+		return outcomeOr(in.X.Outcome, analyzer.ClientLeft) // of a stream it has seen enough
+	case "proxy":
+		if f.Kind == "shutdown" || f.Kind == "abandoned" || in.X.Answered {
+			return in.X.Outcome
+		}
+		return outcomeOr(in.X.Outcome, analyzer.NotPassedOn)
+	}
+	return outcomeOr(in.X.Outcome, analyzer.UnknownReason)
+}
+
+// outcomeOr returns an outcome, or where it is not known a failure of that name.
+func outcomeOr(o analyzer.Outcome, failure string) analyzer.Outcome {
+	if o.Known() {
+		return o
+	}
+	return analyzer.Outcome{Failure: failure}
+}
+
+// answered notes what an answer or an event says of how the call came out. Of a stream the first event tells, and an
+// error that comes later.
+func (in *openExchange) answered(o *analyzer.Observation) {
+	if !isCall(in.X) {
+		return
+	}
+	now := outcomeOf(o)
+	if now.Known() && (!in.X.Outcome.Known() || !now.Succeeded) {
+		in.X.Outcome = now
+	}
+}
+
+// outcomeOf returns how a call comes out that is answered so, as far as it tells.
+func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
+	x, a := o.Exchange, o.Answer
+	status := x.Response.Status
+	switch {
+	case a.Err != nil:
+		return analyzer.Outcome{Failure: failureName(a.Err, status)}
+	case x.Call.Batch != nil && status < 300:
+		return batchOutcome(x, a)
+	case status >= 400:
+		return analyzer.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
+	case status >= 300: // the client goes on elsewhere
+		return analyzer.Outcome{}
+	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
+		return analyzer.Outcome{}
+	case answersProtocol(o):
+		return analyzer.Outcome{Succeeded: true}
+	}
+	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+}
+
+// answersProtocol reports whether an answer without an error is one in which the protocol answers.
+func answersProtocol(o *analyzer.Observation) bool {
+	x, a := o.Exchange, o.Answer
+	if x.Call.Binding == a2a.JSONRPC {
+		known := a.Payload.Kind != a2a.NoPayload && a.Payload.Kind != a2a.UnknownPayload
+		return a.IsEnvelope && a.Result.Exists() || known
+	}
+	if o.Event == nil && len(bytes.TrimSpace(o.Body)) == 0 {
+		return x.Call.Operation == a2a.DeletePushConfig
+	}
+	return a.Doc.Err == nil
+}
+
+// batchOutcome returns how a batch came out: it succeeded if one of its calls did.
+func batchOutcome(x *analyzer.Exchange, a *a2a.Answer) analyzer.Outcome {
+	first := analyzer.Outcome{Failure: analyzer.NoProtocol}
+	for i, one := range a.Doc.Root.Elems() {
+		if one.Has("result") {
+			return analyzer.Outcome{Succeeded: true}
+		}
+		if code, ok := one.Get("error").Get("code").Int(); ok && i == 0 {
+			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, x.Call.Dialects)}
+			first.Failure = failureName(err, 0)
+		}
+	}
+	return first
+}
+
+// failureName returns the name of an error as verdicts have it.
+func failureName(err *a2a.Error, status int) string {
+	switch words := summary.ErrorName(err); {
+	case words != "":
+		return words
+	case err.CodeKnown:
+		return "code " + strconv.FormatInt(err.Code, 10)
+	case err.Reason != "":
+		return analyzer.Clip(err.Reason)
+	}
+	return "HTTP " + strconv.Itoa(cmp.Or(err.HTTPStatus, status))
+}

@@ -1,0 +1,110 @@
+package tally
+
+import (
+	"hash/maphash"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+)
+
+// Bounds of what is counted by link. A report has something for each, and clients name themselves, otherwise in each
+// request if they like; who uses a forward proxy names its agents.
+const (
+	maxLinks    = 1000      // that are counted by themselves
+	maxAgents   = 1000      // that are named
+	maxUnproved = 10_000    // further ones without a call that has succeeded
+	maxProved   = 1_000_000 // further ones with one
+)
+
+// linkNames are the links that are counted by themselves, and the agents that are named: those that were noted first.
+type linkNames struct {
+	named  map[analyzer.Link]bool
+	agents map[string]bool
+}
+
+// note takes a link into account. It is called in the order of the record, so that each part of a capture names the
+// same links.
+func (n *linkNames) note(l analyzer.Link) {
+	if n.named == nil {
+		n.named, n.agents = make(map[analyzer.Link]bool), make(map[string]bool)
+	}
+	if len(n.agents) < maxAgents {
+		n.agents[l.Agent] = true
+	}
+	if len(n.named) < maxLinks && n.agents[l.Agent] {
+		n.named[l] = true
+	}
+}
+
+// counted returns the link as which one is counted that was noted.
+func (n *linkNames) counted(l analyzer.Link) analyzer.Link {
+	switch {
+	case n.named[l]:
+		return l
+	case n.agents[l.Agent]:
+		return analyzer.Link{Client: judgment.OtherClients, Agent: l.Agent}
+	}
+	return analyzer.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
+}
+
+// linkCalls counts how calls came out, for each link: by itself if it is one of those that are, or as long as none of
+// its calls has succeeded, which a verdict has to say.
+type linkCalls struct {
+	names    *linkNames
+	byLink   map[analyzer.Link]*judgment.Calls
+	unproved int                 // of these, how many are there for the latter reason
+	seed     maphash.Seed        // of the hashes below
+	proved   map[uint64]struct{} // links of which a call has succeeded, and that are counted with others since
+}
+
+func newLinkCalls(names *linkNames) linkCalls {
+	return linkCalls{
+		names: names, byLink: make(map[analyzer.Link]*judgment.Calls), seed: maphash.MakeSeed(), proved: make(map[uint64]struct{}),
+	}
+}
+
+// add counts a call that is over. Unheard is whether notifications that it asked for went past the recorder.
+func (l *linkCalls) add(link analyzer.Link, o analyzer.Outcome, unheard bool) {
+	counted := l.names.counted(link)
+	c := judgment.Calls{Link: link, Unheard: unheard}
+	c.Add(o)
+	if counted == link {
+		l.of(link).Merge(&c)
+		return
+	}
+	hash := maphash.Comparable(l.seed, link)
+	own := l.byLink[link]
+	_, proved := l.proved[hash]
+	switch {
+	case proved:
+		l.of(counted).Merge(&c)
+	case o.Succeeded:
+		if own != nil {
+			c.Merge(own)
+			delete(l.byLink, link)
+			l.unproved--
+		}
+		if len(l.proved) < maxProved {
+			l.proved[hash] = struct{}{}
+		}
+		l.of(counted).Merge(&c)
+	case own != nil:
+		own.Merge(&c)
+	case l.unproved < maxUnproved:
+		l.unproved++
+		l.of(link).Merge(&c)
+	default:
+		c.Unproved = true
+		l.of(counted).Merge(&c)
+	}
+}
+
+// of returns the counts of a link.
+func (l *linkCalls) of(link analyzer.Link) *judgment.Calls {
+	c := l.byLink[link]
+	if c == nil {
+		c = &judgment.Calls{Link: link}
+		l.byLink[link] = c
+	}
+	return c
+}

@@ -1,0 +1,143 @@
+// Package tally counts what an engine observes: how often each rule applied and was broken, how calls came out, and what
+// agents have shown, each by link and in bounded memory.
+package tally
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/proxy/a2a"
+)
+
+// A Counter counts for one engine.
+type Counter struct {
+	Counts judgment.Counts // those of exchanges, streams and events
+
+	rules    []*analyzer.Rule
+	links    linkNames
+	calls    linkCalls
+	agents   agents
+	byLink   map[analyzer.Link][]count // for each link that is counted, one for each rule
+	lastLink analyzer.Link             // whose counts were asked for last
+	last     []count                   // nil as long as none were
+}
+
+// A count says how often a rule applied and was broken.
+type count struct{ applied, broken int }
+
+// New returns a counter for the rules.
+func New(rules []*analyzer.Rule) *Counter {
+	c := &Counter{rules: rules, byLink: make(map[analyzer.Link][]count)}
+	c.agents.links, c.calls = &c.links, newLinkCalls(&c.links)
+	return c
+}
+
+// Note takes a link into account. It is called in the order of the record, so that each part of a capture counts the
+// same links by themselves.
+func (c *Counter) Note(l analyzer.Link) { c.links.note(l) }
+
+// Applied counts that a rule, by its number, had something to judge on a link.
+func (c *Counter) Applied(on analyzer.Link, rule int, broken bool) {
+	list := c.of(on)
+	list[rule].applied++
+	if broken {
+		list[rule].broken++
+	}
+}
+
+// of returns the counts of a link, one for each rule.
+func (c *Counter) of(link analyzer.Link) []count {
+	if c.last != nil && c.lastLink == link {
+		return c.last
+	}
+	counted := c.links.counted(link)
+	list, ok := c.byLink[counted]
+	if !ok {
+		list = make([]count, len(c.rules))
+		c.byLink[counted] = list
+	}
+	c.lastLink, c.last = link, list
+	return list
+}
+
+// Asked notes that a request has been read. It returns what Ended is to be told when the exchange is over: the link on
+// which its message waits for an answer, the zero Link if there is none.
+func (c *Counter) Asked(x *analyzer.Exchange) (waits analyzer.Link) { return c.agents.asked(x) }
+
+// Ended notes that a message waits for its answer no longer.
+func (c *Counter) Ended(waited analyzer.Link) {
+	if waited != (analyzer.Link{}) {
+		c.agents.ended(waited)
+	}
+}
+
+// Answered notes that a call was answered without an error.
+func (c *Counter) Answered(x *analyzer.Exchange) { c.agents.answered(x) }
+
+// Refused notes that a call was answered with an error of the protocol.
+func (c *Counter) Refused(x *analyzer.Exchange) { c.agents.of(x).Refused++ }
+
+// Completed notes that a task was seen completed.
+func (c *Counter) Completed(x *analyzer.Exchange) { c.agents.of(x).Completed++ }
+
+// Card notes what a card says of its agent.
+func (c *Counter) Card(x *analyzer.Exchange, card *a2a.Card) { c.agents.card(x, card) }
+
+// BadCard notes that a public card is none, and why.
+func (c *Counter) BadCard(x *analyzer.Exchange, why string) { c.agents.badCard(x, why) }
+
+// Call counts a call that is over. Unheard is whether notifications that it asked for went past the recorder.
+func (c *Counter) Call(on analyzer.Link, o analyzer.Outcome, unheard bool) {
+	c.calls.add(on, o, unheard)
+}
+
+// Total returns the counts, those of calls included.
+func (c *Counter) Total() judgment.Counts {
+	total := c.Counts
+	for _, calls := range c.calls.byLink {
+		total.Calls, total.Failed = total.Calls+calls.Made, total.Failed+calls.Failed
+		if !calls.Proved() {
+			total.Unproved++
+		}
+	}
+	return total
+}
+
+// Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
+// of the links. Rules that never applied on a link are not in it.
+func (c *Counter) Coverage() []judgment.Coverage {
+	links := make([]analyzer.Link, 0, len(c.byLink))
+	for link := range c.byLink {
+		links = append(links, link)
+	}
+	slices.SortFunc(links, analyzer.Link.Compare)
+	var list []judgment.Coverage
+	for i, r := range c.rules {
+		for _, link := range links {
+			if n := c.byLink[link][i]; n.applied > 0 {
+				list = append(list, judgment.Coverage{Rule: r, Link: link, Applied: n.applied, Broken: n.broken})
+			}
+		}
+	}
+	return list
+}
+
+// Calls returns how the calls of each link came out, in the order of the links.
+func (c *Counter) Calls() []judgment.Calls {
+	list := make([]judgment.Calls, 0, len(c.calls.byLink))
+	for _, calls := range c.calls.byLink {
+		list = append(list, *calls)
+	}
+	slices.SortFunc(list, func(a, b judgment.Calls) int { return a.Link.Compare(b.Link) })
+	return list
+}
+
+// Agents returns what was seen of each agent, in order of first appearance.
+func (c *Counter) Agents() []judgment.Agent {
+	list := make([]judgment.Agent, 0, len(c.agents.order))
+	for _, a := range c.agents.order {
+		list = append(list, *a)
+	}
+	return slices.Clip(list)
+}

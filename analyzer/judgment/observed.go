@@ -1,0 +1,165 @@
+package judgment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
+// none: it was not observed, which is not the same as kept.
+type Coverage struct {
+	Rule    *analyzer.Rule
+	Link    analyzer.Link
+	Applied int
+	Broken  int
+}
+
+// Counts says how much was looked at.
+type Counts struct {
+	Exchanges int   // opened
+	Judged    int   // of them, how many at least one rule applied to
+	Lost      int64 // exchanges of which nothing was recorded, and exchanges with a gap in them
+	Forgotten int   // tasks, endpoints, webhooks and cards dropped to bound memory
+	Streams   int   // event streams seen
+	Events    int   // events of streams seen
+	Calls     int   // that are over: see Calls
+	Failed    int   // of them, how many failed
+	Unseen    int   // upgrades and tunnels: what passed in them was not observed
+	Made      int   // exchanges in which the recorder made a fault because it was told to
+	Unproved  int   // links with calls of which none is known to have succeeded
+}
+
+// How clients and agents are called that are counted together, since their links came after too many others. No client
+// names itself so: a product in User-Agent has no blank (RFC 9110 section 10.1.5).
+const (
+	OtherClients = "other clients"
+	OtherAgents  = "other agents"
+)
+
+// Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public
+// cards and notifications are not calls.
+type Calls struct {
+	Link      analyzer.Link
+	Made      int            // those that are open, or of which the record does not show how they came out, included
+	Succeeded int            // the agent answered with a result
+	Failed    int            // the agent answered with an error, or not at all
+	Failures  map[string]int // by error, such as "VersionNotSupported", "HTTP 401", "unreachable"
+	Unheard   bool           // webhooks were configured whose notifications went past the recorder
+	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
+}
+
+// Proved reports whether a call of the link is known to have succeeded, or none was made.
+func (c *Calls) Proved() bool { return c.Made == 0 || c.Succeeded > 0 && !c.Unproved }
+
+// Add counts a call.
+func (c *Calls) Add(o analyzer.Outcome) {
+	c.Made++
+	switch {
+	case o.Succeeded:
+		c.Succeeded++
+	case o.Failure != "":
+		c.Failed++
+		if c.Failures == nil {
+			c.Failures = make(map[string]int)
+		}
+		c.Failures[o.Failure]++
+	}
+}
+
+// Merge adds what another count says.
+func (c *Calls) Merge(other *Calls) {
+	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
+	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
+	for name, n := range other.Failures {
+		if c.Failures == nil {
+			c.Failures = make(map[string]int)
+		}
+		c.Failures[name] += n
+	}
+}
+
+// A Failure is an error, by name, and how many calls failed with it.
+type Failure struct {
+	Error string
+	Count int
+}
+
+// ByError returns the failures, most frequent first.
+func (c *Calls) ByError() []Failure {
+	list := make([]Failure, 0, len(c.Failures))
+	for name, n := range c.Failures {
+		list = append(list, Failure{name, n})
+	}
+	slices.SortFunc(list, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Error, b.Error))
+	})
+	return list
+}
+
+// String returns the counts in words, as verdicts have them: "3 of 6 calls failed: VersionNotSupported 3".
+func (c *Calls) String() string {
+	unknown := c.Made - c.Succeeded - c.Failed
+	switch {
+	case c.Made == 0:
+		return "no call"
+	case c.Failed == 0 && unknown == 0:
+		return fmt.Sprintf("%d of %s succeeded", c.Succeeded, analyzer.Plural(c.Made, "call"))
+	case c.Failed == 0:
+		return fmt.Sprintf("%d of %s succeeded, %d without a known outcome", c.Succeeded, analyzer.Plural(c.Made, "call"), unknown)
+	}
+	const named = 5
+	var words []string
+	rest := 0
+	for i, f := range c.ByError() {
+		if i < named {
+			words = append(words, fmt.Sprintf("%s %d", analyzer.Clean(f.Error), f.Count))
+		} else {
+			rest += f.Count
+		}
+	}
+	if rest > 0 {
+		words = append(words, fmt.Sprintf("others %d", rest))
+	}
+	text := fmt.Sprintf("%d of %s failed: %s", c.Failed, analyzer.Plural(c.Made, "call"), strings.Join(words, ", "))
+	if unknown > 0 {
+		text += fmt.Sprintf("; %d without a known outcome", unknown)
+	}
+	return text
+}
+
+// An Agent is what was seen of one agent, for the head of a report.
+type Agent struct {
+	Link       string                // its name in links
+	URL        string                // where it really lives
+	Name       string                // that its newest public card gives; empty if no card was seen
+	Version    string                // the same
+	Streaming  bool                  // a card advertises it
+	Push       bool                  // the same
+	Operations map[a2a.Operation]int // how often each was answered without an error
+	Completed  int                   // tasks that were seen completed, each as often as it was seen
+	Refused    int                   // calls that were answered with an error of the protocol
+	BadCard    string                // why a public card is none: no JSON, or without a name; empty if none was
+	Contacts   map[string]Contact    // with each client, by its name
+}
+
+// A Contact is what one client had answered by an agent.
+type Contact struct {
+	Operations map[a2a.Operation]int // how often each was answered without an error
+	AtOnce     int                   // messages of them that were answered while another one waited for its answer
+}
+
+// Add adds another contact with the same client.
+func (c Contact) Add(other Contact) Contact {
+	operations := make(map[a2a.Operation]int)
+	for _, from := range []Contact{c, other} {
+		for op, n := range from.Operations {
+			operations[op] += n
+		}
+	}
+	return Contact{Operations: operations, AtOnce: c.AtOnce + other.AtOnce}
+}

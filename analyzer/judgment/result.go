@@ -1,0 +1,259 @@
+// Package judgment says what judging one or more captures came to: what was found, what was observed on which link, how
+// the calls came out, and the verdict in one word.
+package judgment
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/capture"
+)
+
+// A Result is what judging one or more captures came to.
+type Result struct {
+	Captures  []string                // their names
+	Findings  []analyzer.Finding      // none if they were handed out as they were made
+	Critical  []string                // agents that were gone at the end
+	Found     [analyzer.Error + 1]int // how many there are of each severity, handed out or not
+	Baselined int                     // findings that were dropped since they are known
+	Coverage  []Coverage              // of each link; see OtherClients
+	Counts    Counts
+	Calls     []Calls // of each link on which there were any
+	Agents    []Agent
+	Nothing   string          // why nothing was chosen of what was judged; empty if something was
+	Live      bool            // a capture was still growing: this is what has happened so far
+	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
+	Insecure  bool            // agents of a capture were not verified
+}
+
+// Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
+func (r *Result) Add(other *Result) {
+	r.Captures = append(r.Captures, other.Captures...)
+	if r.Findings == nil { // they may be many
+		r.Findings = slices.Clip(other.Findings)
+	} else {
+		r.Findings = append(r.Findings, other.Findings...)
+	}
+	for s, n := range other.Found {
+		r.Found[s] += n
+	}
+	r.Baselined += other.Baselined
+	if other.Nothing != "" {
+		r.Nothing = other.Nothing
+	}
+	for _, agent := range other.Critical {
+		if !slices.Contains(r.Critical, agent) {
+			r.Critical = append(r.Critical, agent)
+		}
+	}
+	r.Counts.Exchanges += other.Counts.Exchanges
+	r.Counts.Judged += other.Counts.Judged
+	r.Counts.Lost = capture.AddLost(r.Counts.Lost, other.Counts.Lost)
+	r.Counts.Forgotten += other.Counts.Forgotten
+	r.Counts.Streams += other.Counts.Streams
+	r.Counts.Events += other.Counts.Events
+	r.Counts.Calls += other.Counts.Calls
+	r.Counts.Failed += other.Counts.Failed
+	r.Counts.Unproved += other.Counts.Unproved
+	r.Counts.Unseen += other.Counts.Unseen
+	r.Counts.Made += other.Counts.Made
+	r.Live = r.Live || other.Live
+	r.Insecure = r.Insecure || other.Insecure
+	r.Crashes = append(r.Crashes, other.Crashes...)
+	r.addCoverage(other.Coverage)
+	r.addCalls(other.Calls)
+	for _, a := range other.Agents {
+		r.addAgent(a)
+	}
+}
+
+func (r *Result) addCoverage(other []Coverage) {
+	type key struct {
+		rule *analyzer.Rule
+		link analyzer.Link
+	}
+	known := make(map[key]int, len(r.Coverage))
+	for i, c := range r.Coverage {
+		known[key{c.Rule, c.Link}] = i
+	}
+	for _, c := range other {
+		i, ok := known[key{c.Rule, c.Link}]
+		if !ok {
+			r.Coverage = append(r.Coverage, c)
+			continue
+		}
+		r.Coverage[i].Applied += c.Applied
+		r.Coverage[i].Broken += c.Broken
+	}
+}
+
+func (r *Result) addCalls(other []Calls) {
+	known := make(map[analyzer.Link]int, len(r.Calls))
+	for i := range r.Calls {
+		known[r.Calls[i].Link] = i
+	}
+	for i := range other {
+		at, ok := known[other[i].Link]
+		if !ok {
+			at = len(r.Calls)
+			known[other[i].Link] = at
+			r.Calls = append(r.Calls, Calls{Link: other[i].Link})
+		}
+		r.Calls[at].Merge(&other[i])
+	}
+}
+
+func (r *Result) addAgent(a Agent) {
+	for i := range r.Agents {
+		if known := &r.Agents[i]; known.Link == a.Link {
+			for op, n := range a.Operations {
+				known.Operations[op] += n
+			}
+			for client, contact := range a.Contacts {
+				if known.Contacts == nil {
+					known.Contacts = make(map[string]Contact)
+				}
+				known.Contacts[client] = known.Contacts[client].Add(contact)
+			}
+			if a.Name != "" {
+				known.Name, known.Version = a.Name, a.Version
+			}
+			known.Completed, known.Refused = known.Completed+a.Completed, known.Refused+a.Refused
+			if a.BadCard != "" {
+				known.BadCard = a.BadCard
+			}
+			known.Streaming, known.Push = known.Streaming || a.Streaming, known.Push || a.Push
+			return
+		}
+	}
+	r.Agents = append(r.Agents, a)
+}
+
+// Note takes what a capture says of its gaps.
+func (r *Result) Note(info capture.Info) {
+	r.Counts.Lost = max(r.Counts.Lost, info.LostExchanges)
+	r.Insecure = info.Insecure
+	if info.Crashes > 0 {
+		r.Crashes = append(r.Crashes, info.Crash)
+	}
+}
+
+// Take adds a finding, in the place of those that it revises, with the rules that these have covered.
+func (r *Result) Take(f analyzer.Finding) {
+	if !f.Revises {
+		r.Findings = append(r.Findings, f)
+		return
+	}
+	at := len(r.Findings)
+	kept := r.Findings[:0]
+	for _, g := range r.Findings {
+		if !f.TakesPlaceOf(&g) {
+			kept = append(kept, g)
+			continue
+		}
+		at = min(at, len(kept))
+		for _, id := range g.Also {
+			if !slices.Contains(f.Also, id) {
+				f.Also = append(f.Also, id)
+			}
+		}
+	}
+	f.Revises = false
+	r.Findings = slices.Insert(kept, min(at, len(kept)), f)
+}
+
+// Keep drops the findings for which keep returns false.
+func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
+	kept := r.Findings[:0]
+	var ledger Ledger
+	for _, f := range r.Findings {
+		if keep(&f) {
+			kept = append(kept, f)
+			ledger.Add(&f)
+		}
+	}
+	r.Findings, r.Found, r.Critical = kept, ledger.Found, ledger.Critical
+}
+
+// Count adds exchanges to the counts of exchanges and calls.
+func (r *Result) Count(list ...summary.Summary) {
+	var calls []Calls
+	for i := range list {
+		x := &list[i]
+		r.Counts.Exchanges++
+		if x.Judged {
+			r.Counts.Judged++
+		}
+		if x.Unseen {
+			r.Counts.Unseen++
+		}
+		if x.FaultMade != "" {
+			r.Counts.Made++
+		}
+		if x.Call {
+			one := Calls{Link: x.Link}
+			one.Add(x.Outcome)
+			calls = append(calls, one)
+		}
+	}
+	r.addCalls(calls)
+}
+
+// Counted returns a function that tells as which link of Coverage a link is counted: itself, unless it is among the
+// others.
+func (r *Result) Counted() func(analyzer.Link) analyzer.Link {
+	has := make(map[analyzer.Link]bool)
+	for i := range r.Coverage {
+		has[r.Coverage[i].Link] = true
+	}
+	return func(l analyzer.Link) analyzer.Link {
+		others, all := analyzer.Link{Client: OtherClients, Agent: l.Agent}, analyzer.Link{Client: OtherClients, Agent: OtherAgents}
+		switch {
+		case has[l]:
+		case has[others]:
+			return others
+		case has[all]:
+			return all
+		}
+		return l
+	}
+}
+
+// A Ledger counts findings by severity as they are made. The zero Ledger is empty.
+type Ledger struct {
+	Found    [analyzer.Error + 1]int
+	Critical []string // agents that were gone at the end
+
+	provisional map[revision][analyzer.Error + 1]int
+}
+
+// A revision is what a finding that revises others has in common with them.
+type revision struct {
+	rule *analyzer.Rule
+	link analyzer.Link
+}
+
+// Add counts a finding, in the place of those that it revises.
+func (l *Ledger) Add(f *analyzer.Finding) {
+	l.Found[f.Severity]++
+	if f.Rule.Critical && !slices.Contains(l.Critical, f.Link.Agent) {
+		l.Critical = append(l.Critical, f.Link.Agent)
+	}
+	if !f.Rule.Revises {
+		return
+	}
+	key := revision{f.Rule, f.Link}
+	counts := l.provisional[key]
+	if f.Revises {
+		for s, n := range counts {
+			l.Found[s] -= n
+		}
+		counts = [analyzer.Error + 1]int{}
+	}
+	counts[f.Severity]++
+	if l.provisional == nil {
+		l.provisional = make(map[revision][analyzer.Error + 1]int)
+	}
+	l.provisional[key] = counts
+}

@@ -1,0 +1,190 @@
+package judgment_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/proxy/a2a"
+)
+
+func TestVerdict(t *testing.T) {
+	var none, warned, failed [3]int
+	warned[analyzer.Warning], warned[analyzer.Note], failed[analyzer.Error] = 1, 1, 1
+	tests := []struct {
+		name   string
+		counts judgment.Counts
+		found  [3]int
+		gate   analyzer.Severity
+		want   judgment.Status
+		line   string
+	}{
+		{
+			"clean",
+			judgment.Counts{Exchanges: 2, Judged: 1},
+			none, analyzer.Error, judgment.StatusClean,
+			"clean: no violation in 2 exchanges, 1 judged",
+		},
+		{
+			"below the gate",
+			judgment.Counts{Exchanges: 1, Judged: 1},
+			warned, analyzer.Error, judgment.StatusClean,
+			"clean: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+		},
+		{
+			"at the gate",
+			judgment.Counts{Exchanges: 1, Judged: 1},
+			warned, analyzer.Warning, judgment.StatusFindings,
+			"findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+		},
+		{
+			"findings despite a loss",
+			judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1},
+			warned, analyzer.Note,
+			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged, 1 lost",
+		},
+		{
+			"nothing",
+			judgment.Counts{Exchanges: 3},
+			none, analyzer.Error, judgment.StatusNothing,
+			"nothing: 0 errors, 0 warnings, 0 notes in 3 exchanges, 0 judged",
+		},
+		{
+			"a loss",
+			judgment.Counts{Exchanges: 3, Judged: 3, Lost: 2},
+			none, analyzer.Error, judgment.StatusIncomplete,
+			"incomplete: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 2 lost",
+		},
+		{
+			"forgotten",
+			judgment.Counts{Exchanges: 3, Judged: 3, Forgotten: 7},
+			none, analyzer.Error, judgment.StatusClean,
+			"clean: no violation in 3 exchanges, 7 forgotten to bound memory",
+		},
+		{
+			"a gate above all",
+			judgment.Counts{Exchanges: 1, Judged: 1},
+			failed, analyzer.Error + 1, judgment.StatusClean,
+			"clean: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := judgment.Result{Counts: test.counts, Found: test.found}
+			v := r.Verdict(test.gate)
+			if v.Status != test.want {
+				t.Errorf("status is %q, want %q", v.Status, test.want)
+			}
+			if got := v.String(); got != test.line {
+				t.Errorf("got  %s\nwant %s", got, test.line)
+			}
+		})
+	}
+}
+
+// How calls came out is said beside what was found: errors are counted by name, and a link on which no call succeeded
+// is not clean.
+func TestVerdictOnCalls(t *testing.T) {
+	link := func(client string) analyzer.Link { return analyzer.Link{Client: client, Agent: "booker"} }
+	some := judgment.Calls{
+		Link: link("planner"), Made: 6, Succeeded: 3, Failed: 3, Failures: map[string]int{"VersionNotSupported": 3},
+	}
+	none := judgment.Calls{
+		Link: link("hotel"), Made: 3, Failed: 3, Failures: map[string]int{"TaskNotFound": 1, "unreachable": 2},
+	}
+	open := judgment.Calls{Link: link("train"), Made: 1}
+	for _, test := range []struct {
+		calls []judgment.Calls
+		found [3]int
+		want  string
+	}{
+		{[]judgment.Calls{some}, [3]int{}, "clean: no violation in 12 exchanges; " +
+			"3 of 6 calls failed: VersionNotSupported 3"},
+		{[]judgment.Calls{some, none}, [3]int{}, "failed: 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+			"6 of 9 calls failed: VersionNotSupported 3, unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
+		{[]judgment.Calls{none}, [3]int{0, 0, 1}, "findings: 1 error, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+			"3 of 3 calls failed: unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
+		{[]judgment.Calls{open}, [3]int{}, "incomplete: 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+			"0 of 1 call succeeded, 1 without a known outcome; no call succeeded of train → booker"},
+	} {
+		r := judgment.Result{
+			Counts: judgment.Counts{Exchanges: 12, Judged: 12}, Calls: test.calls, Found: test.found,
+		}
+		if got := r.Verdict(analyzer.Error).String(); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+func TestResultAdd(t *testing.T) {
+	r := &analyzer.Rule{ID: "r"}
+	link := analyzer.Link{Client: "planner", Agent: "booker"}
+	one := func(name string) *judgment.Result {
+		return &judgment.Result{
+			Captures: []string{name}, Findings: []analyzer.Finding{{Rule: r}},
+			Coverage: []judgment.Coverage{{Rule: r, Link: link, Applied: 2, Broken: 1}},
+			Counts:   judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1, Forgotten: 1, Streams: 1, Events: 3},
+			Agents:   []judgment.Agent{{Link: "booker", Operations: map[a2a.Operation]int{a2a.GetTask: 1}}},
+		}
+	}
+	sum := &judgment.Result{}
+	sum.Add(one("a"))
+	second := one("b")
+	second.Agents[0].Name, second.Agents[0].Push = "Booker", true
+	sum.Add(second)
+	want := &judgment.Result{
+		Captures: []string{"a", "b"}, Findings: []analyzer.Finding{{Rule: r}, {Rule: r}},
+		Coverage: []judgment.Coverage{{Rule: r, Link: link, Applied: 4, Broken: 2}},
+		Counts:   judgment.Counts{Exchanges: 2, Judged: 2, Lost: 2, Forgotten: 2, Streams: 2, Events: 6},
+		Agents: []judgment.Agent{
+			{Link: "booker", Name: "Booker", Push: true, Operations: map[a2a.Operation]int{a2a.GetTask: 2}},
+		},
+	}
+	if diff := cmp.Diff(want, sum); diff != "" {
+		t.Errorf("sum (-want +got):\n%s", diff)
+	}
+}
+
+// Contacts of several captures add up.
+func TestContactsAddUp(t *testing.T) {
+	one := func() *judgment.Result {
+		return &judgment.Result{Agents: []judgment.Agent{{
+			Link: "booker", Operations: map[a2a.Operation]int{},
+			Contacts: map[string]judgment.Contact{"planner": {Operations: map[a2a.Operation]int{a2a.GetTask: 1}, AtOnce: 2}},
+		}}}
+	}
+	r := &judgment.Result{}
+	r.Add(one())
+	r.Add(one())
+	want := map[string]judgment.Contact{"planner": {Operations: map[a2a.Operation]int{a2a.GetTask: 2}, AtOnce: 4}}
+	if diff := cmp.Diff(want, r.Agents[0].Contacts); diff != "" {
+		t.Errorf("contacts (-want +got):\n%s", diff)
+	}
+}
+
+// A finding of somebody who is counted with others is counted with them too.
+func TestCounted(t *testing.T) {
+	own, gone := analyzer.Link{Client: "a", Agent: "booker"}, analyzer.Link{Client: "z", Agent: "booker"}
+	far := analyzer.Link{Client: "z", Agent: "planner"}
+	others := analyzer.Link{Client: judgment.OtherClients, Agent: "booker"}
+	all := analyzer.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
+	few := (&judgment.Result{Coverage: []judgment.Coverage{{Link: own}}}).Counted()
+	many := (&judgment.Result{Coverage: []judgment.Coverage{{Link: own}, {Link: others}, {Link: all}}}).
+		Counted()
+	for _, test := range []struct {
+		counted    func(analyzer.Link) analyzer.Link
+		link, want analyzer.Link
+	}{
+		{few, own, own},
+		{few, gone, gone},
+		{many, own, own},
+		{many, gone, others},
+		{many, far, all},
+	} {
+		if got := test.counted(test.link); got != test.want {
+			t.Errorf("%v is counted as %v, want %v", test.link, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package analyzer
+
+import (
+	"fmt"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/safetext"
+)
+
+// Quote returns a JSON value as a finding shows it: its text, on one line, cut to a readable length, without control
+// characters.
+func Quote(v a2a.Value) string {
+	if !v.Exists() {
+		return "missing"
+	}
+	return Clip(string(v.Raw()[:min(len(v.Raw()), clipBytes)]))
+}
+
+// QuoteText returns a string as a finding shows it: in quotes, and cut and cleaned like Quote.
+func QuoteText(s string) string { return Clip(fmt.Sprintf("%q", s[:min(len(s), clipBytes)])) }
+
+const (
+	quoteLimit = 60               // runes
+	clipBytes  = 4*quoteLimit + 4 // that hold more of them
+)
+
+// Clip cuts a text to the length that findings show, and cleans it.
+func Clip(s string) string {
+	s = Clean(s[:min(len(s), clipBytes)])
+	if runes := []rune(s); len(runes) > quoteLimit {
+		return string(runes[:quoteLimit-1]) + "…"
+	}
+	return s
+}
+
+// Clean puts a text on one line and replaces what a terminal might act on: bytes from the wire are shown, never sent.
+func Clean(s string) string { return safetext.OneLine(s) }
+
+// Plural returns a count with its noun, whose plural ends with s: "1 finding", "2 findings". It is for messages of this
+// package, of reports and of commands.
+func Plural[N int | int64 | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

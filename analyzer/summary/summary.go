@@ -1,0 +1,336 @@
+// Package summary says in short what one exchange was: what was asked and answered, of which tasks, and how it came out.
+// All who list, filter, count or draw exchanges say it in these words.
+package summary
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// A Summary is what one exchange says about itself, for everything that lists, filters, counts or draws exchanges. The
+// engine makes it while it judges; who wants words prints Words, so that all say the same.
+//
+// Texts are as they were on the wire, clipped where that is said: those who print them make them safe. Words does.
+type Summary struct {
+	Seq      uint64
+	ID       uuid.UUID
+	Conn     uint64 // the connection that carried it; 0 if not known
+	Link     analyzer.Link
+	How      string // how the client's name was found out, such as "user-agent"
+	AgentURL string // where the agent really lives
+	Started  time.Time
+	Took     time.Duration // from its first byte to its end; capture.NotKnown while it is open, or if nobody saw the end
+	Gap      time.Duration // the longest time in which nothing of it arrived; capture.NotKnown if nothing was timed
+	Life     capture.State // open, closed, or interrupted by the end of the recorder
+
+	Method, Target string // of the request line
+	Host           string // field of the request
+	Asked          string // what the request asks, for people: an operation, a method in quotes, "GET /path"
+	Called         string // the method that the request names; empty if it names none
+	Operation      a2a.Operation
+	Binding        a2a.Binding
+	Dialects       a2a.Dialects // of the request, else of the answer; empty if neither shows one
+	Status         int          // of HTTP; 0 if no answer came
+	RequestSize    int64        // bytes of the body on the wire, as far as it has come
+	ResponseSize   int64        // the same; capture.NotKnown if no answer came
+	Stream         bool         // the answer is an event stream
+	Events         int          // of a stream; capture.NotKnown if the answer is none
+
+	Task     string    // id of the one task that it was about, as far as is known
+	State    a2a.State // the last one that the exchange shows; none of a list of tasks
+	Tasks    []string  // ids, in order of appearance
+	Contexts []string
+	Messages []string
+	States   []a2a.State // in order of appearance, without repetition
+	Roles    []a2a.Role
+	Kinds    []a2a.PayloadKind // what events held
+	Types    []string          // the event fields of a stream
+	Errors   []ErrorSeen
+	Text     string   // the first text of the message that was sent, else of the answer, in one line
+	Traces   []string // under which tracing systems know it
+	Partial  bool     // there is more of ids, events' types and errors than the lists hold
+
+	Judged  bool // at least one rule applied
+	Call    bool // it counts as a call
+	Outcome analyzer.Outcome
+	Fault   *capture.Fault // that ended it; nil if it ended as HTTP says
+	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
+	FaultMade string
+	Unseen    bool   // what followed was not observed: another protocol, or a tunnel
+	Push      bool   // a notification, or a call that configures them
+	Card      bool   // a card was asked for, or is the answer
+	CardSum   uint64 // stands for the text of the card that came; 0 if none did, or if it could not be read
+	Cut       bool   // bytes are missing from the record, or a message ended before its framing said so
+	Rewritten bool
+	Replayed  bool
+	Notes     []string // what the recorder has to say about it
+}
+
+// An ErrorSeen is an error that an answer or an event carries.
+type ErrorSeen struct {
+	Code    int64 // meaningful if CodeKnown
+	Known   bool  // the code is
+	Status  int   // of HTTP, where the error has no code of its own
+	Name    a2a.ErrorName
+	Label   string // code and name, such as "-32603 InternalError"
+	Reason  string // of the ErrorInfo
+	Message string // what it says, clipped
+}
+
+// String returns the error on one line: its code, or its HTTP status where that binding has no codes, its name, and
+// what it says, such as "-32001 TaskNotFound: no such task".
+func (e *ErrorSeen) String() string {
+	if e.Label == "" || e.Message == "" {
+		return e.Label + e.Message
+	}
+	return e.Label + ": " + e.Message
+}
+
+// ErrorWords is what String says of an error in an answer to a call.
+func ErrorWords(err *a2a.Error, binding a2a.Binding) string {
+	seen := ErrorOf(err, binding)
+	return seen.String()
+}
+
+// ErrorOf returns what is kept of an error in an answer to a call.
+func ErrorOf(err *a2a.Error, binding a2a.Binding) ErrorSeen {
+	return ErrorSeen{
+		Code: err.Code, Known: err.CodeKnown, Status: err.HTTPStatus, Name: err.Name, Label: errorLabel(err, binding),
+		Reason: analyzer.Clip(err.Reason), Message: analyzer.Clip(err.Message),
+	}
+}
+
+// errorLabel names an error: its code, or its HTTP status where the binding has no codes, and its name, such as
+// "-32001 TaskNotFound". It is empty if nothing but an HTTP status says that there is an error.
+func errorLabel(err *a2a.Error, binding a2a.Binding) string {
+	name := ErrorName(err)
+	if name == "" {
+		name = analyzer.Clip(err.Reason)
+	}
+	switch {
+	case err.CodeKnown && (binding != a2a.HTTPJSON || err.HTTPStatus == 0):
+		return strings.TrimSpace(fmt.Sprintf("%d %s", err.Code, name))
+	case err.HTTPStatus != 0 && (name != "" || err.Message != ""):
+		return strings.TrimSpace(fmt.Sprintf("%d %s", err.HTTPStatus, name))
+	}
+	return name
+}
+
+// statusWords is an HTTP status with its standard text, such as "401 Unauthorized".
+func statusWords(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// faultWords names a fault, the side that caused it where it is known (files of other tools may not say), and what was
+// seen of it: "reset by agent: connection reset by peer".
+func faultWords(f *capture.Fault) string {
+	words := analyzer.Clean(f.Kind)
+	if f.Side != "" {
+		words += " by " + analyzer.Clean(f.Side)
+	}
+	if f.Detail != "" {
+		words += ": " + analyzer.Clip(f.Detail)
+	}
+	return words
+}
+
+// Faulted says how the exchange broke off, without what was seen of it: "reset by agent"; empty if it did not.
+func (s *Summary) Faulted() string {
+	if s.Fault == nil {
+		return ""
+	}
+	return strings.TrimSuffix(s.Fault.Kind+" by "+s.Fault.Side, " by ")
+}
+
+// Failure says what went wrong with the call: the first error of the protocol, what HTTP says, or what else made it
+// fail; empty if nothing did, or if how the exchange broke off says it.
+func (s *Summary) Failure() string {
+	for i := range s.Errors {
+		if words := s.Errors[i].String(); words != "" {
+			return words
+		}
+	}
+	switch {
+	case s.Status >= 400:
+		return statusWords(s.Status)
+	case s.Fault != nil || s.Outcome.Succeeded:
+		return ""
+	}
+	return analyzer.Clip(s.Outcome.Failure)
+}
+
+// Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, or a call that failed.
+func (s *Summary) Failed() bool {
+	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != ""
+}
+
+// A Look says what a word of an outcome is about, for those who have colours.
+type Look uint8
+
+// The looks of words.
+const (
+	Plain   Look = iota
+	Dim          // beside the point
+	Bad          // something went wrong
+	Warn         // something is missing
+	OfState      // the state of a task: see Word.State
+)
+
+// A Word is a part of an outcome. Its text is safe to print.
+type Word struct {
+	Text  string
+	Look  Look
+	State a2a.State // for OfState
+}
+
+// Words says what came of the exchange, the most important first: what went wrong, in its own words; the task and its
+// state; the number of events; what is missing of it; and what the recorder notes. Between two words stands what joins
+// them, so the outcome is all texts one after the other. There is none if there is nothing to say.
+func (s *Summary) Words() []Word {
+	var words []Word
+	add := func(w ...Word) {
+		if len(words) > 0 {
+			words = append(words, Word{Text: ", "})
+		}
+		words = append(words, w...)
+	}
+	failure := s.Failure()
+	if failure != "" {
+		add(Word{Text: failure, Look: Bad})
+	}
+	if s.Fault != nil && s.Fault.Kind != capture.KindInjected { // what was done stands in a note
+		add(Word{Text: faultWords(s.Fault), Look: Bad})
+	}
+	if task := s.taskWords(failure != ""); len(task) > 0 {
+		add(task...)
+	}
+	if s.Stream {
+		add(Word{Text: analyzer.Plural(max(s.Events, 0), "event"), Look: Dim})
+	}
+	if s.Life != capture.StateClosed {
+		add(Word{Text: s.Life.String(), Look: Warn})
+	}
+	if s.Unseen {
+		add(Word{Text: "what followed was not observed", Look: Dim})
+	}
+	for _, note := range s.Notes {
+		switch {
+		case strings.HasPrefix(note, capture.SeenAlso): // as it should be
+		case strings.HasPrefix(note, capture.FaultMadeHere), strings.HasPrefix(note, capture.SeenOtherwise):
+			add(Word{Text: analyzer.Clean(note), Look: Bad})
+		default:
+			add(Word{Text: "note: " + analyzer.Clean(note), Look: Dim})
+		}
+	}
+	return words
+}
+
+// taskWords names the one task and its last state, as far as either is known.
+func (s *Summary) taskWords(failed bool) []Word {
+	var words []Word
+	if len(s.Tasks) == 1 {
+		task := ShortID(s.Tasks[0])
+		if failed {
+			task = "task " + task
+		}
+		words = append(words, Word{Text: task})
+	}
+	if s.State != a2a.NoState {
+		if len(words) > 0 {
+			words = append(words, Word{Text: " "})
+		}
+		words = append(words, Word{Text: s.State.String(), Look: OfState, State: s.State})
+	}
+	return words
+}
+
+// OutcomeText is Words as one text.
+func (s *Summary) OutcomeText() string {
+	var b strings.Builder
+	for _, w := range s.Words() {
+		b.WriteString(w.Text)
+	}
+	return b.String()
+}
+
+// longestText bounds the bytes of Text: as much as a line has room for.
+const longestText = 120
+
+// Note takes a fact about the exchange, which may come after its end.
+func (s *Summary) Note(f *capture.Fact) {
+	if f.Client.Name != "" {
+		s.Link.Client, s.How = f.Client.Name, f.Client.How
+	}
+	s.Rewritten = s.Rewritten || len(f.Rewrites) > 0
+	if f.Note != "" {
+		s.Notes = append(s.Notes, f.Note)
+	}
+	s.Replayed = s.Replayed || f.Replayed
+}
+
+// TraceID returns the trace to which the exchange says that it belongs, without the other parts of its header; empty if
+// it says none.
+func (s *Summary) TraceID() string {
+	for _, id := range s.Traces {
+		if !strings.Contains(id, "-") && len(id) > 1 { // B3's "0" says that nothing is traced
+			return id
+		}
+	}
+	return ""
+}
+
+// OneLine returns the beginning of a text, with one blank for each run of white space.
+func OneLine[T string | []byte](words T) string {
+	var space [longestText + len("…")]byte
+	line := space[:0]
+	end := len(words)
+	if end > longestText {
+		for end = longestText; end > 0 && !utf8.RuneStart(words[end]); {
+			end--
+		}
+	}
+	for blank, i := false, 0; i < end; {
+		r, n := rune(words[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(string(words[i:min(i+utf8.UTFMax, end)]))
+		}
+		if unicode.IsSpace(r) {
+			blank, i = len(line) > 0, i+n
+			continue
+		}
+		for i+n < end && words[i+n] > ' ' && words[i+n] < utf8.RuneSelf { // all of a word at once
+			n++
+		}
+		if blank {
+			line, blank = append(line, ' '), false
+		}
+		line, i = append(line, words[i:i+n]...), i+n
+	}
+	if end < len(words) {
+		line = append(line, "…"...)
+	}
+	return string(line)
+}
+
+// An Event is an event of a stream in short, for those who show events as they pass.
+type Event struct {
+	Seq   uint64 // of the exchange
+	Link  analyzer.Link
+	K     int       // its number in the stream, from 1
+	At    time.Time // UTC; zero if not known
+	Kind  a2a.PayloadKind
+	Task  string
+	State a2a.State
+	Err   string // name of the error that it holds
+}
