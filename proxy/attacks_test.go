@@ -18,8 +18,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// What proxies are known to break, by the numbers of docs/security.md, on every road. What is no matter of the road is
-// tested elsewhere; that page says where.
+// What proxies are known to break, by the numbers of docs/security.md, on every road. What is not a matter of the road
+// is tested elsewhere; that page says where.
 func TestAttacks(t *testing.T) {
 	attacks := []struct {
 		name string

@@ -35,7 +35,7 @@ func ParseTap(flag string) (TapSpec, error) {
 }
 
 // withoutPassword takes out of a message what can be a password in the URL of a flag: what stands before an @ that
-// begins no listening address, or is no port.
+// begins no listening address, or is not a port.
 func withoutPassword(message, flag string) string {
 	_, rest, found := strings.Cut(flag, "://")
 	if !found {

@@ -267,7 +267,7 @@ func TestAgentThatWantsACertificate(t *testing.T) {
 	}
 }
 
-// What is no CONNECT is refused with the reason, and recorded.
+// What is not a CONNECT is refused with the reason, and recorded.
 func TestMalformedConnect(t *testing.T) {
 	tests := map[string]struct {
 		head   string

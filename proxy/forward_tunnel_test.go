@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// newEcho starts an agent that is no HTTP: it says hello first, then gives back what it gets.
+// newEcho starts an agent that is not HTTP: it says hello first, then gives back what it gets.
 func newEcho(t *testing.T, hello string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -205,7 +205,7 @@ func TestHostsOfForward(t *testing.T) {
 	})
 }
 
-// Servers of ours that are no taps, as those of playback and of the reference agents, let in the same.
+// Servers of ours that are not taps, as those of playback and of the reference agents, let in the same.
 func TestCheckHosts(t *testing.T) {
 	var allowed proxy.Options
 	allowHosts(t, toldHosts...)(&allowed, nil)

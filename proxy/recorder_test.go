@@ -127,8 +127,8 @@ func TestFullQueuePasses(t *testing.T) {
 	}
 }
 
-// A body far beyond the limit takes no room in the queue that others need, and what the limit leaves out is no loss. An
-// event stream has no such limit.
+// A body far beyond the limit takes no room in the queue that others need, and what the limit leaves out is not a
+// loss. An event stream has no such limit.
 func TestLargeBodyLeavesRoom(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	r := recording.New(recording.Options{

@@ -71,7 +71,7 @@ func suite(t *testing.T, agent string) []string {
 	hundred := 100
 	whole, err := c.Get(ctx, done.ID, &hundred)
 	must("history", whole, err)
-	left := send(client.Text("repeat after me"))
+	left := send(client.Text("wait"))
 	canceled, err := c.Cancel(ctx, left.ID, nil)
 	seen = append(seen, string(must("cancel", canceled, err).Status.State))
 	asked := send(client.Text("book a table"))

@@ -75,8 +75,8 @@ func dataLines(t testing.TB, res *http.Response, name string, s *stage, more fun
 	}
 }
 
-// Two clients whose streams overlapped overlap again, each where it was with the other: the second begins after an event
-// of the first, and the first goes on only when the second is there. Either may end first.
+// Two clients whose streams overlapped overlap again, each where it was with the other: the second begins after an
+// event of the first, and the first goes on only when the second is there. Either may end first.
 func TestReplayOverlapsClients(t *testing.T) {
 	t.Parallel()
 	say := func(text string) string { return strings.Replace(hello, "hello", text, 1) }
@@ -178,8 +178,8 @@ func artifacts(run string) (updates, shown []string) {
 	return updates, shown
 }
 
-// Two streams of one task, the second of which begins where the agent has come by chance, beside the first or after that
-// was left: artifacts are the same ones by all profiles, wherever a subscription began.
+// Two streams of one task, the second of which begins where the agent has come by chance, beside the first or after
+// that was left: artifacts are the same ones by all profiles, wherever a subscription began.
 func TestReplayOfParallelStreams(t *testing.T) {
 	t.Parallel()
 	// In each run the subscriptions begin after so many artifacts.
@@ -233,8 +233,8 @@ func TestReplayOfParallelStreams(t *testing.T) {
 	}
 }
 
-// A subscription that finds its task ended is no difference, if the agent says that it ended as recorded: it was faster.
-// An agent that refuses a task at work is not excused.
+// A subscription that finds its task ended is not a difference, if the agent says that it ended as recorded: it was
+// faster. An agent that refuses a task at work is not excused.
 func TestReplayOfLateSubscriptions(t *testing.T) {
 	t.Parallel()
 	refused := func(q *said) {

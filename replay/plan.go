@@ -59,6 +59,8 @@ type valueKey struct {
 type origin struct {
 	byAgent bool
 	at      dependency // where the agent did
+	listed  bool       // that is a list of tasks
+	used    bool       // a request has had it from there
 }
 
 // A plan is the exchanges of a capture to replay, and what they depend on.
@@ -78,10 +80,10 @@ func (e *entry) recorded(r *compare.Reply) *compare.Recorded {
 	return &compare.Recorded{Reply: r, Seq: e.seq, Task: e.task, Polled: e.more, Ahead: e.ahead}
 }
 
-// madeBefore reports whether an exchange before this one has brought the id of a task from the agent.
-func (p *plan) madeBefore(task string, seq uint64) bool {
+// madeElsewhere reports whether another exchange than this one has brought the id of a task from the agent.
+func (p *plan) madeElsewhere(task string, seq uint64) bool {
 	o := p.origins[valueKey{role: compare.TaskID, text: task}]
-	return o != nil && o.byAgent && o.at.seq > 0 && o.at.seq < seq
+	return o != nil && o.byAgent && o.at.seq > 0 && o.at.seq != seq
 }
 
 // agents returns the names of the agents that requests would be sent to, in order of appearance.

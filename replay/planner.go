@@ -202,7 +202,7 @@ func (p *planner) noteUses(o *openExchange, target string) {
 		b := p.origins[k]
 		if b == nil {
 			p.origins[k] = &origin{}
-		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
+		} else if b.used = true; b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
 			if !slices.Contains(o.entry.uses, b.at.seq) {
 				o.entry.uses = append(o.entry.uses, b.at.seq)
@@ -239,15 +239,19 @@ func (p *planner) event(o *openExchange, e *capture.Event) {
 	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.Progress()})
 }
 
-// noteOrigins records the values that an answer names.
+// noteOrigins records the values that an answer names. What a list has shown before the answer to the request that made
+// it comes from that answer: lists of two runs need not have what is made at the same time in the same order.
 func (p *planner) noteOrigins(o *openExchange, root a2a.Value, at dependency) {
 	for site := range compare.Sites(root, &o.call) {
 		if !worthCarrying(site) {
 			continue
 		}
 		k := valueKey{role: site.Role, text: site.Text()}
-		if p.origins[k] == nil {
-			p.origins[k] = &origin{byAgent: true, at: at}
+		switch b := p.origins[k]; {
+		case b == nil:
+			p.origins[k] = &origin{byAgent: true, at: at, listed: o.entry.op == a2a.ListTasks}
+		case b.listed && !b.used && o.entry.op.Sends() && o.entry.task == "":
+			b.at, b.listed = at, false
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		return
 	}
 	rec := e.recorded(compare.ReadReply(call, x))
-	rec.Made = func(task string) bool { return p.plan.madeBefore(task, e.seq) }
+	rec.Made = func(task string) bool { return p.plan.madeElsewhere(task, e.seq) }
 	rec.AssumeLeft()
 	begun := time.Now()
 	line := e.line(report.Matched)

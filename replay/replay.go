@@ -27,19 +27,20 @@ type Judge func(context.Context) ([]analyzer.Finding, error)
 
 // Options says how to replay. The zero value replays all exchanges as fast as their order allows, without rules.
 type Options struct {
-	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
-	Found   Judge                        // says what the rules find in the recording; nil: it is judged
-	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	Profile compare.Profile              // compare.Protocol if empty
-	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
-	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
-	Wait    time.Duration                // how long the agent may take to listen
-	Noise   *noise.Rules                 // what may differ; nil if nothing may
-	Late    time.Duration                // how much longer than recorded the agent may take; 0 is any time
-	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
-	Sink    capture.Sink                 // keeps the live traffic; nil for none. It is not closed
-	Seq     uint64                       // the last number that the sink's capture has used already
-	Dialer  *outbound.Dialer             // connects to the agent; nil is one without options
+	Rules    []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
+	Found    Judge                        // says what the rules find in the recording; nil: it is judged
+	Keep     func(*capture.Exchange) bool // chooses exchanges; nil chooses all
+	Profile  compare.Profile              // compare.Protocol if empty
+	Agents   map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
+	Speed    float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
+	Wait     time.Duration                // how long the agent may take to listen
+	Noise    *noise.Rules                 // what may differ; nil if nothing may
+	Accepted func(*analyzer.Finding) bool // says of new findings which are not differences; nil if all are
+	Late     time.Duration                // how much longer than recorded the agent may take; 0 is any time
+	Timeout  time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
+	Sink     capture.Sink                 // keeps the live traffic; nil for none. It is not closed
+	Seq      uint64                       // the last number that the sink's capture has used already
+	Dialer   *outbound.Dialer             // connects to the agent; nil is one without options
 
 	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
 	// card has for it: they are JSONRPC or HTTPJSON, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was
@@ -50,8 +51,8 @@ type Options struct {
 	further func(uint64, []compare.Difference) // is told of each exchange what else differs; nil if nobody asks
 
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
-	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
-	// then for each such request. It must be safe for concurrent use.
+	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent,
+	// and then for each such request. It must be safe for concurrent use.
 	Authorize Authorizer
 	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
 	AuthorizeAgent map[string]Authorizer
@@ -60,17 +61,17 @@ type Options struct {
 	OnMissing func(*Missing)
 
 	// Webhook says where notifications are received in the place of recorded webhooks: its Address, Public and
-	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address if
-	// Public is set, or Address is not on loopback; otherwise its notifications are left out.
+	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address
+	// if Public is set, or Address is not on loopback; otherwise its notifications are left out.
 	Webhook webhook.Options
 }
 
 // An Authorizer adds credentials to a request, as [client.Options].Authorize does.
 type Authorizer = func(context.Context, *client.Outgoing) error
 
-// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
-// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
-// If the live traffic could not be recorded, it returns the report and an error.
+// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be
+// read, holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the
+// report. If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
 		o.Profile = compare.Protocol
@@ -173,7 +174,13 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	}
 	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
 	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
-	r.Findings = compare.NewFindings(recorded, findings)
+	found := compare.NewFindings(recorded, findings)
+	r.Findings = slices.DeleteFunc(slices.Clone(found), func(f analyzer.Finding) bool {
+		return p.opts.Accepted != nil && p.opts.Accepted(&f)
+	})
+	if n := len(found) - len(r.Findings); n > 0 {
+		r.Notes = append(r.Notes, analyzer.Plural(n, "new finding")+" accepted, and not counted")
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, compare.Difference{

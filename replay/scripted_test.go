@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -203,8 +204,8 @@ func TestReplayEnds(t *testing.T) {
 	}
 }
 
-// A stream that was left is left at the same event, and what the client did next follows at once, however the agent cuts
-// what it says before.
+// A stream that was left is left at the same event, and what the client did next follows at once, however the agent
+// cuts what it says before.
 func TestReplayLeavesAtTheSameEvent(t *testing.T) {
 	t.Parallel()
 	upTo := func(events ...string) func(s *said) {
@@ -295,6 +296,53 @@ func TestReplayOfFirstSnapshots(t *testing.T) {
 	}
 }
 
+// What two requests make at the same time may be listed in either order, also before they are answered.
+func TestReplayOfListsInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	task := func(name string) string {
+		return fmt.Sprintf(`{"id":"task-%s","contextId":"ctx-%[1]s","status":{"state":"TASK_STATE_COMPLETED"}}`, name)
+	}
+	// Both sends are answered after the list was: by itself, or when the test says so.
+	agent := func(run, first, second string, byItself bool) (url string, arrived chan bool, answer func()) {
+		arrived, listed := make(chan bool, 2), make(chan struct{})
+		answer = sync.OnceFunc(func() { close(listed) })
+		return startScript(t, script{
+			"SendMessage": func(s *said) {
+				arrived <- true
+				<-listed
+				name := "b"
+				if strings.Contains(s.body, "make a") {
+					name = "a"
+				}
+				s.result(`{"task":` + task(name+run) + `}`)
+			},
+			"ListTasks": func(s *said) {
+				s.result(`{"tasks":[` + task(first+run) + "," + task(second+run) + `],"nextPageToken":"","pageSize":50,"totalSize":2}`)
+				if byItself {
+					http.NewResponseController(s.ResponseWriter).Flush()
+					answer()
+				}
+			},
+		}), arrived, answer
+	}
+	recorded, arrived, answer := agent("1", "a", "b", false)
+	src := record(t, recorded, func(tapURL string) {
+		defer answer()
+		var sends sync.WaitGroup
+		for _, name := range []string{"a", "b"} {
+			sends.Go(func() { ask(t, tapURL, "SendMessage", strings.Replace(hello, "hello", "make "+name, 1)) })
+			<-arrived
+		}
+		ask(t, tapURL, "ListTasks", `{}`)
+		answer()
+		sends.Wait()
+	})
+	for _, order := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		live, _, _ := agent("2", order[0], order[1], true)
+		wantSame(t, within(t, src, live, replay.Options{Profile: compare.Shape}))
+	}
+}
+
 // A list that is asked for just after a send is asked for again until it shows what was recorded.
 func TestReplayOfListsSettles(t *testing.T) {
 	t.Parallel()
@@ -331,7 +379,7 @@ func TestReplayOfListsSettles(t *testing.T) {
 	}
 }
 
-// What the recorded client does wrong is sent again, and is no difference, also where only the live agent minds it.
+// What the recorded client does wrong is sent again, and is not a difference, also where only the live agent minds it.
 func TestReplayOfFaultyClients(t *testing.T) {
 	t.Parallel()
 	agent := func(security string) string {

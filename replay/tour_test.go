@@ -100,7 +100,7 @@ func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 	c.ExtendedCard(ctx) //nolint:errcheck // see tour
 }
 
-// askIn performs an operation, and gives up on what a fault lets wait for ever.
+// askIn performs an operation, and gives up on what a fault lets wait forever.
 func askIn(ctx context.Context, c *client.Client, op client.Operation, task *client.Task) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

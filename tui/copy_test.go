@@ -119,7 +119,7 @@ func TestCopyOfAStream(t *testing.T) {
 	})
 }
 
-// What would act when it is pasted is not copied, and neither is what is no text; what is too long is said.
+// What would act when it is pasted is not copied, and neither is what is not text; what is too long is said.
 func TestCopyRefuses(t *testing.T) {
 	for _, c := range []struct{ name, body, look, key, said string }{
 		{

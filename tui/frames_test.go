@@ -119,7 +119,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// follow presses keys; what is no key is typed.
+// follow presses keys; what is not a key is typed.
 func (u *ui) follow(keys []string) {
 	for _, k := range keys {
 		if _, isName := named[k]; isName || len(k) == 1 {

@@ -352,7 +352,7 @@ func TestReadingGrows(t *testing.T) {
 		u.pass(2 * time.Second)
 		u.sees("1 of 3 exchanges")
 		u.sees("t-3 working, 1 event, open")
-		u.pass(time.Minute) // nothing comes, which is no sign of anything
+		u.pass(time.Minute) // nothing comes, which is not a sign of anything
 		r.judge()
 		r.end()
 		u.pass(5 * time.Second)
@@ -436,7 +436,8 @@ func (s torn) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.
 	}
 }
 
-// Where the reading is damaged in its middle, the capture is judged, and the last line says so; all is shown as without.
+// Where the reading is damaged in its middle, the capture is judged, and the last line says so; all is shown as
+// without.
 func TestReadingIsDamaged(t *testing.T) {
 	const second = "s\x00\x00\x00\x00\x00\x00\x00\x01" // rows from the 257th exchange on
 	for _, c := range []struct {

@@ -95,7 +95,7 @@ func (p *prompt) set(value string) {
 	p.wrong = ""
 }
 
-// A question waits in the last line for one key. Any key that is no answer takes the question back.
+// A question waits in the last line for one key. Any key that is not an answer takes the question back.
 type question struct {
 	words   string
 	answers map[string]func() tea.Cmd // by key

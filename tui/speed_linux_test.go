@@ -127,7 +127,7 @@ type hand struct {
 	cancel context.CancelFunc
 	msgs   chan tea.Msg
 	keys   []time.Duration // from a key to its frame
-	others []time.Duration // the same for what is no key
+	others []time.Duration // the same for what is not a key
 }
 
 func startHand(b *testing.B, src capture.Source, width, height int) *hand {

@@ -105,7 +105,7 @@ func TestTextAndDetail(t *testing.T) {
 	})
 }
 
-// An answer that is no stream has text as well.
+// An answer that is not a stream has text as well.
 func TestTextOfAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/baseline"
@@ -66,7 +67,7 @@ func Baseline(file string) Option {
 			return
 		}
 		defer f.Close() //nolint:errcheck // it is only read
-		if o.known, err = baseline.Read(f); err != nil {
+		if o.known, err = baseline.Read(f, time.Now()); err != nil {
 			o.fail("Baseline: read %s: %w", file, err)
 		}
 	}

@@ -123,8 +123,11 @@ func (r *Recording) stale(t testing.TB, result *judgment.Result, leftOut map[str
 	if r.options.known == nil {
 		return
 	}
-	for _, e := range r.options.known.Stale(result.Coverage) {
-		t.Logf("the baseline holds %s at %s, which was not found: it is not needed here", e.Rule, e.Place)
+	for _, e := range r.options.known.Stale(result.Coverage, nil) {
+		t.Logf("the baseline holds %s, which was not found: it is not needed here", &e)
+	}
+	for _, e := range r.options.known.Expired() {
+		t.Logf("the baseline held %s until %s", &e, e.Until)
 	}
 }
 

@@ -295,7 +295,7 @@ func TestTapRefuses(t *testing.T) {
 		{agent, []Option{Without("stream-close", "x")}, `there is no rule "stream-close"; a2atap rules lists them`},
 		{agent, []Option{Without(resumes, "")}, "say why " + resumes + " is left out"},
 		{agent, []Option{Baseline(text + ".old")}, "--baseline " + text + ".old --update-baseline makes it"},
-		{agent, []Option{Baseline(text)}, "it is no baseline"},
+		{agent, []Option{Baseline(text)}, "it is not a baseline"},
 		{agent, []Option{Named("the booker")}, `"the booker" is not made of letters`},
 		{agent, []Option{Alias("booker.example")}, `Alias: "booker.example" is not the URL of an agent`},
 	}

@@ -1,17 +1,22 @@
-// Package baseline keeps the findings that a project has accepted, so that a check fails for new ones only.
+// Package baseline keeps the findings and failures that a project has accepted, so that only new ones count: in check,
+// replay, probe and package analyzertest.
 //
-// A baseline is a JSON file that people read, edit and commit. Entries are recognised by fingerprint: rule, who broke
-// it, the agent, the operation, and the place without its numbers. A capture made tomorrow has the same ones.
+// A baseline is a JSON file that people read, edit and commit. A finding is recognised by its fingerprint: rule, who
+// broke it, the agent, the operation, and the place without its numbers. A capture made tomorrow has the same ones. A
+// failure of probe is recognised by the test's name, or by a pattern. An entry may say why it is there, and until when.
 package baseline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/judgment"
@@ -21,7 +26,7 @@ import (
 // Version is that of the file format.
 const Version = 1
 
-// A Baseline is the accepted findings. It is not safe for concurrent use.
+// A Baseline is what is accepted. It is not safe for concurrent use.
 type Baseline struct {
 	Version int     `json:"version"`
 	Known   []Entry `json:"known"`
@@ -29,43 +34,84 @@ type Baseline struct {
 	index map[string]int // fingerprint → position in Known; nil if it has to be made
 }
 
-// An Entry is one accepted finding. Only the fingerprint decides; the rest is for people.
+// An Entry accepts one finding, by its fingerprint, or the failures of tests, by their name. Beside these, the agent of
+// a test, and the day on which it expires, everything in it is for people.
 type Entry struct {
-	Fingerprint string `json:"fingerprint"`
-	Rule        string `json:"rule"`
-	Side        string `json:"side"`
-	Agent       string `json:"agent"`
-	Operation   string `json:"operation"`
-	Place       string `json:"place"`            // of the first such finding, with the numbers that it had
-	Message     string `json:"message"`          // the same
-	Reason      string `json:"reason,omitempty"` // why it is accepted: written by people, kept by Update
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Rule        string `json:"rule,omitempty"`
+	Side        string `json:"side,omitempty"`
+	Test        string `json:"test,omitempty"`  // its name, or its id, with * for any text but /
+	Agent       string `json:"agent,omitempty"` // of a test: empty for all agents
+	Operation   string `json:"operation,omitempty"`
+	Place       string `json:"place,omitempty"`   // of the first such finding, with the numbers that it had
+	Message     string `json:"message,omitempty"` // the same
+	Reason      string `json:"reason,omitempty"`  // why it is accepted: written by people, kept
+	Until       string `json:"until,omitempty"`   // the last day on which it is accepted, 2006-01-02; empty for no end
 
-	seen int // findings that it stands for
+	expired bool
+	seen    int // what it stands for, or stood for until it expired
 }
 
-// Read reads a baseline. An error names what is wrong with it.
-func Read(r io.Reader) (*Baseline, error) {
+// String says for people what is accepted.
+func (e *Entry) String() string {
+	if e.Test != "" && e.Agent != "" {
+		return fmt.Sprintf("test %s of %s", analyzer.Clean(e.Test), analyzer.Clean(e.Agent))
+	}
+	if e.Test != "" {
+		return "test " + analyzer.Clean(e.Test)
+	}
+	return fmt.Sprintf("%s of %s %s at %s", e.Rule, e.Side, analyzer.Clean(e.Agent), analyzer.Clean(e.Place))
+}
+
+// check says what is wrong with an entry, and finds out whether it has expired.
+func (e *Entry) check(now time.Time) error {
+	switch {
+	case e.Fingerprint == "" && e.Test == "":
+		return errors.New("has no fingerprint and no test")
+	case e.Fingerprint != "" && e.Test != "":
+		return errors.New("has a fingerprint and a test; write an entry for each")
+	}
+	if _, err := path.Match(e.Test, ""); err != nil {
+		return fmt.Errorf("has the test %q: %w; write a test's name, with * for any text but /", e.Test, err)
+	}
+	if e.Until == "" {
+		return nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, e.Until, now.Location())
+	if err != nil {
+		return fmt.Errorf("is until %q; write a day such as 2027-01-31", e.Until)
+	}
+	e.expired = !now.Before(day.AddDate(0, 0, 1))
+	return nil
+}
+
+// Read reads a baseline. Entries that have expired by now accept nothing. An error names what is wrong with it.
+func Read(r io.Reader, now time.Time) (*Baseline, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
+	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("[")) { // the entries alone, as probe read them before
+		text = slices.Concat([]byte(`{"version": 1, "known": `), text, []byte("}"))
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields() // "untill" would accept without an end
 	var b Baseline
 	if err := d.Decode(&b); err != nil {
-		return nil, fmt.Errorf("it is no baseline: %w", err)
+		return nil, fmt.Errorf("it is not a baseline: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it is no baseline: there is more than one JSON value in it")
+		return nil, errors.New("it is not a baseline: there is more than one JSON value in it")
 	}
 	switch {
 	case b.Version == 0:
-		return nil, errors.New(`it is no baseline: there is no "version"`)
+		return nil, errors.New(`it is not a baseline: there is no "version"`)
 	case b.Version > Version:
 		return nil, fmt.Errorf("it is of version %d, and this program knows %d", b.Version, Version)
 	}
-	for i, e := range b.Known {
-		if e.Fingerprint == "" {
-			return nil, fmt.Errorf("entry %d has no fingerprint", i+1)
+	for i := range b.Known {
+		if err := b.Known[i].check(now); err != nil {
+			return nil, fmt.Errorf("entry %d %w", i+1, err)
 		}
 	}
 	return &b, nil
@@ -78,13 +124,19 @@ func (b *Baseline) Write(w io.Writer) error {
 	e.SetIndent("", "  ")
 	out := Baseline{Version: Version, Known: append([]Entry{}, b.Known...)}
 	slices.SortFunc(out.Known, func(a, b Entry) int {
-		return strings.Compare(a.Rule+"\x00"+a.Agent+"\x00"+a.Fingerprint, b.Rule+"\x00"+b.Agent+"\x00"+b.Fingerprint)
+		return slices.Compare([]string{a.Rule, a.Test, a.Agent, a.Fingerprint}, []string{b.Rule, b.Test, b.Agent, b.Fingerprint})
 	})
 	return e.Encode(out)
 }
 
-// Knows reports whether a finding is accepted, and counts it as seen.
+// Knows reports whether a finding is accepted.
 func (b *Baseline) Knows(f *analyzer.Finding) bool {
+	e := b.find(f)
+	return e != nil && !e.expired
+}
+
+// find returns the entry of a finding, which is seen by that; nil if there is none.
+func (b *Baseline) find(f *analyzer.Finding) *Entry {
 	if b.index == nil {
 		b.index = make(map[string]int, len(b.Known))
 		for i := range b.Known {
@@ -92,15 +144,17 @@ func (b *Baseline) Knows(f *analyzer.Finding) bool {
 		}
 	}
 	i, ok := b.index[f.Fingerprint()]
-	if ok {
-		b.Known[i].seen++
+	if !ok {
+		return nil
 	}
-	return ok
+	b.Known[i].seen++
+	return &b.Known[i]
 }
 
-// Accept adds a finding, unless it is there already.
+// Accept accepts a finding: it adds an entry, or renews one that has expired.
 func (b *Baseline) Accept(f *analyzer.Finding) {
-	if b.Knows(f) {
+	if e := b.find(f); e != nil {
+		e.renew()
 		return
 	}
 	b.index[f.Fingerprint()] = len(b.Known)
@@ -111,12 +165,78 @@ func (b *Baseline) Accept(f *analyzer.Finding) {
 	})
 }
 
-// Stale returns the entries that stood for no finding although their rule was observed on their agent: they have been
-// mended, or their place has changed.
-func (b *Baseline) Stale(coverage []judgment.Coverage) []Entry {
+func (e *Entry) renew() {
+	if e.expired {
+		e.expired, e.Until = false, ""
+	}
+}
+
+// A Test is one that an agent was put to.
+type Test struct{ Agent, Name string }
+
+// is reports whether an entry is about a test: by its name, or by the id at the end of it.
+func (e *Entry) is(t Test) bool {
+	if e.Test == "" || e.Agent != "" && e.Agent != t.Agent {
+		return false
+	}
+	_, id, _ := strings.Cut(t.Name, "/")
+	return matches(e.Test, t.Name) || id != "" && matches(e.Test, id)
+}
+
+func matches(pattern, text string) bool {
+	ok, err := path.Match(pattern, text)
+	return ok && err == nil
+}
+
+// KnowsFailure reports whether the failure of a test is accepted, and why.
+func (b *Baseline) KnowsFailure(t Test) (reason string, ok bool) {
+	for i := range b.Known {
+		e := &b.Known[i]
+		if !e.is(t) {
+			continue
+		}
+		e.seen++
+		if !ok && !e.expired {
+			reason, ok = cmp.Or(e.Reason, "in the baseline"), true
+		}
+	}
+	return reason, ok
+}
+
+// AcceptFailure accepts the failure of a test: it adds an entry, or renews what has expired.
+func (b *Baseline) AcceptFailure(t Test, message string) {
+	if _, ok := b.KnowsFailure(t); ok {
+		return
+	}
+	found := false
+	for i := range b.Known {
+		if b.Known[i].is(t) {
+			b.Known[i].renew()
+			found = true
+		}
+	}
+	if !found {
+		b.Known = append(b.Known, Entry{Test: t.Name, Agent: t.Agent, Message: message, seen: 1})
+	}
+}
+
+// Expired returns the entries that would accept something, and have expired.
+func (b *Baseline) Expired() []Entry {
+	var list []Entry
+	for _, e := range b.Known {
+		if e.expired && e.seen > 0 {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Stale returns the entries that stood for nothing although their rule was observed on their agent, or a test of theirs
+// has passed: what they accept has been mended, or its place has changed.
+func (b *Baseline) Stale(coverage []judgment.Coverage, passed []Test) []Entry {
 	var stale []Entry
 	for _, e := range b.Known {
-		if e.seen == 0 && observed(coverage, &e) {
+		if e.seen == 0 && (observed(coverage, &e) || slices.ContainsFunc(passed, e.is)) {
 			stale = append(stale, e)
 		}
 	}
@@ -132,7 +252,5 @@ func observed(coverage []judgment.Coverage, e *Entry) bool {
 // Drop removes entries.
 func (b *Baseline) Drop(entries []Entry) {
 	b.index = nil
-	b.Known = slices.DeleteFunc(b.Known, func(e Entry) bool {
-		return slices.ContainsFunc(entries, func(d Entry) bool { return d.Fingerprint == e.Fingerprint })
-	})
+	b.Known = slices.DeleteFunc(b.Known, func(e Entry) bool { return slices.Contains(entries, e) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,17 +56,83 @@ func TestStale(t *testing.T) {
 	cover := func(r *analyzer.Rule, agent string) judgment.Coverage {
 		return judgment.Coverage{Rule: r, Link: analyzer.Link{Agent: agent}, Applied: 1}
 	}
-	if stale := b.Stale([]judgment.Coverage{cover(echo, "hotel")}); stale != nil {
+	if stale := b.Stale([]judgment.Coverage{cover(echo, "hotel")}, nil); stale != nil {
 		t.Errorf("nothing was observed, and yet %v are stale", stale)
 	}
 	b.Knows(finding(first, 4, "booker"))
-	stale := b.Stale([]judgment.Coverage{cover(echo, "booker"), cover(first, "booker")})
+	stale := b.Stale([]judgment.Coverage{cover(echo, "booker"), cover(first, "booker")}, nil)
 	if len(stale) != 1 || stale[0].Rule != echo.ID {
 		t.Fatalf("stale are %v, want the one of %s", stale, echo.ID)
 	}
 	b.Drop(stale)
 	if len(b.Known) != 1 || b.Known[0].Rule != first.ID {
 		t.Errorf("left are %v", b.Known)
+	}
+}
+
+var day = time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC)
+
+// What has expired accepts nothing, and is named if it would.
+func TestExpiry(t *testing.T) {
+	for until, known := range map[string]bool{"": true, "2026-03-01": true, "2026-02-28": false} {
+		b := &baseline.Baseline{}
+		b.Accept(finding(echo, 3, "booker"))
+		b.Known[0].Until = until
+		b = reread(t, b)
+		if len(b.Expired()) != 0 {
+			t.Errorf("until %s: it is named, and nothing was found", until)
+		}
+		if b.Knows(finding(echo, 3, "booker")) != known || (len(b.Expired()) == 0) != known {
+			t.Errorf("until %s: known %v; expired are %v", until, !known, b.Expired())
+		}
+		b.Accept(finding(echo, 3, "booker"))
+		if !b.Knows(finding(echo, 3, "booker")) || len(b.Known) != 1 {
+			t.Errorf("until %s: accepted again, it is not known; %v", until, b.Known)
+		}
+	}
+}
+
+// Failures of tests are known by name or by id, of one agent or of all, as long as they are to be.
+func TestFailures(t *testing.T) {
+	test := baseline.Test{Agent: "booker", Name: "jsonrpc/a"}
+	for text, want := range map[string]string{
+		`[]`:                                     "",
+		`[{"test": "a"}]`:                        "in the baseline",
+		`[{"test": "jsonrpc/a", "reason": "r"}]`: "r",
+		`[{"test": "jsonrpc/a", "reason": "r", "agent": "booker"}]`:                  "r",
+		`[{"test": "jsonrpc/a", "reason": "r", "agent": "hotel"}]`:                   "",
+		`[{"test": "jsonrpc/*", "reason": "r", "until": "2026-03-01"}]`:              "r",
+		`[{"test": "jsonrpc/*", "reason": "r", "until": "2026-02-28"}]`:              "",
+		`[{"test": "rest/*", "reason": "r"}]`:                                        "",
+		`[{"test": "*", "reason": "first"}, {"test": "a", "reason": "second"}]`:      "first",
+		`[{"test": "*", "until": "2026-02-28"}, {"test": "a", "reason": "second"}]`:  "second",
+		`[{"fingerprint": "00", "rule": "a"}, {"test": "jsonrpc/a", "reason": "r"}]`: "r",
+	} {
+		b, err := baseline.Read(strings.NewReader(text), day)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got, known := b.KnowsFailure(test); got != want || known != (want != "") {
+			t.Errorf("%s: known %v by %q, want %q", text, known, got, want)
+		}
+		b.AcceptFailure(test, "seen; expected")
+		if _, known := reread(t, b).KnowsFailure(test); !known {
+			t.Errorf("%s: an accepted failure is not known", text)
+		}
+	}
+}
+
+// An entry for a test is stale if the test passes, and no failure is left that it stands for.
+func TestStaleFailures(t *testing.T) {
+	b, err := baseline.Read(strings.NewReader(`[{"test": "*/a"}, {"test": "b"}, {"test": "c"}]`), day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.KnowsFailure(baseline.Test{Name: "rest/a"})
+	stale := b.Stale(nil, []baseline.Test{{Name: "jsonrpc/a"}, {Name: "jsonrpc/b"}})
+	if len(stale) != 1 || stale[0].Test != "b" {
+		t.Errorf("stale are %v, want b", stale)
 	}
 }
 
@@ -83,18 +150,23 @@ func TestReasonsAreKept(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                "no baseline",
-		"[]":              "no baseline",
+		"":                "not a baseline",
 		"{}":              `no "version"`,
 		`{"version":1}{}`: "more than one",
 		`{"version":9}`:   "version 9",
-		`{"version":1,"known":[{"rule":"a-rule"}]}`: "entry 1 has no fingerprint",
+		`{"version":1,"known":[{"rule":"a-rule"}]}`:                                  "entry 1 has no fingerprint and no test",
+		`{"version":1,"known":[{"fingerprint":"0"},{"fingerprint":"1","test":"a"}]}`: "entry 2 has a fingerprint and a test",
+		`{"version":1,"known":[{"fingerprint":"0","until":"soon"}]}`:                 `until "soon"; write a day`,
+		`{"version":1,"known":[{"fingerprint":"0","untill":"2026-01-31"}]}`:          "untill",
+		`[{"test":"["}]`: "write a test's name",
+		`[{"x":1}]`:      `unknown field "x"`,
+		`[] []`:          "not a baseline",
 	} {
-		if _, err := baseline.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := baseline.Read(strings.NewReader(text), day); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v; want one with %q", text, err, want)
 		}
 	}
-	if _, err := baseline.Read(broken{}); err == nil {
+	if _, err := baseline.Read(broken{}, day); err == nil {
 		t.Error("no error from a reader that fails")
 	}
 }
@@ -110,7 +182,7 @@ func reread(t *testing.T, b *baseline.Baseline) *baseline.Baseline {
 	if err := b.Write(&once); err != nil {
 		t.Fatal(err)
 	}
-	again, err := baseline.Read(bytes.NewReader(once.Bytes()))
+	again, err := baseline.Read(bytes.NewReader(once.Bytes()), day)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,9 +196,14 @@ func reread(t *testing.T, b *baseline.Baseline) *baseline.Baseline {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"version":1,"known":[{"fingerprint":"00","rule":"rpc-id-echo"}]}`))
+	for _, seed := range []string{
+		`{"version":1,"known":[{"fingerprint":"00","rule":"rpc-id-echo"}]}`,
+		`[{"test": "a/*", "reason": "r", "until": "2026-03-01"}]`, `[{"test": "["}]`, `[] []`,
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		b, err := baseline.Read(bytes.NewReader(text))
+		b, err := baseline.Read(bytes.NewReader(text), day)
 		if err == nil {
 			reread(t, b)
 		}

@@ -206,6 +206,9 @@ func (r *Report) rulesVerdict() string {
 		text = "rules found nothing"
 	}
 	text += " in " + analyzer.Plural(v.Exchanges, "exchange")
+	if v.Baselined > 0 {
+		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
+	}
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
 	}

@@ -7,3 +7,6 @@ const oneIn = 5
 
 // orders is in how many orders TestOverlapsProveNothing has each transcript.
 const orders = 4
+
+// streamEvents is how many events TestStreamsTakeFlatMemory has in a stream.
+const streamEvents = 12_000

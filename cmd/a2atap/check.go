@@ -27,7 +27,8 @@ A capture is judged once: the result is kept in it, or beside it in CAPTURE.read
 capture grows or the rules change. --again judges it afresh.
 
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
-findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
+findings; from then on --baseline FILE hides and counts them, and names those that no longer occur. probe and replay
+take the same file. An entry may have a "reason", and with "until": "2027-01-31" a last day.
 
 The verdict gives two answers: what breaks the protocol, and how the calls came out, with the errors of those that
 failed. A capture is clean only if nothing broke the protocol and calls got through: if no call of a client to an agent
@@ -58,8 +59,7 @@ succeeded; the capture lost traffic, or its recorder was killed.`,
 	f.StringVar(&o.Agent, "agent", "", "report only on the agent `NAME`")
 	f.StringSliceVar(&o.Only, "rule", nil, "report only on the rule `ID`; * matches any text; repeatable")
 	f.StringSliceVar(&o.Not, "no-rule", nil, "do not report on the rule `ID`; * matches any text; repeatable")
-	f.StringVar(&o.Baseline, "baseline", "", "hide and count the known findings listed in `FILE`")
-	f.BoolVar(&o.Update, "update-baseline", false, "accept the current findings: write them to the baseline")
+	o.Baseline.Register(f, "findings")
 	f.BoolVar(&o.Follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.BoolVar(&o.Again, "again", false, "judge afresh, and ignore the result that was kept")

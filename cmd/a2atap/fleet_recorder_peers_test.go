@@ -146,7 +146,7 @@ func (s *steady) count() int {
 	return len(s.took)
 }
 
-// undisturbed is how long a call may take on a busy machine. Who waits for a server that is away waits longer.
+// undisturbed is how long a call may take on a busy machine. Whoever waits for a server that is away waits longer.
 const undisturbed = 2 * time.Second
 
 // end stops the traffic. No call may have failed, nor have waited for anything but the agent.

@@ -49,7 +49,7 @@ func (s *seen) rule() *analyzer.Rule {
 }
 
 // With the inspector a recording has one engine. What that finds is on the screen, and each request was judged once:
-// those of an earlier recording in the same capture by the inspector, as they are no part of the verdict.
+// those of an earlier recording in the same capture by the inspector, as they are not part of the verdict.
 func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -16,8 +16,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// What is asked for a row is no empty word: an agent that is right in the row's own dialect passes it. The rows of the
-// first suite are asked of the agent from before 0.1, those of the acceptance suite of its three agents.
+// What is asked for a row is not an empty word: an agent that is right in the row's own dialect passes it. The rows of
+// the first suite are asked of the agent from before 0.1, those of the acceptance suite of its three agents.
 func TestMissionIsAsked(t *testing.T) {
 	t.Parallel()
 	passed := make(map[string]bool)

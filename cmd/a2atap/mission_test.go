@@ -182,7 +182,7 @@ var (
 )
 
 // check returns how many proofs a cell names, and what is wrong with what it names. A command shows how something is
-// done, and is no proof of it, unless it asks for a scenario.
+// done, and is not proof of it, unless it asks for a scenario.
 func (e *evidence) check(id, cell string) (proofs int, problems []string) {
 	if saysAsked.MatchString(codeSpan.ReplaceAllString(cell, "")) {
 		proofs++

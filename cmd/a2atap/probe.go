@@ -34,17 +34,19 @@ same credentials, unless --auth2 gives those of the second. --second-auth is ano
 
 With --capture, --ship publishes what is recorded, as in record.
 
-Failures that are known and accepted are listed in the file of --waivers, a JSON list of {"test", "reason", "until"}:
-test is a test's name or id, with * for any text but /; until is a date, 2027-01-31, and may be left out. Such a failure
-stays in the report, with its reason, and does not fail the run. It still lowers the conformance level.
+Failures and findings that a project accepts are kept in a baseline, the same as that of check: --baseline FILE
+--update-baseline accepts the current ones; from then on --baseline FILE accepts them and names those that are mended.
+Entries of tests, such as {"test": "rest/error-*", "reason": "fixed in 2.0", "until": "2027-01-31"}, can also be written
+by hand: test is a test's name or id, with * for any text but /. Such a failure stays in the report, with its reason,
+and does not fail the run. It still lowers the conformance level.
 
 Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
 the agent could not be reached, push notifications could not be received although requested, or the report or capture
-could not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is waived.`,
+could not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is accepted.`,
 		Example: `  a2atap probe http://127.0.0.1:9001/spec
   a2atap probe https://booker.example/a2a --auth bearer:env:TOKEN --format markdown -o report.md
   a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'
-  a2atap probe http://127.0.0.1:9001 --format junit -o probe.xml --capture probe.a2atap --waivers known.json
+  a2atap probe http://127.0.0.1:9001 --format junit -o probe.xml --capture probe.a2atap --baseline known.json
   a2atap probe booker=http://127.0.0.1:9001 hotel=http://127.0.0.1:9002
   a2atap probe booker=https://booker.example hotel=https://hotel.example --auth bearer:env:B --auth2 apikey:env:H
   a2atap probe https://booker.example/a2a --webhook-listen 127.0.0.1:9003 --webhook-url https://hooks.example
@@ -58,7 +60,9 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
 	o.Choice.Register(f)
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to answer")
 	f.IntVar(&o.Parallel, "parallel", 4, "run `N` scenarios at the same time")
-	f.StringVar(&o.Waivers, "waivers", "", "accept the failures that `FILE` lists, with their reasons")
+	o.Baseline.Register(f, "failures and findings")
+	f.StringVar(&o.Baseline.File, "waivers", "", "another name of --baseline")
+	f.MarkHidden("waivers") //nolint:errcheck // it is there
 	f.StringVar(&o.FailOn, "fail-on", "error",
 		"exit with 1 for failures and findings of this `SEVERITY` or worse: error, warning, note or never")
 	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))

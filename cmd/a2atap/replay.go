@@ -20,7 +20,7 @@ func newReplay(e cli.Env) *cobra.Command {
 compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in
 JSON, media types. Ids that the agent creates are replaced by those of the live agent; texts and the size of chunks may
 differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
-times. A rule that only the live agent breaks is a difference, too. --ignore, --match and --noise say what may differ;
+times. A rule that only the live agent breaks is a difference, too, unless --baseline accepts the finding. --ignore, --match and --noise say what may differ;
 none of them hides an outcome, nor a state or an error that it does not name itself.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
@@ -67,6 +67,7 @@ was sent, or the capture lost traffic.`,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
 	o.Noise.Register(f)
 	o.Noise.RegisterLearning(f)
+	o.Baseline.Register(f, "findings of rules that only the live agent breaks")
 	o.Flags.Register(f, "where the recording has placeholders for secrets")
 	o.Translation.Register(f)
 	o.Reach.Register(f, "without it, none is used")

@@ -157,7 +157,7 @@ func nearFlag(cmd *cobra.Command, err error) string {
 	return cli.Nearest(word, flags)
 }
 
-// withArgs makes a command check how many arguments it gets; atMost -1 is no limit.
+// withArgs makes a command check how many arguments it gets; atMost -1 means no limit.
 func withArgs(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {

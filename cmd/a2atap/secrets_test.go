@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
@@ -149,8 +150,8 @@ func (w *sowing) talk(t *testing.T, dial func() (net.Conn, error), all []sending
 	}
 }
 
-// talkRaw sends what is no exchange: HTTP/2, another protocol, an answer that nobody asked for, and a CONNECT that is
-// refused.
+// talkRaw sends what is not an exchange: HTTP/2, another protocol, an answer that nobody asked for, and a CONNECT that
+// is refused.
 func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) {
 	t.Helper()
 	frame := func(kind byte, payload string) string {
@@ -260,7 +261,7 @@ func TestNoSecretIsStored(t *testing.T) {
 	commands := map[string][]string{
 		"show":   {"list", "ladder", "transcript", "curl", "json"},
 		"export": {"har", "jsonl", "txtar"},
-		"check":  {"text", "json", "markdown", "junit", "sarif", "github"},
+		"check":  report.Formats(),
 	}
 	for verb, formats := range commands {
 		for _, format := range formats {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/filter"
+	differences "a2atap/replay/report"
 )
 
 // newTopics returns the help topics: commands that only explain. What begins with two blanks and a2atap in their texts
@@ -16,7 +19,7 @@ func newTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "filter", Short: "How to choose exchanges: --filter", Long: filterTopic()},
 		{Use: "places", Short: "How findings and differences say where", Long: placesTopic},
-		{Use: "formats", Short: "What captures and reports are written as", Long: formatsTopic},
+		{Use: "formats", Short: "What captures and reports are written as", Long: formatsTopic()},
 		{Use: "exit", Short: "What the exit statuses mean", Long: exitTopic},
 	}
 }
@@ -102,7 +105,9 @@ finding, in JSON it is the member "place". A number is enough to look at the res
   a2atap check c.a2atap --filter n:2
 `
 
-const formatsTopic = `Captures. Every command that reads a capture reads all of these, also while the first is growing; - is standard input.
+func formatsTopic() string {
+	var b strings.Builder
+	b.WriteString(`Captures. Every command that reads a capture reads all of these, also while the first is growing; - is standard input.
 
   .a2atap   what record writes: all bytes, with times; several files if it is large
   .jsonl    JSON Lines, one exchange a line, for jq and scripts
@@ -121,16 +126,27 @@ What is on the screen: show --format list, ladder, tree, transcript, curl, json.
 
   a2atap show c.a2atap --format ladder
 
-Reports of check, replay and diff: --format text, markdown and html (for people), github (annotations), junit (for CI),
-json (for programs); of check also sarif. A page of check is one file that fetches nothing: each finding leads to where
-it stands in the traffic, which is folded below. It shows at most 1,000 exchanges, those with findings first, and says
-how many it leaves out.
+Reports of check, probe, replay and diff, with --format:
+
+`)
+	for _, name := range report.Formats() {
+		fmt.Fprintf(&b, "  %-9s %s", name, report.Purpose(name))
+		if !slices.Contains(differences.Formats(), name) {
+			b.WriteString("; only of check and probe")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(`
+On a page of check each finding leads to where it stands in the traffic, which is folded below. It shows at most 1,000
+exchanges, those with findings first, and says how many it leaves out.
 
   a2atap check c.a2atap --format markdown
   a2atap check c.a2atap --format html -o report.html
   a2atap diff c.a2atap c.a2atap --format html -o differences.html
   a2atap check c.a2atap --format json -o report.json
-`
+`)
+	return b.String()
+}
 
 const exitTopic = `Exit statuses are the same everywhere, so that a script knows why it stopped.
 

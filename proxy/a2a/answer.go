@@ -1,6 +1,6 @@
 package a2a
 
-// An Answer is what an answer that is no event stream holds, or one event of a stream.
+// An Answer is what an answer that is not an event stream holds, or one event of a stream.
 type Answer struct {
 	Doc        Doc   // the body or data; the zero Doc if there is none
 	Envelope   Value // the JSON-RPC response object; Absent if IsEnvelope is false
@@ -13,8 +13,8 @@ type Answer struct {
 	Early      bool   // it is written as 0.1 was before it was written down: see Call.Early
 }
 
-// DecodeAnswer says what a whole answer that is no event stream holds. Status is its HTTP status. The media type is the
-// one that it is labelled with; it does not matter whether it is that of JSON.
+// DecodeAnswer says what a whole answer that is not an event stream holds. Status is its HTTP status. The media type
+// is the one that it is labelled with; it does not matter whether it is that of JSON.
 //
 // The call may be nil if the request is not known: then only the answer itself shows it.
 func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {

@@ -48,8 +48,8 @@ func (e Evidence) String() string {
 	return "none"
 }
 
-// A Call is what a request asks. The zero Call is no A2A: NoBinding and NoOperation. One with a binding and NoOperation
-// went to a known interface, or is surely meant for one, but asks what no dialect has.
+// A Call is what a request asks. The zero Call is not A2A: NoBinding and NoOperation. One with a binding and
+// NoOperation went to a known interface, or is surely meant for one, but asks what no dialect has.
 type Call struct {
 	Binding   Binding   // NoBinding for card fetches and notifications
 	Operation Operation //

@@ -118,7 +118,7 @@ func (s Dialects) String() string {
 
 // VersionDialects returns the dialects that a version written in a card or in an A2A-Version header stands for; the
 // patch number and what follows it do not count. Versions after 1.0 are read as 1.0. It returns the empty set for the
-// empty text and for what is no version.
+// empty text and for what is not a version.
 //
 // "0.2.9" is 0.2 or 0.3: the sample cards of both print it, and there never was such a version.
 func VersionDialects(version string) Dialects {

@@ -73,7 +73,7 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// A member is read under its proto name where parsers take that, and null is no member.
+// A member is read under its proto name where parsers take that, and null is not a member.
 func TestMember(t *testing.T) {
 	for _, c := range []struct {
 		call Call

@@ -180,7 +180,7 @@ func (u StatusUpdate) Final() bool {
 	return final
 }
 
-// FinalUnclear reports whether the event says final with something that is no boolean.
+// FinalUnclear reports whether the event says final with something that is not a boolean.
 func (u StatusUpdate) FinalUnclear() bool {
 	v := u.Get("final")
 	return present(v) && v.Kind() != Bool
@@ -201,7 +201,7 @@ func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")}
 // Append reports whether the parts are to be added to the artifact as it was; 0.1 says so inside the artifact.
 func (u ArtifactUpdate) Append() bool { return u.flag("append") }
 
-// AppendKnown reports whether the update says what it does to the artifact: it does not where append is no boolean.
+// AppendKnown reports whether the update says what it does to the artifact: it does not where append is not a boolean.
 func (u ArtifactUpdate) AppendKnown() bool {
 	v := u.Get("append")
 	if !v.Exists() {

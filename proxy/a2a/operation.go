@@ -185,7 +185,7 @@ var oddMethods = [...]methodSpelling{
 }
 
 // String returns the name of the operation in A2A 1.0, such as "SubscribeToTask"; "GetAgentCard" and "PushNotification"
-// for the fetch of the public card and for notifications, which are no operations there; "" for NoOperation.
+// for the fetch of the public card and for notifications, which are not operations there; "" for NoOperation.
 func (o Operation) String() string {
 	if int(o) < len(operations) {
 		return operations[o].name

@@ -139,7 +139,7 @@ func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
 //
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
 type Event struct {
-	K            int           // number in its stream, from 1; 0 for a block of comments alone, which is no event
+	K            int           // number in its stream, from 1; 0 for a block of comments alone, which is not an event
 	At           time.Duration // offset at which its last byte arrived; NotKnown if not measured
 	Raw          []byte        // the block's bytes, line ends and blank line included
 	Dropped      int64         // bytes of the block that passed and were not kept; its Raw is cut there
@@ -148,14 +148,15 @@ type Event struct {
 
 // A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
 type Fault struct {
-	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown", "injected"
+	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown",
+	// "injected"
 	Kind   string
 	Side   string // who broke it: "client", "agent" or "proxy"
 	Detail string // for people: what was seen
 }
 
-// WebhooksNotObserved begins the note of an exchange that configured a webhook whose notifications go past the recorder;
-// the reason follows.
+// WebhooksNotObserved begins the note of an exchange that configured a webhook whose notifications go past the
+// recorder; the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
 
 // KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
@@ -165,8 +166,8 @@ const KindInjected = "injected"
 // it did follows. What is recorded is what the client saw, and says nothing of the agent.
 const FaultMadeHere = "fault made here: "
 
-// SeenAlso begins the note of an exchange that another recorder saw too, on its way between the same client and the same
-// agent; where and when follows. The two are one exchange in a capture that was merged of several.
+// SeenAlso begins the note of an exchange that another recorder saw too, on its way between the same client and the
+// same agent; where and when follows. The two are one exchange in a capture that was merged of several.
 const SeenAlso = "seen also: "
 
 // SeenOtherwise begins the note of an exchange that another recorder saw with another answer; where, when and what was

@@ -71,7 +71,7 @@ func (p Pointer) Names() []string { return p.names }
 func (p Pointer) Values(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		d := newJSONDecoder(data)
-		for d.PeekKind() > 0 { // one text after another is no JSON, but JSON Lines are
+		for d.PeekKind() > 0 { // one text after another is not JSON, but JSON Lines are
 			if !p.find(d, data, 0, yield) {
 				return
 			}
@@ -151,6 +151,6 @@ func ValueText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)
 	}
-	text, _ := jsontext.AppendUnquote(nil, raw) // the error is about bytes that are no UTF-8, which became U+FFFD
+	text, _ := jsontext.AppendUnquote(nil, raw) // the error is about bytes that are not UTF-8, which became U+FFFD
 	return string(text)
 }

@@ -23,8 +23,8 @@ type Shelf interface {
 	// wraps ErrDamagedEntry.
 	Kept(ctx context.Context, keys ...[]byte) ([][]byte, error)
 
-	// KeptRange yields the entries with from <= key < to in order of keys; a nil to is no end. It ends with its first
-	// error, which wraps ErrDamagedEntry where an entry is damaged.
+	// KeptRange yields the entries with from <= key < to in order of keys; a nil to means no end. It ends with its
+	// first error, which wraps ErrDamagedEntry where an entry is damaged.
 	KeptRange(ctx context.Context, from, to []byte) iter.Seq2[Entry, error]
 }
 

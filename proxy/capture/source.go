@@ -66,7 +66,7 @@ type Index interface {
 var (
 	ErrEnded    = errors.New("the recording has ended")    // returned by Source.Wait
 	ErrNotFound = errors.New("no such exchange")           // returned by Source.Exchange
-	ErrFormat   = errors.New("not a capture")              // returned where a file is opened that is no capture
+	ErrFormat   = errors.New("not a capture")              // returned where a file is opened that is not a capture
 	ErrFuture   = errors.New("written by a later version") // returned where a capture's format is newer than ours
 )
 

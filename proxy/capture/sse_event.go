@@ -19,7 +19,7 @@ type EventFields struct {
 	HasData   bool          // there was a data field, if only an empty one; without, the block is not dispatched
 	DataLines int           // how many data fields there were
 	BOM       bool          // a byte order mark stood in front, and was taken off
-	Ignored   []EventLine   // fields that a client ignores: other names, an id with NUL, a retry that is no number
+	Ignored   []EventLine   // fields that a client ignores: other names, an id with NUL, a retry that is not a number
 	Comments  []EventLine   // lines that begin with a colon
 }
 

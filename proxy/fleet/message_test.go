@@ -109,7 +109,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// What no recorder says of itself is no message of one, and what a recorder is called can always be said.
+// What no recorder says of itself is not a message of one, and what a recorder is called can always be said.
 func TestImplausibleRecordersAreForeign(t *testing.T) {
 	for name, change := range map[string]func(*Message){
 		"no capture":             func(m *Message) { m.Recorder.Capture = uuid.Nil },

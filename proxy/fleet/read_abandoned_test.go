@@ -37,7 +37,7 @@ func TestSilentRecorderIsAGap(t *testing.T) {
 	}
 }
 
-// Who reads on forever learns of a recorder that is silent for long, each time that it falls silent.
+// Whoever reads on forever learns of a recorder that is silent for long, each time that it falls silent.
 func TestAbandonedWhileFollowed(t *testing.T) {
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())

@@ -19,8 +19,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Who may publish to a stream can fill it with what he likes. What others have recorded is read as before, and nothing
-// that is said is obeyed by a terminal.
+// Whoever may publish to a stream can fill it with what they like. What others have recorded is read as before, and
+// nothing that is said is obeyed by a terminal.
 func TestHostilePublisher(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -39,8 +39,8 @@ func (s *stage) begun() *reading {
 	return r
 }
 
-// A recorder that is idle and answers is there; where it does not for a moment, as after an outage of the server, nothing
-// is missing.
+// A recorder that is idle and answers is there; where it does not for a moment, as after an outage of the server,
+// nothing is missing.
 func TestIdleRecorderIsThere(t *testing.T) {
 	s := newStage(t)
 	all := s.live("north")
@@ -118,7 +118,7 @@ func TestBeginsWhileRead(t *testing.T) {
 	}
 }
 
-// What cannot be read and is followed by all of a capture, while it is followed, is no gap.
+// What cannot be read and is followed by all of a capture, while it is followed, is not a gap.
 func TestForeignMessageFirst(t *testing.T) {
 	s := newStage(t)
 	r := s.begun()
@@ -139,8 +139,8 @@ func TestForeignMessageFirst(t *testing.T) {
 	}
 }
 
-// Who follows learns of a recorder of which nothing came, and that it goes on; when it does not, what it has recorded is
-// a gap.
+// Whoever follows learns of a recorder of which nothing came, and that it goes on; when it does not, what it has
+// recorded is a gap.
 func TestFollowedRecorderThatCannotShip(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -48,8 +48,9 @@ type ShipOptions struct {
 	// Busy reports that traffic needs the processor now; shipping then pauses, not forever. It may be nil.
 	Busy func() bool
 
-	// OnTrouble is told, once for each kind of trouble, what keeps the capture from being shipped, and with nil when all
-	// is shipped again; an error that wraps ErrBroken is the last. It is called by the goroutine of Run, and may be nil.
+	// OnTrouble is told, once for each kind of trouble, what keeps the capture from being shipped, and with nil when
+	// all is shipped again; an error that wraps ErrBroken is the last. It is called by the goroutine of Run, and may
+	// be nil.
 	OnTrouble func(error)
 }
 
@@ -163,8 +164,8 @@ func (s *Shipper) tellBroken(err error) {
 }
 
 // Run ships the capture until all is shipped and the recording has ended, which returns nil, or the context ends, which
-// returns its error. It is called once. A server that is away, slow or full is no error, unless GiveUp says so: what
-// waits, waits in the capture. Errors of the capture itself, such as a damaged block, end it with GiveUp.
+// returns its error. It is called once. A server that is away, slow or full is not an error, unless GiveUp says so:
+// what waits, waits in the capture. Errors of the capture itself, such as a damaged block, end it with GiveUp.
 func (s *Shipper) Run(ctx context.Context) (err error) {
 	defer func() {
 		if broken := s.broken.Load(); broken != nil {

@@ -76,6 +76,7 @@ type trouble struct {
 
 	mark   uint64 // a step that was committed
 	marked time.Time
+	before bool // something went wrong since: that the mark is reached does not say that it is over
 }
 
 // report tells of an error. What may heal in a moment is told later, if the server was there before.
@@ -83,6 +84,7 @@ func (t *trouble) report(err error, patient bool) {
 	if t.tell == nil {
 		return
 	}
+	t.before = true
 	kind := kindOf(err)
 	if t.since.IsZero() {
 		t.since = time.Now()
@@ -104,11 +106,11 @@ func (t *trouble) went(shipped, committed uint64) {
 	switch {
 	case shipped >= committed, shipped >= t.mark:
 		// While traffic passes there is always something that was committed a moment ago.
-		if (shipped >= committed || now.Sub(t.marked) < lagOver) && len(t.said) > 0 {
+		if (shipped >= committed || !t.before && now.Sub(t.marked) < lagOver) && len(t.said) > 0 {
 			t.said = nil
 			t.tell(nil)
 		}
-		t.mark, t.marked = committed, now
+		t.mark, t.marked, t.before = committed, now, false
 	case now.Sub(t.marked) > lagPatience:
 		t.report(fmt.Errorf("%w: %d steps wait, the oldest for %v", errSlow, committed-shipped,
 			now.Sub(t.marked).Round(time.Second)), false)

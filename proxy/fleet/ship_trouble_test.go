@@ -95,7 +95,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Who is ended in the middle of a block that is in parts leaves some of them; the next one sends the block as a whole.
+// Whoever is ended in the middle of a block that is in parts leaves some of them; the next one sends the block as a
+// whole.
 func TestEndInTheMiddleOfParts(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Start(t, smallMessages)
@@ -254,6 +255,25 @@ func TestShipperFallsBehind(t *testing.T) {
 	news.report(errSlow, false)
 	news.went(60, 60)
 	if len(told) != 4 || told[3] != nil {
+		t.Errorf("the user was told %v", told)
+	}
+}
+
+// What was shipped before the trouble does not say that it is over.
+func TestTroubleIsOverWhenSomethingGoes(t *testing.T) {
+	told := []error(nil)
+	news := trouble{tell: func(err error) { told = append(told, err) }}
+	news.went(0, 10)
+	news.report(errFull, true) // at step 15
+	news.went(15, 30)
+	news.report(errFull, true)
+	news.went(15, 40)
+	if len(told) != 1 || !errors.Is(told[0], errFull) {
+		t.Fatalf("the user was told %v", told)
+	}
+	news.went(35, 50) // of what was committed after it
+	news.went(55, 60)
+	if len(told) != 2 || told[1] != nil {
 		t.Errorf("the user was told %v", told)
 	}
 }

@@ -130,7 +130,7 @@ func bracketed(host string) (inside string, ok bool) {
 	return host[1 : len(host)-1], true
 }
 
-// withoutRoot takes the dot of the root off. What ends with two has an empty label, and is no name.
+// withoutRoot takes the dot of the root off. What ends with two has an empty label, and is not a name.
 func withoutRoot(name string) string {
 	short := strings.TrimSuffix(name, ".")
 	if short == "" || strings.HasSuffix(short, ".") {

@@ -132,8 +132,8 @@ func (c *conn) head(e *exchange, n int) {
 	c.out = append(c.out, raw...)
 }
 
-// stream begins an answer whose events are changed, and returns its head. One that is no event stream, or a coded one,
-// is not touched.
+// stream begins an answer whose events are changed, and returns its head. One that is not an event stream, or a coded
+// one, is not touched.
 func (c *conn) stream(e *exchange, raw []byte, h *capture.Head) []byte {
 	framed := c.scanner.Chunked() || c.scanner.UntilClose()
 	if h.Status != 200 || h.Fields.MediaType() != "text/event-stream" || len(h.Fields.Codings()) > 0 || !framed {

@@ -5,7 +5,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// operation returns what a complete request asks; NoOperation if that is no call of A2A, or several.
+// operation returns what a complete request asks; NoOperation if that is not a call of A2A, or several.
 func (e *exchange) operation() a2a.Operation {
 	body, err := capture.Decode(e.body, e.head.Fields.Codings(), maxDecoded)
 	if err != nil {

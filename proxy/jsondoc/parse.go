@@ -28,7 +28,7 @@ type Doc struct {
 	Err         *SyntaxError // nil if the text is one well-formed JSON value (RFC 8259 §2)
 	Duplicates  []Duplicate  // members whose name stood in their object before; the first 16, inner objects first
 	BOM         bool         // the text begins with a byte order mark, which is skipped (RFC 8259 §8.1)
-	InvalidUTF8 int          // offset of the first byte that is no UTF-8; -1 if there is none
+	InvalidUTF8 int          // offset of the first byte that is not UTF-8; -1 if there is none
 	Trailing    bool         // something other than white space follows the value
 }
 
@@ -40,7 +40,7 @@ func (d *Doc) Size() int {
 	return len(d.Root.tape.nodes) * int(unsafe.Sizeof(node{}))
 }
 
-// A SyntaxError says why a text is no well-formed JSON.
+// A SyntaxError says why a text is not well-formed JSON.
 type SyntaxError struct {
 	Offset    int64  // in bytes, where the text stops making sense
 	Reason    string // lower case, no final period
@@ -100,7 +100,7 @@ func Parse(data []byte) Doc {
 	return doc
 }
 
-// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(data []byte) int {
 	if utf8.Valid(data) {
 		return -1

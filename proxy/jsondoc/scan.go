@@ -193,7 +193,7 @@ func plainEnd(data []byte, i int) int {
 }
 
 // stringEnd returns where the string ends whose first quote is at i, and whether there is an escape in it. Surrogates
-// may stand alone (RFC 8259 section 8.2), and bytes may be no UTF-8.
+// may stand alone (RFC 8259 section 8.2), and bytes may not be UTF-8.
 func stringEnd(data []byte, i int) (end int, escaped, ok bool) {
 	for i++; ; {
 		if i = plainEnd(data, i); i == len(data) {

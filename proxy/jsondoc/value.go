@@ -47,7 +47,7 @@ type node struct {
 	start, end uint32 // in data
 	after      uint32 // the first node that is not inside this one
 	kind       Kind
-	escaped    bool // the bytes of the string are not its text: there is an escape, or what is no UTF-8
+	escaped    bool // the bytes of the string are not its text: there is an escape, or what is not UTF-8
 }
 
 // A Value is one value of a parsed JSON text, or the absence of one. The zero Value is Absent, and so is everything
@@ -91,8 +91,8 @@ func (v Value) Offset() int {
 	return int(v.node().start)
 }
 
-// Str returns the text of a string without its escapes, and whether the value is a string. What is no UTF-8 is replaced
-// by U+FFFD. The text is a copy.
+// Str returns the text of a string without its escapes, and whether the value is a string. What is not UTF-8 is
+// replaced by U+FFFD. The text is a copy.
 func (v Value) Str() (string, bool) {
 	if v.Kind() != String {
 		return "", false
@@ -289,7 +289,7 @@ func (t *tape) equals(n *node, text string) bool {
 }
 
 func (t *tape) unquote(n *node) []byte {
-	// The only error is about bytes that are no UTF-8, which are replaced.
+	// The only error is about bytes that are not UTF-8, which are replaced.
 	text, _ := jsontext.AppendUnquote(nil, t.data[n.start:n.end])
 	return text
 }

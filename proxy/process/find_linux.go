@@ -15,8 +15,8 @@ import (
 // hiddenFor is how long a listening socket that nobody was seen to hold is not looked for again.
 const hiddenFor = 5 * time.Second
 
-// A Finder looks at processes and their sockets. It remembers who held which listening socket, so that not all processes
-// have to be looked at each time. The zero Finder is ready. It must not be used by two goroutines at once.
+// A Finder looks at processes and their sockets. It remembers who held which listening socket, so that not all
+// processes have to be looked at each time. The zero Finder is ready. It must not be used by two goroutines at once.
 type Finder struct {
 	root string // where /proc is; empty stands for that
 	held map[uint64]*holding
@@ -155,7 +155,7 @@ func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 			return err
 		}
 		if pid == os.Getpid() {
-			continue // what we hold ourselves is no process of an agent
+			continue // what we hold ourselves is not a process of an agent
 		}
 		f.descriptors(pid, func(descriptor string, inode uint64) {
 			if missing[inode] {

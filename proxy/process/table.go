@@ -39,7 +39,7 @@ func newTable(agents [][]netip.AddrPort, connections []Pair) table {
 // States of a socket: the kernel's include/net/tcp_states.h.
 const stateListen = "0A"
 
-// read reads one file. What is no line of it is passed over.
+// read reads one file. What is not a line of it is passed over.
 func (t *table) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -92,7 +92,8 @@ func portOf(end []byte) (port uint16, ok bool) {
 	return uint16(n), found && err == nil
 }
 
-// parseEnd reads an end, ADDRESS:PORT in hexadecimal. The address is words of 32 bits, each in the order of the machine.
+// parseEnd reads an end, ADDRESS:PORT in hexadecimal. The address is words of 32 bits, each in the order of the
+// machine.
 func parseEnd(end []byte) (netip.AddrPort, bool) {
 	digits, _, _ := bytes.Cut(end, []byte(":"))
 	port, ok := portOf(end)

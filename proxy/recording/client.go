@@ -206,7 +206,7 @@ const (
 )
 
 // ClientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
-// What is no product there, or a number alone (it may be a process id or a port), names nobody.
+// What is not a product there, or a number alone (it may be a process id or a port), names nobody.
 func ClientName(head []byte) (name, how string) {
 	product := rawhead.Value(head, "User-Agent")
 	if end := bytes.IndexFunc(product, func(c rune) bool { return !rawhead.IsToken(c) }); end >= 0 {

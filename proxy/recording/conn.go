@@ -121,7 +121,7 @@ func (c *Conn) AnswerBody(x int, p []byte) {
 	}
 }
 
-// body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are no bodies: they are counted.
+// body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are not bodies: they are counted.
 func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
 	if !e.skipped && !f.endless { // what is not to be recorded must not take the space of what is
 		room := max(0, e.conn.r.opts.MaxBody-f.size)
@@ -314,7 +314,7 @@ func (c *Conn) ended(x int, e *exchange) {
 		true)
 }
 
-// note queues a piece that is no part of a body.
+// note queues a piece that is not part of a body.
 func (e *exchange) note(p piece, data []byte, must bool) bool {
 	if e.skipped {
 		e.lost += int64(len(data))
@@ -362,7 +362,7 @@ type Caller struct {
 	Until time.Time // that its name is waited for
 
 	Done      chan struct{} // closed when the search is over
-	Name, How string        // set before that; empty if it is no agent that we know
+	Name, How string        // set before that; empty if it is not an agent that we know
 }
 
 // NameNow returns the name of the client of a request as far as it is known; empty if it has none.

@@ -269,7 +269,7 @@ const (
 )
 
 // urgent reports whether what waits has come to so much, or has waited for so long, that recording cannot give way to
-// the traffic any more. Waiting for the name of a client is no work that is late.
+// the traffic any more. Waiting for the name of a client is not work that is late.
 func (q *queue) urgent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -45,7 +45,7 @@ type Options struct {
 	Seq, Conn uint64
 
 	QueueBytes int64 // bytes that may wait to be recorded; 0 is DefaultQueueBytes
-	MaxBody    int64 // bytes recorded of one body that is no event stream; 0 is DefaultMaxBody
+	MaxBody    int64 // bytes recorded of one body that is not an event stream; 0 is DefaultMaxBody
 	MaxEvent   int   // bytes recorded of one event; 0 is DefaultMaxEvent
 
 	IfFull Policy
@@ -56,8 +56,8 @@ type Options struct {
 	Urgency *background.Urgency
 
 	// OnLoss is called once for each cause that something could not be recorded: ErrBehind, or the Sink's first error.
-	// OnStop is called once, with the same, when recording has ended for that reason (policy Stop); the caller then ends
-	// the whole. Both are called in a goroutine of their own and may be nil.
+	// OnStop is called once, with the same, when recording has ended for that reason (policy Stop); the caller then
+	// ends the whole. Both are called in a goroutine of their own and may be nil.
 	OnLoss func(error)
 	OnStop func(error)
 }
@@ -201,7 +201,8 @@ func (r *Recorder) interrupt() {
 // StopWaiting makes traffic that waits for room under the policy Wait go on, unrecorded, from now on.
 func (r *Recorder) StopWaiting() { r.q.stopWaiting() }
 
-// AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is asked.
+// AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is
+// asked.
 func (r *Recorder) AsksForCertificates() bool {
 	return slices.ContainsFunc(r.opts.Clients, func(p ClientPattern) bool { return p.kind == kindCert })
 }

@@ -73,7 +73,7 @@ func hasHeadSign(head []byte) bool {
 	return false
 }
 
-// answers tells what the head of an answer adds: what is neither JSON nor an event stream is no A2A.
+// answers tells what the head of an answer adds: what is neither JSON nor an event stream is not A2A.
 func (s *seeker) answers(head []byte) relation {
 	h := capture.ParseResponseHead(head)
 	kind := capture.MediaType(h.Fields.Get("Content-Type"))
@@ -151,7 +151,7 @@ func (x *exchange) decide(p *piece) relation {
 	return undecided
 }
 
-// withoutBodies appends what was held back of an exchange that is no A2A: its heads, and of its bodies the sizes.
+// withoutBodies appends what was held back of an exchange that is not A2A: its heads, and of its bodies the sizes.
 func (r *Recorder) withoutBodies(steps []capture.Step, x *exchange) []capture.Step {
 	for _, s := range x.held {
 		withheld := true

@@ -17,7 +17,7 @@ import (
 // The kinds of Fault.
 const (
 	KindRefused     = "refused"     // HTTP whose framing is wrong or ambiguous; Detail cites the RFC
-	KindNotHTTP     = "not-http"    // bytes that are no HTTP/1 at all
+	KindNotHTTP     = "not-http"    // bytes that are not HTTP/1 at all
 	KindUnreachable = "unreachable" // no connection to the agent
 	KindTLS         = "tls"         // a connection to the agent, but no TLS session on it
 	KindTimeout     = "timeout"     // an end was too slow: to accept, with a head, or in a tunnel with anything at all
@@ -35,8 +35,8 @@ const (
 	SideProxy  = "proxy"
 )
 
-// A Fault says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is no fault.
-// Bytes are valid during the call only.
+// A Fault says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is not a
+// fault. Bytes are valid during the call only.
 type Fault struct {
 	Kind   string // one of the Kind constants
 	Side   string // one of the Side constants: who did it
@@ -67,7 +67,7 @@ var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was 
 // DialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
 // and 15.6.5 (504).
 //
-// A machine that gives us no more descriptors is no fault of the agent: the side is SideProxy then, the status 503.
+// A machine that gives us no more descriptors is not a fault of the agent: the side is SideProxy then, the status 503.
 func DialFault(err error, authority string) Fault {
 	if why := Exhausted(err); why != "" {
 		return Fault{Kind: KindUnreachable, Side: SideProxy, Detail: why, Status: http.StatusServiceUnavailable}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A machine that gives no more descriptors is no fault of the agent, however the error comes.
+// A machine that gives no more descriptors is not a fault of the agent, however the error comes.
 func TestExhausted(t *testing.T) {
 	op := func(err error) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", err)}

@@ -219,7 +219,7 @@ func TestHalfClose(t *testing.T) {
 }
 
 // TestAnswerEndsForClientThatLeft lets an agent end its stream in good form because the client has left, as net/http
-// does: the end is not the agent's doing. A client that closes after the end is no fault.
+// does: the end is not the agent's doing. A client that closes after the end is not a fault.
 func TestAnswerEndsForClientThatLeft(t *testing.T) {
 	const event = "f\r\ndata: hello 1\n\n\r\n"
 	for name, head := range map[string]string{

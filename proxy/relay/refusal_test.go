@@ -238,7 +238,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestNotHTTP sends what is no HTTP at all: it is recorded and refused, and no agent is bothered.
+// TestNotHTTP sends what is not HTTP at all: it is recorded and refused, and no agent is bothered.
 func TestNotHTTP(t *testing.T) {
 	tests := map[string]string{
 		"TLS":            "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",

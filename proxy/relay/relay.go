@@ -28,9 +28,9 @@ type Config struct {
 	Authority string
 
 	// Accept is asked about each host that a request names: the value of Host, with its port if there is one, and the
-	// authority of a target in absolute form. Where it returns an error, the request gets 421 with the error's text (RFC
-	// 9110 section 15.5.20) and is not forwarded. Beside Forward it is asked about requests in origin form, which no
-	// forward proxy takes: those get 400 if it accepts. Nil accepts all. The slice is valid during the call.
+	// authority of a target in absolute form. Where it returns an error, the request gets 421 with the error's text
+	// (RFC 9110 section 15.5.20) and is not forwarded. Beside Forward it is asked about requests in origin form, which
+	// no forward proxy takes: those get 400 if it accepts. Nil accepts all. The slice is valid during the call.
 	Accept func(authority []byte) error
 
 	// Observer gets what passes; nil is Discard.
@@ -48,12 +48,13 @@ type Config struct {
 	HeadTimeout, IdleTimeout time.Duration
 
 	// AnswerTimeout is how long an agent may take from the end of a request, or of the answer before, to the end of the
-	// head of its final answer; then the client gets 504. 0 is forever. What follows a head may take as long as it likes.
+	// head of its final answer; then the client gets 504. 0 is forever. What follows a head may take as long as it
+	// likes.
 	AnswerTimeout time.Duration
 
 	// Advise says what to do about an error of the connection to an agent at host:port, which is Authority where there
-	// is no Forward, and may be empty. Its text is part of our own answer; empty leaves that to the relay. It is called
-	// off the path of the traffic, where a connection failed. Nil is for always empty.
+	// is not a Forward, and may be empty. Its text is part of our own answer; empty leaves that to the relay. It is
+	// called off the path of the traffic, where a connection failed. Nil is for always empty.
 	Advise func(err error, authority string) string
 
 	// Mark names the speaker in our own answers, in their Server header and body; empty is "a2atap".
@@ -72,8 +73,8 @@ type Session struct{ pair *pair }
 func New(client net.Conn, cfg Config) Session { return Session{newPair(client, cfg)} }
 
 // Serve relays between client and the agent until both directions have ended, and closes both connections. When ctx
-// ends, it ends in bounded time, and exchanges in flight are reported as a Fault of KindShutdown. It is called once, and
-// by a function whose stack is small: while a stream is silent, its stack is most of what is held.
+// ends, it ends in bounded time, and exchanges in flight are reported as a Fault of KindShutdown. It is called once,
+// and by a function whose stack is small: while a stream is silent, its stack is most of what is held.
 //
 // The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the Fault of the connection, or
 // says that Observer or Editor panicked. It repeats what the Observer was given and needs no handling.
@@ -104,8 +105,8 @@ type Forward struct {
 // they name.
 //
 // Such a request goes on with another target and the receiver's authority in Host; everything else passes as it came.
-// As with a forward proxy (see [Forward]) one connection is open at a time: a request to somebody else waits until those
-// before it have been answered.
+// As with a forward proxy (see [Forward]) one connection is open at a time: a request to somebody else waits until
+// those before it have been answered.
 type Route struct {
 	Prefix string
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Plain returns a text with U+FFFD in place of each character that a terminal or an editor would obey rather than show:
-// those that [JSON] replaces, the control characters of C0, and bytes that are no UTF-8. Tabs stay, and so do the ends
+// those that [JSON] replaces, the control characters of C0, and bytes that are not UTF-8. Tabs stay, and so do the ends
 // of lines, CR LF too.
 func Plain(text string) string {
 	var out strings.Builder

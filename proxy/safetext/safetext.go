@@ -1,6 +1,6 @@
-// Package safetext makes texts from anywhere safe to look at: what they hold is shown, and never obeyed. A terminal acts
-// on control characters, a pager and an editor on some more, and marks that change the direction of writing make a text
-// look like another.
+// Package safetext makes texts from anywhere safe to look at: what they hold is shown, and never obeyed. A terminal
+// acts on control characters, a pager and an editor on some more, and marks that change the direction of writing make
+// a text look like another.
 //
 // There are four ways, for four purposes:
 //
@@ -41,7 +41,7 @@ func IsControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '
 const maxMarks = 4
 
 // Visible returns a text as one line in which everything is seen and nothing is obeyed: control characters are their
-// pictures (␊), bytes that are no UTF-8 are written as \xff, and characters that change the direction of writing, have
+// pictures (␊), bytes that are not UTF-8 are written as \xff, and characters that change the direction of writing, have
 // no width or are not assigned as \u{202e}.
 func Visible(s string) string {
 	if isPlain(s) {
@@ -70,8 +70,8 @@ func Visible(s string) string {
 	return out.String()
 }
 
-// Spelled returns what stands for a character that cannot be shown: the picture of a control character (␊), and \u{202e}
-// for others.
+// Spelled returns what stands for a character that cannot be shown: the picture of a control character (␊), and
+// \u{202e} for others.
 func Spelled(r rune) string {
 	switch {
 	case r < ' ':

@@ -143,7 +143,7 @@ func TestRestorer(t *testing.T) {
 	}
 }
 
-// What is no address of ours is not kept back at the end of an event.
+// What is not an address of ours is not kept back at the end of an event.
 func TestRestorerKeepsNothingBack(t *testing.T) {
 	r := &restorer{seals: testSeals}
 	const event = "data: {\"url\":\"http://127.0.0.1:9100/h\"}\n\n"

@@ -205,8 +205,8 @@ func decodeError(status int, object, body []byte) *Error {
 		e.Message = http.StatusText(status)
 		return e
 	}
-	unmarshal(w.Message, &e.Message) // a message that is no string is none
-	unmarshal(w.Code, &e.Code)       // a code that is no number is none
+	unmarshal(w.Message, &e.Message) // a message that is not a string is none
+	unmarshal(w.Code, &e.Code)       // a code that is not a number is none
 	var data []jsontext.Value
 	if unmarshal(w.Data, &data) == nil { // only 1.0 has a list there
 		w.Details = append(w.Details, data...)

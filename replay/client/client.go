@@ -83,13 +83,13 @@ type Options struct {
 	// Version is that of a2atap, for the User-Agent header; UserAgent replaces the whole header.
 	Version   string
 	UserAgent string
-	// Timeout bounds a request that is no stream, and the wait for the head of a stream. Default 2 minutes.
+	// Timeout bounds a request that is not a stream, and the wait for the head of a stream. Default 2 minutes.
 	Timeout time.Duration
 	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are
 	// read.
 	ProtoJSON bool
-	// Break returns what edits the requests of one client of a protocol, one after another, before they are sent, as the
-	// faults of package fault do; nil for a faithful client.
+	// Break returns what edits the requests of one client of a protocol, one after another, before they are sent, as
+	// the faults of package fault do; nil for a faithful client.
 	Break func(Protocol) (func(*Outgoing), error)
 	// Edit may change a request before it is sent. It must be safe for concurrent use.
 	Edit func(*Outgoing)

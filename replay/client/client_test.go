@@ -211,7 +211,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// Operations that are no operation on a task are refused.
+// Operations that are not operations on a task are refused.
 func TestAskNothing(t *testing.T) {
 	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{})
 	if err != nil {

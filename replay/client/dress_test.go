@@ -128,7 +128,7 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// A stream that breaks off says so; the mark that model providers end theirs with is no event.
+// A stream that breaks off says so; the mark that model providers end theirs with is not an event.
 func TestCutStreams(t *testing.T) {
 	const event = "data: {\"task\":{\"id\":\"t\"}}\n\n"
 	a := agent(t, func(w http.ResponseWriter, _ *http.Request) {

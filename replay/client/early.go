@@ -10,7 +10,7 @@ import (
 // their own, where their events have names; the history of a task is one of statuses; codes have other meanings; and
 // push notifications say what happened in a form of their own. All else is as in 0.1.
 
-// methodsEarly are the JSON-RPC methods before 0.1. Who lost a stream asks for the task.
+// methodsEarly are the JSON-RPC methods before 0.1. Whoever lost a stream asks for the task.
 var methodsEarly = map[Operation]string{
 	SendMessage:      "tasks/send",
 	StreamMessage:    "tasks/sendSubscribe",

@@ -54,7 +54,7 @@ type (
 	}
 )
 
-// marshal writes JSON with the members in their order. An error means that a raw value of the caller is no JSON.
+// marshal writes JSON with the members in their order. An error means that a raw value of the caller is not JSON.
 func marshal(v any) ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 }

@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/hostname"
 )
 
-// maxAnswer bounds an answer that is no stream, in bytes.
+// maxAnswer bounds an answer that is not a stream, in bytes.
 const maxAnswer = 64 << 20
 
 // An httpClient puts requests on the wire.

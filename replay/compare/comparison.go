@@ -20,8 +20,8 @@ type Recorded struct {
 	Polled bool        // the next request that names its task polls again: the last answer counts, and not this one
 	Ahead  []a2a.State // states that its task reached later without anything being done to it
 
-	// Made reports whether an earlier answer named a task first. In a list it stands for no other task, least of all for
-	// one that somebody else has made; nil knows of none.
+	// Made reports whether another answer has brought a task. In a list it stands for no other task, least of all
+	// for one that somebody else has made; nil knows of none.
 	Made func(task string) bool
 }
 
@@ -42,8 +42,8 @@ type Comparison struct {
 	Both      bool
 	LiveAhead []a2a.State
 
-	// Translated says that the live agent is spoken to in another binding or dialect than was recorded: that its card no
-	// longer offers the recorded one is no difference.
+	// Translated says that the live agent is spoken to in another binding or dialect than was recorded: that its card
+	// no longer offers the recorded one is not a difference.
 	Translated bool
 
 	diffs   []Difference

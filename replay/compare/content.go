@@ -186,7 +186,7 @@ func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 	return c.text(&now)
 }
 
-// sameAnyway reports whether two runs may well say a value differently, so that it is no difference worth showing.
+// sameAnyway reports whether two runs may well say a value differently, so that it is not a difference worth showing.
 func sameAnyway(pointer string, was, now a2a.Value) bool {
 	token := lastToken(pointer)
 	if isFreeText(token) || isFreeContent(token) && token != "error" || token == "history" || token == "name" {

@@ -214,7 +214,7 @@ func Align(n, m int, equal func(i, j int) bool) [][2]int {
 	return pairs
 }
 
-// lastToken returns the last reference token of a JSON Pointer that is no index.
+// lastToken returns the last reference token of a JSON Pointer that is not an index.
 func lastToken(pointer string) string {
 	for pointer != "" {
 		i := strings.LastIndexByte(pointer, '/')

@@ -61,17 +61,17 @@ type Difference struct {
 	Effect    Effect   // what else it makes different
 }
 
-// An Effect is what makes a difference the cause of others. Who compares knows it; Causes follows it. The zero Effect is
-// that of a difference on which nothing depends.
+// An Effect is what makes a difference the cause of others. Whoever compares knows it; Causes follows it. The zero
+// Effect is that of a difference on which nothing depends.
 type Effect struct {
-	// Task is the task, as recorded, that the difference is about, and Agent the recorded agent's name; empty where they
-	// are those of the difference's line, or if there is none.
+	// Task is the task, as recorded, that the difference is about, and Agent the recorded agent's name; empty where
+	// they are those of the difference's line, or if there is none.
 	Task, Agent string
 	// Lasting says that the task was left otherwise than it was recorded: it ended, or waits, where it did not, or what
 	// was to be done to it was not done. What is said of the task later cannot but differ.
 	Lasting bool
-	// Configs says that the push configs of the task were left otherwise. Its notifications cannot but differ, and lists
-	// of its configs.
+	// Configs says that the push configs of the task were left otherwise. Its notifications cannot but differ, and
+	// lists of its configs.
 	Configs bool
 	// NoAnswer says that the answer has nothing of what was recorded: an error came in its place, or nothing. What it
 	// was to name is not known to later requests.

@@ -3,8 +3,8 @@
 //
 // It works in two steps. A Pairer reads the live answer beside the recorded one and pairs the values that stand in the
 // same place (ids of tasks, contexts, artifacts and the like) in a table, Values, which all exchanges with one agent
-// share. A Comparison then says what differs, the ids of the live answer renamed: two fresh ids are no difference, two
-// swapped ids are one.
+// share. A Comparison then says what differs, the ids of the live answer renamed: two fresh ids are not a difference,
+// two swapped ids are one.
 //
 // Underneath there are the roles that identifiers have in the protocol (Sites), the replacement of values by their role
 // (RewriteJSON, RewriteTarget), the meaning of an answer (Reply, a list of Items), and the smallest difference of two

@@ -16,7 +16,7 @@ type Item struct {
 	Last     bool       // the artifact was said to be complete
 	Count    int        // of a task: how many artifacts it has
 	Task     string     // id of the task that it names
-	Event    int        // number of its (first) event; 0 if it is no event
+	Event    int        // number of its (first) event; 0 if it is not an event
 	Answer   a2a.Answer // what it was read from, of an artifact the first chunk
 	rest     bool       // it came over HTTP+JSON
 	chunks   []chunk    // of an artifact, after the first
@@ -97,7 +97,8 @@ type ItemReader struct {
 	chunks    int
 }
 
-// A numbered artifact has its number in its task, as far as that is known, and an item; -1 if a snapshot alone shows it.
+// A numbered artifact has its number in its task, as far as that is known, and an item; -1 if a snapshot alone shows
+// it.
 type numbered struct{ number, item int }
 
 // Add takes the next event, or the only answer with number 0. It reports the index of the item that it belongs to, and

@@ -105,7 +105,7 @@ type spelling struct {
 
 var (
 	escapedSegment = spelling{url.PathUnescape, url.PathEscape}
-	plainSegment   = spelling{ // resource names are no URLs
+	plainSegment   = spelling{ // resource names are not URLs
 		func(s string) (string, error) { return s, nil }, func(s string) string { return s },
 	}
 )

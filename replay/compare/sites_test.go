@@ -144,7 +144,7 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
-// Valid JSON stays valid, what is no JSON stays as it is, and where nothing is substituted no byte changes.
+// Valid JSON stays valid, what is not JSON stays as it is, and where nothing is substituted no byte changes.
 func FuzzRewriteJSON(f *testing.F) {
 	f.Add([]byte(
 		`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"text":"t"}]}}}`,

@@ -105,7 +105,7 @@ func TestEqualToItself(t *testing.T) {
 	}
 }
 
-// Ids that are others throughout are no difference.
+// Ids that are others throughout are not a difference.
 func TestOtherIDs(t *testing.T) {
 	t.Parallel()
 	for _, path := range transcripts(t, "wild") {

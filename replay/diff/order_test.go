@@ -208,7 +208,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// Nothing against nothing is no proof, and what is no A2A is left out.
+// Nothing against nothing is not proof, and what is not A2A is left out.
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	if r := run(t, nil, nil, diff.Options{}); r.Same() || !strings.Contains(r.Verdict(), "nothing was compared") {

@@ -45,11 +45,12 @@ func Dial(
 	return conn, d.Explain(err, hostPort)
 }
 
-// A Call is one exchange over a connection of its own: the request is sent, and what comes back is recorded as it comes.
+// A Call is one exchange over a connection of its own: the request is sent, and what comes back is recorded as it
+// comes.
 type Call struct {
 	Conn    net.Conn // closed with the answer's body
 	Log     *Entry
-	Timeout time.Duration                  // of the whole exchange, begun anew where Event says so; 0 for ever
+	Timeout time.Duration                  // of the whole exchange, begun anew where Event says so; 0 forever
 	Sent    func()                         // called when the request has been written; may be nil
 	Begun   func() (stay bool)             // called when a stream begins; false leaves it; may be nil
 	Event   func(e *capture.Event) Reading // called with each block of a stream; nil goes on without a new timeout
@@ -58,7 +59,7 @@ type Call struct {
 // A Reading says how a stream is read on after a block of it.
 type Reading uint8
 
-// The readings. Bytes alone are no progress: an agent that only pings its stream would keep a call for ever.
+// The readings. Bytes alone are not progress: an agent that only pings its stream would keep a call forever.
 const (
 	GoOn     Reading = iota // the time that is left stays what it is
 	Progress                // the timeout begins anew

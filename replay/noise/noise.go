@@ -16,8 +16,9 @@
 // # What no rule hides
 //
 // How an answer came out (a success, an error), what it and its events hold (a task, a message, an update) and in which
-// order is no value, and always compared. The state of a task, and which error an error is, are hidden only by a rule
-// whose last name is that very member: /status/state, /error/code; never by one for what is around it, nor by a *.
+// order is not a value, and always compared. The state of a task, and which error an error is, are hidden only by a
+// rule whose last name is that very member: /status/state, /error/code; never by one for what is around it, nor by a
+// *.
 //
 // # Caveats
 //

@@ -67,7 +67,7 @@ func received(a Arrival, exchanges []*capture.Exchange) string {
 }
 
 // countEvents counts the blocks of an event stream that hold data, apart from the way in which the capture cuts them.
-// An answer that is no stream has none.
+// An answer that is not a stream has none.
 func countEvents(sent string) (n int) {
 	for block := range strings.SplitSeq(strings.ReplaceAll(sent, "\r\n", "\n"), "\n\n") {
 		if strings.HasPrefix(block, "data:") || strings.Contains(block, "\ndata:") {

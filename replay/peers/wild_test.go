@@ -57,7 +57,7 @@ func TestWild(t *testing.T) {
 	add(Go2Client, JS10.Agent(), JSONRPC, HTTPJSON)
 	add(JS10.Client(), Py1.Agent(), JSONRPC, HTTPJSON)
 	add(Py1.Client(), JS10.Agent(), JSONRPC, HTTPJSON)
-	// Who does not speak the same version gets as far as the card, or a refusal.
+	// Whoever does not speak the same version gets as far as the card, or a refusal.
 	add(Go2Client, agents["go0303"], JSONRPC)
 	add(clients["go0303"], agents["go200"], JSONRPC)
 	add(JS1.Client(), JS03.Agent(), JSONRPC)

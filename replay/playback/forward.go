@@ -147,7 +147,7 @@ func (s *service) pass(res *http.Response, body io.Reader) {
 }
 
 // leadBack returns the body of a card that leads the client to the player where it led to the live agent. Signatures
-// do not hold for it. What is no card that can be read passes as it is.
+// do not hold for it. What is not a card that can be read passes as it is.
 func (s *service) leadBack(res *http.Response) io.Reader {
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxRead+1))
 	rest := io.Reader(bytes.NewReader(text))

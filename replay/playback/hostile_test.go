@@ -12,7 +12,7 @@ import (
 	"a2atap/replay/playback"
 )
 
-// What is no A2A gets an error, and never disturbs the player.
+// What is not A2A gets an error, and never disturbs the player.
 func TestPlaybackRefusesOtherRequests(t *testing.T) {
 	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{})
 	for _, request := range []string{

@@ -15,7 +15,7 @@ type refusal struct {
 	message string
 }
 
-// write answers a call with the refusal, in the shape of its binding and dialect. What is no call, or fails before
+// write answers a call with the refusal, in the shape of its binding and dialect. What is not a call, or fails before
 // JSON-RPC is read, gets text.
 func (e *refusal) write(w http.ResponseWriter, call *a2a.Call) {
 	if call.Binding == a2a.NoBinding || call.Binding == a2a.JSONRPC && e.status != 0 {

@@ -43,7 +43,7 @@ func Unclear(format string, args ...any) error {
 }
 
 // Refused asserts that a call was refused with one of the reasons (of A2A 1.0 §5.4, such as TASK_NOT_FOUND); without
-// reasons any refusal will do. An error that is no refusal is returned as it is.
+// reasons any refusal will do. An error that is not a refusal is returned as it is.
 func Refused(err error, reasons ...string) error {
 	expected := "a refusal"
 	if len(reasons) > 0 {

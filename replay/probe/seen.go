@@ -17,7 +17,7 @@ type Answer struct {
 	Body     []byte // content coding taken off; of a stream nothing
 }
 
-// JSON parses the body. What is no JSON has absent members.
+// JSON parses the body. What is not JSON has absent members.
 func (a *Answer) JSON() a2a.Value {
 	return a2a.Parse(a.Body).Root
 }

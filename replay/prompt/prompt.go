@@ -29,8 +29,8 @@ type Options struct {
 	NoPoll bool
 	// Interval is the pause between two polls; PollTimeout is how long a task is polled in all.
 	Interval, PollTimeout time.Duration
-	// OnEvent is called with each event of a stream when it arrives, OnResult with the answer to a send, and OnPoll with
-	// each task that was polled. Each may be nil. An error ends the asking.
+	// OnEvent is called with each event of a stream when it arrives, OnResult with the answer to a send, and OnPoll
+	// with each task that was polled. Each may be nil. An error ends the asking.
 	OnEvent  func(client.Event) error
 	OnResult func(*client.Result) error
 	OnPoll   func(*client.Task) error
@@ -132,7 +132,7 @@ func (a *asker) poll(ctx context.Context, id string) error {
 			if a.o.Interval > 0 {
 				continue
 			}
-			select { // a pause of no length must not win for ever
+			select { // a pause of no length must not win forever
 			case <-timeout.C:
 			default:
 				continue

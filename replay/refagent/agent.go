@@ -38,20 +38,20 @@ type Options struct {
 	Push bool
 	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.
 	Auth *Credentials
-	// Store keeps the tasks and their push notification configs, so that they outlive the agent: those that wait for their
-	// client go on, those that were being worked on have failed when the agent is made again. nil keeps them in memory.
-	// Several agents may share one; it must not be closed before them.
+	// Store keeps the tasks and their push notification configs, so that they outlive the agent: those that wait for
+	// their client go on, those that were being worked on have failed when the agent is made again. nil keeps them in
+	// memory. Several agents may share one; it must not be closed before them.
 	Store Store
 	// Tenants are those that an agent of A2A 1.0 serves, each with tasks of its own (§8.3.2); its card has an interface
 	// for each, and requests for others are refused. If there are none, tenants in requests are ignored.
 	Tenants []string
-	// MaxTasks is how many tasks the agent takes, of each tenant if it has any; with as many, it refuses to make another.
-	// 0 means that it forgets the oldest finished ones beyond ten thousand.
+	// MaxTasks is how many tasks the agent takes, of each tenant if it has any; with as many, it refuses to make
+	// another. 0 means that it forgets the oldest finished ones beyond ten thousand.
 	MaxTasks int
 	// WebhookRoots are the authorities of webhooks on https; nil are those of the system.
 	WebhookRoots *x509.CertPool
-	// Log, if it is not nil, is told what goes wrong beside the answers, such as a webhook that is given up; without the
-	// secrets of clients. It is called by several goroutines.
+	// Log, if it is not nil, is told what goes wrong beside the answers, such as a webhook that is given up; without
+	// the secrets of clients. It is called by several goroutines.
 	Log func(text string)
 	// Delay is how long the agent takes before it answers, with anything but its public card.
 	Delay time.Duration
@@ -194,7 +194,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.route(w, r, path, rest, below)
 }
 
-// route answers what is no request for a card; rest is what follows the agent's own path, if it is below that.
+// route answers what is not a request for a card; rest is what follows the agent's own path, if it is below that.
 func (a *Agent) route(w http.ResponseWriter, r *http.Request, path, rest string, below bool) {
 	switch {
 	case path == "/health":

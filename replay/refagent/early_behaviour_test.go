@@ -64,7 +64,7 @@ func earlyFails(t *testing.T) {
 	}
 }
 
-// A card is read when the agent starts, which fails where the card is no card or promises what is not so.
+// A card is read when the agent starts, which fails where the card is not a card or promises what is not so.
 func earlyCards(t *testing.T) {
 	card := func(capabilities map[string]any) []byte {
 		return Given(t, "legacy", map[string]any{"capabilities": capabilities})

@@ -14,7 +14,7 @@ import (
 )
 
 // Every answer of the dialect before 0.1, event and error is JSON-RPC 2.0 with the id of the call, whatever its type;
-// what is no call has no id.
+// what is not a call has no id.
 func TestLegacyEnvelope(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{Push: true})
 	call := func(path, id, method, params string) string {

@@ -160,7 +160,7 @@ func TestReturnImmediately(t *testing.T) {
 }
 
 // waitUntil reads a task until it is in a state; the test's deadline bounds it. It does not subscribe: in the dialects
-// where a subscriber is told only what comes next, who comes too late for the last event waits for ever.
+// where a subscriber is told only what comes next, who comes too late for the last event waits forever.
 func waitUntil(t *testing.T, c *client.Client, id string, want client.State) {
 	t.Helper()
 	for {

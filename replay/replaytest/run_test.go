@@ -117,7 +117,7 @@ func changed(t *testing.T, change func(*capture.Exchange)) string {
 	return file
 }
 
-// What proves nothing is no success.
+// What proves nothing is not a success.
 func TestRunProvesNothing(t *testing.T) {
 	t.Parallel()
 	s := watch(t, func(t testing.TB) {

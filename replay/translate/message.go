@@ -29,7 +29,8 @@ var (
 	authentication10 = table{"schemes": oneScheme, "credentials": keep}
 )
 
-// send10 writes the parameters of a send. Who waits for the task says nothing in 1.0, and streams wait in no dialect.
+// send10 writes the parameters of a send. Whoever waits for the task says nothing in 1.0, and streams wait in no
+// dialect.
 func send10(streams bool) writer {
 	return table{
 		"message": within("message", message10.write),

@@ -40,7 +40,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Texts that have nothing in common but their ends are not compared for ever.
+// Texts that have nothing in common but their ends are not compared forever.
 func TestLinesOfLongTexts(t *testing.T) {
 	var a, b []string
 	for i := range 30_000 {

@@ -44,7 +44,7 @@ type Block struct {
 	Name   string // id or index of an artifact, state of a status, role of a message, error of a failure
 	Title  string // name of an artifact; empty if it has none
 	Runs   []Run
-	First  int  // index of the first event that it is made of; -1 in an answer that is no stream
+	First  int  // index of the first event that it is made of; -1 in an answer that is not a stream
 	Last   int  // index of the last one
 	Chunks int  // events that it is made of
 	Whole  bool // an artifact of which the last chunk came
@@ -54,7 +54,7 @@ type Block struct {
 
 // A Run is a part, or a piece of one, as one event brought it.
 type Run struct {
-	Event int          // index; -1 in an answer that is no stream
+	Event int          // index; -1 in an answer that is not a stream
 	Kind  a2a.PartKind //
 	Text  string       // of a text; of a data part its JSON; of a file what it is; else the part as it was sent
 }
@@ -84,7 +84,7 @@ type Assembly struct {
 // Tasks returns how many tasks are named.
 func (a *Assembly) Tasks() int { return len(a.tasks) }
 
-// AddEvent takes the next event of a stream. Blocks of comments are no events, and are left out.
+// AddEvent takes the next event of a stream. Blocks of comments are not events, and are left out.
 func (a *Assembly) AddEvent(call *a2a.Call, e *capture.Event) {
 	if a.Full || e.K == 0 {
 		return
@@ -104,7 +104,7 @@ func (a *Assembly) AddEvent(call *a2a.Call, e *capture.Event) {
 	a.Full = a.Full || len(a.Events) == MaxEvents
 }
 
-// AddAnswer takes an answer that is no stream: a task with its history and artifacts, a message, or an error.
+// AddAnswer takes an answer that is not a stream: a task with its history and artifacts, a message, or an error.
 func (a *Assembly) AddAnswer(answer *a2a.Answer) {
 	switch v := answer.Payload.Value; {
 	case answer.Err != nil:

@@ -67,7 +67,7 @@ func (w *jsonWriter) next() bool {
 		return false
 	}
 	if n := len(w.line.Spans); n > 0 && len(w.data) < before && w.line.Spans[n-1].Text != " " &&
-		strings.IndexByte("{}[],:", w.data[0]) < 0 { // two values with nothing but blanks between them are no JSON
+		strings.IndexByte("{}[],:", w.data[0]) < 0 { // two values with nothing but blanks between them are not JSON
 		w.line.Line = w.line.Add(style.Normal, " ")
 	}
 	switch c := w.data[0]; c {

@@ -28,8 +28,8 @@ func unescape(line string) (string, []int) {
 	return plain.String(), append(at, len(line))
 }
 
-// character returns what the beginning of a line stands for, and its length there. What is no escape of JSON stands for
-// itself.
+// character returns what the beginning of a line stands for, and its length there. What is not an escape of JSON
+// stands for itself.
 func character(line string) (text string, size int) {
 	if line[0] != '\\' || len(line) < 2 {
 		return line[:1], 1

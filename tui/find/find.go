@@ -64,7 +64,7 @@ func expression(text string) (string, bool) {
 	return "", false
 }
 
-// hasUpper reports whether a regular expression has an upper-case letter that is no part of an escape, such as \S.
+// hasUpper reports whether a regular expression has an upper-case letter that is not part of an escape, such as \S.
 func hasUpper(expr string) bool {
 	for expr != "" {
 		r, size := utf8.DecodeRuneInString(expr)

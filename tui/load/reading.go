@@ -189,8 +189,8 @@ func (k *Reading) FindingsOf(ctx context.Context, seq uint64) []analyzer.Finding
 	return found
 }
 
-// relayKept passes on what a reading says, in place of an engine that judges the capture, until the inspector ends: then
-// it returns false. Where the reading is let go, an engine is there for the whole capture.
+// relayKept passes on what a reading says, in place of an engine that judges the capture, until the inspector ends:
+// then it returns false. Where the reading is let go, an engine is there for the whole capture.
 func (j *judgeRun) relayKept() bool {
 	f := keptFollower{judgeRun: j}
 	err := f.follow()
@@ -292,7 +292,7 @@ func (f *keptFollower) tell(r *kept.Reading) error {
 func (f *keptFollower) wait(r *kept.Reading) error {
 	quiet := false
 	for {
-		var pause <-chan time.Time // for ever, where nothing can come by itself
+		var pause <-chan time.Time // forever, where nothing can come by itself
 		if !quiet || !r.Head().Ended {
 			pause = time.After(keptPause)
 		}
@@ -324,8 +324,8 @@ func (f *keptFollower) wait(r *kept.Reading) error {
 	}
 }
 
-// standsStill returns an error where nobody goes on with the reading although there is something to judge. Since is since
-// when the end of an exchange is not known to it.
+// standsStill returns an error where nobody goes on with the reading although there is something to judge. Since is
+// since when the end of an exchange is not known to it.
 func (f *keptFollower) standsStill(ended bool, since time.Time) error {
 	now := time.Now()
 	patience := keptPatience

@@ -17,7 +17,7 @@ type source struct {
 	load.Excerpt
 	text   *assembly.Assembly
 	call   *a2a.Call // nil until the request was read
-	unread error     // why an answer that is no stream cannot be read
+	unread error     // why an answer that is not a stream cannot be read
 	laid   int       // events that were there when the text was laid out
 }
 
@@ -91,7 +91,7 @@ func (s *source) read(ctx context.Context, l *load.Loader, seq uint64) (err erro
 	return nil
 }
 
-// whole takes an exchange that is no stream: its answer or, if it is a notification to a webhook, its request.
+// whole takes an exchange that is not a stream: its answer or, if it is a notification to a webhook, its request.
 func (s *source) whole(call *a2a.Call) {
 	if call.Operation == a2a.Webhook {
 		head := capture.ParseRequestHead(s.Exchange.Request.Head)

@@ -6,8 +6,8 @@ package mutation
 const mutate = "some"
 
 // everyMistyping is which part of all members of the wrong type TestWrongTypes tries.
-const everyMistyping = 37
+const everyMistyping = 97
 
 // oneIn says which part of the transcripts TestVariationsAreSilent varies, and in which part of the protocols
 // TestMutations plants each mutation.
-const oneIn = 4
+const oneIn = 8

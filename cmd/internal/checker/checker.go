@@ -1,5 +1,6 @@
-// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes the
-// report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a baseline.
+// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes
+// the report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a
+// baseline.
 package checker
 
 import (
@@ -34,8 +35,7 @@ type Options struct {
 	Filter      string
 	Agent       string
 	Only, Not   []string
-	Baseline    string
-	Update      bool
+	Baseline    judged.BaselineFlags
 	Follow      bool
 	JWKS        []string
 	Coverage    bool
@@ -50,13 +50,13 @@ type checker struct {
 	least analyzer.Severity
 	keep  judged.Selection
 	rules ruleSelection
-	known *knownFindings
+	known *judged.Baseline
 	keys  []engine.Option
-	page  *pageTraffic // nil if the report is no page
+	page  *pageTraffic // nil if the report is not a page
 	again bool         // what judging came to before is not read
 }
 
-func (o *Options) checker() (c checker, err error) {
+func (o *Options) checker(e cli.Env) (c checker, err error) {
 	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
 		return c, err
 	}
@@ -76,7 +76,7 @@ func (o *Options) checker() (c checker, err error) {
 		return c, err
 	}
 	c.again, c.from = o.Again, &o.From
-	c.known, err = openBaseline(o.Baseline, o.Update)
+	c.known, err = o.Baseline.Open(e)
 	return c, err
 }
 
@@ -102,7 +102,7 @@ func limitMemory(e cli.Env) (restore func()) {
 // Run checks captures, and writes a report on all of them.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	defer limitMemory(e)()
-	c, err := o.checker()
+	c, err := o.checker(e)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 	for _, words := range r.Traffic.LeftOut() {
 		e.Tell("check: %s", words)
 	}
-	if err := c.known.finish(e, total); err != nil {
+	if err := c.known.Finish(e, total.Coverage, nil); err != nil {
 		return err
 	}
 	present.PrintVerdict(e, "check", verdict, c.remarks(total, hidden)...)
@@ -232,7 +232,7 @@ func (c *checker) addJudged(
 		return err
 	}
 	c.rules.apply(result)
-	c.known.apply(result)
+	c.known.Apply(result)
 	for i := range result.Findings {
 		if result.Findings[i].Severity >= c.least {
 			shown.Findings++

@@ -70,7 +70,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	result.Baselined = f.baselined
 	c.rules.apply(result)
 	result.Found, result.Critical = f.kept.Found, f.kept.Critical
-	if err := c.known.finish(e, result); err != nil {
+	if err := c.known.Finish(e, result.Coverage, nil); err != nil {
 		return err
 	}
 	present.PrintVerdict(e, "check", present.DisplayedVerdict(result, c.gate), c.remarks(result, f.hidden)...)
@@ -104,7 +104,7 @@ func (f *follower) take(ctx context.Context, found analyzer.Finding) {
 	if !f.rules.all() {
 		one.Keep(f.rules.keeps)
 	}
-	f.known.apply(one)
+	f.known.Apply(one)
 	f.baselined += one.Baselined
 	for i := range one.Findings {
 		f.kept.Add(&one.Findings[i])

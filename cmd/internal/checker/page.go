@@ -64,7 +64,7 @@ func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.
 func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
 	defer limitMemory(e)()
 	c := &checker{
-		from: from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &knownFindings{}, page: &pageTraffic{},
+		from: from, gate: analyzer.Error, least: analyzer.Note, keep: keep, known: &judged.Baseline{}, page: &pageTraffic{},
 	}
 	defer c.page.close()
 	var err error

@@ -152,7 +152,8 @@ func Beside(capture string) string {
 	return a.Stream() + "@" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(server)
 }
 
-// ShownName is how a capture is called in messages: without credentials, also where it is no address that can be read.
+// ShownName is how a capture is called in messages: without credentials, also where it is not an address that can be
+// read.
 func ShownName(capture string) string {
 	if a, err := fleet.ParseAddress(capture); err == nil {
 		return a.String()

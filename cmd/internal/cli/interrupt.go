@@ -50,7 +50,7 @@ func UntilInterrupted(ctx context.Context, e Env) (_ context.Context, cancel con
 	}
 }
 
-// Endings are the signals that end a command in good order. Who starts it with nohup wants it to go on when the
+// Endings are the signals that end a command in good order. Whoever starts it with nohup wants it to go on when the
 // terminal is closed.
 func Endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -18,7 +18,7 @@ func Quote(word string) string {
 	for i, r := range word {
 		size := max(1, utf8.RuneLen(r))
 		if r == utf8.RuneError && !strings.HasPrefix(word[i:], string(utf8.RuneError)) {
-			size = 1 // a byte that is no text
+			size = 1 // a byte that is not text
 		}
 		switch {
 		case r == '\n':

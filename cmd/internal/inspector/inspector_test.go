@@ -17,7 +17,8 @@ import (
 )
 
 // A capture that nobody has judged, and that is too large to be judged before the inspector opens, is judged while one
-// looks at it, and that is kept: who looks next reads it. Who leaves early is not made to wait, and nothing is kept.
+// looks at it, and that is kept: who looks next reads it. Whoever leaves early is not made to wait, and nothing is
+// kept.
 func TestJudgedWhileInspected(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "c.a2atap")
 	to, err := redacted.Open(name, redacted.Options{Key: redact.NewKey()})

@@ -12,8 +12,8 @@ import (
 // namedValue is a value of a filter that can be held against names of the protocol, and of the rules.
 var namedValue = regexp.MustCompile(`\b(op|state|rule|binding|dialect):([A-Za-z0-9._+/-]+)`)
 
-// suggestion returns what the user has probably meant by a value in a filter that matches nothing, as nearest does; "" if
-// each is a name of the protocol, or like none. Such values are no errors: agents may use words of their own.
+// suggestion returns what the user has probably meant by a value in a filter that matches nothing, as nearest does; ""
+// if each is a name of the protocol, or like none. Such values are not errors: agents may use words of their own.
 func (s Selection) suggestion() string {
 	for _, m := range namedValue.FindAllStringSubmatch(s.filter.String(), -1) {
 		key, value := m[1], m[2]

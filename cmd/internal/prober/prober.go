@@ -32,7 +32,7 @@ type Options struct {
 	Webhook  receiver.Flags
 	Wait     time.Duration
 	Parallel int
-	Waivers  string
+	Baseline judged.BaselineFlags
 	FailOn   string
 	Format   string
 	Output   string
@@ -56,7 +56,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	waived, err := readWaivers(o.Waivers)
+	known, err := o.Baseline.Open(e)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
 	run := &run{
-		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
+		e: e, o: o, gate: gate, scenarios: scenarios, known: known, agents: agents, webhook: hooks, judged: judged, keys: keys,
 		ship: ship,
 	}
 	return agents.hide(run.run(ctx))
@@ -112,7 +112,7 @@ type run struct {
 	o         *Options
 	gate      analyzer.Severity
 	scenarios []*probe.Scenario
-	waived    *waivers
+	known     *judged.Baseline
 	agents    agents
 	webhook   webhook.Options
 	judged    []engine.Option // the keys of --jwks, for the rules
@@ -143,9 +143,11 @@ func (r *run) run(ctx context.Context) error {
 	if len(r.agents) > 1 {
 		whole.Directions = r.directions(whole)
 	}
-	r.waived.apply(whole, r.e.Now())
+	passed := r.accept(whole)
 	written := cli.WriteOutput(r.e, r.o.Output, func(w io.Writer) error { return r.write(w, whole) })
-	r.waived.tell(r.e)
+	if err := r.known.Finish(r.e, whole.Result.Coverage, passed); err != nil {
+		written = errors.Join(written, err)
+	}
 	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())
 	if failed = errors.Join(failed, written); failed != nil {
 		return failed

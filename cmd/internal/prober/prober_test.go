@@ -4,12 +4,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/replay/client"
 )
@@ -87,51 +84,4 @@ func TestNamesOfProbedAgents(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
 	}
-}
-
-func TestWaivers(t *testing.T) {
-	now := time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC)
-	for _, tt := range []struct {
-		waivers string
-		waived  string
-	}{
-		{`[]`, ""},
-		{`[{"test": "a", "reason": "r"}]`, "r"},
-		{`[{"test": "jsonrpc/a", "reason": "r"}]`, "r"},
-		{`[{"test": "jsonrpc/*", "reason": "r", "until": "2026-03-01"}]`, "r"},
-		{`[{"test": "jsonrpc/*", "reason": "r", "until": "2026-02-28"}]`, ""},
-		{`[{"test": "rest/*", "reason": "r"}]`, ""},
-		{`[{"test": "*", "reason": "first"}, {"test": "a", "reason": "second"}]`, "first"},
-	} {
-		list, err := parseWaivers([]byte(tt.waivers))
-		if err != nil {
-			t.Errorf("%s: %v", tt.waivers, err)
-			continue
-		}
-		r := &report.Report{Tests: []report.Suite{{Tests: []report.Test{
-			{Name: "jsonrpc/a", Status: report.TestFailed, Severity: analyzer.Error},
-			{Name: "jsonrpc/b", Status: report.TestPassed},
-		}}}}
-		(&waivers{list: list}).apply(r, now)
-		if got := r.Tests[0].Tests[0].Waived; got != tt.waived || r.Tests[0].Tests[1].Waived != "" {
-			t.Errorf("%s: waived by %q, want %q", tt.waivers, got, tt.waived)
-		}
-	}
-}
-
-func FuzzParseWaivers(f *testing.F) {
-	for _, seed := range []string{
-		`[{"test": "a/*", "reason": "r", "until": "2026-03-01"}]`, `[]`, `null`, `{}`, `[{"test": "[", "reason": "r"}]`,
-		`[{"test": "a", "reason": "r", "until": "soon"}]`, `[] []`, `[{"x": 1}]`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := parseWaivers(text)
-		for i := range list {
-			if w := &list[i]; err == nil && (w.Test == "" || strings.TrimSpace(w.Reason) == "" || (w.Until == "") != w.last.IsZero()) {
-				t.Errorf("%q is taken: %+v", text, w)
-			}
-		}
-	})
 }

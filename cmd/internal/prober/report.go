@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
@@ -100,8 +101,27 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 	for i := range whole.Tests {
 		whole.Tests[i].Dropped = dropped[whole.Tests[i].Agent]
 	}
+	r.known.Apply(result)
 	whole.Result, whole.Rules, whole.Now = result, rules.All, r.e.Now()
 	return nil
+}
+
+// accept marks the failures that are accepted, and returns the tests that passed.
+func (r *run) accept(whole *report.Report) (passed []baseline.Test) {
+	for s := range whole.Tests {
+		suite := &whole.Tests[s]
+		for t := range suite.Tests {
+			test := &suite.Tests[t]
+			name := baseline.Test{Agent: suite.Agent, Name: test.Name}
+			switch {
+			case test.Bad():
+				test.Waived, _ = r.known.KnowsFailure(name, test.Message)
+			case test.Status == report.TestPassed:
+				passed = append(passed, name)
+			}
+		}
+	}
+	return passed
 }
 
 type coverageKey struct {

@@ -88,7 +88,7 @@ func TestAppendingNothingEnds(t *testing.T) {
 	}
 }
 
-// A follower that is told that there is a step must find it: otherwise it asks again, for ever.
+// A follower that is told that there is a step must find it: otherwise it asks again, forever.
 func TestAdditionWaitsForWhatItYields(t *testing.T) {
 	store, err := bolt.Open(recorded(t), bolt.Options{})
 	if err != nil {

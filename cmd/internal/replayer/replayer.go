@@ -42,6 +42,7 @@ type Options struct {
 	Wait        time.Duration
 	Timeout     time.Duration
 	Noise       differ.Noise
+	Baseline    judged.BaselineFlags
 	Flags       setup.SeveralFlags
 	Webhook     receiver.Flags
 	Translation translation
@@ -94,6 +95,11 @@ func (o *Options) play(
 	if options.Keep, err = keep.Chooser(ctx, e, "replay", name, src); err != nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
+	known, err := o.Baseline.Open(e)
+	if err != nil {
+		return err
+	}
+	options.Accepted = known.Knows
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
@@ -112,6 +118,9 @@ func (o *Options) play(
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
+	}
+	if finishErr := known.Finish(e, nil, nil); finishErr != nil {
+		return errors.Join(err, finishErr)
 	}
 	verdict := r.Verdict()
 	if r.Sent == 0 && r.LeftOut == 0 {

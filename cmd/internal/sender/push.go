@@ -43,7 +43,7 @@ func (s *sender) receive() error {
 		return nil
 	}
 	hook := &s.o.Push.webhook
-	// Before A2A 0.1 agents take no other webhooks than https. Who names one has something that ends TLS there.
+	// Before A2A 0.1 agents take no other webhooks than https. Whoever names one has something that ends TLS there.
 	must := s.client.Endpoint().Protocol == client.Early && hook.URL == ""
 	certificate, err := hook.Certificate(s.e, "send", must)
 	if err != nil {

@@ -39,7 +39,7 @@ func (o *Flags) Register(f *pflag.FlagSet, nats *cli.NATSFlags, needs string) {
 func (o *Flags) Limits(f *pflag.FlagSet, needs string) {
 	f.StringVar(&o.host, "ship-host", "", needs+"call this machine `NAME` in the stream (default its host name, or what a capture that is there is called)")
 	f.DurationVar(&o.maxAge, "ship-max-age", 7*24*time.Hour,
-		needs+"if the stream does not exist, create it, to keep messages for `D`; 0 is no limit")
+		needs+"if the stream does not exist, create it, to keep messages for `D`; 0 means no limit")
 	f.StringVar(&o.maxBytes, "ship-max-bytes", "1GiB",
 		needs+"make it one that keeps `SIZE`, then removes the oldest messages; empty for no limit")
 	f.IntVar(&o.replicas, "ship-replicas", 1, needs+"make it one that is kept on `N` servers of a cluster")

@@ -16,8 +16,8 @@ const (
 	fleetSettles = 3 * time.Second        // after which what the last recorder shipped is merged
 )
 
-// follow merges what was read and goes on with what comes: until Close, or unless it is for ever until no recorder goes
-// on.
+// follow merges what was read and goes on with what comes: until Close or, unless it is to go on forever, until no
+// recorder goes on.
 func (f *stream) follow(ctx context.Context, forever bool) error {
 	recordings := f.recordings()
 	if err := f.begin(ctx, recordings); err != nil {
@@ -65,7 +65,7 @@ func (f *stream) do(work func(context.Context) error) {
 	})
 }
 
-// watch looks who goes on. When nobody does, what they recorded ends for who merges it, unless it is followed for ever.
+// watch looks who goes on. When nobody does, what they recorded ends for who merges it, unless it is followed forever.
 // One that is heard of after that, while the rest is merged, has to end again.
 func (f *stream) watch(ctx context.Context, forever bool) error {
 	tick := time.NewTicker(fleetPulse)

@@ -129,7 +129,7 @@ func (f *showFollower) fail(err error) {
 	}
 }
 
-// begin prints what was over when all that was there had been judged. An interrupt is no error of it.
+// begin prints what was over when all that was there had been judged. An interrupt is not an error.
 func (f *showFollower) begin(ctx context.Context) error {
 	f.p = f.newPrinter(ctx)
 	f.begun, f.next = true, 1

@@ -32,7 +32,7 @@ type Options struct {
 // Formats are what exchanges are printed as.
 var Formats = []string{"list", "detail", "tree", "ladder", "transcript", "curl", "json"}
 
-// A count is a flag that says how many; one that is not given is no limit.
+// A count is a flag that says how many; one that is not given sets no limit.
 type count struct {
 	n     int
 	given bool

@@ -130,7 +130,7 @@ func TestExamineSays(t *testing.T) {
 	}
 }
 
-// TestDamageIsReportedOnce damages a block: that those after it begin where they do is no further problem.
+// TestDamageIsReportedOnce damages a block: that those after it begin where they do is not a further problem.
 func TestDamageIsReportedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	s := mustOpen(t, path, Options{SegmentSize: 1})

@@ -98,7 +98,7 @@ func age(t *testing.T, path string, key []byte) {
 	}
 }
 
-// Who records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
+// Whoever records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
 // included. What was recorded stays as it is.
 func TestKeyInsideIsErased(t *testing.T) {
 	key := []byte("the key of a capture of format 1")
@@ -141,6 +141,7 @@ func TestKeyInsideIsErased(t *testing.T) {
 
 // A reader that has an old segment open is in the way of the upgrade, which says so.
 func TestUpgradeWhileRead(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := mustOpen(t, path, Options{SegmentSize: 1})
 	for seq := range uint64(3) {

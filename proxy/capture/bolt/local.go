@@ -238,7 +238,7 @@ const recentBytes = 8 << 20
 
 // recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process:
 // it then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor
-// parses what was parsed before that. Each block is handed out once. Who comes too late, or second, reads the file.
+// parses what was parsed before that. Each block is handed out once. Whoever comes too late, or second, reads the file.
 type recent struct {
 	blocks []heldBlock // consecutive, with steps
 	bytes  int

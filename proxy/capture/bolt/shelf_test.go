@@ -350,7 +350,7 @@ func helpKeep(path string) error {
 	}
 }
 
-// TestOlderRecorder answers as recorders of format 2 do: it keeps nothing, and that is no error.
+// TestOlderRecorder answers as recorders of format 2 do: it keeps nothing, and that is not an error.
 func TestOlderRecorder(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
 	info, err := mustRead(t, path).Info(patient(t))

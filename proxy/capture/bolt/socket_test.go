@@ -50,7 +50,7 @@ func TestHolderIsNamed(t *testing.T) {
 	}
 }
 
-// TestHolderThatDoesNotAnswer has a process lock the file that is no recorder.
+// TestHolderThatDoesNotAnswer has a process lock the file that is not a recorder.
 func TestHolderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	path := closedCapture(t, Options{}, 1)
@@ -145,7 +145,7 @@ func connect(t *testing.T, path string) net.Conn {
 	return conn
 }
 
-// TestHostileReader sends what is no request. The recorder closes the connection and goes on.
+// TestHostileReader sends what is not a request. The recorder closes the connection and goes on.
 func TestHostileReader(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})

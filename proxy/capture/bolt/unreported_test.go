@@ -14,7 +14,7 @@ import (
 )
 
 // TestLossesAreAdmitted makes commits of steps fail while the state alone can be written, as on a disk that is full.
-// Who reads knows at once what is lost; so does the next recorder, which says it in a step.
+// Whoever reads knows at once what is lost; so does the next recorder, which says it in a step.
 func TestLossesAreAdmitted(t *testing.T) {
 	path := newPath(t)
 	var failing atomic.Bool

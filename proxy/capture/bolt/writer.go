@@ -168,7 +168,7 @@ func (w *writer) store(b *batch) error {
 		w.broken = err
 		return err
 	}
-	// When the last sync fails, the commit may yet be in the file, and readers see it. Then it is no loss.
+	// When the last sync fails, the commit may yet be in the file, and readers see it. Then it is not a loss.
 	if st, stErr := segments.Set([]*segments.Segment{last}).State(); stErr == nil && st == b.state && b.state != w.state {
 		w.report(err)
 		return nil

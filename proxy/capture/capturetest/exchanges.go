@@ -205,7 +205,7 @@ func strange() *capture.Exchange {
 	}
 }
 
-// refused is what was no HTTP at all.
+// refused is what was not HTTP at all.
 func refused() *capture.Exchange {
 	return &capture.Exchange{
 		Conn: 8, Ended: 0, State: capture.StateClosed, Client: capture.Peer{Addr: "127.0.0.1:1"}, Agent: booker,

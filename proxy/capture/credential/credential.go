@@ -127,8 +127,8 @@ var paramNames = table(map[paramKind]string{
 	secretParam: "code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass",
 })
 
-// PageToken reports whether the parameter or member of that name leads to the next page of a list, which is no secret
-// and has to stay as it is, whoever asks for it to be hidden.
+// PageToken reports whether the parameter or member of that name leads to the next page of a list, which is not a
+// secret and has to stay as it is, whoever asks for it to be hidden.
 func PageToken(name string) bool {
 	var short normalised
 	normal, ok := normalise(&short, ascii(name))
@@ -142,7 +142,7 @@ func ChallengeParam(name string) bool {
 	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")
 }
 
-// CookieAttribute reports whether a name is that of an attribute of a cookie, which is no secret.
+// CookieAttribute reports whether a name is that of an attribute of a cookie, which is not a secret.
 //
 // Source: RFC 6265 section 4.1.1 and its successors.
 func CookieAttribute(name string) bool {

@@ -15,7 +15,7 @@ type mark struct {
 }
 
 // Follow merges what is in the recordings, as Run does, and goes on with what comes, until all of them have ended or
-// the context has, which is no error. A step waits for the window that Options give, for what other recorders saw
+// the context has, which is not an error. A step waits for the window that Options give, for what other recorders saw
 // before it or of the same; of what is there already, those that a recorder that goes on saw last. Where the second
 // view of an exchange comes later, it is folded into the first all the same, if that is so far all that was written of
 // the two; else both stay, and say so.

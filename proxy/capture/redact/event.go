@@ -6,7 +6,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// event returns the bytes of an event without its secrets, in its data and in lines that are no fields of an event:
+// event returns the bytes of an event without its secrets, in its data and in lines that are not fields of an event:
 // JSON that was sent without "data:" in front is no less a secret. They are the event's own if it has none. As of a
 // body, the secrets of an event cannot always be taken out.
 func (m *mask) event(e *capture.Event, parsed *capture.Parsed, set *placeSet) ([]byte, error) {

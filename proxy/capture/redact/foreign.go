@@ -12,9 +12,9 @@ import (
 // preface begins a connection of HTTP/2: RFC 9113 section 3.4.
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// foreignRequest says what is kept of what a client sent that is no HTTP/1, and which note stands for the rest: none if
-// it is HTTP/1, or has been on the way to it. Header fields of HTTP/2 are compressed, so that no search finds a secret
-// in them; of other protocols nobody knows where secrets stand.
+// foreignRequest says what is kept of what a client sent that is not HTTP/1, and which note stands for the rest: none
+// if it is HTTP/1, or has been on the way to it. Header fields of HTTP/2 are compressed, so that no search finds a
+// secret in them; of other protocols nobody knows where secrets stand.
 func foreignRequest(raw []byte, h *capture.Head) (kept []byte, note string) {
 	switch {
 	case h.Method == "PRI":

@@ -176,8 +176,8 @@ func (m *mask) cookie(pair string) string {
 	return name + value[:at] + m.hideWhole(bare) + value[at+len(bare):]
 }
 
-// setCookies hides the value of a cookie that an answer sets; its name and attributes stay. All that is no attribute is
-// hidden: an agent that joins several cookies with commas must not show the second.
+// setCookies hides the value of a cookie that an answer sets; its name and attributes stay. All that is not an
+// attribute is hidden: an agent that joins several cookies with commas must not show the second.
 func (m *mask) setCookies(value string) string {
 	pairs := strings.Split(value, ";")
 	pairs[0] = m.cookie(pairs[0])

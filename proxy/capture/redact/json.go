@@ -24,7 +24,7 @@ const (
 // json returns the edits that hide the secrets of a JSON text, along what it was parsed to: at the places given and
 // those of the user, of members whose names say a secret, and of what shows itself in strings. Only string tokens are
 // replaced, and numbers where the user points at them or a password is one, so that JSON stays JSON. Of several values,
-// each on a line of its own, each is searched; everything else that is no JSON is searched loosely, all of it.
+// each on a line of its own, each is searched; everything else that is not JSON is searched loosely, all of it.
 func (m *mask) json(doc *jsondoc.Doc, text []byte, set *placeSet) []edit {
 	if doc == nil {
 		parsed := jsondoc.Parse(text)
@@ -223,7 +223,7 @@ func (w *docWalk) str(raw []byte, start int, hide hiding) {
 	if now == was {
 		return
 	}
-	quoted, _ := jsontext.AppendQuote(nil, now) // the error is about bytes that are no UTF-8, which became U+FFFD
+	quoted, _ := jsontext.AppendQuote(nil, now) // the error is about bytes that are not UTF-8, which became U+FFFD
 	w.edits = append(w.edits, edit{start, start + len(raw), string(quoted)})
 }
 

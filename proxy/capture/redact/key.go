@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// Sizes of what a key is made of, in bytes. Who knows a capture and can guess the key can try secrets, so a password
-// is no key.
+// Sizes of what a key is made of, in bytes. Whoever knows a capture and can guess the key can try secrets, so a
+// password is not a key.
 const (
 	minKeyText = 32
 	maxKeyText = 4096

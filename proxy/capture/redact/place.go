@@ -43,7 +43,7 @@ func (t *placeTree) add(p secretPlace) {
 	}
 }
 
-// named returns the set of the places that a Describer names. What is no pointer points nowhere.
+// named returns the set of the places that a Describer names. What is not a pointer points nowhere.
 func (m *mask) named(pointers []string) *placeSet {
 	var list []secretPlace
 	for _, s := range pointers {

@@ -95,10 +95,10 @@ func (p Place) String() string {
 // stood and the same key was used; the scheme of credentials, the names of cookies and parameters, and every other byte
 // stay as they were. Empty values stay empty, and page tokens as they are. Of a list or an object with the name of a
 // secret all strings are hidden, unless it is a security scheme of a card or a JSON Schema; a password that is a number
-// becomes 0. Pictures, sound and other bodies that are no text pass as they are. docs/security.md says what stays
+// becomes 0. Pictures, sound and other bodies that are not text pass as they are. docs/security.md says what stays
 // visible.
 //
-// What is no HTTP/1 is not searched, and not kept: of HTTP/2 its preface and the lengths of its frames, of others how
+// What is not HTTP/1 is not searched, and not kept: of HTTP/2 its preface and the lengths of its frames, of others how
 // many bytes they were. The same holds for bytes of an agent that answer no request, unless they are whole answers.
 //
 // Bodies that may hold secrets, which all texts are, wait for their end and then come as one piece, with the offset of

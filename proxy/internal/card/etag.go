@@ -20,7 +20,7 @@ func newTagger(parts ...string) tagger {
 	return tagger{tagMark + hex.EncodeToString(sum[:4])}
 }
 
-// mark returns an entity tag, strong or weak, with the mark. What is no entity tag stays as it is.
+// mark returns an entity tag, strong or weak, with the mark. What is not an entity tag stays as it is.
 func (t tagger) mark(tag string) string {
 	if len(tag) < 2 || !strings.HasSuffix(tag, `"`) {
 		return tag

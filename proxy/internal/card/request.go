@@ -29,7 +29,7 @@ type request struct {
 
 	// Of a call: its body so far. The answer's side reads it after bodyKnown is closed.
 	body      []byte
-	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is no call
+	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is not a call
 	ended     bool          // bodyKnown is closed
 }
 
@@ -61,7 +61,7 @@ func (s *Site) requestOf(head []byte) *request {
 // asksForCard reports whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or
 // below any path of it, or an extended one at one of the routes of HTTP+JSON.
 func asksForCard(h *capture.Head) bool {
-	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
+	// HEAD is not a call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
 	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Get}
 	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(a2a.HTTPJSON)})
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard

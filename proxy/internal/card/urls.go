@@ -58,7 +58,7 @@ func appendInterfaces(urls []URL, base, list string, v a2a.Value, transport stri
 	return urls
 }
 
-// AppendURL adds a token. One that is no UTF-8 cannot be written again as it was and is left out.
+// AppendURL adds a token. One that is not UTF-8 cannot be written again as it was and is left out.
 func AppendURL(urls []URL, pointer string, v a2a.Value, transport string) []URL {
 	text, ok := v.Str()
 	raw := v.Raw()

@@ -33,8 +33,8 @@ type Setup struct {
 	Vars    Vars
 	URL     string // of the agent
 
-	// SecretHeaders and SecretQuery are the names of the header fields and of the parameters of the query under which the
-	// flags send what should not be seen.
+	// SecretHeaders and SecretQuery are the names of the header fields and of the parameters of the query under which
+	// the flags send what should not be seen.
 	SecretHeaders, SecretQuery []string
 
 	noCard bool
@@ -163,7 +163,7 @@ func (s *Setup) secret(w World, flag, value string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", flag, err)
 	}
-	if rendered != value { // a variable is no name of a file or of another variable
+	if rendered != value { // a variable is not a name of a file or of another variable
 		s.Mask.Add(rendered)
 		return rendered, nil
 	}

@@ -177,7 +177,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// With a certificate the agent is told https. Who does not trust it is heard of; what came is recorded before it is
+// With a certificate the agent is told https. Whoever does not trust it is heard of; what came is recorded before it is
 // answered.
 func TestTLS(t *testing.T) {
 	authority, err := ca.Open(t.TempDir())

@@ -31,6 +31,9 @@ func (s *Agent) do(t *task, change func()) bool {
 	return true
 }
 
+// waits is how many steps a task takes that is there to be canceled.
+const waits = 200
+
 // work is what the skills do with a new task.
 func (s *Agent) work(t *task, text string) {
 	switch {
@@ -43,6 +46,13 @@ func (s *Agent) work(t *task, text string) {
 		if s.pause() && s.do(t, func() { s.move(t, "working", "") }) && s.pause() {
 			s.do(t, func() { s.move(t, "input-required", "Which day?") })
 		}
+	case strings.HasPrefix(text, "wait"):
+		for range waits {
+			if !s.pause() || !s.do(t, func() {}) {
+				return
+			}
+		}
+		s.answer(t, text)
 	default:
 		s.do(t, func() { s.move(t, "failed", "No matching skill for this request.") })
 	}

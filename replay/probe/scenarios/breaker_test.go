@@ -73,7 +73,7 @@ func forgetful(next http.Handler) http.Handler {
 			Method string
 			Params struct{ ID string }
 		}
-		json.Unmarshal([]byte(body), &call) // what is no JSON is no call
+		json.Unmarshal([]byte(body), &call) // what is not JSON is not a call
 		mu.Lock()
 		defer mu.Unlock()
 		if call.Method == "tasks/sendSubscribe" && strings.Contains(body, "task-cancel") {

@@ -22,6 +22,7 @@ func askEarly(t *testing.T, s *earlyagent.Agent, timeout time.Duration) *probe.R
 	t.Helper()
 	o := probe.Options{
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: timeout, Protocols: []client.Protocol{client.Early},
+		Prompts: map[probe.Behavior]string{probe.WaitsForCancel: "wait"}, // nothing else ends before it is canceled, for sure
 	}
 	if s.Token != "" {
 		o.Client = client.Options{Authorize: auth.Bearer(s.Token)}

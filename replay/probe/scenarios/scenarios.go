@@ -30,7 +30,7 @@ const (
 func Suites() []string { return []string{ProtocolSuite, AcceptanceSuite} }
 
 // Suite returns the scenarios of a suite, in reading order; an empty name is that of the usual one. It fails if there
-// is no suite of that name.
+// is not a suite of that name.
 func Suite(name string) ([]*probe.Scenario, error) {
 	if name == "" {
 		name = ProtocolSuite

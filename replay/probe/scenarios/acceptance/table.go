@@ -14,7 +14,7 @@ type place struct {
 	id, agent string
 	over      []client.Protocol
 	group     string
-	row       string   // the id in the list of the 31 tests; empty for a test that is no cell
+	row       string   // the id in the list of the 31 tests; empty for a test that is not a cell
 	more      []string // tags
 }
 

@@ -57,7 +57,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		// A client may take the event for the last without it, so it is no part of the cell.
+		// A client may take the event for the last without it, so it is not part of the cell.
 		ID: "spec03-streaming-final", Title: "the last status of a stream of 0.3 is marked as final",
 		Level: analyzer.Should, Sections: []string{"0.3 §7.2.2"},
 		Fix: "Say final in the status update that ends the stream.",

@@ -139,7 +139,7 @@ func streamed(s *probe.Session) bool {
 	return strings.Contains(strings.ToLower(s.Last().Header.Get("Content-Type")), "text/event-stream")
 }
 
-// message reports whether the stream is but a message, which is no stream of a task.
+// message reports whether the stream is but a message, which is not a stream of a task.
 func (h *hearing) message() bool { return len(h.events) > 0 && h.events[0].Message != nil }
 
 // words lists the events in their order.

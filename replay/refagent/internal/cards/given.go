@@ -38,7 +38,7 @@ type CardError struct{ reason string }
 // Error implements error.
 func (e *CardError) Error() string { return e.reason }
 
-// Read reads a card that an agent is to serve; nil if there is none. It fails with a CardError if it is no card of
+// Read reads a card that an agent is to serve; nil if there is none. It fails with a CardError if it is not a card of
 // the dialect that the agent speaks, or says what is not so, and then names each member and the reason.
 func Read(a *Subject, text []byte) (*Given, error) {
 	if len(text) == 0 {

@@ -283,7 +283,7 @@ func (e *Engine) update(r *record, s model.State, parts []model.Part) bool {
 		return false
 	}
 	if e.moves != nil && r.Task.Status.State == s {
-		return true // staying is no move
+		return true // staying is not a move
 	}
 	e.begin(r, s)
 	e.setStatus(r, s, parts)

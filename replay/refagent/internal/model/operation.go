@@ -60,7 +60,7 @@ type Dialect interface {
 	Operation(method string) (Operation, bool)
 	// Decode reads the parameters of an operation: the params of JSON-RPC, or path, query and body of HTTP+JSON.
 	Decode(op Operation, params jsonvalue.Object) (*Request, *Failure)
-	// Result returns the JSON of a reply that is no stream.
+	// Result returns the JSON of a reply that is not a stream.
 	Result(op Operation, r Reply) any
 	// Event returns the JSON of one event, without the binding's envelope.
 	Event(e Event) any

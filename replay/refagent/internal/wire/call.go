@@ -54,7 +54,7 @@ func NewAnswer(status int, mediaType string, body any) *Answer {
 	return &Answer{Status: status, Header: http.Header{"Content-Type": {mediaType}}, Body: body}
 }
 
-// Write sends a complete answer. A client that has left is no concern of the agent.
+// Write sends a complete answer. A client that has left is not a concern of the agent.
 func (a *Answer) Write(w http.ResponseWriter) {
 	for name, v := range a.Header {
 		w.Header()[name] = v

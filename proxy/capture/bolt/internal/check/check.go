@@ -24,7 +24,7 @@ type Checkup struct {
 	Files     []File        // the segments, in order
 	Exchanges int           // of the whole capture
 	Steps     uint64        // of the whole capture
-	Ended     bool          // the last recorder came to its end; otherwise it was killed, which is no problem
+	Ended     bool          // the last recorder came to its end; otherwise it was killed, which is not a problem
 	Crash     capture.Crash // if it was
 	Keys      []string      // fingerprints of the keys with which secrets were hidden
 	KeyInside bool          // a file has the key itself, as captures of format 1 have until more is recorded into them

@@ -37,7 +37,7 @@ func (c *segmentCheck) walk(tx *bbolt.Tx) error {
 			return err
 		}
 		if len(k) != 8 {
-			c.wrong(layout.BucketBlocks, fmt.Sprintf("%x", k), "it is no arrival number")
+			c.wrong(layout.BucketBlocks, fmt.Sprintf("%x", k), "it is not an arrival number")
 			continue
 		}
 		c.block(layout.Block{First: binary.BigEndian.Uint64(k), Value: v})

@@ -170,7 +170,7 @@ func sealed(first uint64, raw []byte) Block {
 	return b
 }
 
-// FuzzUnseal reads blocks that may be no blocks.
+// FuzzUnseal reads blocks that may not be blocks.
 func FuzzUnseal(f *testing.F) {
 	var raw []byte
 	for _, s := range everyStep() {

@@ -10,6 +10,6 @@
 // many readers of one process let go of them together for a moment. A reader that is slow or stuck holds up nothing but
 // its own page. A file that was written or replaced since is noticed and opened again.
 //
-// A socket is made with mode 0600, beside the file or in a private folder of the user. An answer of any content is safe.
-// Who speaks another version of the protocol is named, and not understood.
+// A socket is made with mode 0600, beside the file or in a private folder of the user. An answer of any content is
+// safe. Whoever speaks another version of the protocol is named, and not understood.
 package remote

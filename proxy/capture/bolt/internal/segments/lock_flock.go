@@ -30,7 +30,7 @@ func flock(f *os.File, how int) error {
 // Unlock lets go of the lock of a file.
 func Unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// Readers let go of a file many times a second, for moments. Who wants it alone looks often, for a while.
+// Readers let go of a file many times a second, for moments. Whoever wants it alone looks often, for a while.
 const (
 	lockPatience = 20 * time.Millisecond
 	lockPause    = ReadersPause / 4

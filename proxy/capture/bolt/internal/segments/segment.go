@@ -442,7 +442,7 @@ func initialMap(segmentSize int64) int {
 	return most
 }
 
-// TryExclusive looks at what is there before it opens it for writing: what is no capture of ours is not touched.
+// TryExclusive looks at what is there before it opens it for writing: what is not a capture of ours is not touched.
 func (s *Segment) TryExclusive(segmentSize int64) error {
 	err := pages.Inspect(s.Path)
 	if err != nil && !errors.Is(err, pages.ErrEmpty) && !errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,114 @@
+package judged
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/baseline"
+	"a2atap/analyzer/judgment"
+	"a2atap/cmd/internal/cli"
+)
+
+// BaselineFlags are those of what is accepted.
+type BaselineFlags struct {
+	File   string
+	Update bool
+}
+
+// Register adds the flags to those of a command; what says what is accepted.
+func (o *BaselineFlags) Register(f *pflag.FlagSet, what string) {
+	f.StringVar(&o.File, "baseline", "", "accept the "+what+" listed in `FILE`; they are counted")
+	f.BoolVar(&o.Update, "update-baseline", false, "accept the current "+what+": write them to the baseline")
+}
+
+// A Baseline is what is accepted: the file of --baseline. Without that flag it knows nothing.
+type Baseline struct {
+	file   string
+	update bool
+	base   *baseline.Baseline // nil without --baseline
+}
+
+// Open reads the baseline. With --update-baseline it need not be there.
+func (o *BaselineFlags) Open(e cli.Env) (*Baseline, error) {
+	b := &Baseline{file: o.File, update: o.Update}
+	if b.file == "" {
+		if b.update {
+			return nil, cli.Usage("--update-baseline needs --baseline FILE, the file to write")
+		}
+		return b, nil
+	}
+	text, err := os.ReadFile(b.file)
+	if errors.Is(err, fs.ErrNotExist) && b.update {
+		b.base = &baseline.Baseline{}
+		return b, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the baseline %s: %w; --update-baseline creates it", b.file, cli.Cause(err))
+	}
+	if b.base, err = baseline.Read(bytes.NewReader(text), e.Now()); err != nil {
+		return nil, fmt.Errorf("read the baseline %s: %w; correct it, or move it away and create a new one with "+
+			"--update-baseline", b.file, err)
+	}
+	return b, nil
+}
+
+// Knows reports whether a finding is accepted. With --update-baseline all become so.
+func (b *Baseline) Knows(f *analyzer.Finding) bool {
+	switch {
+	case b.base == nil:
+		return false
+	case b.update:
+		b.base.Accept(f)
+		return true
+	}
+	return b.base.Knows(f)
+}
+
+// KnowsFailure reports whether the failure of a test is accepted, and why. With --update-baseline all become so.
+func (b *Baseline) KnowsFailure(t baseline.Test, message string) (reason string, ok bool) {
+	if b.base == nil {
+		return "", false
+	}
+	if b.update {
+		b.base.AcceptFailure(t, message)
+	}
+	return b.base.KnowsFailure(t)
+}
+
+// Apply removes known findings from the result, and counts them.
+func (b *Baseline) Apply(r *judgment.Result) {
+	before := len(r.Findings)
+	r.Keep(func(f *analyzer.Finding) bool { return !b.Knows(f) })
+	r.Baselined += before - len(r.Findings)
+}
+
+// Finish writes the baseline with --update-baseline, else it names the entries that have expired, or are of no use any
+// more as what was observed and the tests that passed show.
+func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, passed []baseline.Test) error {
+	if b.base == nil {
+		return nil
+	}
+	stale := b.base.Stale(coverage, passed)
+	if !b.update {
+		for _, entry := range b.base.Expired() {
+			e.Tell("a2atap: %s: %s has expired on %s", b.file, &entry, entry.Until)
+		}
+		for _, entry := range stale {
+			e.Tell("a2atap: %s: %s is no longer found; --update-baseline removes it", b.file, &entry)
+		}
+		return nil
+	}
+	b.base.Drop(stale)
+	if err := cli.WriteFile(b.file, func(w io.Writer) error { return b.base.Write(w) }); err != nil {
+		return err
+	}
+	e.Tell("a2atap: %s holds %s", b.file, analyzer.Plural(len(b.base.Known), "known finding"))
+	return nil
+}
