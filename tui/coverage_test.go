@@ -21,7 +21,7 @@ import (
 func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := journey(t)
-		u := newUI(t, src, 160, 40, Options{})
+		u := newUI(t, src, 200, 40, Options{})
 		defer u.close()
 		result, err := engine.Run(t.Context(), rules.All, src, nil)
 		if err != nil {

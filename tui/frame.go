@@ -18,10 +18,11 @@ type screen struct{ inspector *inspector }
 func (v *screen) frame() []style.Line {
 	m := v.inspector
 	lines := append([]style.Line{v.titleLine()}, v.body()...)
-	for len(lines) < m.height-1 {
+	bottom := v.bottom()
+	for len(lines) < m.height-len(bottom) {
 		lines = append(lines, style.Line{})
 	}
-	lines = append(lines[:max(min(len(lines), m.height-1), 0)], v.lastLine())
+	lines = append(lines[:max(min(len(lines), m.height-len(bottom)), 0)], bottom...)
 	lines = v.overlay(lines[:max(min(len(lines), m.height), 0)])
 	for i := range lines {
 		lines[i] = lines[i].Fit(max(m.width, 0))
@@ -102,23 +103,48 @@ func (v *screen) crumbAt(x int) int {
 	return -1
 }
 
-// lastLine shows the last message or the available keys, and at its end the state of the findings.
-func (v *screen) lastLine() style.Line {
+// bottom returns the last line: what is to be said or, if there is nothing, the keys that can be struck, and at its end
+// the state of the findings. What is too long for one line takes several, without the state.
+func (v *screen) bottom() []style.Line {
 	m := v.inspector
 	state, look := v.state()
 	room := max(m.width-text.Width(state)-2, 0)
+	words, said := v.said()
+	switch {
+	case words == "" && m.prompt != nil:
+		return []style.Line{m.prompt.line(m.width)}
+	case words == "":
+		return []style.Line{v.hintLine(room).Add(look, " "+state)}
+	case m.question == nil && 1+text.Width(words) <= room:
+		return []style.Line{style.Text(said, text.Pad(" "+words, room)).Add(look, " "+state)}
+	}
+	var lines []style.Line
+	for _, piece := range text.Prose(words, max(m.width-1, 1)) {
+		lines = append(lines, style.Text(said, text.Pad(" "+piece, m.width)))
+	}
+	return lines[:min(len(lines), max(m.height-1, 1))]
+}
+
+// said returns what is to be said, a question before all else; "" if there is nothing.
+func (v *screen) said() (string, style.Style) {
+	m := v.inspector
 	switch {
 	case m.question != nil:
-		return style.Text(style.Warning, text.Pad(" "+m.question.words, m.width))
+		return m.question.words, style.Warning
 	case m.prompt != nil:
-		return m.prompt.line(m.width)
+		return "", style.Normal
 	case m.shared.Message != "":
-		return style.Text(style.Strong, text.Pad(" "+m.shared.Message, room)).Add(look, " "+state)
+		return m.shared.Message, style.Strong
 	case m.shared.FollowErr != "":
-		return style.Text(style.Error, text.Pad(" ! "+m.shared.FollowErr, room)).Add(look, " "+state)
+		return "! " + m.shared.FollowErr, style.Error
 	case m.shared.Judged.Err != nil:
-		return style.Text(style.Error, text.Pad(" ! judging has stopped: "+m.shared.Judged.Err.Error(), room)).Add(look, " "+state)
+		return "! judging has stopped: " + m.shared.Judged.Err.Error(), style.Error
 	}
+	return "", style.Normal
+}
+
+// hintLine names as many keys as there is room for.
+func (v *screen) hintLine(room int) style.Line {
 	hints := style.Line{}
 	used := 0
 	for _, h := range v.hints() {
@@ -128,7 +154,7 @@ func (v *screen) lastLine() style.Line {
 		used += text.Width(h[0]) + text.Width(h[1]) + 3
 		hints = hints.Add(style.Strong, " "+h[0]).Add(style.Dim, " "+h[1]+" ")
 	}
-	return hints.Add(style.Normal, text.Blanks(room-used)).Add(look, " "+state)
+	return hints.Add(style.Normal, text.Blanks(room-used))
 }
 
 // hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have

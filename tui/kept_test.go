@@ -239,7 +239,7 @@ var keyed = []string{
 	"agent:booker", "client:*", "link:*->booker", "dialect:1.0", "binding:jsonrpc", "task:book-*", "context:trip-1",
 	"message:*", "state:completed", "role:user", "event:*", "status:200", "code:*", "rule:*", "severity:error",
 	"not severity:error", "side:agent", "rule:stream-closed-on-terminal or op:GetTask", "dur:>1ms", "gap:<5s", "size:>100",
-	"trace:*", "workflow:1", "is:open", "is:interrupted", "is:stream", "is:error", "is:card", "is:faulted", "kyoto",
+	"trace:*", "workflow:1", "is:open", "is:interrupted", "is:stream", "is:error", "is:failed", "is:card", "is:faulted", "kyoto",
 	"header:Content-Type=*json*", "header:Content-Type=*json* severity:error", "not (is:error or is:card) state:*",
 }
 

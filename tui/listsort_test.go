@@ -55,8 +55,8 @@ func TestGroupsAreWalked(t *testing.T) {
 			t.Errorf("three findings on is %d, want 7", got)
 		}
 		u.press("n")
-		u.sees("no further finding")
-		u.press("N", "enter", "[")
+		u.sees("no finding further down; on from the top")
+		u.press("N", "N", "enter", "[")
 		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("before 8 of the list is %d, want 6", got)
 		}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -204,7 +205,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 		}
 		u.sees("·  8")
 		u.press("n")
-		u.sees("no further finding in this direction")
+		u.sees("no finding further down; on from the top")
 		if diff := cmp.Diff([]string{"4", "6", "7", "8"}, list); diff != "" {
 			t.Errorf("n in the list, -want +got:\n%s", diff)
 		}
@@ -340,5 +341,60 @@ func TestCompressedBodyIsShownDecoded(t *testing.T) {
 		u.sees(`"city": "Kyoto"`)
 		u.press("v", "v")
 		u.sees("000000  1f 8b")
+	})
+}
+
+// The exchanges that the filter is:failed finds are gone to one after the other, in the list and in the detail, and after
+// the last the first again.
+func TestFailuresOneAfterAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("/").typed("is:failed").press("enter")
+		failed := append([]uint64{}, u.matches()...)
+		if len(failed) < 2 || failed[0] == 1 {
+			t.Fatalf("failed are %d; want several, and not the first", failed)
+		}
+		u.press("esc", "g")
+		var list, detail []uint64
+		for range failed {
+			list = append(list, u.press(")").m.list.Selected())
+		}
+		if diff := cmp.Diff(failed, list); diff != "" {
+			t.Errorf(") in the list, -want +got:\n%s", diff)
+		}
+		u.press(")")
+		u.sees("no failure further down; on from the top")
+		if got := u.m.list.Selected(); got != failed[0] {
+			t.Errorf("after the last comes %d, want the first, %d", got, failed[0])
+		}
+		u.press("G", "enter")
+		for range failed {
+			detail = append(detail, u.press("(").m.top().Target().Exchange)
+		}
+		slices.Reverse(detail)
+		if last := failed[len(failed)-1]; last == u.m.shared.Info.Exchanges { // that is where it began
+			detail = append(detail[1:], last)
+		}
+		if diff := cmp.Diff(failed, detail); diff != "" {
+			t.Errorf("( in the detail, -want +got:\n%s", diff)
+		}
+		u.press("esc", "/").typed("not is:failed").press("enter", ")")
+		u.sees("no exchange of the list failed")
+	})
+}
+
+// What is to be said is said to its end, in as many lines as it takes.
+func TestLongMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		words := "begin " + strings.Repeat("of a long story ", 8) + "end"
+		u.m.shared.Message = words
+		lines := strings.Split(strings.TrimRight(u.screen(), "\n"), "\n")
+		got := strings.Join(strings.Fields(strings.Join(lines[len(lines)-2:], " ")), " ")
+		if len(lines) != 24 || got != words {
+			t.Errorf("the last two of %d lines are %q, want %q", len(lines), got, words)
+		}
 	})
 }

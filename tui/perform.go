@@ -87,7 +87,7 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 		return top.Update(keys.NextPane)
 	case keys.OnePane:
 		return m.panes.onePane()
-	case keys.NextFinding, keys.PreviousFinding, keys.NextExchange, keys.PreviousExchange:
+	case keys.NextFinding, keys.PreviousFinding, keys.NextExchange, keys.PreviousExchange, keys.NextFailed, keys.PreviousFailed:
 		if d, ok := top.(*detail.Panel); ok && (d.Ready || d.Err != nil) {
 			return m.step(d, a)
 		}
@@ -155,6 +155,10 @@ func (m *inspector) step(d *detail.Panel, a keys.Action) tea.Cmd {
 		return m.showFinding(d, -1)
 	case keys.NextExchange:
 		return m.showNeighbour(d, keys.Down)
+	case keys.NextFailed:
+		return m.showFailed(d, 1)
+	case keys.PreviousFailed:
+		return m.showFailed(d, -1)
 	}
 	return m.showNeighbour(d, keys.Up)
 }
@@ -252,10 +256,9 @@ func (m *inspector) showFinding(d *detail.Panel, step int) tea.Cmd {
 		return cmd
 	}
 	s := m.shared
-	seq := m.list.FindingFrom(d.Seq, step)
+	seq, words := m.list.NextFinding(d.Seq, step)
 	found := s.Found.Of(seq)
-	if seq == 0 || len(found) == 0 {
-		m.shared.Message = s.NoFurther(step, m.list.FindingFrom(d.Seq, -step) != 0)
+	if s.Message = words; len(found) == 0 {
 		return nil
 	}
 	at := found[0].Place
@@ -263,6 +266,18 @@ func (m *inspector) showFinding(d *detail.Panel, step int) tea.Cmd {
 		at = found[len(found)-1].Place
 	}
 	return m.replace(d, at)
+}
+
+// showFailed shows the next or previous exchange of the list that failed in the detail, if that is still there then.
+func (m *inspector) showFailed(d *detail.Panel, step int) tea.Cmd {
+	return m.list.NextFailed(d.Seq, step, func(seq uint64) tea.Cmd {
+		if m.top() != panel.Panel(d) {
+			return nil
+		}
+		m.list.Follow = false
+		m.list.Reveal(seq)
+		return m.replace(d, analyzer.Place{Exchange: seq})
+	})
 }
 
 // showNeighbour shows the next or previous exchange of the list in the detail.

@@ -152,6 +152,10 @@ func TestClicksOnTextAndTree(t *testing.T) {
 		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
 			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
 		}
+		u.press("tab", "j") // tab leaves the half that has the keys
+		if got := u.m.top().Target(); got != load.EventAt(4, 4) {
+			t.Errorf("the text had the keys, and after tab a key leads to %v", got)
+		}
 		u.press("esc", "W", "tab")
 		click(2)
 		if got := u.m.top().Target().Exchange; got != 4 {

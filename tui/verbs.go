@@ -170,6 +170,8 @@ func findingVerbs() []verb {
 		},
 		{name: "next-finding", group: toFind, words: "to the next finding", do: keys.NextFinding},
 		{name: "previous-finding", group: toFind, words: "to the previous finding", do: keys.PreviousFinding},
+		{name: "next-failed", group: toFind, words: "to the next exchange that failed", do: keys.NextFailed},
+		{name: "previous-failed", group: toFind, words: "to the previous exchange that failed", do: keys.PreviousFailed},
 		{
 			name: "follow", argument: "[on|off]", group: toFind, do: keys.ToggleFollow, ofList: true,
 			words: "stay at the newest exchange", run: setFollow, offer: fixed("on", "off"),

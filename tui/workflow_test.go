@@ -8,12 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui/detail"
+	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
 )
@@ -56,6 +59,20 @@ func trip(t *testing.T) *capture.Memory {
 	tuitest.Record(t, m, done(4, "other"))
 	tuitest.Record(t, m, done(1, "trip"))
 	return m
+}
+
+// selectable returns the exchanges that the top panel has, from its first line to its last.
+func (u *ui) selectable() (seqs []uint64) {
+	top := u.m.top()
+	u.run(top.Update(keys.Top))
+	for {
+		seq := top.Target().Exchange
+		if len(seqs) > 0 && seqs[len(seqs)-1] == seq {
+			return seqs
+		}
+		seqs = append(seqs, seq)
+		u.run(top.Update(keys.Down))
+	}
 }
 
 func TestWorkflowFrames(t *testing.T) {
@@ -104,7 +121,10 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 			u.sees("W: this is the workflow")
 			u.press("tab")
 			u.sees(">  │  └─ 3") // of the tree
-			u.press("enter")
+			if diff := cmp.Diff([]uint64{1, 2, 3, 5}, u.selectable()); diff != "" {
+				t.Errorf("the workflow has, -want +got:\n%s", diff)
+			}
+			u.press("g", "j", "j", "enter")
 			if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 3 {
 				t.Errorf("enter on 3 opens\n%s", u.screen())
 			}
@@ -217,9 +237,9 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 		defer u.close()
 		u.press("g", "W")
 		u.sees("the first 1,000 of 10,000 exchanges")
-		u.press("tab", "G")
-		if got := u.m.top().Target().Exchange; got != 1000 {
-			t.Errorf("the tree ends with %d", got)
+		u.press("tab")
+		if got := u.selectable(); len(got) != 1000 || got[0] != 1 || got[999] != 1000 {
+			t.Errorf("the tree has %d exchanges", len(got))
 		}
 		u.press("esc", "G", "W")
 		u.sees("the first 1,000 of 10,000; 10000 is not among them")

@@ -30,7 +30,7 @@ var expressions = []string{
 	"role:agent", "event:*", "event:status-update", "event:message", "status:200", "status:4xx", "status:>=500", "code:*",
 	"code:-32001", "code:<0", "rule:*", "rule:s*", "severity:error", "severity:note", "side:agent", "side:client", "dur:>1ms", "dur:<1s",
 	"gap:>1ms", "gap:<5s", "size:>100", "size:0..10", "size:>1kB", "trace:*", "workflow:1", "workflow:>1", "is:open", "is:cut",
-	"is:interrupted", "is:stream", "is:error", "is:push", "is:card", "is:rewritten", "is:marked", "is:replayed", "is:faulted",
+	"is:interrupted", "is:stream", "is:error", "is:failed", "is:push", "is:card", "is:rewritten", "is:marked", "is:replayed", "is:faulted",
 	"not (is:error or is:card) state:*", "header:Content-Type=*json* is:stream", "not header:X-Nothing",
 }
 
@@ -77,7 +77,8 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts := reading.Facts{Reading: reader.Read(x), Workflow: links.Of(x.Seq).Workflow}
+			sum := engine.Summarise(x, engine.Knowing(reader.Known))
+			facts := reading.Facts{Reading: reader.Read(x), Workflow: links.Of(x.Seq).Workflow, Failed: sum.Failed()}
 			for _, f := range result.Findings {
 				if f.Place.Exchange == x.Seq {
 					facts.Findings = append(facts.Findings, f)

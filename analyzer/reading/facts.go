@@ -15,6 +15,7 @@ type Facts struct {
 	Findings []analyzer.Finding
 	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
 	Marked   bool
+	Failed   bool // as its summary says: analyzer.Summary.Failed
 }
 
 // Values implements filter.Facts.
@@ -107,6 +108,9 @@ func (f Facts) properties() []string {
 	var words []string
 	if len(f.Errors) > 0 {
 		words = append(words, "error")
+	}
+	if f.Failed {
+		words = append(words, "failed")
 	}
 	if f.Call.Operation == a2a.Webhook || f.Call.PushConfig.Exists() {
 		words = append(words, "push")

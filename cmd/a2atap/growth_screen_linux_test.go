@@ -43,7 +43,7 @@ func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string) (looks [
 	look("g", "g", `> +1 \d\d:`)
 	look("G", "G", last)
 	// The matches that are nearest to the end, more of them than stood on the screen before, and then the count of all.
-	look("a rule", "frule:stream-closed-on-terminal\r", fmt.Sprintf(` %d \d\d:`, n-101))
+	look("a rule", "frule:stream-closed-on-terminal\r", fmt.Sprintf(` %d\d \d\d:`, (n-101)/10))
 	look("a rule, all counted", "", withCommas(n/10)+" of "+withCommas(n)+" exchanges")
 	p.strike(b, "\x1b", "  "+withCommas(n)+" exchanges")
 	look("a task", "ftask:"+task+"\r", ` \d of `+withCommas(n)+" exchanges")

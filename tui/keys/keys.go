@@ -36,6 +36,8 @@ const (
 	OnePane
 	NextFinding
 	PreviousFinding
+	NextFailed
+	PreviousFailed
 	NextExchange
 	PreviousExchange
 	ShowDetail
@@ -169,6 +171,8 @@ var Table = []Key{
 	},
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", NextFinding, ofOne, NeedFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", PreviousFinding, ofOne, NeedFindings},
+	{[]string{")"}, ")", "to the next exchange that failed; the filter is:failed finds all", "", NextFailed, InList | InDetail, NeedSelection},
+	{[]string{"("}, "(", "to the previous exchange that failed", "", PreviousFailed, InList | InDetail, NeedSelection},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", EditFilter, InList, needNothing},
 	{[]string{"s"}, "s", "search all exchanges, and go to the next that has it", "search", SearchText, InList, needNothing},
 	{

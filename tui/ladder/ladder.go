@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -14,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/sequence"
 	"a2atap/tui/chart"
+	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -28,7 +30,7 @@ type Panel struct {
 	window      panel.Window // over rows
 	height      int
 	content     content
-	rows        []row
+	rows        []arrowRow
 	message     arrowMessage // of the selected arrow
 	load        *load.Loader // until the panel is left
 	leave       context.CancelFunc
@@ -46,8 +48,8 @@ type Panel struct {
 	fetch func(found load.Snapshot, pause time.Duration) tea.Cmd
 }
 
-// A row is an arrow, or one of its findings.
-type row struct {
+// An arrowRow is an arrow, or one of its findings.
+type arrowRow struct {
 	arrow   int
 	finding int // index into the arrow's findings; -1 for the arrow itself
 }
@@ -169,9 +171,9 @@ func (f *Panel) setContent(msg content) tea.Cmd {
 	f.chart = chart.NewLadder(msg.arrows, f.window.Width-1)
 	f.rows = f.rows[:0]
 	for i := range msg.arrows {
-		f.rows = append(f.rows, row{i, -1})
+		f.rows = append(f.rows, arrowRow{i, -1})
 		for k := range msg.arrows[i].Findings {
-			f.rows = append(f.rows, row{i, k})
+			f.rows = append(f.rows, arrowRow{i, k})
 		}
 	}
 	f.window.Length = len(f.rows)
@@ -328,4 +330,86 @@ func (f *Panel) Click(y int) tea.Cmd {
 	}
 	f.window.Click(y - 1) // below the names
 	return f.ShowMessage(false)
+}
+
+// previewHeight is the number of lines at the bottom that describe the selected arrow.
+func (f *Panel) previewHeight() int {
+	if f.height < 14 {
+		return 0
+	}
+	return max(4, f.height*2/5)
+}
+
+// ShowMessage returns the command that reads the message of the selected arrow, unless it is there. One for another
+// arrow that is under way ends. With again it is read in any case, since it may have grown.
+func (f *Panel) ShowMessage(again bool) tea.Cmd {
+	a, ok := f.selected()
+	p := &f.message
+	if ok && !again && sameMessage(&a, &p.of) && p.width == f.window.Width {
+		return nil
+	}
+	if p.stop != nil {
+		p.stop()
+		p.stop, p.ticket = nil, 0
+	}
+	if !ok || f.previewHeight() == 0 {
+		p.of, p.lines = sequence.Arrow{}, nil
+		return nil
+	}
+	if !sameMessage(&a, &p.of) {
+		p.lines, p.err = nil, nil
+	}
+	p.of, p.width = a, f.window.Width
+	p.ticket = f.shared.Ticket()
+	ctx, stop := context.WithCancel(f.load.Context)
+	p.stop = stop
+	return readArrow(f.load.Until(ctx), p.ticket, a, max(f.content.ends, 1), max(p.width-1, 8))
+}
+
+// setMessage takes the message that was read.
+func (f *Panel) setMessage(msg arrowRead) {
+	p := &f.message
+	if msg.ticket != p.ticket {
+		return
+	}
+	p.stop()
+	p.stop, p.ticket = nil, 0
+	p.lines, p.err = msg.lines, msg.err
+}
+
+// preview describes the selected arrow: where it stands, its findings, and what passed.
+func (f *Panel) preview() []style.Line {
+	a, ok := f.selected()
+	if !ok {
+		return nil
+	}
+	lines := []style.Line{
+		style.Text(style.Dim, strings.Repeat("─", f.window.Width)),
+		style.Text(style.Strong, " "+text.Clean(a.From)+" → "+text.Clean(a.To)).Add(style.Normal, "  "+a.Label).
+			Add(style.Dim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.Clock(a.At)),
+	}
+	at := f.Target()
+	for _, finding := range f.shared.Found.Of(a.Exchange) {
+		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
+		if here && slices.Contains(a.Findings, finding.Rule.ID) {
+			for _, l := range document.FindingLines(&finding, f.window.Width-2) {
+				lines = append(lines, style.Text(style.Normal, " ").Join(l.Line))
+			}
+		}
+	}
+	switch p := &f.message; {
+	case p.err != nil:
+		lines = append(lines, style.Text(style.Error, " ! "+p.err.Error()))
+	case p.ticket != 0 && len(p.lines) == 0:
+		lines = append(lines, style.Text(style.Dim, " …"))
+	default:
+		for _, l := range p.lines {
+			lines = append(lines, style.Text(style.Normal, " ").Join(l.Line))
+		}
+	}
+	if room := f.previewHeight(); len(lines) > room {
+		left := len(lines) - room + 1
+		lines = append(lines[:room-1], style.Text(style.Title, fmt.Sprintf(" … %s; enter opens it", text.Plural(left, "more line"))))
+	}
+	return lines
 }

@@ -2,13 +2,16 @@ package ladder
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/tui/chart"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
+	"a2atap/tui/text"
 )
 
 // A lane is an exchange in a waterfall: what of it happened when, as offsets from its start.
@@ -92,4 +95,31 @@ func (l *lane) bar(s chart.Scale, after time.Duration) style.Strip {
 		b.Put(last, style.Normal, "┤")
 	}
 	return b
+}
+
+// times says in words when the parts of the exchange came.
+func (l *lane) times() string {
+	var words []string
+	switch {
+	case l.answer >= 0:
+		words = append(words, "answer after "+text.Duration(l.answer))
+	case l.Status == "–":
+		words = append(words, "no answer")
+	}
+	if n := len(l.events); n > 0 {
+		words = append(words, fmt.Sprintf("%s from %s to %s", text.Plural(l.count, "event"), text.Duration(l.events[0]),
+			text.Duration(l.events[n-1])))
+	}
+	if missing := l.count - len(l.events); missing > 0 && l.skipped[1] > 0 {
+		words = append(words, fmt.Sprintf("those from %s to %s are not drawn", text.Duration(l.skipped[0]), text.Duration(l.skipped[1])))
+	}
+	switch {
+	case l.open:
+		words = append(words, "still open")
+	case l.cut:
+		words = append(words, "the recorder ended first")
+	case l.Took >= 0:
+		words = append(words, "ended after "+text.Duration(l.Took))
+	}
+	return strings.Join(words, ", ")
 }

@@ -191,30 +191,3 @@ func (f *waterfall) preview() []style.Line {
 		style.Text(style.Dim, " "+l.times()),
 		style.Text(style.Dim, " ├ request ─ waits ○ first byte ━ answers ● event ┤ end ▶ open ✗ failed ? cut"))
 }
-
-// times says in words when the parts of the exchange came.
-func (l *lane) times() string {
-	var words []string
-	switch {
-	case l.answer >= 0:
-		words = append(words, "answer after "+text.Duration(l.answer))
-	case l.Status == "–":
-		words = append(words, "no answer")
-	}
-	if n := len(l.events); n > 0 {
-		words = append(words, fmt.Sprintf("%s from %s to %s", text.Plural(l.count, "event"), text.Duration(l.events[0]),
-			text.Duration(l.events[n-1])))
-	}
-	if missing := l.count - len(l.events); missing > 0 && l.skipped[1] > 0 {
-		words = append(words, fmt.Sprintf("those from %s to %s are not drawn", text.Duration(l.skipped[0]), text.Duration(l.skipped[1])))
-	}
-	switch {
-	case l.open:
-		words = append(words, "still open")
-	case l.cut:
-		words = append(words, "the recorder ended first")
-	case l.Took >= 0:
-		words = append(words, "ended after "+text.Duration(l.Took))
-	}
-	return strings.Join(words, ", ")
-}

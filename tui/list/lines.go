@@ -1,6 +1,7 @@
 package list
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -72,9 +73,27 @@ func (l *Lines) AtEnd() bool { return l.window.Cursor >= l.window.Length-1 }
 // Beside returns the exchange that follows one in the list, or that comes before it if step is -1; 0 if there is none.
 func (l *Lines) Beside(seq uint64, step int) uint64 { return l.rows().beside(seq, step) }
 
-// FindingFrom returns the first exchange with a finding behind an exchange of the list, or before it if step is -1; 0
-// if there is none.
-func (l *Lines) FindingFrom(seq uint64, step int) uint64 {
+// NextFinding returns the first exchange with a finding behind one of the list, or before it if step is -1; from the other
+// end of the list on where there is none. Words say so, or why there is no other one: then it is 0.
+func (l *Lines) NextFinding(seq uint64, step int) (next uint64, words string) {
+	if next = l.findingFrom(seq, step); next != 0 {
+		return next, ""
+	}
+	if l.shared.Judged.Behind {
+		return 0, "no further finding in this direction so far; " + l.shared.Running()
+	}
+	switch next = l.outermostFinding(step); {
+	case next == 0 || next == seq:
+		return 0, "no further finding in the list"
+	case step > 0:
+		return next, "no finding further down; on from the top"
+	}
+	return next, "no finding further up; on from the end"
+}
+
+// findingFrom returns the first exchange with a finding behind one of the list, or before it if step is -1; 0 if there is
+// none.
+func (l *Lines) findingFrom(seq uint64, step int) uint64 {
 	found, now := &l.shared.Found, l.now
 	switch {
 	case now != nil:
@@ -84,16 +103,36 @@ func (l *Lines) FindingFrom(seq uint64, step int) uint64 {
 				place--
 			}
 		}
-		for ; place >= 0 && place < now.Len(); place += step {
-			if _, marked := found.Worst(now.At(place)); marked {
-				return now.At(place)
-			}
-		}
-		return 0
+		return l.findingAt(place, step)
 	case l.filtering != nil:
 		return found.NextOf(l.filtering.matches, seq, step)
 	}
 	return found.Next(seq, step)
+}
+
+// findingAt returns the first exchange with a finding, from a place of a sorted list on; 0 if there is none.
+func (l *Lines) findingAt(place, step int) uint64 {
+	for ; place >= 0 && place < l.now.Len(); place += step {
+		if _, marked := l.shared.Found.Worst(l.now.At(place)); marked {
+			return l.now.At(place)
+		}
+	}
+	return 0
+}
+
+// outermostFinding returns the first exchange of the list with a finding, or the last one if step is -1.
+func (l *Lines) outermostFinding(step int) uint64 {
+	seq, place := uint64(0), 0
+	if step < 0 {
+		seq, place = math.MaxUint64, l.rows().places()-1
+	}
+	switch {
+	case l.now != nil:
+		return l.findingAt(place, step)
+	case l.filtering != nil:
+		return l.shared.Found.NextOf(l.filtering.matches, seq, step)
+	}
+	return l.shared.Found.Next(seq, step)
 }
 
 // Choose puts the cursor on an exchange, or near it if it is not in the list.

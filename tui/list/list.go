@@ -24,10 +24,11 @@ import (
 // A Panel is the panel of all exchanges, or of those that match a filter.
 type Panel struct {
 	Lines
-	Filter Filter
-	Order  Order
-	search *search  // nil while nothing is searched for
-	hints  []string // shown while the list is empty
+	Filter  Filter
+	Order   Order
+	search  *search  // nil while nothing is searched for
+	seeking *seeking // nil until a failure was asked for
+	hints   []string // shown while the list is empty
 }
 
 // New returns the list of a capture. The hints are shown while nothing is recorded.
@@ -84,8 +85,10 @@ func (l *Panel) handle(msg tea.Msg) tea.Cmd {
 		if next, mine := l.filtering.take(msg); mine {
 			return tea.Batch(l.Reposition(), next)
 		}
-	case found:
+	case exchangesSearched:
 		return l.search.update(&l.Lines, msg)
+	case sought:
+		return l.seeking.take(msg)
 	case panel.LinksChanged, relinked:
 		return l.filtering.relinked(msg)
 	case panel.RowsChanged:
@@ -115,6 +118,10 @@ func (l *Panel) act(a keys.Action) tea.Cmd {
 		return l.jump(1)
 	case a == keys.PreviousFinding:
 		return l.jump(-1)
+	case a == keys.NextFailed:
+		return l.NextFailed(l.Selected(), 1, l.goTo)
+	case a == keys.PreviousFailed:
+		return l.NextFailed(l.Selected(), -1, l.goTo)
 	case a == keys.EditFilter:
 		return l.Filter.edit()
 	case a == keys.NextMatch:
@@ -139,10 +146,11 @@ func (l *Panel) act(a keys.Action) tea.Cmd {
 
 // jump moves to the next exchange with a finding, in a direction.
 func (l *Panel) jump(step int) tea.Cmd {
-	seq := l.FindingFrom(l.Selected(), step)
+	seq, words := l.NextFinding(l.Selected(), step)
 	if seq == 0 {
-		return panel.Say(l.shared.NoFurther(step, l.FindingFrom(l.Selected(), -step) != 0))
+		return panel.Say(words)
 	}
+	l.shared.Message = words
 	return l.goTo(seq)
 }
 

@@ -71,6 +71,30 @@ func (r rows) standIn(h *sorting.Heading) uint64 {
 	return h.First
 }
 
+// places returns how many exchanges there are, folded away or not.
+func (r rows) places() int {
+	if r.now != nil {
+		return r.now.Len()
+	}
+	return r.length()
+}
+
+// atPlace returns the exchange at a place, counted from 0 as the list is sorted.
+func (r rows) atPlace(place int) uint64 {
+	if r.now != nil {
+		return r.now.At(place)
+	}
+	return r.at(place)
+}
+
+// place is the inverse of atPlace. Of an exchange that is not in the list it returns one near it.
+func (r rows) place(seq uint64) int {
+	if r.now != nil {
+		return r.now.Place(seq)
+	}
+	return r.position(seq, 0)
+}
+
 // described returns the exchange that a line says something of, 0 if there is none.
 func (r rows) described(i int) uint64 {
 	if h, _, is := r.headingAt(i); is {

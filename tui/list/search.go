@@ -134,7 +134,7 @@ func (h *search) grow(s *panel.Shared, seqs []uint64) tea.Cmd {
 }
 
 // take takes what was searched, and reports whether it was asked for.
-func (h *search) take(msg found) bool {
+func (h *search) take(msg exchangesSearched) bool {
 	switch {
 	case msg.again && msg.ticket == h.again:
 		h.again, h.due, h.took = 0, nil, msg.took
@@ -186,7 +186,7 @@ type chosen struct {
 }
 
 // update takes what was searched.
-func (h *search) update(l *Lines, msg found) tea.Cmd {
+func (h *search) update(l *Lines, msg exchangesSearched) tea.Cmd {
 	if h == nil || !h.take(msg) {
 		return nil
 	}
@@ -336,8 +336,8 @@ func (h *search) words(l *Lines) string {
 	return words
 }
 
-// found is the message of searchExchanges and searchAgain.
-type found struct {
+// exchangesSearched is the message of searchExchanges and searchAgain.
+type exchangesSearched struct {
 	ticket  uint64
 	from    uint64 // the exchanges from this one
 	next    uint64 // to before this one were searched
@@ -353,7 +353,7 @@ const searchPage = 1024
 // searchExchanges searches the exchanges from one on to before another for a while.
 func searchExchanges(ctx context.Context, l *load.Loader, ticket uint64, p *find.Pattern, from, below uint64) tea.Cmd {
 	return func() tea.Msg {
-		answer := found{ticket: ticket, from: from, next: from}
+		answer := exchangesSearched{ticket: ticket, from: from, next: from}
 		if answer.err = l.NeedCards(); answer.err != nil {
 			return answer
 		}
@@ -384,7 +384,7 @@ func searchAgain(
 	return func() tea.Msg {
 		l.Pause(pause)
 		begin := time.Now()
-		answer := found{ticket: ticket, again: true}
+		answer := exchangesSearched{ticket: ticket, again: true}
 		for _, seq := range seqs {
 			x, err := l.Ends(seq, load.EntryEvents)
 			if err == nil {
@@ -400,7 +400,7 @@ func searchAgain(
 }
 
 // test notes an exchange in which the pattern occurs.
-func (h *found) test(ctx context.Context, l *load.Loader, p *find.Pattern, x *capture.Exchange) error {
+func (h *exchangesSearched) test(ctx context.Context, l *load.Loader, p *find.Pattern, x *capture.Exchange) error {
 	s := document.Source{Context: ctx, Excerpt: load.Excerpt{Exchange: x}, Load: l, Width: document.Unwrapped, Limit: document.MaxShown, Pattern: p}
 	yes, err := s.Occurs()
 	if yes {

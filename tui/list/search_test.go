@@ -29,7 +29,7 @@ func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 		if cmd == nil {
 			t.Fatal("nothing is searched")
 		}
-		return h.take(cmd().(found))
+		return h.take(cmd().(exchangesSearched))
 	}
 	take(h.next(s))
 	tuitest.Record(t, m, []capture.Step{tuitest.Says(1, 1, "kyoto")})

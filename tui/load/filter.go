@@ -236,8 +236,14 @@ func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
 	return f.Match(x, reading.Facts{
 		Reading: l.Reader.Read(x), Findings: found[x.Seq], Workflow: l.Links.Index.Of(x.Seq).Workflow,
-		Marked: l.Notes.Now().Of(x.Seq, x.ID).Marked,
+		Marked: l.Notes.Now().Of(x.Seq, x.ID).Marked, Failed: f.Asks("is") && l.failed(x),
 	})
+}
+
+// failed reports whether an exchange failed that no reading tells of.
+func (l *Loader) failed(x *capture.Exchange) bool {
+	s := l.Summarise(x)
+	return s.Failed()
 }
 
 // narrowToWorkflows leaves those exchanges in the pool whose workflow a filter may mean, if it does not mean all.

@@ -116,20 +116,6 @@ func (s *Shared) Sign(seq uint64) (string, style.Style) {
 	return " ", style.Normal
 }
 
-// NoFurther says that there is no finding in a direction, and which key leads to those in the other, if there are any.
-func (s *Shared) NoFurther(step int, behind bool) string {
-	const text = "no further finding in this direction"
-	switch {
-	case s.Judged.Behind:
-		return text + " so far; " + s.Running()
-	case behind && step > 0:
-		return text + "; N goes back to those before"
-	case behind:
-		return text + "; n goes on to those after"
-	}
-	return text
-}
-
 // NoteSign returns the sign of a marked exchange, one column wide, and its comment as the list shows it.
 func (s *Shared) NoteSign(seq uint64, id uuid.UUID) (mark, comment string) {
 	note := s.Notes.Of(seq, id)

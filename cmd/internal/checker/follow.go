@@ -122,7 +122,10 @@ func (f *follower) chosen(ctx context.Context, found *analyzer.Finding) (bool, e
 	if err != nil {
 		return false, err
 	}
-	return f.keep.Match(x, reading.Facts{Reading: reader.Read(x), Findings: []analyzer.Finding{*found}}), nil
+	sum := engine.Summarise(x, engine.Knowing(reader.Known))
+	return f.keep.Match(x, reading.Facts{
+		Reading: reader.Read(x), Findings: []analyzer.Finding{*found}, Failed: sum.Failed(),
+	}), nil
 }
 
 func (f *follower) print(found *analyzer.Finding) {

@@ -159,7 +159,7 @@ func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row)
 		return reading.Facts{}, err
 	}
 	found, err := j.FindingsOf(ctx, row)
-	return reading.Facts{Reading: reader.Read(x), Findings: found}, err
+	return reading.Facts{Reading: reader.Read(x), Findings: found, Failed: row != nil && row.Failed()}, err
 }
 
 // InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on. That others

@@ -298,7 +298,7 @@ func (s *subject) is(word string) bool {
 		return x.Replayed
 	case "faulted":
 		return x.FaultMade() != ""
-	case "error":
+	case "error", "failed":
 		h := s.response()
 		if x.Fault != nil || h != nil && h.Status >= 400 {
 			return true
@@ -326,8 +326,8 @@ func isCut(x *capture.Exchange) bool {
 type Facts interface {
 	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
 	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error",
-	// "push", "card" and "marked" that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
-	// regular expressions to find.
+	// "failed", "push", "card" and "marked" that hold. For op, state and role these are normalised names; other spellings may
+	// follow, for wildcards and regular expressions to find.
 	Values(key string) []string
 
 	// Normalise returns the name that Values uses for what the user calls word, in any spelling or dialect, such as

@@ -12,7 +12,7 @@ import (
 
 // isWords are the values of the key "is".
 var isWords = []string{
-	"open", "cut", "interrupted", "stream", "error", "push", "card", "rewritten", "marked", "replayed",
+	"open", "cut", "interrupted", "stream", "error", "failed", "push", "card", "rewritten", "marked", "replayed",
 	"faulted",
 }
 
@@ -316,7 +316,7 @@ var otherNames = map[string]string{
 	"operation": "op", "rpc": "op", "url": "path", "uri": "path", "duration": "dur", "latency": "dur",
 	"server": "agent", "upstream": "agent", "source": "client", "from": "client", "to": "agent",
 	"sev": "severity", "level": "severity", "ev": "event", "number": "n", "date": "time", "version": "dialect",
-	"truncated": "cut", "running": "open", "failed": "error", "sse": "stream", "webhook": "push",
+	"truncated": "cut", "running": "open", "sse": "stream", "webhook": "push",
 }
 
 // meant returns "did you mean ...? " with the name that the user most likely meant by word; "" if none comes close.
