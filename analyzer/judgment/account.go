@@ -72,18 +72,10 @@ const seenInPart = "exchange"
 // failed. It takes their summaries in the order in which they end, and remembers a bounded number of tasks. The zero
 // Account is empty. It is for one goroutine.
 type Account struct {
-	failed []FailedCalls
-	alike  map[failure][]int // the groups of the same link, operation and error
+	failed failures
 	gaps   []NotSeen
 	shown  *recent.Map[analyzer.TaskKey, struct{}]
 	left   *recent.Map[analyzer.TaskKey, FailedCalls]
-}
-
-// A failure is what calls that failed alike have in common, but for what the error says.
-type failure struct {
-	link             analyzer.Link
-	operation, error string
-	refused          bool
 }
 
 // Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
@@ -156,30 +148,11 @@ func (a *Account) call(c *Calls, s *summary.Summary, asked string, o analyzer.Ou
 		}
 	case refused:
 		c.Refuse(o)
-		a.fail(f)
+		a.failed.add(f)
 	default:
 		c.Add(o)
-		a.fail(f)
+		a.failed.add(f)
 	}
-}
-
-// fail adds calls to those that failed alike.
-func (a *Account) fail(f FailedCalls) {
-	key := failure{f.Link, f.Operation, f.Error, f.Refused}
-	for _, i := range a.alike[key] {
-		if alike(a.failed[i].Text, f.Text) {
-			a.failed[i].Count += f.Count
-			return
-		}
-	}
-	if len(a.failed) == maxFailed {
-		return
-	}
-	if a.alike == nil {
-		a.alike = make(map[failure][]int)
-	}
-	a.alike[key] = append(a.alike[key], len(a.failed))
-	a.failed = append(a.failed, f)
 }
 
 // leftAtWork reports whether a stream came to an end that was none for its task. A client that leaves is served.
@@ -257,36 +230,68 @@ func (a *Account) Close() []Calls {
 	var changes []Calls
 	for _, f := range a.left.All() {
 		changes = append(changes, Calls{Link: f.Link, Succeeded: -1, Failed: 1, Failures: map[string]int{f.Error: 1}})
-		a.fail(f)
+		a.failed.add(f)
 	}
 	a.left = nil
 	return changes
 }
 
 // Failed returns the calls that failed or were refused, in the order of the first of each group.
-func (a *Account) Failed() []FailedCalls { return sortFailed(slices.Clone(a.failed)) }
+func (a *Account) Failed() []FailedCalls { return a.failed.sorted() }
 
 // Gaps returns what was not seen.
 func (a *Account) Gaps() []NotSeen { return slices.Clone(a.gaps) }
 
-func sortFailed(list []FailedCalls) []FailedCalls {
+// failures are groups of calls that failed alike.
+type failures struct {
+	list []FailedCalls
+	at   map[alike]int // where the group is in the list
+}
+
+// An alike is what calls that failed alike have in common.
+type alike struct {
+	capture          string
+	link             analyzer.Link
+	operation, error string
+	refused          bool
+	text             string // what the error says, without words that have digits: those are ids and numbers
+}
+
+// add adds calls to those that failed alike.
+func (l *failures) add(f FailedCalls) {
+	key := alike{f.Capture, f.Link, f.Operation, f.Error, f.Refused, withoutNumbers(f.Text)}
+	if i, known := l.at[key]; known {
+		l.list[i].Count += f.Count
+		return
+	}
+	if len(l.list) == maxFailed {
+		return
+	}
+	if l.at == nil {
+		l.at = make(map[alike]int)
+	}
+	l.at[key] = len(l.list)
+	l.list = append(l.list, f)
+}
+
+// sorted returns the groups in the order of the first call of each.
+func (l *failures) sorted() []FailedCalls {
+	list := slices.Clone(l.list)
 	slices.SortStableFunc(list, func(a, b FailedCalls) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	return list
 }
 
-// addFailed adds calls to those that failed alike.
-func addFailed(list []FailedCalls, f FailedCalls) []FailedCalls {
-	for i := range list {
-		if g := &list[i]; g.Link == f.Link && g.Operation == f.Operation && g.Error == f.Error && g.Refused == f.Refused &&
-			g.Capture == f.Capture && alike(g.Text, f.Text) {
-			g.Count += f.Count
-			return list
+func withoutNumbers(text string) string {
+	if !strings.ContainsAny(text, "0123456789") {
+		return text
+	}
+	words := strings.Fields(text)
+	for i, word := range words {
+		if strings.ContainsAny(word, "0123456789") {
+			words[i] = "#"
 		}
 	}
-	if len(list) < maxFailed {
-		return append(list, f)
-	}
-	return list
+	return strings.Join(words, " ")
 }
 
 // addGap adds something to what was not seen for the same reason.
@@ -301,14 +306,4 @@ func addGap(list []NotSeen, n NotSeen) []NotSeen {
 		return append(list, n)
 	}
 	return list
-}
-
-// alike reports whether two texts say the same of different things: they differ in words with digits only, such as ids.
-func alike(a, b string) bool {
-	if a == b {
-		return true
-	}
-	return slices.EqualFunc(strings.Fields(a), strings.Fields(b), func(v, w string) bool {
-		return v == w || strings.ContainsAny(v, "0123456789") && strings.ContainsAny(w, "0123456789")
-	})
 }

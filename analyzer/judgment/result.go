@@ -214,9 +214,11 @@ func (r *Result) Count(list ...summary.Summary) {
 
 // addAccount adds what an account says.
 func (r *Result) addAccount(failed []FailedCalls, gaps []NotSeen) {
-	for _, f := range failed {
-		r.FailedCalls = addFailed(r.FailedCalls, f)
+	var all failures
+	for _, f := range slices.Concat(r.FailedCalls, failed) {
+		all.add(f)
 	}
+	r.FailedCalls = all.list
 	for _, g := range gaps {
 		r.NotSeen = addGap(r.NotSeen, g)
 	}

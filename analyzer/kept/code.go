@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "84037cf6fa8a087a"
+const code = "73602dc5270518df"

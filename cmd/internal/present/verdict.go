@@ -27,6 +27,9 @@ func ParseGate(words string) (Gate, error) {
 			gate.Calls = true
 			continue
 		}
+		if name == "never" {
+			return gate, cli.Usage("--fail-on %s: never stands alone", words)
+		}
 		severity, err := analyzer.ParseSeverity(name)
 		if err != nil {
 			known := []string{"error", "warning", "note", "calls", "never"}

@@ -1,0 +1,180 @@
+package judgment_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+var link = analyzer.Link{Client: "planner", Agent: "booker"}
+
+// call returns a call that is over.
+func call(op a2a.Operation, task string) summary.Summary {
+	return summary.Summary{
+		Link: link, Asked: op.String(), Operation: op, Binding: a2a.JSONRPC, Call: true, Judged: true,
+		Life: capture.StateClosed, Task: task, Tasks: []string{task}, Outcome: analyzer.Outcome{Succeeded: true},
+	}
+}
+
+func failing(s summary.Summary, name a2a.ErrorName, text string) summary.Summary {
+	s.Outcome = analyzer.Outcome{Failure: name.String()}
+	s.Errors = []summary.ErrorSeen{{Name: name, Message: text}}
+	return s
+}
+
+func stream(state a2a.State, task string) summary.Summary {
+	s := call(a2a.SendStreamingMessage, task)
+	s.Stream, s.State, s.States = true, state, []a2a.State{state}
+	return s
+}
+
+// take returns the counts of the link, and what failed or was refused, in words.
+func take(list ...summary.Summary) (judgment.Calls, []string) {
+	var a judgment.Account
+	var sum judgment.Calls
+	for i := range list {
+		list[i].Seq = uint64(i + 1)
+		c := a.Take(&list[i])
+		sum.Merge(&c)
+	}
+	for _, c := range a.Close() {
+		sum.Merge(&c)
+	}
+	var words []string
+	for _, f := range a.Failed() {
+		how := "failed: "
+		if f.Refused {
+			how = "refused: "
+		}
+		words = append(words, how+f.String())
+	}
+	return sum, words
+}
+
+// What an agent refuses in good form is told from what it fails at: what it never showed is not there, but what it has
+// shown must be.
+func TestRefusedOrFailed(t *testing.T) {
+	get, send := a2a.GetTask, a2a.SendMessage
+	for _, test := range []struct {
+		name string
+		list []summary.Summary
+		want string
+	}{
+		{"never shown", []summary.Summary{failing(call(get, "t9"), a2a.TaskNotFound, "")}, "refused"},
+		{"shown before", []summary.Summary{call(send, "t1"), failing(call(get, "t1"), a2a.TaskNotFound, "")}, "failed"},
+		{"no task was named", []summary.Summary{failing(call(send, ""), a2a.TaskNotFound, "")}, "failed"},
+		{"cancel", []summary.Summary{failing(call(a2a.CancelTask, "t1"), a2a.TaskNotCancelable, "")}, "refused"},
+		{"not a cancel", []summary.Summary{failing(call(send, ""), a2a.TaskNotCancelable, "")}, "failed"},
+		{"message to an ended task", []summary.Summary{failing(call(send, "t1"), a2a.UnsupportedOperation, "")}, "refused"},
+		{"a first message", []summary.Summary{failing(call(send, ""), a2a.UnsupportedOperation, "")}, "failed"},
+		{"internal", []summary.Summary{failing(call(get, "t9"), a2a.InternalError, "")}, "failed"},
+	} {
+		if _, words := take(test.list...); len(words) != 1 || !strings.HasPrefix(words[0], test.want+": ") {
+			t.Errorf("%s: %q, want one that was %s", test.name, words, test.want)
+		}
+	}
+}
+
+// A stream that ends while its task is at work has failed, unless somebody learns more of the task.
+func TestStreamLeftAtWork(t *testing.T) {
+	cut := stream(a2a.Working, "t1")
+	cut.Cut = true
+	unheard := stream(a2a.Working, "t1")
+	unheard.NotHeard = true
+	over := stream(a2a.Working, "t1")
+	over.States = []a2a.State{a2a.Completed, a2a.Working}
+	for _, test := range []struct {
+		name   string
+		list   []summary.Summary
+		failed int
+	}{
+		{"left", []summary.Summary{stream(a2a.Working, "t1")}, 1},
+		{"another task is asked for", []summary.Summary{stream(a2a.Working, "t1"), call(a2a.GetTask, "t2")}, 1},
+		{"asked for", []summary.Summary{stream(a2a.Working, "t1"), call(a2a.GetTask, "t1")}, 0},
+		{"resumed", []summary.Summary{stream(a2a.Working, "t1"), stream(a2a.Completed, "t1")}, 0},
+		{"waits for the client", []summary.Summary{stream(a2a.InputRequired, "t1")}, 0},
+		{"ended before", []summary.Summary{over}, 0},
+		{"not all was recorded", []summary.Summary{cut}, 0},
+		{"notifications passed unseen", []summary.Summary{unheard}, 0},
+	} {
+		sum, words := take(test.list...)
+		if sum.Failed != test.failed || sum.Succeeded != len(test.list)-test.failed || len(words) != test.failed {
+			t.Errorf("%s: %+v, %q; want %d failed", test.name, sum, words, test.failed)
+		}
+	}
+}
+
+// Calls that failed alike are told once, whatever ids their errors name, in bounded memory.
+func TestFailedAlike(t *testing.T) {
+	var list []summary.Summary
+	for i := range 5000 {
+		list = append(list, failing(call(a2a.SendMessage, ""), a2a.InternalError, fmt.Sprintf("job %d: database is down", i)))
+	}
+	list = append(list, failing(call(a2a.SendMessage, ""), a2a.InternalError, "disk is full"))
+	sum, words := take(list...)
+	want := []string{
+		"failed: 1 SendMessage InternalError: job 0: database is down (and 4999 more)",
+		"failed: 5001 SendMessage InternalError: disk is full",
+	}
+	if diff := cmp.Diff(want, words); diff != "" || sum.Failed != 5001 {
+		t.Errorf("%d failed (-want +got):\n%s", sum.Failed, diff)
+	}
+	list = list[:0]
+	for i := range 3000 {
+		list = append(list, failing(call(a2a.SendMessage, ""), a2a.InternalError, strings.Repeat("x", i)))
+	}
+	if sum, words := take(list...); sum.Failed != 3000 || len(words) != 1000 {
+		t.Errorf("%d failed, in %d groups; want 3000 in 1000", sum.Failed, len(words))
+	}
+}
+
+// A client that asks for a card and calls nobody is named; where nobody else called the agent, the verdict is
+// incomplete. Addresses of a card that lead past the recorder are named, too.
+func TestCardAlone(t *testing.T) {
+	card := summary.Summary{
+		Link: link, Operation: a2a.GetCard, Card: true, Judged: true, Life: capture.StateClosed, Status: 200,
+		Notes: []string{"booker advertises 127.0.0.1:9362" + capture.NotTapped},
+	}
+	other := call(a2a.SendMessage, "t1")
+	other.Link.Client = "traveller"
+	for _, test := range []struct {
+		name string
+		list []summary.Summary
+		want string
+	}{
+		{
+			"alone",
+			[]summary.Summary{card, card},
+			"incomplete: not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
+				"calls of planner → booker: the client asked for the card 2 times and never called; " +
+				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+		},
+		{
+			"beside another client",
+			[]summary.Summary{card, other},
+			"no violation: 2 exchanges; 1 of 1 call succeeded; " +
+				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
+				"calls of planner → booker: the client asked for the card once and never called",
+		},
+		{
+			"and then it calls",
+			[]summary.Summary{card, call(a2a.SendMessage, "t1")},
+			"no violation: 2 exchanges; 1 of 1 call succeeded; " +
+				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped",
+		},
+	} {
+		r := &judgment.Result{}
+		r.Count(test.list...)
+		if got := r.Verdict(analyzer.Error).String(); got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
