@@ -65,7 +65,7 @@ matches --filter and --agent, or more of a link was not seen than was judged.`,
 	f.BoolVar(&o.Coverage, "coverage", false, "name the rules that were never observed, instead of counting them")
 	f.StringArrayVar(&o.JWKS, "jwks", nil, judged.KeysHelp)
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false,
-		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
+		"exit with 0 also if nothing was judged, or more was not seen than was judged")
 	o.From.Register(f, nil)
 	return withArgs(cmd, 1, -1)
 }

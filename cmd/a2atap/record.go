@@ -53,8 +53,8 @@ latest at the end.
 ` + cli.NATSHelp + `
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
-findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
-lost.`,
+findings at or above it, or at least half of the calls of a link failed, 4 inconclusive: nothing was judged, or more of a
+link was not seen than was judged (see help exit).`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests

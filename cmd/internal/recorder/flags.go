@@ -108,8 +108,8 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 	o.ship.Register(f, &o.nats, "")
 	o.nats.Register(f)
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false,
-		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
-			"traffic was lost")
+		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, or more was not seen than "+
+			"was judged")
 }
 
 // Options turns flags into what Start takes. The listener may be asked for what is printed, unless --quiet is
