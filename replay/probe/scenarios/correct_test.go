@@ -49,8 +49,9 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		for _, name := range refagent.Names() {
 			t.Run(name+" "+world.name, func(t *testing.T) {
 				t.Parallel()
-				world.agent.StepTime = 2 * time.Millisecond
-				report, findings := askAll(t, name, world.agent, world.probe)
+				agent := world.agent
+				agent.StepTime = 2 * time.Millisecond
+				report, findings := askAll(t, name, agent, world.probe)
 				for _, r := range report.Results {
 					if r.Bad() {
 						t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
