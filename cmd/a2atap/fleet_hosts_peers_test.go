@@ -110,7 +110,7 @@ func launch(t *testing.T, argv []string) {
 // ask is what a user on the planner's host does.
 func (w *hostsWorkflow) ask(t *testing.T, text string) {
 	t.Helper()
-	argv := w.plannerHost.Run("a2atap", "send", w.planner.taps["planner"], text)
+	argv := w.plannerHost.Run("a2atap", "send", w.planner.taps["planner"], text, "--mode", "send")
 	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil ||
 		!strings.Contains(string(out), "two seats and a room, "+text) {
 		t.Fatalf("the planner answers with %v:\n%s", err, out)

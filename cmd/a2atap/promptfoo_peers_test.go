@@ -43,7 +43,7 @@ var promptfooWays = map[string]promptfooWay{
 	"url":    {"SPEC", []string{"--auth", "bearer:env:TOKEN", "--mode", "auto", "--no-card"}},
 	"poll": {"SPEC", []string{
 		"--auth", "bearer:env:TOKEN", "--configuration", `{"returnImmediately":true}`,
-		"--poll-interval", "10ms",
+		"--poll-interval", "10ms", "--mode", "send",
 	}},
 	"echo":  {"ECHO", []string{"--auth", "bearer:env:TOKEN", "--mode", "auto"}},
 	"basic": {"BASIC", []string{"--auth", "basic:alice:env:PASSWORD"}},

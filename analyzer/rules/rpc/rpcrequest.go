@@ -311,8 +311,8 @@ var RPCRequestUnknownMember = &analyzer.Rule{
 reads strictly refuses the request, and this client cannot talk to it.`,
 	Fix: `Leave the member out. What is to go along with a call belongs into the metadata of its params, or into a
 header.`,
-	Silent: `Requests that are not refused as wrong, and refusals that name another member or a parameter. Where the
-refusal does not name the member, which may then not be its cause, it is a note.`,
+	Silent: `Requests that are not refused as wrong, and refusals whose text does not name the member: they may have another
+cause.`,
 	Covers: []string{"rpc-invalid-request-unfounded", "outcome-no-protocol"},
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -323,6 +323,7 @@ refusal does not name the member, which may then not be its cause, it is a note.
 		strict := status == 400 || status == 422
 		if err := p.Answer.Err; err != nil {
 			strict = err.Name == a2a.InvalidRequest || err.Name == a2a.InvalidParams || err.Name == a2a.ParseError
+			refusal = err.Message
 		}
 		if !strict {
 			return
@@ -333,11 +334,8 @@ refusal does not name the member, which may then not be its cause, it is a note.
 			case "jsonrpc", "method", "params", "id":
 				continue
 			}
-			worst := analyzer.Note
-			if len(name) > 2 && strings.Contains(refusal, name) {
-				worst = analyzer.Warning
-			} else if p.Answer.Err != nil && p.Answer.Err.Name == a2a.InvalidParams {
-				return // which is about the params
+			if len(name) < 3 || !strings.Contains(refusal, name) {
+				continue
 			}
 			at := p.Place
 			if p.Answer.Err != nil {
@@ -345,7 +343,7 @@ refusal does not name the member, which may then not be its cause, it is a note.
 			}
 			p.Report(at, "the request has the member "+analyzer.QuoteText(name)+" at "+
 				p.Exchange.RequestPlace().Body().At(v.Pointer()).String()+", and is refused with "+refusalName(p),
-				"expected jsonrpc, method, params and id alone", analyzer.AtMost(worst))
+				"expected jsonrpc, method, params and id alone")
 			return
 		}
 	},

@@ -64,7 +64,7 @@ var restFaults = []Fault{
 				return model.Fail(model.CodeTaskNotCancelable, f.Message)
 			}
 			return f
-		})),
+		}), "error-not-found-code"),
 	of(only10, "equiv-result-same", "HTTP+JSON tells the artifacts of a task under names that nobody gave them.",
 		onReply(func(c *wire.Call, r *model.Reply) {
 			if c.Op != model.GetTask || c.Binding != wire.HTTPJSON {

@@ -108,7 +108,7 @@ var rpcBatchFaults = []Fault{
 					{"error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "batches are not supported"}}},
 				}
 			})
-		})),
+		}), "error-internal-for-named-case"), // of a call whose task is not there
 	of(anyAgent, "rpc-batch-response-empty-array", "Batches are answered with an empty array.",
 		onBatch(func([]any) any { return []any{} })),
 }
