@@ -33,7 +33,7 @@ func TestStoryInTerminal(t *testing.T) {
 		"env TERM=screen-256color VISUAL="+editor+" "+program+" tui c.a2atap; echo ended with $?; exec sleep 60")
 	t.Cleanup(func() { s.tmux("kill-server") })
 	s.shows("nothing recorded yet")
-	send("task-lifecycle: a room")
+	send("task-lifecycle: a room", "--mode", "send")
 	s.shows("SendMessage")
 	send("--stream", "streaming two tickets")
 	s.shows("SendStreamingMessage", "1 error, live")
@@ -58,7 +58,7 @@ func TestStoryInTerminal(t *testing.T) {
 	s.shows("lines that differ", "streaming two tickets", "streaming four tickets")
 	s.keys("q")
 
-	s.keys("n", "N")
+	s.keys("N")
 	s.shows(">!  4*")
 	s.keys("r")
 	s.shows("send POST http://127.0.0.1:", "it stays on this machine", "kept in c-resent.a2atap", "> n ")
