@@ -106,14 +106,16 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	if !s.Call {
 		return c
 	}
-	for i := range s.Batch {
-		m := &s.Batch[i]
-		a.call(&c, s, m.Asked, m.Outcome, a.refused(s, m.Error), m.Text)
+	calls := s.Batch
+	if len(calls) == 0 {
+		calls = []summary.Member{{
+			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Error: firstError(s), Text: failureText(s),
+		}}
 	}
-	if len(s.Batch) == 0 {
-		a.call(&c, s, s.Asked, s.Outcome, a.refused(s, firstError(s)), failureText(s))
+	for i := range calls {
+		a.call(&c, s, &calls[i])
 	}
-	if s.Outcome.Succeeded {
+	if s.Outcome.Succeeded && len(s.Batch) == 0 { // a batch names tasks that are not there, too
 		for _, id := range s.Tasks {
 			a.remember(s.Link.Agent, id)
 		}
@@ -132,13 +134,17 @@ func pastUs(note string) (address string, ok bool) {
 }
 
 // call counts one call of an exchange.
-func (a *Account) call(c *Calls, s *summary.Summary, asked string, o analyzer.Outcome, refused bool, text string) {
+func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	f := FailedCalls{
-		Exchange: s.Seq, Link: s.Link, Operation: asked, Error: o.Failure, Text: text, Refused: refused, Count: 1,
+		Exchange: s.Seq, Link: s.Link, Operation: m.Asked, Error: m.Outcome.Failure, Text: m.Text,
+		Refused: a.refused(s, m), Count: 1,
 	}
 	switch {
-	case o.Failure == "":
-		c.Add(o)
+	case f.Error == "":
+		c.Add(m.Outcome)
+		if m.Outcome.Succeeded && m.Task != "" {
+			a.remember(s.Link.Agent, m.Task)
+		}
 		if leftAtWork(s) {
 			f.Error, f.Text = LeftAtWork, ""
 			if a.left == nil {
@@ -146,11 +152,11 @@ func (a *Account) call(c *Calls, s *summary.Summary, asked string, o analyzer.Ou
 			}
 			a.left.Put(analyzer.TaskKeyOf("", "", s.Task), f)
 		}
-	case refused:
-		c.Refuse(o)
+	case f.Refused:
+		c.Refuse(m.Outcome)
 		a.failed.add(f)
 	default:
-		c.Add(o)
+		c.Add(m.Outcome)
 		a.failed.add(f)
 	}
 }
@@ -181,22 +187,22 @@ func (a *Account) remember(agent, id string) {
 
 // refused reports whether an agent has refused, in the words of the protocol, what cannot be done: a task that it never
 // showed is not there, one that has ended cannot be canceled, or it does not offer what was asked.
-func (a *Account) refused(s *summary.Summary, err a2a.ErrorName) bool {
-	op := s.Operation
-	switch err {
+func (a *Account) refused(s *summary.Summary, m *summary.Member) bool {
+	op := m.Operation
+	switch m.Error {
 	case a2a.TaskNotCancelable:
 		return op == a2a.CancelTask
 	case a2a.ExtendedCardNotConfigured:
 		return op == a2a.GetExtendedCard
 	case a2a.PushNotSupported:
-		return s.Push
+		return op.Push() || op.Sends() && s.Push
 	case a2a.UnsupportedOperation:
-		return s.Task != "" || !op.Sends() && op != a2a.GetTask
+		return m.Task != "" || !op.Sends() && op != a2a.GetTask
 	case a2a.TaskNotFound:
-		if s.Task == "" || a.shown == nil {
-			return s.Task != ""
+		if m.Task == "" || a.shown == nil {
+			return m.Task != ""
 		}
-		_, shown := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", s.Task))
+		_, shown := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", m.Task))
 		return !shown
 	}
 	return false

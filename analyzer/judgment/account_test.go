@@ -83,6 +83,31 @@ func TestRefusedOrFailed(t *testing.T) {
 	}
 }
 
+// Each call of a batch is told apart by what it asks, not by what the others do.
+func TestRefusedInBatch(t *testing.T) {
+	failed := func(op a2a.Operation, task string, err a2a.ErrorName) summary.Member {
+		return summary.Member{
+			Asked: op.String(), Operation: op, Task: task, Error: err, Outcome: analyzer.Outcome{Failure: err.String()},
+		}
+	}
+	batch := call(a2a.NoOperation, "")
+	batch.Tasks = []string{"t8", "t9"}
+	batch.Batch = []summary.Member{
+		{Asked: "SendMessage", Operation: a2a.SendMessage, Outcome: analyzer.Outcome{Succeeded: true}},
+		{Asked: "GetTask", Operation: a2a.GetTask, Task: "t8", Outcome: analyzer.Outcome{Succeeded: true}},
+		failed(a2a.GetTask, "t9", a2a.TaskNotFound),
+		failed(a2a.SendMessage, "", a2a.UnsupportedOperation),
+	}
+	sum, words := take(batch, failing(call(a2a.GetTask, "t9"), a2a.TaskNotFound, ""), failing(call(a2a.GetTask, "t8"), a2a.TaskNotFound, ""))
+	want := []string{
+		"refused: 1 GetTask TaskNotFoundError (and 1 more)", "failed: 1 SendMessage UnsupportedOperationError",
+		"failed: 3 GetTask TaskNotFoundError",
+	}
+	if diff := cmp.Diff(want, words); diff != "" || sum.Made != 6 || sum.Succeeded != 2 || sum.Failed != 2 || sum.Refused != 2 {
+		t.Errorf("%+v (-want +got):\n%s", sum, diff)
+	}
+}
+
 // A stream that ends while its task is at work has failed, unless somebody learns more of the task.
 func TestStreamLeftAtWork(t *testing.T) {
 	cut := stream(a2a.Working, "t1")

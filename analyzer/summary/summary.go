@@ -82,10 +82,12 @@ type Summary struct {
 
 // A Member is one call of a JSON-RPC batch.
 type Member struct {
-	Asked   string // an operation, or a method in quotes
-	Outcome analyzer.Outcome
-	Error   a2a.ErrorName
-	Text    string // what its error says, clipped
+	Asked     string // an operation, or a method in quotes
+	Operation a2a.Operation
+	Task      string // that it names; empty if it names none
+	Outcome   analyzer.Outcome
+	Error     a2a.ErrorName
+	Text      string // what its error says, clipped
 }
 
 // An ErrorSeen is an error that an answer or an event carries.

@@ -138,7 +138,9 @@ func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
 		if call.Method != "" && !call.ID.Exists() {
 			continue
 		}
-		m := summary.Member{Asked: cmp.Or(summary.CallWords(call), "batch")}
+		m := summary.Member{
+			Asked: cmp.Or(summary.CallWords(call), "batch"), Operation: call.Operation, Task: call.TaskID,
+		}
 		response, answered := responses[string(call.ID.Raw())]
 		code, coded := response.Get("error").Get("code").Int()
 		switch {
