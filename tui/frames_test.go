@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,110 +11,104 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// screens are the frames that are kept as golden files, and the keys that lead to them from the list.
-var screens = []struct {
+// A state is one of the inspector whose screen is kept as a golden file.
+type state struct {
 	name string
-	keys []string
-}{
-	{"list", nil},
-	{"list-deltas", []string{"w"}},
-	{"list-filter", []string{"/", "is:error", "enter"}},
-	{"list-filter-typed", []string{"/", "op:Get*", "ctrl+u", "agent:booker staet:failed"}},
-	{"list-times", []string{"T", "T"}},
-	{"pane-detail", []string{"g", "j", "j", "tab"}},
-	{"pane-third", []string{"g", "j", "j", "shift+tab"}},
-	{"pane-alone", []string{"g", "j", "j", "z"}},
-	{"list-by-task", []string{"u", "g"}},
-	{"list-by-task-folded", []string{"u", "g", "j", "enter"}},
-	{"list-by-workflow", []string{"u", "u", "g"}},
-	{"list-longest-first", []string{"o", "o", "g"}},
-	{"list-worst-first", []string{"u", "o", "o", "o", "o", "g"}},
-	{"list-nothing-found", []string{"/", "dialect:0.2", "enter"}},
-	{"detail", []string{"g", "j", "j", "enter"}},
-	{"detail-decoded", []string{"g", "j", "j", "enter", "v"}},
-	{"detail-raw", []string{"g", "j", "j", "enter", "v", "v"}},
-	{"detail-rewritten", []string{"g", "enter", "G"}},
-	{"detail-hostile", []string{"g", "n", "n", "n", "n", "N", "enter", "n"}},
-	{"detail-reset", []string{"G", "k", "k", "enter", "G"}},
-	{"stream", []string{"g", "n", "enter", "n"}},
-	{"stream-deltas", []string{"g", "n", "enter", "n", "w"}},
-	{"stream-event", []string{"g", "n", "enter", "n", "enter"}},
-	{"stream-event-decoded", []string{"g", "n", "enter", "n", "k", "k", "enter", "v"}},
-	{"text", []string{"g", "n", "a", "j", "j", "j"}},
-	{"text-focus", []string{"g", "n", "enter", "n", "a", "tab"}},
-	{"text-answer", []string{"g", "j", "j", "enter", "a"}},
-	{"text-hostile", []string{"G", "k", "a"}},
-	{"ladder", []string{"g", "n", "l"}},
-	{"waterfall", []string{"g", "n", "l", "tab"}},
-	{"ladder-chunks", []string{"g", "n", "l", "j", "j", "j"}},
-	{"ladder-finding", []string{"g", "n", "l", "n"}},
-	{"ladder-alone", []string{"g", "l"}},
-	{"workflow-alone", []string{"g", "n", "W"}},
-	{"workflow-alone-tree", []string{"g", "n", "W", "tab"}},
-	{"findings", []string{"e"}},
-	{"findings-by-rule", []string{"e", "u", "g", "j"}},
-	{"findings-by-agent", []string{"e", "u", "u", "_", "g"}},
-	{"findings-by-severity", []string{"e", "u", "u", "u", "g"}},
-	{"coverage", []string{"c"}},
-	{"coverage-open", []string{"c", "j", "enter", "j", "j"}},
-	{"coverage-rule", []string{"c", "j", "enter", "j", "enter"}},
-	{"findings-rule", []string{"e", "j", "tab", "space"}},
-	{"help", []string{"?"}},
-	{"help-text", []string{"g", "a", "?"}},
-	{"help-detail", []string{"enter", "?", "G"}},
-	{"curl", []string{"g", "j", "y", "y"}},
-	{"copy", []string{"g", "n", "enter", "n", "y"}},
-	{"search", []string{"g", "j", "enter", "s", "kyoto", "enter", "."}},
-	{"search-list", []string{"g", "s", "kyoto", "enter"}},
-	{"folded", []string{"g", "j", "enter", "_"}},
-	{"command", []string{":", "filter agent:", "tab"}},
-	{"command-wrong", []string{":", "thme", "enter"}},
-	{"palette", []string{"ctrl+p", "exchange"}},
-	{"rule", []string{":", "rule stream-closed-on-terminal", "enter"}},
-	{"list-marked", []string{"g", "j", "x", "j", "x", "#", "why so late?", "enter"}},
-	{"comment", []string{"g", "#", "why so late?"}},
-	{"detail-marked", []string{"g", "j", "x", "#", "why so late?", "enter", "enter"}},
-	{"diff", []string{"g", "n", "D", "G", "D"}},
-	{"diff-lines", []string{"g", "n", "D", "G", "D", "tab"}},
-	{"diff-all", []string{"g", "n", "D", "G", "D", "tab", "tab"}},
-	{"resend", []string{"g", "j", "r"}},
-	{"resent", []string{"g", "j", "r", "y"}},
-	{"resent-opened", []string{"g", "j", "r", "y", "o"}},
-	{"replayed", []string{"g", "n", "R", "y"}},
-	{"export", []string{"g", "j", "E"}},
-	{"export-to", []string{"g", "j", "E", "e", "h"}},
+	size size     // each layout is drawn in one of its states; those of the list and of panes change with the width
+	keys []string // what leads to it from the list
 }
 
-var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
+type size struct{ width, height int }
 
-// laidOut are the frames of which the layout is the point: they are kept in every size, the others in one.
-var laidOut = []string{
-	"list", "list-by-task", "pane-detail", "pane-third", "detail", "stream", "text", "ladder", "waterfall", "findings",
-	"diff-lines", "palette", "help", "workflow-tree",
-}
+var narrow, medium, wide = size{80, 24}, size{120, 40}, size{200, 60} // one pane, two, and three
 
-// sizesOf returns the sizes of a frame.
-func sizesOf(name string) []struct{ width, height int } {
-	if slices.Contains(laidOut, name) {
-		return sizes
-	}
-	return sizes[1:2]
+var screens = []state{
+	{"list", narrow, nil},
+	{"list-deltas", medium, []string{"w"}},
+	{"list-filter", medium, []string{"/", "is:error", "enter"}},
+	{"list-filter-typed", medium, []string{"/", "op:Get*", "ctrl+u", "agent:booker staet:failed"}},
+	{"list-times", medium, []string{"T", "T"}},
+	{"pane-detail", medium, []string{"g", "j", "j", "tab"}},
+	{"pane-third", wide, []string{"g", "j", "j", "shift+tab"}},
+	{"pane-alone", medium, []string{"g", "j", "j", "z"}},
+	{"list-by-task", wide, []string{"u", "g"}},
+	{"list-by-task-folded", medium, []string{"u", "g", "j", "enter"}},
+	{"list-by-workflow", medium, []string{"u", "u", "g"}},
+	{"list-longest-first", medium, []string{"o", "o", "g"}},
+	{"list-worst-first", medium, []string{"u", "o", "o", "o", "o", "g"}},
+	{"list-nothing-found", medium, []string{"/", "dialect:0.2", "enter"}},
+	{"detail", narrow, []string{"g", "j", "j", "enter"}},
+	{"detail-decoded", medium, []string{"g", "j", "j", "enter", "v"}},
+	{"detail-raw", medium, []string{"g", "j", "j", "enter", "v", "v"}},
+	{"detail-rewritten", medium, []string{"g", "enter", "G"}},
+	{"detail-hostile", medium, []string{"g", "n", "n", "n", "n", "N", "enter", "n"}},
+	{"detail-reset", medium, []string{"G", "k", "k", "enter", "G"}},
+	{"stream", narrow, []string{"g", "n", "enter", "n"}},
+	{"stream-deltas", medium, []string{"g", "n", "enter", "n", "w"}},
+	{"stream-event", medium, []string{"g", "n", "enter", "n", "enter"}},
+	{"stream-event-decoded", medium, []string{"g", "n", "enter", "n", "k", "k", "enter", "v"}},
+	{"text", wide, []string{"g", "n", "a", "j", "j", "j"}},
+	{"text-focus", medium, []string{"g", "n", "enter", "n", "a", "tab"}},
+	{"text-answer", medium, []string{"g", "j", "j", "enter", "a"}},
+	{"text-hostile", medium, []string{"G", "k", "a"}},
+	{"ladder", narrow, []string{"g", "n", "l"}},
+	{"waterfall", wide, []string{"g", "n", "l", "tab"}},
+	{"ladder-chunks", medium, []string{"g", "n", "l", "j", "j", "j"}},
+	{"ladder-finding", medium, []string{"g", "n", "l", "n"}},
+	{"ladder-alone", medium, []string{"g", "l"}},
+	{"workflow-alone", medium, []string{"g", "n", "W"}},
+	{"workflow-alone-tree", medium, []string{"g", "n", "W", "tab"}},
+	{"findings", wide, []string{"e"}},
+	{"findings-by-rule", medium, []string{"e", "u", "g", "j"}},
+	{"findings-by-agent", medium, []string{"e", "u", "u", "_", "g"}},
+	{"findings-by-severity", medium, []string{"e", "u", "u", "u", "g"}},
+	{"coverage", medium, []string{"c"}},
+	{"coverage-open", medium, []string{"c", "j", "enter", "j", "j"}},
+	{"coverage-rule", medium, []string{"c", "j", "enter", "j", "enter"}},
+	{"findings-rule", medium, []string{"e", "j", "tab", "space"}},
+	{"help", wide, []string{"?"}},
+	{"help-text", medium, []string{"g", "a", "?"}},
+	{"help-detail", medium, []string{"enter", "?", "G"}},
+	{"curl", medium, []string{"g", "j", "y", "y"}},
+	{"copy", medium, []string{"g", "n", "enter", "n", "y"}},
+	{"search", medium, []string{"g", "j", "enter", "s", "kyoto", "enter", "."}},
+	{"search-list", medium, []string{"g", "s", "kyoto", "enter"}},
+	{"folded", medium, []string{"g", "j", "enter", "_"}},
+	{"command", medium, []string{":", "filter agent:", "tab"}},
+	{"command-wrong", medium, []string{":", "thme", "enter"}},
+	{"palette", narrow, []string{"ctrl+p", "exchange"}},
+	{"rule", medium, []string{":", "rule stream-closed-on-terminal", "enter"}},
+	{"list-marked", medium, []string{"g", "j", "x", "j", "x", "#", "why so late?", "enter"}},
+	{"comment", medium, []string{"g", "#", "why so late?"}},
+	{"detail-marked", medium, []string{"g", "j", "x", "#", "why so late?", "enter", "enter"}},
+	{"diff", medium, []string{"g", "n", "D", "G", "D"}},
+	{"diff-lines", narrow, []string{"g", "n", "D", "G", "D", "tab"}},
+	{"diff-all", medium, []string{"g", "n", "D", "G", "D", "tab", "tab"}},
+	{"resend", medium, []string{"g", "j", "r"}},
+	{"resent", medium, []string{"g", "j", "r", "y"}},
+	{"resent-opened", medium, []string{"g", "j", "r", "y", "o"}},
+	{"replayed", medium, []string{"g", "n", "R", "y"}},
+	{"export", medium, []string{"g", "j", "E"}},
+	{"export-to", medium, []string{"g", "j", "E", "e", "h"}},
 }
 
 func TestFrames(t *testing.T) {
 	for _, s := range screens {
-		for _, size := range sizesOf(s.name) {
-			name := fmt.Sprintf("%s-%dx%d", s.name, size.width, size.height)
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					u := newUI(t, journey(t), size.width, size.height, samples())
-					defer u.close()
-					u.follow(s.keys)
-					golden(t, filepath.Join("testdata", "frames", name+".txt"), u.screen())
-				})
+		t.Run(s.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUI(t, journey(t), s.size.width, s.size.height, samples())
+				defer u.close()
+				u.follow(s.keys)
+				u.isKept(s.name)
 			})
-		}
+		})
 	}
+}
+
+// isKept compares the screen with the golden file of a state.
+func (u *ui) isKept(state string) {
+	u.t.Helper()
+	golden(u.t, filepath.Join("testdata", "frames", state+".txt"), u.screen())
 }
 
 // follow presses keys; what is not a key is typed.
@@ -149,7 +141,7 @@ func TestFramesFit(t *testing.T) {
 		for _, s := range screens {
 			u := newUI(t, journey(t), 80, 24, samples())
 			u.follow(s.keys)
-			for _, size := range []struct{ width, height int }{
+			for _, size := range []size{
 				{0, 0},
 				{1, 1},
 				{2, 2},
