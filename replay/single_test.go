@@ -1,4 +1,4 @@
-package replay
+package replay_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay"
 )
 
 // single is a recorded request with a head of these lines.
@@ -44,7 +45,7 @@ func TestSingleOnTheWire(t *testing.T) {
 	x := single("http://elsewhere.example/base", `{"token":"`+hidden+`"}`,
 		"POST http://recorded.example/rpc?a=%20&key="+hidden+" HTTP/1.1", "Host: recorded.example", "X-Own: 1",
 		"Connection: X-Hop", "X-Hop: 2", "Authorization: Bearer "+hidden, "Transfer-Encoding: chunked")
-	s, err := NewSingle(x)
+	s, err := replay.NewSingle(x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestSingleOnTheWire(t *testing.T) {
 	if s.URL != server.URL+"/rpc?a=%20" || !s.Here() || len(s.Unsent) != 2 {
 		t.Errorf("through the tap it goes to %s, here %v, without %q", s.URL, s.Here(), s.Unsent)
 	}
-	answer, from, err := s.Send(t.Context(), SingleOptions{})
+	answer, from, err := s.Send(t.Context(), replay.SingleOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestSingleRefuses(t *testing.T) {
 		"cannot be decoded":             single("http://a", "x", "POST / HTTP/1.1", "Content-Encoding: gzip"),
 		"invalid agent URL":             single("ftp://a", "", "GET /x HTTP/1.1"),
 	} {
-		if _, err := NewSingle(x); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := replay.NewSingle(x); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v, want %q", err, why)
 		}
 	}
@@ -106,13 +107,13 @@ func TestSingleIsCanceledOnceConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	s, err := NewSingle(single("http://"+agent.Addr().String(), "", "GET /x HTTP/1.1"))
+	s, err := replay.NewSingle(single("http://"+agent.Addr().String(), "", "GET /x HTTP/1.1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, _, err = s.Send(endsWhenAsked{ctx, cancel}, SingleOptions{})
+	_, _, err = s.Send(endsWhenAsked{ctx, cancel}, replay.SingleOptions{})
 	if err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("sent: %v", err)
 	}

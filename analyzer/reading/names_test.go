@@ -1,8 +1,9 @@
-package reading
+package reading_test
 
 import (
 	"testing"
 
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/transcript"
 )
@@ -28,7 +29,7 @@ data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","co
 		t.Fatal(err)
 	}
 	x := tr.Exchanges[0]
-	facts := Facts{Reading: Read(x)}
+	facts := reading.Facts{Reading: reading.Read(x)}
 	for expr, want := range map[string]bool{
 		"event:artifact*":            true,
 		"event:statusUpdate":         true,

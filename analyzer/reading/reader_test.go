@@ -1,8 +1,9 @@
-package reading
+package reading_test
 
 import (
 	"testing"
 
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
 )
@@ -34,13 +35,13 @@ Host: booker.example
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reader Reader
+	var reader reading.Reader
 	for i, want := range []a2a.Operation{a2a.NoOperation, a2a.GetCard, a2a.GetTask, a2a.NoOperation} {
 		if got := reader.Read(tr.Exchanges[i]).Call.Operation; got != want {
 			t.Errorf("exchange %d: got operation %q, want %q", i+1, got, want)
 		}
 	}
-	if got := Read(tr.Exchanges[2]).Call.Operation; got != a2a.NoOperation {
+	if got := reading.Read(tr.Exchanges[2]).Call.Operation; got != a2a.NoOperation {
 		t.Errorf("read without cards: got operation %q, want none", got)
 	}
 }

@@ -1,8 +1,9 @@
-package summary
+package summary_test
 
 import (
 	"testing"
 
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )
 
@@ -31,9 +32,9 @@ func TestFailure(t *testing.T) {
 		{a2a.HTTPJSON, &a2a.Error{HTTPStatus: 503}, 503, "503 Service Unavailable"},
 		{a2a.HTTPJSON, &a2a.Error{HTTPStatus: 503, Message: "busy"}, 503, "503: busy"},
 	} {
-		s := Summary{Status: tt.status}
+		s := summary.Summary{Status: tt.status}
 		if tt.err != nil {
-			s.Errors = []ErrorSeen{ErrorOf(tt.err, tt.binding)}
+			s.Errors = []summary.ErrorSeen{summary.ErrorOf(tt.err, tt.binding)}
 		}
 		if got := s.Failure(); got != tt.want {
 			t.Errorf("%+v, %d: got %q, want %q", tt.err, tt.status, got, tt.want)

@@ -1,10 +1,11 @@
-package summary
+package summary_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
 
@@ -22,7 +23,7 @@ func TestShortID(t *testing.T) {
 		"é\x1b[2J":                               "é\ufffd[2J",
 		strings.Repeat("é", 21):                  "éééééééé*éééééééé",
 	} {
-		if got := ShortID(id); got != want {
+		if got := summary.ShortID(id); got != want {
 			t.Errorf("%q: got %q, want %q", id, got, want)
 		}
 	}
@@ -33,7 +34,7 @@ func TestDurationWords(t *testing.T) {
 		capture.NotKnown: "–", 0: "0.0ms", 62_500 * time.Microsecond: "62.5ms", 1204 * time.Millisecond: "1.20s",
 		90*time.Second + 1: "1m30s",
 	} {
-		if got := DurationWords(d); got != want {
+		if got := summary.DurationWords(d); got != want {
 			t.Errorf("%v is %s, want %s", int64(d), got, want)
 		}
 	}

@@ -1,35 +1,39 @@
-package a2a
+package a2a_test
 
-import "testing"
+import (
+	"testing"
+
+	"a2atap/proxy/a2a"
+)
 
 func TestDialects(t *testing.T) {
 	tests := []struct {
-		set    Dialects
+		set    a2a.Dialects
 		text   string
 		single bool
 	}{
 		{0, "", false},
-		{Of(V0_1), "0.1", true},
-		{Of(V0_3, V0_2), "0.2/0.3", false},
-		{Of(V1_0), "1.0", true},
-		{Of(V1_0, V0_3), "0.3/1.0", false},
+		{a2a.Of(a2a.V0_1), "0.1", true},
+		{a2a.Of(a2a.V0_3, a2a.V0_2), "0.2/0.3", false},
+		{a2a.Of(a2a.V1_0), "1.0", true},
+		{a2a.Of(a2a.V1_0, a2a.V0_3), "0.3/1.0", false},
 	}
 	for _, test := range tests {
 		if got := test.set.String(); got != test.text {
 			t.Errorf("String = %q, want %q", got, test.text)
 		}
 		d, single := test.set.Single()
-		if single != test.single || single && Of(d) != test.set {
+		if single != test.single || single && a2a.Of(d) != test.set {
 			t.Errorf("%s: Single = %v, %v", test.text, d, single)
 		}
 	}
-	if both := Of(V0_2, V0_3).Intersect(Of(V0_3, V1_0)); both != Of(V0_3) || !both.Has(V0_3) || both.Has(V0_2) {
+	if both := a2a.Of(a2a.V0_2, a2a.V0_3).Intersect(a2a.Of(a2a.V0_3, a2a.V1_0)); both != a2a.Of(a2a.V0_3) || !both.Has(a2a.V0_3) || both.Has(a2a.V0_2) {
 		t.Errorf("intersection is %s", both)
 	}
-	if !Of(V0_1).Intersect(Of(V1_0)).Empty() {
+	if !a2a.Of(a2a.V0_1).Intersect(a2a.Of(a2a.V1_0)).Empty() {
 		t.Error("0.1 and 1.0 have something in common")
 	}
-	if got := Dialect(9).String(); got != "unknown" {
+	if got := a2a.Dialect(9).String(); got != "unknown" {
 		t.Errorf("dialect 9 is %q", got)
 	}
 }
@@ -59,17 +63,17 @@ func TestVersionDialects(t *testing.T) {
 		{"999999999999999999999", ""},
 	}
 	for _, test := range tests {
-		if got := VersionDialects(test.version).String(); got != test.want {
+		if got := a2a.VersionDialects(test.version).String(); got != test.want {
 			t.Errorf("VersionDialects(%q) = %q, want %q", test.version, got, test.want)
 		}
 	}
 }
 
 func TestCite(t *testing.T) {
-	if got := (Cite{V1_0, "3.1.2"}).String(); got != "1.0 §3.1.2" {
+	if got := (a2a.Cite{a2a.V1_0, "3.1.2"}).String(); got != "1.0 §3.1.2" {
 		t.Errorf("got %q", got)
 	}
-	if got := (Cite{V0_3, "RFC 8259 §2"}).String(); got != "RFC 8259 §2 (0.3)" {
+	if got := (a2a.Cite{a2a.V0_3, "RFC 8259 §2"}).String(); got != "RFC 8259 §2 (0.3)" {
 		t.Errorf("got %q", got)
 	}
 }

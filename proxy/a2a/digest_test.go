@@ -1,6 +1,10 @@
-package a2a
+package a2a_test
 
-import "testing"
+import (
+	"testing"
+
+	"a2atap/proxy/a2a"
+)
 
 // Two tasks have the same digest if they say the same, in whatever flavour.
 func TestTaskDigest(t *testing.T) {
@@ -63,10 +67,10 @@ func TestTaskDigest(t *testing.T) {
 			`{"artifacts":[{"parts":[{"data":{"n":false}}]}]}`, true, true, false, true,
 		},
 	}
-	d := NewDigester()
-	digest := func(text string) TaskDigest {
-		doc := Parse([]byte(text))
-		return d.Task(Task{doc.Root})
+	d := a2a.NewDigester()
+	digest := func(text string) a2a.TaskDigest {
+		doc := a2a.Parse([]byte(text))
+		return d.Task(a2a.Task{doc.Root})
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

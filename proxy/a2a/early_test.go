@@ -1,6 +1,10 @@
-package a2a
+package a2a_test
 
-import "testing"
+import (
+	"testing"
+
+	"a2atap/proxy/a2a"
+)
 
 // What 0.1 was before it was written down has codes with another meaning: they are told by what was asked.
 func TestEarlyErrors(t *testing.T) {
@@ -11,27 +15,27 @@ func TestEarlyErrors(t *testing.T) {
 		request string
 		status  int
 		code    string
-		want    ErrorName
+		want    a2a.ErrorName
 	}{
-		{send + message, 401, "-32000", AuthenticationRequired},
-		{send + message, 200, "-32000", OtherError},
-		{send + message, 200, "-32002", InvalidTaskState},
-		{`"method":"tasks/cancel","params":{"id":"t1","sessionId":"s1"`, 200, "-32002", TaskNotCancelable},
-		{send + message, 200, "-32003", ResourceExhausted},
-		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32003", PushNotSupported},
-		{set, 200, "-32003", PushNotSupported},
-		{send + message + `,"pushNotification":{"url":"http://planner.example"}`, 200, "-32004", InsecureWebhook},
-		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32004", UnsupportedOperation},
-		{send + message, 200, "-32004", UnsupportedOperation},
-		{set + `,"pushNotificationConfig":{"url":"http://planner.example"}`, 200, "-32004", InsecureWebhook},
-		{set + `,"pushNotificationConfig":{"url":"https://planner.example"}`, 200, "-32004", UnsupportedOperation},
-		{`"method":"message/send","params":{"message":{"kind":"message","role":"user"}`, 200, "-32003", PushNotSupported},
+		{send + message, 401, "-32000", a2a.AuthenticationRequired},
+		{send + message, 200, "-32000", a2a.OtherError},
+		{send + message, 200, "-32002", a2a.InvalidTaskState},
+		{`"method":"tasks/cancel","params":{"id":"t1","sessionId":"s1"`, 200, "-32002", a2a.TaskNotCancelable},
+		{send + message, 200, "-32003", a2a.ResourceExhausted},
+		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32003", a2a.PushNotSupported},
+		{set, 200, "-32003", a2a.PushNotSupported},
+		{send + message + `,"pushNotification":{"url":"http://planner.example"}`, 200, "-32004", a2a.InsecureWebhook},
+		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32004", a2a.UnsupportedOperation},
+		{send + message, 200, "-32004", a2a.UnsupportedOperation},
+		{set + `,"pushNotificationConfig":{"url":"http://planner.example"}`, 200, "-32004", a2a.InsecureWebhook},
+		{set + `,"pushNotificationConfig":{"url":"https://planner.example"}`, 200, "-32004", a2a.UnsupportedOperation},
+		{`"method":"message/send","params":{"message":{"kind":"message","role":"user"}`, 200, "-32003", a2a.PushNotSupported},
 	}
 	for _, test := range tests {
 		request := []byte(`{"jsonrpc":"2.0","id":1,` + test.request + `}}`)
 		answer := []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":` + test.code + `,"message":"no"}}`)
-		call := DecodeRequest(Request{Method: "POST", Target: "/", Body: request}, Known{})
-		a := DecodeAnswer(&call, test.status, "application/json", answer)
+		call := a2a.DecodeRequest(a2a.Request{Method: "POST", Target: "/", Body: request}, a2a.Known{})
+		a := a2a.DecodeAnswer(&call, test.status, "application/json", answer)
 		if a.Err == nil || a.Err.Name != test.want {
 			t.Errorf("%s answered with %s: %v, want %q", test.request, test.code, a.Err, test.want)
 		}
@@ -42,16 +46,16 @@ func TestEarlyErrors(t *testing.T) {
 func TestEarlyStream(t *testing.T) {
 	for target, want := range map[string]string{"/subscribe": "", "/a2a/subscribe": "/a2a"} {
 		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/sendSubscribe","params":{"id":"t1"}}`)
-		if c := DecodeRequest(Request{Method: "POST", Target: target, Body: body}, Known{}); !c.Early || !c.Apart ||
+		if c := a2a.DecodeRequest(a2a.Request{Method: "POST", Target: target, Body: body}, a2a.Known{}); !c.Early || !c.Apart ||
 			c.Prefix != want {
 			t.Errorf("%s: early %v, prefix %q, want it early, with %q", target, c.Early, c.Prefix, want)
 		}
 	}
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t1"}}`)
-	if c := DecodeRequest(Request{Method: "POST", Target: "/subscribe", Body: body}, Known{}); c.Early || c.Apart {
+	if c := a2a.DecodeRequest(a2a.Request{Method: "POST", Target: "/subscribe", Body: body}, a2a.Known{}); c.Early || c.Apart {
 		t.Error("tasks/get at /subscribe is taken for a stream")
 	}
-	c := DecodeRequest(Request{Method: "POST", Target: "/a2a/tasks/get", Body: body}, Known{})
+	c := a2a.DecodeRequest(a2a.Request{Method: "POST", Target: "/a2a/tasks/get", Body: body}, a2a.Known{})
 	if c.Early || !c.Apart || c.Prefix != "/a2a" {
 		t.Errorf("tasks/get at its own path: apart %v, prefix %q", c.Apart, c.Prefix)
 	}
@@ -88,7 +92,7 @@ func TestEarlyCards(t *testing.T) {
 		{"a face of 1.0", head + modes + `,"supportedInterfaces":[]`, false},
 		{"no card", `{"a":1`, false},
 	} {
-		if got := DecodeCard(Parse([]byte(test.card + `}`)).Root).Early(); got != test.want {
+		if got := a2a.DecodeCard(a2a.Parse([]byte(test.card + `}`)).Root).Early(); got != test.want {
 			t.Errorf("%s: early %v, want %v: %s", test.name, got, test.want, test.card)
 		}
 	}

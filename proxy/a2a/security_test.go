@@ -1,21 +1,23 @@
-package a2a
+package a2a_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/a2a"
 )
 
 func TestSecurity(t *testing.T) {
-	bearer := Want{Name: "b", Type: HTTPScheme, Scheme: "Bearer"}
-	key := Want{Name: "k", Type: APIKeyScheme, In: "header", Param: "X-Key"}
+	bearer := a2a.Want{Name: "b", Type: a2a.HTTPScheme, Scheme: "Bearer"}
+	key := a2a.Want{Name: "k", Type: a2a.APIKeyScheme, In: "header", Param: "X-Key"}
 	const schemes1_0 = `"securitySchemes":{"b":{"httpAuthSecurityScheme":{"scheme":"Bearer"}},` +
 		`"k":{"apiKeySecurityScheme":{"location":"header","name":"X-Key"}},"m":{"mtlsSecurityScheme":{}}}`
 	const schemes0_3 = `"securitySchemes":{"b":{"type":"http","scheme":"Bearer"},"k":{"type":"apiKey","in":"header",` +
 		`"name":"X-Key"}}`
 	tests := []struct {
 		name, card   string
-		want         [][]Want
+		want         [][]a2a.Want
 		asks, hidden bool
 	}{
 		{"nothing", `{}`, nil, false, false},
@@ -23,42 +25,42 @@ func TestSecurity(t *testing.T) {
 		{
 			"1.0", `{` + schemes1_0 +
 				`,"securityRequirements":[{"schemes":{"b":{"list":[]}}},{"schemes":{"b":{},"k":{}}}]}`,
-			[][]Want{{bearer}, {bearer, key}},
+			[][]a2a.Want{{bearer}, {bearer, key}},
 			true, false,
 		},
-		{"1.0 as in prose", `{` + schemes1_0 + `,"security":[{"b":[]}]}`, [][]Want{{bearer}}, true, false},
-		{"0.3", `{` + schemes0_3 + `,"security":[{"b":[],"k":[]}]}`, [][]Want{{bearer, key}}, true, false},
-		{"open", `{` + schemes0_3 + `,"security":[{"b":[]},{}]}`, [][]Want{{bearer}, {}}, false, false},
-		{"open in 1.0", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{}}]}`, [][]Want{{}}, false, false},
+		{"1.0 as in prose", `{` + schemes1_0 + `,"security":[{"b":[]}]}`, [][]a2a.Want{{bearer}}, true, false},
+		{"0.3", `{` + schemes0_3 + `,"security":[{"b":[],"k":[]}]}`, [][]a2a.Want{{bearer, key}}, true, false},
+		{"open", `{` + schemes0_3 + `,"security":[{"b":[]},{}]}`, [][]a2a.Want{{bearer}, {}}, false, false},
+		{"open in 1.0", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{}}]}`, [][]a2a.Want{{}}, false, false},
 		{
 			"certificate", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{"m":{}}}]}`,
-			[][]Want{{{Name: "m", Type: MutualTLSScheme}}},
+			[][]a2a.Want{{{Name: "m", Type: a2a.MutualTLSScheme}}},
 			true, true,
 		},
-		{"not described", `{"security":[{"x":[]}]}`, [][]Want{{{Name: "x"}}}, true, true},
+		{"not described", `{"security":[{"x":[]}]}`, [][]a2a.Want{{{Name: "x"}}}, true, true},
 		{
 			"0.1", `{"authentication":{"schemes":["bearer","apiKey"]}}`,
-			[][]Want{
-				{{Name: "bearer", Type: HTTPScheme, Scheme: "bearer"}},
-				{{Name: "apiKey", Type: WordScheme, Scheme: "apiKey"}},
+			[][]a2a.Want{
+				{{Name: "bearer", Type: a2a.HTTPScheme, Scheme: "bearer"}},
+				{{Name: "apiKey", Type: a2a.WordScheme, Scheme: "apiKey"}},
 			},
 			true, false,
 		},
-		{"0.1 public", `{"authentication":{"schemes":["Public"]}}`, [][]Want{{}}, false, false},
+		{"0.1 public", `{"authentication":{"schemes":["Public"]}}`, [][]a2a.Want{{}}, false, false},
 		{
 			"0.1 certificate", `{"authentication":{"schemes":["mTLS"]}}`,
-			[][]Want{{{Name: "mTLS", Type: MutualTLSScheme, Scheme: "mTLS"}}},
+			[][]a2a.Want{{{Name: "mTLS", Type: a2a.MutualTLSScheme, Scheme: "mTLS"}}},
 			true, true,
 		},
 		{
 			"nonsense", `{"securitySchemes":7,"security":["b",{"b":1}],"securityRequirements":{}}`,
-			[][]Want{{}, {{Name: "b"}}},
+			[][]a2a.Want{{}, {{Name: "b"}}},
 			false, true,
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := DecodeCard(Parse([]byte(test.card)).Root).Security()
+			got := a2a.DecodeCard(a2a.Parse([]byte(test.card)).Root).Security()
 			if diff := cmp.Diff(test.want, got.Alternatives); diff != "" {
 				t.Errorf("alternatives (-want +got):\n%s", diff)
 			}
@@ -81,7 +83,7 @@ func TestSameVersion(t *testing.T) {
 		{"1.0", "one", false},
 		{"", "", false},
 	} {
-		if got := SameVersion(test.a, test.b); got != test.want {
+		if got := a2a.SameVersion(test.a, test.b); got != test.want {
 			t.Errorf("%q and %q: got %v", test.a, test.b, got)
 		}
 	}

@@ -1,50 +1,52 @@
-package capture
+package capture_test
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
 )
 
 func TestParseRequestHead(t *testing.T) {
 	tests := []struct {
 		name, raw string
-		want      Head
+		want      capture.Head
 	}{
-		{"plain", "POST /rpc HTTP/1.1\r\nHost: a:80\r\nX-y:\tb \r\nx-Y:c\r\n\r\n", Head{
+		{"plain", "POST /rpc HTTP/1.1\r\nHost: a:80\r\nX-y:\tb \r\nx-Y:c\r\n\r\n", capture.Head{
 			Line: "POST /rpc HTTP/1.1", Method: "POST", Target: "/rpc", Version: "HTTP/1.1",
-			Fields: Fields{{"Host", "a:80"}, {"X-y", "b"}, {"x-Y", "c"}},
+			Fields: capture.Fields{{"Host", "a:80"}, {"X-y", "b"}, {"x-Y", "c"}},
 		}},
-		{"lf", "GET * HTTP/1.0\nA: b\n\nnot: mine\n", Head{
-			Line: "GET * HTTP/1.0", Method: "GET", Target: "*", Version: "HTTP/1.0", Fields: Fields{{"A", "b"}},
+		{"lf", "GET * HTTP/1.0\nA: b\n\nnot: mine\n", capture.Head{
+			Line: "GET * HTTP/1.0", Method: "GET", Target: "*", Version: "HTTP/1.0", Fields: capture.Fields{{"A", "b"}},
 		}},
-		{"no blank line", "GET / HTTP/1.1\r\nA: b", Head{
-			Line: "GET / HTTP/1.1", Method: "GET", Target: "/", Version: "HTTP/1.1", Fields: Fields{{"A", "b"}},
+		{"no blank line", "GET / HTTP/1.1\r\nA: b", capture.Head{
+			Line: "GET / HTTP/1.1", Method: "GET", Target: "/", Version: "HTTP/1.1", Fields: capture.Fields{{"A", "b"}},
 		}},
-		{"no version", "GET /\r\n\r\n", Head{
-			Line: "GET /", Method: "GET", Target: "/", Fields: Fields{},
-			Bad: []BadLine{{1, "GET /", "not a method, a target and a version"}},
+		{"no version", "GET /\r\n\r\n", capture.Head{
+			Line: "GET /", Method: "GET", Target: "/", Fields: capture.Fields{},
+			Bad: []capture.BadLine{{1, "GET /", "not a method, a target and a version"}},
 		}},
-		{"blanks in the target", "GET /a b HTTP/1.1\r\n\r\n", Head{
-			Line: "GET /a b HTTP/1.1", Method: "GET", Target: "/a b", Version: "HTTP/1.1", Fields: Fields{},
-			Bad: []BadLine{{1, "GET /a b HTTP/1.1", "blanks where none may be"}},
+		{"blanks in the target", "GET /a b HTTP/1.1\r\n\r\n", capture.Head{
+			Line: "GET /a b HTTP/1.1", Method: "GET", Target: "/a b", Version: "HTTP/1.1", Fields: capture.Fields{},
+			Bad: []capture.BadLine{{1, "GET /a b HTTP/1.1", "blanks where none may be"}},
 		}},
-		{"bad fields", "GET / HTTP/1.1\r\nnothing\r\nA : 1\r\nB: 2\r\n  3\r\nC: \x00\r\n\r\n", Head{
+		{"bad fields", "GET / HTTP/1.1\r\nnothing\r\nA : 1\r\nB: 2\r\n  3\r\nC: \x00\r\n\r\n", capture.Head{
 			Line: "GET / HTTP/1.1", Method: "GET", Target: "/", Version: "HTTP/1.1",
-			Fields: Fields{{"A ", "1"}, {"B", "2 3"}, {"C", "\x00"}},
-			Bad: []BadLine{
+			Fields: capture.Fields{{"A ", "1"}, {"B", "2 3"}, {"C", "\x00"}},
+			Bad: []capture.BadLine{
 				{2, "nothing", "no colon"},
 				{3, "A : 1", "the name is no token"},
 				{5, "  3", "a continuation of the line before"},
 				{6, "C: \x00", `the value holds '\x00'`},
 			},
 		}},
-		{"nothing", "", Head{Bad: []BadLine{{1, "", "no request line"}}}},
+		{"nothing", "", capture.Head{Bad: []capture.BadLine{{1, "", "no request line"}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, ParseRequestHead([]byte(tt.raw))); diff != "" {
+			if diff := cmp.Diff(tt.want, capture.ParseRequestHead([]byte(tt.raw))); diff != "" {
 				t.Errorf("got +, want -:\n%s", diff)
 			}
 		})
@@ -70,7 +72,7 @@ func TestParseResponseHead(t *testing.T) {
 		{"\r\n", 0, "", "", 1},
 	}
 	for _, tt := range tests {
-		h := ParseResponseHead([]byte(tt.raw))
+		h := capture.ParseResponseHead([]byte(tt.raw))
 		if h.Status != tt.status || h.Reason != tt.reason || h.Version != tt.version || len(h.Bad) != tt.bad {
 			t.Errorf("%q: got %q %d %q and %v, want %+v", tt.raw, h.Version, h.Status, h.Reason, h.Bad, tt)
 		}
@@ -78,7 +80,7 @@ func TestParseResponseHead(t *testing.T) {
 }
 
 func TestFields(t *testing.T) {
-	f, bad := ParseFields([]byte("Accept: a\r\nACCEPT: b\r\nContent-Type: Text/Event-Stream ; charset=utf-8\r\n\r\n"))
+	f, bad := capture.ParseFields([]byte("Accept: a\r\nACCEPT: b\r\nContent-Type: Text/Event-Stream ; charset=utf-8\r\n\r\n"))
 	if len(bad) > 0 {
 		t.Errorf("bad lines %v", bad)
 	}
@@ -101,7 +103,7 @@ func FuzzParseHead(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\nA:b\n\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
-		for _, h := range []Head{ParseRequestHead(raw), ParseResponseHead(raw)} {
+		for _, h := range []capture.Head{capture.ParseRequestHead(raw), capture.ParseResponseHead(raw)} {
 			if len(h.Bad) == 0 && h.Version == "" {
 				t.Fatalf("%q: no version, and nothing bad about it", raw)
 			}

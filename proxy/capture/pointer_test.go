@@ -1,15 +1,17 @@
-package capture
+package capture_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
 )
 
-func pointer(t *testing.T, s string) Pointer {
+func pointer(t *testing.T, s string) capture.Pointer {
 	t.Helper()
-	p, err := ParsePointer(s)
+	p, err := capture.ParsePointer(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +20,7 @@ func pointer(t *testing.T, s string) Pointer {
 
 func TestParsePointerErrors(t *testing.T) {
 	for _, s := range []string{"no pointer", "/m~2n", "/m~"} {
-		if p, err := ParsePointer(s); err == nil {
+		if p, err := capture.ParsePointer(s); err == nil {
 			t.Errorf("%q: got %q", s, p)
 		}
 	}
@@ -94,7 +96,7 @@ func FuzzPointer(f *testing.F) {
 	f.Add("", []byte(`1`))
 	f.Add("/~0~1/", []byte(`{"~/":{"":true}}`))
 	f.Fuzz(func(t *testing.T, pointer string, data []byte) {
-		p, err := ParsePointer(pointer)
+		p, err := capture.ParsePointer(pointer)
 		if err != nil {
 			return
 		}

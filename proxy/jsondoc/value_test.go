@@ -1,15 +1,17 @@
-package jsondoc
+package jsondoc_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/jsondoc"
 )
 
 // parse returns the root of a text that has to be well-formed.
-func parse(t testing.TB, text string) Value {
+func parse(t testing.TB, text string) jsondoc.Value {
 	t.Helper()
-	doc := Parse([]byte(text))
+	doc := jsondoc.Parse([]byte(text))
 	if doc.Err != nil {
 		t.Fatalf("parse %s: %v", text, doc.Err)
 	}
@@ -26,7 +28,7 @@ func TestWord(t *testing.T) {
 			t.Errorf("word of %s is %q, want %q", text, got, want)
 		}
 	}
-	if got := (Value{}).Word(known); got != "" {
+	if got := (jsondoc.Value{}).Word(known); got != "" {
 		t.Errorf("word of nothing is %q", got)
 	}
 	v := parse(t, `"working"`)
@@ -39,22 +41,22 @@ func TestValuePresence(t *testing.T) {
 	v := parse(t, `{"null":null,"Text":"x","no":false,"nested":{"list":[1,{"a~b/c":"deep"}]},"":0}`)
 	tests := []struct {
 		pointer string
-		kind    Kind
+		kind    jsondoc.Kind
 	}{
-		{"", Object},
-		{"/null", Null},
-		{"/text", Absent}, // names are compared exactly
-		{"/Text", String},
-		{"/no", Bool},
-		{"/nested/list", Array},
-		{"/nested/list/0", Number},
-		{"/nested/list/00", Absent},
-		{"/nested/list/-1", Absent},
-		{"/nested/list/2", Absent},
-		{"/nested/list/1/a~0b~1c", String},
-		{"/nested/list/1/a~0b~1c/x", Absent},
-		{"/", Number},
-		{"Text", Absent},
+		{"", jsondoc.Object},
+		{"/null", jsondoc.Null},
+		{"/text", jsondoc.Absent}, // names are compared exactly
+		{"/Text", jsondoc.String},
+		{"/no", jsondoc.Bool},
+		{"/nested/list", jsondoc.Array},
+		{"/nested/list/0", jsondoc.Number},
+		{"/nested/list/00", jsondoc.Absent},
+		{"/nested/list/-1", jsondoc.Absent},
+		{"/nested/list/2", jsondoc.Absent},
+		{"/nested/list/1/a~0b~1c", jsondoc.String},
+		{"/nested/list/1/a~0b~1c/x", jsondoc.Absent},
+		{"/", jsondoc.Number},
+		{"Text", jsondoc.Absent},
 	}
 	for _, test := range tests {
 		got := v.At(test.pointer)
@@ -71,8 +73,8 @@ func TestValuePresence(t *testing.T) {
 }
 
 func TestAbsentValueAnswersEverything(t *testing.T) {
-	var v Value
-	if v.Kind() != Absent || v.Exists() || v.Len() != 0 || v.Raw() != nil || v.Text() != "" || v.Offset() != -1 ||
+	var v jsondoc.Value
+	if v.Kind() != jsondoc.Absent || v.Exists() || v.Len() != 0 || v.Raw() != nil || v.Text() != "" || v.Offset() != -1 ||
 		v.Pointer() != "" {
 		t.Error("an Absent Value says something")
 	}
@@ -94,7 +96,7 @@ func TestValueOrder(t *testing.T) {
 		got = append(got, name+" "+string(m.Raw()))
 	}
 	for i, e := range v.Get("a").Elems() {
-		got = append(got, Ptr("/a", i)+" "+e.Kind().String())
+		got = append(got, jsondoc.Ptr("/a", i)+" "+e.Kind().String())
 	}
 	want := []string{
 		"z 1", `a [true,"x",[],{}]`, `z {"k":null}`, "/a/0 boolean", "/a/1 string", "/a/2 array",
@@ -119,7 +121,7 @@ func TestValueText(t *testing.T) {
 			t.Errorf("Is does not agree with %q", w)
 		}
 	}
-	if parse(t, `{"caf\u00e9":1}`).Get("café").Kind() != Number {
+	if parse(t, `{"caf\u00e9":1}`).Get("café").Kind() != jsondoc.Number {
 		t.Error("an escaped member name is not found")
 	}
 }
@@ -213,23 +215,23 @@ func TestSameID(t *testing.T) {
 	}
 	for _, test := range tests {
 		a, b := parse(t, test.a), parse(t, test.b)
-		if got := SameID(a, b); got != test.want {
+		if got := jsondoc.SameID(a, b); got != test.want {
 			t.Errorf("SameID(%s, %s) = %v", test.a, test.b, got)
 		}
-		if SameID(b, a) != SameID(a, b) {
+		if jsondoc.SameID(b, a) != jsondoc.SameID(a, b) {
 			t.Errorf("SameID(%s, %s) depends on the order", test.a, test.b)
 		}
 	}
-	if SameID(Value{}, Value{}) || SameID(Value{}, parse(t, "null")) {
+	if jsondoc.SameID(jsondoc.Value{}, jsondoc.Value{}) || jsondoc.SameID(jsondoc.Value{}, parse(t, "null")) {
 		t.Error("an absent id is the same as another")
 	}
 }
 
 func TestPtr(t *testing.T) {
-	if got, want := Ptr("/result", "a/b", 3, "c~d", ""), "/result/a~1b/3/c~0d/"; got != want {
+	if got, want := jsondoc.Ptr("/result", "a/b", 3, "c~d", ""), "/result/a~1b/3/c~0d/"; got != want {
 		t.Errorf("Ptr = %q, want %q", got, want)
 	}
-	if got := Ptr("/x"); got != "/x" {
+	if got := jsondoc.Ptr("/x"); got != "/x" {
 		t.Errorf("Ptr without tokens = %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package relay
+package relay_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"a2atap/proxy/relay"
 )
 
 // A machine that gives no more descriptors is not a fault of the agent, however the error comes.
@@ -23,16 +25,16 @@ func TestExhausted(t *testing.T) {
 		"machine":      {op(syscall.ENFILE), "its table of open files is full"},
 	}
 	for name, test := range tests {
-		f := DialFault(fmt.Errorf("dial: %w", test.err), "agent.example:1")
-		if f.Side != SideProxy || f.Status != 503 || !strings.Contains(f.Detail, test.says) {
+		f := relay.DialFault(fmt.Errorf("dial: %w", test.err), "agent.example:1")
+		if f.Side != relay.SideProxy || f.Status != 503 || !strings.Contains(f.Detail, test.says) {
 			t.Errorf("%s: got %+v", name, f)
 		}
-		if text := string(OwnAnswer("", f)); !strings.HasPrefix(text, "HTTP/1.1 503 Service Unavailable\r\n") ||
+		if text := string(relay.OwnAnswer("", f)); !strings.HasPrefix(text, "HTTP/1.1 503 Service Unavailable\r\n") ||
 			!strings.Contains(text, `"message":"this machine allows`) {
 			t.Errorf("%s: answered %s", name, text)
 		}
 	}
-	if f := DialFault(op(syscall.ECONNREFUSED), ""); f.Side != SideAgent || Exhausted(op(syscall.ECONNREFUSED)) != "" {
+	if f := relay.DialFault(op(syscall.ECONNREFUSED), ""); f.Side != relay.SideAgent || relay.Exhausted(op(syscall.ECONNREFUSED)) != "" {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -1,8 +1,10 @@
-package safetext
+package safetext_test
 
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/safetext"
 )
 
 func TestVisible(t *testing.T) {
@@ -16,7 +18,7 @@ func TestVisible(t *testing.T) {
 		"e" + marks(6):            "e" + marks(4) + `\u{301}\u{301}`,
 		"\ue000\U000e0041\u2028x": `\u{e000}\u{e0041}\u{2028}x`,
 	} {
-		if got := Visible(in); got != want {
+		if got := safetext.Visible(in); got != want {
 			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -30,7 +32,7 @@ func TestOneLine(t *testing.T) {
 		"\x1b[2J\x00\u202e": "\ufffd[2J\ufffd\ufffd",
 		"\xff é":            "\ufffd é",
 	} {
-		if got := OneLine(in); got != want {
+		if got := safetext.OneLine(in); got != want {
 			t.Errorf("OneLine(%q) = %q, want %q", in, got, want)
 		}
 	}

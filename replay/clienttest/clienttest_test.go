@@ -1,10 +1,11 @@
-package clienttest
+package clienttest_test
 
 import (
 	"testing"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/injection"
+	"a2atap/replay/clienttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
 )
@@ -13,7 +14,7 @@ import (
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
-	for _, w := range Worlds() {
+	for _, w := range clienttest.Worlds() {
 		a, err := refagent.New(w.Agent, w.Options)
 		if err != nil {
 			t.Fatalf("%s: %v", w.Name, err)
@@ -27,7 +28,7 @@ func TestWorlds(t *testing.T) {
 		if w.Title == "" || w.Text == "" || len(w.Expectations) == 0 {
 			t.Errorf("%s lacks a title, a text or expectations", w.Name)
 		}
-		for _, o := range w.Judge(&Seen{}) {
+		for _, o := range w.Judge(&clienttest.Seen{}) {
 			if ids[o.ID] || o.Title == "" || o.Fix == "" || len(o.Sections) == 0 || o.Level.Severity() < analyzer.Note {
 				t.Errorf("%s is there twice, or lacks something", o.ID)
 			}

@@ -1,4 +1,4 @@
-package live
+package live_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/live"
 )
 
 // A tape keeps the exchanges of a log.
@@ -21,9 +22,9 @@ type tape struct {
 	xs map[uint64]*capture.Exchange
 }
 
-func newTape() (*tape, *Log) {
+func newTape() (*tape, *live.Log) {
 	p := &tape{xs: map[uint64]*capture.Exchange{}}
-	return p, NewLog(0, func(s capture.Step) {
+	return p, live.NewLog(0, func(s capture.Step) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.xs[s.Seq] = capture.Assemble(p.xs[s.Seq], s)
@@ -41,8 +42,8 @@ func (p *tape) exchange(t *testing.T, n uint64) *capture.Exchange {
 	return x
 }
 
-func newTransport(log *Log) *Transport {
-	return &Transport{
+func newTransport(log *live.Log) *live.Transport {
+	return &live.Transport{
 		Log: log, Client: capture.Peer{Name: "c"},
 		Agent: func(at *url.URL) capture.Peer { return capture.Peer{Name: "a", URL: at.Scheme + "://" + at.Host} },
 	}

@@ -1,13 +1,15 @@
-package align
+package align_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"a2atap/tui/align"
 )
 
 // draw writes rows as lines of a diff.
-func draw(a, b []string, rows []Row) string {
+func draw(a, b []string, rows []align.Row) string {
 	var lines []string
 	for _, r := range rows {
 		switch {
@@ -34,7 +36,7 @@ func TestLines(t *testing.T) {
 		{"x a b y", "a b", "-x =a =b -y"},
 	} {
 		a, b := strings.Fields(c.a), strings.Fields(c.b)
-		if got := draw(a, b, Lines(a, b)); got != c.want {
+		if got := draw(a, b, align.Lines(a, b)); got != c.want {
 			t.Errorf("%q and %q: %s, want %s", c.a, c.b, got, c.want)
 		}
 	}
@@ -47,7 +49,7 @@ func TestLinesOfLongTexts(t *testing.T) {
 		a, b = append(a, fmt.Sprint("a", i)), append(b, fmt.Sprint("b", i))
 	}
 	a[0], b[0] = "same", "same"
-	rows := Lines(a, b)
+	rows := align.Lines(a, b)
 	check(t, a, b, rows)
 	if !rows[0].Same() {
 		t.Error("the first lines are equal, and not in one row")
@@ -55,7 +57,7 @@ func TestLinesOfLongTexts(t *testing.T) {
 }
 
 // check fails unless each line is in one row, in order, and lines of a row are equal.
-func check(t *testing.T, a, b []string, rows []Row) (same int) {
+func check(t *testing.T, a, b []string, rows []align.Row) (same int) {
 	t.Helper()
 	i, j := 0, 0
 	for _, r := range rows {
@@ -102,7 +104,7 @@ func FuzzLines(f *testing.F) {
 		if len(a)*len(b) > 1<<16 {
 			return
 		}
-		if same, most := check(t, a, b, Lines(a, b)), longest(a, b); same != most {
+		if same, most := check(t, a, b, align.Lines(a, b)), longest(a, b); same != most {
 			t.Errorf("%d lines are the same of %d that could be", same, most)
 		}
 	})

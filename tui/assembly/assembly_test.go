@@ -1,4 +1,4 @@
-package assembly
+package assembly_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/tui/assembly"
 )
 
 // event returns an event with the data given.
@@ -18,7 +19,7 @@ func event(k int, data string) *capture.Event {
 }
 
 // told returns what an assembly says, in lines.
-func told(a *Assembly) []string {
+func told(a *assembly.Assembly) []string {
 	var lines []string
 	for _, b := range a.Blocks {
 		words := fmt.Sprintf("%s %s", [...]string{"artifact", "status", "message", "failure", "other"}[b.Kind], b.Name)
@@ -197,7 +198,7 @@ func TestStreams(t *testing.T) {
 				Method: "POST", Target: "/", Body: []byte(c.request),
 				Header: func(name string) string { return map[string]string{"A2A-Version": c.version}[name] },
 			}, a2a.Known{})
-			var a Assembly
+			var a assembly.Assembly
 			for i, data := range c.events {
 				a.AddEvent(&call, event(i+1, data))
 			}
@@ -217,7 +218,7 @@ func TestStreams(t *testing.T) {
 
 // What was replaced says by what.
 func TestReplaced(t *testing.T) {
-	var a Assembly
+	var a assembly.Assembly
 	a.AddEvent(nil, event(1, update1("a", "bad", "")))
 	a.AddEvent(nil, &capture.Event{Raw: []byte(": still here\n\n")})
 	a.AddEvent(nil, event(2, update1("a", "good", "")))
@@ -256,7 +257,7 @@ func TestAnswers(t *testing.T) {
 				Header: func(name string) string { return map[string]string{"A2A-Version": "1.0"}[name] },
 			}, a2a.Known{})
 			answer := a2a.DecodeAnswer(&call, c.status, "application/json", []byte(c.body))
-			var a Assembly
+			var a assembly.Assembly
 			a.AddAnswer(&answer)
 			if diff := cmp.Diff(c.want, told(&a)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -267,7 +268,7 @@ func TestAnswers(t *testing.T) {
 
 // However much comes, what is kept is bounded; what was replaced does not count.
 func TestBounds(t *testing.T) {
-	var a Assembly
+	var a assembly.Assembly
 	long := strings.Repeat("x", 10_000)
 	for k := 1; k <= 300; k++ {
 		a.AddEvent(nil, event(k, update1("a", long, "")))
@@ -282,14 +283,14 @@ func TestBounds(t *testing.T) {
 	for _, r := range a.Blocks[0].Runs {
 		kept += len(r.Text)
 	}
-	if !a.Full || kept > MaxBytes || kept < MaxBytes/2 || len(a.Events) > 550 {
+	if !a.Full || kept > assembly.MaxBytes || kept < assembly.MaxBytes/2 || len(a.Events) > 550 {
 		t.Errorf("of 3 MB %d bytes are kept, of %d events", kept, len(a.Events))
 	}
-	a = Assembly{}
-	for k := 1; k <= MaxEvents+10; k++ {
+	a = assembly.Assembly{}
+	for k := 1; k <= assembly.MaxEvents+10; k++ {
 		a.AddEvent(nil, event(k, `{"jsonrpc":"2.0","result":{}}`))
 	}
-	if !a.Full || len(a.Events) > MaxEvents {
+	if !a.Full || len(a.Events) > assembly.MaxEvents {
 		t.Errorf("%d events are kept", len(a.Events))
 	}
 }
@@ -299,7 +300,7 @@ func FuzzAssembly(f *testing.F) {
 	f.Add([]byte(`{"result":{"task":{"id":"t","artifacts":[{"parts":[{"text":"\ud83d"}]}]}}}`),
 		[]byte(update1("a", "", last)))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
-		var a Assembly
+		var a assembly.Assembly
 		for k, data := range [][]byte{one, two, one} {
 			a.AddEvent(nil, &capture.Event{K: k + 1, Raw: append(append([]byte("data: "), data...), "\n\n"...)})
 		}

@@ -1,4 +1,4 @@
-package chart
+package chart_test
 
 import (
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/chart"
 	"a2atap/tui/text"
 )
 
@@ -24,13 +25,13 @@ func drawnLadder(arrows []sequence.Arrow, width int) []string {
 	if len(arrows) == 0 {
 		return nil
 	}
-	l := NewLadder(arrows, width)
+	l := chart.NewLadder(arrows, width)
 	lines := []string{l.Header()}
 	for _, a := range arrows {
 		lines = append(lines, l.Arrow(a, a.At.Sub(arrows[0].At)))
 		for i := range a.Findings {
-			mark, _ := MarkOf(&a, i)
-			lines = append(lines, text.Blanks(Margin)+mark+" "+a.Findings[i])
+			mark, _ := chart.MarkOf(&a, i)
+			lines = append(lines, text.Blanks(chart.Margin)+mark+" "+a.Findings[i])
 		}
 	}
 	return lines

@@ -1,4 +1,4 @@
-package find
+package find_test
 
 import (
 	"encoding/json"
@@ -7,12 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/tui/find"
 )
 
 // found returns what a pattern finds in a line, each match in brackets.
-func found(t *testing.T, pattern, line string, in func(*Pattern, string) []Range) string {
+func found(t *testing.T, pattern, line string, in func(*find.Pattern, string) []find.Range) string {
 	t.Helper()
-	p, err := Parse(pattern)
+	p, err := find.Parse(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func TestIn(t *testing.T) {
 		{"an expression that matches nothing", "/x*/", "abc", "abc"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := found(t, c.pattern, c.line, (*Pattern).In); got != c.want {
+			if got := found(t, c.pattern, c.line, (*find.Pattern).In); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -63,7 +65,7 @@ func TestInJSON(t *testing.T) {
 		{"a backslash at the end", "a", `"a\`, `"[a]\`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := found(t, c.pattern, c.line, (*Pattern).InJSON); got != c.want {
+			if got := found(t, c.pattern, c.line, (*find.Pattern).InJSON); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -76,7 +78,7 @@ func TestParseRefuses(t *testing.T) {
 		"/(a/":  "this regular expression cannot be read: missing closing ): `(a`",
 		`/a\8/`: "this regular expression cannot be read: invalid escape sequence: `\\8`",
 	} {
-		_, err := Parse(text)
+		_, err := find.Parse(text)
 		if err == nil {
 			t.Errorf("%q can be searched for", text)
 		} else if diff := cmp.Diff(want, err.Error()); diff != "" {
@@ -99,7 +101,7 @@ func TestAbsent(t *testing.T) {
 		{": ", "abc", false},
 		{"/kyoto/", "abc", false},
 	} {
-		p, err := Parse(c.pattern)
+		p, err := find.Parse(c.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +126,7 @@ func FuzzInJSON(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, pattern, line string) {
-		p, err := Parse(pattern)
+		p, err := find.Parse(pattern)
 		if err != nil {
 			return
 		}
@@ -147,7 +149,7 @@ func FuzzInJSON(f *testing.F) {
 			strings.ContainsRune(meant, utf8.RuneError) {
 			return
 		}
-		if p, err = Parse(meant); err != nil || meant[0] == '/' {
+		if p, err = find.Parse(meant); err != nil || meant[0] == '/' {
 			return
 		}
 		if len(p.InJSON(line)) == 0 {

@@ -1,14 +1,15 @@
-package load
+package load_test
 
 import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/load"
 )
 
 func TestSizeOfAnAnswer(t *testing.T) {
-	l := New(t.Context(), nil, nil)
-	long := make([]capture.Event, 2*EntryEvents)
+	l := load.New(t.Context(), nil, nil)
+	long := make([]capture.Event, 2*load.EntryEvents)
 	for i := range long {
 		long[i] = capture.Event{K: 1000 * i, Raw: []byte("data: {}\n\n")}
 	}

@@ -1,4 +1,4 @@
-package panel
+package panel_test
 
 import (
 	"strings"
@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/tui/load"
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -37,7 +38,7 @@ func TestColumns(t *testing.T) {
 		{147, []string{"n", "time", "client → agent", "request", "st", "took", "size", "outcome", "message"}},
 		{200, []string{"n", "time", "client → agent", "request", "st", "took", "size", "trace", "outcome", "message"}},
 	} {
-		columns := ColumnsOf(c.width, 8)
+		columns := panel.ColumnsOf(c.width, 8)
 		heading := columns.Heading("time").Fit(c.width).String()
 		row := style.Text(style.Normal, "  "+text.PadLeft("7", columns.Number)+" "+text.Pad("TIME", columns.Time)+" ")
 		cells := columns.Add(row, &e).Fit(c.width).String()
@@ -63,7 +64,7 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	for columns := range 300 {
-		c := ColumnsOf(columns, 1_000_000)
+		c := panel.ColumnsOf(columns, 1_000_000)
 		if used := text.Width(c.Add(style.Line{}, &e).String()); c.Outcome > 0 && used > columns {
 			t.Errorf("at %d columns a row takes %d", columns, used)
 		}
@@ -114,7 +115,7 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 			{Text: "open", Style: style.Note},
 		}},
 	} {
-		columns := ColumnsOf(70, 8)
+		columns := panel.ColumnsOf(70, 8)
 		got := columns.Add(style.Line{}, &c.e).Spans[2:]
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(style.Span{})); diff != "" {
 			t.Errorf("%+v, -want +got:\n%s", c.e, diff)
@@ -134,7 +135,7 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 	for room, want := range map[int]string{
 		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
 	} {
-		if got := Outcome(&e, room).String(); got != want {
+		if got := panel.Outcome(&e, room).String(); got != want {
 			t.Errorf("in %d columns %q, want %q", room, got, want)
 		}
 	}
@@ -145,13 +146,13 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 		{Text: ", "},
 		{Text: "open", Look: summary.Warn},
 	}}
-	if got, want := Outcome(&open, 15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
+	if got, want := panel.Outcome(&open, 15).String(), "open, 7 events, 5f0c8a6e…"; got != want {
 		t.Errorf("what is open: %q, want %q", got, want)
 	}
 	failed := load.Entry{Failed: true, Message: "two seats", Outcome: []summary.Word{
 		{Text: "-32001 TaskNotFound: there is no such task here", Look: summary.Bad},
 	}}
-	columns := ColumnsOf(147, 8)
+	columns := panel.ColumnsOf(147, 8)
 	if got := columns.Add(style.Line{}, &failed).String(); !strings.HasSuffix(got, "✗ "+failed.Outcome[0].Text) {
 		t.Errorf("a failure in a wide list: %q", got)
 	}

@@ -1,14 +1,16 @@
-package panel
+package panel_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/tui/panel"
 )
 
 func TestOutline(t *testing.T) {
-	o := Outline{Window: Window{Height: 10}}
-	lines := []OutlineLine{
+	o := panel.Outline{Window: panel.Window{Height: 10}}
+	lines := []panel.OutlineLine{
 		{Key: "a"},
 		{Level: 1, Item: 1},
 		{Key: "b", Level: 1, Closed: true},

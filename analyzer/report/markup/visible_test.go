@@ -1,4 +1,4 @@
-package markup
+package markup_test
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"a2atap/analyzer/report/markup"
 )
 
 // Whatever a text is, it is one text of a page, in which everything can be seen.
@@ -14,7 +16,7 @@ func FuzzHTML(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		safe := HTML(s)
+		safe := markup.HTML(s)
 		for _, c := range safe {
 			if !unicode.IsPrint(c) {
 				t.Errorf("%q becomes %q", s, safe)
@@ -26,9 +28,9 @@ func FuzzHTML(f *testing.F) {
 		}
 		for n := range root.Descendants() {
 			switch {
-			case n.Type == html.TextNode && n.Data != Visible(s):
+			case n.Type == html.TextNode && n.Data != markup.Visible(s):
 				t.Errorf("%q reads %q", s, n.Data)
-			case n.Type == html.ElementNode && n.Data == "p" && (len(n.Attr) != 1 || n.Attr[0].Val != Visible(s)):
+			case n.Type == html.ElementNode && n.Data == "p" && (len(n.Attr) != 1 || n.Attr[0].Val != markup.Visible(s)):
 				t.Errorf("%q has the attributes %v", s, n.Attr)
 			case n.Type == html.CommentNode || n.Type == html.ElementNode && !strings.Contains("html head body p", n.Data):
 				t.Errorf("%q makes <%s>", s, n.Data)

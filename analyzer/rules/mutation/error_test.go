@@ -1,4 +1,4 @@
-package mutation
+package mutation_test
 
 // errorMutations break errors, and lists and histories.
 var errorMutations = []mutation{

@@ -1,6 +1,6 @@
 //go:build !peers
 
-package mutation
+package mutation_test
 
 // mutate is in which transcripts TestMutations plants mutations unless it is told.
 const mutate = "some"

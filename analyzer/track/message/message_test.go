@@ -1,4 +1,4 @@
-package message
+package message_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/analyzer/track/message"
 )
 
 // Another message under one id is told from the same one again, for each client on its own.
@@ -28,12 +29,12 @@ func TestOther(t *testing.T) {
 	for _, test := range tests {
 		other := false
 		rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
-			earlier, ok := Of(p).Other(p.Exchange)
+			earlier, ok := message.Of(p).Other(p.Exchange)
 			if other = ok; ok && earlier != (analyzer.Place{Exchange: 1, Part: "body"}) {
 				t.Errorf("%s: the earlier message is at %s", test.name, earlier)
 			}
 		})
-		rule.Needs = []*analyzer.Tracker{Tracker}
+		rule.Needs = []*analyzer.Tracker{message.Tracker}
 		c := &enginetest.Conversation{T: t}
 		c.Exchange("planner", enginetest.Send, enginetest.Working)
 		c.Exchange(test.client, test.request, enginetest.Working)

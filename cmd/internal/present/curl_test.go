@@ -1,4 +1,4 @@
-package present
+package present_test
 
 import (
 	"os/exec"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
 	"a2atap/proxy/capture"
 )
 
@@ -42,7 +43,7 @@ func TestCurl(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Curl(requested(test.head, test.body))
+			got, err := present.Curl(requested(test.head, test.body))
 			if err != nil || got != test.want {
 				t.Errorf("got  %s\nwant %s\nerror %v", got, test.want, err)
 			}
@@ -53,7 +54,7 @@ func TestCurl(t *testing.T) {
 		"header": requested("POST / HTTP/1.1\nHost: tap\nX-Name: a\x00b", ""),
 		"bytes":  requested("POST / HTTP/1.1\nHost: tap", "\xff"),
 	} {
-		if got, err := Curl(x); err == nil {
+		if got, err := present.Curl(x); err == nil {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}

@@ -1,8 +1,10 @@
-package credential
+package credential_test
 
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/capture/credential"
 )
 
 // Placeholders: two secrets of one key, one of another, and one of a capture that has its own key.
@@ -14,7 +16,7 @@ const (
 )
 
 func TestPlaceholder(t *testing.T) {
-	if got := Placeholder(strings.Repeat("a", PlaceholderDigits), strings.Repeat("2", FingerprintDigits)); got != foreign {
+	if got := credential.Placeholder(strings.Repeat("a", credential.PlaceholderDigits), strings.Repeat("2", credential.FingerprintDigits)); got != foreign {
 		t.Errorf("got %s", got)
 	}
 	for text, want := range map[string]struct{ is, has bool }{
@@ -32,10 +34,10 @@ func TestPlaceholder(t *testing.T) {
 		"redacted.redacted":         {},
 		"":                          {},
 	} {
-		if got := IsPlaceholder(text); got != want.is {
+		if got := credential.IsPlaceholder(text); got != want.is {
 			t.Errorf("IsPlaceholder(%q) = %v", text, got)
 		}
-		if got := HasPlaceholder([]byte(text)); got != want.has {
+		if got := credential.HasPlaceholder([]byte(text)); got != want.has {
 			t.Errorf("HasPlaceholder(%q) = %v", text, got)
 		}
 	}
@@ -61,10 +63,10 @@ func TestSameSecret(t *testing.T) {
 		{"", "", true},
 		{"", pinA, false},
 	} {
-		if got := SameSecret(test.a, test.b); got != test.want {
+		if got := credential.SameSecret(test.a, test.b); got != test.want {
 			t.Errorf("SameSecret(%q, %q) = %v", test.a, test.b, got)
 		}
-		if got := SameSecret(test.b, test.a); got != test.want {
+		if got := credential.SameSecret(test.b, test.a); got != test.want {
 			t.Errorf("SameSecret(%q, %q) = %v", test.b, test.a, got)
 		}
 	}
@@ -93,7 +95,7 @@ func TestFits(t *testing.T) {
 		{pinA + pinB, "1", false},
 		{"1234", pinA, false}, // what was not hidden does not fit what is
 	} {
-		if got := Fits(test.recorded, test.text); got != test.want {
+		if got := credential.Fits(test.recorded, test.text); got != test.want {
 			t.Errorf("Fits(%q, %q) = %v", test.recorded, test.text, got)
 		}
 	}
@@ -112,7 +114,7 @@ func TestMayHold(t *testing.T) {
 		{"a secret", "secret", true},
 		{"nothing", pinA, false},
 	} {
-		if got := MayHold(test.text, test.secret); got != test.want {
+		if got := credential.MayHold(test.text, test.secret); got != test.want {
 			t.Errorf("MayHold(%q, %q) = %v", test.text, test.secret, got)
 		}
 	}
@@ -122,7 +124,7 @@ func TestHidden(t *testing.T) {
 	for text, want := range map[string]string{
 		"Bearer " + pinA: "11111111", foreign + pinA: "22222222", "x" + old: "", "plain": "-", "": "-",
 	} {
-		got, ok := Hidden(text)
+		got, ok := credential.Hidden(text)
 		if !ok {
 			got = "-"
 		}
@@ -137,7 +139,7 @@ func TestAlike(t *testing.T) {
 		"plain": "plain", "": "", "a" + pinA + "b" + old: "aredacted.bredacted.", foreign: "redacted.",
 		"redacted.": "redacted.",
 	} {
-		if got := string(Alike([]byte(text))); got != want {
+		if got := string(credential.Alike([]byte(text))); got != want {
 			t.Errorf("Alike(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -148,22 +150,22 @@ func FuzzPlaceholders(f *testing.F) {
 	f.Add("a="+old+"&b="+pinB, "a=1&b=2")
 	f.Add("redacted.redacted."+old, old+".1111111")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if !SameSecret(a, a) || !Fits(a, a) {
+		if !credential.SameSecret(a, a) || !credential.Fits(a, a) {
 			t.Errorf("%q is not itself", a)
 		}
-		if SameSecret(a, b) != SameSecret(b, a) {
+		if credential.SameSecret(a, b) != credential.SameSecret(b, a) {
 			t.Errorf("SameSecret(%q, %q) depends on the order", a, b)
 		}
-		if a != b && !HasPlaceholder([]byte(a)) && (Fits(a, b) || SameSecret(a, b)) {
+		if a != b && !credential.HasPlaceholder([]byte(a)) && (credential.Fits(a, b) || credential.SameSecret(a, b)) {
 			t.Errorf("%q passes for %q", b, a)
 		}
-		if IsPlaceholder(a) && !HasPlaceholder([]byte(a)) {
+		if credential.IsPlaceholder(a) && !credential.HasPlaceholder([]byte(a)) {
 			t.Errorf("%q is a placeholder and has none", a)
 		}
-		if SameSecret(a, b) && string(Alike([]byte(a))) != string(Alike([]byte(b))) {
+		if credential.SameSecret(a, b) && string(credential.Alike([]byte(a))) != string(credential.Alike([]byte(b))) {
 			t.Errorf("%q and %q are the same and not alike", a, b)
 		}
-		if SameSecret(a, b) && !Fits(a, b) {
+		if credential.SameSecret(a, b) && !credential.Fits(a, b) {
 			t.Errorf("%q and %q are the same and do not fit", a, b)
 		}
 	})

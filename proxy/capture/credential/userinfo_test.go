@@ -1,8 +1,10 @@
-package credential
+package credential_test
 
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/capture/credential"
 )
 
 func TestWithoutUserinfo(t *testing.T) {
@@ -16,7 +18,7 @@ func TestWithoutUserinfo(t *testing.T) {
 		"mail a@b, see http://booker":             "mail a@b, see http://booker",
 		"(HTTP://alice:s%40c@[::1]:80)":           "(HTTP://…@[::1]:80)",
 	} {
-		if got := WithoutUserinfo(text); got != want {
+		if got := credential.WithoutUserinfo(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
@@ -33,7 +35,7 @@ func FuzzWithoutUserinfo(f *testing.F) {
 		if strings.Contains(before+host, secret) {
 			return
 		}
-		if got := WithoutUserinfo(before + "http://" + secret + "@" + host); strings.Contains(got, secret) {
+		if got := credential.WithoutUserinfo(before + "http://" + secret + "@" + host); strings.Contains(got, secret) {
 			t.Errorf("got %q", got)
 		}
 	})

@@ -1,4 +1,4 @@
-package filter
+package filter_test
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture/filter"
 )
 
 // Every key has an example that can be read and that comes back as itself, and the help names them all.
@@ -14,9 +16,9 @@ func TestKeysAreDocumented(t *testing.T) {
 		"role event " +
 		"status code rule severity side header json dur gap size trace workflow is"
 	var names []string
-	for _, key := range Keys() {
+	for _, key := range filter.Keys() {
 		names = append(names, key.Name)
-		if f, err := Parse(key.Example); err != nil || !strings.HasPrefix(f.String(), key.Name+":") {
+		if f, err := filter.Parse(key.Example); err != nil || !strings.HasPrefix(f.String(), key.Name+":") {
 			t.Errorf("%s: example %s: %v, %v", key.Name, key.Example, f, err)
 		}
 		if key.Help == "" {
@@ -40,7 +42,7 @@ func TestAsks(t *testing.T) {
 		`"rule:x"`:                    false,
 		"status:200 severity:warning": true,
 	} {
-		f, err := Parse(expr)
+		f, err := filter.Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +62,7 @@ func TestAsksOnly(t *testing.T) {
 		"rule:x or kyoto":                   false,
 		"not status:200":                    false,
 	} {
-		f, err := Parse(expr)
+		f, err := filter.Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,11 @@
-package filter
+package filter_test
 
 import (
 	"strconv"
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 )
 
 func TestMayMatch(t *testing.T) {
@@ -24,7 +25,7 @@ func TestMayMatch(t *testing.T) {
 		"kyoto (not workflow:3 or workflow:9)": false,
 		"n:4":                                  true,
 	} {
-		f, err := Parse(expr)
+		f, err := filter.Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,7 @@ func FuzzMayMatch(f *testing.F) {
 	}
 	x := &capture.Exchange{Seq: 1, Ended: 3e9, Request: capture.Request{Head: []byte("GET /kyoto HTTP/1.1\r\n\r\n")}}
 	f.Fuzz(func(t *testing.T, expr string, workflow int64) {
-		filter, err := Parse(expr)
+		filter, err := filter.Parse(expr)
 		if err != nil {
 			return
 		}

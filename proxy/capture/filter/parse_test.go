@@ -1,9 +1,11 @@
-package filter
+package filter_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/capture/filter"
 )
 
 func TestParseErrors(t *testing.T) {
@@ -68,8 +70,8 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {
-			f, err := Parse(tt.expr)
-			var at *Error
+			f, err := filter.Parse(tt.expr)
+			var at *filter.Error
 			if !errors.As(err, &at) {
 				t.Fatalf("got %v and %v, want a FilterError", f, err)
 			}
@@ -115,7 +117,7 @@ func TestString(t *testing.T) {
 		{"is:OPEN", "is:open"},
 	}
 	for _, tt := range tests {
-		f, err := Parse(tt.expr)
+		f, err := filter.Parse(tt.expr)
 		if err != nil {
 			t.Errorf("%s: %v", tt.expr, err)
 			continue

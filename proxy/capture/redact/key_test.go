@@ -1,4 +1,4 @@
-package redact
+package redact_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/internal/childtest"
 )
 
@@ -22,12 +23,12 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(childVariable); name != "" {
 		var nothing [1]byte
 		os.Stdin.Read(nothing[:]) // the end of it is the signal to begin
-		key, err := UserKey(name)
+		key, err := redact.UserKey(name)
 		if err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}
-		os.Stdout.WriteString(Fingerprint(key))
+		os.Stdout.WriteString(redact.Fingerprint(key))
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -44,16 +45,16 @@ func newKeyFile(t *testing.T, text string, mode fs.FileMode) string {
 
 func TestUserKeyIsMadeAndKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "deep", "a2atap", "redaction.key")
-	first, err := UserKey(name)
+	first, err := redact.UserKey(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := UserKey(name)
+	again, err := redact.UserKey(name)
 	if err != nil || !bytes.Equal(first, again) {
 		t.Errorf("the second time it is another key, error %v", err)
 	}
-	other, err := UserKey(name + "2")
-	if err != nil || bytes.Equal(first, other) || Fingerprint(first) == Fingerprint(other) {
+	other, err := redact.UserKey(name + "2")
+	if err != nil || bytes.Equal(first, other) || redact.Fingerprint(first) == redact.Fingerprint(other) {
 		t.Errorf("another file has the same key, error %v", err)
 	}
 	for path, want := range map[string]fs.FileMode{name: 0o600, filepath.Dir(name): fs.ModeDir | 0o700} {
@@ -65,7 +66,7 @@ func TestUserKeyIsMadeAndKept(t *testing.T) {
 		t.Errorf("the folder holds %v", names)
 	}
 	// The same file may be given to others as the key of a team.
-	if team, err := ReadKey(name); err != nil || !bytes.Equal(first, team) {
+	if team, err := redact.ReadKey(name); err != nil || !bytes.Equal(first, team) {
 		t.Errorf("read as a team's it is another key, error %v", err)
 	}
 }
@@ -74,13 +75,13 @@ func TestUserKeyIsMadeAndKept(t *testing.T) {
 func TestUserKeyAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a2atap", "redaction.key")
 	outputs := childtest.AtOnce(t, 6, childVariable+"="+name)
-	key, err := UserKey(name)
+	key, err := redact.UserKey(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, got := range outputs {
-		if got != Fingerprint(key) {
-			t.Errorf("process %d has %s, want %s", i, got, Fingerprint(key))
+		if got != redact.Fingerprint(key) {
+			t.Errorf("process %d has %s, want %s", i, got, redact.Fingerprint(key))
 		}
 	}
 }
@@ -108,8 +109,8 @@ func TestKeysThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := newKeyFile(t, test.text, test.mode)
-			_, teamErr := ReadKey(file)
-			_, ownErr := UserKey(file)
+			_, teamErr := redact.ReadKey(file)
+			_, ownErr := redact.UserKey(file)
 			if (teamErr != nil) != (len(test.want) > 0 && !test.own) || (ownErr != nil) != (len(test.want) > 0) {
 				t.Fatalf("as a team's: %v; as the user's own: %v", teamErr, ownErr)
 			}
@@ -124,14 +125,14 @@ func TestKeysThatAreRefused(t *testing.T) {
 		})
 	}
 	missing := filepath.Join(t.TempDir(), "no.key")
-	if _, err := ReadKey(missing); err == nil || !strings.Contains(err.Error(), "no such file") ||
+	if _, err := redact.ReadKey(missing); err == nil || !strings.Contains(err.Error(), "no such file") ||
 		!strings.Contains(err.Error(), "make one with openssl rand -hex 32 > "+missing) {
 		t.Errorf("of a file that is not there: %v", err)
 	}
 	if _, err := os.Stat(missing); err == nil {
 		t.Error("a team's key was made")
 	}
-	if _, err := UserKey(filepath.Join(newKeyFile(t, "", 0o600), "a2atap", "redaction.key")); err == nil {
+	if _, err := redact.UserKey(filepath.Join(newKeyFile(t, "", 0o600), "a2atap", "redaction.key")); err == nil {
 		t.Error("a key was made below a file")
 	}
 }
@@ -139,26 +140,26 @@ func TestKeysThatAreRefused(t *testing.T) {
 // White space around a key does not matter, all else does.
 func TestParseKey(t *testing.T) {
 	text := strings.Repeat("k", 32)
-	key, err := ParseKey([]byte(text))
+	key, err := redact.ParseKey([]byte(text))
 	if err != nil || len(key) != 32 {
 		t.Fatalf("key %x, error %v", key, err)
 	}
 	for other, want := range map[string]bool{text + "\r\n": true, "\n" + text: true, text + "k": false} {
-		if got, err := ParseKey([]byte(other)); err != nil || bytes.Equal(got, key) != want {
+		if got, err := redact.ParseKey([]byte(other)); err != nil || bytes.Equal(got, key) != want {
 			t.Errorf("%q: equal is not %v, error %v", other, want, err)
 		}
 	}
-	if bytes.Contains(key, []byte("kkkk")) || strings.Contains(text, Fingerprint(key)) {
+	if bytes.Contains(key, []byte("kkkk")) || strings.Contains(text, redact.Fingerprint(key)) {
 		t.Error("the key is the text")
 	}
 }
 
 // Equal secrets have equal placeholders with one key, and with two keys such as differ and say that the key does.
 func TestPlaceholdersOfTwoKeys(t *testing.T) {
-	mine, theirs := NewKey(), NewKey()
+	mine, theirs := redact.NewKey(), redact.NewKey()
 	hidden := func(key []byte, pin string) string {
 		memory := capture.NewMemory(capture.Info{})
-		sink := New(memory, Options{Key: key})
+		sink := redact.New(memory, redact.Options{Key: key})
 		head := "GET / HTTP/1.1\r\nHost: a\r\nX-Api-Key: " + pin + "\r\n\r\n"
 		err := sink.Append(capture.Step{Seq: 1, What: capture.Opened{Head: []byte(head)}},
 			capture.Step{Seq: 1, What: capture.Closed{}})
@@ -172,8 +173,8 @@ func TestPlaceholdersOfTwoKeys(t *testing.T) {
 		return capture.ParseRequestHead(x.Request.Head).Fields.Get("X-Api-Key")
 	}
 	pin := hidden(mine, "1234")
-	if !credential.IsPlaceholder(pin) || !strings.HasSuffix(pin, "."+Fingerprint(mine)) {
-		t.Errorf("got %q, whose key is %s", pin, Fingerprint(mine))
+	if !credential.IsPlaceholder(pin) || !strings.HasSuffix(pin, "."+redact.Fingerprint(mine)) {
+		t.Errorf("got %q, whose key is %s", pin, redact.Fingerprint(mine))
 	}
 	if again := hidden(mine, "1234"); again != pin {
 		t.Errorf("the same secret is %q, and then %q", pin, again)

@@ -1,4 +1,4 @@
-package rawhead
+package rawhead_test
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/internal/rawhead"
 )
 
 // A head that is edited keeps all other lines, and a reader finds in it what was set.
@@ -15,7 +17,7 @@ func FuzzEditHead(f *testing.F) {
 	f.Add("\r\n\r\nGET / HTTP/1.1\r\nA: \r\n\r\n", "A", "b")
 	f.Add("", "", "")
 	f.Fuzz(func(t *testing.T, raw, name, value string) {
-		same := NewEdit([]byte(raw))
+		same := rawhead.NewEdit([]byte(raw))
 		same.Each(name, func(was string) (string, bool) { return was, true })
 		if got := string(same.Bytes()); got != raw {
 			t.Fatalf("got %q, want %q", got, raw)
@@ -27,7 +29,7 @@ func FuzzEditHead(f *testing.F) {
 			strings.Contains(raw, "\n ") || strings.Contains(raw, "\n\t") { // the relay refuses folded lines
 			return
 		}
-		edit := NewEdit([]byte(raw))
+		edit := rawhead.NewEdit([]byte(raw))
 		edit.Set(name, value)
 		edited, err := http.ReadRequest(newReader(string(edit.Bytes())))
 		if err != nil {
@@ -49,5 +51,5 @@ func FuzzEditHead(f *testing.F) {
 func newReader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
 
 func isPlainToken(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !IsToken(c) }) < 0
+	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !rawhead.IsToken(c) }) < 0
 }

@@ -1,4 +1,4 @@
-package auth
+package auth_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/replay/client"
+	"a2atap/replay/client/auth"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,7 +36,7 @@ func TestParse(t *testing.T) {
 		"query:key=a b&c":                "/x?p=1&key=a+b%26c",
 		"query:p=2":                      "/x?p=2",
 	} {
-		c, err := Parse(text, elsewhere)
+		c, err := auth.Parse(text, elsewhere)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -64,8 +65,8 @@ func TestParseRefuses(t *testing.T) {
 		"query:", "query:=s3cretpw", "digest:alice:s3cretpw", "bearer:s3cretpw\r\nX: y", "header:X Y=s3cretpw",
 		"basic:alice:s3cretpw\n",
 	} {
-		c, err := Parse(text, asIs)
-		if !errors.Is(err, ErrFormat) || c.Method != nil || c.Secrets != nil {
+		c, err := auth.Parse(text, asIs)
+		if !errors.Is(err, auth.ErrFormat) || c.Method != nil || c.Secrets != nil {
 			t.Errorf("%q: got %v, want how to write it", text, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "s3cretpw") {
@@ -74,7 +75,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	failed := errors.New("no such file")
 	for _, text := range []string{"bearer:@x", "basic:@x", "basic:alice:@x", "query:k=@x"} {
-		if _, err := Parse(text, func(string) (string, error) { return "", failed }); !errors.Is(err, failed) {
+		if _, err := auth.Parse(text, func(string) (string, error) { return "", failed }); !errors.Is(err, failed) {
 			t.Errorf("%s: got %v, want why it cannot be read", text, err)
 		}
 	}
@@ -82,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestQueryWithoutOne(t *testing.T) {
 	out := &client.Outgoing{URL: "http://h/a"}
-	Query("k", "v")(t.Context(), out)
+	auth.Query("k", "v")(t.Context(), out)
 	if out.URL != "http://h/a?k=v" {
 		t.Errorf("got %s", out.URL)
 	}
