@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/cmd/internal/cli"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -52,9 +54,20 @@ type shell struct {
 	t   *testing.T
 	dir string
 	env []string // variables of its commands beside those of the test
+	own bool     // execute runs commands in this process, whose folder is dir
 	log bytes.Buffer
 	// what to print for what really was
 	names []string
+}
+
+// newShell returns a shell that executes commands in this process, and makes its folder that of the test.
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	s := &shell{t: t, dir: t.TempDir(), own: true}
+	t.Chdir(s.dir)
+	t.Setenv("HOME", s.dir)
+	t.Setenv("XDG_CONFIG_HOME", s.dir)
+	return s
 }
 
 func playSession(t *testing.T) string {
@@ -189,8 +202,14 @@ func arguments(line string) []string {
 // execute runs a command line and returns what it wrote, and its exit status.
 func (s *shell) execute(line string) (out, errs string, code int) {
 	s.t.Helper()
-	cmd := s.command(arguments(line))
 	var stdout, stderr bytes.Buffer
+	if s.own {
+		code = run(s.t.Context(), cli.Env{
+			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Getenv: os.Getenv, Program: "a2atap",
+		}, arguments(line))
+		return stdout.String(), stderr.String(), code
+	}
+	cmd := s.command(arguments(line))
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {

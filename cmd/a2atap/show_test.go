@@ -13,7 +13,10 @@ import (
 
 // What docs/show.md prints is what the program prints.
 func TestShowPage(t *testing.T) {
-	page := filepath.Join("..", "..", "docs", "show.md")
+	page, err := filepath.Abs(filepath.Join("..", "..", "docs", "show.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +25,7 @@ func TestShowPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t: t, dir: t.TempDir()}
+	s := newShell(t)
 	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}

@@ -13,7 +13,6 @@ import (
 
 // The commands in the help topics work as they are printed, on the capture of a whole session.
 func TestTopicsWork(t *testing.T) {
-	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no sessions: %v", err)
@@ -22,7 +21,7 @@ func TestTopicsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t: t, dir: t.TempDir()}
+	s := newShell(t)
 	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
@@ -71,7 +70,7 @@ func TestPlacesTopic(t *testing.T) {
 
 // What there is no help on is said, and what is near.
 func TestHelpOn(t *testing.T) {
-	s := &shell{t: t, dir: t.TempDir()}
+	s := newShell(t)
 	for _, test := range []struct {
 		line, want string
 		code       int

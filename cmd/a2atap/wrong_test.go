@@ -16,14 +16,20 @@ import (
 // TestWrongCommandLines runs what people type by mistake, and compares what each is told with the page that was read
 // and found good: what is wrong, where, and what to do next.
 func TestWrongCommandLines(t *testing.T) {
-	t.Parallel()
-	golden := filepath.Join("testdata", "wrong.txt")
+	golden, err := filepath.Abs(filepath.Join("testdata", "wrong.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := filepath.Abs(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-jsonrpc.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	text, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t: t, dir: t.TempDir()}
-	setUpWrong(t, s)
+	s := newShell(t)
+	setUpWrong(t, s, session)
 	var got strings.Builder
 	lines := 0
 	for line := range strings.Lines(string(text)) {
@@ -62,13 +68,9 @@ func TestWrongCommandLines(t *testing.T) {
 // claimed matches how long a capture was before it was cut: that depends on when the store wrote what.
 var claimed = regexp.MustCompile(`claims \d+`)
 
-// setUpWrong makes the files that the command lines name.
-func setUpWrong(t *testing.T, s *shell) {
+// setUpWrong makes the files that the command lines name, one of them of a recorded session.
+func setUpWrong(t *testing.T, s *shell, session string) {
 	t.Helper()
-	session, err := filepath.Abs(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-jsonrpc.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
