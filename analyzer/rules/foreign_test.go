@@ -63,7 +63,7 @@ func TestForeignCaptures(t *testing.T) {
 		"version/ver-header-present-rest.txtar", "webhook/hook-content-type-absent.txtar",
 	}
 	resting := make(map[string]bool)
-	for _, path := range transcripts(t) {
+	for _, path := range sample(t) {
 		own := lines(judgeFile(t, path))
 		found := func(fields string) []string { return lines(judge(t, foreign(t, path, fields))) }
 		without := func(list []string) (rules []string) {
@@ -95,7 +95,7 @@ func TestForeignCaptures(t *testing.T) {
 			}
 		}
 	}
-	if len(resting) < 20 {
+	if len(resting)*oneIn < 20 {
 		t.Errorf("only %d rules rest where fields may be missing", len(resting))
 	}
 }

@@ -24,7 +24,7 @@ import (
 func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	swaps := 0
-	for _, path := range transcripts(t) {
+	for _, path := range sample(t) {
 		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
 		for i := range len(exchanges) - 1 {
 			if !independent(exchanges[i], exchanges[i+1]) || !isCall(t, exchanges[i]) || !isCall(t, exchanges[i+1]) {
@@ -46,7 +46,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			}
 		}
 	}
-	if swaps < 250 {
+	if swaps*oneIn < 150 {
 		t.Errorf("only %d pairs were swapped", swaps)
 	}
 }

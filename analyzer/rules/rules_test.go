@@ -97,19 +97,17 @@ func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 	return result.Findings
 }
 
-// judged holds what was found in the transcripts, by path.
+// judged holds what finds out, once, what is found in a transcript, by its path.
 var judged sync.Map
 
 // judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be
 // changed.
 func judgeFile(t *testing.T, path string) []analyzer.Finding {
 	t.Helper()
-	if found, ok := judged.Load(path); ok {
-		return found.([]analyzer.Finding)
-	}
-	found := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
-	judged.Store(path, found)
-	return found
+	once, _ := judged.LoadOrStore(path, sync.OnceValue(func() []analyzer.Finding {
+		return judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
+	}))
+	return once.(func() []analyzer.Finding)()
 }
 
 func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {

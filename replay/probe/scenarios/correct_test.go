@@ -24,7 +24,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 	t.Parallel()
 	bearer := &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "let-me-in"}
 	key := &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-API-Key", Secret: "let-me-in"}
-	for _, world := range []struct {
+	for i, world := range []struct {
 		name  string
 		agent refagent.Options
 		probe client.Options
@@ -46,7 +46,10 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		{name: "20 tasks", agent: refagent.Options{MaxTasks: 20}},
 		{name: "100 tasks", agent: refagent.Options{MaxTasks: 100}},
 	} {
-		for _, name := range refagent.Names() {
+		for j, name := range refagent.Names() {
+			if !everyCase && i%len(refagent.Names()) != j {
+				continue
+			}
 			t.Run(name+" "+world.name, func(t *testing.T) {
 				t.Parallel()
 				agent := world.agent
