@@ -1,4 +1,4 @@
-//go:build tmux
+//go:build peers
 
 package tui_test
 
