@@ -46,11 +46,7 @@ func TestTopicsWork(t *testing.T) {
 
 // The examples of the keys mean what they stand beside.
 func TestFilterTopic(t *testing.T) {
-	text := filterTopic()
 	for _, k := range filter.Keys() {
-		if !strings.Contains(text, k.Example) || !strings.Contains(text, k.Help) {
-			t.Errorf("%s is not explained", k.Name)
-		}
 		f, err := filter.Parse(k.Example)
 		if err != nil || !f.Asks(k.Name) && !strings.Contains(f.String(), k.Name+":") {
 			t.Errorf("%s is read as %v: %v", k.Example, f, err)
