@@ -23,21 +23,6 @@ import (
 	"a2atap/tui/text"
 )
 
-// An outbox sends recorded requests again, when the user has agreed.
-type outbox struct {
-	inspector *inspector
-	sending   *sending // nil if nothing is being sent
-	preparing uint64   // ticket of the question about what is sent; 0 if none is to come
-	exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd
-}
-
-// A sending is under way; esc ends it.
-type sending struct {
-	ticket uint64
-	cancel context.CancelFunc
-	what   string
-}
-
 // Messages of what is sent again.
 type (
 	// prepared brings what would be sent, and waits for the user's word.

@@ -2,6 +2,7 @@ package minimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -222,4 +223,19 @@ func (j *judge) replace(i int, edit func(*capture.Exchange)) bool {
 	list[i] = list[i].Copy()
 	edit(list[i])
 	return j.try(list)
+}
+
+// ErrNotShown is returned by Run if the capture shows no finding that is asked for.
+var ErrNotShown = errors.New("it shows no such finding")
+
+// Progress is how small it has become.
+type Progress struct {
+	Exchanges int // that are left
+	Bytes     int // of their heads and bodies
+	Tried     int // how often the rules ran
+}
+
+// shows reports whether a finding is of a rule, or has covered it.
+func shows(f *analyzer.Finding, rule string) bool {
+	return f.Rule.ID == rule || slices.Contains(f.Also, rule)
 }

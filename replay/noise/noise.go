@@ -264,19 +264,6 @@ func (s *Scope) Covers(t Text, pointer string) bool {
 	return false
 }
 
-// HidesError reports whether a rule names a member of an error that says which error it is: its code, its status or its
-// reason. At is the JSON Pointer of the error.
-func (s *Scope) HidesError(t Text, at string) bool {
-	hidden := false
-	for _, place := range s.find(t) {
-		switch place.path[len(place.path)-1] {
-		case "code", "status", "reason":
-			hidden = hidden || place.rule.exactly() && strings.HasPrefix(place.pointer(), at+"/")
-		}
-	}
-	return hidden
-}
-
 // HidesStatus reports whether the status of HTTP is not to be compared with the recorded one.
 func (s *Scope) HidesStatus() bool {
 	return s != nil && slices.ContainsFunc(s.rules, func(r scoped) bool { return r.status })

@@ -10,13 +10,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
-const (
-	maxTasks     = 10_000
-	maxArtifacts = 16 // of a task
-	maxPieces    = 64 // artifacts of a stream
-)
-
 // Tracker remembers the artifacts of streams and of ended tasks.
 var Tracker = &analyzer.Tracker{
 	Name:  "artifact",
