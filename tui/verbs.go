@@ -254,8 +254,8 @@ func fixed(list ...string) func(*inspector, string) []string {
 	return func(*inspector, string) []string { return list }
 }
 
-// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
-func WriteKeys(w io.Writer) error {
+// writeKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
+func writeKeys(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from tui/keys/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
 	b.WriteString("# Keys of the inspector\n")

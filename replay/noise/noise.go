@@ -62,8 +62,8 @@ const (
 // String returns the rule as it was written.
 func (r *Rule) String() string { return r.text }
 
-// Expression returns the expression that live values have to match as it was written; "" if they are not compared.
-func (r *Rule) Expression() string { return r.wanted }
+// expression returns the expression that live values have to match as it was written; "" if they are not compared.
+func (r *Rule) expression() string { return r.wanted }
 
 // Origin returns where the rule was written: FILE:LINE, or "" if it came by a flag.
 func (r *Rule) Origin() string { return r.origin }
