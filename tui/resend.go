@@ -235,9 +235,7 @@ func (o *outbox) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Me
 // alone returns a capture of one exchange.
 func alone(x *capture.Exchange, name string) *load.Part {
 	p := &load.Part{Chosen: map[uint64]bool{x.Seq: true}}
-	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
-		yield(x, nil) // which cannot fail
-	})
+	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, capture.Each(x)) // which cannot fail
 	return p
 }
 

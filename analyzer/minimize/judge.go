@@ -147,13 +147,7 @@ func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analyzer.F
 func memory(list []*capture.Exchange) (*capture.Memory, error) {
 	byStart := slices.Clone(list)
 	slices.SortStableFunc(byStart, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
-	return capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range byStart {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	return capture.ReadMemory(capture.Info{}, capture.Each(byStart...))
 }
 
 // try takes these exchanges in place of those so far, if they show the finding and nothing new, and what is left is

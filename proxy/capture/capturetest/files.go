@@ -2,7 +2,6 @@ package capturetest
 
 import (
 	"context"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,17 +9,6 @@ import (
 
 	"a2atap/proxy/capture"
 )
-
-// Each is a sequence of exchanges as a Source yields it.
-func Each(xs []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range xs {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
-}
 
 // ReadAll returns the exchanges of a source.
 func ReadAll(t testing.TB, s capture.Source) []*capture.Exchange {

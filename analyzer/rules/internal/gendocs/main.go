@@ -155,13 +155,7 @@ func exampleOf(r *analyzer.Rule, testdata string) (example, output string, err e
 
 // judge returns what check prints of a transcript, and whether the rule is among it.
 func judge(r *analyzer.Rule, tr *transcript.Transcript) (lines string, broken bool, err error) {
-	memory, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range tr.Exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...))
 	if err != nil {
 		return "", false, err
 	}
