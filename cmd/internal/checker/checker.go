@@ -194,7 +194,7 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 	}
 	err = c.addJudged(ctx, e, name, src, c.again, total)
 	if judged.DamagedReading(err) {
-		e.Tell("check: %s: %v; it is judged anew", name, err)
+		e.Tell("check: %s: %v; it is judged again", name, err)
 		err = c.addJudged(ctx, e, name, src, true, total)
 	}
 	if err != nil {

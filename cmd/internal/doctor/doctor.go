@@ -70,7 +70,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	}
 	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
 	if second.Difference != "" {
-		fmt.Fprintf(e.Err, "doctor: what judging it came to is not what is kept; a2atap check --again %s makes it anew\n",
+		fmt.Fprintf(e.Err, "doctor: the kept findings are not those of judging it again; a2atap check --again %s replaces them\n",
 			cli.ShownName(name))
 		return &cli.Exit{Code: cli.ExitFindings}
 	}

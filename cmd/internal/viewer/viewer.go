@@ -205,7 +205,7 @@ func (s *showing) all(ctx context.Context) error {
 		if again || !judged.DamagedReading(err) || s.p != nil {
 			return err
 		}
-		s.e.Tell("show: %s: %v; it is judged anew", s.name, err)
+		s.e.Tell("show: %s: %v; it is judged again", s.name, err)
 	}
 }
 
