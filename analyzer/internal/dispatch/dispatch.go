@@ -125,7 +125,7 @@ func (d *Dispatcher) Observe(c *Case, o *analyzer.Observation) {
 // check runs the rules that want the observation.
 func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 	for _, rule := range d.wanted(o) {
-		found, applied := d.runner.Check(rule, o)
+		found, applied := d.run(rule, o)
 		if !applied {
 			continue
 		}
@@ -140,6 +140,22 @@ func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 			d.counter.Counts.Judged++
 		}
 	}
+}
+
+// run runs a rule, by its number, on an observation, unless it is known to find nothing there.
+func (d *Dispatcher) run(rule int, o *analyzer.Observation) (found []analyzer.Finding, applied bool) {
+	r := d.rules[rule]
+	if o.Quiet == nil || !r.OfCard {
+		return d.runner.Check(rule, o)
+	}
+	applied, known := o.Quiet[r]
+	if known {
+		return nil, applied
+	}
+	if found, applied = d.runner.Check(rule, o); len(found) == 0 {
+		o.Quiet[r] = applied
+	}
+	return found, applied
 }
 
 // maxAlike bounds the findings of one rule and severity in one step: a message may hold a million parts, all wrong

@@ -83,6 +83,7 @@ var CardRequiredFields = &analyzer.Rule{
 	ID:       "card-required-fields",
 	Title:    "required members of the agent card missing",
 	Level:    analyzer.Must,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
@@ -125,6 +126,7 @@ var CardRequiredNested = &analyzer.Rule{
 	ID:       "card-required-nested",
 	Title:    "required members of an object in the agent card missing",
 	Level:    analyzer.Must,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
@@ -149,6 +151,7 @@ var CardFieldType = &analyzer.Rule{
 	ID:       "card-field-type",
 	Title:    "member of the agent card of the wrong JSON type",
 	Level:    analyzer.Must,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
