@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"a2atap/proxy/capture"
 )
 
@@ -54,3 +56,6 @@ func Until(t testing.TB, s capture.Source, want func(capture.Step) bool) {
 		}
 	}
 }
+
+// Compare reports how two exchanges differ, or "". Nil and empty slices differ: not kept is not empty.
+func Compare(want, got *capture.Exchange) string { return cmp.Diff(want, got) }
