@@ -125,7 +125,7 @@ var RPCParamsObject = &analyzer.Rule{
 	Title: "parameters of an A2A method by position",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("7.1", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
 	),
 	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
