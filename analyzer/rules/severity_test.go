@@ -36,6 +36,8 @@ func TestLoweredSeverities(t *testing.T) {
 		{"taskauth/auth-required-has-message-more", []analyzer.Severity{analyzer.Warning, analyzer.Error, analyzer.Error}},
 		{"taskauth/auth-required-stream-kept", []analyzer.Severity{analyzer.Note}},
 		{"version/ver-interface-match-old", []analyzer.Severity{analyzer.Note}},
+		{"version/ver-interface-match", []analyzer.Severity{analyzer.Note}},
+		{"version/ver-header-format-twice", []analyzer.Severity{analyzer.Error, analyzer.Error, analyzer.Note}},
 		{"version/ver-unsupported-error-future", []analyzer.Severity{analyzer.Note, analyzer.Error, analyzer.Error}},
 		{
 			"errorinfo/rpc-errorinfo-reason-internal",
@@ -58,6 +60,10 @@ func TestLoweredSeverities(t *testing.T) {
 		{"cardurl/card-url-https", []analyzer.Severity{analyzer.Warning}},
 		{"cardurl/card-protocol-version-present", []analyzer.Severity{analyzer.Error}},
 		{"cardurl/card-protocol-version-present-path", []analyzer.Severity{analyzer.Warning}},
+		{
+			"cardurl/card-protocol-version-format",
+			[]analyzer.Severity{analyzer.Error, analyzer.Error, analyzer.Error, analyzer.Error, analyzer.Note},
+		},
 		{"cardurl/card-preferred-transport", []analyzer.Severity{analyzer.Warning}},
 		{"cardurl/card-transport-conflict", []analyzer.Severity{analyzer.Warning}},
 		{"skill/card-arrays-nonempty-hybrid", []analyzer.Severity{analyzer.Note}},
