@@ -304,11 +304,11 @@ func missingIDSeverity(p *analyzer.Pass) analyzer.Severity {
 var RPCRequestUnknownMember = &analyzer.Rule{
 	ID:    "rpc-request-unknown-member",
 	Title: "request refused that has a member which JSON-RPC does not know",
-	Level: analyzer.Should,
+	Level: analyzer.Advice,
 	On:    analyzer.AnswerSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Most agents ignore others; one that
-reads strictly refuses the request, and this client cannot talk to it.`,
+	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Others are not forbidden, and most
+agents ignore them; one that reads strictly refuses the request, and this client cannot talk to it.`,
 	Fix: `Leave the member out. What is to go along with a call belongs into the metadata of its params, or into a
 header.`,
 	Silent: `Requests that are not refused as wrong, and refusals whose text does not name the member: they may have another
