@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "8f545802c51a7881"
+const code = "9d28d164994423c3"
