@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +85,7 @@ func lines(findings []analyzer.Finding) []string {
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, each(exchanges))
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,16 +107,6 @@ func judgeFile(t *testing.T, path string) []analyzer.Finding {
 		return judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
 	}))
 	return once.(func() []analyzer.Finding)()
-}
-
-func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
 }
 
 func parse(t *testing.T, file string) *transcript.Transcript {
