@@ -215,7 +215,7 @@ func refusedByHTTP(x *analyzer.Exchange) bool {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return true
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:
-		return x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Dialects).Empty()
+		return !x.Call.Apart && x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Dialects).Empty()
 	}
 	return false
 }
