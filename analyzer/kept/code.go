@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "a21558106cc75d4d"
+const code = "bb2f77d1ee0d22c3"
