@@ -20,7 +20,7 @@ const (
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
-	CallEnded                     // a call or the fetch of a card is over; End says how. In all dialects if in none
+	CallEnded                     // a call, the fetch of a card or a notification is over; End says how. In all dialects if in none
 	ForeignSeen                   // a later event that is in none of the dialects of its request, in these
 
 	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.

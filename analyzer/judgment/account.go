@@ -91,7 +91,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
 	case s.Call:
 	case s.Card:
-		c.Cards = 1
+		c.Cards, c.Card = 1, uselessCard(s)
 	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
 		c.Foreign = 1
 	}
@@ -121,6 +121,19 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 	}
 	return c
+}
+
+// uselessCard says why a client may have been unable to use the card that it asked for.
+func uselessCard(s *summary.Summary) string {
+	changed := func(note string) bool { return strings.Contains(note, capture.SignatureBroken) }
+	switch words := s.Failure(); {
+	case words != "":
+		return "it got " + words
+	case slices.ContainsFunc(s.Notes, changed):
+		return "the card is signed, and a client that verifies it does not take it as the recorder changed it " +
+			"(--no-rewrite, or the forward proxy)"
+	}
+	return ""
 }
 
 // pastUs returns the address in a card that leads past the recorder, if a note says that there is one.

@@ -168,6 +168,10 @@ func TestCardAlone(t *testing.T) {
 		Link: link, Operation: a2a.GetCard, Card: true, Judged: true, Life: capture.StateClosed, Status: 200,
 		Notes: []string{"booker advertises 127.0.0.1:9362" + capture.NotTapped},
 	}
+	signed := card
+	signed.Notes = []string{"the card of booker" + capture.SignatureBroken + ": clients that verify it refuse it"}
+	refused := card
+	refused.Notes, refused.Status = nil, 403
 	other := call(a2a.SendMessage, "t1")
 	other.Link.Client = "traveller"
 	for _, test := range []struct {
@@ -181,6 +185,24 @@ func TestCardAlone(t *testing.T) {
 			"incomplete: not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
 				"calls of planner → booker: the client asked for the card 2 times and never called; " +
 				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+		},
+		{
+			"signed, and changed by the recorder",
+			[]summary.Summary{signed},
+			"incomplete: not seen: calls of planner → booker: the client asked for the card once and never called; " +
+				"the card is signed, and a client that verifies it does not take it as the recorder changed it " +
+				"(--no-rewrite, or the forward proxy); 0 errors, 0 warnings, 0 notes in 1 exchange, 1 judged",
+		},
+		{
+			"refused",
+			[]summary.Summary{signed, refused},
+			"incomplete: not seen: calls of planner → booker: the client asked for the card 2 times and never called; " +
+				"it got 403 Forbidden; 0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+		},
+		{
+			"signed, and the client does not mind",
+			[]summary.Summary{signed, call(a2a.SendMessage, "t1")},
+			"clean: no violation in 2 exchanges; 1 of 1 call succeeded",
 		},
 		{
 			"beside another client",

@@ -56,6 +56,7 @@ type Calls struct {
 	Missing   int            // of them, how many cannot be judged as a whole
 	Foreign   int            // of them, how many are of no protocol that is known here
 	Cards     int            // of them, how many asked for a card
+	Card      string         // why the card that was asked for last may have been of no use; empty if nothing is known
 	Unheard   bool           // webhooks were configured whose notifications went past the recorder
 	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
 }
@@ -127,6 +128,9 @@ func (c *Calls) Merge(other *Calls) {
 	c.Exchanges, c.Missing = c.Exchanges+other.Exchanges, c.Missing+other.Missing
 	c.Foreign, c.Cards = c.Foreign+other.Foreign, c.Cards+other.Cards
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
+	if other.Cards > 0 {
+		c.Card = other.Card
+	}
 	for name, n := range other.Failures {
 		count(&c.Failures, name, n)
 	}

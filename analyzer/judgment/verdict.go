@@ -131,10 +131,11 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] {
 			alone = alone || !called[c.Link.Agent]
-			list = append(list, NotSeen{
-				What: "calls of " + someLinks([]analyzer.Link{c.Link}),
-				Why:  fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards)), Count: 1,
-			})
+			why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
+			if c.Card != "" {
+				why += "; " + c.Card
+			}
+			list = append(list, NotSeen{What: "calls of " + someLinks([]analyzer.Link{c.Link}), Why: why, Count: 1})
 		}
 	}
 	return list, alone

@@ -41,7 +41,7 @@ import (
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 3
+const version = 4
 
 // Sizes of what is kept together.
 const (

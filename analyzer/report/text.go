@@ -33,9 +33,11 @@ func Line(f *analyzer.Finding) string {
 }
 
 // blame says on whose side the fault is, as the beginning of what stands behind a finding. What is said to be known
-// accuses nobody; where a call has not worked, and no duty stands behind that, it is only the side.
+// accuses nobody; where a call has not worked, and no duty stands behind that, it is only the side. Nor does a finding
+// whose side is not known.
 func blame(f *analyzer.Finding) string {
 	switch {
+	case f.Side == a2a.Nobody:
 	case f.Rule.Level != analyzer.Advice:
 		return culprit(f) + " at fault; "
 	case f.Severity > analyzer.Note:

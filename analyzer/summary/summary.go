@@ -135,7 +135,7 @@ func errorLabel(err *a2a.Error, binding a2a.Binding) string {
 	case err.CodeKnown && (binding != a2a.HTTPJSON || err.HTTPStatus == 0):
 		return strings.TrimSpace(fmt.Sprintf("%d %s", err.Code, name))
 	case err.HTTPStatus != 0 && (name != "" || err.Message != ""):
-		return strings.TrimSpace(fmt.Sprintf("%d %s", err.HTTPStatus, name))
+		return strings.TrimSpace(fmt.Sprintf("%d %s", err.Status(), name))
 	}
 	return name
 }
@@ -145,25 +145,26 @@ func statusWords(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// faultWords names a fault, the side that caused it where it is known (files of other tools may not say), and what was
-// seen of it: "reset by agent: connection reset by peer".
-func faultWords(f *capture.Fault) string {
-	words := analyzer.Clean(f.Kind)
-	if f.Side != "" {
-		words += " by " + analyzer.Clean(f.Side)
-	}
-	if f.Detail != "" {
-		words += ": " + analyzer.Clip(f.Detail)
+// faultWords is what Faulted says, and what was seen of it: "reset by agent: connection reset by peer".
+func (s *Summary) faultWords() string {
+	words := analyzer.Clean(s.Faulted())
+	if s.Fault.Detail != "" {
+		words += ": " + analyzer.Clip(s.Fault.Detail)
 	}
 	return words
 }
 
-// Faulted says how the exchange broke off, without what was seen of it: "reset by agent"; empty if it did not.
+// Faulted says how the exchange broke off, by whom where that is known (files of other tools may not say), and without
+// what was seen of it: "reset by agent"; empty if it did not.
 func (s *Summary) Faulted() string {
 	if s.Fault == nil {
 		return ""
 	}
-	return strings.TrimSuffix(s.Fault.Kind+" by "+s.Fault.Side, " by ")
+	side := s.Fault.Side
+	if s.Operation == a2a.Webhook && side == "agent" { // who is asked there, which is no agent
+		side = a2a.Receiver.String()
+	}
+	return strings.TrimSuffix(s.Fault.Kind+" by "+side, " by ")
 }
 
 // Failure says what went wrong with the call: the first error of the protocol, what HTTP says, or what else made it
@@ -223,7 +224,7 @@ func (s *Summary) Words() []Word {
 		add(Word{Text: failure, Look: Bad})
 	}
 	if s.Fault != nil && s.Fault.Kind != capture.KindInjected { // what was done stands in a note
-		add(Word{Text: faultWords(s.Fault), Look: Bad})
+		add(Word{Text: s.faultWords(), Look: Bad})
 	}
 	if task := s.taskWords(failure != ""); len(task) > 0 {
 		add(task...)

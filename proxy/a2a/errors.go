@@ -149,6 +149,16 @@ type Error struct {
 	Pointer    string // of Value
 }
 
+// Status returns the HTTP status that the error stands for. In an event that is its code: the status of the answer was
+// sent before anything failed.
+func (e *Error) Status() int {
+	const failed, last = 400, 599
+	if code, ok := e.Value.Get("code").Int(); ok && e.HTTPStatus < failed && failed <= code && code <= last {
+		return int(code)
+	}
+	return e.HTTPStatus
+}
+
 // RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
 // that does not know it.
 func (e *Error) RefusesVersion() bool {
@@ -166,7 +176,7 @@ func (e *Error) String() string {
 	case e.CodeKnown:
 		return name + " (" + strconv.FormatInt(e.Code, 10) + ")"
 	case e.HTTPStatus != 0:
-		return name + " (HTTP " + strconv.Itoa(e.HTTPStatus) + ")"
+		return name + " (HTTP " + strconv.Itoa(e.Status()) + ")"
 	}
 	return name
 }

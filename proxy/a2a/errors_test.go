@@ -127,6 +127,11 @@ func TestDecodeErrors(t *testing.T) {
 		{
 			"rest error under 200", rest, 200, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone"}}`,
 			NoErrorName,
+			"an error of no known name (HTTP 404)", "", "/error",
+		},
+		{
+			"rest error under 200 with no status in it", rest, 200, `{"error":{"code":7,"message":"gone"}}`,
+			NoErrorName,
 			"an error of no known name (HTTP 200)", "", "/error",
 		},
 	}

@@ -57,9 +57,10 @@ const (
 	Client   Side = iota // sends requests
 	Agent                // answers them
 	Receiver             // takes notifications at a webhook
+	Nobody               // of whom it is known that they broke it
 )
 
-// String returns "client", "agent" or "receiver".
+// String returns "client", "agent", "receiver" or "nobody".
 func (s Side) String() string {
 	switch s {
 	case Client:
@@ -68,6 +69,8 @@ func (s Side) String() string {
 		return "agent"
 	case Receiver:
 		return "receiver"
+	case Nobody:
+		return "nobody"
 	}
 	return "unknown"
 }

@@ -166,6 +166,10 @@ const NoSign = "no sign of A2A: bodies are not kept (--all-traffic keeps them)"
 // stands before it. The card's client may go there, and nothing of that is seen.
 const NotTapped = ", which is not tapped: traffic there is not observed"
 
+// SignatureBroken is part of the note of a card that is signed and was changed: "the card of NAME" stands before it, and
+// what to do behind it. A client that verifies the signature does not take the card.
+const SignatureBroken = " is signed, and its URLs were replaced"
+
 // KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
 const KindInjected = "injected"
 

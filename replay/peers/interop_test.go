@@ -182,6 +182,7 @@ in four ways, and two refusals. Whatever goes wrong below goes wrong without a t
 	writeBroken(t, &b, pairs)
 	writeFaults(t, &b, pairs)
 	writeProbed(t, &b)
+	writeTried(t, &b)
 	return b.String()
 }
 
@@ -268,6 +269,15 @@ whether or not a step fails by it.
 		fmt.Fprintf(b, "| %s | the %s | %s | [%s](rules/%s.md) | %s | %s |\n", strings.Join(in, ", "), side, severity, id, id,
 			strings.Join(rules.All[at].Sections(rules.All[at].Dialects()), ", "), strings.ReplaceAll(c.reason, "|", "¦"))
 	}
+}
+
+// writeTried adds what frameworks and other SDKs did through a tap, which is tried by hand.
+func writeTried(t *testing.T, b *strings.Builder) {
+	text, err := os.ReadFile(filepath.Join("testdata", "frameworks", "tried.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(b, "\n## Frameworks\n\n%s", text)
 }
 
 // writeProbed says how the agents answered the active suite.

@@ -15,7 +15,7 @@ var confirmedWild = []confirmation{
 	},
 	{
 		"go03-js02-jsonrpc js02-go03-jsonrpc",
-		"note agent card-unavailable response.status: ",
+		"note nobody card-unavailable response.status: ",
 		"the agent of another version has its card at the other well-known path",
 	},
 	{

@@ -26,7 +26,7 @@ func (w *writer) arrow(a *sequence.Arrow) {
 	res := w.Exchange.Response
 	switch {
 	case a.Broken && w.Exchange.Fault != nil:
-		w.put(at, style.Text(style.Error, "✗ "+w.Exchange.Fault.Kind+" by "+w.Exchange.Fault.Side).Add(style.Normal, ": "+w.Exchange.Fault.Detail), 2)
+		w.put(at, w.fault(), 2)
 	case !a.Response:
 		w.message(at, w.Exchange.Request.Head, &w.Exchange.Request.Body, "→ ", style.Request)
 	case res == nil:

@@ -15,6 +15,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
@@ -230,14 +231,23 @@ func (w *writer) event(at analyzer.Place, e *capture.Event, mine func(analyzer.P
 	w.content(at, fields.Data, mine)
 }
 
+// fault says what broke the exchange off, and by whom.
+func (w *writer) fault() style.Line {
+	s := summary.Summary{Fault: w.Exchange.Fault}
+	if w.Exchange.Client.How == "webhook" {
+		s.Operation = a2a.Webhook
+	}
+	return style.Text(style.Error, "✗ "+s.Faulted()).Add(style.Normal, ": "+s.Fault.Detail)
+}
+
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *writer) ending() {
 	w.say(analyzer.Place{}, style.Line{}, 0)
 	if res := w.Exchange.Response; res != nil && res.Stream {
 		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
 	}
-	if f := w.Exchange.Fault; f != nil {
-		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+(&summary.Summary{Fault: f}).Faulted()).Add(style.Normal, ": "+f.Detail), 2)
+	if w.Exchange.Fault != nil {
+		w.say(analyzer.Place{}, w.fault(), 2)
 	}
 	if l, known := End(w.Exchange, w.More); known {
 		w.say(analyzer.Place{}, l, 0)

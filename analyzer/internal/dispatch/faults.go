@@ -41,7 +41,7 @@ func (f *faults) mayBlame(c *Case, found []analyzer.Finding) (rest []analyzer.Fi
 		return found, true
 	}
 	rest = slices.DeleteFunc(found, func(g analyzer.Finding) bool {
-		if g.Side != a2a.Agent {
+		if g.Side != a2a.Agent && g.Side != a2a.Nobody {
 			return false
 		}
 		_, faulted := f.exchanges.Get(g.Place.Exchange)

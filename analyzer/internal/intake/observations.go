@@ -342,7 +342,7 @@ func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Paylo
 	ob.counter.Card(x, card)
 }
 
-// callEnded observes that a call or the fetch of a card is over, however it came out.
+// callEnded observes that a call, the fetch of a card or a notification is over, however it came out.
 func (ob *observer) callEnded(in *openExchange, s capture.Step, end *analyzer.StreamEnd) {
 	o := ob.message(in.X, analyzer.CallEnded, s)
 	o.Place, o.End = in.X.RequestPlace(), end

@@ -170,5 +170,5 @@ func failureName(err *a2a.Error, status int) string {
 	case err.Reason != "":
 		return analyzer.Clip(err.Reason)
 	}
-	return "HTTP " + strconv.Itoa(cmp.Or(err.HTTPStatus, status))
+	return "HTTP " + strconv.Itoa(cmp.Or(err.Status(), status))
 }

@@ -246,7 +246,7 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	}
 	in.X.Outcome = in.finalOutcome(&c)
 	end := &analyzer.StreamEnd{Clean: in.X.Ended && c.Fault == nil, Fault: c.Fault, At: at(in.X, s)}
-	if !c.Interrupted && !in.made.is() && (isCall(in.X) || in.X.Call.Operation == a2a.GetCard) {
+	if op := in.X.Call.Operation; !c.Interrupted && !in.made.is() && (isCall(in.X) || op == a2a.GetCard || op == a2a.Webhook) {
 		r.callEnded(in, s, end)
 	}
 	done := r.message(in.X, analyzer.ExchangeDone, s)

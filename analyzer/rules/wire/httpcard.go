@@ -29,10 +29,11 @@ var CardUnavailable = &analyzer.Rule{
 	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails,
 nothing else of the agent is ever tried.`,
 	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can
-fail, best from memory.`,
+fail, best from memory. Give clients that look for the card themselves the agent's URL, not the card's.`,
 	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a
-note, since the client may have asked at the path of another version; so are 502, 503 and 504, which gateways answer,
-and a failure after which the card came. It is said at the end of the recording.`,
+note that accuses nobody, since the client may have asked at the path of another version; or the client, where it has put
+the path of a card behind that of a card. 502, 503 and 504, which gateways answer, are a note, and so is a failure after
+which the card came. It is said at the end of the recording.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
@@ -44,18 +45,33 @@ and a failure after which the card came. It is said at the end of the recording.
 		if f.Status == 200 || f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}
-		worst, seen, expected := analyzer.Error, fmt.Sprintf("%s is answered with status %d",
+		worst, side, seen, expected := analyzer.Error, a2a.Agent, fmt.Sprintf("%s is answered with status %d",
 			analyzer.QuoteText(p.Exchange.Path), f.Status), "expected the card"
+		base, twice := underCard(p.Exchange.Path)
 		switch {
+		case f.Status == 404 && twice:
+			worst, side, expected = analyzer.Note, a2a.Client, "expected the path of the card once: "+analyzer.Clip(base)
 		case f.Status == 404:
-			worst, expected = analyzer.Note, "expected the card there or at "+otherCardPath(p.Exchange.Path)
+			worst, side, expected = analyzer.Note, a2a.Nobody, "expected the card there or at "+otherCardPath(p.Exchange.Path)
 		case f.Status >= 502 && f.Status <= 504:
 			worst = analyzer.Note
 		case f.Later:
 			worst, seen = analyzer.Note, seen+", and later with the card"
 		}
-		p.Report(p.Place, seen, expected, analyzer.AtMost(worst))
+		p.Report(p.Place, seen, expected, analyzer.AtMost(worst), analyzer.By(side))
 	},
+}
+
+// underCard returns the path of a card where a client has put it behind that of a card, as those do that are given the
+// card's URL and take it for the agent's.
+func underCard(path string) (card string, ok bool) {
+	for _, known := range a2a.WellKnownPaths {
+		if base, asked := strings.CutSuffix(path, known); asked {
+			agent, _, twice := strings.Cut(base+"/", "/.well-known/")
+			return agent + known, twice
+		}
+	}
+	return "", false
 }
 
 // otherCardPath returns the path at which other versions look for the card that was asked for at a well-known one.

@@ -30,27 +30,31 @@ var Unanswered = rule.Family{
 // OutcomeUnreachable reports a call that did not get to the agent.
 var OutcomeUnreachable = &analyzer.Rule{
 	ID:      "outcome-unreachable",
-	Title:   "agent could not be reached",
+	Title:   "agent or webhook could not be reached",
 	Gravest: analyzer.Error,
 	On:      analyzer.CallEnded,
 	Needs:   []*analyzer.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9110 §15.6.3", rule.Every...),
-	Doc: `The call never got to the agent: there was no connection, or no answer in the time allowed. The client got an
-error of the recorder's, which says nothing of A2A. The message says what the network said.`,
+	Doc: `The call never got to the agent, or the notification to the webhook: there was no connection, or no answer in
+the time allowed. The client got an error of the recorder's, which says nothing of A2A. The message says what the network
+said.`,
 	Fix: `See that the agent runs and listens at the address that the recorder was given, and that nothing between them
 drops connections. Where a firewall lets only a proxy through, record with --upstream-proxy URL. Where the agent is only
-slow, give it more time (--timeout-head).`,
-	Silent: `What is not surely a call or the fetch of a card; faults of the recorder itself, such as a lack of file
+slow, give it more time (--timeout-head). For a notification, see that the client's receiver listens at the URL of its
+push config before the task is sent.`,
+	Silent: `What is not surely a call, a notification or the fetch of a card; faults of the recorder itself, such as a lack of file
 descriptors; clients that left; recordings that do not say whose side broke. Of calls of one client that fail one after
 another for the same reason the first is reported; the verdict counts all.`,
 	Check: func(p *analyzer.Pass) {
-		switch kept := reach.Kept(p); kept {
-		case analyzer.Unreachable, analyzer.TooLate:
-			if !reach.Of(p).Repeats(p) {
-				p.Report(p.Place, asked(p)+" did not get to the agent: "+why(p), "expected an answer")
-			}
-		default:
+		switch kept := reach.Kept(p); {
+		case kept != analyzer.Unreachable && kept != analyzer.TooLate:
 			passed(p)
+		case reach.Of(p).Repeats(p):
+		case isNotification(p):
+			p.Report(p.Place, "the notification did not get to the webhook: "+why(p), "expected an answer",
+				analyzer.By(a2a.Receiver))
+		default:
+			p.Report(p.Place, asked(p)+" did not get to the agent: "+why(p), "expected an answer")
 		}
 	},
 }
@@ -73,7 +77,7 @@ the same reason the first is reported; the verdict counts all.`,
 	Check: func(p *analyzer.Pass) {
 		switch reach.Kept(p) {
 		case analyzer.Untrusted:
-			if !reach.Of(p).Repeats(p) {
+			if !reach.Of(p).Repeats(p) && !isNotification(p) {
 				p.Report(p.Place, asked(p)+" was not sent, for want of a TLS session: "+why(p),
 					"expected a certificate that is trusted")
 			}
@@ -82,6 +86,9 @@ the same reason the first is reported; the verdict counts all.`,
 		}
 	},
 }
+
+// isNotification reports whether what ended is a notification, of which the agent is the client.
+func isNotification(p *analyzer.Pass) bool { return p.Exchange.Call.Operation == a2a.Webhook }
 
 // passed says that a call has got through, if it is one: whoever serves pages need not speak A2A.
 func passed(p *analyzer.Pass) {
@@ -130,7 +137,7 @@ looks the same as a cut. Where a stream had told all that a client waits for, it
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		kept := reach.Kept(p)
-		if !p.End.ByAgent() || x.Ended || kept == analyzer.Unreachable || kept == analyzer.Untrusted ||
+		if isNotification(p) || !p.End.ByAgent() || x.Ended || kept == analyzer.Unreachable || kept == analyzer.Untrusted ||
 			kept == analyzer.TooLate {
 			passed(p)
 			return
@@ -215,7 +222,7 @@ func refusedByHTTP(x *analyzer.Exchange) bool {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return true
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:
-		return x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Dialects).Empty()
+		return !x.Call.Apart && x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Dialects).Empty()
 	}
 	return false
 }

@@ -24,6 +24,7 @@ func TestOther(t *testing.T) {
 		{"another text", "planner", strings.Replace(enginetest.Send, "hi", "ho", 1), true},
 		{"another role", "planner", strings.Replace(enginetest.Send, "USER", "AGENT", 1), true},
 		{"under another id", "planner", strings.NewReplacer("hi", "ho", "m1", "m2").Replace(enginetest.Send), false},
+		{"without parts", "planner", strings.Replace(enginetest.Send, `"parts":[{"text":"hi"}]`, `"content":{"text":"hi"}`, 1), false},
 		{"of another client", "hotel", strings.Replace(enginetest.Send, "hi", "ho", 1), false},
 	}
 	for _, test := range tests {

@@ -87,7 +87,8 @@ func (m *Memory) Take(p *analyzer.Pass) {
 func (m *Memory) Forgotten() int { return 0 }
 
 func keyOf(x *analyzer.Exchange) (digest.Digest, bool) {
-	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.CredentialsKept() {
+	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.CredentialsKept() ||
+		(a2a.Message{Value: x.Call.Message}).Parts().Kind() != a2a.Array { // nobody could read it
 		return 0, false
 	}
 	agent := digest.Empty.Text(x.Agent).Byte(0).Text(x.Tenant).Byte(0)

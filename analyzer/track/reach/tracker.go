@@ -5,6 +5,7 @@ package reach
 import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/recent"
+	"a2atap/proxy/a2a"
 )
 
 // Tracker remembers what kept calls from success.
@@ -32,7 +33,9 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		m.answered(p.Observation)
 	case analyzer.CallEnded:
 		m.ways.Put(wayOf(p.Exchange), kept(p.Observation))
-		m.looked(p.Observation)
+		if p.Exchange.Call.Operation != a2a.Webhook { // where nobody takes the host for an agent
+			m.looked(p.Observation)
+		}
 	case analyzer.ExchangeDone:
 		m.done(p.Observation)
 	case analyzer.CaptureDone:

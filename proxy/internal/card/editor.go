@@ -198,8 +198,8 @@ func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
 	}
 	l.facts.Fact(x, fact)
 	if signed {
-		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the "+
-			"signature will refuse it; use forward mode for them, or --no-rewrite", l.site.Name))
+		l.note(x, "the card of "+l.site.Name+capture.SignatureBroken+": clients that verify the signature will refuse it; "+
+			"use forward mode for them, or --no-rewrite")
 	}
 	return replacements
 }
