@@ -146,6 +146,26 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 	result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
 }
 
+// unpromised says what a failure amounts to where no card says that the agent has what the scenario needs: a refusal
+// is none.
+func unpromised(s *Session, need Capability, err error) error {
+	var refused *client.Error
+	var failure *Failure
+	switch {
+	case errors.As(err, &refused) && disclaims(refused):
+		return &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", need)}
+	case (errors.As(err, &refused) || errors.As(err, &failure)) && s.refused():
+		return Unclear("the agent refuses it, and no card says that it has %s", need)
+	}
+	return err
+}
+
+// refused reports whether the newest answer to the case is a refusal.
+func (s *Session) refused() bool {
+	last := s.Last()
+	return last.Status >= http.StatusBadRequest || last.JSON().Get("error").Exists()
+}
+
 // disclaims reports whether an agent says that it does not have what it was asked for.
 func disclaims(refused *client.Error) bool {
 	return refused.Reason == "PUSH_NOTIFICATION_NOT_SUPPORTED" || refused.Reason == "UNSUPPORTED_OPERATION" ||

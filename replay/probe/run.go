@@ -247,7 +247,7 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 				r.add(&probeCase{scenario: s, target: t, at: at})
 			}
 		}
-		if !made && len(t.endpoints) == 0 && (t.card == nil || s.Once && len(s.Protocols) == 0) {
+		if !made && len(t.endpoints) == 0 && (t.lacking() != nil || s.Once && len(s.Protocols) == 0) {
 			r.add(&probeCase{scenario: s, target: t})
 		}
 	}
@@ -362,7 +362,7 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	case c.at.Protocol != (client.Protocol{}) && s.Card != nil:
 		return &Skip{Why: fmt.Sprintf("the card does not offer %s", c.at.Protocol)}
 	case !c.scenario.Once:
-		return Unclear("no interface is known to ask on")
+		return Unclear("not asked: no interface is known to ask on")
 	}
 	// A task may be waited for more than once, and the request at the end of that has the time of requests, which may be
 	// longer; beyond that something hangs.
@@ -374,9 +374,8 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		defer s.Client.Close()
 	}
 	err := c.scenario.Run(ctx, s)
-	var refused *client.Error
-	if s.Card == nil && len(c.scenario.Needs) > 0 && errors.As(err, &refused) && disclaims(refused) {
-		err = &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", c.scenario.Needs[0])}
+	if s.Card == nil && len(c.scenario.Needs) > 0 {
+		err = unpromised(s, c.scenario.Needs[0], err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = Fail("an end of all that was asked", "none within %v", limit)

@@ -90,6 +90,9 @@ func (t *target) discover(ctx context.Context) error {
 		t.card, t.noCard = nil, err
 	}
 	t.choose()
+	if len(t.endpoints) == 0 && !t.opts.NoCard && t.lacking() != nil {
+		t.guess(ctx)
+	}
 	t.warm(ctx)
 	return ctx.Err()
 }
@@ -130,10 +133,10 @@ func answered(err error) bool {
 
 // choose takes one interface of each protocol that is wanted, the card's first.
 func (t *target) choose() {
-	if t.card == nil {
+	if lacking := t.lacking(); lacking != nil {
 		if t.opts.Fallback != (client.Protocol{}) {
 			t.endpoints = []endpoint{{client.Interface{URL: t.url, Protocol: t.opts.Fallback}, t.opts.Fallback.Version}}
-			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", t.noCard, t.opts.Fallback, t.url))
+			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", lacking, t.opts.Fallback, t.url))
 		}
 		return
 	}

@@ -74,6 +74,9 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *wire
 		}
 		var err error
 		if e, rest, err = rest.Wait(ctx); err != nil {
+			if a.hooks.Left != nil {
+				a.hooks.Left(a.engines[c.Request.Tenant], s.First)
+			}
 			return
 		}
 	}

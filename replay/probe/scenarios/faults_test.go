@@ -238,7 +238,7 @@ func isMust(fault string) bool {
 		}
 	}
 	for _, s := range scenarios.All() {
-		if s.ID == fault {
+		if s.ID == fault || strings.HasPrefix(fault, s.ID+"-") {
 			return s.LevelIn(client.Early) == analyzer.Must
 		}
 	}
