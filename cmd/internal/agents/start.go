@@ -48,6 +48,9 @@ func (o *Options) start(e cli.Env, names []string) (agents []*refagent.Agent, en
 	if options.Card, err = readCardFile(o.Card); err != nil {
 		return nil, nil, err
 	}
+	if options.Skills, err = skills(o.Skills); err != nil {
+		return nil, nil, err
+	}
 	if options.WebhookRoots, err = webhookRoots(o.WebhookCA); err != nil {
 		return nil, nil, err
 	}
