@@ -47,6 +47,8 @@ type Options struct {
 	Drive Drive
 	// Prompts are texts that bring the agent to do something, in place of keywords and of the examples of its card.
 	Prompts map[Behavior]string
+	// Learned are texts that have brought the agent to do something before; they are sent in place of the examples.
+	Learned map[Behavior]string
 	// Skills are the ids of those to use; empty for all.
 	Skills []string
 	// Patch is the patch version of the specification, 1.0.0 or 1.0.1, whose HTTP statuses are insisted on; empty where

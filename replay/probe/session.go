@@ -64,6 +64,9 @@ func (s *Session) Say(b Behavior) client.Message {
 	if text := prompts[b]; text != "" {
 		return client.Text(text)
 	}
+	if text := s.target.opts.Learned[b]; text != "" && !s.Scripted() {
+		return client.Text(text)
+	}
 	return client.Text(s.drive.prompt(b, s.Card, s.skills))
 }
 
