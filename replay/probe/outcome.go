@@ -154,16 +154,15 @@ func unpromised(s *Session, need Capability, err error) error {
 	switch {
 	case errors.As(err, &refused) && disclaims(refused):
 		return &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", need)}
-	case (errors.As(err, &refused) || errors.As(err, &failure)) && s.refused():
+	case (errors.As(err, &refused) || errors.As(err, &failure)) && refuses(s.Last()):
 		return Unclear("the agent refuses it, and no card says that it has %s", need)
 	}
 	return err
 }
 
-// refused reports whether the newest answer to the case is a refusal.
-func (s *Session) refused() bool {
-	last := s.Last()
-	return last.Status >= http.StatusBadRequest || last.JSON().Get("error").Exists()
+// refuses reports whether an answer is a refusal.
+func refuses(a *Answer) bool {
+	return a.Status >= http.StatusBadRequest || a.JSON().Get("error").Exists()
 }
 
 // disclaims reports whether an agent says that it does not have what it was asked for.

@@ -212,8 +212,8 @@ func (o *target) learns(ctx context.Context, e cli.Env, list agents) error {
 			return fmt.Errorf("--profile-from %s: %w", cli.ShownName(o.learn), err)
 		}
 		a.about.Learned = learned.Prompts
-		e.Notice(fmt.Sprintf("probe: learned of %s from %s: %s", a.name, analyzer.Plural(learned.Exchanges, "exchange"),
-			cmp.Or(strings.Join(learned.Behaviors(), ", "), "nothing of use")))
+		e.Tell("probe: learned of %s from %s: %s", a.name, analyzer.Plural(learned.Exchanges, "exchange"),
+			cmp.Or(strings.Join(learned.Behaviors(), ", "), "nothing of use"))
 	}
 	return nil
 }
