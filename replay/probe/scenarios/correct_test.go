@@ -1,7 +1,9 @@
 package scenarios_test
 
 import (
+	"flag"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
+var everyLimit = flag.Bool("limits", false, "ask agents that take any number of tasks from 1 to 100, and not only some")
+
 // A correct agent fails nothing: neither one that lets everybody in, nor one that is not given its credentials or wrong
 // ones, nor one that takes few tasks. What it keeps from being asked is told once.
 func TestCorrectAgentsFailNothing(t *testing.T) {
@@ -26,13 +30,14 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 	key := &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-API-Key", Secret: "let-me-in"}
 	basic := &refagent.Credentials{Scheme: refagent.BasicAuth, Secret: "u:p"}
 	token := &refagent.Credentials{Scheme: refagent.OAuth2Auth, Secret: "cli:s3"}
-	for _, world := range []struct {
+	type world struct {
 		name  string
 		agent refagent.Options
 		probe client.Options
 		oauth auth.OAuth // of the agent itself, in place of other credentials
 		shut  string     // what is told once, where nobody is let in
-	}{
+	}
+	worlds := []world{
 		{name: "open"},
 		{name: "open, with credentials", probe: client.Options{Authorize: auth.Bearer("agentbin-test-token")}},
 		{name: "push", agent: refagent.Options{Push: true}},
@@ -52,12 +57,17 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 			name: "push and a key", agent: refagent.Options{Auth: key, Push: true},
 			probe: client.Options{Authorize: auth.Header("X-API-Key", "let-me-in")},
 		},
-		{name: "1 task", agent: refagent.Options{MaxTasks: 1}},
-		{name: "2 tasks", agent: refagent.Options{MaxTasks: 2}},
-		{name: "5 tasks", agent: refagent.Options{MaxTasks: 5}},
-		{name: "20 tasks", agent: refagent.Options{MaxTasks: 20}},
-		{name: "100 tasks", agent: refagent.Options{MaxTasks: 100}},
-	} {
+	}
+	counts := []int{1, 2, 5, 20, 100}
+	for n := 1; *everyLimit && n <= 100; n++ {
+		if !slices.Contains(counts, n) {
+			counts = append(counts, n)
+		}
+	}
+	for _, n := range counts {
+		worlds = append(worlds, world{name: analyzer.Plural(n, "task"), agent: refagent.Options{MaxTasks: n}})
+	}
+	for _, world := range worlds {
 		for _, name := range refagent.Names() {
 			t.Run(name+" "+world.name, func(t *testing.T) {
 				t.Parallel()
