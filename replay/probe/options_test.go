@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,6 +62,34 @@ func TestVersionsChooseInterfaces(t *testing.T) {
 		if r.Protocol != (client.Protocol{}) {
 			t.Errorf("%s was asked", r.Test)
 		}
+	}
+}
+
+// Credentials go to no other address than the given one, whatever the card says.
+func TestCredentialsStay(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer elsewhere.Close()
+	url := agenttest.Start(t, "spec", refagent.Options{StepTime: 5 * time.Millisecond},
+		agenttest.OnCard(func(card map[string]any) {
+			card["supportedInterfaces"].([]any)[1].(map[string]any)["url"] = elsewhere.URL
+		}))
+	report := ask(t, url, probe.Options{Client: client.Options{Token: "secret"}})
+	if n := asked.Load(); n > 0 {
+		t.Errorf("asked %d times elsewhere", n)
+	}
+	if !slices.ContainsFunc(report.Notes, func(n string) bool { return strings.Contains(n, "credentials go nowhere else") }) {
+		t.Errorf("notes %q", report.Notes)
+	}
+	for _, r := range report.Results {
+		if r.Protocol == client.REST10 {
+			t.Errorf("%s was asked", r.Test)
+		}
+	}
+	ask(t, url, probe.Options{Keep: func(s *probe.Scenario, _ string) bool { return s.ID == "send" }})
+	if asked.Load() == 0 {
+		t.Error("without credentials nobody asked there")
 	}
 }
 

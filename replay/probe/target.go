@@ -147,6 +147,9 @@ func (t *target) choose() {
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: this program does not speak it", i.Protocol, i.URL))
 		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
+		case !t.trusted(i):
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: it is elsewhere than the given URL, and credentials go "+
+				"nowhere else; give that URL to ask there", i.Protocol, i.URL))
 		case t.has(i.Protocol):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: the card has it twice, and the first was",
 				i.Protocol, i.URL))
@@ -162,6 +165,17 @@ func (t *target) choose() {
 			t.endpoints = append(t.endpoints, e)
 		}
 	}
+}
+
+// trusted reports whether an interface may be sent what the run has: credentials are for the address that was given,
+// wherever a card says that the agent is.
+func (t *target) trusted(i client.Interface) bool {
+	o := &t.opts.Client
+	if o.Token == "" && o.Authorize == nil && len(o.Header) == 0 && t.opts.Second == nil {
+		return true
+	}
+	_, err := (&client.Card{Interfaces: []client.Interface{i}}).At(t.url)
+	return err == nil
 }
 
 func (t *target) has(p client.Protocol) bool {
