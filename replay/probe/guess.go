@@ -35,14 +35,16 @@ func (t *target) lacking() error {
 func (t *target) guess(ctx context.Context) {
 	lacking := t.lacking()
 	for _, generation := range generations {
+		var found []string
 		for _, p := range generation {
 			at := endpoint{client.Interface{URL: t.url, Protocol: p}, p.Version}
 			if t.opts.wants(at) && t.answersAs(ctx, at.Interface) {
-				t.endpoints = append(t.endpoints, at)
-				t.notes = append(t.notes, fmt.Sprintf("%v; %s answers at %s, and is asked there", lacking, p, t.url))
+				t.endpoints, found = append(t.endpoints, at), append(found, p.String())
 			}
 		}
-		if len(t.endpoints) > 0 {
+		if found != nil {
+			t.notes = append(t.notes, fmt.Sprintf("%v; asked at %s itself, where the agent speaks %s", lacking, t.url,
+				strings.Join(found, " and ")))
 			return
 		}
 	}

@@ -146,16 +146,23 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 	result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
 }
 
-// unpromised says what a failure amounts to where no card says that the agent has what the scenario needs: a refusal
-// is none.
-func unpromised(s *Session, need Capability, err error) error {
+// cardless says what an outcome amounts to where no card says what the agent has: that the card does not ask for what the
+// scenario is about cannot be said, and a refusal of what the scenario needs is no failure.
+func cardless(s *Session, needs []Capability, err error) error {
 	var refused *client.Error
 	var failure *Failure
+	var skip *Skip
 	switch {
+	case errors.As(err, &skip) && strings.HasPrefix(skip.Why, "the card "):
+		if errors.Is(s.NoCard(), errNotRead) {
+			return &Skip{Why: errNotRead.Error()}
+		}
+		return Unclear("not asked: there is no card")
+	case len(needs) == 0:
 	case errors.As(err, &refused) && disclaims(refused):
-		return &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", need)}
+		return &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", needs[0])}
 	case (errors.As(err, &refused) || errors.As(err, &failure)) && refuses(s.Last()):
-		return Unclear("the agent refuses it, and no card says that it has %s", need)
+		return Unclear("the agent refuses it, and no card says that it has %s", needs[0])
 	}
 	return err
 }

@@ -376,8 +376,8 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		defer s.Client.Close()
 	}
 	err := c.scenario.Run(ctx, s)
-	if s.Card == nil && len(c.scenario.Needs) > 0 {
-		err = unpromised(s, c.scenario.Needs[0], err)
+	if s.Card == nil {
+		err = cardless(s, c.scenario.Needs, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = Fail("an end of all that was asked", "none within %v", limit)
