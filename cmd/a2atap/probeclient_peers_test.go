@@ -34,8 +34,12 @@ func TestClientsOfSDKs(t *testing.T) {
 		name    string
 		command func(testing.TB) (argv, env []string)
 	}{
-		{"Go 2.x", own("clientgo2")}, {"Go 0.3.x", own("clientgo03")}, {"JavaScript 1.x", peers.JS1.Once},
-		{"JavaScript 0.3.x", peers.JS03.Once}, {"Python 1.x", peers.Py1.Once}, {"Python 0.3.x", peers.Py03.Once},
+		{"Go 2.x", own("clientgo2")},
+		{"Go 0.3.x", own("clientgo03")},
+		{"JavaScript 1.x", peers.JS1.Once},
+		{"JavaScript 0.3.x", peers.JS03.Once},
+		{"Python 1.x", peers.Py1.Once},
+		{"Python 0.3.x", peers.Py03.Once},
 	}
 	rows := make([]string, len(clients))
 	t.Run("clients", func(t *testing.T) {
