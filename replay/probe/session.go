@@ -165,6 +165,9 @@ func (s *Session) Ask(ctx context.Context, method, url string, header http.Heade
 		out.Header[name] = slices.Clone(values)
 	}
 	o := s.target.options(s)
+	if s.target.private() && !s.target.here(url) {
+		o.Token, o.Authorize, o.Header = "", nil, nil
+	}
 	for name, values := range o.Header {
 		if out.Header[name] == nil {
 			out.Header[name] = slices.Clone(values)

@@ -61,8 +61,11 @@ func (t *target) userAgent() string {
 	return strings.TrimSuffix("a2atap/"+t.opts.Client.Version, "/")
 }
 
-// client returns a client for an interface that discover has accepted.
+// client returns a client for an interface that discover has accepted. Away from the given URL it has no credentials.
 func (t *target) client(at client.Interface, o client.Options) *client.Client {
+	if t.private() && !t.here(at.URL) {
+		o.Token, o.Authorize, o.Header = "", nil, nil
+	}
 	c, err := client.New(at, o)
 	if err != nil {
 		panic(fmt.Sprintf("probe: %v", err)) // discover keeps interfaces that clients speak, and no options have a fault
@@ -147,14 +150,15 @@ func (t *target) choose() {
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: this program does not speak it", i.Protocol, i.URL))
 		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
-		case !t.trusted(i):
-			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: it is elsewhere than the given URL, and credentials go "+
-				"nowhere else; give that URL to ask there", i.Protocol, i.URL))
 		case t.has(i.Protocol):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: the card has it twice, and the first was",
 				i.Protocol, i.URL))
 		default:
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
+			if t.private() && !t.here(i.URL) {
+				t.notes = append(t.notes, fmt.Sprintf("%s at %s is elsewhere than the given URL, and is asked without your "+
+					"credentials; give that URL to ask there with them", i.Protocol, i.URL))
+			}
 		}
 	}
 	if len(t.endpoints) > 0 || len(t.opts.Protocols)+len(t.opts.Versions) == 0 {
@@ -167,14 +171,15 @@ func (t *target) choose() {
 	}
 }
 
-// trusted reports whether an interface may be sent what the run has: credentials are for the address that was given,
-// wherever a card says that the agent is.
-func (t *target) trusted(i client.Interface) bool {
+// private reports whether the run has what is for the agent alone: credentials, or header fields that may be some.
+func (t *target) private() bool {
 	o := &t.opts.Client
-	if o.Token == "" && o.Authorize == nil && len(o.Header) == 0 && t.opts.Second == nil {
-		return true
-	}
-	_, err := (&client.Card{Interfaces: []client.Interface{i}}).At(t.url)
+	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 || t.opts.Second != nil
+}
+
+// here reports whether a URL is at the address that was given, where credentials go, wherever a card says the agent is.
+func (t *target) here(at string) bool {
+	_, err := (&client.Card{Interfaces: []client.Interface{{URL: at}}}).At(t.url)
 	return err == nil
 }
 
