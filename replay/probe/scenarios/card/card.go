@@ -99,7 +99,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "card-bindings", Title: "JSON-RPC is spoken where the card says so", Category: analyzer.AgentCard,
-		Level: analyzer.Should, Protocols: []client.Protocol{client.REST10},
+		Level: analyzer.Must, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §5.2"}, Tags: []string{"card"},
 		Fix: "List every binding that the agent speaks in the card.",
 		Run: askBindings,
