@@ -191,7 +191,7 @@ nothing on another machine.`,
 // PartMediaTypeSyntax reports a media type that is none.
 var PartMediaTypeSyntax = &analyzer.Rule{
 	ID:       "part-media-type-syntax",
-	Title:    "media type of a part or file is not one",
+	Title:    "media type of a part or file is malformed",
 	Level:    analyzer.Should,
 	Either:   true,
 	Bindings: rule.OnAll,

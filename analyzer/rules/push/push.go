@@ -346,3 +346,8 @@ func isPrivateURL(raw string) bool {
 	}
 	return ip.IsLoopback() || ip.IsUnspecified() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 }
+
+// isNested reports whether a config has its URL inside another object, as before 1.0.
+func isNested(config a2a.PushConfig) bool {
+	return config.Config() != config.Value && config.Get("url").Text() == "" && config.URL() != ""
+}

@@ -31,7 +31,7 @@ var Methods = rule.Family{
 // RPCMethodString reports a request that does not say what it asks.
 var RPCMethodString = &analyzer.Rule{
 	ID:    "rpc-method-string",
-	Title: "JSON-RPC method missing or no string",
+	Title: "JSON-RPC method missing or not a string",
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,

@@ -303,7 +303,7 @@ func missingIDSeverity(p *analyzer.Pass) analyzer.Severity {
 // RPCRequestUnknownMember reports a member beside those of a JSON-RPC request for which the request is refused.
 var RPCRequestUnknownMember = &analyzer.Rule{
 	ID:    "rpc-request-unknown-member",
-	Title: "request refused that has a member which JSON-RPC does not know",
+	Title: "request refused for a member that JSON-RPC does not define",
 	Level: analyzer.Should,
 	On:    analyzer.AnswerSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),

@@ -125,7 +125,7 @@ func mayRepeatEvents(p *analyzer.Pass) bool {
 // StreamChunkIncomplete notes an artifact in pieces without a last one.
 var StreamChunkIncomplete = &analyzer.Rule{
 	ID:    "stream-chunk-incomplete",
-	Title: "task is completed, and an artifact in pieces never had its last one",
+	Title: "task is completed although an artifact never got its last piece",
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Needs: []*analyzer.Tracker{artifact.Tracker, stream.Tracker},
@@ -163,8 +163,8 @@ var StreamArtifactConsistent = &analyzer.Rule{
 	On:    analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
 	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
-or bytes for it. Who listened and who asked later have different results. A piece that was lost, sent twice or stored in
-the wrong order looks like that.`,
+or bytes for it. A client that listened and one that asked later have different results. A piece that was lost, sent
+twice or stored in the wrong order looks like that.`,
 	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
 	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not
 show from their beginning; clients that take some media types only; other clients, credentials, extensions and bindings;

@@ -59,27 +59,6 @@ programs that may leave fields out. The first request of each client at an endpo
 	},
 }
 
-// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
-// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
-// has it (RFC 9110 section 5.3), which is no version.
-func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
-	x := p.Exchange
-	if x.Request.Fields.Has(versionName) {
-		return headerVersion(x), x.RequestPlace().Header(versionName), true
-	}
-	if v, ok := queryVersion(x); ok {
-		return v, x.RequestPlace().Line(), true
-	}
-	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
-		pointer := a2a.Ptr("", versionName)
-		if x.Call.Binding == a2a.JSONRPC {
-			pointer = a2a.Ptr("/params", versionName)
-		}
-		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
-	}
-	return "", analyzer.Place{}, false
-}
-
 // queryVersion returns the version in the query of a request, and whether there is one.
 func queryVersion(x *analyzer.Exchange) (string, bool) {
 	list, given := "", false
@@ -377,4 +356,25 @@ func everyCardOffers(p *analyzer.Pass, version string) bool {
 		}
 	}
 	return len(cards) > 0
+}
+
+// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
+// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
+// has it (RFC 9110 section 5.3), which is no version.
+func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
+	x := p.Exchange
+	if x.Request.Fields.Has(versionName) {
+		return headerVersion(x), x.RequestPlace().Header(versionName), true
+	}
+	if v, ok := queryVersion(x); ok {
+		return v, x.RequestPlace().Line(), true
+	}
+	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
+		pointer := a2a.Ptr("", versionName)
+		if x.Call.Binding == a2a.JSONRPC {
+			pointer = a2a.Ptr("/params", versionName)
+		}
+		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
+	}
+	return "", analyzer.Place{}, false
 }
