@@ -287,3 +287,31 @@ func TestLevelOfWaivedTests(t *testing.T) {
 		}
 	}
 }
+
+// What was not asked for one reason is told once, with how much it is; what was inconclusive for a reason of its own is
+// told by itself.
+func TestUnaskedIsToldOnce(t *testing.T) {
+	suite := report.Suite{Agent: "booker", URL: "http://booker.example"}
+	for name, message := range map[string]string{
+		"card-name": "not asked: there is no card", "card-url": "not asked: there is no card", "send": "it never did",
+	} {
+		suite.Tests = append(suite.Tests, report.Test{
+			Name: name, Category: analyzer.AgentCard, Status: report.TestInconclusive, Message: message,
+		})
+	}
+	var b strings.Builder
+	whole := &report.Report{Tests: []report.Suite{suite}, Result: &judgment.Result{}, Now: time.Unix(0, 0)}
+	if err := report.Write(&b, "text", whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"inconclusive: 2 tests: not asked: there is no card\n", "inconclusive: send: it never did\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("got %s, want %q in it", b.String(), want)
+		}
+	}
+	if strings.Contains(b.String(), "card-name") {
+		t.Errorf("each by itself: %s", b.String())
+	}
+}

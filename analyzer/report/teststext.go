@@ -107,11 +107,14 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 		}
 	}
 	for i := range s.Tests {
-		if t := &s.Tests[i]; t.Status == TestInconclusive {
+		if t := &s.Tests[i]; t.Status == TestInconclusive && !t.unasked() {
 			fmt.Fprintf(b, "inconclusive: %s: %s\n", t.Name, analyzer.Clean(oneLine(t.Message)))
 		}
 	}
-	for _, why := range s.skipped() {
+	for _, why := range s.reasons((*Test).unasked) {
+		fmt.Fprintf(b, "inconclusive: %s\n", analyzer.Clean(oneLine(why)))
+	}
+	for _, why := range s.reasons(func(t *Test) bool { return t.Status == TestSkipped }) {
 		fmt.Fprintf(b, "skipped: %s\n", analyzer.Clean(oneLine(why)))
 	}
 	applied := make(map[string]bool)
@@ -131,13 +134,18 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	fmt.Fprintf(b, "conformance level: %s (%s)\n", level, analyzer.Clean(oneLine(reason)))
 }
 
-// skipped returns why tests were skipped, each reason with the number of them, or with the name of the only one.
-func (s *Suite) skipped() []string {
+// unasked reports whether a test is inconclusive because of something that is told elsewhere.
+func (t *Test) unasked() bool {
+	return t.Status == TestInconclusive && strings.HasPrefix(t.Message, "not asked: ")
+}
+
+// reasons returns why tests came out as they did, each reason with the number of them, or with the name of the only one.
+func (s *Suite) reasons(which func(*Test) bool) []string {
 	var reasons []string
 	names := make(map[string][]string)
 	for i := range s.Tests {
 		t := &s.Tests[i]
-		if t.Status != TestSkipped {
+		if !which(t) {
 			continue
 		}
 		if names[t.Message] == nil {

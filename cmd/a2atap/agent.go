@@ -31,6 +31,9 @@ name of a skill asks for it. Its capabilities are what the agent offers; streami
 need --push, and what the card says about credentials must be what --auth asks for. The agent writes its own address
 into the card. A card that is not of the agent's dialect, or promises what the agent does not do, is refused.
 
+With --skill ID=PROGRAM a program does what a skill of that card does. It is started for each message, reads what it is
+asked as a line of JSON, and writes a line for each state and each artifact (docs/agents.md).
+
 With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
 the member tenant, and HTTP+JSON names it there, in the query, or before the path (/spec/NAME/tasks).
 
@@ -54,13 +57,16 @@ of the address; legacy, if it is among them, has the root and the card there. Th
 	f.StringVar(&o.Fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken; "+
 		"for one agent")
 	f.StringVar(&o.Card, "card", "", "serve the agent card in `FILE`, and do what it says; for one agent")
+	f.StringArrayVar(&o.Skills, "skill", nil, "have `ID=PROGRAM` do what the skill ID of the card does: it is run for each "+
+		"message, and speaks JSON on standard input and output; repeatable")
 	f.BoolVar(&o.Push, "push", false, "offer push notifications")
 	f.StringVar(&o.WebhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) in addition to the "+
 		"system's; needs --push")
 	f.DurationVar(&o.Step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
 	f.StringVar(&o.Auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
-		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+cli.SecretHelp+
-		", as a whole or only TOKEN, PASSWORD and KEY")
+		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY, query:NAME=KEY or oauth2:CLIENT:SECRET (for which "+
+		"the agent gives tokens at /oauth/token below its URL); "+cli.SecretHelp+", as a whole or only TOKEN, PASSWORD, KEY "+
+		"and SECRET")
 	f.StringVar(&o.Store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
 		"the agent (default in memory)")
 	f.StringArrayVar(&o.Tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+

@@ -97,7 +97,7 @@ func TestWebhookAuthority(t *testing.T) {
 	}
 }
 
-// The card that the page about agents shows can be served.
+// The card that the page about agents shows can be served, and its program be a skill of it.
 func TestCardOfThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "agents.md"))
 	if err != nil {
@@ -112,7 +112,25 @@ func TestCardOfThePage(t *testing.T) {
 	if err := os.WriteFile(file, []byte(card), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url, _ := startAgent(t, "spec", "--card", file)
+	_, rest, _ = strings.Cut(rest, "```sh\n")
+	program, _, ok := strings.Cut(rest, "```\n")
+	if !ok {
+		t.Fatal("the page shows no program")
+	}
+	script := filepath.Join(t.TempDir(), "book.sh")
+	if err := os.WriteFile(script, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, _ := startAgent(t, "spec", "--card", file, "--skill", "book-flight=sh "+script)
+	booked := postJSON(t, url+"/message:send",
+		`{"message":{"messageId":"b","role":"ROLE_USER","parts":[{"text":"book-flight to Rome"}]}}`)
+	for _, want := range []string{
+		"TASK_STATE_COMPLETED", `{"text":"booked"}`, `{"text":"seat "},{"text":"12A"}`, `{"data":{"EUR":90}}`,
+	} {
+		if !strings.Contains(booked, want) {
+			t.Errorf("got %s, want %s in it", booked, want)
+		}
+	}
 	text := postJSON(t, url+"/message:send",
 		`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"plan a trip"}]}}`)
 	if !strings.Contains(text, "[plan] Received initial message: plan a trip") {

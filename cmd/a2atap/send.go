@@ -74,6 +74,8 @@ time.`,
 	o.Tasks.Register(f)
 	o.Push.Register(f)
 	f.BoolVar(&o.Profile, "profile", false, "print name, capabilities and skills of the agent, and send nothing")
+	f.StringVar(&o.ProfileFrom, "profile-from", "", "with --profile print also which texts in `CAPTURE` brought the agent "+
+		"to do what")
 	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
 	f.StringVar(&o.Output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
 		"holds all three")

@@ -78,6 +78,17 @@ func (p Program) Agent() Agent { return Agent{Name: p.Name, Start: p.startAgent}
 // Client returns the SDK in the role of the client.
 func (p Program) Client() Client { return Client{Name: p.Name, Run: p.runClient} }
 
+// Once returns the command, and its environment, of the client that sends one text: URL, TEXT and send or stream follow.
+func (p Program) Once(t testing.TB) (argv, env []string) {
+	t.Helper()
+	cmd := p.prepare(context.Background(), t, "once")
+	last := len(cmd.Args) - 1
+	if !filepath.IsAbs(cmd.Args[last]) {
+		cmd.Args[last] = filepath.Join(cmd.Dir, cmd.Args[last])
+	}
+	return cmd.Args, cmd.Env
+}
+
 // startAgent starts the agent program. It runs until its standard input is closed.
 func (p Program) startAgent(t testing.TB) Running {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 
@@ -72,10 +73,17 @@ func (t *target) follows(c *probeCase, s *Session, err error) string {
 		if first.HTTPStatus >= http.StatusInternalServerError && s.Last().Status == first.HTTPStatus {
 			return why
 		}
-	case first == nil && !errors.As(err, &failure) && err.Error() == base.err.Error():
+	case first == nil && !errors.As(err, &failure) &&
+		(err.Error() == base.err.Error() || unconnected(err) && unconnected(base.err)):
 		return why
 	}
 	return ""
+}
+
+// unconnected reports whether a request failed since no connection could be made, for whatever reason.
+func unconnected(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // A baseFailure is why the case that was asked first failed.

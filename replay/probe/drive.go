@@ -55,18 +55,18 @@ func driveOf(card *client.Card) Drive {
 	return Scripted
 }
 
-// prompt returns a text that may bring an agent to do something, and whether it is known to.
-func (d Drive) prompt(b Behavior, card *client.Card, skills []string) (text string, known bool) {
+// prompt returns a text that may bring an agent to do something: a keyword, or the example of the skill that fits best.
+func (d Drive) prompt(b Behavior, card *client.Card, skills []string) string {
 	if d == Scripted {
 		if b == Anything {
 			b = CompletesTask
 		}
-		return string(b) + " please", true
+		return string(b) + " please"
 	}
-	if text, ok := example(card, skills); ok {
-		return text, false
+	if text, ok := example(b, card, skills); ok {
+		return text
 	}
-	return "hello", false
+	return "hello"
 }
 
 // chosen returns the skills of a card that are to be used.
@@ -83,17 +83,67 @@ func chosen(card *client.Card, ids []string) []client.Skill {
 	return list
 }
 
-// example returns the first example of a card's skills, of those that are chosen.
-func example(card *client.Card, skills []string) (string, bool) {
+// signs are the words by which a skill shows that it may do something, the plainest first.
+var signs = map[Behavior][]string{
+	MessageOnly:    {"message-only", "echo", "greet", "chat"},
+	FailsTask:      {"task-failure", "fail", "error"},
+	WaitsForCancel: {"task-cancel", "cancel", "long-running", "slow", "long"},
+	AsksBack:       {"multi-turn", "input-required", "clarif", "follow-up", "interactive", "dialog", "form"},
+	StreamsChunks:  {"streaming", "stream", "chunk", "increment"},
+	TakesLong:      {"long-running", "slow", "background", "long"},
+	ManyParts:      {"data-types", "multi-modal", "multimodal", "file", "image", "structured"},
+}
+
+// example returns an example of a card's skills, of those that are chosen: of the one that fits a behavior best by its
+// tags, its id and name, or its examples, in that order; else the first that does nothing special, else the first.
+func example(b Behavior, card *client.Card, skills []string) (string, bool) {
 	if card == nil {
 		return "", false
 	}
+	best, most := "", -1
 	for _, s := range chosen(card, skills) {
-		for _, text := range s.Examples {
-			if strings.TrimSpace(text) != "" {
-				return text, true
-			}
+		i := slices.IndexFunc(s.Examples, func(text string) bool { return strings.TrimSpace(text) != "" })
+		if i < 0 {
+			continue
+		}
+		text, n := s.Examples[i], 0
+		if len(signs[b]) > 0 {
+			n, text = fitness(&s, signs[b], text)
+		} else if !slices.ContainsFunc([]Behavior{FailsTask, WaitsForCancel, AsksBack}, func(other Behavior) bool {
+			special, _ := fitness(&s, signs[other], "")
+			return special > 0
+		}) {
+			n = 1
+		}
+		if n > most {
+			best, most = text, n
 		}
 	}
-	return "", false
+	return best, most >= 0
+}
+
+// fitness says how well a skill fits some words, 0 for not at all, and which of its examples says so; else the given one.
+func fitness(s *client.Skill, words []string, text string) (n int, said string) {
+	has := func(texts ...string) func(word string) bool {
+		return func(word string) bool {
+			return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(spelled(t), word) })
+		}
+	}
+	for _, e := range s.Examples {
+		if slices.ContainsFunc(words, has(e)) {
+			n, text = 1, e
+			break
+		}
+	}
+	for places, texts := range [][]string{{s.ID, s.Name}, s.Tags} {
+		if i := slices.IndexFunc(words, has(texts...)); i >= 0 {
+			n = max(n, (places+1)*len(signs[AsksBack])+len(words)-i)
+		}
+	}
+	return n, text
+}
+
+// spelled writes a text as signs are: in lower case, with hyphens between words.
+func spelled(text string) string {
+	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(text))
 }

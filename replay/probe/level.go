@@ -10,7 +10,7 @@ import (
 
 // The levels of conformance, best first, and what is said if too little was seen.
 const (
-	Full          = "full"           // all that was asked holds, streams and push notifications included
+	Full          = "full"           // all that was asked has passed, streams and push notifications included
 	Partial       = "partial"        // the life of a task holds, and something else does not
 	Minimal       = "minimal"        // the card, a send and a get hold
 	NonConformant = "non-conformant" // not even that
@@ -18,9 +18,9 @@ const (
 )
 
 // Level returns how far the agent conforms, and what that rests on. Failures that are errors count, of whichever
-// interface, and for the best level also warnings. An agent that does not offer streams or push notifications can conform fully: the reason then says so. One
-// that offers them, and of which nothing could be seen of them, cannot; nor can one of which no completed task, no
-// cancellation or no refusal was seen.
+// interface; for the best level all must have passed that is for this agent. An agent that does not offer streams or
+// push notifications can conform fully: the reason then says so. One that offers them, and of which nothing could be
+// seen of them, cannot; nor can one of which no completed task, no cancellation or no refusal was seen.
 func (r *Report) Level() (level, reason string) {
 	broken := r.broken()
 	card, send, get := r.passed("card"), r.passed("send"), r.passed("task-completes")
@@ -40,7 +40,7 @@ func (r *Report) Level() (level, reason string) {
 	case len(broken.others) > 0:
 		return Partial, "the life of a task holds, other parts break the protocol: " + names(broken.others)
 	case len(broken.less) > 0:
-		return Partial, "what the protocol demands holds; what it recommends does not: " + names(broken.less)
+		return Partial, "what the protocol demands holds; what it recommends or allows does not: " + names(broken.less)
 	}
 	if lacking := r.unexercised(); lacking != "" {
 		return Minimal, "nothing asked breaks the protocol; an advertised feature was not exercised: " + lacking
@@ -48,24 +48,28 @@ func (r *Report) Level() (level, reason string) {
 	if lacking := r.unseen(); lacking != "" {
 		return Minimal, "nothing asked breaks the protocol; not observed: " + lacking
 	}
+	if len(broken.unclear) > 0 {
+		return Partial, "nothing asked breaks the protocol; inconclusive: " + names(broken.unclear)
+	}
 	return Full, "nothing asked breaks the protocol; streaming " + tested(r.Card.Streaming) + ", push " +
 		tested(r.Card.Push)
 }
 
-// breaches are the names of the cases that failed with an error, by what they are about, and of those that failed with
-// a warning.
-type breaches struct{ card, basic, life, others, less []string }
+// breaches are the names of the cases that failed with an error, by what they are about, of those that failed with
+// less, and of those that were inconclusive.
+type breaches struct{ card, basic, life, others, less, unclear []string }
 
 func (r *Report) broken() breaches {
 	var b breaches
 	for i := range r.Results {
 		x := &r.Results[i]
-		if !x.Bad() || x.Severity() < analyzer.Warning {
-			continue
-		}
 		list := &b.others
 		switch {
-		case x.Severity() == analyzer.Warning:
+		case x.Status == Unproved:
+			list = &b.unclear
+		case !x.Bad():
+			continue
+		case x.Severity() <= analyzer.Warning:
 			list = &b.less
 		case x.Scenario.Category == analyzer.AgentCard:
 			list = &b.card

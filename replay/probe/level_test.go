@@ -10,12 +10,12 @@ import (
 )
 
 // outcomes makes a report of results: each word is the id of a scenario that passed or, after a minus, failed with an
-// error, and after a tilde with a warning.
+// error, after a tilde with a warning, after a dot with a note, and after a question mark was inconclusive.
 func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 	t.Helper()
 	r := &probe.Report{Card: card}
 	for _, word := range words {
-		id := strings.TrimLeft(word, "-~")
+		id := strings.TrimLeft(word, "-~.?")
 		var scenario *probe.Scenario
 		for _, s := range suite(t) {
 			if s.ID == id {
@@ -31,8 +31,13 @@ func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 			copied := *scenario
 			scenario = &copied
 			scenario.Levels, scenario.Level = nil, analyzer.Must
-			if word[0] == '~' {
+			switch word[0] {
+			case '~':
 				scenario.Level = analyzer.Should
+			case '.':
+				scenario.Level = analyzer.May
+			case '?':
+				status = probe.Unproved
 			}
 		}
 		r.Results = append(r.Results, probe.Result{Test: "jsonrpc/" + id, Scenario: scenario, Status: status})
@@ -55,7 +60,10 @@ func TestLevel(t *testing.T) {
 			card: client.Card{Streaming: true, Push: true}, words: core + " stream-last-event push-delivery",
 			level: probe.Full, reason: "streaming tested, push tested",
 		},
-		{words: core + " ~stream-closes", level: probe.Partial, reason: "what it recommends does not: jsonrpc/stream-closes"},
+		{words: core + " ~stream-closes", level: probe.Partial, reason: "recommends or allows does not: jsonrpc/stream-closes"},
+		{words: core + " .stream-closes", level: probe.Partial, reason: "recommends or allows does not: jsonrpc/stream-closes"},
+		{words: core + " ?stream-closes", level: probe.Partial, reason: "inconclusive: jsonrpc/stream-closes"},
+		{words: basic + " ?task-cancel", level: probe.Minimal, reason: "not observed: a cancellation, a refusal"},
 		{words: core, gone: true, level: probe.NonConformant, reason: "stopped answering"},
 		{
 			words: core + " -card-name", level: probe.NonConformant,

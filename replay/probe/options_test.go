@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,6 +62,33 @@ func TestVersionsChooseInterfaces(t *testing.T) {
 		if r.Protocol != (client.Protocol{}) {
 			t.Errorf("%s was asked", r.Test)
 		}
+	}
+}
+
+// Credentials go to no other address than the given one, whatever the card says.
+func TestCredentialsStay(t *testing.T) {
+	t.Parallel()
+	var asked, known atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if strings.Contains(r.Header.Get("Authorization")+r.Header.Get("X-Key"), "secret") {
+			known.Add(1)
+		}
+	}))
+	defer elsewhere.Close()
+	url := agenttest.Start(t, "spec", refagent.Options{StepTime: 5 * time.Millisecond},
+		agenttest.OnCard(func(card map[string]any) {
+			card["supportedInterfaces"].([]any)[1].(map[string]any)["url"] = elsewhere.URL
+		}))
+	report := ask(t, url, probe.Options{
+		Client: client.Options{Token: "secret", Header: http.Header{"X-Key": {"secret"}}},
+		Second: &client.Options{Token: "another secret"},
+	})
+	if asked.Load() == 0 || known.Load() > 0 {
+		t.Errorf("asked %d times elsewhere, %d times with credentials", asked.Load(), known.Load())
+	}
+	if !slices.ContainsFunc(report.Notes, func(n string) bool { return strings.Contains(n, "asked without your credentials") }) {
+		t.Errorf("notes %q", report.Notes)
 	}
 }
 

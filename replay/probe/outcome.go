@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -97,6 +98,32 @@ func Describe(e *client.Error) string {
 		text += fmt.Sprintf(", %q", e.Message)
 	}
 	return text
+}
+
+// cardless says what an outcome amounts to where no card says what the agent has: that the card does not ask for what the
+// scenario is about cannot be said, and a refusal of what the scenario needs is no failure.
+func cardless(s *Session, needs []Capability, err error) error {
+	var refused *client.Error
+	var failure *Failure
+	var skip *Skip
+	switch {
+	case errors.As(err, &skip) && strings.HasPrefix(skip.Why, "the card "):
+		if errors.Is(s.NoCard(), errNotRead) {
+			return &Skip{Why: errNotRead.Error()}
+		}
+		return Unclear("not asked: there is no card")
+	case len(needs) == 0:
+	case errors.As(err, &refused) && disclaims(refused):
+		return &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", needs[0])}
+	case (errors.As(err, &refused) || errors.As(err, &failure)) && refuses(s.Last()):
+		return Unclear("the agent refuses it, and no card says that it has %s", needs[0])
+	}
+	return err
+}
+
+// refuses reports whether an answer is a refusal.
+func refuses(a *Answer) bool {
+	return a.Status >= http.StatusBadRequest || a.JSON().Get("error").Exists()
 }
 
 // disclaims reports whether an agent says that it does not have what it was asked for.

@@ -47,6 +47,8 @@ type Options struct {
 	Drive Drive
 	// Prompts are texts that bring the agent to do something, in place of keywords and of the examples of its card.
 	Prompts map[Behavior]string
+	// Learned are texts that have brought the agent to do something before; they are sent in place of the examples.
+	Learned map[Behavior]string
 	// Skills are the ids of those to use; empty for all.
 	Skills []string
 	// Patch is the patch version of the specification, 1.0.0 or 1.0.1, whose HTTP statuses are insisted on; empty where
@@ -247,7 +249,7 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 				r.add(&probeCase{scenario: s, target: t, at: at})
 			}
 		}
-		if !made && len(t.endpoints) == 0 && (t.card == nil || s.Once && len(s.Protocols) == 0) {
+		if !made && len(t.endpoints) == 0 && (t.lacking() != nil || s.Once && len(s.Protocols) == 0) {
 			r.add(&probeCase{scenario: s, target: t})
 		}
 	}
@@ -362,7 +364,7 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	case c.at.Protocol != (client.Protocol{}) && s.Card != nil:
 		return &Skip{Why: fmt.Sprintf("the card does not offer %s", c.at.Protocol)}
 	case !c.scenario.Once:
-		return Unclear("no interface is known to ask on")
+		return Unclear("not asked: no interface is known to ask on")
 	}
 	// A task may be waited for more than once, and the request at the end of that has the time of requests, which may be
 	// longer; beyond that something hangs.
@@ -374,9 +376,8 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		defer s.Client.Close()
 	}
 	err := c.scenario.Run(ctx, s)
-	var refused *client.Error
-	if s.Card == nil && len(c.scenario.Needs) > 0 && errors.As(err, &refused) && disclaims(refused) {
-		err = &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", c.scenario.Needs[0])}
+	if s.Card == nil {
+		err = cardless(s, c.scenario.Needs, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = Fail("an end of all that was asked", "none within %v", limit)

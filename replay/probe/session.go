@@ -55,7 +55,7 @@ func (s *Session) RPC() bool { return s.endpoint.Protocol.Binding == "JSONRPC" }
 func (s *Session) NewID() string { return uuid.NewString() }
 
 // Say returns a message that should bring the agent to do something: what the options give for that, else a keyword, if
-// the agent has the reference skills, else the first example of its card. What comes of it has to be looked at.
+// the agent has the reference skills, else an example of the skill of its card that fits best. What comes of it has to be looked at.
 func (s *Session) Say(b Behavior) client.Message {
 	prompts := s.target.opts.Prompts
 	if b == Anything && prompts[b] == "" {
@@ -64,8 +64,10 @@ func (s *Session) Say(b Behavior) client.Message {
 	if text := prompts[b]; text != "" {
 		return client.Text(text)
 	}
-	text, _ := s.drive.prompt(b, s.Card, s.skills)
-	return client.Text(text)
+	if text := s.target.opts.Learned[b]; text != "" && !s.Scripted() {
+		return client.Text(text)
+	}
+	return client.Text(s.drive.prompt(b, s.Card, s.skills))
 }
 
 // Scripted reports whether the agent has the reference skills: what it is told to do, it does.
@@ -137,8 +139,8 @@ func (s *Session) Skills() []client.Skill {
 	return chosen(s.Card, s.skills)
 }
 
-// Example returns the first example of the card's skills, of those that are to be used.
-func (s *Session) Example() (string, bool) { return example(s.Card, s.skills) }
+// Example returns an example of the card's skills, of those that are to be used.
+func (s *Session) Example() (string, bool) { return example(Anything, s.Card, s.skills) }
 
 // Webhook returns the server behind all webhooks of the run, and whether its address was chosen, so that the agent can
 // be expected to reach it.
@@ -163,6 +165,9 @@ func (s *Session) Ask(ctx context.Context, method, url string, header http.Heade
 		out.Header[name] = slices.Clone(values)
 	}
 	o := s.target.options(s)
+	if s.target.private() && !s.target.here(url) {
+		o.Token, o.Authorize, o.Header = "", nil, nil
+	}
 	for name, values := range o.Header {
 		if out.Header[name] == nil {
 			out.Header[name] = slices.Clone(values)

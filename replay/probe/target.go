@@ -61,8 +61,11 @@ func (t *target) userAgent() string {
 	return strings.TrimSuffix("a2atap/"+t.opts.Client.Version, "/")
 }
 
-// client returns a client for an interface that discover has accepted.
+// client returns a client for an interface that discover has accepted. Away from the given URL it has no credentials.
 func (t *target) client(at client.Interface, o client.Options) *client.Client {
+	if t.private() && !t.here(at.URL) {
+		o.Token, o.Authorize, o.Header = "", nil, nil
+	}
 	c, err := client.New(at, o)
 	if err != nil {
 		panic(fmt.Sprintf("probe: %v", err)) // discover keeps interfaces that clients speak, and no options have a fault
@@ -90,6 +93,9 @@ func (t *target) discover(ctx context.Context) error {
 		t.card, t.noCard = nil, err
 	}
 	t.choose()
+	if len(t.endpoints) == 0 && !t.opts.NoCard && t.lacking() != nil {
+		t.guess(ctx)
+	}
 	t.warm(ctx)
 	return ctx.Err()
 }
@@ -130,10 +136,10 @@ func answered(err error) bool {
 
 // choose takes one interface of each protocol that is wanted, the card's first.
 func (t *target) choose() {
-	if t.card == nil {
+	if lacking := t.lacking(); lacking != nil {
 		if t.opts.Fallback != (client.Protocol{}) {
 			t.endpoints = []endpoint{{client.Interface{URL: t.url, Protocol: t.opts.Fallback}, t.opts.Fallback.Version}}
-			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", t.noCard, t.opts.Fallback, t.url))
+			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", lacking, t.opts.Fallback, t.url))
 		}
 		return
 	}
@@ -149,6 +155,10 @@ func (t *target) choose() {
 				i.Protocol, i.URL))
 		default:
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
+			if t.private() && !t.here(i.URL) {
+				t.notes = append(t.notes, fmt.Sprintf("%s at %s is elsewhere than the given URL, and is asked without your "+
+					"credentials; give that URL to ask there with them", i.Protocol, i.URL))
+			}
 		}
 	}
 	if len(t.endpoints) > 0 || len(t.opts.Protocols)+len(t.opts.Versions) == 0 {
@@ -159,6 +169,18 @@ func (t *target) choose() {
 			t.endpoints = append(t.endpoints, e)
 		}
 	}
+}
+
+// private reports whether the run has what is for the agent alone: credentials, or header fields that may be some.
+func (t *target) private() bool {
+	o := &t.opts.Client
+	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 || t.opts.Second != nil
+}
+
+// here reports whether a URL is at the address that was given, where credentials go, wherever a card says the agent is.
+func (t *target) here(at string) bool {
+	_, err := (&client.Card{Interfaces: []client.Interface{{URL: at}}}).At(t.url)
+	return err == nil
 }
 
 func (t *target) has(p client.Protocol) bool {

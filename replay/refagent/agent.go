@@ -57,6 +57,9 @@ func New(name string, opts Options) (*Agent, error) {
 		},
 		started: opts.Now(),
 	}
+	if err := a.withSkills(); err != nil {
+		return nil, err
+	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for _, tenant := range served.Tenants {
 		e := engine.New(a.ctx, engine.Options{

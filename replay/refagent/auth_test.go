@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/replay/refagent"
 )
@@ -100,5 +101,65 @@ func TestAuth(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// An agent that asks for tokens of OAuth 2.0 gives them to its client alone, at the place that its card names, and takes
+// them for as long as they are good.
+func TestOAuth(t *testing.T) {
+	for _, agent := range refagent.Names() {
+		t.Run(agent, func(t *testing.T) {
+			now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+			origin := serve(t, agent, refagent.Options{
+				Auth: &refagent.Credentials{Scheme: refagent.OAuth2Auth, Secret: "cli:s3"}, Now: func() time.Time { return now },
+			})
+			base := "/" + agent
+			if agent == "legacy" {
+				base = ""
+			}
+			_, card := exchange(t, origin, "GET "+base+"/.well-known/agent.json")
+			if agent != "spec" && agent != "echo" && !strings.Contains(agent, "03") && !strings.Contains(card, "tokenUrl") {
+				t.Errorf("the card does not say where tokens come from: %s", card)
+			}
+			if _, meta := exchange(t, origin, "GET "+base+"/.well-known/oauth-authorization-server"); !strings.Contains(meta,
+				`"token_endpoint":"`+origin+base+`/oauth/token"`) {
+				t.Errorf("metadata: %s", meta)
+			}
+			ask := func(authorization, body string) (int, string) {
+				resp, answer := exchange(t, origin, "POST "+base+"/oauth/token\nContent-Type: application/x-www-form-urlencoded"+
+					authorization+"\n\n"+body)
+				return resp.StatusCode, answer
+			}
+			for _, tt := range []struct{ authorization, body, want string }{
+				{"", "grant_type=client_credentials", "invalid_client"},
+				{"", "grant_type=client_credentials&client_id=cli&client_secret=s4", "invalid_client"},
+				{"\nAuthorization: Basic Y2xpOnMz", "grant_type=password", "unsupported_grant_type"},
+				{"\nAuthorization: Basic Y2xpOnMz", "", "invalid_request"},
+				{"", "grant_type=client_credentials&client_id=cli&client_secret=s3", `"token_type":"Bearer"`},
+			} {
+				if status, got := ask(tt.authorization, tt.body); !strings.Contains(got, tt.want) ||
+					(status == http.StatusOK) != strings.Contains(tt.want, "Bearer") {
+					t.Errorf("%s %s: %d %s, want %s", tt.authorization, tt.body, status, got, tt.want)
+				}
+			}
+			_, got := ask("\nAuthorization: Basic Y2xpOnMz", "grant_type=client_credentials")
+			token := strings.Split(strings.SplitAfter(got, `"access_token":"`)[1], `"`)[0]
+			calls := func(token string) int {
+				resp, _ := exchange(t, origin, "GET "+base+"/tasks\nA2A-Version: 1.0\nAuthorization: Bearer "+token)
+				return resp.StatusCode
+			}
+			if status := calls(token); status == http.StatusUnauthorized {
+				t.Errorf("the token does not let in")
+			}
+			for _, wrong := range []string{"", "x", "9" + token, token + "0"} {
+				if status := calls(wrong); status != http.StatusUnauthorized {
+					t.Errorf("%q lets in: %d", wrong, status)
+				}
+			}
+			now = now.Add(time.Hour)
+			if status := calls(token); status != http.StatusUnauthorized {
+				t.Errorf("a token of an hour ago lets in: %d", status)
+			}
+		})
 	}
 }

@@ -59,9 +59,13 @@ func matchesETag(fields []string, etag string) bool {
 // publicCard returns the card; base is the URL of the agent's endpoint.
 func (a *Agent) publicCard(base string) jsonvalue.Object {
 	if a.given == nil {
-		return a.declareAuth(a.profile.card(a.served, base))
+		return a.declareAuth(a.profile.card(a.served, base), base)
 	}
-	return a.profile.face.Address(a.served, a.given, base)
+	card := a.profile.face.Address(a.served, a.given, base)
+	if a.opts.Auth != nil && a.opts.Auth.Scheme == OAuth2Auth { // where tokens come from is an address of the agent, too
+		return a.declareAuth(card, base)
+	}
+	return card
 }
 
 // cardTag returns the entity tag of the card.

@@ -122,7 +122,7 @@ var earlyAnswers = []struct {
 	{
 		rows: "S4-I3 S4-5.1a", before: canceled[:1], request: legacyCall("/", "tasks/pushNotification/set",
 			`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/"}}`),
-		status: 200, want: []string{`"error":\{"code":-32003,"message":"Push notifications are not supported"`},
+		status: 200, want: []string{`"error":\{"code":-32601,"message":"Method not found: tasks/pushNotification/set"`},
 	},
 	{
 		rows: "S4-I3 S4-5.1a S4-5.1c", opts: pushes, before: canceled[:1],

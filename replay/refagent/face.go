@@ -24,6 +24,7 @@ const (
 	BearerAuth = cards.BearerAuth
 	BasicAuth  = cards.BasicAuth
 	APIKeyAuth = cards.APIKeyAuth
+	OAuth2Auth = cards.OAuth2Auth
 )
 
 // A CardError says why an agent cannot serve a card. New returns it.

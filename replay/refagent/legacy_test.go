@@ -95,6 +95,18 @@ func TestLegacyAnswers(t *testing.T) {
 			status: 200, want: `"code":-32004`,
 		},
 		{
+			name: "a webhook without push notifications", before: []string{send("t1", "task-cancel")},
+			request: legacyCall("/", "tasks/pushNotification/set",
+				`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/"}}`),
+			status: 200, want: `"error":{"code":-32601,"message":"Method not found: tasks/pushNotification/set"}`,
+		},
+		{
+			name: "a message with a webhook without push notifications",
+			request: legacyCall("/", "tasks/send", strings.TrimSuffix(legacySend("t1", "task-cancel"), "}")+
+				`,"pushNotification":{"url":"https://127.0.0.1:1/"}}`),
+			status: 200, want: `"code":-32602`,
+		},
+		{
 			name: "a webhook", opts: refagent.Options{Push: true}, before: []string{
 				send("t1", "task-cancel"),
 				legacyCall("/", "tasks/pushNotification/set",

@@ -180,7 +180,7 @@ func (s *service) extendedCard(r *model.Request) (model.Reply, *model.Failure) {
 	}
 	scheme, token, _ := strings.Cut(r.Authorization, " ")
 	if s.opts.Auth != nil { // which was asked for already
-		return model.Reply{Card: s.declareAuth(s.profile.extended(s.served, r.Base))}, nil
+		return model.Reply{Card: s.declareAuth(s.profile.extended(s.served, r.Base), r.Base)}, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != wire.ExtendedCardToken {
 		return model.Reply{}, model.Unauthenticated(s.profile.name)
@@ -218,12 +218,12 @@ func (s *service) takes(mediaType string) bool {
 	})
 }
 
-// declareAuth returns a card that says which credentials the agent asks for.
-func (s *service) declareAuth(card jsonvalue.Object) jsonvalue.Object {
-	if s.opts.Auth == nil {
-		return card
+// declareAuth returns a card that says which credentials the agent asks for; base is the URL of its endpoint.
+func (s *service) declareAuth(card jsonvalue.Object, base string) jsonvalue.Object {
+	if c := s.credentials(base); c != nil {
+		return s.profile.declare(card, c)
 	}
-	return s.profile.declare(card, s.opts.Auth)
+	return card
 }
 
 // streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that

@@ -19,6 +19,8 @@ type Options struct {
 	// does and its capabilities what it offers, with the agent's address written in. A skill acts as the agent's own of
 	// its id, or of its first tag that is such an id, or else as task-lifecycle.
 	Card []byte
+	// Skills are what skills of the Card do, by their ids, in place of what they would act as.
+	Skills map[string]Skill
 	// Work, if it is not nil, is what the agent does with every message in place of its skills, as a task each.
 	Work Work
 	// Push lets clients ask for push notifications.

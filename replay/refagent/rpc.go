@@ -59,6 +59,9 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *wire.Call) *m
 		return model.Fail(model.CodeInvalidRequest, "Invalid Request: "+envelope.invalid)
 	}
 	op, known := c.Dialect.Operation(envelope.method)
+	if a.profile.atRoot && !a.opts.Push && strings.HasPrefix(envelope.method, "tasks/pushNotification/") {
+		known = false // before 0.1 no code says that there are no push notifications
+	}
 	// Methods of 0.x have a slash; any other word may well be meant for 1.0.
 	if f := a.checkVersion(version(r), !strings.Contains(envelope.method, "/")); f != nil {
 		return f

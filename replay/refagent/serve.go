@@ -29,7 +29,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.serveCard(w, r)
 		return
 	}
-	if !engine.Wait(ctx, a.opts.Delay) {
+	if !engine.Wait(ctx, a.opts.Delay) || below && a.serveOAuth(w, r, rest) {
 		return
 	}
 	a.route(w, r, path, rest, below)

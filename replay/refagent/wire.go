@@ -74,6 +74,9 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *wire
 		}
 		var err error
 		if e, rest, err = rest.Wait(ctx); err != nil {
+			if a.hooks.Left != nil {
+				a.hooks.Left(a.engines[c.Request.Tenant], s.First)
+			}
 			return
 		}
 	}
@@ -213,7 +216,7 @@ func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 // authenticate refuses a request without the credentials that the agent asks for. The public card needs none
 // (A2A 1.0 §8.2), nor does OPTIONS.
 func (a *Agent) authenticate(r *http.Request) *model.Failure {
-	c := a.opts.Auth
+	c := a.credentials("")
 	if c == nil || c.Brought(r) {
 		return nil
 	}

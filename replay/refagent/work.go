@@ -16,6 +16,10 @@ type Work func(ctx context.Context, a Assignment) (text string, err error)
 type Assignment struct {
 	Text        string
 	Traceparent string // as its client sent it (W3C Trace Context §3.2); empty if it sent none
+
+	// Of a [Skill]: its id, the ids of task and context, and the number of the message in its task, from 1.
+	Skill, TaskID, ContextID string
+	Turn                     int
 }
 
 func workSkill(work Work) *engine.Skill {

@@ -72,6 +72,8 @@ func (o *Options) check(names []string) error {
 	case len(names) > 1 && o.Card != "":
 		return cli.Usage("--card fits one agent, and %s are %d; start the one with the card by itself",
 			strings.Join(names, ", "), len(names))
+	case len(o.Skills) > 0 && o.Card == "":
+		return cli.Usage("--skill needs --card, whose skills it is about")
 	case o.WebhookCA != "" && !o.Push:
 		return cli.Usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
 	case o.MaxTasks < 0:

@@ -45,11 +45,14 @@ func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 		c.Scheme = refagent.APIKeyAuth
 		c.Query, rest, _ = strings.Cut(rest, "=")
 		ok = c.Query != ""
+	case "oauth2":
+		c.Scheme = refagent.OAuth2Auth
 	default:
 		ok = false
 	}
+	paired := kind == "basic" || kind == "oauth2"
 	user, password, named := strings.Cut(rest, ":")
-	apart := kind == "basic" && named && user != "env" && user != "" // only the password is a secret
+	apart := paired && named && user != "env" && user != "" // only the password is a secret
 	if ok && rest != "" {
 		var err error
 		if apart {
@@ -63,8 +66,9 @@ func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 		}
 	}
 	c.Secret = rest
-	if !ok || rest == "" || kind == "basic" && !strings.Contains(rest, ":") {
-		return nil, cli.Usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY or query:NAME=KEY")
+	if !ok || rest == "" || paired && !strings.Contains(rest, ":") {
+		return nil, cli.Usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY, query:NAME=KEY or " +
+			"oauth2:CLIENT:SECRET")
 	}
 	return &c, nil
 }

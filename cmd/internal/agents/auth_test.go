@@ -27,6 +27,7 @@ func TestAgentAuth(t *testing.T) {
 		"apikey:env:KEY":      "apiKey X-API-Key  k3y",
 		"header:X-Key=a=b":    "apiKey X-Key  a=b",
 		"query:key=env:KEY":   "apiKey  key k3y",
+		"oauth2:cli:@" + file: "oauth2   cli:s3cret",
 	} {
 		c, err := agentAuth(e, value)
 		if err != nil {
@@ -38,7 +39,7 @@ func TestAgentAuth(t *testing.T) {
 		}
 	}
 	for _, value := range []string{
-		"bearer", "bearer:", "basic:user", "header:X Key=a", "header:=a", "header:X=", "query:=a", "query:k", "digest:a",
+		"bearer", "bearer:", "basic:user", "oauth2:cli", "header:X Key=a", "header:=a", "header:X=", "query:=a", "query:k", "digest:a",
 		"apikey:", "env:NOTHING", "query:k=env:NOTHING", "@" + file, "bearer:@" + file + "x",
 	} {
 		if c, err := agentAuth(e, value); err == nil || strings.Contains(err.Error(), "s3cret") {

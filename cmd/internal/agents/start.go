@@ -17,6 +17,7 @@ type Options struct {
 	Listen    string
 	Fault     string
 	Card      string
+	Skills    []string
 	Push      bool
 	WebhookCA string
 	Step      time.Duration
@@ -65,6 +66,9 @@ func (o *Options) start(e cli.Env, names []string) (agents []*refagent.Agent, en
 		return nil, nil, err
 	}
 	if options.Card, err = readCardFile(o.Card); err != nil {
+		return nil, nil, err
+	}
+	if options.Skills, err = skills(o.Skills); err != nil {
 		return nil, nil, err
 	}
 	if options.WebhookRoots, err = webhookRoots(o.WebhookCA); err != nil {

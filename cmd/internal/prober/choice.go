@@ -27,8 +27,8 @@ func (c *choice) Register(f *pflag.FlagSet) {
 	f.StringVar(&c.suite, "suite", scenarios.ProtocolSuite, "ask the `SUITE`: "+strings.Join(scenarios.Suites(), " or ")+
 		", which is for the agents echo, spec and spec03 below URL")
 	f.StringSliceVar(&c.only, "only", nil,
-		"ask only the scenarios whose id, name or tag is `WORD`; * matches any text but /; repeatable")
-	f.StringSliceVar(&c.not, "skip", nil, "leave out the scenarios whose id, name or tag is `WORD`; repeatable")
+		"ask only the scenarios whose id, name, tag or agent is `WORD`; * matches any text but /; repeatable")
+	f.StringSliceVar(&c.not, "skip", nil, "leave out the scenarios whose id, name, tag or agent is `WORD`; repeatable")
 }
 
 // scenarios returns those of the suite. It fails if a word matches none of them.
@@ -60,9 +60,9 @@ func mayMatch(word string, s *probe.Scenario) bool {
 	return inName && matches1(id, s.ID)
 }
 
-// matchesScenario reports whether a word is the id or a tag of a scenario.
+// matchesScenario reports whether a word is the id or a tag of a scenario, or the name of the agent that it is for.
 func matchesScenario(word string, s *probe.Scenario) bool {
-	return matches1(word, s.ID) || slices.ContainsFunc(s.Tags, func(tag string) bool { return matches1(word, tag) })
+	return matches1(word, s.ID) || s.Agent != "" && matches1(word, s.Agent) || slices.ContainsFunc(s.Tags, func(tag string) bool { return matches1(word, tag) })
 }
 
 func matches1(pattern, text string) bool {
@@ -80,7 +80,7 @@ func (c *choice) keep(s *probe.Scenario, test string) bool {
 func scenarioWords(list []*probe.Scenario) []string {
 	var words []string
 	for _, s := range list {
-		words = append(append(words, s.ID), s.Tags...)
+		words = append(append(words, s.ID, s.Agent), s.Tags...)
 	}
 	return words
 }
@@ -93,6 +93,7 @@ type listedScenario struct {
 	Bindings []string `json:"bindings"`
 	Sections []string `json:"sections"`
 	Tags     []string `json:"tags"`
+	Agent    string   `json:"agent,omitempty"` // that it is for, of a suite for several
 	Title    string   `json:"title"`
 	Level    string   `json:"level"`
 	Finds    []string `json:"finds"` // faults of reference agents
@@ -147,7 +148,7 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 func listed(s *probe.Scenario) listedScenario {
 	l := listedScenario{
 		ID: s.ID, Category: report.Kebab(s.Category), Sections: append([]string{}, s.Sections...),
-		Tags: append([]string{}, s.Tags...), Title: s.Title, Level: s.Level.String(),
+		Tags: append([]string{}, s.Tags...), Agent: s.Agent, Title: s.Title, Level: s.Level.String(),
 		Finds: append([]string{}, scenarios.Finds(s.ID)...),
 	}
 	protocols := s.Protocols

@@ -344,8 +344,9 @@ func clientLevel(tests []report.Test) (level, reason string) {
 	switch {
 	case len(failed[analyzer.Error]) > 0:
 		return probe.NonConformant, "what the protocol demands does not hold: " + strings.Join(failed[analyzer.Error], ", ")
-	case len(failed[analyzer.Warning]) > 0:
-		return probe.Partial, "what the protocol recommends does not hold: " + strings.Join(failed[analyzer.Warning], ", ")
+	case len(failed) > 0:
+		return probe.Partial, "what the protocol recommends or leaves open does not hold: " +
+			strings.Join(append(failed[analyzer.Warning], failed[analyzer.Note]...), ", ")
 	}
 	switch {
 	case passed["client-sends"]:

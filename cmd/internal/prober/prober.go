@@ -43,6 +43,9 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if err != nil {
 		return cli.AsUsage(err)
 	}
+	if err := o.Target.learns(ctx, e, agents); err != nil {
+		return err
+	}
 	hooks, err := o.Webhook.Options(e, "probe")
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package prober
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -11,7 +13,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/probe"
@@ -26,6 +30,7 @@ type target struct {
 	drive   string
 	skills  []string
 	prompts []string
+	learn   string   // a capture
 	ca      []string // --ca
 	reach   setup.ReachFlags
 	second  string
@@ -61,6 +66,8 @@ func (o *target) Register(f *pflag.FlagSet) {
 		"agents, or natural, the examples of its card (default what its skills suggest)")
 	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
 	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
+	f.StringVar(&o.learn, "profile-from", "", "learn from `CAPTURE` what brings the agent to do what scenarios are about, "+
+		"and send that in place of the examples of its card")
 	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for "+
 		"--auth: what users see of each other is asked too; with --auth2 those of the first agent")
 	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those "+
@@ -185,6 +192,28 @@ func (list agents) call() error {
 			return fmt.Errorf("both agents are called %q; write NAME=URL", a.name)
 		}
 		seen[a.name] = true
+	}
+	return nil
+}
+
+// learns reads what a recording shows of the agents.
+func (o *target) learns(ctx context.Context, e cli.Env, list agents) error {
+	if o.learn == "" {
+		return nil
+	}
+	src, err := source.Open(e, o.learn)
+	if err != nil {
+		return fmt.Errorf("--profile-from: %w", err)
+	}
+	defer src.Close()
+	for _, a := range list {
+		learned, err := probe.Learn(ctx, src, a.name, a.setup.URL)
+		if err != nil {
+			return fmt.Errorf("--profile-from %s: %w", cli.ShownName(o.learn), err)
+		}
+		a.about.Learned = learned.Prompts
+		e.Tell("probe: learned of %s from %s: %s", a.name, analyzer.Plural(learned.Exchanges, "exchange"),
+			cmp.Or(strings.Join(learned.Behaviors(), ", "), "nothing of use"))
 	}
 	return nil
 }

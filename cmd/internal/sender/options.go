@@ -29,6 +29,8 @@ type Options struct {
 	Tasks   taskOptions
 	Push    pushOptions
 	Profile bool
+	// ProfileFrom is a capture that shows more of the agent.
+	ProfileFrom string
 
 	Format    string
 	Output    string

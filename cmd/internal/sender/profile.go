@@ -9,8 +9,10 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/source"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
+	"a2atap/replay/probe"
 )
 
 // A profile is what an agent says about itself that helps to write prompts for it.
@@ -22,6 +24,34 @@ type profile struct {
 	Interfaces   []profileInterface `json:"interfaces"`
 	Capabilities json.RawMessage    `json:"capabilities,omitempty"` // as the card has them
 	Skills       []client.Skill     `json:"skills"`
+	Seen         []profileSeen      `json:"seen,omitempty"` // in a recording
+}
+
+// A profileSeen is a text that was sent to the agent, and what it did.
+type profileSeen struct {
+	Behavior string `json:"behavior"`
+	Text     string `json:"text"`
+}
+
+// seen reads what a recording shows of the agent.
+func seen(ctx context.Context, e cli.Env, capture, url string) ([]profileSeen, error) {
+	if capture == "" {
+		return nil, nil
+	}
+	src, err := source.Open(e, capture)
+	if err != nil {
+		return nil, fmt.Errorf("--profile-from: %w", err)
+	}
+	defer src.Close()
+	learned, err := probe.Learn(ctx, src, "", url)
+	if err != nil {
+		return nil, fmt.Errorf("--profile-from %s: %w", cli.ShownName(capture), err)
+	}
+	var list []profileSeen
+	for _, b := range learned.Behaviors() {
+		list = append(list, profileSeen{b, learned.Prompts[probe.Behavior(b)]})
+	}
+	return list, nil
 }
 
 type profileInterface struct {
@@ -30,7 +60,7 @@ type profileInterface struct {
 	Tenant   string `json:"tenant,omitempty"`
 }
 
-func printProfile(ctx context.Context, e cli.Env, s *setup.Setup, format string) error {
+func printProfile(ctx context.Context, e cli.Env, s *setup.Setup, format, capture string) error {
 	card, err := client.Discover(ctx, s.URL, s.Options)
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", s.URL, err)
@@ -46,6 +76,9 @@ func printProfile(ctx context.Context, e cli.Env, s *setup.Setup, format string)
 	p.Capabilities = w.Capabilities
 	for _, i := range card.Interfaces {
 		p.Interfaces = append(p.Interfaces, profileInterface{i.URL, i.Protocol.String(), i.Tenant})
+	}
+	if p.Seen, err = seen(ctx, e, capture, s.URL); err != nil {
+		return err
 	}
 	if p.Skills == nil {
 		p.Skills = []client.Skill{}
@@ -83,6 +116,10 @@ func (p profile) text(w io.Writer) error {
 		for _, example := range s.Examples {
 			line(1, "example", example)
 		}
+	}
+	for _, s := range p.Seen {
+		line(0, "seen", s.Behavior)
+		line(1, "text", s.Text)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

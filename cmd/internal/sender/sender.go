@@ -90,6 +90,8 @@ func (o *Options) check(args []string) error {
 		instead = append(instead, "--profile")
 	}
 	switch {
+	case o.ProfileFrom != "" && !o.Profile:
+		return cli.Usage("--profile-from needs --profile")
 	case o.Push.on && len(instead) > 0:
 		return cli.Usage("%s sends no message, and --push is about one", instead[0])
 	case len(instead) > 1:
@@ -107,7 +109,7 @@ func (o *Options) run(
 	ctx context.Context, e cli.Env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
 ) error {
 	if o.Profile {
-		return printProfile(ctx, e, s, o.Format)
+		return printProfile(ctx, e, s, o.Format, o.ProfileFrom)
 	}
 	s.Options.Stay = !o.FollowCard
 	c, noCard, err := s.Connect(ctx)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/oauth2"
+
+	"a2atap/proxy/hostname"
 )
 
 // maxMetadata bounds the metadata of an authorization server, in bytes.
@@ -58,6 +61,10 @@ func discover(ctx context.Context, h *http.Client, agent string) (metadata, erro
 			if err := checkTokenURL(m.TokenEndpoint); err != nil {
 				return m, fmt.Errorf("find the token server: %s names a token endpoint, but %w", at, err)
 			}
+			if !sameOrigin(m.TokenEndpoint, at) { // secrets go where their owner said
+				return m, fmt.Errorf("find the token server: %s names %s, which is at another origin; give the token server's URL "+
+					"yourself to send your secret there", at, shown(m.TokenEndpoint))
+			}
 			return m, nil
 		}
 		if ctx.Err() != nil {
@@ -67,6 +74,22 @@ func discover(ctx context.Context, h *http.Client, agent string) (metadata, erro
 	}
 	return metadata{}, fmt.Errorf("find the token server: no metadata with a token_endpoint (%s)",
 		strings.Join(tried, "; "))
+}
+
+// sameOrigin reports whether two URLs have one scheme, host and port, or are both of this machine, where the agent may
+// stand behind a tap.
+func sameOrigin(a, b string) bool {
+	u, err := url.Parse(a)
+	v, err2 := url.Parse(b)
+	if err != nil || err2 != nil {
+		return false
+	}
+	port := func(u *url.URL) string {
+		return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	here, there := hostname.Normal(u.Hostname()), hostname.Normal(v.Hostname())
+	return hostname.IsLoopback(here) && hostname.IsLoopback(there) ||
+		here == there && u.Scheme == v.Scheme && port(u) == port(v)
 }
 
 func readMetadata(ctx context.Context, h *http.Client, at string) (metadata, error) {

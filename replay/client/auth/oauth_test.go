@@ -195,7 +195,10 @@ func TestDiscoveryFails(t *testing.T) {
 			t.Errorf("got %v, want %s in it", err, want)
 		}
 	}
-	for _, body := range []string{`{}`, `[`, `{"token_endpoint":5}`, `{"token_endpoint":"http://idp.example/token"}`} {
+	for _, body := range []string{
+		`{}`, `[`, `{"token_endpoint":5}`, `{"token_endpoint":"http://idp.example/token"}`,
+		`{"token_endpoint":"https://idp.example/token"}`, // the secret goes only where its owner said
+	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
 		if _, err := ask(t, start(t, OAuth{Agent: server.URL, ClientID: "cli", ClientSecret: "s3cretpw"})); err == nil {
 			t.Errorf("%s: got a token", body)

@@ -37,6 +37,14 @@ var brokenTests = []struct {
 		name: "notifications without credentials", agent: "spec", fault: "hook-auth", agents: refagent.Options{Push: true},
 		only: []string{"push-auth"}, want: "push-auth",
 	},
+	{
+		name: "HTTP 500 for a cancellation", agent: "spec", want: "task-cancel", only: []string{"task-cancel"},
+		broken: agenttest.Failing(agenttest.RPC("CancelTask"), http.StatusInternalServerError),
+	},
+	{
+		name: "HTTP 500 for a cancellation over HTTP+JSON", agent: "spec", want: "task-cancel", only: []string{"task-cancel"},
+		broken: agenttest.Failing(agenttest.Path(http.MethodPost, ":cancel$"), http.StatusInternalServerError),
+	},
 	{name: "no name", agent: "legacy", broken: without("name"), want: "card-name"},
 	{name: "empty name", agent: "spec", broken: cardWith("name", " "), want: "card-name"},
 	{name: "no description", agent: "legacy", broken: without("description"), want: "card-description"},

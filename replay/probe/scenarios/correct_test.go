@@ -1,7 +1,9 @@
 package scenarios_test
 
 import (
+	"flag"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,18 +20,24 @@ import (
 	"a2atap/replay/refagent"
 )
 
+var everyLimit = flag.Bool("limits", false, "ask agents that take any number of tasks from 1 to 100, and not only some")
+
 // A correct agent fails nothing: neither one that lets everybody in, nor one that is not given its credentials or wrong
 // ones, nor one that takes few tasks. What it keeps from being asked is told once.
 func TestCorrectAgentsFailNothing(t *testing.T) {
 	t.Parallel()
 	bearer := &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "let-me-in"}
 	key := &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-API-Key", Secret: "let-me-in"}
-	for i, world := range []struct {
+	basic := &refagent.Credentials{Scheme: refagent.BasicAuth, Secret: "u:p"}
+	token := &refagent.Credentials{Scheme: refagent.OAuth2Auth, Secret: "cli:s3"}
+	type world struct {
 		name  string
 		agent refagent.Options
 		probe client.Options
-		shut  string // what is told once, where nobody is let in
-	}{
+		oauth auth.OAuth // of the agent itself, in place of other credentials
+		shut  string     // what is told once, where nobody is let in
+	}
+	worlds := []world{
 		{name: "open"},
 		{name: "open, with credentials", probe: client.Options{Authorize: auth.Bearer("agentbin-test-token")}},
 		{name: "push", agent: refagent.Options{Push: true}},
@@ -41,11 +49,25 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		},
 		{name: "key", agent: refagent.Options{Auth: key}, probe: client.Options{Authorize: auth.Header("X-API-Key", "let-me-in")}},
 		{name: "key, none given", agent: refagent.Options{Auth: key}, shut: "credentials are needed"},
-		{name: "1 task", agent: refagent.Options{MaxTasks: 1}},
-		{name: "5 tasks", agent: refagent.Options{MaxTasks: 5}},
-		{name: "20 tasks", agent: refagent.Options{MaxTasks: 20}},
-		{name: "100 tasks", agent: refagent.Options{MaxTasks: 100}},
-	} {
+		{name: "basic", agent: refagent.Options{Auth: basic}, probe: client.Options{Authorize: auth.Basic("u", "p")}},
+		{name: "basic, none given", agent: refagent.Options{Auth: basic}, shut: "credentials are needed"},
+		{name: "oauth2", agent: refagent.Options{Auth: token}, oauth: auth.OAuth{ClientID: "cli", ClientSecret: "s3"}},
+		{name: "oauth2, none given", agent: refagent.Options{Auth: token}, shut: "credentials are needed"},
+		{
+			name: "push and a key", agent: refagent.Options{Auth: key, Push: true},
+			probe: client.Options{Authorize: auth.Header("X-API-Key", "let-me-in")},
+		},
+	}
+	counts := []int{1, 2, 5, 20, 100}
+	for n := 1; *everyLimit && n <= 100; n++ {
+		if !slices.Contains(counts, n) {
+			counts = append(counts, n)
+		}
+	}
+	for _, n := range counts {
+		worlds = append(worlds, world{name: analyzer.Plural(n, "task"), agent: refagent.Options{MaxTasks: n}})
+	}
+	for i, world := range worlds {
 		for j, name := range refagent.Names() {
 			if !everyCase && i%len(refagent.Names()) != j {
 				continue
@@ -54,7 +76,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 				t.Parallel()
 				agent := world.agent
 				agent.StepTime = 2 * time.Millisecond
-				report, findings := askAll(t, name, agent, world.probe)
+				report, findings := askAll(t, name, agent, world.probe, world.oauth)
 				for _, r := range report.Results {
 					if r.Bad() {
 						t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
@@ -86,7 +108,9 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 }
 
 // askAll asks a reference agent everything, and has the rules judge it.
-func askAll(t *testing.T, name string, o refagent.Options, c client.Options) (*probe.Report, []analyzer.Finding) {
+func askAll(
+	t *testing.T, name string, o refagent.Options, c client.Options, oauth auth.OAuth,
+) (*probe.Report, []analyzer.Finding) {
 	t.Helper()
 	a, err := refagent.New(name, o)
 	if err != nil {
@@ -95,6 +119,10 @@ func askAll(t *testing.T, name string, o refagent.Options, c client.Options) (*p
 	t.Cleanup(a.Close)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
+	if oauth.ClientID != "" {
+		oauth.Agent = server.URL + a.Path()
+		c.Authorize = oauth.Method()
+	}
 	kept := capture.NewMemory(capture.Info{})
 	report, err := probe.Run(t.Context(), server.URL+a.Path(), probe.Options{
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: time.Minute, Sink: kept, Client: c,

@@ -99,7 +99,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "card-bindings", Title: "JSON-RPC is spoken where the card says so", Category: analyzer.AgentCard,
-		Level: analyzer.Should, Protocols: []client.Protocol{client.REST10},
+		Level: analyzer.Must, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §5.2"}, Tags: []string{"card"},
 		Fix: "List every binding that the agent speaks in the card.",
 		Run: askBindings,
@@ -325,7 +325,7 @@ func askFlags(_ context.Context, s *probe.Session) error {
 
 func askPublicCard(ctx context.Context, s *probe.Session) error {
 	if s.Card == nil {
-		return probe.Unclear("there is no card to look at")
+		return probe.Unclear("not asked: there is no card")
 	}
 	header := http.Header{"Accept": {"application/json"}}
 	if s.Protocol().Version == "1.0" {
@@ -344,7 +344,7 @@ func askPublicCard(ctx context.Context, s *probe.Session) error {
 // again reads the card once more.
 func again(ctx context.Context, s *probe.Session, condition string) (*probe.Answer, error) {
 	if s.Card == nil {
-		return nil, probe.Unclear("there is no card to look at")
+		return nil, probe.Unclear("not asked: there is no card")
 	}
 	header := http.Header{"Accept": {"application/json"}}
 	if s.Protocol().Version == "1.0" {

@@ -259,7 +259,7 @@ func Levels(word analyzer.Level, in ...client.Protocol) map[client.Protocol]anal
 // DeclaredCard returns the card as it was written. Without one nothing can be said about what is in it.
 func DeclaredCard(s *probe.Session) (a2a.Card, error) {
 	if s.Card == nil {
-		return a2a.Card{}, probe.Unclear("there is no card to look at")
+		return a2a.Card{}, probe.Unclear("not asked: there is no card")
 	}
 	return a2a.DecodeCard(a2a.Parse(s.Card.Raw).Root), nil
 }

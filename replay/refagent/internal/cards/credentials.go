@@ -1,11 +1,16 @@
 package cards
 
 import (
+	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"a2atap/replay/refagent/internal/jsonvalue"
 )
@@ -19,6 +24,7 @@ const (
 	BearerAuth AuthScheme = "bearer"
 	BasicAuth  AuthScheme = "basic"
 	APIKeyAuth AuthScheme = "apiKey"
+	OAuth2Auth AuthScheme = "oauth2" // a bearer token that the agent's token endpoint gives (RFC 6749 §4.4)
 )
 
 // Credentials are what clients of an agent have to bring.
@@ -26,7 +32,10 @@ type Credentials struct {
 	Scheme AuthScheme
 	Header string // the field of an API key; empty otherwise
 	Query  string // the query parameter of an API key that is in no field; empty otherwise
-	Secret string // the token, "USER:PASSWORD", or the key
+	Secret string // the token, "USER:PASSWORD", the key, or "CLIENT:SECRET"
+	// TokenURL is where OAuth 2.0 tokens are given; the agent sets it. Now tells the time to compare their ends with.
+	TokenURL string
+	Now      func() time.Time
 }
 
 // location returns where an API key is, as cards say it, and under which name.
@@ -47,6 +56,9 @@ func (c *Credentials) Brought(r *http.Request) bool {
 		if given = r.Header.Get(name); in == "query" {
 			given = r.URL.Query().Get(name)
 		}
+	case OAuth2Auth:
+		scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		return strings.EqualFold(scheme, string(BearerAuth)) && c.gave(strings.TrimSpace(rest))
 	default:
 		scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		if !strings.EqualFold(scheme, string(c.Scheme)) {
@@ -57,8 +69,46 @@ func (c *Credentials) Brought(r *http.Request) bool {
 			want = base64.StdEncoding.EncodeToString([]byte(want))
 		}
 	}
+	return equal(given, want)
+}
+
+func equal(given, want string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// TokenLife is how long a token is good for.
+const TokenLife = time.Hour
+
+// Give returns a new token, if that is the client and its secret.
+func (c *Credentials) Give(client, secret string) (token string, ok bool) {
+	if !equal(client+":"+secret, c.Secret) {
+		return "", false
+	}
+	text := strconv.FormatInt(c.Now().Add(TokenLife).Unix(), 10) + "." + rand.Text()
+	return text + "." + c.sign(text), true
+}
+
+// gave reports whether a token is one that Give gave, and still good.
+func (c *Credentials) gave(token string) bool {
+	at := strings.LastIndexByte(token, '.')
+	if at < 0 || !equal(token[at+1:], c.sign(token[:at])) {
+		return false
+	}
+	end, _, _ := strings.Cut(token, ".")
+	until, err := strconv.ParseInt(end, 10, 64)
+	return err == nil && c.Now().Unix() < until
+}
+
+func (c *Credentials) sign(text string) string {
+	h := hmac.New(sha256.New, []byte(c.Secret))
+	h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// flows are the OAuth 2.0 flows that there are, as cards of 0.2 to 1.0 have them.
+func (c *Credentials) flows() jsonvalue.Object {
+	return jsonvalue.Object{{"clientCredentials", jsonvalue.Object{{"tokenUrl", c.TokenURL}, {"scopes", jsonvalue.Object{}}}}}
 }
 
 // authName is the name of the scheme in cards.
@@ -67,9 +117,11 @@ const authName = "credentials"
 // Declare10 declares credentials as A2A 1.0 does (§4.5).
 func Declare10(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	scheme := jsonvalue.Object{{"httpAuthSecurityScheme", jsonvalue.Object{{"scheme", string(c.Scheme)}}}}
-	if c.Scheme == APIKeyAuth {
-		in, name := c.location()
+	switch in, name := c.location(); c.Scheme {
+	case APIKeyAuth:
 		scheme = jsonvalue.Object{{"apiKeySecurityScheme", jsonvalue.Object{{"location", in}, {"name", name}}}}
+	case OAuth2Auth:
+		scheme = jsonvalue.Object{{"oauth2SecurityScheme", jsonvalue.Object{{"flows", c.flows()}}}}
 	}
 	schemes, _ := card.Get("securitySchemes")
 	declared, _ := schemes.(jsonvalue.Object)
@@ -83,9 +135,11 @@ func Declare10(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 // Declare03 declares credentials as A2A 0.2 and 0.3 do (0.3 §5.5.3).
 func Declare03(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	scheme := jsonvalue.Object{{"type", "http"}, {"scheme", string(c.Scheme)}}
-	if c.Scheme == APIKeyAuth {
-		in, name := c.location()
+	switch in, name := c.location(); c.Scheme {
+	case APIKeyAuth:
 		scheme = jsonvalue.Object{{"type", "apiKey"}, {"in", in}, {"name", name}}
+	case OAuth2Auth:
+		scheme = jsonvalue.Object{{"type", "oauth2"}, {"flows", c.flows()}}
 	}
 	return card.With("securitySchemes", jsonvalue.Object{{authName, scheme}}).
 		With("security", []any{jsonvalue.Object{{authName, []any{}}}})
@@ -94,8 +148,8 @@ func Declare03(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 // Declare01 declares credentials as A2A 0.1 does (§5.5.3), in which what there is to say of them is a text.
 func Declare01(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	o := jsonvalue.Object{{"schemes", jsonvalue.Texts(string(c.Scheme))}}
-	if c.Scheme == APIKeyAuth {
-		o = o.With("credentials", string(jsonvalue.Append(nil, keyPlace(c))))
+	if more := details(c); more != nil {
+		o = o.With("credentials", string(jsonvalue.Append(nil, more)))
 	}
 	return card.With("authentication", o)
 }
@@ -103,14 +157,19 @@ func Declare01(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 // DeclareLegacy declares credentials as before A2A 0.1.
 func DeclareLegacy(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 	o := jsonvalue.Object{{"schemes", jsonvalue.Texts(string(c.Scheme))}}
-	if c.Scheme == APIKeyAuth {
-		o = o.With("credentials", keyPlace(c))
+	if more := details(c); more != nil {
+		o = o.With("credentials", more)
 	}
 	return card.With("authentication", o)
 }
 
-// keyPlace says where an API key goes.
-func keyPlace(c *Credentials) jsonvalue.Object {
-	in, name := c.location()
-	return jsonvalue.Object{{"apiKey", jsonvalue.Object{{in + "Name", name}}}}
+// details says where an API key goes, or where tokens come from; nil if there is nothing to say.
+func details(c *Credentials) jsonvalue.Object {
+	switch in, name := c.location(); c.Scheme {
+	case APIKeyAuth:
+		return jsonvalue.Object{{"apiKey", jsonvalue.Object{{in + "Name", name}}}}
+	case OAuth2Auth:
+		return jsonvalue.Object{{"oauth2", jsonvalue.Object{{"tokenUrl", c.TokenURL}}}}
+	}
+	return nil
 }

@@ -15,6 +15,8 @@ func (c *Credentials) String() string {
 	switch in, name := c.location(); {
 	case c.Scheme == BearerAuth:
 		return "a bearer token"
+	case c.Scheme == OAuth2Auth:
+		return "a token of OAuth 2.0"
 	case c.Scheme == BasicAuth:
 		return "user and password (basic)"
 	case in == "query":
@@ -45,6 +47,9 @@ func checkSecurity10(c *cardCheck) {
 		if h, ok := scheme.Nested("httpAuthSecurityScheme"); ok {
 			return &Credentials{Scheme: AuthScheme(strings.ToLower(h.Required("scheme")))}, true
 		}
+		if _, ok := scheme.Nested("oauth2SecurityScheme"); ok {
+			return &Credentials{Scheme: OAuth2Auth}, true
+		}
 		k, ok := scheme.Nested("apiKeySecurityScheme")
 		return apiKey(k, "location"), ok
 	})
@@ -64,6 +69,8 @@ func checkSecurity03(c *cardCheck) {
 			return &Credentials{Scheme: AuthScheme(strings.ToLower(scheme.Required("scheme")))}, true
 		case "apiKey":
 			return apiKey(scheme, "in"), true
+		case "oauth2":
+			return &Credentials{Scheme: OAuth2Auth}, true
 		}
 		return nil, false
 	})

@@ -135,6 +135,8 @@ func (Legacy) Code(f *model.Failure) int {
 		return legacyTaskNotFound
 	case model.CodeTaskNotCancelable, model.CodeUnsupported:
 		return legacyIllegalMove
+	case model.PushNotSupported().Code: // with a message; −32003 means a full store here
+		return model.CodeInvalidParams
 	case model.CodeStoreFull:
 		return legacyStoreFull
 	case model.CodeWebhookScheme:

@@ -323,15 +323,36 @@ func (e *Engine) publish(r *record, u model.ArtifactUpdate) bool {
 	return true
 }
 
+// Lose ends the work on a task after a while, and forgets the task, as no faithful agent does.
+func (e *Engine) Lose(id string, after time.Duration) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	e.background(func(ctx context.Context) {
+		if !Wait(ctx, after) {
+			return
+		}
+		e.Mu.Lock()
+		defer e.Mu.Unlock()
+		if r := e.tasks[id]; r != nil {
+			r.stop()
+			e.remove(slices.Index(e.Order, r))
+		}
+	})
+}
+
 // forget drops the oldest finished task if there are too many. The caller holds the lock.
 func (e *Engine) forget() {
 	if len(e.Order) <= maxTasks {
 		return
 	}
 	i := slices.IndexFunc(e.Order, func(r *record) bool { return r.Task.Status.State.Terminal() })
-	if i < 0 {
-		return
+	if i >= 0 {
+		e.remove(i)
 	}
+}
+
+// remove forgets the task at a place in the order. The caller holds the lock.
+func (e *Engine) remove(i int) {
 	e.drop(e.Order[i].Task.ID)
 	delete(e.tasks, e.Order[i].Task.ID)
 	e.Order = slices.Delete(e.Order, i, i+1)

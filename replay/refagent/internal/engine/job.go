@@ -23,6 +23,11 @@ type Job struct {
 	Traceparent string // that came with the message, if any did
 }
 
+// About says which task it is about, and how many messages this one is of it: 1 for that which made the task.
+func (j *Job) About() (taskID, contextID string, turn int) {
+	return j.record.Task.ID, j.record.Task.ContextID, j.turn // which never change
+}
+
 // Status moves the task to a state; an empty words leaves the status without a message.
 func (j *Job) Status(s model.State, words string) {
 	var parts []model.Part
@@ -38,11 +43,11 @@ func (j *Job) say(s model.State, words string) { j.Status(s, j.tag(words)) }
 func (j *Job) tag(words string) string { return "[" + j.skill.Name + "] " + words }
 
 // Artifact adds a complete artifact.
-func (j *Job) Artifact(a model.Artifact) { j.chunk(model.ArtifactUpdate{Artifact: a, Last: true}) }
+func (j *Job) Artifact(a model.Artifact) { j.Chunk(model.ArtifactUpdate{Artifact: a, Last: true}) }
 
-// chunk adds a piece of an artifact. Parts of a media type that the client does not accept are left out, and the
+// Chunk adds a piece of an artifact. Parts of a media type that the client does not accept are left out, and the
 // piece with them if nothing remains (A2A 1.0 §3.2.2, acceptedOutputModes).
-func (j *Job) chunk(u model.ArtifactUpdate) {
+func (j *Job) Chunk(u model.ArtifactUpdate) {
 	u.Artifact.Parts = slices.DeleteFunc(slices.Clone(u.Artifact.Parts), func(p model.Part) bool {
 		return p.MediaType != "" && !Accepted(j.accepts, p.MediaType)
 	})

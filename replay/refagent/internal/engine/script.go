@@ -98,8 +98,8 @@ func produceAtOnce(parts []model.Part) func(*Job) {
 
 func produceChunks(j *Job) {
 	id := j.Engine.NewID()
-	j.chunk(model.ArtifactUpdate{Artifact: model.Artifact{ID: id, Name: "output", Parts: model.Text("chunk-1 ")}})
-	j.chunk(model.ArtifactUpdate{
+	j.Chunk(model.ArtifactUpdate{Artifact: model.Artifact{ID: id, Name: "output", Parts: model.Text("chunk-1 ")}})
+	j.Chunk(model.ArtifactUpdate{
 		Artifact: model.Artifact{ID: id, Name: "output", Parts: model.Text("chunk-2")},
 		Append:   true, Last: true,
 	})

@@ -125,7 +125,7 @@ func streaming(j *Job) {
 		if i > 0 && !j.pause(j.Engine.step) {
 			return
 		}
-		j.chunk(model.ArtifactUpdate{
+		j.Chunk(model.ArtifactUpdate{
 			Artifact: model.Artifact{
 				ID: "stream-result", Name: "Streamed Result",
 				Parts: model.Text(j.tag(fmt.Sprintf("Chunk %d: %s", i+1, c))),

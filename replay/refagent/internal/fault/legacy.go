@@ -1,13 +1,18 @@
 package fault
 
 import (
+	"net/http"
+	"time"
+
+	"a2atap/replay/refagent/internal/engine"
 	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
 )
 
 var onlyLegacy = []string{"legacy"}
 
-// Faults of the dialect before 0.1. No rules are about it: each fault is called as the scenario of probe that finds it.
+// Faults of the dialect before 0.1. No rules are about it: each fault is called as the scenario of probe that finds it, or begins
+// with its name.
 var legacyFaults = []Fault{
 	of(onlyLegacy, "card-description", "The card does not describe the agent.",
 		onCard(editCard(without("description")))),
@@ -26,6 +31,10 @@ var legacyFaults = []Fault{
 	of(onlyLegacy, "task-cancel", "No task can be canceled.", admitNone(calls(model.CancelTask), func() *model.Failure {
 		return model.Fail(model.CodeTaskNotCancelable, "Tasks cannot be canceled")
 	})),
+	of(onlyLegacy, "task-cancel-crash", "The cancellation of a task is answered with HTTP 500.",
+		admitNone(calls(model.CancelTask), func() *model.Failure {
+			return &model.Failure{Code: model.CodeInternal, Message: "Internal error", HTTP: http.StatusInternalServerError}
+		})),
 	of(onlyLegacy, "multi-turn", "A message that continues a task is answered with another one.",
 		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
 			if len(t.Statuses) > 3 {
@@ -62,6 +71,10 @@ var legacyFaults = []Fault{
 			again.Body = c.FrameBody(model.Event{Status: &back})
 			return []*wire.Frame{f, &again}
 		})),
+	of(onlyLegacy, "stream-dropped", "A task is forgotten 20 ms after a client has left its stream.",
+		always(wire.Hooks{Left: func(e *engine.Engine, first model.Event) {
+			e.Lose(first.TaskID(), 20*time.Millisecond)
+		}})),
 	of(onlyLegacy, "stream-last-event", "Streams are closed before the task has ended.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if f.Last {

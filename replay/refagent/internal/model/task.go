@@ -162,6 +162,19 @@ type ArtifactUpdate struct {
 	Append, Last      bool
 }
 
+// TaskID returns the id of the task that an event is about; empty for a message.
+func (e Event) TaskID() string {
+	switch {
+	case e.Task != nil:
+		return e.Task.ID
+	case e.Status != nil:
+		return e.Status.TaskID
+	case e.Artifact != nil:
+		return e.Artifact.TaskID
+	}
+	return ""
+}
+
 // EndsStream reports whether a stream ends after this event (A2A 1.0 §3.1.2, §11.7).
 func (e Event) EndsStream() bool {
 	return e.Status != nil && e.Status.Status.State.TerminalOrInterrupted()

@@ -119,6 +119,8 @@ type Hooks struct {
 	Answer func(c *Call, out *Answer)
 	// Events is called once for each stream; what it returns turns each event into the events to write in its place.
 	Events func(c *Call) func(f *Frame) []*Frame
+	// Left is told that the client of a stream has left it; first is what the stream began with.
+	Left func(e *engine.Engine, first model.Event)
 	// Deliver edits a push notification.
 	Deliver func(d *engine.Delivery)
 }

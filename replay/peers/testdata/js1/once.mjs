@@ -1,0 +1,16 @@
+// The client of @a2a-js/sdk 1.x sends one text: node once.mjs URL TEXT send|stream.
+
+import { randomUUID } from "node:crypto";
+import { SendMessageRequest } from "@a2a-js/sdk";
+import { ClientFactory, DefaultAgentCardResolver } from "@a2a-js/sdk/client";
+
+const [url, text, mode] = process.argv.slice(2);
+const card = await new DefaultAgentCardResolver().resolve(url);
+const client = await new ClientFactory().createFromAgentCard(card);
+const request = SendMessageRequest.fromJSON({
+  message: { role: "ROLE_USER", messageId: randomUUID(), parts: [{ text }] },
+  configuration: {},
+});
+if (mode === "send") await client.sendMessage(request);
+else for await (const _ of client.sendMessageStream(request));
+process.exit(0);
