@@ -47,6 +47,7 @@ type Verdict struct {
 	Blind     []Calls         // of each link of which more was not seen than was judged
 	Failed    []FailedCalls   // what failed, those together that failed alike
 	Refused   []FailedCalls   // what was refused by agents that work
+	Known     []FailedCalls   // what failed as is accepted
 	NotSeen   []NotSeen       // what was not seen, and why
 	Unheard   []analyzer.Link // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
@@ -83,9 +84,12 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 		}
 	}
 	for _, f := range r.FailedCalls {
-		if f.Refused && works[f.Link] {
+		switch {
+		case f.Refused && works[f.Link]:
 			v.Refused = append(v.Refused, f)
-		} else {
+		case f.Known:
+			v.Known = append(v.Known, f)
+		default:
 			v.Failed = append(v.Failed, f)
 		}
 	}

@@ -255,6 +255,7 @@ func (e *encoder) row(r *Row) {
 		e.flags(m.Outcome.Succeeded)
 		e.text(m.Outcome.Failure)
 		e.octet(byte(m.Error))
+		e.text(m.Code)
 		e.text(m.Text)
 	}
 	e.cause(r.Parent, r.By)
@@ -365,7 +366,7 @@ func (d *decoder) into(r *Row) {
 		m := &r.Batch[i]
 		m.Asked, m.Operation, m.Task = d.text(), a2a.Operation(d.octet()), d.text()
 		d.flags(&m.Outcome.Succeeded)
-		m.Outcome.Failure, m.Error, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text()
+		m.Outcome.Failure, m.Error, m.Code, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text(), d.text()
 	}
 	r.Parent, r.By, r.Children = d.number(), workflow.Evidence(d.octet()), int(d.signed())
 	if n := d.count(); n > 0 {

@@ -96,8 +96,10 @@ type FailedCall struct {
 	Capture   string `json:"capture,omitempty"`
 	Exchange  uint64 `json:"exchange"` // the first of them
 	Link      string `json:"link"`
+	Binding   string `json:"binding"`
 	Operation string `json:"operation"`
 	Error     string `json:"error"`
+	Code      string `json:"code,omitempty"`
 	Text      string `json:"text"`
 	Count     int    `json:"count"`
 }
@@ -114,8 +116,8 @@ func jsonCalls(list []judgment.FailedCalls) []FailedCall {
 	for i := range list {
 		f := &list[i]
 		calls = append(calls, FailedCall{
-			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), analyzer.Clean(f.Operation), analyzer.Clean(f.Error),
-			analyzer.Clean(f.Text), f.Count,
+			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), f.Binding.String(), analyzer.Clean(f.Operation),
+			analyzer.Clean(f.Error), f.Code, analyzer.Clean(f.Text), f.Count,
 		})
 	}
 	return calls

@@ -100,9 +100,10 @@ type Verdict struct {
 	NotSeen     []NotSeen    `json:"notSeen"`
 
 	Refused  int      `json:"callsRefused,omitempty"`
-	Unproved []string `json:"unproved,omitempty"` // links with calls of which none is known to have succeeded
-	Critical []string `json:"critical,omitempty"` // agents that were gone at the end
-	Tests    *Tally   `json:"tests,omitempty"`    // of what was asked actively
+	Known    int      `json:"callsKnown,omitempty"` // of those that failed, how many a baseline accepts
+	Unproved []string `json:"unproved,omitempty"`   // links with calls of which none is known to have succeeded
+	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end
+	Tests    *Tally   `json:"tests,omitempty"`      // of what was asked actively
 }
 
 // JSON writes a report as one document. The gate decides the verdict's status.
@@ -139,6 +140,7 @@ func JSONVerdict(whole *Report) Verdict {
 		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
 		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
+		Known: v.Calls.Known,
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()

@@ -87,6 +87,7 @@ type Member struct {
 	Task      string // that it names; empty if it names none
 	Outcome   analyzer.Outcome
 	Error     a2a.ErrorName
+	Code      string // of its error, as ErrorSeen.CodeText has it
 	Text      string // what its error says, clipped
 }
 
@@ -108,6 +109,17 @@ func (e *ErrorSeen) String() string {
 		return e.Label + e.Message
 	}
 	return e.Label + ": " + e.Message
+}
+
+// CodeText returns the code of the error, or its HTTP status where it has none; empty if it has neither.
+func (e *ErrorSeen) CodeText() string {
+	switch {
+	case e.Known:
+		return strconv.FormatInt(e.Code, 10)
+	case e.Status != 0:
+		return strconv.Itoa(e.Status)
+	}
+	return ""
 }
 
 // ErrorWords is what String says of an error in an answer to a call.

@@ -181,6 +181,7 @@ is what the record lacks: bodies that were not kept or cannot be decoded, versio
 here, what follows an upgrade or passes in a tunnel, webhooks and interfaces of a card that are not tapped.
 
 --fail-on calls makes one failed call a failure: with findings as --fail-on error,calls or --fail-on warning,calls.
+Failed calls that a baseline accepts count, but fail nothing by themselves.
 With --fail-on never neither findings nor failed calls matter.
 
   a2atap check c.a2atap --fail-on warning,calls

@@ -150,7 +150,7 @@ func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
 			m.Outcome.Succeeded = true
 		case coded:
 			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, call.Dialects)}
-			m.Outcome.Failure, m.Error = failureName(err, 0), err.Name
+			m.Outcome.Failure, m.Error, m.Code = failureName(err, 0), err.Name, strconv.FormatInt(code, 10)
 			m.Text = analyzer.Clip(response.Get("error").Get("message").Text())
 		default:
 			m.Outcome.Failure = analyzer.NoProtocol

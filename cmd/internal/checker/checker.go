@@ -152,7 +152,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 	for _, words := range r.Traffic.LeftOut() {
 		e.Tell("check: %s", words)
 	}
-	if err := c.known.Finish(e, total.Coverage, nil); err != nil {
+	if err := c.known.Finish(e, total.Coverage, total.Calls, nil); err != nil {
 		return err
 	}
 	present.PrintVerdict(e, "check", verdict, c.remarks(total, hidden)...)
@@ -233,6 +233,7 @@ func (c *checker) addJudged(
 	}
 	c.rules.apply(result)
 	c.known.Apply(result)
+	result.Accept(c.known.KnowsCalls)
 	for i := range result.Findings {
 		if result.Findings[i].Severity >= c.least {
 			shown.Findings++

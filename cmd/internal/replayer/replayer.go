@@ -99,7 +99,7 @@ func (o *Options) play(
 	if err != nil {
 		return err
 	}
-	options.Accepted = known.Knows
+	options.Accepted, options.AcceptedCalls = known.Knows, known.KnowsCalls
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
@@ -119,7 +119,7 @@ func (o *Options) play(
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
-	if finishErr := known.Finish(e, nil, nil); finishErr != nil {
+	if finishErr := known.Finish(e, nil, nil, nil); finishErr != nil {
 		return errors.Join(err, finishErr)
 	}
 	verdict := r.Verdict()
