@@ -112,7 +112,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
 	case s.Call:
 	case s.Card:
-		c.Cards = 1
+		c.Cards, c.Unusable = 1, s.Unusable
 	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
 		c.Foreign = 1
 	}

@@ -58,6 +58,7 @@ type Calls struct {
 	Missing   int            // of them, how many cannot be judged as a whole
 	Foreign   int            // of them, how many are of no protocol that is known here
 	Cards     int            // of them, how many asked for a card
+	Unusable  string         // why the client cannot use a card that it asked for; empty if nothing shows that
 	Unheard   bool           // webhooks were configured whose notifications went past the recorder
 	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
 }
@@ -138,6 +139,7 @@ func (c *Calls) Merge(other *Calls) {
 	c.Known, c.Waived = c.Known+other.Known, c.Waived+other.Waived
 	c.Exchanges, c.Missing = c.Exchanges+other.Exchanges, c.Missing+other.Missing
 	c.Foreign, c.Cards = c.Foreign+other.Foreign, c.Cards+other.Cards
+	c.Unusable = cmp.Or(c.Unusable, other.Unusable)
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
 	for name, n := range other.Failures {
 		count(&c.Failures, name, n)

@@ -56,8 +56,8 @@ type Verdict struct {
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least half
 // of whose calls failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder
-// that was killed, where more of a link was not seen than was judged, where a client asked for the card of an agent that
-// nobody called, and called nobody else, and where nobody knows how the calls of a link came out.
+// that was killed, where more of a link was not seen than was judged, where a client called nobody and asked for the card
+// of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a link came out.
 func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
@@ -124,7 +124,8 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 }
 
 // idle returns what is not known of clients that asked for a card and called nobody: whether they went elsewhere, or
-// could not use what they read. Alone is true if nobody else called the agent of one either.
+// could not use what they read. Alone is true if nobody else called the agent of one either, or if one shows that it
+// could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
 	for i := range r.Calls {
@@ -134,11 +135,12 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 	}
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] {
-			alone = alone || !called[c.Link.Agent]
-			list = append(list, NotSeen{
-				What: "calls of " + someLinks([]analyzer.Link{c.Link}),
-				Why:  fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards)), Count: 1,
-			})
+			alone = alone || !called[c.Link.Agent] || c.Unusable != ""
+			why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
+			if c.Unusable != "" {
+				why += ": " + c.Unusable
+			}
+			list = append(list, NotSeen{What: "calls of " + someLinks([]analyzer.Link{c.Link}), Why: why, Count: 1})
 		}
 	}
 	return list, alone

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "de18996047bfe2e1"
+const code = "a8054bca4bfc09bd"

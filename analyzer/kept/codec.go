@@ -245,6 +245,7 @@ func (e *encoder) row(r *Row) {
 	e.text(r.FaultMade)
 	e.list(r.Notes)
 	e.text(r.Missing)
+	e.text(r.Unusable)
 	e.flags(r.NotHeard)
 	e.count(len(r.Batch))
 	for i := range r.Batch {
@@ -357,7 +358,7 @@ func (d *decoder) into(r *Row) {
 	if faulted {
 		r.Fault = &capture.Fault{Kind: d.text(), Side: d.text(), Detail: d.text()}
 	}
-	r.FaultMade, r.Notes, r.Missing = d.text(), d.list(), d.text()
+	r.FaultMade, r.Notes, r.Missing, r.Unusable = d.text(), d.list(), d.text(), d.text()
 	d.flags(&r.NotHeard)
 	if n := d.count(); n > 0 {
 		r.Batch = make([]summary.Member, n)

@@ -38,6 +38,7 @@ func (e *encoder) result(r *judgment.Result) {
 		for _, n := range []int{v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards} {
 			e.count(n)
 		}
+		e.text(v.Unusable)
 		e.flags(v.Unheard, v.Unproved)
 		e.counted(v.Failures)
 		e.counted(v.Refusals)
@@ -147,6 +148,7 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 		for _, n := range []*int{&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards} {
 			*n = d.small()
 		}
+		v.Unusable = d.text()
 		d.flags(&v.Unheard, &v.Unproved)
 		v.Failures, v.Refusals = d.counted(), d.counted()
 		r.Calls = append(r.Calls, v)

@@ -43,6 +43,9 @@ func (in *openExchange) faulted(f *capture.Fault) analyzer.Outcome {
 	case "agent":
 		return analyzer.Outcome{Failure: analyzer.FaultName(f)}
 	case "client":
+		if notPassedOn(f) {
+			return outcomeOr(in.X.Outcome, analyzer.NotPassedOn)
+		}
 		return outcomeOr(in.X.Outcome, analyzer.ClientLeft) // of a stream it has seen enough
 	case "proxy":
 		if f.Kind == "shutdown" || f.Kind == "abandoned" || in.X.Answered {
