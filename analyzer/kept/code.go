@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "a8054bca4bfc09bd"
+const code = "ce60b6cfe9ff0d08"

@@ -323,9 +323,7 @@ func (ob *observer) taskSeen(in *openExchange, o *analyzer.Observation, seen ana
 	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
 		ob.counter.Completed(x)
 	}
-	if seen.TaskID == in.task {
-		seen.TaskID = in.task // one string for all that is remembered of it
-	}
+	seen.TaskID, seen.ContextID = ob.ids.one(seen.TaskID), ob.ids.one(seen.ContextID)
 	in.saw(seen.TaskID)
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == analyzer.WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
@@ -337,9 +335,9 @@ func (ob *observer) taskSeen(in *openExchange, o *analyzer.Observation, seen ana
 
 func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Payload) {
 	x := o.Exchange
-	card := ob.shown.readCard(x, p.Value)
+	card, quiet := ob.shown.readCard(x, p.Value)
 	seen := ob.within(o, analyzer.CardSeen, o.Place.At(p.Pointer))
-	seen.Card, seen.Dialects = card, card.Shapes.NarrowedBy(o.Dialects)
+	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
 	ob.observe(in, seen)
 	in.gathered.Unusable = unusable(x, card)
 	ob.endpoints.learn(x, card)
