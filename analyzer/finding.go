@@ -32,6 +32,7 @@ type Finding struct {
 	Capture    string       // name of the capture, filled by those who know it
 	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
+	Failure    string       // with what the call of its exchange failed, filled by those who know it; empty if it did not
 	Workflow   Workflow     // to which its exchange belongs, filled by those who know it
 }
 

@@ -35,12 +35,13 @@ type FailedCalls struct {
 	Others    []uint64 // the next ones, at most a hundred
 	Link      analyzer.Link
 	Binding   a2a.Binding
-	Operation string // or the method in quotes
-	Error     string // by name, as in Calls.Failures
-	Code      string // of the error; empty if it has none
-	Text      string // what the first one's error says; empty if nothing does
-	Refused   bool   // they were refused: see Calls.Refused
-	Known     bool   // they are accepted: see Result.Accept
+	Operation string   // or the method in quotes
+	Error     string   // by name, as in Calls.Failures
+	Code      string   // of the error; empty if it has none
+	Text      string   // what the first one's error says; empty if nothing does
+	Refused   bool     // they were refused: see Calls.Refused
+	Known     bool     // they are accepted: see Result.Accept
+	Rules     []string // whose findings stand in their exchanges: see Result.Explain
 	Count     int
 }
 
@@ -58,7 +59,8 @@ func (f *FailedCalls) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// String returns them as people read them: "4 SendMessage InternalError: database is down", and how many more.
+// String returns them as people read them: "4 SendMessage InternalError: database is down", how many more, and the rules
+// that say something of them.
 func (f *FailedCalls) String() string {
 	text := fmt.Sprintf("%d %s %s", f.Exchange, analyzer.Clean(f.Operation), analyzer.Clean(f.Error))
 	if f.Text != "" {
@@ -66,6 +68,9 @@ func (f *FailedCalls) String() string {
 	}
 	if f.Count > 1 {
 		text += fmt.Sprintf(" (and %d more)", f.Count-1)
+	}
+	if len(f.Rules) > 0 {
+		text += " [" + strings.Join(f.Rules, ", ") + "]"
 	}
 	return text
 }

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "ce60b6cfe9ff0d08"
+const code = "6ade36ea66434a07"

@@ -66,7 +66,7 @@ func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls)
 	if len(list) == 0 {
 		return
 	}
-	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "Calls"}}
+	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "Calls", "Findings"}}
 	for i := range list {
 		if i == maxCalls {
 			break
@@ -74,7 +74,7 @@ func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls)
 		f := &list[i]
 		rows = append(rows, []string{
 			exchangeOrDash(f.Exchange), markup.Text(arrow(f.Link)), markup.Text(f.Operation), markup.Text(f.Error),
-			orDash(markup.Text(f.Text)), fmt.Sprint(f.Count),
+			orDash(markup.Text(f.Text)), fmt.Sprint(f.Count), orDash(markup.Text(strings.Join(f.Rules, ", "))),
 		})
 	}
 	fmt.Fprintf(b, "## %s\n\n", head)
@@ -102,6 +102,8 @@ type FailedCall struct {
 	Code      string `json:"code,omitempty"`
 	Text      string `json:"text"`
 	Count     int    `json:"count"`
+
+	Rules []string `json:"rules,omitempty"` // whose findings stand in their exchanges
 }
 
 // A NotSeen is something that was not seen, as JSON.
@@ -117,7 +119,7 @@ func jsonCalls(list []judgment.FailedCalls) []FailedCall {
 		f := &list[i]
 		calls = append(calls, FailedCall{
 			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), f.Binding.String(), analyzer.Clean(f.Operation),
-			analyzer.Clean(f.Error), f.Code, analyzer.Clean(f.Text), f.Count,
+			analyzer.Clean(f.Error), f.Code, analyzer.Clean(f.Text), f.Count, f.Rules,
 		})
 	}
 	return calls

@@ -49,6 +49,7 @@ type Finding struct {
 	Fingerprint string   `json:"fingerprint"`
 	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end
 	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what its rule has reported on the link
+	Failure     string   `json:"failure,omitempty"`  // with what the call failed in whose exchange it stands
 	Workflow    uint64   `json:"workflow,omitempty"` // the exchange that began the request of a user; absent if not known
 }
 
@@ -172,7 +173,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Expected, Message: f.Message, Sections: f.Sections(), Also: also,
 		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical, Revises: f.Revises,
-		Workflow: f.Workflow.Number,
+		Failure: analyzer.Clean(f.Failure), Workflow: f.Workflow.Number,
 	}
 }
 

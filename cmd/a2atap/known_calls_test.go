@@ -85,6 +85,30 @@ func TestKnownCalls(t *testing.T) {
 	check("old.txtar --baseline before.json", 1, "check: failing")
 }
 
+// A failed call names the rules that say something of it, and their findings name its error, in every report for people
+// and programs.
+func TestExplainedCalls(t *testing.T) {
+	s := &shell{t: t, dir: t.TempDir()}
+	text := calls("planner", worldDone, "HTTP/1.1 500 Internal Server Error\nContent-Length: 0\n\n")
+	if err := os.WriteFile(filepath.Join(s.dir, "c.txtar"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for format, wants := range map[string][]string{
+		"text":     {"  2 SendMessage HTTP 500 [outcome-5xx] (planner → agent)\n", "  call      failed: HTTP 500\n"},
+		"markdown": {"| 2 | planner → agent | SendMessage | HTTP 500 | - | 1 | outcome-5xx |", "; the call failed: HTTP 500 |"},
+		"html":     {"<code>outcome-5xx</code> </td></tr>", "; the call failed: HTTP 500<br>"},
+		"junit":    {"2 SendMessage HTTP 500 [outcome-5xx]", "; the call failed: HTTP 500"},
+		"json":     {`"rules": [`, `"failure": "HTTP 500"`},
+	} {
+		out, _, _ := s.execute("a2atap check c.txtar --format " + format)
+		for _, want := range wants {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s lacks %q:\n%s", format, want, out)
+			}
+		}
+	}
+}
+
 // calls returns a transcript of calls of a client that are answered so.
 func calls(client string, answers ...string) string {
 	var b strings.Builder

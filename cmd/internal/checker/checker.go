@@ -131,6 +131,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 
 // conclude writes the report on what was checked, and returns what the command ends with.
 func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *judgment.Result, unread error) error {
+	total.Explain()
 	verdict := present.DisplayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
