@@ -299,7 +299,7 @@ func (c *connect) tunnelRejected() {
 // tlsFailed records a TLS handshake that failed, and remembers a client that has rejected our certificate: its
 // connections to that agent are tunnelled from then on, so that it goes on as it would without us.
 func (c *connect) tlsFailed(err error) {
-	detail, note := "TLS with the client failed: "+err.Error(), capture.NotObserved + "TLS with the client failed"
+	detail, note := "TLS with the client failed: "+err.Error(), capture.NotObserved+"TLS with the client failed"
 	advice := "let it speak TLS 1.2 or later, or leave the host alone with --tunnel " + c.to.Host
 	var op *net.OpError
 	switch {
