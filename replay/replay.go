@@ -100,14 +100,14 @@ func (p *player) recorded(ctx context.Context) ([]analyzer.Finding, error) {
 }
 
 // acceptCalls drops the differences of calls that fail now, and are accepted to.
-func (p *player) acceptCalls(r *report.Report) {
-	if p.opts.AcceptedCalls == nil {
+func acceptCalls(r *report.Report, failed []judgment.FailedCalls, accepts func(*judgment.FailedCalls) bool) {
+	if accepts == nil {
 		return
 	}
 	var accepted []judgment.FailedCalls
-	for _, f := range p.log.engine.Failed() {
+	for _, f := range failed {
 		f.Link.Client = "" // it is not the recorded one
-		if p.opts.AcceptedCalls(&f) {
+		if accepts(&f) {
 			accepted = append(accepted, f)
 		}
 	}
@@ -139,7 +139,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	findings := p.log.end()
-	p.acceptCalls(r)
+	acceptCalls(r, p.log.engine.Failed(), p.opts.AcceptedCalls)
 	r.Tally()
 	r.Differences = append(r.Differences, diffs...)
 	recorded, err := p.recorded(ctx)

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "cbd3611d33dae57b"
+const code = "66bce15b27387b23"

@@ -94,10 +94,10 @@ func TestExplainedCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for format, wants := range map[string][]string{
-		"text":     {"  2 SendMessage HTTP 500 [outcome-5xx] (planner → agent)\n", "  call      failed: HTTP 500\n"},
-		"markdown": {"| 2 | planner → agent | SendMessage | HTTP 500 | - | 1 | outcome-5xx |", "; the call failed: HTTP 500 |"},
-		"html":     {"<code>outcome-5xx</code> </td></tr>", "; the call failed: HTTP 500<br>"},
-		"junit":    {"2 SendMessage HTTP 500 [outcome-5xx]", "; the call failed: HTTP 500"},
+		"text":     {"  2 SendMessage HTTP 500 [outcome-no-protocol] (planner → agent)\n", "  call      failed: HTTP 500\n"},
+		"markdown": {"| 2 | planner → agent | SendMessage | HTTP 500 | - | 1 | outcome-no-protocol |", "; the call failed: HTTP 500 |"},
+		"html":     {"<code>outcome-no-protocol</code> </td></tr>", "; the call failed: HTTP 500<br>"},
+		"junit":    {"2 SendMessage HTTP 500 [outcome-no-protocol]", "; the call failed: HTTP 500"},
 		"json":     {`"rules": [`, `"failure": "HTTP 500"`},
 	} {
 		out, _, _ := s.execute("a2atap check c.txtar --format " + format)
