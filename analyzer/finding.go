@@ -32,6 +32,7 @@ type Finding struct {
 	Also       []string // covered rules that broke at the same place
 	Weight     *Rule    // the covered rule that gives it its severity, where that is worse than its own; or nil
 	Capture    string   // name of the capture, filled by those who know it
+	Failure    string   // with what the call of its exchange failed, filled by those who know it; empty if it did not
 	Workflow   Workflow // to which its exchange belongs, filled by those who know it
 }
 

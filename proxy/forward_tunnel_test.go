@@ -119,7 +119,7 @@ func TestTunnelWhatIsNoHTTP(t *testing.T) {
 		"bytes":            {"\x00\x01", "neither TLS nor HTTP"},
 		"almost a method":  {"GETS it\r\n", "neither TLS nor HTTP"},
 		"less than one":    {"GE", "neither TLS nor HTTP"},
-		"HTTP/2":           {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 from the start"},
+		"HTTP/2":           {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2, not decoded"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
@@ -27,11 +28,15 @@ type Options struct {
 	Wait     time.Duration                // how long the agent may take to listen
 	Noise    *noise.Rules                 // what may differ; nil if nothing may
 	Accepted func(*analyzer.Finding) bool // says of new findings which are not differences; nil if all are
-	Late     time.Duration                // how much longer than recorded the agent may take; 0 is any time
-	Timeout  time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
-	Sink     capture.Sink                 // keeps the live traffic; nil for none. It is not closed
-	Seq      uint64                       // the last number that the sink's capture has used already
-	Dialer   *outbound.Dialer             // connects to the agent; nil is one without options
+
+	// AcceptedCalls says of calls that fail now which are not differences; nil if all are. They have no client.
+	AcceptedCalls func(*judgment.FailedCalls) bool
+
+	Late    time.Duration    // how much longer than recorded the agent may take; 0 is any time
+	Timeout time.Duration    // see DefaultTimeout, which stands for 0; also for a polled state
+	Sink    capture.Sink     // keeps the live traffic; nil for none. It is not closed
+	Seq     uint64           // the last number that the sink's capture has used already
+	Dialer  *outbound.Dialer // connects to the agent; nil is one without options
 
 	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
 	// card has for it: they are JSONRPC or HTTPJSON, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was

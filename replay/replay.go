@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -98,6 +99,33 @@ func (p *player) recorded(ctx context.Context) ([]analyzer.Finding, error) {
 	return result.Findings, nil
 }
 
+// acceptCalls drops the differences of calls that fail now, and are accepted to.
+func acceptCalls(r *report.Report, failed []judgment.FailedCalls, accepts func(*judgment.FailedCalls) bool) {
+	if accepts == nil {
+		return
+	}
+	var accepted []judgment.FailedCalls
+	for _, f := range failed {
+		f.Link.Client = "" // it is not the recorded one
+		if accepts(&f) {
+			accepted = append(accepted, f)
+		}
+	}
+	n := 0
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		failed := slices.ContainsFunc(accepted, func(f judgment.FailedCalls) bool { return f.Has(l.Live) })
+		if !failed || !slices.ContainsFunc(l.Differences, func(d compare.Difference) bool { return d.Effect.NoAnswer }) {
+			continue
+		}
+		n++
+		l.Differences, l.Status = nil, report.Matched
+	}
+	if n > 0 {
+		r.Notes = append(r.Notes, analyzer.Plural(n, "failed call")+" accepted, and not counted")
+	}
+}
+
 // report sums up what was played.
 func (p *player) report(ctx context.Context, r *report.Report) error {
 	d, diffs := p.deliveries(ctx)
@@ -110,9 +138,10 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	}
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	findings := p.log.end()
+	acceptCalls(r, p.log.engine.Failed(), p.opts.AcceptedCalls)
 	r.Tally()
 	r.Differences = append(r.Differences, diffs...)
-	findings := p.log.end()
 	recorded, err := p.recorded(ctx)
 	if err != nil {
 		return fmt.Errorf("judge the capture: %w", err)

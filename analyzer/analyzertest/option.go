@@ -56,8 +56,8 @@ func Without(rule, reason string) Option {
 	}
 }
 
-// Baseline accepts the findings that a file holds, as a2atap check --update-baseline writes it: they are counted, and
-// do not fail the test. Findings are recognised by the agent's name too; see Named.
+// Baseline accepts the findings and failed calls that a file holds, as a2atap check --update-baseline writes it: they are
+// counted, and do not fail the test. They are recognised by the agent's name too; see Named.
 func Baseline(file string) Option {
 	return func(o *options) {
 		f, err := os.Open(file)

@@ -50,6 +50,9 @@ func (r *Recording) report(t testing.TB, result *judgment.Result) {
 		}
 		return true
 	})
+	if o.known != nil {
+		result.Accept(o.known.KnowsCalls)
+	}
 	failing, other, hidden := 0, 0, 0
 	for _, n := range leftOut {
 		hidden += n
@@ -136,7 +139,7 @@ func (r *Recording) stale(t testing.TB, result *judgment.Result, leftOut map[str
 	if r.options.known == nil {
 		return
 	}
-	for _, e := range r.options.known.Stale(result.Coverage, nil) {
+	for _, e := range r.options.known.Stale(result.Coverage, result.Calls, nil) {
 		t.Logf("the baseline holds %s, which was not found: it is not needed here", &e)
 	}
 	for _, e := range r.options.known.Expired() {

@@ -3,7 +3,9 @@
 //
 // A baseline is a JSON file that people read, edit and commit. A finding is recognised by its fingerprint: rule, who
 // broke it, the agent, the operation, and the place without its numbers. A capture made tomorrow has the same ones. A
-// failure of probe is recognised by the test's name, or by a pattern. An entry may say why it is there, and until when.
+// failed call is recognised by its own: the agent, the operation, the binding, the error's name and code, and what it
+// says without words that have numbers; and by its client. A failure of probe is recognised by the test's name, or by a
+// pattern. An entry may say why it is there, and until when.
 package baseline
 
 import (
@@ -23,8 +25,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Version is that of the file format.
-const Version = 1
+// Version is that of the file format. Version 1 had no failed calls.
+const Version = 2
 
 // A Baseline is what is accepted. It is not safe for concurrent use.
 type Baseline struct {
@@ -34,17 +36,19 @@ type Baseline struct {
 	index map[string]int // fingerprint → position in Known; nil if it has to be made
 }
 
-// An Entry accepts one finding, by its fingerprint, or the failures of tests, by their name. Beside these, the agent of
-// a test, and the day on which it expires, everything in it is for people.
+// An Entry accepts one finding, or failed calls, by their fingerprint, or the failures of tests, by their name. Beside
+// these, the client of calls, the agent of a test, and the day on which it expires, everything in it is for people.
 type Entry struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
+	Error       string `json:"error,omitempty"`  // of failed calls: its code, if it has one, and its name
+	Client      string `json:"client,omitempty"` // of failed calls: empty for all clients
 	Rule        string `json:"rule,omitempty"`
 	Side        string `json:"side,omitempty"`
 	Test        string `json:"test,omitempty"`  // its name, or its id, with * for any text but /
 	Agent       string `json:"agent,omitempty"` // of a test: empty for all agents
 	Operation   string `json:"operation,omitempty"`
 	Place       string `json:"place,omitempty"`   // of the first such finding, with the numbers that it had
-	Message     string `json:"message,omitempty"` // the same
+	Message     string `json:"message,omitempty"` // the same; of failed calls, what the first one's error said
 	Reason      string `json:"reason,omitempty"`  // why it is accepted: written by people, kept
 	Until       string `json:"until,omitempty"`   // the last day on which it is accepted, 2006-01-02; empty for no end
 
@@ -59,6 +63,9 @@ func (e *Entry) String() string {
 	}
 	if e.Test != "" {
 		return "test " + analyzer.Clean(e.Test)
+	}
+	if e.Error != "" {
+		return fmt.Sprintf("%s of %s %s", analyzer.Clean(e.Error), analyzer.Clean(e.Agent), analyzer.Clean(e.Operation))
 	}
 	return fmt.Sprintf("%s of %s %s at %s", e.Rule, e.Side, analyzer.Clean(e.Agent), analyzer.Clean(e.Place))
 }
@@ -121,9 +128,13 @@ func Read(r io.Reader, now time.Time) (*Baseline, error) {
 func (b *Baseline) Write(w io.Writer) error {
 	out := Baseline{Version: Version, Known: append([]Entry{}, b.Known...)}
 	slices.SortFunc(out.Known, func(a, b Entry) int {
-		return slices.Compare([]string{a.Rule, a.Test, a.Agent, a.Fingerprint}, []string{b.Rule, b.Test, b.Agent, b.Fingerprint})
+		return slices.Compare(a.order(), b.order())
 	})
 	return safetext.NewEncoder(w, "  ").Encode(out)
+}
+
+func (e *Entry) order() []string {
+	return []string{e.Rule, e.Test, e.Agent, e.Error, e.Operation, e.Fingerprint, e.Client}
 }
 
 // Knows reports whether a finding is accepted.
@@ -166,6 +177,43 @@ func (e *Entry) renew() {
 	if e.expired {
 		e.expired, e.Until = false, ""
 	}
+}
+
+// KnowsCalls reports whether failed calls are accepted; those without a client, whoever makes them.
+func (b *Baseline) KnowsCalls(f *judgment.FailedCalls) bool {
+	known := false
+	for _, e := range b.calls(f) {
+		e.seen++
+		known = known || !e.expired
+	}
+	return known
+}
+
+// AcceptCalls accepts failed calls: it adds an entry, or renews those that have expired.
+func (b *Baseline) AcceptCalls(f *judgment.FailedCalls) {
+	entries := b.calls(f)
+	for _, e := range entries {
+		e.seen++
+		e.renew()
+	}
+	if len(entries) == 0 {
+		b.Known = append(b.Known, Entry{
+			Fingerprint: f.Fingerprint(), Error: strings.TrimSpace(f.Code + " " + f.Error), Client: f.Link.Client,
+			Agent: f.Link.Agent, Operation: f.Operation, Message: f.Text, seen: 1,
+		})
+	}
+}
+
+// calls returns the entries of failed calls.
+func (b *Baseline) calls(f *judgment.FailedCalls) (list []*Entry) {
+	fingerprint := f.Fingerprint()
+	for i := range b.Known {
+		e := &b.Known[i]
+		if e.Fingerprint == fingerprint && (e.Client == "" || f.Link.Client == "" || e.Client == f.Link.Client) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // A Test is one that an agent was put to.
@@ -228,12 +276,13 @@ func (b *Baseline) Expired() []Entry {
 	return list
 }
 
-// Stale returns the entries that stood for nothing although their rule was observed on their agent, or a test of theirs
-// has passed: what they accept has been mended, or its place has changed.
-func (b *Baseline) Stale(coverage []judgment.Coverage, passed []Test) []Entry {
+// Stale returns the entries that stood for nothing although their rule was observed on their agent, their client has
+// called their agent with success, or a test of theirs has passed: what they accept has been mended, or its place has
+// changed.
+func (b *Baseline) Stale(coverage []judgment.Coverage, calls []judgment.Calls, passed []Test) []Entry {
 	var stale []Entry
 	for _, e := range b.Known {
-		if e.seen == 0 && (observed(coverage, &e) || slices.ContainsFunc(passed, e.is)) {
+		if e.seen == 0 && (observed(coverage, &e) || called(calls, &e) || slices.ContainsFunc(passed, e.is)) {
 			stale = append(stale, e)
 		}
 	}
@@ -243,6 +292,12 @@ func (b *Baseline) Stale(coverage []judgment.Coverage, passed []Test) []Entry {
 func observed(coverage []judgment.Coverage, e *Entry) bool {
 	return slices.ContainsFunc(coverage, func(c judgment.Coverage) bool {
 		return c.Rule.ID == e.Rule && c.Link.Agent == e.Agent && c.Applied > 0
+	})
+}
+
+func called(calls []judgment.Calls, e *Entry) bool {
+	return e.Error != "" && slices.ContainsFunc(calls, func(c judgment.Calls) bool {
+		return c.Succeeded > 0 && c.Link.Agent == e.Agent && (e.Client == "" || c.Link.Client == e.Client)
 	})
 }
 

@@ -56,11 +56,11 @@ func TestStale(t *testing.T) {
 	cover := func(r *analyzer.Rule, agent string) judgment.Coverage {
 		return judgment.Coverage{Rule: r, Link: analyzer.Link{Agent: agent}, Applied: 1}
 	}
-	if stale := b.Stale([]judgment.Coverage{cover(echo, "hotel")}, nil); stale != nil {
+	if stale := b.Stale([]judgment.Coverage{cover(echo, "hotel")}, nil, nil); stale != nil {
 		t.Errorf("nothing was observed, and yet %v are stale", stale)
 	}
 	b.Knows(finding(first, 4, "booker"))
-	stale := b.Stale([]judgment.Coverage{cover(echo, "booker"), cover(first, "booker")}, nil)
+	stale := b.Stale([]judgment.Coverage{cover(echo, "booker"), cover(first, "booker")}, nil, nil)
 	if len(stale) != 1 || stale[0].Rule != echo.ID {
 		t.Fatalf("stale are %v, want the one of %s", stale, echo.ID)
 	}
@@ -130,9 +130,87 @@ func TestStaleFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.KnowsFailure(baseline.Test{Name: "rest/a"})
-	stale := b.Stale(nil, []baseline.Test{{Name: "jsonrpc/a"}, {Name: "jsonrpc/b"}})
+	stale := b.Stale(nil, nil, []baseline.Test{{Name: "jsonrpc/a"}, {Name: "jsonrpc/b"}})
 	if len(stale) != 1 || stale[0].Test != "b" {
 		t.Errorf("stale are %v, want b", stale)
+	}
+}
+
+func failed(client, text string) *judgment.FailedCalls {
+	return &judgment.FailedCalls{
+		Exchange: 4, Link: analyzer.Link{Client: client, Agent: "booker"}, Binding: a2a.JSONRPC, Operation: "SendMessage",
+		Error: "InternalError", Code: "-32603", Text: text, Count: 1,
+	}
+}
+
+// Failed calls are known again where all but the numbers in their text is the same; without a client, whoever calls.
+func TestAcceptedCalls(t *testing.T) {
+	b := &baseline.Baseline{}
+	b.AcceptCalls(failed("planner", "job 17 is lost"))
+	b.AcceptCalls(failed("planner", "job 18 is lost"))
+	if len(b.Known) != 1 {
+		t.Fatalf("calls that fail alike make %d entries", len(b.Known))
+	}
+	b = reread(t, b)
+	if !b.KnowsCalls(failed("planner", "job 4711 is lost")) {
+		t.Error("accepted calls are not known")
+	}
+	other := map[string]func(*judgment.FailedCalls){
+		"text":      func(f *judgment.FailedCalls) { f.Text = "job 17 is late" },
+		"client":    func(f *judgment.FailedCalls) { f.Link.Client = "hotel" },
+		"agent":     func(f *judgment.FailedCalls) { f.Link.Agent = "hotel" },
+		"binding":   func(f *judgment.FailedCalls) { f.Binding = a2a.HTTPJSON },
+		"operation": func(f *judgment.FailedCalls) { f.Operation = "GetTask" },
+		"error":     func(f *judgment.FailedCalls) { f.Error = "InvalidParams" },
+		"code":      func(f *judgment.FailedCalls) { f.Code = "-32602" },
+	}
+	for what, change := range other {
+		f := failed("planner", "job 17 is lost")
+		if change(f); b.KnowsCalls(f) {
+			t.Errorf("calls of another %s are known", what)
+		}
+	}
+	b.Known[0].Client = ""
+	if !b.KnowsCalls(failed("hotel", "job 5 is lost")) {
+		t.Error("an entry without a client does not stand for every client")
+	}
+	b.Known[0].Until = "2026-02-28"
+	if b = reread(t, b); b.KnowsCalls(failed("planner", "job 17 is lost")) || len(b.Expired()) != 1 {
+		t.Errorf("an entry that has expired accepts calls; expired are %v", b.Expired())
+	}
+	b.AcceptCalls(failed("planner", "job 17 is lost"))
+	if !b.KnowsCalls(failed("planner", "job 17 is lost")) || len(b.Known) != 1 {
+		t.Errorf("accepted again, they are not known: %v", b.Known)
+	}
+}
+
+// An entry for failed calls is stale once a call of the same client to the same agent succeeds, and none fails so.
+func TestStaleCalls(t *testing.T) {
+	b := &baseline.Baseline{}
+	b.AcceptCalls(failed("planner", ""))
+	b = reread(t, b)
+	calls := func(client string, succeeded int) []judgment.Calls {
+		return []judgment.Calls{{Link: analyzer.Link{Client: client, Agent: "booker"}, Made: 1, Succeeded: succeeded}}
+	}
+	for _, other := range [][]judgment.Calls{nil, calls("planner", 0), calls("hotel", 1)} {
+		if stale := b.Stale(nil, other, nil); stale != nil {
+			t.Errorf("after %v %v is stale", other, stale)
+		}
+	}
+	stale := b.Stale(nil, calls("planner", 1), nil)
+	if b.Drop(stale); len(b.Known) != 0 {
+		t.Errorf("%v is not stale", b.Known)
+	}
+}
+
+// What version 1 accepted is read as it was.
+func TestVersion1(t *testing.T) {
+	b, err := baseline.Read(strings.NewReader(`{"version": 1, "known": [{"test": "a"}]}`), day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := b.KnowsFailure(baseline.Test{Name: "a"}); !known {
+		t.Error("what it accepts is not known")
 	}
 }
 

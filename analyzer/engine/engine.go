@@ -94,8 +94,11 @@ func (e *Engine) Open(wanted func(seq uint64) bool, f func(summary.Summary)) {
 // not seen.
 func (e *Engine) Observed(r *judgment.Result) {
 	r.Coverage, r.Counts, r.Calls, r.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
-	r.FailedCalls, r.NotSeen = e.counter.Failed(), e.counter.NotSeen()
+	r.FailedCalls, r.NotSeen = e.Failed(), e.counter.NotSeen()
 }
+
+// Failed returns the calls that failed or were refused so far, those together that failed alike.
+func (e *Engine) Failed() []judgment.FailedCalls { return e.counter.Failed() }
 
 // Counts returns how much was looked at so far.
 func (e *Engine) Counts() judgment.Counts {

@@ -2,6 +2,8 @@ package judgment
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ const (
 	maxGaps   = 1000   // groups of what was not seen
 	maxShown  = 10_000 // tasks that agents have shown
 	maxLeft   = 10_000 // streams that ended while their task was at work
+	maxOthers = 100    // exchanges of a group, beside the first
 )
 
 // LeftAtWork is the name of the failure of a stream that ended while its task was at work, when nobody resumed it or
@@ -28,16 +31,36 @@ const LeftAtWork = "ended at working"
 // FailedCalls are calls of one link that failed alike.
 type FailedCalls struct {
 	Capture   string
-	Exchange  uint64 // the first of them
+	Exchange  uint64   // the first of them
+	Others    []uint64 // the next ones, at most a hundred
 	Link      analyzer.Link
-	Operation string // or the method in quotes
-	Error     string // by name, as in Calls.Failures
-	Text      string // what the first one's error says; empty if nothing does
-	Refused   bool   // they were refused: see Calls.Refused
+	Binding   a2a.Binding
+	Operation string   // or the method in quotes
+	Error     string   // by name, as in Calls.Failures
+	Code      string   // of the error; empty if it has none
+	Text      string   // what the first one's error says; empty if nothing does
+	Refused   bool     // they were refused: see Calls.Refused
+	Known     bool     // they are accepted: see Result.Accept
+	Rules     []string // whose findings stand in their exchanges: see Result.Explain
 	Count     int
 }
 
-// String returns them as people read them: "4 SendMessage InternalError: database is down", and how many more.
+// Has reports whether an exchange is among them, as far as they are listed.
+func (f *FailedCalls) Has(exchange uint64) bool {
+	return f.Exchange == exchange || slices.Contains(f.Others, exchange)
+}
+
+// Fingerprint identifies the failure across captures and clients: it depends on the agent, the binding, what was asked,
+// and the error with its code and what it says, but for words with numbers.
+func (f *FailedCalls) Fingerprint() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		"call", f.Link.Agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(f.Text),
+	}, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// String returns them as people read them: "4 SendMessage InternalError: database is down", how many more, and the rules
+// that say something of them.
 func (f *FailedCalls) String() string {
 	text := fmt.Sprintf("%d %s %s", f.Exchange, analyzer.Clean(f.Operation), analyzer.Clean(f.Error))
 	if f.Text != "" {
@@ -45,6 +68,9 @@ func (f *FailedCalls) String() string {
 	}
 	if f.Count > 1 {
 		text += fmt.Sprintf(" (and %d more)", f.Count-1)
+	}
+	if len(f.Rules) > 0 {
+		text += " [" + strings.Join(f.Rules, ", ") + "]"
 	}
 	return text
 }
@@ -91,7 +117,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
 	case s.Call:
 	case s.Card:
-		c.Cards, c.Card = 1, uselessCard(s)
+		c.Cards, c.Card, c.Unusable = 1, uselessCard(s), s.Unusable
 	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
 		c.Foreign = 1
 	}
@@ -109,8 +135,11 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	calls := s.Batch
 	if len(calls) == 0 {
 		calls = []summary.Member{{
-			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Error: firstError(s), Text: failureText(s),
+			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: failureText(s),
 		}}
+		if len(s.Errors) > 0 {
+			calls[0].Error, calls[0].Code = s.Errors[0].Name, s.Errors[0].CodeText()
+		}
 	}
 	for i := range calls {
 		a.call(&c, s, &calls[i])
@@ -149,7 +178,8 @@ func pastUs(note string) (address string, ok bool) {
 // call counts one call of an exchange.
 func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	f := FailedCalls{
-		Exchange: s.Seq, Link: s.Link, Operation: m.Asked, Error: m.Outcome.Failure, Text: m.Text,
+		Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: m.Asked, Error: m.Outcome.Failure, Code: m.Code,
+		Text:    m.Text,
 		Refused: a.refused(s, m), Count: 1,
 	}
 	switch {
@@ -159,7 +189,7 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 			a.remember(s.Link.Agent, m.Task)
 		}
 		if leftAtWork(s) {
-			f.Error, f.Text = LeftAtWork, ""
+			f.Error, f.Code, f.Text = LeftAtWork, "", ""
 			if a.left == nil {
 				a.left = recent.New[analyzer.TaskKey, FailedCalls](maxLeft)
 			}
@@ -221,13 +251,6 @@ func (a *Account) refused(s *summary.Summary, m *summary.Member) bool {
 	return false
 }
 
-func firstError(s *summary.Summary) a2a.ErrorName {
-	if len(s.Errors) == 0 {
-		return a2a.NoErrorName
-	}
-	return s.Errors[0].Name
-}
-
 // failureText returns what the error of a failed call says, in its own words.
 func failureText(s *summary.Summary) string {
 	for i := range s.Errors {
@@ -269,18 +292,27 @@ type failures struct {
 
 // An alike is what calls that failed alike have in common.
 type alike struct {
-	capture          string
-	link             analyzer.Link
-	operation, error string
-	refused          bool
-	text             string // what the error says, without words that have digits: those are ids and numbers
+	capture                string
+	link                   analyzer.Link
+	binding                a2a.Binding
+	operation, error, code string
+	refused, known         bool
+	text                   string // what the error says, without words that have digits: those are ids and numbers
 }
 
 // add adds calls to those that failed alike.
 func (l *failures) add(f FailedCalls) {
-	key := alike{f.Capture, f.Link, f.Operation, f.Error, f.Refused, withoutNumbers(f.Text)}
+	key := alike{
+		f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, withoutNumbers(f.Text),
+	}
 	if i, known := l.at[key]; known {
-		l.list[i].Count += f.Count
+		g := &l.list[i]
+		g.Count += f.Count
+		for _, n := range append([]uint64{f.Exchange}, f.Others...) {
+			if len(g.Others) < maxOthers && !g.Has(n) {
+				g.Others = append(g.Others, n)
+			}
+		}
 		return
 	}
 	if len(l.list) == maxFailed {

@@ -225,3 +225,34 @@ func TestCardAlone(t *testing.T) {
 		}
 	}
 }
+
+// What is accepted fails nothing by itself, and is counted all the same.
+func TestAccepted(t *testing.T) {
+	send := func(seq uint64, name a2a.ErrorName) summary.Summary {
+		s := failing(call(a2a.SendMessage, ""), name, "")
+		s.Seq = seq
+		return s
+	}
+	get := failing(call(a2a.GetTask, "t9"), a2a.TaskNotFound, "")
+	get.Seq = 3
+	done := call(a2a.SendMessage, "t1")
+	done.Seq = 4
+	for _, test := range []struct {
+		name string
+		list []summary.Summary
+		want judgment.Status
+	}{
+		{"all as accepted", []summary.Summary{send(1, a2a.InternalError), send(2, a2a.InternalError)}, judgment.StatusNoViolation},
+		{"one is not", []summary.Summary{send(1, a2a.InternalError), send(2, a2a.InvalidParams)}, judgment.StatusFailing},
+		{"a refusal beside it", []summary.Summary{send(1, a2a.InternalError), get}, judgment.StatusFailing},
+		{"a success beside it", []summary.Summary{send(1, a2a.InternalError), done}, judgment.StatusNoViolation},
+		{"a refusal and a success", []summary.Summary{send(1, a2a.InternalError), get, done}, judgment.StatusNoViolation},
+	} {
+		r := &judgment.Result{}
+		r.Count(test.list...)
+		r.Accept(func(f *judgment.FailedCalls) bool { return f.Error == a2a.InternalError.String() })
+		if v := r.Verdict(analyzer.Error); v.Status != test.want || len(v.Known) != 1 || v.Calls.Known < 1 {
+			t.Errorf("%s: %s, want %s", test.name, v, test.want)
+		}
+	}
+}

@@ -50,6 +50,8 @@ type Calls struct {
 	Succeeded int            // the agent answered with a result
 	Failed    int            // the agent answered with an error, or not at all
 	Refused   int            // it answered that what was asked cannot be done, which is no failure of a link that works
+	Known     int            // of those that failed, how many are accepted: see Result.Accept
+	Waived    int            // of those that were refused, how many are
 	Failures  map[string]int // by error, such as "VersionNotSupported", "HTTP 401", "unreachable"
 	Refusals  map[string]int // those that were refused, by error
 	Exchanges int            // of the link that are over, calls or not
@@ -57,12 +59,15 @@ type Calls struct {
 	Foreign   int            // of them, how many are of no protocol that is known here
 	Cards     int            // of them, how many asked for a card
 	Card      string         // why the card that was asked for last may have been of no use; empty if nothing is known
+	Unusable  string         // why the client cannot use a card that it asked for; empty if nothing shows that
 	Unheard   bool           // webhooks were configured whose notifications went past the recorder
 	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
 }
 
-// Proved reports whether a call of the link is known to have succeeded, or none was made.
-func (c *Calls) Proved() bool { return c.Made == 0 || c.Succeeded > 0 && !c.Unproved }
+// Proved reports whether a call of the link is known to have succeeded, none was made, or all failed as is accepted.
+func (c *Calls) Proved() bool {
+	return c.Made == 0 || !c.Unproved && (c.Succeeded > 0 || c.Known+c.Waived == c.Made)
+}
 
 // Add counts a call.
 func (c *Calls) Add(o analyzer.Outcome) {
@@ -102,16 +107,23 @@ func (c *Calls) Settled() Calls {
 		count(&s.Failures, name, n)
 	}
 	s.Failed, s.Refused, s.Refusals = c.Failed+c.Refused, 0, nil
+	s.Known, s.Waived = c.Known+c.Waived, 0
 	return s
 }
 
 // Unknown returns of how many calls the record does not show how they came out.
 func (c *Calls) Unknown() int { return c.Made - c.Succeeded - c.Failed - c.Refused }
 
-// Failing reports whether at least half of the calls whose outcome is known failed.
+// New returns how many calls failed that are not accepted.
+func (c *Calls) New() int {
+	s := c.Settled()
+	return s.Failed - s.Known
+}
+
+// Failing reports whether at least half of the calls whose outcome is known failed, and one of them is not accepted.
 func (c *Calls) Failing() bool {
 	s := c.Settled()
-	return s.Failed > 0 && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused
+	return s.Failed > s.Known && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused
 }
 
 // blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
@@ -125,8 +137,10 @@ func (c *Calls) blind() bool {
 func (c *Calls) Merge(other *Calls) {
 	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
 	c.Refused += other.Refused
+	c.Known, c.Waived = c.Known+other.Known, c.Waived+other.Waived
 	c.Exchanges, c.Missing = c.Exchanges+other.Exchanges, c.Missing+other.Missing
 	c.Foreign, c.Cards = c.Foreign+other.Foreign, c.Cards+other.Cards
+	c.Unusable = cmp.Or(c.Unusable, other.Unusable)
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
 	if other.Cards > 0 {
 		c.Card = other.Card
@@ -172,6 +186,12 @@ func (c *Calls) String() string {
 		text = fmt.Sprintf("%d of %s succeeded", s.Succeeded, analyzer.Plural(s.Made, "call"))
 	default:
 		text = fmt.Sprintf("%d of %s failed: %s", s.Failed, analyzer.Plural(s.Made, "call"), errorWords(s.Failures))
+		switch {
+		case s.Known == s.Failed:
+			text += ", as is accepted"
+		case s.Known > 0:
+			text += fmt.Sprintf(", %d of them accepted", s.Known)
+		}
 	}
 	if s.Refused > 0 {
 		text += fmt.Sprintf("; %d refused: %s", s.Refused, errorWords(s.Refusals))

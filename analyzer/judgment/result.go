@@ -3,6 +3,7 @@
 package judgment
 
 import (
+	"cmp"
 	"slices"
 
 	"a2atap/analyzer"
@@ -184,6 +185,29 @@ func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
 		}
 	}
 	r.Findings, r.Found, r.Critical = kept, ledger.Found, ledger.Critical
+}
+
+// Accept marks the failed calls that are known, and returns how many there are. They are counted all the same, but
+// nothing is wrong with a link because of them.
+func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
+	at, counted := make(map[analyzer.Link]*Calls), r.Counted()
+	for i := range r.Calls {
+		at[r.Calls[i].Link] = &r.Calls[i]
+	}
+	for i := range r.FailedCalls {
+		f := &r.FailedCalls[i]
+		c := cmp.Or(at[f.Link], at[counted(f.Link)])
+		if c == nil || f.Refused && c.Succeeded > 0 || f.Known || !known(f) {
+			continue
+		}
+		f.Known = true
+		if n += f.Count; f.Refused {
+			c.Waived += f.Count
+		} else {
+			c.Known += f.Count
+		}
+	}
+	return n
 }
 
 // Count adds exchanges to the counts of exchanges and calls, in the order in which they ended. None may follow that is

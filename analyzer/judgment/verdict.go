@@ -47,6 +47,7 @@ type Verdict struct {
 	Blind     []Calls         // of each link of which more was not seen than was judged
 	Failed    []FailedCalls   // what failed, those together that failed alike
 	Refused   []FailedCalls   // what was refused by agents that work
+	Known     []FailedCalls   // what failed as is accepted
 	NotSeen   []NotSeen       // what was not seen, and why
 	Unheard   []analyzer.Link // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
@@ -55,8 +56,8 @@ type Verdict struct {
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least half
 // of whose calls failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder
-// that was killed, where more of a link was not seen than was judged, where a client asked for the card of an agent that
-// nobody called, and called nobody else, and where nobody knows how the calls of a link came out.
+// that was killed, where more of a link was not seen than was judged, where a client called nobody and asked for the card
+// of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a link came out.
 func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
@@ -83,9 +84,12 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 		}
 	}
 	for _, f := range r.FailedCalls {
-		if f.Refused && works[f.Link] {
+		switch {
+		case f.Refused && works[f.Link]:
 			v.Refused = append(v.Refused, f)
-		} else {
+		case f.Known:
+			v.Known = append(v.Known, f)
+		default:
 			v.Failed = append(v.Failed, f)
 		}
 	}
@@ -120,7 +124,8 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 }
 
 // idle returns what is not known of clients that asked for a card and called nobody: whether they went elsewhere, or
-// could not use what they read. Alone is true if nobody else called the agent of one either.
+// could not use what they read. Alone is true if nobody else called the agent of one either, or if one shows that it
+// could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
 	for i := range r.Calls {
@@ -130,9 +135,12 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 	}
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] {
-			alone = alone || !called[c.Link.Agent]
+			alone = alone || !called[c.Link.Agent] || c.Unusable != ""
 			why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
-			if c.Card != "" {
+			switch {
+			case c.Unusable != "":
+				why += ": " + c.Unusable
+			case c.Card != "":
 				why += "; " + c.Card
 			}
 			list = append(list, NotSeen{What: "calls of " + someLinks([]analyzer.Link{c.Link}), Why: why, Count: 1})

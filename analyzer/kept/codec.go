@@ -252,6 +252,7 @@ func (e *encoder) rest(r *Row) {
 	e.text(r.FaultMade)
 	e.list(r.Notes)
 	e.text(r.Missing)
+	e.text(r.Unusable)
 	e.flags(r.NotHeard)
 	e.count(len(r.Batch))
 	for i := range r.Batch {
@@ -262,6 +263,7 @@ func (e *encoder) rest(r *Row) {
 		e.flags(m.Outcome.Succeeded)
 		e.text(m.Outcome.Failure)
 		e.octet(byte(m.Error))
+		e.text(m.Code)
 		e.text(m.Text)
 	}
 	e.count(len(r.Found))
@@ -371,7 +373,7 @@ func (d *decoder) rest(r *Row, b *brief) {
 	if faulted {
 		r.Fault = &capture.Fault{Kind: d.text(), Side: d.text(), Detail: d.text()}
 	}
-	r.FaultMade, r.Notes, r.Missing = d.text(), d.list(), d.text()
+	r.FaultMade, r.Notes, r.Missing, r.Unusable = d.text(), d.list(), d.text(), d.text()
 	d.flags(&r.NotHeard)
 	if n := d.count(); n > 0 {
 		r.Batch = make([]summary.Member, n)
@@ -380,7 +382,7 @@ func (d *decoder) rest(r *Row, b *brief) {
 		m := &r.Batch[i]
 		m.Asked, m.Operation, m.Task = d.text(), a2a.Operation(d.octet()), d.text()
 		d.flags(&m.Outcome.Succeeded)
-		m.Outcome.Failure, m.Error, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text()
+		m.Outcome.Failure, m.Error, m.Code, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text(), d.text()
 	}
 	if n := d.count(); n > 0 {
 		r.Found = make([]Found, n)

@@ -39,6 +39,7 @@ func (e *encoder) result(r *judgment.Result) {
 			e.count(n)
 		}
 		e.text(v.Card)
+		e.text(v.Unusable)
 		e.flags(v.Unheard, v.Unproved)
 		e.counted(v.Failures)
 		e.counted(v.Refusals)
@@ -47,8 +48,13 @@ func (e *encoder) result(r *judgment.Result) {
 	for i := range r.FailedCalls {
 		v := &r.FailedCalls[i]
 		e.number(v.Exchange)
+		e.count(len(v.Others))
+		for _, n := range v.Others {
+			e.number(n)
+		}
 		e.link(v.Link)
-		e.list([]string{v.Operation, v.Error, v.Text})
+		e.octet(byte(v.Binding))
+		e.list([]string{v.Operation, v.Error, v.Code, v.Text})
 		e.flags(v.Refused)
 		e.count(v.Count)
 	}
@@ -144,17 +150,22 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 			*n = d.small()
 		}
 		v.Card = d.text()
+		v.Unusable = d.text()
 		d.flags(&v.Unheard, &v.Unproved)
 		v.Failures, v.Refusals = d.counted(), d.counted()
 		r.Calls = append(r.Calls, v)
 	}
 	for range d.count() {
-		v := judgment.FailedCalls{Exchange: d.number(), Link: d.link()}
+		v := judgment.FailedCalls{Exchange: d.number()}
+		for range d.count() {
+			v.Others = append(v.Others, d.number())
+		}
+		v.Link, v.Binding = d.link(), a2a.Binding(d.octet())
 		words := d.list()
-		if d.known(len(words) == 3); d.err != nil {
+		if d.known(len(words) == 4); d.err != nil {
 			return r
 		}
-		v.Operation, v.Error, v.Text = words[0], words[1], words[2]
+		v.Operation, v.Error, v.Code, v.Text = words[0], words[1], words[2], words[3]
 		d.flags(&v.Refused)
 		v.Count = d.small()
 		r.FailedCalls = append(r.FailedCalls, v)

@@ -66,7 +66,7 @@ func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls)
 	if len(list) == 0 {
 		return
 	}
-	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "Calls"}}
+	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "Calls", "Findings"}}
 	for i := range list {
 		if i == maxCalls {
 			break
@@ -74,7 +74,7 @@ func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls)
 		f := &list[i]
 		rows = append(rows, []string{
 			exchangeOrDash(f.Exchange), markup.Text(arrow(f.Link)), markup.Text(f.Operation), markup.Text(f.Error),
-			orDash(markup.Text(f.Text)), fmt.Sprint(f.Count),
+			orDash(markup.Text(f.Text)), fmt.Sprint(f.Count), orDash(markup.Text(strings.Join(f.Rules, ", "))),
 		})
 	}
 	fmt.Fprintf(b, "## %s\n\n", head)
@@ -96,10 +96,14 @@ type FailedCall struct {
 	Capture   string `json:"capture,omitempty"`
 	Exchange  uint64 `json:"exchange"` // the first of them
 	Link      string `json:"link"`
+	Binding   string `json:"binding"`
 	Operation string `json:"operation"`
 	Error     string `json:"error"`
+	Code      string `json:"code,omitempty"`
 	Text      string `json:"text"`
 	Count     int    `json:"count"`
+
+	Rules []string `json:"rules,omitempty"` // whose findings stand in their exchanges
 }
 
 // A NotSeen is something that was not seen, as JSON.
@@ -114,8 +118,8 @@ func jsonCalls(list []judgment.FailedCalls) []FailedCall {
 	for i := range list {
 		f := &list[i]
 		calls = append(calls, FailedCall{
-			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), analyzer.Clean(f.Operation), analyzer.Clean(f.Error),
-			analyzer.Clean(f.Text), f.Count,
+			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), f.Binding.String(), analyzer.Clean(f.Operation),
+			analyzer.Clean(f.Error), f.Code, analyzer.Clean(f.Text), f.Count, f.Rules,
 		})
 	}
 	return calls

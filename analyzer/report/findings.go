@@ -108,6 +108,9 @@ func (t *findingsText) group(g []*analyzer.Finding) {
 	default:
 		t.row("side", culprit(f)+" ("+sections+")")
 	}
+	if f.Failure != "" {
+		t.row("call", "failed: "+analyzer.Clean(f.Failure))
+	}
 	if f.Workflow.Others {
 		t.row("workflow", fmt.Sprint(f.Workflow.Number))
 	}

@@ -230,7 +230,7 @@ func (d *pageData) findings(r *Report) {
 			in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
 		}
 		g.Findings = append(g.Findings, pageFinding{
-			place, f.Message, f.Severity.String() + "; " + strings.TrimSuffix(blame(f), "; "), in, strings.Join(f.Also, ", "),
+			place, messageOf(f), f.Severity.String() + "; " + strings.TrimSuffix(blame(f), "; "), in, strings.Join(f.Also, ", "),
 			r.Traffic.Anchor(i),
 		})
 	}

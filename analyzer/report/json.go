@@ -49,6 +49,7 @@ type Finding struct {
 	Fingerprint string   `json:"fingerprint"`
 	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end
 	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what its rule has reported on the link
+	Failure     string   `json:"failure,omitempty"`  // with what the call failed in whose exchange it stands
 	Workflow    uint64   `json:"workflow,omitempty"` // the exchange that began the request of a user; absent if not known
 }
 
@@ -100,9 +101,10 @@ type Verdict struct {
 	NotSeen     []NotSeen    `json:"notSeen"`
 
 	Refused  int      `json:"callsRefused,omitempty"`
-	Unproved []string `json:"unproved,omitempty"` // links with calls of which none is known to have succeeded
-	Critical []string `json:"critical,omitempty"` // agents that were gone at the end
-	Tests    *Tally   `json:"tests,omitempty"`    // of what was asked actively
+	Known    int      `json:"callsKnown,omitempty"` // of those that failed, how many a baseline accepts
+	Unproved []string `json:"unproved,omitempty"`   // links with calls of which none is known to have succeeded
+	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end
+	Tests    *Tally   `json:"tests,omitempty"`      // of what was asked actively
 }
 
 // JSON writes a report as one document. The gate decides the verdict's status.
@@ -139,6 +141,7 @@ func JSONVerdict(whole *Report) Verdict {
 		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
 		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
+		Known: v.Calls.Known,
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()
@@ -170,7 +173,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Expected, Message: f.Message, Sections: f.Sections(), Also: also,
 		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical, Revises: f.Revises,
-		Workflow: f.Workflow.Number,
+		Failure: analyzer.Clean(f.Failure), Workflow: f.Workflow.Number,
 	}
 }
 

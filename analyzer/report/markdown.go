@@ -162,6 +162,14 @@ func fixOf(rules []*analyzer.Rule, id string) string {
 // maxRows bounds a table of findings: longer ones are not read, and no page shows them.
 const maxRows = 500
 
+// messageOf returns the message of a finding, and with what its call failed.
+func messageOf(f *analyzer.Finding) string {
+	if f.Failure == "" {
+		return f.Message
+	}
+	return f.Message + "; the call failed: " + f.Failure
+}
+
 // mdFindings lists all findings with their places.
 func mdFindings(b *strings.Builder, r *judgment.Result) {
 	if len(r.Findings) == 0 {
@@ -179,7 +187,7 @@ func mdFindings(b *strings.Builder, r *judgment.Result) {
 			place = f.Capture + ": " + place
 		}
 		rows = append(rows, []string{
-			f.Severity.String(), markup.Text(culprit(f)), markup.Code(f.Rule.ID), markup.Code(place), markup.Text(f.Message),
+			f.Severity.String(), markup.Text(culprit(f)), markup.Code(f.Rule.ID), markup.Code(place), markup.Text(messageOf(f)),
 			markup.Text(strings.Join(f.Sections(), ", ")),
 		})
 	}

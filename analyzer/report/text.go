@@ -15,7 +15,7 @@ import (
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
-// which link, the sections it rests on, and the workflow that it belongs to, if that has more exchanges.
+// which link, the sections it rests on, the workflow that it belongs to, if that has more exchanges, and with what its call failed, if that is known.
 func Line(f *analyzer.Finding) string {
 	fault := blame(f)
 	in := strings.Join(f.Sections(), ", ")
@@ -25,6 +25,9 @@ func Line(f *analyzer.Finding) string {
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, in)
 	if f.Revises {
 		line += "; in place of what was said before"
+	}
+	if f.Failure != "" {
+		line += "; the call failed: " + analyzer.Clean(f.Failure)
 	}
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")

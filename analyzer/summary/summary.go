@@ -73,6 +73,7 @@ type Summary struct {
 	Batch     []Member // the calls of a JSON-RPC batch, each by itself, at most a hundred
 	Push      bool     // a notification, or a call that configures them
 	Card      bool     // a card was asked for, or is the answer
+	Unusable  string   // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
 	CardSum   uint64   // stands for the text of the card that came; 0 if none did, or if it could not be read
 	Cut       bool     // bytes are missing from the record, or a message ended before its framing said so
 	Rewritten bool
@@ -87,6 +88,7 @@ type Member struct {
 	Task      string // that it names; empty if it names none
 	Outcome   analyzer.Outcome
 	Error     a2a.ErrorName
+	Code      string // of its error, as ErrorSeen.CodeText has it
 	Text      string // what its error says, clipped
 }
 
@@ -108,6 +110,17 @@ func (e *ErrorSeen) String() string {
 		return e.Label + e.Message
 	}
 	return e.Label + ": " + e.Message
+}
+
+// CodeText returns the code of the error, or its HTTP status where it has none; empty if it has neither.
+func (e *ErrorSeen) CodeText() string {
+	switch {
+	case e.Known:
+		return strconv.FormatInt(e.Code, 10)
+	case e.Status != 0:
+		return strconv.Itoa(e.Status)
+	}
+	return ""
 }
 
 // ErrorWords is what String says of an error in an answer to a call.

@@ -26,9 +26,11 @@ agent. A capture that is still being recorded is checked up to its newest exchan
 A capture is judged once: the result is kept in it, or beside it in CAPTURE.reading, and read from then on, until the
 capture grows or the rules change. --again judges it afresh.
 
-Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
-findings; from then on --baseline FILE hides and counts them, and names those that no longer occur. probe and replay
-take the same file. An entry may have a "reason", and with "until": "2027-01-31" a last day.
+Findings and failed calls that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the
+current ones; from then on --baseline FILE hides and counts them, and names those that no longer occur. A link fails
+only if one of its failed calls is not accepted; accepted ones are alike in client, agent, operation, binding, error and
+its text without numbers. probe and replay take the same file. An entry may have a "reason", and with "until":
+"2027-01-31" a last day.
 
 The verdict answers three questions: was all seen that passed, did the calls work, and was it right? Clean is a capture
 only if all three are answered with yes; what was not seen, and which calls failed, stands in the report. See help exit.
@@ -58,7 +60,7 @@ matches --filter and --agent, or more of a link was not seen than was judged.`,
 	f.StringVar(&o.Agent, "agent", "", "report only on the agent `NAME`")
 	f.StringSliceVar(&o.Only, "rule", nil, "report only on the rule `ID`; * matches any text; repeatable")
 	f.StringSliceVar(&o.Not, "no-rule", nil, "do not report on the rule `ID`; * matches any text; repeatable")
-	o.Baseline.Register(f, "findings")
+	o.Baseline.Register(f, "findings and failed calls")
 	f.BoolVar(&o.Follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.BoolVar(&o.Again, "again", false, "judge afresh, and ignore the result that was kept")

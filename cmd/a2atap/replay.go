@@ -67,7 +67,7 @@ was sent, or the capture lost traffic.`,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
 	o.Noise.Register(f)
 	o.Noise.RegisterLearning(f)
-	o.Baseline.Register(f, "findings of rules that only the live agent breaks")
+	o.Baseline.Register(f, "findings of rules that only the live agent breaks and calls that fail there")
 	o.Flags.Register(f, "where the recording has placeholders for secrets")
 	o.Translation.Register(f)
 	o.Reach.Register(f, "without it, none is used")

@@ -169,8 +169,8 @@ right? Its first word is
   findings      rules were broken, at or above --fail-on                                            1
   failing       at least half of the calls of a link failed                                         1
   incomplete    more of a link was not seen than was judged; traffic was lost, or the recorder
-                killed; a client read the card of an agent that nobody called; or nobody knows
-                how the calls of a link came out                                                    4
+                killed; a client read the card of an agent that nobody called, or that it cannot
+                use; or nobody knows how the calls of a link came out                               4
   nothing       nothing was judged                                                                  4
 
 A call failed if the agent answered with an error or not at all, or if its stream ended while the task was at work and
@@ -178,9 +178,13 @@ nobody resumed it or asked for the task afterwards. It was refused, which is no 
 of the protocol what cannot be done, and another call of the same link succeeded: a task that it never showed is not
 there, a task that has ended cannot be canceled, or the operation is not offered. Each call of a batch counts. Not seen
 is what the record lacks: bodies that were not kept or cannot be decoded, versions of the protocol that are not known
-here, what follows an upgrade or passes in a tunnel, webhooks and interfaces of a card that are not tapped.
+here, calls whose dialect is not decided, what follows an upgrade or passes in a tunnel, HTTP/2, requests that the
+recorder refused, connections whose client did not take our certificate, webhooks and interfaces of a card that are not
+tapped. A client that read a card, never called, and says of itself that it speaks 0.3 where the card offers only 1.0,
+or the other way round, is named with that.
 
 --fail-on calls makes one failed call a failure: with findings as --fail-on error,calls or --fail-on warning,calls.
+Failed calls that a baseline accepts count, but fail nothing by themselves.
 With --fail-on never neither findings nor failed calls matter.
 
   a2atap check c.a2atap --fail-on warning,calls

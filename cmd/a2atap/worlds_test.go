@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
 )
 
 // A world is a way in which calls go wrong, or are not seen. Its answer takes the place of the right one; meta says what
@@ -31,10 +33,26 @@ const (
 	worldDone = "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
 		`{"jsonrpc":"2.0","id":"r%[1]d","result":{"task":{"id":"t%[1]d","contextId":"c%[1]d",` +
 		`"status":{"state":"TASK_STATE_COMPLETED"}}}}` + "\n"
+	worldTask    = "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" + `{"task":{"id":"t%[1]d","contextId":"c%[1]d"}}` + "\n"
 	worldWorking = "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\n" +
 		`data: {"jsonrpc":"2.0","id":"r%[1]d","result":{"task":{"id":"t%[1]d","contextId":"c%[1]d",` +
 		`"status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n"
 )
+
+// onlyCard is an answer with a card that offers 1.0 alone.
+const onlyCard = "HTTP/1.1 200 OK\nContent-Type: application/json\nCache-Control: max-age=60\nETag: \"1\"\n\n" +
+	`{"name":"Booker","description":"Books tickets","version":"1.0.0","capabilities":{"streaming":true},` +
+	`"supportedInterfaces":[{"url":"http://booker.example:9001/rpc","protocolBinding":"JSONRPC",` +
+	`"protocolVersion":"1.0"}],"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],` +
+	`"skills":[{"id":"book","name":"Book","description":"Books a ticket","tags":["tickets"]}]}` + "\n"
+
+// tunnel is a connection that was passed on unopened, for a reason.
+func tunnel(name, why string) world {
+	return world{
+		name: name, request: "CONNECT booker.example:443 HTTP/1.1\nHost: booker.example:443\n\n",
+		answer: "HTTP/1.1 200 Connection established\n\n", meta: fmt.Sprintf("response.body: missing\nnote: %q\n", capture.Tunnelled+why),
+	}
+}
 
 func worlds() []world {
 	bare := func(status string) world {
@@ -104,11 +122,36 @@ func worlds() []world {
 		},
 		world{
 			name: "only the card", request: "GET /.well-known/agent-card.json HTTP/1.1\nHost: booker.example:9001\n\n",
-			answer: "HTTP/1.1 200 OK\nContent-Type: application/json\nCache-Control: max-age=60\nETag: \"1\"\n\n" +
-				`{"name":"Booker","description":"Books tickets","version":"1.0.0","capabilities":{"streaming":true},` +
-				`"supportedInterfaces":[{"url":"http://booker.example:9001/rpc","protocolBinding":"JSONRPC",` +
-				`"protocolVersion":"1.0"}],"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],` +
-				`"skills":[{"id":"book","name":"Book","description":"Books a ticket","tags":["tickets"]}]}` + "\n",
+			answer: onlyCard,
+		},
+		world{
+			name: "an undecided dialect", answer: worldTask, request: "POST /message:send HTTP/1.1\nHost: booker.example:9001\n" +
+				"Content-Type: application/json\n\n" + `{"message":{"messageId":"m%[1]d","role":"user","parts":[{"text":"Hello"}]}}` + "\n",
+		},
+		world{
+			name: "HTTP/2 at a tap", request: "PRI * HTTP/2.0\n\nSM\n\n",
+			meta: "fault: not-http client \"HTTP/2 connection preface; this listener speaks HTTP/1.1\"\n",
+		},
+		tunnel("HTTP/2 in a tunnel", "HTTP/2, not decoded"),
+		tunnel("HTTP/2 by ALPN", "HTTP/2, not decoded: the client speaks h2 and not HTTP/1.1"),
+		tunnel("a tunnel that was asked for", "as --tunnel asks"),
+		world{
+			name: "a certificate that the client does not take", request: "CONNECT booker.example:443 HTTP/1.1\nHost: booker.example:443\n\n",
+			meta: "fault: tls client \"the client rejected our certificate: unknown certificate authority\"\n" +
+				"note: \"not observed: the client did not take our certificate\"\n",
+		},
+		world{
+			name: "a host that the tap refuses", request: "POST /rpc HTTP/1.1\nHost: evil.example\nContent-Length: 9\n\n",
+			meta: "request.body: incomplete missing\nfault: refused client \"the request names the host evil.example, which is " +
+				"not one of this tap; if clients are to use it, start a2atap with --allow-host evil.example\"\n",
+		},
+		world{
+			name: "only a card of 1.0, by a client of 0.3", answer: onlyCard, request: "GET /.well-known/agent-card.json HTTP/1.1\n" +
+				"Host: booker.example:9001\nUser-Agent: a2a-sdk/0.3.26\n\n",
+		},
+		world{
+			name: "only a card of 1.0, by a client that asks for 0.3", answer: onlyCard,
+			request: "GET /.well-known/agent-card.json HTTP/1.1\nHost: booker.example:9001\nA2A-Version: 0.3\n\n",
 		})
 	return list
 }

@@ -170,6 +170,16 @@ const NotTapped = ", which is not tapped: traffic there is not observed"
 // what to do behind it. A client that verifies the signature does not take the card.
 const SignatureBroken = " is signed, and its URLs were replaced"
 
+// Tunnelled begins the note of a CONNECT whose connection was passed on unopened; the reason follows, which is HTTP2
+// where that is what the client speaks in it.
+const Tunnelled = "tunnelled, not observed: "
+
+// NotObserved begins the note of a CONNECT whose connection was not opened and not passed on; the reason follows.
+const NotObserved = "not observed: "
+
+// HTTP2 says why nothing is known of a connection.
+const HTTP2 = "HTTP/2, not decoded"
+
 // KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
 const KindInjected = "injected"
 

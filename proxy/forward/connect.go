@@ -146,7 +146,7 @@ func (c *connect) intercept() {
 		c.to.Scheme = "http"
 		c.relay(c.peekedConn, "")
 	case kind == protocolHTTP2:
-		c.tunnel("it is HTTP/2 from the start, which a2atap does not open", true)
+		c.tunnel(capture.HTTP2, true)
 	case kind == protocolSilent:
 		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does",
 			c.forward.sniffTimeout()), true)
@@ -161,7 +161,11 @@ func (c *connect) interceptTLS() {
 	defer cancel()
 	hello := c.peekHello(ctx)
 	if hello != nil && len(hello.SupportedProtos) > 0 && !offersHTTP1(hello.SupportedProtos) {
-		c.tunnel("the client speaks "+strings.Join(hello.SupportedProtos, ", ")+" and not HTTP/1.1", true)
+		why := "the client speaks " + strings.Join(hello.SupportedProtos, ", ") + " and not HTTP/1.1"
+		if slices.Contains(hello.SupportedProtos, "h2") {
+			why = capture.HTTP2 + ": " + why
+		}
+		c.tunnel(why, true)
 		return
 	}
 	session := tls.Server(c.peekedConn, c.config())
@@ -295,20 +299,20 @@ func (c *connect) tunnelRejected() {
 // tlsFailed records a TLS handshake that failed, and remembers a client that has rejected our certificate: its
 // connections to that agent are tunnelled from then on, so that it goes on as it would without us.
 func (c *connect) tlsFailed(err error) {
-	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
+	detail, note := "TLS with the client failed: "+err.Error(), capture.NotObserved+"TLS with the client failed"
 	advice := "let it speak TLS 1.2 or later, or leave the host alone with --tunnel " + c.to.Host
 	var op *net.OpError
 	switch {
 	case rejectsCertificate(err):
 		detail = "the client rejected our certificate: " + err.Error()
-		note = "not observed: the client did not take our certificate"
+		note = capture.NotObserved + "the client did not take our certificate"
 		c.forward.rejected.add(c.rejection())
 		advice = fmt.Sprintf("connections of %s to %s are tunnelled from now on, and not observed; to observe them, let "+
 			"it trust our authority (a2atap ca install, or a2atap ca env for one shell) and record again", c.clientName(),
 			c.to.Authority())
 	case errors.As(err, &op), errors.Is(err, io.EOF): // a reset, an end, or another alert
 		detail = "the client ended the TLS handshake with us: " + err.Error()
-		note = "not observed: the client ended the TLS handshake"
+		note = capture.NotObserved + "the client ended the TLS handshake"
 		advice = "if it does so each time, let it trust our authority (a2atap ca install, or a2atap ca env for one " +
 			"shell), or leave the host alone with --tunnel " + c.to.Host
 	}
@@ -318,7 +322,7 @@ func (c *connect) tlsFailed(err error) {
 	l.Fact(0, capture.Fact{Note: note})
 	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
 	l.Ended(0)
-	c.forward.Notice(fmt.Sprintf("%s (%s): %s", strings.TrimPrefix(note, "not observed: "),
+	c.forward.Notice(fmt.Sprintf("%s (%s): %s", strings.TrimPrefix(note, capture.NotObserved),
 		c.to.Authority()+"; "+err.Error(), advice))
 }
 
@@ -333,7 +337,7 @@ func (c *connect) tunnel(why string, answered bool) {
 	l.Request(0, c.head)
 	defer l.Ended(0)
 	l.RequestEnd(0, nil)
-	l.Fact(0, capture.Fact{Note: "tunnelled, not observed: " + why})
+	l.Fact(0, capture.Fact{Note: capture.Tunnelled + why})
 	agent, err := c.forward.dial(c.ctx, to, "")
 	if err != nil {
 		f := relay.DialFault(err, to.Authority()).Advised(c.forward.Advise(err, to.Authority()))

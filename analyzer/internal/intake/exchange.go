@@ -2,6 +2,7 @@ package intake
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -30,6 +31,7 @@ type openExchange struct {
 	unheard  bool                 // it configures a webhook whose notifications go past the recorder
 	noSign   bool                 // its bodies were left out, since nothing shows that it is A2A
 	missing  string               // why it cannot be judged as a whole; empty if it can
+	spoken   a2a.Dialects         // that an answer or an event is in
 	batch    []*analyzer.Exchange // the calls of a batch that are judged each on its own
 	members  []summary.Member     // how they came out
 	sending  analyzer.Link        // on which its message waits for an answer; zero if it has none, or is over
@@ -77,16 +79,51 @@ func (in *openExchange) whatIsMissing() string {
 		return ""
 	case in.missing != "":
 		return in.missing
-	case in.unseen:
-		return "what followed on its connection, an upgrade or a tunnel, was not observed"
+	case in.unopened() != "":
+		return in.unopened()
 	case in.gap:
 		return "a part of it was not recorded"
 	case x.Unreleased:
 		return "version " + analyzer.QuoteText(x.Call.Version) + " of the protocol is not known here"
 	case x.Call.Binding == a2a.GRPC:
 		return "gRPC is not decoded"
+	case isCall(x) && !decided(x.Dialects) && !decided(in.spoken):
+		return "its dialect is not decided"
 	}
 	return ""
+}
+
+// decided reports whether a set of dialects is one that rules judge: dialects before 1.0 are alike enough.
+func decided(d a2a.Dialects) bool { return !d.Empty() && (d == a2a.Of(a2a.V1_0) || !d.Has(a2a.V1_0)) }
+
+// unopened returns why a connection was not looked into, or a request not passed on; empty if neither is so.
+func (in *openExchange) unopened() string {
+	for _, note := range in.gathered.Notes {
+		if why, ok := strings.CutPrefix(note, capture.Tunnelled); ok {
+			if strings.HasPrefix(why, capture.HTTP2) {
+				return capture.HTTP2
+			}
+			return "tunnelled, " + why
+		}
+		if why, ok := strings.CutPrefix(note, capture.NotObserved); ok {
+			return why
+		}
+	}
+	switch f := in.gathered.Fault; {
+	case in.unseen:
+		return "what followed on its connection, an upgrade or a tunnel, was not observed"
+	case in.X.Request.Method == "PRI": // of a preface: RFC 9113 section 3.4
+		return capture.HTTP2
+	case f != nil && notPassedOn(f):
+		why, _, _ := strings.Cut(f.Detail, "; ") // advice follows
+		return "not passed on: " + why
+	}
+	return ""
+}
+
+// notPassedOn reports whether a recorder has refused what a client sent.
+func notPassedOn(f *capture.Fault) bool {
+	return f.Side == "client" && (f.Kind == "refused" || f.Kind == "not-http")
 }
 
 // isCall reports whether an exchange counts as a call.

@@ -202,6 +202,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 // request, whatever those of the answer are.
 func (ob *observer) outcome(in *openExchange, o *analyzer.Observation, as analyzer.Kinds) {
 	kind, dialects := o.Kind, o.Dialects
+	in.spoken = dialects
 	o.Kind, o.Dialects = as, o.Exchange.Dialects
 	ob.observe(in, o)
 	o.Kind, o.Dialects = kind, dialects
@@ -338,6 +339,7 @@ func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Paylo
 	seen := ob.within(o, analyzer.CardSeen, o.Place.At(p.Pointer))
 	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
 	ob.observe(in, seen)
+	in.gathered.Unusable = unusable(x, card)
 	ob.endpoints.learn(x, card)
 	ob.counter.Card(x, card)
 }

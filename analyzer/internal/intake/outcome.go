@@ -43,6 +43,9 @@ func (in *openExchange) faulted(f *capture.Fault) analyzer.Outcome {
 	case "agent":
 		return analyzer.Outcome{Failure: analyzer.FaultName(f)}
 	case "client":
+		if notPassedOn(f) {
+			return outcomeOr(in.X.Outcome, analyzer.NotPassedOn)
+		}
 		return outcomeOr(in.X.Outcome, analyzer.ClientLeft) // of a stream it has seen enough
 	case "proxy":
 		if f.Kind == "shutdown" || f.Kind == "abandoned" || in.X.Answered {
@@ -150,7 +153,7 @@ func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
 			m.Outcome.Succeeded = true
 		case coded:
 			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, call.Dialects)}
-			m.Outcome.Failure, m.Error = failureName(err, 0), err.Name
+			m.Outcome.Failure, m.Error, m.Code = failureName(err, 0), err.Name, strconv.FormatInt(code, 10)
 			m.Text = analyzer.Clip(response.Get("error").Get("message").Text())
 		default:
 			m.Outcome.Failure = analyzer.NoProtocol

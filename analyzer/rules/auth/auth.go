@@ -22,6 +22,7 @@ var Credentials = rule.Family{
 	AuthNotEnforced,
 	AuthWWWAuthenticate,
 	AuthSchemeUndeclared,
+	AuthUndeclared,
 	AuthExtendedCardClient,
 	AuthExtendedCardServer,
 	AuthErrorNoLeak,
@@ -179,6 +180,45 @@ OpenID Connect stand for Bearer and DPoP. The first request of each client at an
 		}
 		p.Report(x.RequestPlace().Header("Authorization"), fmt.Sprintf("the scheme is %s", analyzer.QuoteText(scheme)),
 			fmt.Sprintf("expected a scheme of the card at %s: %s", cards[0].Place, rule.SchemeNames(cards[0].Security.Schemes)))
+	},
+}
+
+// AuthUndeclared reports a call that is refused for want of credentials which the card does not ask for.
+var AuthUndeclared = &analyzer.Rule{
+	ID:       "auth-undeclared",
+	Title:    "credentials asked for that the card does not declare",
+	Category: analyzer.Interop,
+	Level:    analyzer.Advice,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerEndpoint,
+	Needs:    []*analyzer.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("4.3", rule.Before1...),
+		rule.Cite("7.3", a2a.V1_0),
+	),
+	Doc: `A client reads in the card which credentials an agent wants. This card names no scheme at all, and yet a call is
+answered with 401: a client that does all that the card says cannot get through.`,
+	Fix: `Declare in securitySchemes and security (1.0: securityRequirements) what the agent, or the gateway in front of it,
+asks for.`,
+	Silent: `Calls of an agent whose card was not seen before, or one of whose cards declares a scheme; the extended card,
+which is for clients that have authenticated; endpoints that have answered a call, so that a gateway may have been in the
+way; other statuses than 401. The first such answer at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		cards := card.Of(p).Before(x)
+		if len(cards) == 0 || x.Call.Operation == a2a.GetExtendedCard || x.Endpoint == nil || !x.Endpoint.Answered.Empty() {
+			return
+		}
+		for _, c := range cards {
+			if len(c.Security.Schemes) > 0 || c.Security.Asks() || c.Security.Hidden() {
+				return
+			}
+		}
+		p.Applied()
+		if x.Response.Status == 401 {
+			p.Report(x.ResponsePlace().Status(), "status 401, and the card at "+cards[0].Place.String()+" declares no scheme",
+				"expected a card that says how to authenticate")
+		}
 	},
 }
 

@@ -104,6 +104,8 @@ var taskMutations = []mutation{
 		when(is("role", "agent", "ROLE_AGENT"), set("taskId", `"t99"`))),
 	broken("the task of 0.1 has another id", v01, "id-task-echo-v01", "task",
 		when(asked("send"), set("id", `"t99"`))).with(otherTask),
+	broken("the task of 0.1 is in another session", v01, "id-session-echo-v01", "task",
+		when(asked("send"), set("sessionId", `"s99"`))),
 
 	broken("no task is asked for", rpc, "req-task-id", "params",
 		when(asked("get cancel subscribe"), dropped("id"))).with("id-get-echo id-subscribe-match"),

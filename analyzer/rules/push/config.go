@@ -18,6 +18,7 @@ var Configs = rule.Family{
 	Bindings: rule.OnCall,
 }.Of(
 	PushGetDetails,
+	PushGetURLV01,
 	PushGetMissing,
 	PushGetIDMatch,
 	PushListShape,
@@ -73,6 +74,41 @@ reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 			return
 		}
 		p.Report(p.Place.At(holder.Pointer()).In("url"), "url is "+analyzer.Quote(url), "expected the URL of the webhook")
+	},
+}
+
+// PushGetURLV01 reports a config of 0.1 that is read with another URL than every one that was set.
+var PushGetURLV01 = &analyzer.Rule{
+	ID:       "push-get-url-v01",
+	Title:    "push config read with a URL that nobody set",
+	Level:    analyzer.Must,
+	Bindings: rule.OnRPC,
+	Needs:    []*analyzer.Tracker{push.Tracker},
+	Cites:    rule.Cite("7.6", a2a.V0_1),
+	Doc: `In 0.1 a task has one config. A client that asks for it is told where its notifications go; if that is an address
+that nobody ever set, they go astray, or the client is misled.`,
+	Fix: `Store the config as it came, and answer with the one that is stored.`,
+	Silent: `Configs that were set before the recording began, or along with a message whose answer is not known; URLs that
+are equal by RFC 3986; secrets in the query and the user information of the URL.`,
+	Check: func(p *analyzer.Pass) {
+		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
+		if !ok || p.Dialects != a2a.Of(a2a.V0_1) {
+			return
+		}
+		url := config.Config().Get("url")
+		known := push.Of(p).ConfigsOf(p.Exchange, asked.TaskID)
+		if url.Text() == "" || known == nil || known.Crowded || len(known.List) == 0 {
+			return
+		}
+		for _, c := range known.List {
+			if c.URL == "" || !p.Exchange.BeganAfter(c.Confirmed) || canonical(c.URL) == canonical(url.Text()) {
+				return
+			}
+		}
+		p.Applied()
+		last := known.List[len(known.List)-1]
+		p.Report(p.Place.At(url.Pointer()), "url is "+analyzer.Quote(url),
+			"expected "+analyzer.QuoteText(last.URL)+", as was set at "+last.Place.String())
 	},
 }
 

@@ -19,6 +19,7 @@ var Identity = rule.Family{
 	On:       analyzer.TaskSeen,
 }.Of(
 	IDTaskEchoV01,
+	IDSessionEchoV01,
 	IDEventEchoV01,
 	IDGetEcho,
 	IDTaskUnique,
@@ -46,6 +47,36 @@ another id is one that the client does not know.`,
 		}
 		p.Applied()
 		reportOtherTask(p, "as the client sent it")
+	},
+}
+
+// IDSessionEchoV01 reports a task of 0.1 in another session than the client put it into.
+var IDSessionEchoV01 = &analyzer.Rule{
+	ID:       "id-session-echo-v01",
+	Title:    "task is in another session than the client put it into",
+	Level:    analyzer.Advice,
+	On:       analyzer.AnswerSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.1", a2a.V0_1),
+	Doc: `In 0.1 the client makes the id of a session, to group its tasks. A task that comes back in another session is
+lost from its group, and may be mixed with those of others.`,
+	Fix:    `Keep params.sessionId of tasks/send as the sessionId of the task.`,
+	Silent: `Requests and tasks without sessionId; tasks that a message continues.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		asked := call.Params.Get("sessionId")
+		if call.Operation != a2a.SendMessage || p.Answer == nil || p.Answer.Payload.Kind != a2a.TaskPayload || asked.Text() == "" ||
+			p.Dialects != a2a.Of(a2a.V0_1) || !p.Answer.Payload.Value.Get("id").Is(call.TaskID) {
+			return
+		}
+		got := p.Answer.Payload.Value.Get("sessionId")
+		if got.Text() == "" {
+			return
+		}
+		p.Applied()
+		if !got.Is(asked.Text()) {
+			p.Report(p.Place.At(got.Pointer()), "sessionId is "+analyzer.Quote(got), "expected "+analyzer.Quote(asked)+", as the client sent it")
+		}
 	},
 }
 

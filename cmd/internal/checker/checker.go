@@ -134,6 +134,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 
 // conclude writes the report on what was checked, and returns what the command ends with.
 func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *judgment.Result, unread error) error {
+	total.Explain()
 	verdict := present.DisplayedVerdict(total, c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
@@ -155,7 +156,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 	for _, words := range r.Traffic.LeftOut() {
 		e.Tell("check: %s", words)
 	}
-	if err := c.known.Finish(e, total.Coverage, nil); err != nil {
+	if err := c.known.Finish(e, total.Coverage, total.Calls, nil); err != nil {
 		return err
 	}
 	present.PrintVerdict(e, "check", verdict, c.remarks(total, hidden)...)
@@ -236,6 +237,7 @@ func (c *checker) addJudged(
 	}
 	c.rules.apply(result)
 	c.known.Apply(result)
+	result.Accept(c.known.KnowsCalls)
 	for i := range result.Findings {
 		if result.Findings[i].Severity >= c.least {
 			shown.Findings++

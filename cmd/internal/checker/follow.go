@@ -68,9 +68,10 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
 	result.Baselined = f.baselined
+	result.Accept(c.known.KnowsCalls)
 	c.rules.apply(result)
 	result.Found, result.Critical = f.kept.Found, f.kept.Critical
-	if err := c.known.Finish(e, result.Coverage, nil); err != nil {
+	if err := c.known.Finish(e, result.Coverage, result.Calls, nil); err != nil {
 		return err
 	}
 	present.PrintVerdict(e, "check", present.DisplayedVerdict(result, c.gate), c.remarks(result, f.hidden)...)

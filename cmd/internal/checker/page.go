@@ -32,6 +32,7 @@ func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name strin
 	if err := source.TellGaps(ctx, e, "export", c.page.open[0]); err != nil {
 		return err
 	}
+	total.Explain()
 	r, err := c.report(ctx, e, total)
 	if err != nil {
 		return err

@@ -82,6 +82,17 @@ func (b *Baseline) KnowsFailure(t baseline.Test, message string) (reason string,
 	return b.base.KnowsFailure(t)
 }
 
+// KnowsCalls reports whether failed calls are accepted. With --update-baseline all become so.
+func (b *Baseline) KnowsCalls(f *judgment.FailedCalls) bool {
+	if b.base == nil {
+		return false
+	}
+	if b.update {
+		b.base.AcceptCalls(f)
+	}
+	return b.base.KnowsCalls(f)
+}
+
 // Apply removes known findings from the result, and counts them.
 func (b *Baseline) Apply(r *judgment.Result) {
 	before := len(r.Findings)
@@ -90,12 +101,12 @@ func (b *Baseline) Apply(r *judgment.Result) {
 }
 
 // Finish writes the baseline with --update-baseline, else it names the entries that have expired, or are of no use any
-// more as what was observed and the tests that passed show.
-func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, passed []baseline.Test) error {
+// more as what was observed, the calls and the tests that passed show.
+func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, calls []judgment.Calls, passed []baseline.Test) error {
 	if b.base == nil {
 		return nil
 	}
-	stale := b.base.Stale(coverage, passed)
+	stale := b.base.Stale(coverage, calls, passed)
 	if !b.update {
 		for _, entry := range b.base.Expired() {
 			e.Tell("a2atap: %s: %s has expired on %s", b.file, &entry, entry.Until)
@@ -109,6 +120,16 @@ func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, passed []base
 	if err := cli.WriteFile(b.file, func(w io.Writer) error { return b.base.Write(w) }); err != nil {
 		return err
 	}
-	e.Tell("a2atap: %s holds %s", b.file, analyzer.Plural(len(b.base.Known), "known finding"))
+	failed := 0
+	for i := range b.base.Known {
+		if b.base.Known[i].Error != "" {
+			failed++
+		}
+	}
+	words := analyzer.Plural(len(b.base.Known)-failed, "known finding")
+	if failed > 0 {
+		words += " and " + analyzer.Plural(failed, "kind") + " of failed calls"
+	}
+	e.Tell("a2atap: %s holds %s", b.file, words)
 	return nil
 }

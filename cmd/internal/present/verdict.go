@@ -57,7 +57,7 @@ func VerdictExit(r *judgment.Result, gate Gate, allowEmpty bool) error {
 	v := r.Verdict(gate.Severity)
 	switch {
 	case v.Status == judgment.StatusFindings, v.Status == judgment.StatusFailing && !gate.Never,
-		gate.Calls && v.Calls.Failed > 0:
+		gate.Calls && v.Calls.New() > 0:
 		return &cli.Exit{Code: cli.ExitFindings}
 	case !v.Status.Proved() && !allowEmpty:
 		return &cli.Exit{Code: cli.ExitInconclusive}

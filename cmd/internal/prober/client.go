@@ -63,7 +63,7 @@ func RunClient(ctx context.Context, e cli.Env, o *Options, command []string) err
 	}
 	passed := accept(known, whole)
 	err = cli.WriteOutput(e, o.Output, func(w io.Writer) error { return report.Write(w, o.Format, whole) })
-	err = errors.Join(err, known.Finish(e, whole.Result.Coverage, passed))
+	err = errors.Join(err, known.Finish(e, whole.Result.Coverage, nil, passed))
 	fmt.Fprintf(e.Err, "probe: %s\n", whole.Verdict())
 	if err != nil {
 		return err

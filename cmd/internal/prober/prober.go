@@ -118,7 +118,7 @@ func (r *run) run(ctx context.Context) error {
 	}
 	passed := accept(r.known, whole)
 	written := cli.WriteOutput(r.e, r.o.Output, func(w io.Writer) error { return r.write(w, whole) })
-	if err := r.known.Finish(r.e, whole.Result.Coverage, passed); err != nil {
+	if err := r.known.Finish(r.e, whole.Result.Coverage, nil, passed); err != nil {
 		written = errors.Join(written, err)
 	}
 	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())

@@ -104,7 +104,7 @@ func (o *Options) play(
 	if err != nil {
 		return err
 	}
-	options.Accepted = known.Knows
+	options.Accepted, options.AcceptedCalls = known.Knows, known.KnowsCalls
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
 	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
@@ -124,7 +124,7 @@ func (o *Options) play(
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
-	if finishErr := known.Finish(e, nil, nil); finishErr != nil {
+	if finishErr := known.Finish(e, nil, nil, nil); finishErr != nil {
 		return errors.Join(err, finishErr)
 	}
 	verdict := r.Verdict()
