@@ -42,7 +42,7 @@ func (f *follower) grow(msg load.Grown) tea.Cmd {
 		m.list.Newest()
 		cmds = append(cmds, m.list.Filter.Apply(m.options.Filter))
 		s.Judged.Behind = s.Info.Arrivals > 0
-		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
+		cmds = append(cmds, s.NeedKnown(), s.Load.Judge(), s.Load.AwaitJudged())
 	}
 	f.liveChanged(first, was)
 	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), f.watch(msg.Next), m.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)

@@ -276,8 +276,23 @@ func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 
 // Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
 // not yield it.
+//
+// Who looks at what judging comes to sees all of it soon, also if nothing passes any more.
 func (a *addition) Wait(ctx context.Context, from uint64) error {
-	return a.Source.Wait(ctx, max(from, a.after.Arrival+1))
+	from = max(from, a.after.Arrival+1)
+	for {
+		pause, left := a.keep.due()
+		if !left {
+			return a.Source.Wait(ctx, from)
+		}
+		bounded, cancel := context.WithTimeout(ctx, pause)
+		err := a.Source.Wait(bounded, from)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		a.keep.caughtUp()
+	}
 }
 
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.

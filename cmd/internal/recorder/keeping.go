@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"context"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
@@ -73,6 +74,14 @@ func (k *keeping) caughtUp() {
 	if k != nil {
 		k.Flush()
 	}
+}
+
+// due returns how long something that is known is not to be written yet, and whether there is any.
+func (k *keeping) due() (pause time.Duration, any bool) {
+	if k == nil {
+		return 0, false
+	}
+	return k.Due()
 }
 
 // end writes the rest, when all was judged. Where a card has named credentials that may stand in what was recorded before
