@@ -1,12 +1,11 @@
 package kept
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"a2atap/analyzer"
 )
@@ -18,27 +17,19 @@ const (
 	maxTexts    = 1 << 14
 )
 
-// A brief is what a finding takes from the row of its exchange.
-type brief struct {
-	seq, parent uint64
-	id          uuid.UUID
-	children    bool
-}
-
-// briefs reads rows for many findings, most of them one after another, and keeps little of them. It is for one goroutine.
-type briefs struct {
+// lookedUp are the briefs of exchanges that have findings, most of them one after another. It is for one goroutine.
+type lookedUp struct {
 	reading *Reading
 	chunks  map[uint64][]brief
-	row     Row
 }
 
 // of returns what is known of an exchange; its seq is 0 if nothing is.
-func (b *briefs) of(ctx context.Context, seq uint64) (brief, error) {
+func (b *lookedUp) of(ctx context.Context, seq uint64) (brief, error) {
 	number := chunkOf(seq)
 	list, known := b.chunks[number]
 	if !known {
 		var err error
-		if list, err = b.read(ctx, number); err != nil {
+		if list, err = b.reading.briefs(ctx, number); err != nil {
 			return brief{}, err
 		}
 		if b.chunks == nil {
@@ -49,30 +40,21 @@ func (b *briefs) of(ctx context.Context, seq uint64) (brief, error) {
 		}
 		b.chunks[number] = list
 	}
-	for i := range list {
-		if list[i].seq == seq {
-			return list[i], nil
-		}
+	i, found := slices.BinarySearchFunc(list, seq, func(b brief, seq uint64) int { return cmp.Compare(b.seq, seq) })
+	if !found {
+		return brief{}, nil
 	}
-	return brief{}, nil
-}
-
-func (b *briefs) read(ctx context.Context, number uint64) ([]brief, error) {
-	var list []brief
-	err := b.reading.each(ctx, number, &b.row, func(r *Row) {
-		list = append(list, brief{r.Seq, r.Parent, r.ID, r.Children > 0})
-	})
-	return slices.Clip(list), err
+	return list[i], nil
 }
 
 // workflow returns to which workflow an exchange belongs.
-func (b *briefs) workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
+func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
 	const maxWalk = 10_000
 	at, err := b.of(ctx, seq)
 	if err != nil || at.seq == 0 {
 		return analyzer.Workflow{Number: seq}, err
 	}
-	others := at.parent != 0 || at.children
+	others := at.parent != 0 || at.children > 0
 	for range maxWalk {
 		if at.parent == 0 {
 			break

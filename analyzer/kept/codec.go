@@ -189,10 +189,17 @@ func (d *decoder) list() []string {
 	return texts
 }
 
-// row writes a row.
-func (e *encoder) row(r *Row) {
+// brief writes of a row what leads to its workflow.
+func (e *encoder) brief(r *Row) {
 	e.number(r.Seq - e.before.Seq)
 	e.b = append(e.b, r.ID[:]...)
+	e.cause(r.Parent, r.By)
+	e.signed(int64(r.Children))
+	e.before.Seq = r.Seq
+}
+
+// rest writes what brief does not of a row.
+func (e *encoder) rest(r *Row) {
 	e.signed(int64(r.Conn - e.before.Conn))
 	e.link(r.Link)
 	e.text(r.How)
@@ -257,8 +264,6 @@ func (e *encoder) row(r *Row) {
 		e.octet(byte(m.Error))
 		e.text(m.Text)
 	}
-	e.cause(r.Parent, r.By)
-	e.signed(int64(r.Children))
 	e.count(len(r.Found))
 	for i := range r.Found {
 		e.found(&r.Found[i])
@@ -266,7 +271,7 @@ func (e *encoder) row(r *Row) {
 	if !r.Started.IsZero() {
 		e.before.Started = r.Started
 	}
-	e.before.Seq, e.before.Conn = r.Seq, r.Conn
+	e.before.Conn = r.Conn
 }
 
 // since writes an instant as what it is after that of the row before.
@@ -319,16 +324,26 @@ func (d *decoder) id() (id uuid.UUID) {
 	return id
 }
 
-// row reads a row. Its texts are parts of one string, that of the chunk.
-func (d *decoder) row() *Row {
-	r := &Row{}
-	d.into(r)
-	return r
+// A brief is what leads from an exchange to its workflow. Those of a chunk stand before the rest of its rows.
+type brief struct {
+	seq, parent uint64
+	id          uuid.UUID
+	by          workflow.Evidence
+	children    int
 }
 
-// into reads a row into one that is zero.
-func (d *decoder) into(r *Row) {
-	r.Seq, r.ID, r.Conn = d.number()+d.before.Seq, d.id(), uint64(d.signed())+d.before.Conn
+func (d *decoder) brief() brief {
+	b := brief{seq: d.number() + d.before.Seq, id: d.id()}
+	b.parent, b.by, b.children = d.number(), workflow.Evidence(d.octet()), int(d.signed())
+	d.known(b.seq > 0)
+	d.before.Seq = b.seq
+	return b
+}
+
+// rest reads a row that is zero. Its texts are parts of one string, that of the chunk.
+func (d *decoder) rest(r *Row, b *brief) {
+	r.Seq, r.ID, r.Parent, r.By, r.Children = b.seq, b.id, b.parent, b.by, b.children
+	r.Conn = uint64(d.signed()) + d.before.Conn
 	r.Link, r.How, r.AgentURL = d.link(), d.text(), d.text()
 	r.Started, r.Took = d.since(), d.took()
 	r.Gap, r.Life = r.Took-d.took(), capture.State(d.octet())
@@ -367,18 +382,17 @@ func (d *decoder) into(r *Row) {
 		d.flags(&m.Outcome.Succeeded)
 		m.Outcome.Failure, m.Error, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text()
 	}
-	r.Parent, r.By, r.Children = d.number(), workflow.Evidence(d.octet()), int(d.signed())
 	if n := d.count(); n > 0 {
 		r.Found = make([]Found, n)
 	}
 	for i := range r.Found {
 		r.Found[i] = d.found()
 	}
-	d.known(uint8(r.Life) <= uint8(capture.StateInterrupted) && r.Seq > 0)
+	d.known(uint8(r.Life) <= uint8(capture.StateInterrupted))
 	if !r.Started.IsZero() {
 		d.before.Started = r.Started
 	}
-	d.before.Seq, d.before.Conn = r.Seq, r.Conn
+	d.before.Conn = r.Conn
 }
 
 func (d *decoder) since() (t time.Time) {
@@ -417,7 +431,8 @@ type patch struct {
 func (e *encoder) patch(p *patch) {
 	e.flags(p.row != nil, p.fact != nil, p.caused)
 	if p.row != nil {
-		e.row(p.row)
+		e.brief(p.row)
+		e.rest(p.row)
 	}
 	if f := p.fact; f != nil {
 		e.text(f.Client.Name)
@@ -444,7 +459,9 @@ func (d *decoder) patch() *patch {
 	var row, fact bool
 	d.flags(&row, &fact, &p.caused)
 	if row {
-		p.row = d.row()
+		p.row = &Row{}
+		b := d.brief()
+		d.rest(p.row, &b)
 	}
 	if fact {
 		f := &capture.Fact{}

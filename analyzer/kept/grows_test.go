@@ -1,13 +1,17 @@
 package kept_test
 
 import (
+	"context"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
+	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 )
 
@@ -74,4 +78,65 @@ func TestCountsGrowWithRows(t *testing.T) {
 			t.Errorf("the head of a reading that is whole has counts: %v", err)
 		}
 	})
+}
+
+// A shelf that grows between two pages: what was read of it is as it was before, what comes then as it is now.
+type betweenPages struct {
+	*capture.MemoryShelf
+	grow func()
+}
+
+func (s *betweenPages) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
+	return func(yield func(capture.Entry, error) bool) {
+		for e, err := range s.MemoryShelf.KeptRange(ctx, from, to) {
+			if from[0] == 'f' && s.grow != nil {
+				s.grow()
+				s.grow = nil
+			}
+			if from = append(e.Key, 0); !yield(e, err) {
+				return
+			}
+		}
+		for e, err := range s.MemoryShelf.KeptRange(ctx, from, to) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Findings that are made while others are read are no damage. They come when the reading is read on.
+func TestFindingsAreMadeWhileTheyAreRead(t *testing.T) {
+	shelf := &betweenPages{MemoryShelf: &capture.MemoryShelf{}}
+	w := kept.NewWriter(rules.All, shelf.Put)
+	find := func(n int) {
+		for range n {
+			w.Found(analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 1}})
+		}
+		w.Flush()
+	}
+	find(100)
+	r, err := kept.Open(t.Context(), shelf, rules.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelf.grow = func() { find(100) } // into the next chunk
+	next := uint64(0)
+	for range 2 {
+		for f, err := range r.Findings(t.Context(), next) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Number != next {
+				t.Fatalf("finding %d comes after %d", f.Number, next)
+			}
+			next = f.Number + 1
+		}
+		if _, err := r.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if next != 200 {
+		t.Errorf("%d findings were read, and 200 made", next)
+	}
 }

@@ -15,7 +15,7 @@
 //
 //	h            the Head, as JSON
 //	r            the result, as JSON
-//	s NUMBER     the rows of exchanges NUMBER*256+1 to NUMBER*256+256
+//	s NUMBER     the rows of exchanges NUMBER*256+1 to NUMBER*256+256: first what leads from each to its workflow
 //	p SEQ COUNT  what is known better of a row since its chunk was written, in order
 //	f NUMBER     the findings NUMBER*128 to NUMBER*128+127, in the order in which they were made
 //	g NUMBER     a finding that takes the place of that one, or nothing if none does
@@ -42,7 +42,7 @@ import (
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 2
+const version = 3
 
 // Sizes of what is kept together.
 const (

@@ -125,15 +125,11 @@ func (r *Reading) chunk(ctx context.Context, number uint64) ([]*Row, error) {
 		return c.rows, nil
 	}
 	r.mu.Unlock()
-	values, err := r.shelf.Kept(ctx, chunkKey('s', number))
+	e, patches, err := r.entry(ctx, number)
 	if err != nil {
 		return nil, err
 	}
-	patches, err := r.patches(ctx, number)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.rowsOf(number, values[0], patches)
+	rows, err := r.rowsOf(e, patches)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +161,22 @@ type patchAt struct {
 	*patch
 }
 
-func (r *Reading) patches(ctx context.Context, chunk uint64) ([]patchAt, error) {
-	var list []patchAt
-	for e, err := range r.shelf.KeptRange(ctx, chunkKey('p', chunk*chunkRows+1), chunkKey('p', (chunk+1)*chunkRows+1)) {
+// entry returns a chunk as it was written, and what is known better of its rows.
+func (r *Reading) entry(ctx context.Context, number uint64) (capture.Entry, map[uint64][]patchAt, error) {
+	e := capture.Entry{Key: chunkKey('s', number)}
+	values, err := r.shelf.Kept(ctx, e.Key)
+	if err != nil {
+		return e, nil, err
+	}
+	e.Value = values[0]
+	patches, err := r.patches(ctx, chunkKey('p', number*chunkRows+1), chunkKey('p', (number+1)*chunkRows+1))
+	return e, patches, err
+}
+
+// patches returns those with keys from..below, by chunk.
+func (r *Reading) patches(ctx context.Context, from, below []byte) (map[uint64][]patchAt, error) {
+	all := make(map[uint64][]patchAt)
+	for e, err := range r.shelf.KeptRange(ctx, from, below) {
 		if err != nil {
 			return nil, err
 		}
@@ -175,9 +184,11 @@ func (r *Reading) patches(ctx context.Context, chunk uint64) ([]patchAt, error) 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, p)
+		if p.seq > 0 {
+			all[chunkOf(p.seq)] = append(all[chunkOf(p.seq)], p)
+		}
 	}
-	return list, nil
+	return all, nil
 }
 
 func decodePatch(e capture.Entry) (patchAt, error) {
@@ -202,62 +213,78 @@ func numberOf(key []byte) uint64 {
 	return n
 }
 
-// each calls f with the rows of a chunk, in order. They are valid during the call: where nothing came to be known of them
-// later, all of them are room.
-func (r *Reading) each(ctx context.Context, number uint64, room *Row, f func(*Row)) error {
-	patches, err := r.patches(ctx, number)
+// briefs returns the briefs of a chunk, in order.
+func (r *Reading) briefs(ctx context.Context, number uint64) ([]brief, error) {
+	e, patches, err := r.entry(ctx, number)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(patches) > 0 {
-		rows, err := r.chunk(ctx, number)
-		for _, row := range rows {
-			f(row)
-		}
-		return err
-	}
-	values, err := r.shelf.Kept(ctx, chunkKey('s', number))
-	if err != nil || values[0] == nil {
-		return err
-	}
-	return decodeRows(number, values[0], func(d *decoder) *Row {
-		*room = Row{}
-		d.into(room)
-		return room
-	}, f)
+	return r.briefsOf(e, patches)
 }
 
-// decodeRows calls f with each row of a chunk, which it has from read.
-func decodeRows(number uint64, value []byte, read func(*decoder) *Row, f func(*Row)) error {
-	raw, err := unpack(value)
-	if err != nil {
-		return err
+// briefsOf is rowsOf for briefs.
+func (r *Reading) briefsOf(e capture.Entry, patches map[uint64][]patchAt) ([]brief, error) {
+	d, list, err := openChunk(e)
+	if err != nil || len(patches[d.chunk]) == 0 {
+		return list, err
 	}
-	d := newDecoder(raw)
-	last := number * chunkRows
-	for range min(d.count(), chunkRows) {
-		row := read(d)
-		if d.err == nil && (row.Seq <= last || chunkOf(row.Seq) != number) {
+	rows, err := r.rowsOf(e, patches)
+	list = make([]brief, len(rows))
+	for i, row := range rows {
+		list[i] = brief{row.Seq, row.Parent, row.ID, row.By, row.Children}
+	}
+	return list, err
+}
+
+// A chunkDecoder reads the rows of a chunk behind their briefs.
+type chunkDecoder struct {
+	*decoder
+	chunk uint64
+}
+
+// openChunk reads the briefs of a chunk; those of one that was not written are none.
+func openChunk(e capture.Entry) (d chunkDecoder, list []brief, err error) {
+	if len(e.Key) != 9 {
+		return d, nil, damaged("a key of %d bytes", len(e.Key))
+	}
+	d.chunk = numberOf(e.Key)
+	if e.Value == nil {
+		return d, nil, nil
+	}
+	raw, err := unpack(e.Value)
+	if err != nil {
+		return d, nil, err
+	}
+	d.decoder = newDecoder(raw)
+	list = make([]brief, min(d.count(), chunkRows))
+	last := d.chunk * chunkRows
+	for i := range list {
+		b := d.brief()
+		if d.err == nil && (b.seq <= last || chunkOf(b.seq) != d.chunk) {
 			d.fail("a row in the wrong place")
 		}
-		if d.err != nil {
-			return d.err
-		}
-		last = row.Seq
-		f(row)
+		list[i], last = b, b.seq
 	}
-	return d.err
+	return d, list, d.err
 }
 
-// rowsOf decodes a chunk and what is known better of its rows.
-func (r *Reading) rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row, error) {
-	var rows []*Row
-	if value != nil {
-		if err := decodeRows(number, value, (*decoder).row, func(row *Row) { rows = append(rows, row) }); err != nil {
-			return nil, err
-		}
+// rowsOf decodes a chunk, with what is known better of its rows.
+func (r *Reading) rowsOf(e capture.Entry, patches map[uint64][]patchAt) ([]*Row, error) {
+	d, briefs, err := openChunk(e)
+	if err != nil {
+		return nil, err
 	}
-	for _, p := range patches {
+	rows := make([]*Row, 0, len(briefs))
+	for i := range briefs {
+		row := &Row{}
+		d.rest(row, &briefs[i])
+		rows = append(rows, row)
+	}
+	if len(rows) > 0 && d.err != nil {
+		return nil, d.err
+	}
+	better := patches[d.chunk]
+	for _, p := range better {
 		row := rowOf(rows, p.seq)
 		if made := p.apply(row); row != nil && made != nil {
 			*row = *made
@@ -265,7 +292,7 @@ func (r *Reading) rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row
 			rows = append(rows, made)
 		}
 	}
-	if len(patches) > 0 {
+	if len(better) > 0 {
 		slices.SortFunc(rows, func(a, b *Row) int { return cmp.Compare(a.Seq, b.Seq) })
 	}
 	return rows, nil
@@ -275,20 +302,16 @@ func (r *Reading) rowsOf(number uint64, value []byte, patches []patchAt) ([]*Row
 func (r *Reading) Rows(ctx context.Context, from uint64) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		from = max(from, 1)
-		patches, err := r.allPatches(ctx, from)
+		patches, err := r.patches(ctx, chunkKey('p', chunkOf(from)*chunkRows+1), []byte{'p' + 1})
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		chunks := uint64(0)
 		for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', chunkOf(from)), []byte{'s' + 1}) {
-			if err == nil && len(e.Key) != 9 {
-				err = damaged("a key of %d bytes", len(e.Key))
-			}
 			var rows []*Row
 			if err == nil {
-				number := numberOf(e.Key)
-				rows, err = r.rowsOf(number, e.Value, patches[number])
+				rows, err = r.rowsOf(e, patches)
 			}
 			if err != nil {
 				yield(nil, err)
@@ -376,158 +399,6 @@ func (r *Reading) LastRows(ctx context.Context, n int) ([]*Row, error) {
 	return rows, nil
 }
 
-// allPatches returns the patches from an exchange on, by chunk.
-func (r *Reading) allPatches(ctx context.Context, from uint64) (map[uint64][]patchAt, error) {
-	all := make(map[uint64][]patchAt)
-	for e, err := range r.shelf.KeptRange(ctx, chunkKey('p', chunkOf(from)*chunkRows+1), []byte{'p' + 1}) {
-		if err != nil {
-			return nil, err
-		}
-		p, err := decodePatch(e)
-		if err != nil {
-			return nil, err
-		}
-		if p.seq > 0 {
-			all[chunkOf(p.seq)] = append(all[chunkOf(p.seq)], p)
-		}
-	}
-	return all, nil
-}
-
-// Findings yields the findings from a number on, in the order in which they were made, each with its number. Those that
-// were replaced are left out. Their Capture, Workflow and ExchangeID are for the caller to fill in.
-func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered, error] {
-	return func(yield func(Numbered, error) bool) {
-		replaced, err := r.replaced(ctx, from)
-		if err != nil {
-			yield(Numbered{}, err)
-			return
-		}
-		next := from / chunkFindings * chunkFindings
-		for e, err := range r.shelf.KeptRange(ctx, chunkKey('f', from/chunkFindings), []byte{'f' + 1}) {
-			var list []*analyzer.Finding
-			if err == nil {
-				list, err = r.findingsOf(e)
-			}
-			if err == nil && numberOf(e.Key)*chunkFindings != next {
-				if !r.Head().Ended { // those before were not all there a moment ago: they come next time
-					return
-				}
-				err = damaged("findings from %d on are missing", next)
-			}
-			if err != nil {
-				yield(Numbered{}, err)
-				return
-			}
-			first := next
-			next += uint64(len(list))
-			for i, f := range list {
-				number := first + uint64(i)
-				if by, is := replaced[number]; is {
-					f = by
-				}
-				if f != nil && number >= from && !yield(Numbered{number, f}, nil) {
-					return
-				}
-			}
-		}
-		if head := r.Head(); next < head.Findings {
-			yield(Numbered{}, damaged("findings from %d on are missing, and %d were made", next, head.Findings))
-		}
-	}
-}
-
-// A Numbered is a finding and the number by which it is looked up.
-type Numbered struct {
-	Number uint64
-	*analyzer.Finding
-}
-
-func (r *Reading) findingsOf(e capture.Entry) ([]*analyzer.Finding, error) {
-	if len(e.Key) != 9 {
-		return nil, damaged("a key of %d bytes", len(e.Key))
-	}
-	raw, err := unpack(e.Value)
-	if err != nil {
-		return nil, err
-	}
-	d := newDecoder(raw)
-	var list []*analyzer.Finding
-	for range min(d.count(), chunkFindings) {
-		list = append(list, d.finding(r.rules))
-	}
-	return list, d.err
-}
-
-// replaced returns what stands in the place of findings from a number on; nil where nothing does.
-func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analyzer.Finding, error) {
-	by := make(map[uint64]*analyzer.Finding)
-	for e, err := range r.shelf.KeptRange(ctx, chunkKey('g', from), []byte{'g' + 1}) {
-		if err != nil {
-			return nil, err
-		}
-		if len(e.Key) != 9 {
-			return nil, damaged("a key of %d bytes", len(e.Key))
-		}
-		raw, err := unpack(e.Value)
-		if err != nil {
-			return nil, err
-		}
-		d := newDecoder(raw)
-		var there bool
-		var f *analyzer.Finding
-		if d.flags(&there); there {
-			f = d.finding(r.rules)
-		}
-		if d.err != nil {
-			return nil, d.err
-		}
-		by[numberOf(e.Key)] = f
-	}
-	return by, nil
-}
-
-// FindingsOf returns the findings that stand in an exchange, in the order in which they were made.
-func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analyzer.Finding, error) {
-	if row == nil || len(row.Found) == 0 {
-		return nil, nil
-	}
-	var list []analyzer.Finding
-	var chunk []*analyzer.Finding
-	at := uint64(math.MaxUint64)
-	replaced, err := r.replaced(ctx, row.Found[0].Number)
-	if err != nil {
-		return nil, err
-	}
-	for i := range row.Found {
-		number := row.Found[i].Number
-		if number/chunkFindings != at {
-			at = number / chunkFindings
-			values, err := r.shelf.Kept(ctx, chunkKey('f', at))
-			if err != nil {
-				return nil, err
-			}
-			if values[0] == nil {
-				return nil, damaged("findings from %d on are missing", at*chunkFindings)
-			}
-			if chunk, err = r.findingsOf(capture.Entry{Key: chunkKey('f', at), Value: values[0]}); err != nil {
-				return nil, err
-			}
-		}
-		f, is := replaced[number]
-		if k := int(number % chunkFindings); !is && k < len(chunk) {
-			f = chunk[k]
-		}
-		if f == nil || f.Place.Exchange != row.Seq {
-			return nil, damaged("finding %d is not the one that exchange %d has", number, row.Seq)
-		}
-		one := *f
-		one.ExchangeID = row.ID
-		list = append(list, one)
-	}
-	return list, nil
-}
-
 // Result returns what judging the capture came to as a whole, without the findings and what the capture says of its
 // gaps: see Complete.
 func (r *Reading) Result(ctx context.Context) (*judgment.Result, error) {
@@ -561,7 +432,7 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.R
 	result.Note(info)
 	// There may be hundreds of thousands: they are put where they stay, and what many of them say stands once.
 	result.Findings = make([]analyzer.Finding, 0, min(r.Head().Findings, maxPresized))
-	briefs, said := briefs{reading: r}, texts{}
+	briefs, said := lookedUp{reading: r}, texts{}
 	for f, err := range r.Findings(ctx, 0) {
 		if err != nil {
 			return nil, err
@@ -583,15 +454,25 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.R
 	return result, nil
 }
 
-// Links returns what caused what. It reads all rows.
+// Links returns what caused what. It looks at all rows.
 func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
+	patches, err := r.patches(ctx, []byte{'p'}, []byte{'p' + 1})
+	if err != nil {
+		return nil, err
+	}
 	links := &workflow.Index{}
-	for row, err := range r.Rows(ctx, 1) {
+	for e, err := range r.shelf.KeptRange(ctx, chunkKey('s', 0), []byte{'s' + 1}) {
+		var list []brief
+		if err == nil {
+			list, err = r.briefsOf(e, patches)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if row.Parent != 0 {
-			links.Put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By})
+		for i := range list {
+			if b := &list[i]; b.parent != 0 {
+				links.Put(workflow.Link{Exchange: b.seq, Parent: b.parent, By: b.by})
+			}
 		}
 	}
 	return links, nil
@@ -599,6 +480,6 @@ func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
 
 // Workflow returns to which workflow an exchange belongs.
 func (r *Reading) Workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
-	b := briefs{reading: r}
+	b := lookedUp{reading: r}
 	return b.workflow(ctx, seq)
 }

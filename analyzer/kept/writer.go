@@ -15,7 +15,7 @@ import (
 
 // Bounds of what a Writer holds in memory. What is known later of a row whose chunk was let go is a patch.
 const (
-	maxChunks   = 12 // of rows
+	maxChunks   = 4 // of rows
 	maxPatches  = 4096
 	maxCards    = 1000
 	flushPause  = 200 * time.Millisecond // between two writings of a reading that grows
@@ -316,17 +316,13 @@ func (c *findingChunk) entry(e *encoder) capture.Entry {
 func (c *rowChunk) entry(number uint64, e *encoder) capture.Entry {
 	c.dirty = false
 	e.reset()
-	n := 0
-	for _, r := range c.rows {
-		if r != nil && r.Seq != 0 {
-			n++
-		}
+	known := slices.DeleteFunc(slices.Clone(c.rows[:]), func(r *Row) bool { return r == nil || r.Seq == 0 })
+	e.count(len(known))
+	for _, r := range known {
+		e.brief(r)
 	}
-	e.count(n)
-	for _, r := range c.rows {
-		if r != nil && r.Seq != 0 {
-			e.row(r)
-		}
+	for _, r := range known {
+		e.rest(r)
 	}
 	return capture.Entry{Key: chunkKey('s', number), Value: pack(e.b)}
 }

@@ -20,6 +20,7 @@ const (
 	keptPatience = 10 * time.Second       // for which a reading may stand still while the capture grows
 	endPatience  = 2 * time.Second        // the same when nobody is expected to go on with it
 	keptLag      = time.Second            // after which an end that the reading does not know is judging that is behind
+	keptSteps    = 20_000                 // or so many steps, at once
 )
 
 // Why a reading is not used any more, beside damage.
@@ -222,7 +223,12 @@ type keptFollower struct {
 func (f *keptFollower) follow() error {
 	f.moved = time.Now()
 	if r := f.Reading.Now(); r != nil {
-		f.theirs = !r.Head().Ended && f.Reading.Making == nil
+		var err error
+		head := r.Head()
+		f.theirs = !head.Ended && f.Reading.Making == nil
+		if f.lags, err = f.behind(&head, time.Time{}, f.moved); err != nil {
+			return err
+		}
 	}
 	for f.Context.Err() == nil {
 		r := f.Reading.Now()
@@ -330,11 +336,9 @@ func (f *keptFollower) wait(r *kept.Reading) error {
 		covered, since, left := f.Reading.caughtUp(head.Arrival)
 		f.covered, quiet = append(f.covered, covered...), left == 0
 		lagged := f.lags
-		over, err := f.unfinished(&head, since, now)
-		if err != nil {
+		if f.lags, err = f.behind(&head, since, now); err != nil {
 			return err
 		}
-		f.lags = !since.IsZero() && now.Sub(since) >= keptLag || over && now.Sub(f.moved) >= keptLag
 		if grown || len(covered) > 0 || f.lags != lagged || f.linksDue(&head, now) {
 			return nil
 		}
@@ -346,26 +350,34 @@ type hiding interface {
 	Hides(ctx context.Context) bool
 }
 
-// unfinished reports whether the recording is over, and what judging it came to is still to be written down. It returns
-// an error where nobody goes on with that although there is something to judge. Since is since when the end of an exchange
-// is not known to the reading.
-func (f *keptFollower) unfinished(head *kept.Head, since, now time.Time) (over bool, err error) {
-	still := now.Sub(f.moved)
+// behind reports whether there is something to judge which the reading does not know, and has not for some time. It
+// returns an error where nobody goes on with it. Since is since when it has not known the end of an exchange.
+func (f *keptFollower) behind(head *kept.Head, since, now time.Time) (bool, error) {
+	still, lags := now.Sub(f.moved), !since.IsZero() && now.Sub(since) >= keptLag
 	patience := keptPatience
 	if head.Ended {
 		patience = endPatience
 	}
-	if !since.IsZero() && min(now.Sub(since), still) >= patience {
-		return false, errStandsStill
+	if lags && min(now.Sub(since), still) >= patience {
+		return true, errStandsStill
 	}
 	if head.Ended || f.Reading.isMade() {
-		return false, nil
+		return lags, nil
 	}
 	info, err := f.Source.Info(f.Context)
-	if over = err == nil && !info.Live; over && (info.Crashes > 0 || still >= keptPatience || !f.theirs && still >= endPatience) {
-		err = errNotWhole
+	if err != nil {
+		return lags, err
 	}
-	return over, err
+	if !f.theirs {
+		patience = endPatience
+	}
+	switch over := !info.Live; {
+	case over && (info.Crashes > 0 || still >= patience):
+		return true, errNotWhole
+	case over && still >= keptLag, info.Arrivals > head.Arrival+keptSteps:
+		return true, nil
+	}
+	return lags, nil
 }
 
 func (l *Loader) linksDue(head *kept.Head, now time.Time) bool {

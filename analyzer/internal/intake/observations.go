@@ -322,9 +322,7 @@ func (ob *observer) taskSeen(in *openExchange, o *analyzer.Observation, seen ana
 	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
 		ob.counter.Completed(x)
 	}
-	if seen.TaskID == in.task {
-		seen.TaskID = in.task // one string for all that is remembered of it
-	}
+	seen.TaskID, seen.ContextID = ob.ids.one(seen.TaskID), ob.ids.one(seen.ContextID)
 	in.saw(seen.TaskID)
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == analyzer.WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)

@@ -15,6 +15,7 @@ type observer struct {
 	hooks      *Hooks
 	endpoints  endpoints
 	shown      shownCards
+	ids        sharedTexts
 	walker     a2a.Walker
 	whole      analyzer.Observation // of the message at hand
 	inner      analyzer.Observation // of the task or card in it

@@ -320,11 +320,10 @@ func (m *Memory) inContext(c *call, id string) {
 	if id == "" {
 		return
 	}
-	id = strings.Clone(id)
 	s, ok := m.contexts.Get(id)
 	if !ok {
 		s = &shared{}
-		m.contexts.Put(id, s)
+		m.contexts.Put(strings.Clone(id), s)
 	}
 	if id == c.context && c.by != ByContext && !slices.Contains(s.waiting, c) {
 		if len(s.waiting) == maxFrames {

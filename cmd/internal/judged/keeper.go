@@ -130,11 +130,11 @@ func (k *Keeper) OfRecorder(ctx context.Context) *Capture {
 	if !k.Info.Live || k.store == nil || k.Info.Crashes > 0 {
 		return nil
 	}
-	if src, is := k.src.(interface{ Hides(context.Context) bool }); is && src.Hides(ctx) {
-		return nil
-	}
 	r, err := kept.Open(ctx, k.store, rules.All)
 	if err != nil || r.Head().Ended { // that of an earlier recording
+		return nil
+	}
+	if src, is := k.src.(interface{ Hides(context.Context) bool }); is && src.Hides(ctx) {
 		return nil
 	}
 	return Growing(r, k.src)

@@ -1,0 +1,144 @@
+package kept
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// Findings yields the findings from a number on, in the order in which they were made, each with its number. Those that
+// were replaced are left out. Their Capture, Workflow and ExchangeID are for the caller to fill in.
+func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered, error] {
+	return func(yield func(Numbered, error) bool) {
+		replaced, err := r.replaced(ctx, from)
+		if err != nil {
+			yield(Numbered{}, err)
+			return
+		}
+		next := from / chunkFindings * chunkFindings
+		for e, err := range r.shelf.KeptRange(ctx, chunkKey('f', from/chunkFindings), []byte{'f' + 1}) {
+			var list []*analyzer.Finding
+			if err == nil {
+				list, err = r.findingsOf(e)
+			}
+			if err == nil && numberOf(e.Key)*chunkFindings != next {
+				if !r.Head().Ended { // there were more of them a moment later: they come next time
+					return
+				}
+				err = damaged("findings from %d on are missing", next)
+			}
+			if err != nil {
+				yield(Numbered{}, err)
+				return
+			}
+			first := next
+			next += uint64(len(list))
+			for i, f := range list {
+				number := first + uint64(i)
+				if by, is := replaced[number]; is {
+					f = by
+				}
+				if f != nil && number >= from && !yield(Numbered{number, f}, nil) {
+					return
+				}
+			}
+		}
+		if head := r.Head(); next < head.Findings {
+			yield(Numbered{}, damaged("findings from %d on are missing, and %d were made", next, head.Findings))
+		}
+	}
+}
+
+// A Numbered is a finding and the number by which it is looked up.
+type Numbered struct {
+	Number uint64
+	*analyzer.Finding
+}
+
+func (r *Reading) findingsOf(e capture.Entry) ([]*analyzer.Finding, error) {
+	if len(e.Key) != 9 {
+		return nil, damaged("a key of %d bytes", len(e.Key))
+	}
+	raw, err := unpack(e.Value)
+	if err != nil {
+		return nil, err
+	}
+	d := newDecoder(raw)
+	var list []*analyzer.Finding
+	for range min(d.count(), chunkFindings) {
+		list = append(list, d.finding(r.rules))
+	}
+	return list, d.err
+}
+
+// replaced returns what stands in the place of findings from a number on; nil where nothing does.
+func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analyzer.Finding, error) {
+	by := make(map[uint64]*analyzer.Finding)
+	for e, err := range r.shelf.KeptRange(ctx, chunkKey('g', from), []byte{'g' + 1}) {
+		if err != nil {
+			return nil, err
+		}
+		if len(e.Key) != 9 {
+			return nil, damaged("a key of %d bytes", len(e.Key))
+		}
+		raw, err := unpack(e.Value)
+		if err != nil {
+			return nil, err
+		}
+		d := newDecoder(raw)
+		var there bool
+		var f *analyzer.Finding
+		if d.flags(&there); there {
+			f = d.finding(r.rules)
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		by[numberOf(e.Key)] = f
+	}
+	return by, nil
+}
+
+// FindingsOf returns the findings that stand in an exchange, in the order in which they were made.
+func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analyzer.Finding, error) {
+	if row == nil || len(row.Found) == 0 {
+		return nil, nil
+	}
+	var list []analyzer.Finding
+	var chunk []*analyzer.Finding
+	at := uint64(math.MaxUint64)
+	replaced, err := r.replaced(ctx, row.Found[0].Number)
+	if err != nil {
+		return nil, err
+	}
+	for i := range row.Found {
+		number := row.Found[i].Number
+		if number/chunkFindings != at {
+			at = number / chunkFindings
+			values, err := r.shelf.Kept(ctx, chunkKey('f', at))
+			if err != nil {
+				return nil, err
+			}
+			if values[0] == nil {
+				return nil, damaged("findings from %d on are missing", at*chunkFindings)
+			}
+			if chunk, err = r.findingsOf(capture.Entry{Key: chunkKey('f', at), Value: values[0]}); err != nil {
+				return nil, err
+			}
+		}
+		f, is := replaced[number]
+		if k := int(number % chunkFindings); !is && k < len(chunk) {
+			f = chunk[k]
+		}
+		if f == nil || f.Place.Exchange != row.Seq {
+			return nil, damaged("finding %d is not the one that exchange %d has", number, row.Seq)
+		}
+		one := *f
+		one.ExchangeID = row.ID
+		list = append(list, one)
+	}
+	return list, nil
+}
