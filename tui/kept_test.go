@@ -80,17 +80,18 @@ func TestFramesWithAReading(t *testing.T) {
 	}
 }
 
-// A rowsOnly is a finished capture of so many exchanges of which a few may be read.
+// A rowsOnly is a capture of so many exchanges of which a few may be read.
 type rowsOnly struct {
 	capture.Source
 	t         *testing.T
 	exchanges uint64
+	live      bool // it is being recorded, and nothing comes
 	limit     atomic.Int64
 	read      atomic.Int64
 }
 
 func (r *rowsOnly) Info(context.Context) (capture.Info, error) {
-	return capture.Info{Name: "rows.a2atap", Exchanges: r.exchanges, Arrivals: 2 * r.exchanges}, nil
+	return capture.Info{Name: "rows.a2atap", Exchanges: r.exchanges, Arrivals: 2 * r.exchanges, Live: r.live}, nil
 }
 
 func (r *rowsOnly) Steps(context.Context, uint64) iter.Seq2[capture.Step, error] {
@@ -137,7 +138,13 @@ func (r *rowsOnly) StepsOf(_ context.Context, seq, from uint64) iter.Seq2[captur
 	}
 }
 
-func (r *rowsOnly) Wait(context.Context, uint64) error { return capture.ErrEnded }
+func (r *rowsOnly) Wait(ctx context.Context, _ uint64) error {
+	if r.live {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return capture.ErrEnded
+}
 
 // Find says that each exchange may have brought a card.
 func (r *rowsOnly) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
@@ -158,8 +165,8 @@ func rowSteps(seq uint64) []capture.Step {
 	}
 }
 
-// rowsOf returns the reading of a capture of so many exchanges, a hundred of which have findings.
-func rowsOf(t *testing.T, exchanges uint64) *kept.Reading {
+// rowsOf returns the reading of a capture of so many exchanges, a hundred of which have findings, or one that grows.
+func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
 	t.Helper()
 	shelf := &capture.MemoryShelf{}
 	w := kept.NewWriter(rules.All, shelf.Put)
@@ -176,17 +183,38 @@ func rowsOf(t *testing.T, exchanges uint64) *kept.Reading {
 			result.Found[analyzer.Error]++
 		}
 	}
-	if err := w.Finish(result, nil); err != nil {
+	if grows {
+		w.Judged(2 * exchanges)
+		w.Flush()
+	} else if err := w.Finish(result, nil); err != nil {
 		t.Fatal(err)
 	}
 	return openReading(t, shelf, rules.All)
+}
+
+// Of a capture that another process records nothing is read either before it is to be shown.
+func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
+	const exchanges = 100_000
+	src := &rowsOnly{t: t, exchanges: exchanges, live: true}
+	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, true)})
+	defer u.cancel()
+	drawn := func(n string) func() bool {
+		return func() bool { return strings.Contains(u.cursorLine(), n+" ") && strings.Contains(u.cursorLine(), "agent-") }
+	}
+	u.until("the newest exchange", drawn("100000"))
+	u.strike("g")
+	u.until("the oldest", drawn(" 1"))
+	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 && !u.m.shared.Judged.Behind })
+	if n := src.read.Load(); n > 0 {
+		t.Errorf("%d exchanges were read for a list", n)
+	}
 }
 
 // Of a capture that was judged no exchange is read before one is to be shown, however many there are.
 func TestReadingCostsWhatIsSeen(t *testing.T) {
 	const exchanges = 100_000
 	src := &rowsOnly{t: t, exchanges: exchanges}
-	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges)})
+	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, false)})
 	defer u.cancel()
 	drawn := func(seq int) func() bool {
 		return func() bool {

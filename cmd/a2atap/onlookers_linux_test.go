@@ -44,12 +44,15 @@ type tour struct {
 	tap             atomic.Value // of the booker: a string
 	calls           atomic.Int64
 	stream          chan struct{} // closed when streams are to end
+	endStreams      func()
 }
 
 func newTour(t *testing.T) *tour {
 	w := &tour{stream: make(chan struct{})}
+	w.endStreams = sync.OnceFunc(func() { close(w.stream) })
 	w.planner, w.booker = httptest.NewServer(http.HandlerFunc(w.plan)), httptest.NewServer(http.HandlerFunc(w.book))
 	t.Cleanup(func() {
+		w.endStreams()
 		w.planner.Close()
 		w.booker.Close()
 	})
@@ -357,7 +360,8 @@ func TestOnlookersAgree(t *testing.T) {
 	w.travel(t, planner, 5)
 	o.until(t, "what was found so far", func() bool { return o.found.Counts[analyzer.Error] == 10 && o.last.Counts.Failed > 0 })
 	screen.shows(t, "! 10 errors, live")
-	close(w.stream)
+	o.until(t, "the coverage of a recording in which nothing passes", func() bool { return o.Observed.Result().Counts == o.last.Counts })
+	w.endStreams()
 	streams.Wait()
 	w.travel(t, planner, 2)
 	if err := recording.Process.Signal(os.Interrupt); err != nil {
@@ -418,7 +422,7 @@ func TestOnlookerOfAKilledRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	recording.Wait() //nolint:errcheck // it was killed
-	close(w.stream)
+	w.endStreams()
 	<-done
 	o.same(t, truthOf(t, name))
 	const want = "what judging came to was not written down to the end; the capture is judged anew"
