@@ -92,6 +92,7 @@ type Observation struct {
 	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen, ForeignSeen
 	Event    *Event           // EventSeen, ForeignSeen, OutcomeSeen of a stream
 	Card     *a2a.Card        // CardSeen, CardVerified
+	Quiet    Quiet            // CardSeen, where the card may come again; else nil
 	Task     *TaskObservation // TaskSeen
 	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone
 	Entity   *a2a.Entity      // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
@@ -99,6 +100,11 @@ type Observation struct {
 	Arrival  uint64           // of the step that brought it
 	At       time.Time        // when that step happened, or the capture ended; zero if not known
 }
+
+// Quiet is the rules of which it is known that they find nothing in a card: those that take nothing but the card. They
+// Quiet is the rules that take nothing but a card and have found nothing in it, and whether each applied. They are not
+// run again on the same card, which clients fetch at every start.
+type Quiet map[*Rule]bool
 
 // Moment returns when the observation had been delivered.
 func (o *Observation) Moment() Moment { return Moment{o.Arrival, o.At} }

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "2dead53736d796e1"
+const code = "038fb569e300caa3"

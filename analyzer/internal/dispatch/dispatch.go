@@ -137,7 +137,7 @@ func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 	jobs := d.wanted(o)
 	for i := range jobs {
 		j := &jobs[i]
-		found, applied := d.runner.Check(j.rule, j.needs, o)
+		found, applied := d.run(j, o)
 		if !applied {
 			continue
 		}
@@ -152,6 +152,21 @@ func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 			d.counter.Counts.Judged++
 		}
 	}
+}
+
+// run runs a rule on an observation, unless it is known to find nothing there.
+func (d *Dispatcher) run(j *job, o *analyzer.Observation) (found []analyzer.Finding, applied bool) {
+	if o.Quiet == nil || !j.rule.OfCard {
+		return d.runner.Check(j.rule, j.needs, o)
+	}
+	applied, known := o.Quiet[j.rule]
+	if known {
+		return nil, applied
+	}
+	if found, applied = d.runner.Check(j.rule, j.needs, o); len(found) == 0 {
+		o.Quiet[j.rule] = applied
+	}
+	return found, applied
 }
 
 // maxAlike bounds the findings of one rule and severity in one step: a message may hold a million parts, all wrong

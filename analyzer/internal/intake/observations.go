@@ -334,9 +334,9 @@ func (ob *observer) taskSeen(in *openExchange, o *analyzer.Observation, seen ana
 
 func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Payload) {
 	x := o.Exchange
-	card := ob.shown.readCard(x, p.Value)
+	card, quiet := ob.shown.readCard(x, p.Value)
 	seen := ob.within(o, analyzer.CardSeen, o.Place.At(p.Pointer))
-	seen.Card, seen.Dialects = card, card.Shapes.NarrowedBy(o.Dialects)
+	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
 	ob.observe(in, seen)
 	ob.endpoints.learn(x, card)
 	ob.counter.Card(x, card)

@@ -17,9 +17,10 @@ const (
 
 // A shownCard is the card that an agent has shown last at an address. Clients fetch it at every start.
 type shownCard struct {
-	text []byte
-	doc  *a2a.Doc
-	card a2a.Card
+	text  []byte
+	doc   *a2a.Doc
+	card  a2a.Card
+	quiet analyzer.Quiet
 }
 
 // shownCards are the cards that agents have shown, by the address that was asked for them.
@@ -43,17 +44,18 @@ func (s *shownCards) readAnswer(x *analyzer.Exchange, text []byte) *a2a.Doc {
 	return shown.doc
 }
 
-// readCard returns the card that an answer holds. The same one is decoded once.
-func (s *shownCards) readCard(x *analyzer.Exchange, v a2a.Value) *a2a.Card {
+// readCard returns the card that an answer holds, and which rules are known to find nothing in it. The same one is
+// decoded once.
+func (s *shownCards) readCard(x *analyzer.Exchange, v a2a.Value) (*a2a.Card, analyzer.Quiet) {
 	shown, _ := s.byAddress.Get(x.Address)
 	if shown == nil || shown.doc.Root != v {
 		card := a2a.DecodeCard(v)
-		return &card
+		return &card, nil
 	}
 	if !shown.card.Exists() {
-		shown.card = a2a.DecodeCard(v)
+		shown.card, shown.quiet = a2a.DecodeCard(v), make(analyzer.Quiet)
 	}
-	return &shown.card
+	return &shown.card, shown.quiet
 }
 
 // cardOf returns what stands for the text of the card that an exchange was answered with; 0 if it was not.

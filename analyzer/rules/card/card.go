@@ -82,6 +82,7 @@ var CardRequiredFields = &analyzer.Rule{
 	ID:       "card-required-fields",
 	Title:    "required members of the agent card missing",
 	Level:    analyzer.Must,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
@@ -124,6 +125,7 @@ var CardRequiredNested = &analyzer.Rule{
 	ID:       "card-required-nested",
 	Title:    "required members of an object in the agent card missing",
 	Level:    analyzer.Must,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
@@ -148,6 +150,7 @@ var CardFieldType = &analyzer.Rule{
 	ID:       "card-field-type",
 	Title:    "member of the agent card of the wrong JSON type",
 	Level:    analyzer.Must,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(

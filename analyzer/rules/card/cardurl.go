@@ -15,6 +15,7 @@ var CardURLs = rule.Family{
 	Name:     "cardurl",
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(

@@ -17,6 +17,7 @@ var CardSecretLeak = &analyzer.Rule{
 	ID:       "card-secret-leak",
 	Title:    "credentials in the agent card",
 	Level:    analyzer.Should,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites:    append(rule.Cite("5.4", rule.Before1...), rule.Cite("14.3", a2a.V1_0)...),

@@ -13,6 +13,7 @@ var OAuth = rule.Family{
 	Name:     "oauth",
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.5", a2a.V1_0),

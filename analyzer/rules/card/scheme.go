@@ -14,6 +14,7 @@ var Schemes = rule.Family{
 	Name:     "scheme",
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(

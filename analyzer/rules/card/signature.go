@@ -27,9 +27,10 @@ var Signatures = rule.Family{
 
 // CardSignatureShape reports a signature that no JWS library can read.
 var CardSignatureShape = &analyzer.Rule{
-	ID:    "card-signature-shape",
-	Title: "signature of the agent card cannot be read",
-	Level: analyzer.Must,
+	ID:     "card-signature-shape",
+	Title:  "signature of the agent card cannot be read",
+	Level:  analyzer.Must,
+	OfCard: true,
 	Cites: slices.Concat(
 		rule.Cite("5.5.6", a2a.V0_3),
 		rule.Cite("8.4.2", a2a.V1_0),
@@ -73,10 +74,11 @@ func wasHidden(v a2a.Value) bool { return credential.HasPlaceholder(v.Raw()) }
 
 // CardSignatureHeader reports a signature that does not say how, or with which key, it was made.
 var CardSignatureHeader = &analyzer.Rule{
-	ID:    "card-signature-header",
-	Title: "signature of the agent card names no algorithm or no key",
-	Level: analyzer.Must,
-	Cites: rule.Cite("8.4.2", a2a.V1_0),
+	ID:     "card-signature-header",
+	Title:  "signature of the agent card names no algorithm or no key",
+	Level:  analyzer.Must,
+	OfCard: true,
+	Cites:  rule.Cite("8.4.2", a2a.V1_0),
 	Doc: `To verify a signature, a client looks in its protected header for the algorithm and for the id of the key.
 Without them nobody knows what to verify it with, and "none" means that it is not a signature at all.`,
 	Fix: `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you
@@ -103,10 +105,11 @@ sign.`,
 
 // CardSignatureTyp reports a signature whose header does not say what it is.
 var CardSignatureTyp = &analyzer.Rule{
-	ID:    "card-signature-typ",
-	Title: "signature of the agent card without typ JOSE",
-	Level: analyzer.Should,
-	Cites: rule.Cite("8.4.2", a2a.V1_0),
+	ID:     "card-signature-typ",
+	Title:  "signature of the agent card without typ JOSE",
+	Level:  analyzer.Should,
+	OfCard: true,
+	Cites:  rule.Cite("8.4.2", a2a.V1_0),
 	Doc: `typ keeps signatures of one kind from being taken for another: a card's is JOSE, while libraries for tokens
 write JWT.`,
 	Fix:    `Set "typ": "JOSE" in the protected header before you sign.`,

@@ -13,6 +13,7 @@ var Skills = rule.Family{
 	Name:     "skill",
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
+	OfCard:   true,
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(

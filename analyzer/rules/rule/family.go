@@ -12,8 +12,9 @@ type Family struct {
 	Name string // as users see it: the chapter's file, and the folder of its transcripts
 
 	// For every rule. A family whose rules differ in one of them leaves it to the rules.
-	Side a2a.Side
-	Once analyzer.Scope
+	Side   a2a.Side
+	Once   analyzer.Scope
+	OfCard bool
 
 	// For the rules that state none.
 	Category analyzer.Category
@@ -40,6 +41,7 @@ func (f Family) Of(rules ...*analyzer.Rule) []*analyzer.Rule {
 		if f.Once != 0 {
 			r.Once = f.Once
 		}
+		r.OfCard = r.OfCard || f.OfCard
 		if r.Category == "" {
 			r.Category = f.Category
 		}
