@@ -353,7 +353,7 @@ func TestOnlookersAgree(t *testing.T) {
 	w.travel(t, planner, 5)
 	o := look(t, name)
 	screen := startScreen(t, name)
-	checks, shows := startBeside(t, "check", "-f", name, "--format", "json"), startBeside(t, "show", "-f", name, "--format", "json")
+	checks, shows := startBeside(t, "check", "--follow", name, "--format", "json"), startBeside(t, "show", "--follow", name, "--format", "json")
 	var streams sync.WaitGroup
 	streams.Go(func() { askTour(planner, demo.ChildOf(""), tourCall("SendStreamingMessage")) }) //nolint:errcheck // it is in the capture
 	o.NeedLinks()
@@ -391,13 +391,13 @@ func TestOnlookersAgree(t *testing.T) {
 		followed = append(followed, f)
 	}
 	if diff := cmp.Diff(whole.Findings, followed); diff != "" {
-		t.Errorf("findings: -check +check -f:\n%s", diff)
+		t.Errorf("findings: -check +check --follow:\n%s", diff)
 	}
 	if checks.said.String() != checked.said.String() {
-		t.Errorf("check -f says %q, check %q", checks.said.String(), checked.said.String())
+		t.Errorf("check --follow says %q, check %q", checks.said.String(), checked.said.String())
 	}
 	if diff := cmp.Diff(startBeside(t, "show", name, "--format", "json").lines(t), shows.lines(t)); diff != "" {
-		t.Errorf("exchanges: -show +show -f:\n%s", diff)
+		t.Errorf("exchanges: -show +show --follow:\n%s", diff)
 	}
 }
 

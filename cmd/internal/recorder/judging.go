@@ -38,12 +38,10 @@ const (
 
 // judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
 // rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
-func (r *Recording) judge(o Options) {
+func (r *Recording) judge(o Options, keep *keeping) {
 	src := &addition{
-		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
+		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans, keep: keep,
 	}
-	keep := r.newKeeping(&o)
-	src.keep = keep
 	options := append(slices.Clip(o.Keys), r.engineOptions(&o)...)
 	options = append(options, keep.options()...)
 	options = append(options, push.AtEnd(r.listener.Standing))

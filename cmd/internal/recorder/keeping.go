@@ -37,6 +37,26 @@ func (r *Recording) newKeeping(o *Options) *keeping {
 	return k
 }
 
+// beginPatience is how long a recording waits until its reading has begun.
+const beginPatience = time.Second
+
+// begin writes down that there is a reading, so that whoever looks at the recording from its first moment on finds it.
+func (k *keeping) begin(store func()) {
+	if k == nil {
+		return
+	}
+	k.Flush()
+	stored := make(chan struct{})
+	go func() {
+		defer close(stored)
+		store()
+	}()
+	select {
+	case <-stored:
+	case <-time.After(beginPatience): // the disk does not take it now
+	}
+}
+
 // put hands entries to the store. When that is closed they wait for the end.
 func (k *keeping) put(entries ...capture.Entry) error {
 	if !k.closed {
