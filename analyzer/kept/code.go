@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "038fb569e300caa3"
+const code = "7b03d16887103854"
