@@ -21,6 +21,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/tui/detail"
+	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
 )
 
@@ -199,7 +200,9 @@ func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
 	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, true)})
 	defer u.cancel()
 	drawn := func(n string) func() bool {
-		return func() bool { return strings.Contains(u.cursorLine(), n+" ") && strings.Contains(u.cursorLine(), "agent-") }
+		return func() bool {
+			return strings.Contains(u.cursorLine(), n+" ") && strings.Contains(u.cursorLine(), "agent-")
+		}
 	}
 	u.until("the newest exchange", drawn("100000"))
 	u.strike("g")
@@ -733,5 +736,21 @@ func TestDamageIsSaid(t *testing.T) {
 		if strings.Contains(u.screen(), "is damaged") {
 			t.Error("what was said stays after the next key")
 		}
+	})
+}
+
+// Why a reading was let go is said also where the recording has ended, which is how that comes about.
+func TestLossIsSaidAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := tuitest.Growing(t, 3)
+		u := newUI(t, m.Reader(), 100, 24, Options{})
+		defer u.close()
+		u.send(load.Judged{Lost: "it is judged anew", Restarted: true, Behind: true})
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u.pass(time.Second)
+		u.sees("it is judged anew")
+		u.sees("ended")
 	})
 }

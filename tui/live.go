@@ -14,6 +14,7 @@ import (
 type follower struct {
 	inspector *inspector
 	notice    string // the last one that came with a verdict
+	lost      string // why the reading is not used any more
 	followed  bool   // the list was following when the recording ended
 }
 
@@ -65,7 +66,7 @@ func (f *follower) judge(msg load.Judged) tea.Cmd {
 	s.Judged = msg
 	var cmds []tea.Cmd
 	if msg.Lost != "" {
-		s.Message = msg.Lost
+		s.Message, f.lost = msg.Lost, msg.Lost
 		cmds = append(cmds, s.LearnCards())
 	}
 	if !msg.Ended || s.Load.Resumes() || s.Load.Reading.Now() != nil {
@@ -125,7 +126,9 @@ func (f *follower) liveChanged(first, was bool) {
 	switch s := m.shared; {
 	case first:
 	case was && !s.Info.Live:
-		m.shared.Message = "the recording has ended"
+		if f.lost == "" || s.Message != f.lost { // that it has ended stands at the end of the line, too
+			s.Message = "the recording has ended"
+		}
 		f.followed, m.list.Follow = m.list.Follow, false
 	case !was && s.Info.Live:
 		m.shared.Message = "the recording was resumed"
