@@ -263,11 +263,14 @@ func (o *onlooker) same(t *testing.T, is truth) {
 // startTour starts a recorder of both agents, and returns it with the URL at which the planner is asked.
 func startTour(t *testing.T, w *tour, name string) (*exec.Cmd, string) {
 	t.Helper()
-	ready := filepath.Join(filepath.Dir(name), "ready")
 	cmd := exec.Command("a2atap", "record", "--agent", "planner="+w.planner.URL, "--agent", "booker="+w.booker.URL,
-		"-o", name, "--ready-file", ready, "--quiet", "--fail-on", "never")
+		"-o", name, "--format", "json", "--fail-on", "never")
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
-	if err := cmd.Start(); err != nil {
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -276,20 +279,15 @@ func startTour(t *testing.T, w *tour, name string) (*exec.Cmd, string) {
 			cmd.Wait()
 		}
 	})
-	taps := make(map[string]string)
-	for deadline := time.Now().Add(cmdtest.Patience); ; time.Sleep(10 * time.Millisecond) {
-		if text, err := os.ReadFile(ready); err == nil {
-			for line := range strings.Lines(string(text)) {
-				if agent, tap, is := strings.Cut(strings.TrimSpace(line), " "); is {
-					taps[agent] = tap
-				}
-			}
-			break
+	taps, lines := make(map[string]string), json.NewDecoder(out)
+	for range 2 {
+		var tap struct{ Name, URL string }
+		if err := lines.Decode(&tap); err != nil {
+			t.Fatal("the recorder does not begin:", err)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the recorder does not begin")
-		}
+		taps[tap.Name] = tap.URL
 	}
+	go io.Copy(io.Discard, out) //nolint:errcheck // it ends with the recorder
 	w.tap.Store(taps["booker"])
 	return cmd, taps["planner"]
 }
