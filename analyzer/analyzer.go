@@ -27,6 +27,5 @@
 //
 // # Caveats
 //
-// Everything that a Pass hands to a check is valid only during that call. Session, Runner, Memory and States are for
-// engines.
+// Everything that a Pass hands to a check is valid only during that call. Runner and Session are for engines.
 package analyzer

@@ -21,18 +21,18 @@ type Finding struct {
 	Dialects   a2a.Dialects // of the message; 0.2 and 0.3 stay a pair until a card tells them apart
 	Binding    a2a.Binding
 	Operation  a2a.Operation
+	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
+	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
 	Link       Link
 	ExchangeID uuid.UUID
 	Place      Place
-	Seen       string       // what was on the wire, short
-	Expected   string       // what the rule asks for
-	Message    string       // one sentence: seen, then expected
-	Also       []string     // covered rules that broke at the same place
-	Weight     *Rule        // the covered rule that gives it its severity, where that is worse than its own; or nil
-	Capture    string       // name of the capture, filled by those who know it
-	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
-	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
-	Workflow   Workflow     // to which its exchange belongs, filled by those who know it
+	Seen       string   // what was on the wire, short
+	Expected   string   // what the rule asks for
+	Message    string   // one sentence: seen, then expected
+	Also       []string // covered rules that broke at the same place
+	Weight     *Rule    // the covered rule that gives it its severity, where that is worse than its own; or nil
+	Capture    string   // name of the capture, filled by those who know it
+	Workflow   Workflow // to which its exchange belongs, filled by those who know it
 }
 
 // A Workflow is what followed from one request of a user, as far as it is known.

@@ -13,7 +13,7 @@ type Pass struct {
 	Rule *Rule // nil on the way to a tracker
 
 	session  Session
-	states   *States
+	states   *states
 	applied  bool
 	findings []Finding
 }
@@ -112,38 +112,4 @@ func Revising() Option {
 // Of says which exchange the finding is about, where that is not the observation's.
 func Of(x *Brief) Option {
 	return func(f *Finding) { f.about(x) }
-}
-
-// A Session is what an engine tells the passes that it makes: what they say of the whole capture comes from it.
-type Session interface {
-	Made(o Observation) // by the tracker that the pass went to: see Pass.Observe
-	RequestMissed() bool
-	AnswerMissed(agent string) bool
-	Lost() int64
-	Open() iter.Seq[*Exchange]
-}
-
-// A Runner runs rules and trackers one after another, for an engine. All of them get the same pass.
-type Runner struct {
-	pass Pass
-	none States
-}
-
-// NewRunner returns a runner for a session.
-func NewRunner(s Session) *Runner { return &Runner{pass: Pass{session: s}} }
-
-// Check runs a rule on an observation. It returns what the rule has found, which is valid until the next call, and
-// whether it had something to judge.
-func (r *Runner) Check(rule *Rule, needs *States, o *Observation) (found []Finding, applied bool) {
-	p := &r.pass
-	p.Observation, p.Rule, p.states, p.applied, p.findings = o, rule, needs, false, p.findings[:0]
-	rule.Check(p)
-	return p.findings, p.applied
-}
-
-// Tell gives an observation to a tracker's state.
-func (r *Runner) Tell(s State, o *Observation) {
-	p := &r.pass
-	p.Observation, p.Rule, p.states = o, nil, &r.none
-	s.Take(p)
 }

@@ -15,9 +15,9 @@ import (
 type Place struct {
 	Exchange   uint64 // sequence number, from 1
 	Response   bool   // on the agent's side
+	HasPointer bool   // tells the whole value ("#") from no pointer at all
 	Part       string // "line", "status", "body", "header[Name]", "event[K]", or empty for the whole
 	Pointer    string // into the body or the event's data; meaningful only if HasPointer
-	HasPointer bool   // tells the whole value ("#") from no pointer at all
 
 	member string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
 }

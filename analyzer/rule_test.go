@@ -15,10 +15,10 @@ func TestValidate(t *testing.T) {
 		want   string // part of the error; empty for none
 	}{
 		{"as it should be", func(a, b, _ *analyzer.Rule) { a.Covers = []string{b.ID} }, ""},
-		{"no slug", func(a, _, _ *analyzer.Rule) { a.ID = "Not_a_slug" }, "rule Not_a_slug: the id is no slug"},
-		{"no letter first", func(a, _, _ *analyzer.Rule) { a.ID = "1st" }, "rule 1st: the id is no slug"},
-		{"hyphen last", func(a, _, _ *analyzer.Rule) { a.ID = "a-" }, "rule a-: the id is no slug"},
-		{"empty word", func(a, _, _ *analyzer.Rule) { a.ID = "a--b" }, "rule a--b: the id is no slug"},
+		{"no slug", func(a, _, _ *analyzer.Rule) { a.ID = "Not_a_slug" }, "rule Not_a_slug: the id is not a slug"},
+		{"no letter first", func(a, _, _ *analyzer.Rule) { a.ID = "1st" }, "rule 1st: the id is not a slug"},
+		{"hyphen last", func(a, _, _ *analyzer.Rule) { a.ID = "a-" }, "rule a-: the id is not a slug"},
+		{"empty word", func(a, _, _ *analyzer.Rule) { a.ID = "a--b" }, "rule a--b: the id is not a slug"},
 		{"digits", func(a, _, _ *analyzer.Rule) { a.ID = "a2-1b" }, ""},
 		{"twice", func(a, b, _ *analyzer.Rule) { a.ID = b.ID }, "rule b: the id stands twice"},
 		{"no title", func(a, _, _ *analyzer.Rule) { a.Title = "" }, "rule a: no title"},
@@ -99,7 +99,7 @@ func TestValidateTrackers(t *testing.T) {
 		want   string
 	}{
 		{"right", func(*analyzer.Rule, *analyzer.Tracker, *analyzer.Tracker) {}, ""},
-		{"no name", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Name = "" }, "the name is no slug"},
+		{"no name", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Name = "" }, "the name is not a slug"},
 		{"no doc", func(_ *analyzer.Rule, _, b *analyzer.Tracker) { b.Doc = "" }, "tracker b: no doc"},
 		{"no state", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.New = nil }, "tracker a: no state"},
 		{

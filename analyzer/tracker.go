@@ -1,10 +1,6 @@
 package analyzer
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // A Tracker remembers what the traffic has shown of one thing, such as tasks or push notification configs, for the
 // rules and the other trackers that need it. Trackers are values, as rules are; each engine makes a State of its own of
@@ -43,7 +39,7 @@ type SentMessages interface {
 
 // A Setup is what a tracker may ask of an engine when its state is made.
 type Setup struct {
-	needs States
+	needs states
 	given []any
 	slots *int
 }
@@ -83,76 +79,17 @@ func (s Slot[T]) Put(x *Exchange, value T) {
 	x.slots[s.index] = value
 }
 
-// States are those that a rule or a tracker may ask for: of the trackers that it names among its needs.
-type States struct {
+// states are those that a rule or a tracker may ask for: of the trackers that it names among its needs.
+type states struct {
 	trackers []*Tracker
-	states   []State
+	each     []State
 }
 
-func (s *States) of(t *Tracker) State {
+func (s *states) of(t *Tracker) State {
 	for i, named := range s.trackers {
 		if named == t {
-			return s.states[i]
+			return s.each[i]
 		}
 	}
 	panic(fmt.Sprintf("analyzer: the tracker %s is asked by what does not name it among its needs", t.Name))
-}
-
-// order returns the trackers that rules need, directly or through another one, and some more: in the order of their
-// names, but each after those that it needs.
-func order(rules []*Rule, more ...*Tracker) []*Tracker {
-	var list []*Tracker
-	seen := make(map[*Tracker]bool)
-	var add func(needs []*Tracker)
-	add = func(needs []*Tracker) {
-		named := slices.DeleteFunc(slices.Clone(needs), func(t *Tracker) bool { return t == nil })
-		slices.SortStableFunc(named, func(a, b *Tracker) int { return cmp.Compare(a.Name, b.Name) })
-		for _, t := range named {
-			if !seen[t] {
-				seen[t] = true
-				add(t.Needs)
-				list = append(list, t)
-			}
-		}
-	}
-	needs := slices.Clone(more)
-	for _, r := range rules {
-		for _, t := range r.Needs {
-			if !slices.Contains(needs, t) {
-				needs = append(needs, t)
-			}
-		}
-	}
-	add(needs)
-	return list
-}
-
-// Memory is what the trackers of one engine remember.
-type Memory struct {
-	Trackers []*Tracker // in the order in which they take observations
-	States   []State    // of each
-
-	byTracker map[*Tracker]State
-	slots     int // of each exchange
-}
-
-// NewMemory makes the states of the trackers that rules need, directly or through another one, and of some more. Given
-// is what each of them is given. It is for engines.
-func NewMemory(rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Memory {
-	m := &Memory{byTracker: make(map[*Tracker]State)}
-	for _, t := range order(rules, more...) {
-		state := t.New(&Setup{m.For(t.Needs), given[t], &m.slots})
-		m.byTracker[t] = state
-		m.Trackers, m.States = append(m.Trackers, t), append(m.States, state)
-	}
-	return m
-}
-
-// For returns the states of the trackers that a rule or a tracker needs.
-func (m *Memory) For(needs []*Tracker) States {
-	states := make([]State, len(needs))
-	for i, t := range needs {
-		states[i] = m.byTracker[t]
-	}
-	return States{needs, states}
 }

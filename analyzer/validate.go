@@ -77,7 +77,7 @@ func (t *Tracker) validate() []error {
 	var errs []error
 	fail := func(what string) { errs = append(errs, fmt.Errorf("tracker %s: %s", t.Name, what)) }
 	if !isSlug(t.Name) {
-		fail("the name is no slug")
+		fail("the name is not a slug")
 	}
 	if t.Doc == "" {
 		fail("no doc")
@@ -117,7 +117,7 @@ func (r *Rule) validate() []error {
 	var errs []error
 	fail := func(what string) { errs = append(errs, fmt.Errorf("rule %s: %s", r.ID, what)) }
 	if !isSlug(r.ID) {
-		fail("the id is no slug")
+		fail("the id is not a slug")
 	}
 	for _, text := range [...][2]string{
 		{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent},

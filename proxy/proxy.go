@@ -3,14 +3,19 @@ package proxy
 import (
 	"context"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/injection"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/outbound"
 	"a2atap/proxy/webhook"
 )
@@ -134,4 +139,21 @@ func (p *Proxy) isSelf(local, remote net.Addr) string {
 		return "this forward proxy"
 	}
 	return ""
+}
+
+// A Tap is one listening address and the agent behind it. It maps origin to origin: the path of a request is that which
+// the client asked for.
+type Tap struct {
+	proxy       *Proxy
+	spec        TapSpec
+	agent       hostname.Origin
+	listener    *listener.Listener
+	cards       *card.Site      // rewrites the agent's card; nil if it passes as it came
+	hooks       *webhook.Site   // leads webhooks through the tap; nil if they go past us
+	misdirected sync.Once       // the user was told of a request for another host
+	further     bool            // it opened by itself
+	family      string          // the name that further taps of the same agent begin with
+	faults      *injection.Plan // made in its answers; nil for none
+
+	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
 }

@@ -10,6 +10,8 @@ import (
 	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/internal/card"
+	"a2atap/proxy/listener"
 	"a2atap/proxy/outbound"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
@@ -181,3 +183,30 @@ func (p *Proxy) Close() {
 
 // defaultStopTimeout is how long a capture under policy Wait may hold up connections when the proxy stops.
 const defaultStopTimeout = 5 * time.Second
+
+// listen opens a tap.
+func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
+	// Clients that a file of hosts or an option of theirs leads here name the agent itself, which then hears nothing new.
+	names := []string{spec.Agent.Hostname()}
+	for _, a := range p.opts.Aliases {
+		if a.Name == spec.Name {
+			names = append(names, a.URL.Hostname())
+		}
+	}
+	l, err := listener.Open(listener.Spec{
+		Address: spec.Listen, What: "tap " + spec.Name, Itself: "this tap", Where: "after @ (without one, a free port is taken)",
+		Danger: "anybody who reaches it reaches the agent", AllowRemote: p.opts.AllowRemote, Names: names,
+		AllowHosts: p.opts.AllowHosts,
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: spec.Name, listener: l}
+	if !p.opts.NoRewrite {
+		t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: p.notice}
+	}
+	if p.hooks != nil {
+		t.hooks = p.hooks.NewSite(spec.Name, spec.Agent, l.At(nil))
+	}
+	return t, nil
+}

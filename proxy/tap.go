@@ -4,37 +4,16 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
-	"sync"
-	"sync/atomic"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/internal/card"
-	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/webhook"
 )
-
-// A Tap is one listening address and the agent behind it. It maps origin to origin: the path of a request is that which
-// the client asked for.
-type Tap struct {
-	proxy       *Proxy
-	spec        TapSpec
-	agent       hostname.Origin
-	listener    *listener.Listener
-	cards       *card.Site      // rewrites the agent's card; nil if it passes as it came
-	hooks       *webhook.Site   // leads webhooks through the tap; nil if they go past us
-	misdirected sync.Once       // the user was told of a request for another host
-	further     bool            // it opened by itself
-	family      string          // the name that further taps of the same agent begin with
-	faults      *injection.Plan // made in its answers; nil for none
-
-	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
-}
 
 // Name returns the agent's name.
 func (t *Tap) Name() string { return t.spec.Name }
@@ -51,33 +30,6 @@ func (t *Tap) URL() string {
 	u := *t.spec.Agent
 	u.Scheme, u.Host = "http", t.listener.At(nil)
 	return u.String()
-}
-
-// listen opens a tap.
-func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
-	// Clients that a file of hosts or an option of theirs leads here name the agent itself, which then hears nothing new.
-	names := []string{spec.Agent.Hostname()}
-	for _, a := range p.opts.Aliases {
-		if a.Name == spec.Name {
-			names = append(names, a.URL.Hostname())
-		}
-	}
-	l, err := listener.Open(listener.Spec{
-		Address: spec.Listen, What: "tap " + spec.Name, Itself: "this tap", Where: "after @ (without one, a free port is taken)",
-		Danger: "anybody who reaches it reaches the agent", AllowRemote: p.opts.AllowRemote, Names: names,
-		AllowHosts: p.opts.AllowHosts,
-	})
-	if err != nil {
-		return nil, err
-	}
-	t := &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: spec.Name, listener: l}
-	if !p.opts.NoRewrite {
-		t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: p.notice}
-	}
-	if p.hooks != nil {
-		t.hooks = p.hooks.NewSite(spec.Name, spec.Agent, l.At(nil))
-	}
-	return t, nil
 }
 
 // relay serves one connection.

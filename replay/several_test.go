@@ -31,13 +31,9 @@ func TestReplayToSeveralAgents(t *testing.T) {
 	first, second := agents("task-00000001", "ctx-00000001")
 	one := record(t, first, func(tapURL string) { ask(t, tapURL, "SendMessage", hello) })
 	two := record(t, second, func(tapURL string) { ask(t, tapURL, "GetTask", theID) })
-	both := must[*capture.Memory](t)(capture.ReadMemory(capture.Info{Name: "both"}, func(
-		yield func(*capture.Exchange, error) bool,
-	) {
-		x, y := lastExchange(t, one), lastExchange(t, two)
-		y.Seq, y.Agent.Name = 2, "planner"
-		_ = yield(x, nil) && yield(y, nil)
-	}))
+	x, y := lastExchange(t, one), lastExchange(t, two)
+	y.Seq, y.Agent.Name = 2, "planner"
+	both := must[*capture.Memory](t)(capture.ReadMemory(capture.Info{Name: "both"}, capture.Each(x, y)))
 	first, second = agents("task-00000009", "ctx-00000009")
 	named := map[string]string{"planner": second}
 	wantSame(t, within(t, both, first, replay.Options{Agents: named}))

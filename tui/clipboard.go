@@ -218,9 +218,6 @@ func transcriptOf(l *load.Loader, seq uint64) (string, error) {
 	return string(transcript.Format(&transcript.Transcript{Exchanges: []*capture.Exchange{x}})), nil
 }
 
-// A clipboard copies what is selected.
-type clipboard struct{ inspector *inspector }
-
 // choices returns what can be copied where the cursor is.
 func (c *clipboard) choices() []menu.Choice {
 	m := c.inspector

@@ -7,18 +7,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/proxy/spelling"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
 )
-
-// commands performs what is typed as a command, or chosen among all actions.
-type commands struct {
-	inspector *inspector
-	history   command.History
-}
 
 // A commandLine is the prompt in which verbs are typed, and what completes them.
 type commandLine struct {
@@ -175,61 +168,4 @@ func (c *commands) unable(a keys.Action) string {
 		}
 	}
 	return "not here; in " + in.String()
-}
-
-// home goes back to the list.
-func (m *inspector) home() tea.Cmd {
-	var cmds []tea.Cmd
-	for range len(m.stack) - 1 {
-		cmds = append(cmds, m.back(keys.Leave))
-	}
-	return tea.Batch(cmds...)
-}
-
-// findVerb returns the verb of a name: its own, another one that it has, or the beginning of one alone.
-func findVerb(name string) (*verb, error) {
-	var begun []*verb
-	list := verbs()
-	for i := range list {
-		v := &list[i]
-		for _, n := range append([]string{v.name}, v.also...) {
-			if n == name {
-				return v, nil
-			}
-		}
-		if name != "" && strings.HasPrefix(v.name, name) {
-			begun = append(begun, v)
-		}
-	}
-	switch len(begun) {
-	case 1:
-		return begun[0], nil
-	case 0:
-		return nil, unknown("command", name, verbNames(), "; tab shows them all")
-	}
-	var names []string
-	for _, v := range begun {
-		names = append(names, v.name)
-	}
-	return nil, fmt.Errorf("%q may be %s", name, orList(names))
-}
-
-// unknown says that there is no such word, and which ones come close; instead is said where none does.
-func unknown(noun, word string, known []string, instead string) error {
-	near := spelling.Near(word, known, 3)
-	if len(near) == 0 {
-		return fmt.Errorf("there is no %s %q%s", noun, word, instead)
-	}
-	for i := range near {
-		near[i] = strings.TrimSpace(near[i])
-	}
-	return fmt.Errorf("there is no %s %q; did you mean %s?", noun, word, orList(near))
-}
-
-// orList joins words as people do.
-func orList(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
-	}
-	return strings.Join(words, "")
 }

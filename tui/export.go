@@ -34,9 +34,6 @@ type ExportFormat struct {
 	Single bool   // it holds one exchange alone
 }
 
-// exporting asks what is written where, and writes it.
-type exporting struct{ inspector *inspector }
-
 // A selection is what is exported.
 type selection struct {
 	words string

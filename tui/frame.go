@@ -11,9 +11,6 @@ import (
 	"a2atap/tui/text"
 )
 
-// A screen draws the inspector.
-type screen struct{ inspector *inspector }
-
 // frame draws the screen: as many lines as it is high, none wider than it is.
 func (v *screen) frame() []style.Line {
 	m := v.inspector

@@ -1,17 +1,17 @@
 package tui
 
 import (
+	"context"
 	"io"
-	"strings"
+	"os/exec"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/proxy/capture/notes"
+	"a2atap/tui/command"
+	"a2atap/tui/detail"
 	"a2atap/tui/diff"
-	"a2atap/tui/keys"
 	"a2atap/tui/list"
-	"a2atap/tui/load"
-	"a2atap/tui/menu"
 	"a2atap/tui/panel"
 )
 
@@ -44,83 +44,7 @@ type inspector struct {
 	clipboard clipboard
 }
 
-func newInspector(l *load.Loader, o Options) *inspector {
-	if l.Verdicts = o.Verdicts; l.Verdicts != nil {
-		l.Links = &o.Verdicts.Links
-	}
-	l.Notes = notes.NewKeeper(o.Notes)
-	if o.Reading != nil && o.Verdicts == nil {
-		l.Reading = load.NewReading(o.Reading)
-		l.Reading.Making = o.Making
-	}
-	s := &panel.Shared{Load: l, Theme: o.Theme, Location: o.Location}
-	m := &inspector{options: o, shared: s, list: list.New(s, o.Hints)}
-	m.stack = []panel.Panel{m.list}
-	m.panes.inspector, m.screen.inspector, m.follower.inspector = m, m, m
-	m.commands.inspector, m.notebook.inspector, m.exporting.inspector, m.clipboard.inspector = m, m, m, m
-	m.mouse = mouse{inspector: m, on: o.Mouse}
-	m.outbox = outbox{inspector: m, exec: tea.ExecProcess}
-	return m
-}
-
 func (m *inspector) top() panel.Panel { return m.stack[len(m.stack)-1] }
-
-// Init implements tea.Model.
-func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false))
-	if m.mouse.on {
-		return tea.Batch(tea.EnableMouseCellMotion, begin)
-	}
-	return begin
-}
-
-// Update implements tea.Model. Whatever takes time is left to the commands that it returns.
-func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.panes.followList())
-}
-
-func (m *inspector) handle(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-		return m.panes.arrange()
-	case tea.KeyMsg:
-		return m.key(msg)
-	case tea.MouseMsg:
-		return m.mouse.event(msg)
-	case load.Grown:
-		return m.follower.grow(msg)
-	case load.Judged:
-		return m.follower.judge(msg)
-	case copied:
-		return m.clipboard.copied(msg)
-	case settled:
-		return m.panes.settle(msg)
-	case load.Reached:
-		return m.follower.reached(msg)
-	case panel.FirstStarted:
-		return m.follower.knowFirst(msg)
-	case panel.CardsLearned:
-		return m.follower.learned(msg)
-	case panel.Known:
-		return m.broadcast(panel.CardsLearned{})
-	case panel.Status:
-		m.shared.Message = string(msg)
-		return nil
-	case noted:
-		return m.notebook.noted(msg)
-	case prepared:
-		return m.outbox.prepared(msg)
-	case editable:
-		return m.outbox.openEditor(msg)
-	case cameBack:
-		return m.outbox.cameBack(msg)
-	case exported:
-		return m.exporting.exported(msg)
-	}
-	return tea.Batch(m.broadcast(msg), m.performPending())
-}
 
 // broadcast passes a message to all panels, since those below the top one may be loading, too.
 func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
@@ -134,92 +58,77 @@ func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 // panelHeight is the height of a panel that has the whole screen, in lines.
 func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
-// key looks up a key in the table and performs its action.
-func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.shared.Message, m.outbox.preparing, m.mouse.clicked = "", 0, clickedAt{}
-	if k := keys.Lookup(msg.String(), m.top().Scope()); k != nil {
-		switch k.Action {
-		case keys.QuitNow:
-			return tea.Quit
-		case keys.Suspend:
-			return tea.Suspend
-		}
-	}
-	if len(msg.Runes) > 1 && !msg.Paste && m.prompt == nil && !m.typing() {
-		return m.oneByOne(msg)
-	}
-	if q := m.question; q != nil {
-		m.question = nil
-		if answer := q.answers[msg.String()]; answer != nil {
-			return answer()
-		}
-		return nil
-	}
-	if p := m.prompt; p != nil {
-		cmd, over := p.key(msg)
-		if over && m.prompt == p {
-			m.prompt = nil
-		}
-		return cmd
-	}
-	if m.typing() {
-		return m.list.Filter.Type(msg)
-	}
-	if msg.Paste {
-		return nil
-	}
-	if msg.String() == "esc" && m.outbox.stopSending() {
-		return nil
-	}
-	if menu, is := m.top().(*menu.Menu); is {
-		if c := menu.Chosen(msg.String()); c != nil {
-			return m.choose(c)
-		}
-	}
-	k := keys.Lookup(msg.String(), m.top().Scope())
-	if k == nil {
-		m.shared.Message = m.nothing(msg.String())
-		return nil
-	}
-	if why := m.why(k); why != "" {
-		m.shared.Message = k.Names[0] + ": " + why
-		return nil
-	}
-	return m.perform(k.Action)
-}
-
-// oneByOne handles keys that were pressed faster than they were read, and come as one.
-func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
-	var cmds []tea.Cmd
-	for _, r := range msg.Runes {
-		cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
-	}
-	return tea.Batch(cmds...)
-}
-
-// nothing says why a key does nothing in the top panel. Where to find the keys that there are it says once.
-func (m *inspector) nothing(name string) string {
-	if in := keys.ScopesOf(name); in != 0 {
-		return name + ": not here; in " + in.String()
-	}
-	if m.unknown {
-		return name + ": no such key"
-	}
-	m.unknown = true
-	return name + ": no such key; ? for help"
-}
-
 // typing reports whether keys go to the filter line.
 func (m *inspector) typing() bool { return m.list.Filter.Typing() && len(m.stack) == 1 }
 
-// View implements tea.Model.
-func (m *inspector) View() string {
-	var b strings.Builder
-	for i, l := range m.screen.frame() {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(l.Paint(m.shared.Theme))
-	}
-	return b.String()
+// panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
+// one that has the focus is on the stack as well, above the list.
+type panes struct {
+	inspector *inspector
+
+	detail *detail.Panel // nil on a narrow screen, and while nothing is selected
+	third  panel.Panel   // the ladder of the exchange, or the findings; nil if there is no room
+	before panel.Panel   // a third one that had the focus when it lost its place: it fills the screen now
+	alone  bool          // one panel alone was asked for, however wide the screen is
+	seq    uint64        // the exchange that they show, or will after the pause
+	since  time.Time     // when the selection left what is shown; zero if it has not
+	ticket uint64        // of the pause under way
 }
+
+// A screen draws the inspector.
+type screen struct{ inspector *inspector }
+
+// A follower takes what comes from the capture while it grows and is judged, and tells the panels.
+type follower struct {
+	inspector *inspector
+	notice    string // the last one that came with a verdict
+	lost      string // why the reading is not used any more
+	followed  bool   // the list was following when the recording ended
+}
+
+// The mouse moves and opens what is under it.
+type mouse struct {
+	inspector *inspector
+	on        bool
+	clicked   clickedAt
+}
+
+// A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
+// came between.
+type clickedAt struct {
+	panel panel.Panel
+	y     int
+}
+
+// commands performs what is typed as a command, or chosen among all actions.
+type commands struct {
+	inspector *inspector
+	history   command.History
+}
+
+// A notebook keeps marks and comments.
+type notebook struct {
+	inspector *inspector
+	failed    bool // it was said that they cannot be written
+}
+
+// An outbox sends recorded requests again, when the user has agreed.
+type outbox struct {
+	inspector *inspector
+	sending   *sending // nil if nothing is being sent
+	preparing uint64   // ticket of the question about what is sent; 0 if none is to come
+	exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd
+}
+
+// A sending is under way; esc ends it.
+type sending struct {
+	ticket uint64
+	cancel context.CancelFunc
+	what   string
+}
+
+// exporting asks what is written where, and writes it.
+type exporting struct{ inspector *inspector }
+
+// A clipboard copies what is selected.
+type clipboard struct{ inspector *inspector }

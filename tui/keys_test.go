@@ -48,7 +48,7 @@ func TestKeysAreOneTable(t *testing.T) {
 
 func TestKeysPage(t *testing.T) {
 	var b strings.Builder
-	if err := WriteKeys(&b); err != nil {
+	if err := writeKeys(&b); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, filepath.Join("..", "docs", "keys.md"), b.String())

@@ -10,14 +10,6 @@ import (
 	"a2atap/tui/panel"
 )
 
-// A follower takes what comes from the capture while it grows and is judged, and tells the panels.
-type follower struct {
-	inspector *inspector
-	notice    string // the last one that came with a verdict
-	lost      string // why the reading is not used any more
-	followed  bool   // the list was following when the recording ended
-}
-
 // grow updates the state of the capture, and continues to watch it if it is growing.
 func (f *follower) grow(msg load.Grown) tea.Cmd {
 	m := f.inspector

@@ -21,20 +21,6 @@ func (ms *mouse) toggle() tea.Cmd {
 	return tea.DisableMouse
 }
 
-// The mouse moves and opens what is under it.
-type mouse struct {
-	inspector *inspector
-	on        bool
-	clicked   clickedAt
-}
-
-// A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
-// came between.
-type clickedAt struct {
-	panel panel.Panel
-	y     int
-}
-
 // event handles the mouse: the wheel moves in the panel under the pointer; a click gives a pane the focus and
 // selects, a second one opens, and a click on a name in the first line goes back to that panel.
 func (ms *mouse) event(msg tea.MouseMsg) tea.Cmd {

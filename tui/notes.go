@@ -13,12 +13,6 @@ import (
 	"a2atap/tui/text"
 )
 
-// A notebook keeps marks and comments.
-type notebook struct {
-	inspector *inspector
-	failed    bool // it was said that they cannot be written
-}
-
 // noted is the message of readNotes and changeNote: there are other notes now.
 type noted struct {
 	seqs []uint64 // exchanges whose notes have changed; nil if all may have

@@ -29,20 +29,6 @@ const (
 	settleAtTheMost = time.Second
 )
 
-// panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
-// one that has the focus is on the stack as well, above the list.
-type panes struct {
-	inspector *inspector
-
-	detail *detail.Panel // nil on a narrow screen, and while nothing is selected
-	third  panel.Panel   // the ladder of the exchange, or the findings; nil if there is no room
-	before panel.Panel   // a third one that had the focus when it lost its place: it fills the screen now
-	alone  bool          // one panel alone was asked for, however wide the screen is
-	seq    uint64        // the exchange that they show, or will after the pause
-	since  time.Time     // when the selection left what is shown; zero if it has not
-	ticket uint64        // of the pause under way
-}
-
 // settled says that the selection in the list has rested.
 type settled struct{ ticket uint64 }
 

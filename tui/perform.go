@@ -10,10 +10,8 @@ import (
 	"a2atap/tui/detail"
 	"a2atap/tui/diff"
 	"a2atap/tui/find"
-	"a2atap/tui/findings"
 	"a2atap/tui/keys"
 	"a2atap/tui/ladder"
-	"a2atap/tui/load"
 	"a2atap/tui/menu"
 	"a2atap/tui/page"
 	"a2atap/tui/panel"
@@ -163,93 +161,6 @@ func (m *inspector) step(d *detail.Panel, a keys.Action) tea.Cmd {
 	return m.showNeighbour(d, keys.Up)
 }
 
-func (m *inspector) push(p panel.Panel) tea.Cmd {
-	m.stack = append(m.stack, p)
-	return m.panes.fit(p)
-}
-
-// back goes one step back. On the list, esc takes the filter off, and q quits.
-func (m *inspector) back(a keys.Action) tea.Cmd {
-	if d, is := m.top().(*detail.Panel); is && a == keys.Back && d.CancelSearch() {
-		m.shared.Message = "the search was stopped; . goes on with it"
-		return nil
-	}
-	switch {
-	case len(m.stack) > 1:
-		m.leaveTop()
-		m.stack = m.stack[:len(m.stack)-1]
-		return tea.Batch(m.panes.fit(m.top()), m.panes.showThird())
-	case a == keys.Leave:
-		return m.quit()
-	}
-	if m.list.StopSearch() {
-		return nil
-	}
-	if m.list.Searching() {
-		return m.searchFor(m.list, nil)
-	}
-	return m.list.Update(a)
-}
-
-// leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
-func (m *inspector) leaveTop() {
-	if top := m.top(); !m.panes.isPane(top) {
-		leavePanel(top)
-	}
-}
-
-func leavePanel(p panel.Panel) {
-	if l, is := p.(panel.Leaver); is {
-		l.Leave()
-	}
-}
-
-// openFromText opens an event in the detail from which the text was opened, or in a new one.
-func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
-	cmd := m.back(keys.Back)
-	if d, is := m.top().(*detail.Panel); is && d.Seq == at.Exchange {
-		return tea.Batch(cmd, d.TurnTo(at))
-	}
-	return tea.Batch(cmd, m.openDetail(at))
-}
-
-// quit leaves the inspector after a question, which also says whether that ends a recording.
-func (m *inspector) quit() tea.Cmd {
-	words := "Quit?"
-	if m.options.QuitEnds != "" {
-		words = m.options.QuitEnds
-	}
-	leave := func() tea.Cmd { return tea.Quit }
-	return m.ask(words+" q again to quit, any other key to stay",
-		map[string]func() tea.Cmd{"q": leave, "Q": leave, "y": leave})
-}
-
-func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
-	if m.panes.split() {
-		return m.panes.openBeside(at)
-	}
-	d := detail.New(m.shared, at)
-	return tea.Batch(m.push(d), d.Begin())
-}
-
-func (m *inspector) openLadder(seq uint64) tea.Cmd {
-	f := ladder.New(m.shared, seq)
-	return tea.Batch(m.push(f), f.Begin())
-}
-
-func (m *inspector) openWorkflow(seq uint64) tea.Cmd {
-	w := ladder.NewWorkflow(m.shared, seq)
-	return tea.Batch(m.push(w), w.Begin())
-}
-
-func (m *inspector) openFindings(seq uint64) tea.Cmd {
-	f := findings.New(m.shared)
-	cmd := m.push(f)
-	f.First(seq)
-	f.FitPanes()
-	return cmd
-}
-
 // showFinding moves to the next finding in the detail, or to the next exchange that has one.
 func (m *inspector) showFinding(d *detail.Panel, step int) tea.Cmd {
 	if cmd, there := d.Jump(step); there {
@@ -295,19 +206,6 @@ func (m *inspector) showNeighbour(d *detail.Panel, a keys.Action) tea.Cmd {
 	return m.list.Choose(d.Seq)
 }
 
-// replace shows another exchange in place of the detail.
-func (m *inspector) replace(d *detail.Panel, at analyzer.Place) tea.Cmd {
-	chosen := m.list.Choose(at.Exchange)
-	if d == m.panes.detail {
-		return tea.Batch(chosen, m.panes.showBeside(at))
-	}
-	m.leaveTop()
-	m.stack = m.stack[:len(m.stack)-1]
-	next := detail.New(m.shared, at)
-	next.ShowAs(d)
-	return tea.Batch(chosen, m.push(next), next.Begin())
-}
-
 // diff compares the selected exchange, in a ladder its task, with the one that was chosen before: with this key, or by
 // the only mark on another one. If there is none it is chosen itself.
 func (m *inspector) diff(at analyzer.Place) tea.Cmd {
@@ -337,11 +235,6 @@ func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 		was.IsTask, now.IsTask = false, false
 	}
 	return m.openDiff(*was, now)
-}
-
-func (m *inspector) openDiff(was, now diff.Side) tea.Cmd {
-	d := diff.New(m.shared, was, now)
-	return tea.Batch(m.push(d), d.Begin())
 }
 
 // choose makes a choice of the menu on top, and takes the menu away. One that needs what is above it to have been read
@@ -403,32 +296,6 @@ func (m *inspector) whyNoSelection() string {
 	return panel.Unless(m.top().Target().Exchange > 0, "nothing is selected")
 }
 
-// otherTickets is where the tickets of another capture's panels begin, so that none is taken for one of ours.
-const otherTickets = 1 << 40
-
-// openOther opens an exchange of another capture.
-func (m *inspector) openOther(src *load.Part, seq uint64, file string) tea.Cmd {
-	s := m.shared
-	m.others++
-	other := &panel.Shared{
-		Load: load.New(s.Load.Context, src, s.Load.Rules, s.Load.Keys...), Opened: true, Theme: s.Theme,
-		Deltas: s.Deltas, Tickets: m.others * otherTickets,
-	}
-	e := detail.NewOther(other, seq, file)
-	return tea.Batch(m.push(e), e.Begin())
-}
-
-// shownDetail returns the detail on top, also of another capture.
-func (m *inspector) shownDetail() (*detail.Panel, bool) {
-	switch p := m.top().(type) {
-	case *detail.Panel:
-		return p, true
-	case *detail.Other:
-		return p.Panel, true
-	}
-	return nil, false
-}
-
 // editSearch asks what to search for in the top panel.
 func (m *inspector) editSearch() tea.Cmd {
 	in, ok := m.top().(panel.Searcher)
@@ -462,14 +329,4 @@ func searchWords(m *inspector, words string) (tea.Cmd, error) {
 		return m.searchFor(in, p), nil
 	}
 	return tea.Batch(m.home(), m.searchFor(m.list, p)), nil
-}
-
-// searchFor searches a panel, and has the detail beside it show the matches, too; nil ends the search.
-func (m *inspector) searchFor(in panel.Searcher, p *find.Pattern) tea.Cmd {
-	m.shared.Pattern = p
-	cmd := in.LookFor(p)
-	if d := m.panes.detail; d != nil && in != panel.Searcher(d) {
-		return tea.Batch(cmd, d.Light(p))
-	}
-	return cmd
 }

@@ -23,21 +23,6 @@ import (
 	"a2atap/tui/text"
 )
 
-// An outbox sends recorded requests again, when the user has agreed.
-type outbox struct {
-	inspector *inspector
-	sending   *sending // nil if nothing is being sent
-	preparing uint64   // ticket of the question about what is sent; 0 if none is to come
-	exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd
-}
-
-// A sending is under way; esc ends it.
-type sending struct {
-	ticket uint64
-	cancel context.CancelFunc
-	what   string
-}
-
 // Messages of what is sent again.
 type (
 	// prepared brings what would be sent, and waits for the user's word.
@@ -250,9 +235,7 @@ func (o *outbox) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Me
 // alone returns a capture of one exchange.
 func alone(x *capture.Exchange, name string) *load.Part {
 	p := &load.Part{Chosen: map[uint64]bool{x.Seq: true}}
-	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
-		yield(x, nil) // which cannot fail
-	})
+	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, capture.Each(x)) // which cannot fail
 	return p
 }
 

@@ -25,42 +25,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/engine"
-	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/terminal"
 )
-
-// Options configure the inspector.
-type Options struct {
-	Rules    []*analyzer.Rule
-	Keys     []engine.Option                         // that agent cards are signed with
-	Reading  *kept.Reading                           // what judging the capture came to, or has so far; nil: it is judged
-	Making   <-chan struct{}                         // closed when this process adds no more to the Reading; nil if it does not
-	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
-	Theme    Theme                                   // Dark if it is empty
-	Mouse    bool                                    // the mouse is on from the beginning
-	Location *time.Location                          // of local times; nil is that of the machine
-	Filter   string                                  // that the list begins with
-	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available
-	Notes    string                                  // file of marks and comments; empty: they are kept until the end
-	Sender   *Sender                                 // sends requests again; nil if nothing can be sent
-	Exporter *Exporter                               // writes exchanges into files; nil if that is not available
-	Hints    []string                                // shown while nothing is recorded, such as the addresses of taps
-	QuitEnds string                                  // what quitting ends, as a sentence; empty for nothing else
-	In       io.Reader                               // keys; nil is the terminal
-	Out      *os.File                                // the terminal
-}
 
 // Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. Errors are
 // those of the options (a *filter.Error among them) and of the terminal. It reads the source and does not close it. The
@@ -98,9 +72,6 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	return nil
 }
 
-// A Theme is the palette that the inspector draws with.
-type Theme = style.Theme
-
 // Plain is the theme without colour.
 const Plain = style.Plain
 
@@ -108,9 +79,6 @@ const Plain = style.Plain
 func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
 	return style.ChooseTheme(name, getenv)
 }
-
-// Verdicts brings what the rules find in a recording to the inspector that shows it; see load.Verdicts.
-type Verdicts = load.Verdicts
 
 // NewVerdicts returns the verdicts on the steps that come after an arrival number; see load.NewVerdicts.
 func NewVerdicts(after uint64) *Verdicts { return load.NewVerdicts(after) }

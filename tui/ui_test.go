@@ -239,13 +239,7 @@ func journey(t *testing.T) capture.Source {
 // recorded returns a finished capture of some exchanges.
 func recorded(t *testing.T, name string, exchanges []*capture.Exchange) *capture.Memory {
 	t.Helper()
-	m, err := capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	m, err := capture.ReadMemory(capture.Info{Name: name}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

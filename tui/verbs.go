@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/spelling"
 	"a2atap/tui/detail"
 	"a2atap/tui/diff"
 	"a2atap/tui/document"
@@ -253,8 +254,8 @@ func fixed(list ...string) func(*inspector, string) []string {
 	return func(*inspector, string) []string { return list }
 }
 
-// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
-func WriteKeys(w io.Writer) error {
+// writeKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
+func writeKeys(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from tui/keys/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
 	b.WriteString("# Keys of the inspector\n")
@@ -498,4 +499,52 @@ func setWords(m *inspector, argument string) []string {
 		return v.offer(m, "")
 	}
 	return nil
+}
+
+// findVerb returns the verb of a name: its own, another one that it has, or the beginning of one alone.
+func findVerb(name string) (*verb, error) {
+	var begun []*verb
+	list := verbs()
+	for i := range list {
+		v := &list[i]
+		for _, n := range append([]string{v.name}, v.also...) {
+			if n == name {
+				return v, nil
+			}
+		}
+		if name != "" && strings.HasPrefix(v.name, name) {
+			begun = append(begun, v)
+		}
+	}
+	switch len(begun) {
+	case 1:
+		return begun[0], nil
+	case 0:
+		return nil, unknown("command", name, verbNames(), "; tab shows them all")
+	}
+	var names []string
+	for _, v := range begun {
+		names = append(names, v.name)
+	}
+	return nil, fmt.Errorf("%q may be %s", name, orList(names))
+}
+
+// unknown says that there is no such word, and which ones come close; instead is said where none does.
+func unknown(noun, word string, known []string, instead string) error {
+	near := spelling.Near(word, known, 3)
+	if len(near) == 0 {
+		return fmt.Errorf("there is no %s %q%s", noun, word, instead)
+	}
+	for i := range near {
+		near[i] = strings.TrimSpace(near[i])
+	}
+	return fmt.Errorf("there is no %s %q; did you mean %s?", noun, word, orList(near))
+}
+
+// orList joins words as people do.
+func orList(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,19 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/record"
 )
+
+// A Recording is a tap in front of an agent, for the length of a test, and what passes through it.
+type Recording struct {
+	URL string // what the client is to use in place of the agent's URL, its path included
+
+	options *options
+	agent   *url.URL
+	memory  *capture.Memory
+	record  *record.Recording
+	notices []string // what the proxy had to say; read when the tap is closed
+}
 
 // maxLines bounds the findings that are printed: a test may send the same wrong message ten thousand times.
 const maxLines = 100

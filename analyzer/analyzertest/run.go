@@ -93,13 +93,7 @@ func compare(t *testing.T, file string) {
 
 func judge(t *testing.T, tr *transcript.Transcript) *judgment.Result {
 	t.Helper()
-	src, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range tr.Exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	src, err := capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

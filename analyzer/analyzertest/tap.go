@@ -16,17 +16,6 @@ import (
 	"a2atap/proxy/record"
 )
 
-// A Recording is a tap in front of an agent, for the length of a test, and what passes through it.
-type Recording struct {
-	URL string // what the client is to use in place of the agent's URL, its path included
-
-	options *options
-	agent   *url.URL
-	memory  *capture.Memory
-	record  *record.Recording
-	notices []string // what the proxy had to say; read when the tap is closed
-}
-
 const (
 	// grace is what exchanges in flight get to end in when the test ends: a client that has just left is still being
 	// noticed then.

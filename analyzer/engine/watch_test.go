@@ -16,13 +16,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range tr.Exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,9 +113,9 @@ func (c *Calls) Failing() bool {
 	return s.Failed > 0 && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused
 }
 
-// Blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
+// blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
 // known protocol, and calls without a known outcome.
-func (c *Calls) Blind() bool {
+func (c *Calls) blind() bool {
 	spoken := c.Made > 0 || c.Cards > 0
 	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || spoken && 2*c.Foreign > c.Exchanges
 }

@@ -75,7 +75,7 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 		if c.Failing() {
 			v.Failing = append(v.Failing, c)
 		}
-		if c.Blind() {
+		if c.blind() {
 			v.Blind = append(v.Blind, c)
 		}
 		if c.Unheard {

@@ -131,7 +131,7 @@ func (j *jwk) ec() (crypto.PublicKey, error) {
 	for i, text := range [...]string{j.X, j.Y} {
 		b, err := decode(text)
 		if err != nil || len(b) > size {
-			return nil, errors.New("the coordinates are no points of the curve")
+			return nil, errors.New("the coordinates are not a point on the curve")
 		}
 		copy(point[1+(i+1)*size-len(b):], b)
 	}

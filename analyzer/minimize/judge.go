@@ -2,6 +2,7 @@ package minimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -146,13 +147,7 @@ func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analyzer.F
 func memory(list []*capture.Exchange) (*capture.Memory, error) {
 	byStart := slices.Clone(list)
 	slices.SortStableFunc(byStart, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
-	return capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range byStart {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	return capture.ReadMemory(capture.Info{}, capture.Each(byStart...))
 }
 
 // try takes these exchanges in place of those so far, if they show the finding and nothing new, and what is left is
@@ -222,4 +217,19 @@ func (j *judge) replace(i int, edit func(*capture.Exchange)) bool {
 	list[i] = list[i].Copy()
 	edit(list[i])
 	return j.try(list)
+}
+
+// ErrNotShown is returned by Run if the capture shows no finding that is asked for.
+var ErrNotShown = errors.New("it shows no such finding")
+
+// Progress is how small it has become.
+type Progress struct {
+	Exchanges int // that are left
+	Bytes     int // of their heads and bodies
+	Tried     int // how often the rules ran
+}
+
+// shows reports whether a finding is of a rule, or has covered it.
+func shows(f *analyzer.Finding, rule string) bool {
+	return f.Rule.ID == rule || slices.Contains(f.Also, rule)
 }

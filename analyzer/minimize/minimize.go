@@ -2,7 +2,6 @@ package minimize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,9 +9,6 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/proxy/capture"
 )
-
-// ErrNotShown is returned by Run if the capture shows no finding that is asked for.
-var ErrNotShown = errors.New("it shows no such finding")
 
 // Options says which finding is to be shown, and how.
 type Options struct {
@@ -23,13 +19,6 @@ type Options struct {
 	// Found returns what the rules find in the capture, where that is known already; nil: it is judged
 	Found  func(context.Context) ([]analyzer.Finding, error)
 	OnStep func(Progress) // called when something has been taken away, by the goroutine of Run; nil for nobody
-}
-
-// Progress is how small it has become.
-type Progress struct {
-	Exchanges int // that are left
-	Bytes     int // of their heads and bodies
-	Tried     int // how often the rules ran
 }
 
 // A Result is the smallest part of a capture that shows the finding.
@@ -105,11 +94,6 @@ func (o *Options) choose(findings []analyzer.Finding) int {
 	return slices.IndexFunc(findings, func(f analyzer.Finding) bool { return shows(&f, o.Rule) && chosen(&f) })
 }
 
-// shows reports whether a finding is of a rule, or has covered it.
-func shows(f *analyzer.Finding, rule string) bool {
-	return f.Rule.ID == rule || slices.Contains(f.Also, rule)
-}
-
 // reduce takes away what can be taken away, until nothing can.
 func (j *judge) reduce() {
 	for before := -1; before != j.kept; {
@@ -131,27 +115,4 @@ func (j *judge) cutExchanges() {
 	shrink(len(j.now), func(from, to int) bool {
 		return j.try(slices.Concat(j.now[:from], j.now[to:]))
 	})
-}
-
-// shrink tries to take away runs of a list of n, longer ones first, and then single ones until none of them can be
-// spared. It is told the list as it is then: cut removes from (included) to to (excluded), and says whether it could.
-func shrink(n int, cut func(from, to int) bool) {
-	for size := n; size > 0; {
-		found := false
-		for from := 0; from < n; {
-			to := min(from+size, n)
-			if cut(from, to) {
-				n -= to - from
-				found = true
-			} else {
-				from = to
-			}
-		}
-		switch {
-		case size > 1:
-			size = (min(size, n) + 1) / 2
-		case !found:
-			return
-		}
-	}
 }

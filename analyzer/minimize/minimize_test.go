@@ -56,13 +56,7 @@ func load(t testing.TB, file string) *transcript.Transcript {
 
 func source(t testing.TB, exchanges []*capture.Exchange) *capture.Memory {
 	t.Helper()
-	src, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	src, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Export(
 	for task := range p.tasks.Rest() {
 		p.task(task)
 	}
-	out := NewWriter(w, spans)
+	out := newWriter(w, spans)
 	exchanges := src.Ends(ctx, 1, KeptEvents)
 	if whole {
 		exchanges = src.Exchanges(ctx, 1)
@@ -66,7 +66,7 @@ type past struct {
 
 func newPast(parent func(uint64) Parent) *past {
 	return &past{
-		tasks: NewTasks(), failures: make(map[uint64]string), findings: make(map[uint64][]analyzer.Finding),
+		tasks: newTasks(), failures: make(map[uint64]string), findings: make(map[uint64][]analyzer.Finding),
 		byExchange: make(map[uint64][]*Task), parent: parent, parents: make(map[uint64]Parent),
 	}
 }

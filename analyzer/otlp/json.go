@@ -75,8 +75,8 @@ type Writer struct {
 // maxLine is about how many bytes of spans go into a line, where they have bodies.
 const maxLine = 1 << 20
 
-// NewWriter returns a Writer of what spans makes.
-func NewWriter(w io.Writer, spans *Spans) *Writer { return &Writer{w: w, spans: spans} }
+// newWriter returns a Writer of what spans makes.
+func newWriter(w io.Writer, spans *Spans) *Writer { return &Writer{w: w, spans: spans} }
 
 // Write writes a span, sooner or later.
 func (w *Writer) Write(span Span) error {

@@ -46,8 +46,8 @@ const (
 	maxStates = 64 // of one
 )
 
-// NewTasks returns a Tasks that has seen none.
-func NewTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
+// newTasks returns a Tasks that has seen none.
+func newTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
 
 // Event takes an event of a stream. It returns what has come to its end, or is forgotten to make room; nil if nothing
 // is.

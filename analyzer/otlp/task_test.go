@@ -30,7 +30,7 @@ func streamed(seq uint64, agent, task string, state a2a.State) *summary.Event {
 }
 
 func TestTasks(t *testing.T) {
-	tasks := NewTasks()
+	tasks := newTasks()
 	var over []string
 	note := func(task *Task) {
 		if task == nil {
@@ -74,7 +74,7 @@ t3 of a by 7, 8s: input-required`
 
 // What is remembered is bounded, and each task is told once.
 func TestManyTasks(t *testing.T) {
-	tasks := NewTasks()
+	tasks := newTasks()
 	told := make(map[string]bool)
 	tell := func(task *Task) {
 		if task == nil {

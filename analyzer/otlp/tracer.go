@@ -44,7 +44,7 @@ const (
 // their exchange was given away.
 func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func(Span)) *Tracer {
 	return &Tracer{
-		spans: spans, src: src, emit: emit, now: now, tasks: NewTasks(),
+		spans: spans, src: src, emit: emit, now: now, tasks: newTasks(),
 		found: make(map[uint64][]analyzer.Finding), waiting: make(map[uint64][]*Task),
 	}
 }

@@ -202,3 +202,10 @@ func mdDirections(b *strings.Builder, list []Direction) {
 		"the two agents themselves.\n\n", AskedByUs, SeenBetween)
 	markup.Table(b, directionRows(list, markup.Text))
 }
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -3,29 +3,7 @@ package report
 import (
 	"io"
 	"slices"
-	"time"
-
-	"a2atap/analyzer"
-	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/report/exchanges"
 )
-
-// A Report is all that a report can be made of.
-type Report struct {
-	Result *judgment.Result
-	Rules  []*analyzer.Rule  // that were asked for, in reading order
-	Gate   analyzer.Severity // from which on a finding fails the check; one above Error if none does
-	Tool   Tool
-	Now    time.Time // the date of the report
-
-	Coverage bool                              // text names the rules that never applied, instead of counting them
-	Paint    func(ink Ink, text string) string // draws pieces of text in colours; nil for none
-
-	Tests      []Suite     // of agents that were asked actively; nil for what was only recorded
-	Directions []Direction // between two agents; nil if there are not two
-
-	Traffic *exchanges.Section // the exchanges, for HTML; nil if they are not to be shown
-}
 
 // A format is a form in which a report can be written.
 type format struct {
@@ -60,25 +38,4 @@ func Write(w io.Writer, name string, r *Report) error { return named(name).write
 
 func named(name string) *format {
 	return &formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
-}
-
-// gate returns the severity that decides the status in words: also where no finding fails the check, errors are not
-// called clean.
-func (r *Report) gate() analyzer.Severity { return min(r.Gate, analyzer.Error) }
-
-// verdict returns the sum of the report.
-func (r *Report) verdict() judgment.Verdict {
-	v := r.Result.Verdict(r.gate())
-	if r.Tests != nil {
-		v.Status = r.status(r.gate())
-	}
-	return v
-}
-
-// sentence returns the sum of the report in words.
-func (r *Report) sentence() string {
-	if r.Tests != nil {
-		return string(r.status(r.gate())) + ": " + r.Verdict()
-	}
-	return r.verdict().String()
 }

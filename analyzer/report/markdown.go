@@ -217,10 +217,3 @@ func mdNames(rows [][]string) [][]string {
 	}
 	return rows
 }
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}

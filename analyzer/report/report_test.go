@@ -49,13 +49,7 @@ func calls(t *testing.T) capture.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory, err := capture.ReadMemory(capture.Info{Name: "calls.txtar"}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range tr.Exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	memory, err := capture.ReadMemory(capture.Info{Name: "calls.txtar"}, capture.Each(tr.Exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

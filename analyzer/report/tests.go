@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -264,4 +265,25 @@ func (t *Test) sentence() string {
 		text += "; fix: " + t.Fix
 	}
 	return analyzer.Clean(oneLine(text))
+}
+
+// worstFirst returns the tests that failed: critical ones, then by severity, waived ones last.
+func worstFirst(s *Suite) []*Test {
+	var list []*Test
+	for i := range s.Tests {
+		if s.Tests[i].Bad() {
+			list = append(list, &s.Tests[i])
+		}
+	}
+	weight := func(t *Test) int {
+		switch {
+		case t.Waived != "":
+			return 0
+		case t.Status == TestCritical:
+			return int(analyzer.Error) + 2
+		}
+		return int(t.Severity) + 1
+	}
+	slices.SortStableFunc(list, func(a, b *Test) int { return weight(b) - weight(a) })
+	return list
 }

@@ -54,27 +54,6 @@ func (r *Report) findingsOf(chosen func(agent string) bool) []analyzer.Finding {
 	return list
 }
 
-// worstFirst returns the tests that failed: critical ones, then by severity, waived ones last.
-func worstFirst(s *Suite) []*Test {
-	var list []*Test
-	for i := range s.Tests {
-		if s.Tests[i].Bad() {
-			list = append(list, &s.Tests[i])
-		}
-	}
-	weight := func(t *Test) int {
-		switch {
-		case t.Waived != "":
-			return 0
-		case t.Status == TestCritical:
-			return int(analyzer.Error) + 2
-		}
-		return int(t.Severity) + 1
-	}
-	slices.SortStableFunc(list, func(a, b *Test) int { return weight(b) - weight(a) })
-	return list
-}
-
 // testText writes a test that failed.
 func testText(b *strings.Builder, t *Test) {
 	word, severity := words[t.Status], t.Severity

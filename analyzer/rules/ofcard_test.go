@@ -70,7 +70,7 @@ func TestRulesOfCards(t *testing.T) {
 // judgeBy returns what rules find in exchanges, and how often they applied.
 func judgeBy(t *testing.T, list []*analyzer.Rule, exchanges []*capture.Exchange) []string {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, each(exchanges))
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // isCall reports whether an exchange shows by itself that it is one of A2A. What may be anything else is judged only
 // where A2A was spoken before, so there the order counts.
 func isCall(t *testing.T, x *capture.Exchange) bool {
-	memory, err := capture.ReadMemory(capture.Info{}, each([]*capture.Exchange{x}))
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(x))
 	if err != nil {
 		t.Fatal(err)
 	}

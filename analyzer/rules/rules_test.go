@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +85,7 @@ func lines(findings []analyzer.Finding) []string {
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, each(exchanges))
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,16 +109,6 @@ func judgeFile(t *testing.T, path string) []analyzer.Finding {
 	found := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
 	judged.Store(path, found)
 	return found
-}
-
-func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
 }
 
 func parse(t *testing.T, file string) *transcript.Transcript {

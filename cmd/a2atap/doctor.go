@@ -18,8 +18,8 @@ missing, that exchanges, index and totals agree with the steps, and that the dat
 the keys with which secrets were hidden by their fingerprints. docs/capture-format.md explains these terms. If the
 capture holds the result of judging it, it is judged again, and the two are compared. Nothing is changed.
 
-With --repair it records what can be read of a damaged capture into a new one, whose index is made anew, and which says
-what could not be read. The damaged capture stays as it is. A sound one is not copied.
+With --repair it records what can be read of a damaged capture into a new one, with its index rebuilt, which says what
+could not be read. The damaged capture stays as it is. A sound one is not copied.
 
 A capture that is being recorded cannot be examined, and no recorder can open it while it is examined.
 

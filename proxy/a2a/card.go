@@ -203,18 +203,6 @@ func (c *Card) addLegacyInterfaces(url string) {
 	}
 }
 
-// DialectsFor returns the dialects that the card declares for a URL and binding: those of all entries for it. It is
-// empty if the card does not name them.
-func (c Card) DialectsFor(url string, b Binding) Dialects {
-	var in Dialects
-	for _, i := range c.Interfaces {
-		if i.Binding == b && i.URL != "" && SameURL(i.URL, url) {
-			in |= i.Dialects
-		}
-	}
-	return in
-}
-
 // A Flag is a capability that a card may declare, deny or leave out.
 type Flag uint8
 

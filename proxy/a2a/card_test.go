@@ -115,12 +115,6 @@ func TestCardInterfaces(t *testing.T) {
 			t.Errorf("at %s is %q", i.Pointer, got)
 		}
 	}
-	if got := c.DialectsFor("HTTPS://A.example:443/rpc/", JSONRPC); got != Of(V0_3, V1_0) {
-		t.Errorf("several entries: %q", got)
-	}
-	if got := c.DialectsFor("https://a.example/rest", JSONRPC); !got.Empty() {
-		t.Errorf("another binding: %q", got)
-	}
 
 	odd := DecodeCard(parse(t,
 		`{"supportedInterfaces":[{"url":"u","protocolBinding":"JSONRPC"},{"url":"g:443","protocolBinding":"grpc",`+

@@ -199,7 +199,7 @@ func (h *Head) fields(lines string, n int) {
 			continue
 		}
 		if !IsToken(name) {
-			h.bad(n, line, "the name is no token")
+			h.bad(n, line, "the name is not a token")
 		} else if strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, 0) >= 0 {
 			h.bad(n, line, fmt.Sprintf("the value holds %q", value[strings.IndexAny(value, "\r\x00")]))
 		}

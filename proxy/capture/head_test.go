@@ -35,7 +35,7 @@ func TestParseRequestHead(t *testing.T) {
 			Fields: Fields{{"A ", "1"}, {"B", "2 3"}, {"C", "\x00"}},
 			Bad: []BadLine{
 				{2, "nothing", "no colon"},
-				{3, "A : 1", "the name is no token"},
+				{3, "A : 1", "the name is not a token"},
 				{5, "  3", "a continuation of the line before"},
 				{6, "C: \x00", `the value holds '\x00'`},
 			},

@@ -17,7 +17,7 @@ func TestInterleaveOrder(t *testing.T) {
 	// The first two begin at one instant; the third begins while the second is passing and ends before it does.
 	xs[0].Started = xs[1].Started
 	var order []uint64
-	for s, err := range capture.Interleave(capturetest.Each(xs[:3])) {
+	for s, err := range capture.Interleave(capture.Each(xs[:3]...)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestInterleaveWithoutTimes(t *testing.T) {
 		x.Seq = uint64(i) + 1
 	}
 	var order []uint64
-	for s := range capture.Interleave(capturetest.Each(xs)) {
+	for s := range capture.Interleave(capture.Each(xs...)) {
 		order = append(order, s.Seq)
 	}
 	if got := slices.Compact(order); !slices.Equal(got, []uint64{1, 2, 3}) {
@@ -56,7 +56,7 @@ func TestInterleaveEventsWithoutTimes(t *testing.T) {
 	}
 	call.Seq, call.Started = 9, stream.Started.Add(end-1)
 	begun := false
-	for s := range capture.Interleave(capturetest.Each([]*capture.Exchange{stream, call})) {
+	for s := range capture.Interleave(capture.Each(stream, call)) {
 		begun = begun || s.Seq == 9
 		if _, ok := s.What.(capture.ResponseEvent); ok && !begun {
 			t.Fatal("an event without a time comes before what began before the end of its stream")

@@ -25,6 +25,17 @@ type Memory struct {
 // NewMemory returns an empty capture that is described by info, but for the counts, which it keeps itself.
 func NewMemory(info Info) *Memory { return &Memory{info: info} }
 
+// Each yields exchanges that are at hand, without an error.
+func Each(exchanges ...*Exchange) iter.Seq2[*Exchange, error] {
+	return func(yield func(*Exchange, error) bool) {
+		for _, x := range exchanges {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
 // ReadMemory returns a finished capture of these exchanges, interleaved as Interleave does.
 func ReadMemory(info Info, exchanges iter.Seq2[*Exchange, error]) (*Memory, error) {
 	m := NewMemory(info)

@@ -11,7 +11,7 @@ import (
 
 func TestMemorySource(t *testing.T) {
 	capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
-		m, err := capture.ReadMemory(capture.Info{}, capturetest.Each(xs))
+		m, err := capture.ReadMemory(capture.Info{}, capture.Each(xs...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -208,9 +208,6 @@ func (c *Conn) Close() {
 	c.cut()
 }
 
-// Address returns where the connection leads to.
-func (c *Conn) Address() Address { return c.address }
-
 const (
 	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
 	idleBeat      = 2 * time.Second

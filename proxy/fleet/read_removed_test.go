@@ -166,7 +166,7 @@ func (s *stage) remake(subject string) {
 func TestStreamsWithWiderSubjects(t *testing.T) {
 	s := newStage(t)
 	s.remake("a2atap.>")
-	if _, err := s.conn.EnsureStream(t.Context(), Limits{}); err != nil {
+	if _, err := s.conn.ensureStream(t.Context(), Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	path := record(t, capturetest.Exchanges())

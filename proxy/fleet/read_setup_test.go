@@ -13,7 +13,6 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/fleet/fleettest"
 )
 
@@ -60,7 +59,7 @@ func record(t testing.TB, xs []*capture.Exchange) string {
 		t.Fatal(err)
 	}
 	var last uint64
-	for step, err := range capture.Interleave(capturetest.Each(xs)) {
+	for step, err := range capture.Interleave(capture.Each(xs...)) {
 		if err == nil && step.Seq != last {
 			store.Flush()
 			last = step.Seq

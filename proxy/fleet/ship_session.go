@@ -101,7 +101,7 @@ func (s *Shipper) recorder(info *capture.Info) Recorder {
 
 // ask finds out what of the capture is in the stream.
 func (s *Shipper) ask(ctx context.Context, info *capture.Info) error {
-	stream, err := s.conn.EnsureStream(ctx, s.options.Limits)
+	stream, err := s.conn.ensureStream(ctx, s.options.Limits)
 	if err != nil {
 		return err
 	}

@@ -31,12 +31,12 @@ const (
 // errForeignStream is what a stream is that cannot carry captures. It will not heal.
 var errForeignStream = errors.New("the stream is not for captures")
 
-// EnsureStream makes the stream of the address if there is none, within limits, and returns what it is. One that is
+// ensureStream makes the stream of the address if there is none, within limits, and returns what it is. One that is
 // there is taken as it is; one that does not take the messages of recorders is an error that says so.
 //
 // What recorders publish is kept in files, in order, until it is too old or too much. Nobody can remove a message out
 // of the middle, and each read is answered by the leader, who knows all.
-func (c *Conn) EnsureStream(ctx context.Context, l Limits) (*jetstream.StreamInfo, error) {
+func (c *Conn) ensureStream(ctx context.Context, l Limits) (*jetstream.StreamInfo, error) {
 	name := c.address.stream
 	info, err := c.streamInfo(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {

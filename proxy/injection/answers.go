@@ -106,7 +106,7 @@ func (c *conn) head(e *exchange, n int) {
 	h := capture.ParseResponseHead(raw)
 	c.drop(n)
 	switch f := e.fault; {
-	case f.Kind.OfStream():
+	case f.Kind.ofStream():
 		raw = c.stream(e, raw, &h)
 		c.out = append(c.out, raw...)
 		if c.events != nil {

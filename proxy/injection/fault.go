@@ -53,8 +53,8 @@ var kinds = []Description{
 	{DuplicateEvent, "N", "event N of a stream comes twice"},
 }
 
-// OfStream reports whether the fault is one of event streams.
-func (k Kind) OfStream() bool {
+// ofStream reports whether the fault is one of event streams.
+func (k Kind) ofStream() bool {
 	switch k {
 	case DelayEvents, CutStream, EndStream, StallStream, DuplicateEvent:
 		return true
@@ -110,7 +110,7 @@ func parse(flag string) (s Spec, err error) {
 			return s, err
 		}
 	}
-	if o := s.Fault.When.Operation; s.Fault.Kind.OfStream() && o.String() != "" && !o.Streams() {
+	if o := s.Fault.When.Operation; s.Fault.Kind.ofStream() && o.String() != "" && !o.Streams() {
 		return s, fmt.Errorf("%s is a fault of streams, and %s has none; write SendStreamingMessage or SubscribeToTask "+
 			"after @, or nothing for both", s.Fault.Kind, o)
 	}
@@ -273,7 +273,7 @@ func (f *Fault) concerns(o a2a.Operation) bool {
 	switch {
 	case f.When.Operation != a2a.NoOperation:
 		return o == f.When.Operation
-	case f.Kind.OfStream():
+	case f.Kind.ofStream():
 		return o.Streams()
 	}
 	return o != a2a.NoOperation && o != a2a.GetCard && o != a2a.Webhook

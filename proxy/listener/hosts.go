@@ -1,7 +1,6 @@
 package listener
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -73,26 +72,6 @@ func withoutZone(host string) string {
 		return ip.WithZone("").String()
 	}
 	return host
-}
-
-// Admission returns the relay.Config.Accept of one connection, which has reached us at local: what says why a request
-// must not name an authority. Refused is called with each such answer; it may be nil. What is returned is for one
-// goroutine.
-func (l *Listener) Admission(local net.Addr, refused func(error)) func(authority []byte) error {
-	var last []byte // that was let in, since most requests name the same; nil if none was
-	return func(authority []byte) error {
-		if last != nil && bytes.Equal(authority, last) {
-			return nil
-		}
-		if err := l.hosts.check(string(authority), local); err != nil {
-			if refused != nil {
-				refused(err)
-			}
-			return err
-		}
-		last = bytes.Clone(authority)
-		return nil
-	}
 }
 
 // CheckHosts returns a handler that lets a request through to h only if it names a host of the listener, as a tap does:

@@ -13,6 +13,7 @@
 package listener
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -162,5 +163,25 @@ func (l *Listener) Accept(ctx context.Context, group *sync.WaitGroup, notice fun
 			return
 		}
 		pause = min(2*pause, last)
+	}
+}
+
+// Admission returns the relay.Config.Accept of one connection, which has reached us at local: what says why a request
+// must not name an authority. Refused is called with each such answer; it may be nil. What is returned is for one
+// goroutine.
+func (l *Listener) Admission(local net.Addr, refused func(error)) func(authority []byte) error {
+	var last []byte // that was let in, since most requests name the same; nil if none was
+	return func(authority []byte) error {
+		if last != nil && bytes.Equal(authority, last) {
+			return nil
+		}
+		if err := l.hosts.check(string(authority), local); err != nil {
+			if refused != nil {
+				refused(err)
+			}
+			return err
+		}
+		last = bytes.Clone(authority)
+		return nil
 	}
 }

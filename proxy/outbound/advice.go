@@ -115,16 +115,3 @@ func isAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }
-
-// isUntrusted reports whether a certificate was not taken.
-func isUntrusted(err error) bool {
-	var verify *tls.CertificateVerificationError
-	return errors.As(err, &verify)
-}
-
-// isNetwork reports whether an error is of connecting: refused, unreachable, too slow, or a name that nobody knows.
-func isNetwork(err error) bool {
-	var op *net.OpError
-	var ne net.Error
-	return errors.As(err, &op) || errors.As(err, &ne)
-}

@@ -3,6 +3,8 @@ package outbound
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -10,6 +12,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
+	"syscall"
+
+	socks "golang.org/x/net/proxy"
 )
 
 // maxConnectHead bounds the head of a proxy's answer, in bytes.
@@ -80,4 +86,111 @@ func readHead(from io.Reader, limit int) ([]byte, error) {
 		}
 	}
 	return nil, errConnectHead
+}
+
+// through connects to an agent by way of a proxy.
+func (d *Dialer) through(
+	ctx context.Context, via *url.URL, address string, check func(net.Conn) error,
+) (net.Conn, error) {
+	at := via.Host
+	if via.Port() == "" {
+		at = net.JoinHostPort(via.Hostname(), ports[via.Scheme])
+	}
+	refused := error(nil)
+	conn, err := dialTCP(ctx, at, func(c net.Conn) error {
+		if check != nil {
+			refused = check(c)
+		}
+		return refused
+	})
+	switch {
+	case refused != nil:
+		return nil, refused
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return nil, err // no fault of the proxy
+	case err != nil:
+		return nil, proxyError(via, "connect", err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	over, err := d.tunnel(ctx, conn, via, address)
+	if !stop() && err == nil {
+		err = proxyError(via, "connect to "+address, ctx.Err())
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return over, nil
+}
+
+// tunnel has a proxy connect to the agent.
+func (d *Dialer) tunnel(ctx context.Context, conn net.Conn, via *url.URL, address string) (net.Conn, error) {
+	if strings.HasPrefix(via.Scheme, "socks5") {
+		if err := d.socks(ctx, conn, via, address); err != nil {
+			return nil, proxyError(via, "connect to "+address, orTimeout(ctx, err))
+		}
+		return conn, nil
+	}
+	if via.Scheme == "https" {
+		toProxy := &Dialer{Roots: d.Roots, Insecure: d.Insecure}
+		session, err := toProxy.secure(ctx, conn, via.Host, via.Hostname())
+		if err != nil {
+			return nil, proxyError(via, "TLS", orTimeout(ctx, err))
+		}
+		conn = session
+	}
+	if err := connect(conn, via, address); err != nil {
+		var known *ProxyError
+		if errors.As(err, &known) {
+			return nil, known
+		}
+		return nil, proxyError(via, "connect to "+address, orTimeout(ctx, err))
+	}
+	return conn, nil
+}
+
+// orTimeout returns why the context has ended, which then is why a connection was closed, or the error.
+func orTimeout(ctx context.Context, err error) error { return cmp.Or(ctx.Err(), err) }
+
+// socks asks a SOCKS proxy for a connection, by the name of the agent: the proxy resolves it. RFC 1928, RFC 1929.
+func (d *Dialer) socks(ctx context.Context, conn net.Conn, via *url.URL, address string) error {
+	var auth *socks.Auth
+	if via.User != nil {
+		password, _ := via.User.Password()
+		auth = &socks.Auth{User: via.User.Username(), Password: password}
+	}
+	dialer, err := socks.SOCKS5("tcp", via.Host, auth, there{conn})
+	if err != nil {
+		return err
+	}
+	_, err = dialer.(socks.ContextDialer).DialContext(ctx, "tcp", address)
+	return err
+}
+
+// there is a dialer whose connection is there.
+type there struct{ net.Conn }
+
+// Dial implements proxy.Dialer.
+func (t there) Dial(string, string) (net.Conn, error) { return t.Conn, nil }
+
+// DialContext implements proxy.ContextDialer.
+func (t there) DialContext(context.Context, string, string) (net.Conn, error) { return t.Conn, nil }
+
+// proxyError says what went wrong with a proxy.
+func proxyError(via *url.URL, what string, err error) *ProxyError {
+	var ne net.Error
+	return &ProxyError{
+		text:      fmt.Sprintf("the upstream proxy %s: %s: %v", via.Host, what, cause(err)),
+		timeout:   errors.Is(err, context.DeadlineExceeded) || errors.As(err, &ne) && ne.Timeout(),
+		untrusted: isUntrusted(err),
+	}
+}
+
+// cause strips what package net says of addresses that the caller names.
+func cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"sync"
 )
@@ -134,3 +135,16 @@ type askedError struct{ error }
 
 // Unwrap returns the error itself.
 func (e *askedError) Unwrap() error { return e.error }
+
+// isUntrusted reports whether a certificate was not taken.
+func isUntrusted(err error) bool {
+	var verify *tls.CertificateVerificationError
+	return errors.As(err, &verify)
+}
+
+// isNetwork reports whether an error is of connecting: refused, unreachable, too slow, or a name that nobody knows.
+func isNetwork(err error) bool {
+	var op *net.OpError
+	var ne net.Error
+	return errors.As(err, &op) || errors.As(err, &ne)
+}

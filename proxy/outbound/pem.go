@@ -29,8 +29,8 @@ func ReadRoots(files ...string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// ErrPEM is what errors wrap that are about what a file holds, and not about reading it.
-var ErrPEM = errors.New("give PEM, which begins with -----BEGIN CERTIFICATE-----; of DER openssl x509 -inform der " +
+// errPEM is what errors wrap that are about what a file holds, and not about reading it.
+var errPEM = errors.New("give PEM, which begins with -----BEGIN CERTIFICATE-----; of DER openssl x509 -inform der " +
 	"makes it")
 
 // addCertificates adds the certificates of a text in PEM. One that cannot be read is an error, and not passed over.
@@ -43,18 +43,18 @@ func addCertificates(roots *x509.CertPool, text []byte) error {
 		n++
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return fmt.Errorf("certificate %d cannot be read (%w): %w", n, err, ErrPEM)
+			return fmt.Errorf("certificate %d cannot be read (%w): %w", n, err, errPEM)
 		}
 		roots.AddCert(c)
 	}
 	if n == 0 {
-		return fmt.Errorf("it holds no certificate: %w", ErrPEM)
+		return fmt.Errorf("it holds no certificate: %w", errPEM)
 	}
 	return nil
 }
 
 // errCertificate ends what is said of client certificates.
-var errCertificate = fmt.Errorf("%w; certificate and key stand in one file, or the key in that of --client-key", ErrPEM)
+var errCertificate = fmt.Errorf("%w; certificate and key stand in one file, or the key in that of --client-key", errPEM)
 
 // ReadCertificate returns the certificate of a client, with the chain that follows it in the file, and its key, which
 // is in the same file if keyFile is empty. It must be valid at the time now. Errors name the file and what to do, and

@@ -612,3 +612,34 @@ func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
 	}
 	return ClientName(head)
 }
+
+// record appends to steps what one piece comes to, as far as it is to be recorded.
+func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
+	x := p.x
+	if p.kind == pieceOpened {
+		steps = append(steps, r.begin(x, p))
+		if x.conn.OnlyA2A && !r.agents.has(x.agent) {
+			x.relation = relationOf(p.data)
+		}
+		if x.conn.OnlyA2A && x.relation == related {
+			r.agents.add(x.agent)
+		}
+		return steps
+	}
+	if x.relation == related || x.unrecorded {
+		return r.steps(steps, p)
+	}
+	if x.relation == undecided {
+		if x.relation = x.decide(p); x.relation == related {
+			r.agents.add(x.agent)
+			steps = append(steps, x.held...)
+			x.seeker = seeker{}
+			return r.steps(steps, p)
+		}
+	}
+	x.held = r.steps(x.held, p)
+	if x.relation == undecided {
+		return steps
+	}
+	return r.withoutBodies(steps, x)
+}

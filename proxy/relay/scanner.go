@@ -76,11 +76,3 @@ func (s *AnswerScanner) Chunked() bool { return s.inBody && s.body.framing == fr
 
 // UntilClose reports whether the answer lasts until the agent closes.
 func (s *AnswerScanner) UntilClose() bool { return s.inBody && s.body.framing == framedClose }
-
-// Length returns how many bytes of a body of declared length are still to come; 0 for any other.
-func (s *AnswerScanner) Length() int64 {
-	if !s.inBody || s.body.framing != framedLength {
-		return 0
-	}
-	return s.body.left
-}

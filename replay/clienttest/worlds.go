@@ -77,7 +77,7 @@ func Worlds() []*World {
 			Name: "framing", Title: "a stream is framed as few agents do", Agent: "spec", Options: quick, Stream: true,
 			Text: "streaming hello", Around: strangeFrames,
 			Expectations: []*Expectation{{
-				ID: "client-sse", Title: "comments, other line ends and unknown fields of a stream are no obstacle",
+				ID: "client-sse", Title: "comments, other line ends and unknown fields of a stream do no harm",
 				Category: analyzer.Streaming, Level: analyzer.Must, Sections: []string{"1.0 §9.4.2", "SSE §9.2.6"},
 				Fix: "Read streams as the HTML standard says: lines end with CR, LF or both; comments and unknown fields are ignored.",
 				look: func(s *Seen) error {
@@ -92,7 +92,7 @@ func Worlds() []*World {
 			Name: "no-card", Title: "at the place of the card is a page", Agent: "spec", Options: quick, Text: "task-lifecycle hello",
 			Around: htmlCard,
 			Expectations: []*Expectation{{
-				ID: "client-bad-card", Title: "what is no card is refused, and nothing is sent", Category: analyzer.AgentCard,
+				ID: "client-bad-card", Title: "what is not a card is refused, and nothing is sent", Category: analyzer.AgentCard,
 				Level: analyzer.Advice, Sections: []string{"1.0 §8.2"},
 				Fix: "Say that the card cannot be read. Do not guess where the agent is.",
 				look: func(s *Seen) error {
@@ -170,7 +170,7 @@ func Worlds() []*World {
 			},
 			Text: "task-lifecycle hello",
 			Expectations: []*Expectation{{
-				ID: "client-gives-up", Title: "a client that is not let in does not try for ever", Category: analyzer.ErrorHandling,
+				ID: "client-gives-up", Title: "a client that is refused does not retry forever", Category: analyzer.ErrorHandling,
 				Level: analyzer.Advice, Sections: []string{"1.0 §7.3", "1.0 §7.4"},
 				Fix: "Tell the user which credentials are wanted, instead of sending the same again.",
 				look: func(s *Seen) error {

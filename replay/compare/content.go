@@ -166,7 +166,7 @@ func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 		if id := c.Recorded.Call.ID; role == RequestID && id.Exists() && text == string(c.Live.Call.ID.Raw()) {
 			return string(id.Raw()), true // each repeats that of its own request
 		}
-		return c.Values.RecordedFor(role, task, text)
+		return c.Values.recordedFor(role, task, text)
 	})
 	root := a2a.Parse(text).Root
 	now := a2a.Answer{Doc: a2a.Doc{Root: root}, Payload: a2a.Payload{

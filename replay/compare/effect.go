@@ -19,7 +19,7 @@ func (c *Comparison) effect(rec, live *Item) Effect {
 	}
 	if live != nil {
 		if rec == nil && live.Task != "" {
-			if task, ok := c.Values.RecordedFor(TaskID, "", live.Task); ok {
+			if task, ok := c.Values.recordedFor(TaskID, "", live.Task); ok {
 				e.Task = task
 			}
 		}

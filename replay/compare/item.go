@@ -76,10 +76,10 @@ func errorLabel(e *a2a.Error) string {
 
 // Same reports whether two items mean the same: the same error, or the same kind of object in the same state, whatever
 // is in it. It does not depend on how binding and dialect write it.
-func (i Item) Same(j Item) bool { return i.SameKind(j) && i.State == j.State }
+func (i Item) Same(j Item) bool { return i.sameKind(j) && i.State == j.State }
 
-// SameKind is Same for whatever state the items are in.
-func (i Item) SameKind(j Item) bool {
+// sameKind is Same for whatever state the items are in.
+func (i Item) sameKind(j Item) bool {
 	if (i.Err == nil) != (j.Err == nil) {
 		return false
 	}

@@ -94,7 +94,7 @@ func (s scope) hidden(rec, live Item) bool {
 		}
 		return s.HidesError(textOf(&rec.Answer), rec.Err.Pointer) || s.HidesError(textOf(&live.Answer), live.Err.Pointer)
 	}
-	return rec.SameKind(live) && s.hidesState(rec, rec.Answer.Payload.Value)
+	return rec.sameKind(live) && s.hidesState(rec, rec.Answer.Payload.Value)
 }
 
 // byStatus reports whether nothing but the status of HTTP says which error it is.

@@ -67,7 +67,7 @@ func (l *Pairer) counterpart(live Item) int {
 		}
 	}
 	for i, rec := range l.rec.Items {
-		if rec.SameKind(live) {
+		if rec.sameKind(live) {
 			return i
 		}
 	}
@@ -77,7 +77,7 @@ func (l *Pairer) counterpart(live Item) int {
 // knownArtifact finds the recorded item about an artifact that other answers have shown. A subscription begins by chance,
 // so that the recorded one may have begun after it: -1.
 func (l *Pairer) knownArtifact(live Item) (at int, known bool) {
-	id, known := l.values.RecordedFor(ArtifactID, live.Task, live.artifact().ID())
+	id, known := l.values.recordedFor(ArtifactID, live.Task, live.artifact().ID())
 	if !known {
 		return -1, false
 	}
@@ -210,7 +210,7 @@ func (l *Pairer) learnList(rec Item, a a2a.Answer) {
 	}
 	var unpaired []a2a.Task
 	for t := range a.Payload.Tasks() {
-		if _, ok := l.values.RecordedFor(TaskID, "", t.ID()); !ok {
+		if _, ok := l.values.recordedFor(TaskID, "", t.ID()); !ok {
 			unpaired = append(unpaired, t)
 		}
 	}

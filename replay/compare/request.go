@@ -223,7 +223,7 @@ func (c *Requests) deviate(founds []deviation) {
 func (c *Requests) differ(kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
 	rec, live := c.Recorded.Call, c.Live.Call
 	renamed := RewriteJSON(c.noise.Without(c.Live.text()).Raw(), live, func(role Role, text string) (string, bool) {
-		return c.Values.RecordedFor(role, live.TaskID, text)
+		return c.Values.recordedFor(role, live.TaskID, text)
 	})
 	changes := Diff(c.noise.Without(c.Recorded.text()), a2a.Parse(renamed).Root,
 		func(pointer string, was, now a2a.Value) bool {

@@ -200,7 +200,7 @@ func (c *Comparison) Same(rec, live Item) bool {
 	if rec.Same(live) || c.scope().hidden(rec, live) {
 		return true
 	}
-	return !c.Recorded.Stream && rec.SameKind(live) && rec.Kind == a2a.TaskPayload && c.accepts(rec.State, live.State)
+	return !c.Recorded.Stream && rec.sameKind(live) && rec.Kind == a2a.TaskPayload && c.accepts(rec.State, live.State)
 }
 
 // accepts reports whether another state than the recorded one in a snapshot of a task is a matter of timing: how far it
@@ -268,7 +268,7 @@ func (c *Comparison) other(rec, live Item) {
 		d.Kind = DifferentError
 	case rec.Err != nil || live.Err != nil:
 		d.Kind = DifferentOutcome
-	case rec.SameKind(live):
+	case rec.sameKind(live):
 		d.Kind = DifferentState
 		d.Want, d.Got = rec.State.String(), live.State.String()
 		d.Message = fmt.Sprintf("the state is %s, recorded %s", stateName(live.State), stateName(rec.State))

@@ -120,8 +120,8 @@ func (v *Values) Own(role Role, task, text string) (string, bool) {
 	return live, ok
 }
 
-// RecordedFor returns the recorded value that a live one stands for.
-func (v *Values) RecordedFor(role Role, task, text string) (string, bool) {
+// recordedFor returns the recorded value that a live one stands for.
+func (v *Values) recordedFor(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	recorded, ok := v.recorded[key(role, task, text)]

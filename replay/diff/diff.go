@@ -107,16 +107,6 @@ func byAgent(exchanges []*exchange) map[string][]*exchange {
 	return groups
 }
 
-func agentsOf(exchanges []*exchange) []string {
-	var names []string
-	for _, e := range exchanges {
-		if e.skip == "" && !slices.Contains(names, e.agent) {
-			names = append(names, e.agent)
-		}
-	}
-	return names
-}
-
 // pairNames pairs names that are the same, and the two that are left if each list has one.
 func pairNames(was, now []string, other func(string) string) map[string]string {
 	pairs := map[string]string{}

@@ -48,14 +48,7 @@ func read(t testing.TB, path string) []*capture.Exchange {
 // source makes a capture of exchanges.
 func source(t testing.TB, exchanges []*capture.Exchange) capture.Source {
 	t.Helper()
-	each := func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
-	m, err := capture.ReadMemory(capture.Info{Name: "test"}, iter.Seq2[*capture.Exchange, error](each))
+	m, err := capture.ReadMemory(capture.Info{Name: "test"}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,3 +113,13 @@ func greedy(i, j []int, a, b []uint64) (pairs [][2]int) {
 	}
 	return pairs
 }
+
+func agentsOf(exchanges []*exchange) []string {
+	var names []string
+	for _, e := range exchanges {
+		if e.skip == "" && !slices.Contains(names, e.agent) {
+			names = append(names, e.agent)
+		}
+	}
+	return names
+}

@@ -3,6 +3,7 @@ package noise
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"a2atap/proxy/a2a"
 )
@@ -133,4 +134,17 @@ func separate(text []byte) []byte {
 		return append(text, ',')
 	}
 	return text
+}
+
+// HidesError reports whether a rule names a member of an error that says which error it is: its code, its status or its
+// reason. At is the JSON Pointer of the error.
+func (s *Scope) HidesError(t Text, at string) bool {
+	hidden := false
+	for _, place := range s.find(t) {
+		switch place.path[len(place.path)-1] {
+		case "code", "status", "reason":
+			hidden = hidden || place.rule.exactly() && strings.HasPrefix(place.pointer(), at+"/")
+		}
+	}
+	return hidden
 }

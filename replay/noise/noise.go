@@ -62,8 +62,8 @@ const (
 // String returns the rule as it was written.
 func (r *Rule) String() string { return r.text }
 
-// Expression returns the expression that live values have to match as it was written; "" if they are not compared.
-func (r *Rule) Expression() string { return r.wanted }
+// expression returns the expression that live values have to match as it was written; "" if they are not compared.
+func (r *Rule) expression() string { return r.wanted }
 
 // Origin returns where the rule was written: FILE:LINE, or "" if it came by a flag.
 func (r *Rule) Origin() string { return r.origin }
@@ -262,19 +262,6 @@ func (s *Scope) Covers(t Text, pointer string) bool {
 		}
 	}
 	return false
-}
-
-// HidesError reports whether a rule names a member of an error that says which error it is: its code, its status or its
-// reason. At is the JSON Pointer of the error.
-func (s *Scope) HidesError(t Text, at string) bool {
-	hidden := false
-	for _, place := range s.find(t) {
-		switch place.path[len(place.path)-1] {
-		case "code", "status", "reason":
-			hidden = hidden || place.rule.exactly() && strings.HasPrefix(place.pointer(), at+"/")
-		}
-	}
-	return hidden
 }
 
 // HidesStatus reports whether the status of HTTP is not to be compared with the recorded one.

@@ -274,7 +274,7 @@ func TestRead(t *testing.T) {
 	}
 	var got []string
 	for _, r := range rules {
-		got = append(got, r.String()+"|"+r.Expression()+"|"+r.Origin())
+		got = append(got, r.String()+"|"+r.expression()+"|"+r.Origin())
 	}
 	want := []string{"/a||n:2", "GetTask:/b#c=x#y|x#y|n:4", "5.response.event[2]#/e=a b|a b|n:6"}
 	if !slices.Equal(got, want) {

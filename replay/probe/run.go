@@ -399,3 +399,48 @@ func (t sessionTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return t.Transport.RoundTrip(req)
 }
+
+// judge says how a case came out.
+func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error, result *Result) {
+	var failure *Failure
+	var skip *Skip
+	var unclear *Inconclusive
+	var refused *client.Error
+	switch {
+	case err == nil:
+		result.Status = Pass
+		return
+	case errors.As(err, &skip):
+		result.Status, result.Message = Skipped, skip.Why
+		return
+	case errors.As(err, &unclear):
+		result.Status, result.Message = Unproved, unclear.Why
+		return
+	case c.target.follows(c, s, err) != "":
+		result.Status, result.Message = Unproved, c.target.follows(c, s, err)
+		return
+	case errors.As(err, &failure):
+		result.Status, result.Message = Failed, failure.Error()
+		result.Expected, result.Seen = failure.Expected, failure.Seen
+	case errors.As(err, &refused):
+		result.Status, result.Expected, result.Seen = Failed, "success", Describe(refused)
+		result.Message = "expected success; seen " + result.Seen
+	default:
+		result.Status, result.Message, result.Seen = Failed, err.Error(), err.Error()
+		result.Expected = "an answer that can be read"
+	}
+	if refused == nil && s.Last().Status < http.StatusInternalServerError && failure != nil {
+		return
+	}
+	if c.target.healthy(ctx) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone { // whoever asked at the same time is no crash of its own
+		result.Status, result.Message = Unproved, "not asked to its end: the agent was gone"
+		return
+	}
+	r.gone = true
+	result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
+}

@@ -21,7 +21,7 @@ var formats = []format{
 	{"json", JSON},
 	{"markdown", Markdown},
 	{"junit", JUnit},
-	{"github", GitHub},
+	{"github", gitHub},
 	{"html", HTML},
 }
 

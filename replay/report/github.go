@@ -9,9 +9,9 @@ import (
 	"a2atap/analyzer/report/markup"
 )
 
-// GitHub writes the report as workflow commands: an error for each cause, at most ten lines, the last of which says how
+// gitHub writes the report as workflow commands: an error for each cause, at most ten lines, the last of which says how
 // many more there are; then the verdict, as a notice or, where nothing was proved, as a warning.
-func GitHub(w io.Writer, r *Report) error {
+func gitHub(w io.Writer, r *Report) error {
 	var b strings.Builder
 	causes := r.Causes()
 	for i := range causes {

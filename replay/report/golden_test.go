@@ -58,13 +58,7 @@ func replayed(t testing.TB, o refagent.Options, options replay.Options) *report.
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := capture.ReadMemory(capture.Info{Name: "booker.txtar"}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range script.Exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	src, err := capture.ReadMemory(capture.Info{Name: "booker.txtar"}, capture.Each(script.Exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,17 +13,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Bounds of what is put together.
-const (
-	MaxEvents = 20_000
-	MaxBytes  = 2 << 20 // of text, and of what keeps it
-
-	maxName    = 256 // bytes of a name that are kept
-	maxQuote   = 60  // bytes of a text in what an event brings
-	blockBytes = 64  // that a block counts for
-	runBytes   = 16
-)
-
 // A Kind is what a block is.
 type Kind uint8
 
@@ -50,13 +39,6 @@ type Block struct {
 	Whole  bool // an artifact of which the last chunk came
 	Again  int  // how often an artifact was begun again, so that what came before was replaced
 	Middle bool // the first chunk of an artifact was to be appended to something that the stream has not shown
-}
-
-// A Run is a part, or a piece of one, as one event brought it.
-type Run struct {
-	Event int          // index; -1 in an answer that is not a stream
-	Kind  a2a.PartKind //
-	Text  string       // of a text; of a data part its JSON; of a file what it is; else the part as it was sent
 }
 
 // An Event is one event of the stream.

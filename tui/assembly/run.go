@@ -7,6 +7,24 @@ import (
 	"a2atap/proxy/a2a"
 )
 
+// Bounds of what is put together.
+const (
+	MaxEvents = 20_000
+	MaxBytes  = 2 << 20 // of text, and of what keeps it
+
+	maxName    = 256 // bytes of a name that are kept
+	maxQuote   = 60  // bytes of a text in what an event brings
+	blockBytes = 64  // that a block counts for
+	runBytes   = 16
+)
+
+// A Run is a part, or a piece of one, as one event brought it.
+type Run struct {
+	Event int          // index; -1 in an answer that is not a stream
+	Kind  a2a.PartKind //
+	Text  string       // of a text; of a data part its JSON; of a file what it is; else the part as it was sent
+}
+
 // runsOf returns the parts of a message or an artifact as runs.
 func runsOf(event int, parts a2a.Parts) []Run {
 	var runs []Run

@@ -13,10 +13,8 @@ import (
 // A Dispatcher gives observations to the rules and trackers of one engine.
 type Dispatcher struct {
 	rules    []*analyzer.Rule
-	needs    []analyzer.States     // of each rule
 	dialects []a2a.Dialects        // of each rule
-	wanting  map[aspect][]job      // which rules want an observation, worked out once for each kind of it
-	memory   *analyzer.Memory      //
+	wanting  map[aspect][]int      // which rules, by number, want an observation, worked out once for each kind of it
 	takers   [64][]analyzer.State  // by number of the kind, in the order in which they take observations
 	sent     analyzer.SentMessages // nil if no tracker knows
 	made     []analyzer.Observation
@@ -35,13 +33,6 @@ type Record interface {
 	Open() iter.Seq[*analyzer.Exchange]
 }
 
-// A job is a rule as it is run: what it takes to do so stands together.
-type job struct {
-	rule   *analyzer.Rule
-	needs  *analyzer.States
-	number int // of the rule
-}
-
 // An aspect is all of an observation that decides which rules want it.
 type aspect struct {
 	kind     analyzer.Kinds
@@ -58,12 +49,11 @@ func New(
 	counter *tally.Counter,
 ) *Dispatcher {
 	d := &Dispatcher{
-		rules: rules, memory: analyzer.NewMemory(rules, more, given), counter: counter, merger: newMerger(rules),
-		wanting: make(map[aspect][]job), times: make([]alike, len(rules)),
+		rules: rules, counter: counter, merger: newMerger(rules),
+		wanting: make(map[aspect][]int), times: make([]alike, len(rules)),
 	}
-	d.runner = analyzer.NewRunner(session{record, d})
-	for i, t := range d.memory.Trackers {
-		state := d.memory.States[i]
+	d.runner = analyzer.NewRunner(session{record, d}, rules, more, given)
+	for t, state := range d.runner.States() {
 		for kind := range t.On.Each {
 			d.takers[kind.Number()] = append(d.takers[kind.Number()], state)
 		}
@@ -72,7 +62,7 @@ func New(
 		}
 	}
 	for _, r := range rules {
-		d.needs, d.dialects = append(d.needs, d.memory.For(r.Needs)), append(d.dialects, r.Dialects())
+		d.dialects = append(d.dialects, r.Dialects())
 	}
 	return d
 }
@@ -107,7 +97,7 @@ func (d *Dispatcher) Sent(x *analyzer.Exchange, taskID, messageID string) *analy
 // Forgotten returns how much the trackers have dropped to bound memory.
 func (d *Dispatcher) Forgotten() int {
 	n := 0
-	for _, state := range d.memory.States {
+	for _, state := range d.runner.States() {
 		n += state.Forgotten()
 	}
 	return n
@@ -134,10 +124,8 @@ func (d *Dispatcher) Observe(c *Case, o *analyzer.Observation) {
 
 // check runs the rules that want the observation.
 func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
-	jobs := d.wanted(o)
-	for i := range jobs {
-		j := &jobs[i]
-		found, applied := d.run(j, o)
+	for _, rule := range d.wanted(o) {
+		found, applied := d.run(rule, o)
 		if !applied {
 			continue
 		}
@@ -145,8 +133,8 @@ func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 		if !counts {
 			continue
 		}
-		d.keep(j.number, found)
-		d.counter.Applied(o.Exchange.Link, j.number, len(found) > 0)
+		d.keep(rule, found)
+		d.counter.Applied(o.Exchange.Link, rule, len(found) > 0)
 		if !c.Judged {
 			c.Judged = true
 			d.counter.Counts.Judged++
@@ -154,17 +142,18 @@ func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 	}
 }
 
-// run runs a rule on an observation, unless it is known to find nothing there.
-func (d *Dispatcher) run(j *job, o *analyzer.Observation) (found []analyzer.Finding, applied bool) {
-	if o.Quiet == nil || !j.rule.OfCard {
-		return d.runner.Check(j.rule, j.needs, o)
+// run runs a rule, by its number, on an observation, unless it is known to find nothing there.
+func (d *Dispatcher) run(rule int, o *analyzer.Observation) (found []analyzer.Finding, applied bool) {
+	r := d.rules[rule]
+	if o.Quiet == nil || !r.OfCard {
+		return d.runner.Check(rule, o)
 	}
-	applied, known := o.Quiet[j.rule]
+	applied, known := o.Quiet[r]
 	if known {
 		return nil, applied
 	}
-	if found, applied = d.runner.Check(j.rule, j.needs, o); len(found) == 0 {
-		o.Quiet[j.rule] = applied
+	if found, applied = d.runner.Check(rule, o); len(found) == 0 {
+		o.Quiet[r] = applied
 	}
 	return found, applied
 }
@@ -199,7 +188,7 @@ func (d *Dispatcher) Findings(open func(seq uint64) *Case) []analyzer.Finding {
 }
 
 // wanted returns the rules that want the observation and can be judged in its dialect and binding.
-func (d *Dispatcher) wanted(o *analyzer.Observation) []job {
+func (d *Dispatcher) wanted(o *analyzer.Observation) []int {
 	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects}
 	holds := func(i int) bool { return key.dialects.Intersect(d.dialects[i]) == key.dialects }
 	if o.Kind == analyzer.CardSeen || o.Kind == analyzer.CardVerified { // a hybrid card is in several dialects at once
@@ -217,11 +206,11 @@ func (d *Dispatcher) wanted(o *analyzer.Observation) []job {
 	return list
 }
 
-func (d *Dispatcher) choose(kind analyzer.Kinds, holds func(rule int) bool) []job {
-	var list []job
+func (d *Dispatcher) choose(kind analyzer.Kinds, holds func(rule int) bool) []int {
+	var list []int
 	for i, r := range d.rules {
 		if r.On&kind != 0 && holds(i) {
-			list = append(list, job{r, &d.needs[i], i})
+			list = append(list, i)
 		}
 	}
 	return list

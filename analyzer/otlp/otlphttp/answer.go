@@ -34,7 +34,7 @@ func read(r *http.Response, now time.Time) outcome {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxAnswer)) // what cannot be read says nothing
 	html := capture.MediaType(r.Header.Get("Content-Type")) == "text/html"
 	if r.StatusCode/100 == 2 && html {
-		return outcome{err: errors.New("a web page was answered, so this is no collector; check the URL")}
+		return outcome{err: errors.New("a web page was answered, so this is not a collector; check the URL")}
 	}
 	if r.StatusCode/100 == 2 {
 		rejected, message := partialSuccess(body)

@@ -27,13 +27,7 @@ func open(t testing.TB, name string, text []byte) (Capture, []analyzer.Finding) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range tr.Exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	m, err := capture.ReadMemory(capture.Info{Name: name}, capture.Each(tr.Exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}

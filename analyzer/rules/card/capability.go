@@ -117,7 +117,7 @@ var CapStreamingRefused = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", rule.Before1...),
-		rule.Cite("3.3.4", a2a.V1_0),
+		rule.Cite("4.4.3", a2a.V1_0),
 	),
 	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
 Clients take the card's word and have no other way prepared.`,
@@ -264,7 +264,7 @@ var CapExtendedDeclared = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("7.10", a2a.V0_3),
+		rule.Cite("5.5", a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),
 	),
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or

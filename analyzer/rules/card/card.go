@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
 )
 
 // Cards is the family of rules about agent cards.
@@ -325,3 +326,6 @@ the end of the recording.`,
 			"expected a card of "+card.Shapes.String()+" there", analyzer.AtMost(analyzer.Note))
 	},
 }
+
+// wasHidden reports whether the recorder has put something else in the place of a value.
+func wasHidden(v a2a.Value) bool { return credential.HasPlaceholder(v.Raw()) }

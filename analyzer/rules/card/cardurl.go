@@ -247,12 +247,12 @@ they can do neither: they turn away, or send what no agent knows.`,
 	Fix: `Write major and minor number with a dot between, such as "1.0"; in cards of 0.2 and 0.3 a patch number may
 follow.`,
 	Silent: `Missing and empty versions, and in 1.0 those with a patch number, which have rules of their own. Before 1.0 it
-is a warning, since no text lays down how a version is written.`,
+is a note, since no text lays down how a version is written.`,
 	Check: func(p *analyzer.Pass) {
 		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
 			checkVersionFormat(p, entry.Get("protocolVersion"), analyzer.Error, "supportedInterfaces", i, "protocolVersion")
 		}
-		checkVersionFormat(p, p.Card.Get("protocolVersion"), analyzer.Warning, "protocolVersion")
+		checkVersionFormat(p, p.Card.Get("protocolVersion"), analyzer.Note, "protocolVersion")
 	},
 }
 

@@ -126,13 +126,14 @@ var CardOAuthURL = &analyzer.Rule{
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
+		rule.Cite("RFC 6749 §3.1", a2a.V1_0),
 	),
 	Doc: `A client goes to these URLs for its token, from wherever it runs. A relative one leads nowhere, and over plain
 HTTP codes, client secrets and tokens can be read on the way.`,
 	Fix: `Write the full https URLs of the authorization server.`,
-	Silent: `Plain HTTP in 0.2, where nothing forbids it, and for flows other than authorizationCode in 0.3. It is a
-warning for flows of 1.0 that are not deprecated, whose URLs nothing demands TLS of, and a note for hosts that the open
-network cannot reach.`,
+	Silent: `Plain HTTP in 0.2, which leaves TLS to OAuth, and for flows other than authorizationCode in 0.3. It is a
+warning for flows of 1.0 that are not deprecated, of whose URLs OAuth demands TLS and the text of 1.0 does not, and a
+note for hosts that the open network cannot reach.`,
 	Check: func(p *analyzer.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			if s.Type != a2a.OAuth2Scheme {

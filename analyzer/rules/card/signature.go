@@ -8,7 +8,6 @@ import (
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/signature"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture/credential"
 )
 
 // Signatures is the family of rules about signed cards.
@@ -68,9 +67,6 @@ func memberOr(object analyzer.Place, v a2a.Value, name string) analyzer.Place {
 	}
 	return object.In(name)
 }
-
-// wasHidden reports whether the recorder has put something else in the place of a value.
-func wasHidden(v a2a.Value) bool { return credential.HasPlaceholder(v.Raw()) }
 
 // CardSignatureHeader reports a signature that does not say how, or with which key, it was made.
 var CardSignatureHeader = &analyzer.Rule{

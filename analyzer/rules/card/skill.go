@@ -87,7 +87,7 @@ image/*.`,
 		if len(modes.wrong) > 0 {
 			seen := "the mode is " + analyzer.Quote(modes.first)
 			if len(modes.wrong) > 1 {
-				seen = quoted(modes.wrong) + " are no media types; the first is " + analyzer.Quote(modes.first)
+				seen = quoted(modes.wrong) + " are not media types; the first is " + analyzer.Quote(modes.first)
 			}
 			p.Report(commonPlace(p, modes.wrong), seen, "expected media types, such as text/plain")
 		}

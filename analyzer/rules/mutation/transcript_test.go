@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/fnv"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -48,7 +47,7 @@ func parse(t *testing.T, path string) []*capture.Exchange {
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, each(exchanges))
+	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,16 +71,6 @@ func judgeFile(t *testing.T, path string) []analyzer.Finding {
 	found := judge(t, parse(t, path))
 	judged.Store(path, found)
 	return found
-}
-
-func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range exchanges {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
 }
 
 // loud returns the findings that are more than notes.

@@ -353,7 +353,7 @@ func (c *varied) through(name, text string) {
 func (c *varied) redact() {
 	memory := capture.NewMemory(capture.Info{})
 	sink := record.NewSink(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
-	for s, err := range capture.Interleave(each(c.exchanges)) {
+	for s, err := range capture.Interleave(capture.Each(c.exchanges...)) {
 		if err == nil {
 			err = sink.Append(s)
 		}

@@ -115,7 +115,7 @@ func reportSameID(p *analyzer.Pass, i, j int, id a2a.Value) {
 // ArtifactPartsArray reports an artifact without a list of parts.
 var ArtifactPartsArray = &analyzer.Rule{
 	ID:    "artifact-parts-array",
-	Title: "parts of an artifact missing or no list",
+	Title: "parts of an artifact missing or not a list",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.7", rule.Before1...),
@@ -168,7 +168,7 @@ card names a version up to 0.2.5, and before 1.0 over HTTP+JSON.`,
 // ArtifactIndex reports an index that is no number of an artifact.
 var ArtifactIndex = &analyzer.Rule{
 	ID:       "artifact-index",
-	Title:    "index of an artifact negative or no integer",
+	Title:    "index of an artifact negative or not an integer",
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.7", a2a.V0_1),

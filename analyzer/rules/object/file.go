@@ -191,7 +191,7 @@ nothing on another machine.`,
 // PartMediaTypeSyntax reports a media type that is none.
 var PartMediaTypeSyntax = &analyzer.Rule{
 	ID:       "part-media-type-syntax",
-	Title:    "media type of a part or file is not one",
+	Title:    "media type of a part or file is malformed",
 	Level:    analyzer.Should,
 	Either:   true,
 	Bindings: rule.OnAll,
@@ -230,7 +230,8 @@ no use for, although the task looks well done.`,
 	Fix: `Look at acceptedOutputModes before choosing a format, and convert, or answer ContentTypeNotSupportedError
 (-32005) where the agent cannot.`,
 	Silent: `Parts that declare no media type, messages of a status or a history, requests that accept nothing in
-particular. Parameters of types do not count, and short names such as "text" stand for every subtype.`,
+particular. Parameters of types do not count, and short names such as "text" stand for every subtype. Before 1.0, where
+no sentence asks the agent to heed the list, it is a note.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.In != a2a.InArtifact && p.Entity.In != a2a.InResult || !p.Exchange.Call.Operation.Sends() {
 			return
@@ -250,7 +251,12 @@ particular. Parameters of types do not count, and short names such as "text" sta
 				return
 			}
 		}
-		p.Report(p.Here(name), "the output is "+analyzer.Quote(v), "expected one of "+analyzer.Quote(accepted))
+		worst := analyzer.Warning
+		if !p.Dialects.Has(a2a.V1_0) {
+			worst = analyzer.Note
+		}
+		p.Report(p.Here(name), "the output is "+analyzer.Quote(v), "expected one of "+analyzer.Quote(accepted),
+			analyzer.AtMost(worst))
 	},
 }
 

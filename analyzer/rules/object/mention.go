@@ -84,7 +84,7 @@ agents, or read as its letters.`,
 		for i, v := range list.Elems() {
 			switch {
 			case v.Kind() != a2a.String:
-				p.Report(element(p, "referenceTaskIds", i), analyzer.Quote(v)+" is no task id", "expected a string")
+				p.Report(element(p, "referenceTaskIds", i), analyzer.Quote(v)+" is not a task id", "expected a string")
 				return
 			case len(own) > 0 && string(own) == string(v.Raw()):
 				p.Report(element(p, "referenceTaskIds", i), "the message refers to its own task "+analyzer.Quote(v),

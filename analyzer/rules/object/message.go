@@ -29,7 +29,7 @@ var Messages = rule.Family{
 // MsgObject reports a send without a message.
 var MsgObject = &analyzer.Rule{
 	ID:       "msg-object",
-	Title:    "message to be sent is missing or no object",
+	Title:    "message to send is missing or not an object",
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
 	On:       analyzer.RequestSeen | analyzer.FrameSeen,
@@ -239,7 +239,7 @@ client shows them as if the user had said them, and may send them back.`,
 // MsgPartsArray reports a message without a list of parts.
 var MsgPartsArray = &analyzer.Rule{
 	ID:       "msg-parts-array",
-	Title:    "parts of a message missing or no list",
+	Title:    "parts of a message missing or not a list",
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Either:   true,

@@ -96,7 +96,7 @@ func partKindOf(v a2a.Value) string {
 // PartDiscriminatorV01 reports the same for 0.1.
 var PartDiscriminatorV01 = &analyzer.Rule{
 	ID:       "part-discriminator-v01",
-	Title:    "part of 0.1 that cannot be told",
+	Title:    "part of 0.1 whose kind is unclear",
 	Level:    analyzer.Must,
 	Either:   true,
 	Bindings: rule.OnRPC,

@@ -149,7 +149,7 @@ said instead.`,
 // SendResultType reports an answer before 1.0 that is neither a task nor a message.
 var SendResultType = &analyzer.Rule{
 	ID:       "send-result-type",
-	Title:    "result of a send is no bare Task or Message",
+	Title:    "result of a send is not a bare Task or Message",
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: rule.OnRPC,

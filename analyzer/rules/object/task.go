@@ -169,13 +169,14 @@ func hasExtensions(x *analyzer.Exchange) bool {
 var TaskStateUnspecified = &analyzer.Rule{
 	ID:    "task-state-unspecified",
 	Title: "task state TASK_STATE_UNSPECIFIED",
-	Level: analyzer.Must,
+	Level: analyzer.Should,
 	On:    analyzer.StatusSeen,
 	Cites: rule.Cite("5.7", a2a.V1_0),
 	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
 neither whether to wait nor whether there is a result.`,
-	Fix:    `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
-	Silent: `The state unknown of older versions, which is legal there.`,
+	Fix: `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
+	Silent: `The state unknown of older versions, which is legal there. It is a warning, since the comment on the value
+lets it stand for a state that is not known.`,
 	Check: func(p *analyzer.Pass) {
 		state := p.Entity.Member("state")
 		if state.Kind() != a2a.String {

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -182,13 +183,15 @@ var EventFinalType = &analyzer.Rule{
 	Title:    "final of a status update is missing or not a boolean",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", rule.Before1...),
 	Covers:   []string{"field-type"},
 	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
 taken for true even if it says "false".`,
-	Fix:    `Write "final":true in the last event and "final":false in the others, without quotes.`,
-	Silent: `0.1, where it may be left out. Of several such events in a stream the first is reported.`,
+	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
+	Silent: `0.1, where it may be left out. Where the card names a version up to 0.2.5, whose text lets it be left out and
+whose schema does not, a missing one is a note. Of several such events in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.Type != a2a.StatusUpdateEntity {
 			return
@@ -199,7 +202,11 @@ taken for true even if it says "false".`,
 		case v.Exists() && v.Kind() != a2a.Bool:
 			p.Report(p.Here("final"), "final is "+analyzer.Quote(v), "expected true or false")
 		case !v.Exists() && !p.Dialects.Has(a2a.V0_1):
-			p.Report(p.Here(), "final is missing", "expected true or false")
+			worst := analyzer.Error
+			if rule.Before0_2_6(p) {
+				worst = analyzer.Note
+			}
+			p.Report(p.Here(), "final is missing", "expected true or false", analyzer.AtMost(worst))
 		}
 	},
 }
@@ -212,7 +219,8 @@ var EventFlagsType = &analyzer.Rule{
 	On:       analyzer.UpdateSeen | analyzer.ArtifactSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
-		rule.Cite("7.2.3", rule.Before1...),
+		rule.Cite("6.7", a2a.V0_1),
+		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.2.2", a2a.V1_0),
 	),
 	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed

@@ -78,11 +78,6 @@ reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 
 const besideID = "expected it beside id and taskId, as 1.0 has it"
 
-// isNested reports whether a config has its URL inside another object, as before 1.0.
-func isNested(config a2a.PushConfig) bool {
-	return config.Config() != config.Value && config.Get("url").Text() == "" && config.URL() != ""
-}
-
 // PushGetMissing reports a config that is still there after its deletion was confirmed.
 var PushGetMissing = &analyzer.Rule{
 	ID:    "push-get-missing",

@@ -176,11 +176,14 @@ func isBareObject(doc *a2a.Doc) bool {
 
 // HookToken reports an older notification without the token that its config gives.
 var HookToken = &analyzer.Rule{
-	ID:     "hook-token",
-	Title:  "notification without the token of its config",
-	Level:  analyzer.Should,
-	Needs:  []*analyzer.Tracker{push.Tracker},
-	Cites:  rule.Cite("6.8", rule.Before1...),
+	ID:    "hook-token",
+	Title: "notification without the token of its config",
+	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{push.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6.8", a2a.V0_1),
+		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_2, a2a.V0_3),
+	),
 	Covers: []string{"hook-auth-0x"},
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
 task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
@@ -208,8 +211,8 @@ var HookTaskKnown = &analyzer.Rule{
 	Level: analyzer.Should,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("9", rule.Before1...),
-		rule.Cite("4.3.3", a2a.V1_0),
+		rule.Cite("6.10", rule.Before1...),
+		rule.Cite("4.3.1", a2a.V1_0),
 	),
 	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and
 perhaps may not know.`,

@@ -134,8 +134,8 @@ var PushSupportedButRefused = &analyzer.Rule{
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("8.2", rule.Before1...),
-		rule.Cite("3.3.2", a2a.V1_0),
+		rule.Cite("5.5.2", rule.Before1...),
+		rule.Cite("4.4.3", a2a.V1_0),
 	),
 	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A
 client that chose the agent for this capability finds out only when it waits for news of a task.`,
@@ -345,4 +345,9 @@ func isPrivateURL(raw string) bool {
 		return hostname.IsLoopback(host)
 	}
 	return ip.IsLoopback() || ip.IsUnspecified() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+}
+
+// isNested reports whether a config has its URL inside another object, as before 1.0.
+func isNested(config a2a.PushConfig) bool {
+	return config.Config() != config.Value && config.Get("url").Text() == "" && config.URL() != ""
 }

@@ -35,7 +35,7 @@ var HookPost = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Agent,
 	Cites: slices.Concat(
-		rule.Cite("9", rule.Before1...),
+		rule.Cite("2", rule.Before1...),
 		rule.Cite("4.3.3", a2a.V1_0),
 	),
 	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the
@@ -56,7 +56,10 @@ var HookContentType = &analyzer.Rule{
 	Title: "notification not labelled as A2A JSON",
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
-	Cites: rule.Cite("4.3.3", a2a.V1_0),
+	Cites: slices.Concat(
+		rule.Cite("4.3.3", a2a.V1_0),
+		rule.Cite("11.1", a2a.V1_0),
+	),
 	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers
 parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
@@ -72,11 +75,11 @@ parse the body by its label: with another one they hand on an empty body or answ
 var HookContentType0x = &analyzer.Rule{
 	ID:    "hook-content-type-0x",
 	Title: "notification not labelled as JSON",
-	Level: analyzer.Should,
+	Level: analyzer.Advice,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("9", rule.Before1...),
-	Doc: `Notifications are JSON. Frameworks of receivers parse the body by its label: with another one they hand on an
-empty body or answer 415.`,
+	Doc: `Notifications are JSON in all examples, though no sentence before 1.0 says how they are labelled. Frameworks of
+receivers parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/json on every notification.`,
 	Silent: `Any type that ends in +json; parameters such as charset; recordings of other programs that lack the field.`,
 	Check:  func(p *analyzer.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
@@ -154,7 +157,7 @@ var HookPayload0x = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	Needs: []*analyzer.Tracker{push.Tracker},
-	Cites: rule.Cite("9", rule.Before1...),
+	Cites: rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
 	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
 ask for the rest. One webhook usually serves many tasks.`,
 	Fix: `Post the Task, or at least an object with its id and state.`,

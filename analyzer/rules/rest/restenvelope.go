@@ -124,7 +124,7 @@ left to rest-error-not-2xx.` + unlessAgents,
 // RESTErrorMessage reports an error without a message.
 var RESTErrorMessage = &analyzer.Rule{
 	ID:    "rest-error-message",
-	Title: "error.message missing or no string",
+	Title: "error.message missing or not a string",
 	Level: analyzer.Must,
 	Cites: append(rule.Cite("11.6", a2a.V1_0), rule.Cite("3.3.2", a2a.V1_0)...),
 	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell

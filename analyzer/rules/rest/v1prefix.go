@@ -19,7 +19,7 @@ var RESTV1Prefix = &analyzer.Rule{
 	On:    analyzer.RequestSeen | analyzer.OutcomeSeen,
 	Cites: slices.Concat(
 		rule.Cite("7", a2a.V0_2),
-		rule.Cite("3.5.6", a2a.V0_3),
+		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.3", a2a.V1_0),
 	),
 	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have

@@ -53,7 +53,7 @@ var RPCIDReuseInflight = &analyzer.Rule{
 	Side:  a2a.Client,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.RequestSeen,
-	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
+	Cites: rule.Cite("JSON-RPC 2.0 §6", rule.Every...),
 	Doc: `Answers to a batch come in any order and are known by their id alone. With the same id twice the client cannot
 tell which answer belongs to which call.`,
 	Fix: `Give each call of a batch an id of its own.`,

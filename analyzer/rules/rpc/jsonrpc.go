@@ -35,7 +35,7 @@ var RPCResponseJSONRPC = &analyzer.Rule{
 	Once:  analyzer.PerExchange,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", rule.Before1...),
-		rule.Cite("9.3", a2a.V1_0),
+		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
 	),
 	Doc: `Every JSON-RPC 2.0 response, each event of a stream included, carries the member jsonrpc with exactly the string
 "2.0". Clients use it to tell a response from anything else that may come with status 200.`,

@@ -55,7 +55,7 @@ result is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
 // RPCErrorCodeInt reports an error whose code is no integer.
 var RPCErrorCodeInt = &analyzer.Rule{
 	ID:    "rpc-error-code-int",
-	Title: "JSON-RPC error code missing or no integer",
+	Title: "JSON-RPC error code missing or not an integer",
 	Level: analyzer.Must,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
 	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
@@ -76,7 +76,7 @@ not judged here.`,
 // RPCErrorMessage reports an error without a message.
 var RPCErrorMessage = &analyzer.Rule{
 	ID:    "rpc-error-message",
-	Title: "JSON-RPC error message missing or no string",
+	Title: "JSON-RPC error message missing or not a string",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...),

@@ -31,7 +31,7 @@ var Methods = rule.Family{
 // RPCMethodString reports a request that does not say what it asks.
 var RPCMethodString = &analyzer.Rule{
 	ID:    "rpc-method-string",
-	Title: "JSON-RPC method missing or no string",
+	Title: "JSON-RPC method missing or not a string",
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
@@ -246,14 +246,15 @@ var RPCMethodDialect = &analyzer.Rule{
 	ID:       "rpc-method-dialect",
 	Title:    "method of an earlier version at an interface of 1.0",
 	Category: analyzer.Interop,
-	Level:    analyzer.Should,
+	Level:    analyzer.Advice,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.OutcomeSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
-	Cites:    rule.Cite("A2A 1.0 §3.6.2", rule.Before1...),
-	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. It works as long
-as the agent happens to understand both, and ends with the next release that drops what it never promised.`,
+	Cites:    rule.Cite("A2A 1.0 §4.4.6", rule.Before1...),
+	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. That is not
+forbidden; it works as long as the agent happens to understand both, and ends with the next release that drops what it
+never promised.`,
 	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does
 serve both adds an interface entry for each version.`,
 	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It
@@ -361,7 +362,7 @@ var RPCCoreMethodMissingV1 = &analyzer.Rule{
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
-	Cites:    rule.Cite("5.1", a2a.V1_0),
+	Cites:    rule.Cite("3.1", a2a.V1_0),
 	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose
 this one by the card finds a method missing only when it needs it.`,
 	Fix: `Serve the method at every interface that the card names, or take the interface out of the card.`,

@@ -125,7 +125,7 @@ var RPCParamsObject = &analyzer.Rule{
 	Title: "parameters of an A2A method by position",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("7.1", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
 	),
 	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
@@ -303,12 +303,12 @@ func missingIDSeverity(p *analyzer.Pass) analyzer.Severity {
 // RPCRequestUnknownMember reports a member beside those of a JSON-RPC request for which the request is refused.
 var RPCRequestUnknownMember = &analyzer.Rule{
 	ID:    "rpc-request-unknown-member",
-	Title: "request refused that has a member which JSON-RPC does not know",
-	Level: analyzer.Should,
+	Title: "request refused for a member that JSON-RPC does not define",
+	Level: analyzer.Advice,
 	On:    analyzer.AnswerSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Most agents ignore others; one that
-reads strictly refuses the request, and this client cannot talk to it.`,
+	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Others are not forbidden, and most
+agents ignore them; one that reads strictly refuses the request, and this client cannot talk to it.`,
 	Fix: `Leave the member out. What is to go along with a call belongs into the metadata of its params, or into a
 header.`,
 	Silent: `Requests that are not refused as wrong, and refusals whose text does not name the member: they may have another

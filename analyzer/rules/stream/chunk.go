@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/digest"
@@ -28,8 +29,12 @@ var Chunks = rule.Family{
 	StreamArtifactConsistent,
 )
 
-// citeChunks are the sections about artifact update events.
-var citeChunks = append(rule.Cite("7.2.3", rule.Before1...), rule.Cite("4.2.2", a2a.V1_0)...)
+// citeChunks are the sections about the pieces of an artifact.
+var citeChunks = slices.Concat(
+	rule.Cite("6.7", a2a.V0_1),
+	rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
+	rule.Cite("4.2.2", a2a.V1_0),
+)
 
 // StreamChunkAppendKnown reports a piece that is appended to nothing.
 var StreamChunkAppendKnown = &analyzer.Rule{
@@ -125,7 +130,7 @@ func mayRepeatEvents(p *analyzer.Pass) bool {
 // StreamChunkIncomplete notes an artifact in pieces without a last one.
 var StreamChunkIncomplete = &analyzer.Rule{
 	ID:    "stream-chunk-incomplete",
-	Title: "task is completed, and an artifact in pieces never had its last one",
+	Title: "task is completed although an artifact never got its last piece",
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Needs: []*analyzer.Tracker{artifact.Tracker, stream.Tracker},
@@ -159,16 +164,16 @@ with a gap, and those of the dialect before 0.1, which has no such mark. The fir
 var StreamArtifactConsistent = &analyzer.Rule{
 	ID:    "stream-artifact-consistent",
 	Title: "artifact of the finished task differs from what its stream sent",
-	Level: analyzer.Should,
+	Level: analyzer.Advice,
 	On:    analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
 	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
-or bytes for it. Who listened and who asked later have different results. A piece that was lost, sent twice or stored in
-the wrong order looks like that.`,
+or bytes for it. A client that listened and one that asked later have different results. A piece that was lost, sent
+twice or stored in the wrong order looks like that.`,
 	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
 	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not
 show from their beginning; clients that take some media types only; other clients, credentials, extensions and bindings;
-in versions before 0.2.4 tasks that got a message since. It is a note: agents may refine a result.`,
+in versions before 0.2.4 tasks that got a message since. Agents may refine a result, so it is no more than a note.`,
 	Check: func(p *analyzer.Pass) {
 		t, ok := p.Snapshot()
 		if !ok || t.Get("artifacts").Kind() != a2a.Array {
@@ -188,7 +193,7 @@ in versions before 0.2.4 tasks that got a message since. It is a note: agents ma
 			if !content.SameText(digest.ContentOf(a.Parts())) {
 				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "artifacts", i)),
 					fmt.Sprintf("artifact %s holds other text or bytes than the stream sent up to %s", artifact.Name(a), sent.Place),
-					"expected what the stream sent", analyzer.AtMost(analyzer.Note))
+					"expected what the stream sent")
 				return
 			}
 		}

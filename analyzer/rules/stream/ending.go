@@ -283,8 +283,7 @@ var StreamTruncated = &analyzer.Rule{
 	Level: analyzer.Should,
 	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("9.2", a2a.V0_1),
-		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
+		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("11.7", a2a.V1_0),
 	),
 	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the

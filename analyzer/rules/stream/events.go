@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +27,14 @@ var Events = rule.Family{
 	SSEIDNul,
 	SSEEmptyData,
 	SSEOneJSON,
+)
+
+// citeData are the sections about what the data of an event holds.
+var citeData = slices.Concat(
+	rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+	rule.Cite("3.3.1", a2a.V0_3),
+	rule.Cite("9.4.2", a2a.V1_0),
+	rule.Cite("11.7", a2a.V1_0),
 )
 
 // SSEUTF8 reports an event that is no UTF-8.
@@ -65,7 +74,7 @@ var SSEUnterminatedEvent = &analyzer.Rule{
 	Title: "last event has no blank line after it",
 	Level: analyzer.Must,
 	On:    analyzer.StreamEnded,
-	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Cites: rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
 	Doc: `An event of a stream is dispatched by the blank line after it. If the stream ends before that line, clients that
 follow the standard throw the event away: often it is the one that says how the task ended.`,
 	Fix:    `Write "data: ...", a line end and one more line end for every event, the last one included.`,
@@ -123,7 +132,7 @@ several such lines in a stream the first is reported.`,
 var SSERetryDigits = &analyzer.Rule{
 	ID:    "sse-retry-digits",
 	Title: "retry is not a number of milliseconds",
-	Level: analyzer.Should,
+	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
 	Doc: `The field retry holds digits only: milliseconds. Clients ignore anything else, and come back after a time of
@@ -177,7 +186,7 @@ var SSEEmptyData = &analyzer.Rule{
 	Title: "event with blank data",
 	Level: analyzer.Should,
 	Once:  analyzer.PerExchange,
-	Cites: append(rule.Cite("3.3", rule.Before1...), rule.Cite("11.7", a2a.V1_0)...),
+	Cites: citeData,
 	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand
 the empty text to their JSON parser, and many end the stream with its error.`,
 	Fix: `Send a comment (": ping") to keep a connection open; clients skip it.`,
@@ -201,7 +210,7 @@ var SSEOneJSON = &analyzer.Rule{
 	Title:  "several JSON values in one event",
 	Level:  analyzer.Must,
 	Once:   analyzer.PerExchange,
-	Cites:  append(rule.Cite("3.3", rule.Before1...), rule.Cite("11.7", a2a.V1_0)...),
+	Cites:  citeData,
 	Covers: []string{"json-wellformed"},
 	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the
 first. Mostly the blank line between two events is missing.`,

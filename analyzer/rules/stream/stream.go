@@ -171,7 +171,8 @@ var StreamRPCEnvelope = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
-		rule.Cite("3.3", rule.Before1...),
+		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.3.1", a2a.V0_3),
 		rule.Cite("9.4.2", a2a.V1_0),
 	),
 	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
@@ -206,7 +207,8 @@ var StreamRPCID = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
-		rule.Cite("7.2.1", rule.Before1...),
+		rule.Cite("7.2.1", a2a.V0_1),
+		rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
 	),
 	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
@@ -266,7 +268,7 @@ interface.`,
 var StreamErrorLast = &analyzer.Rule{
 	ID:       "stream-error-last",
 	Title:    "stream goes on after an error",
-	Level:    analyzer.Should,
+	Level:    analyzer.Advice,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
@@ -275,8 +277,8 @@ var StreamErrorLast = &analyzer.Rule{
 		rule.Cite("7.2.1", rule.Before1...),
 		rule.Cite("9.4.2", a2a.V1_0),
 	),
-	Doc: `An error is the last event of a stream. Clients report it and stop reading, so what comes later reaches nobody,
-while the agent believes it was delivered.`,
+	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so what comes later reaches
+nobody, while the agent believes it was delivered. No sentence since 0.1 says so outright.`,
 	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an
 error.`,
 	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is

@@ -121,8 +121,8 @@ var StateCancelChangesTerminal = &analyzer.Rule{
 		"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early",
 		"state-final-state-agrees",
 	},
-	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Who saw the first end
-acted on it; now the record says that nothing was delivered.`,
+	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Clients that saw the
+first end acted on it; now the record says that nothing was delivered.`,
 	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,
 	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it; in
 versions before 0.2.4 tasks that got a message since; there it is a warning.`,

@@ -286,8 +286,8 @@ func withoutArtifacts(call *a2a.Call) bool {
 // ListDuplicateTask reports a task that stands twice on a page.
 var ListDuplicateTask = &analyzer.Rule{
 	ID:    "list-duplicate-task",
-	Title: "task stands twice on a page",
-	Level: analyzer.Should,
+	Title: "task is listed twice on a page",
+	Level: analyzer.Advice,
 	Doc:   `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
 	Fix:   `Select tasks by their id. A join that multiplies rows is the usual cause.`,
 	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very

@@ -37,7 +37,7 @@ var StateTerminalImmutable = &analyzer.Rule{
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.1", a2a.V1_0),
+		rule.Cite("4.1.3", a2a.V1_0),
 	),
 	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
 they answer a user, they stop listening), and nothing tells them that it was taken back.`,

@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/digest"
@@ -138,10 +137,7 @@ var StateArtifactsAfterTerminal = &analyzer.Rule{
 	Level: analyzer.Should,
 	On:    analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("life-of-a-task guide §Task Immutability", a2a.V0_2, a2a.V0_3, a2a.V1_0),
 	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
 one that came first works with something else than one that came later.`,
 	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to

@@ -63,22 +63,21 @@ note, since the token may be from before the recording.`,
 var ReqToTerminal = &analyzer.Rule{
 	ID:    "req-to-terminal",
 	Title: "message to a task that has ended",
-	Level: analyzer.Should,
+	Level: analyzer.Advice,
 	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.1", a2a.V1_0),
 	),
-	Doc: `A task that is completed, failed, canceled or rejected takes no more messages. The client was told that it has
-ended, so that it could have known that the message will be refused.`,
+	Doc: `A task that is completed, failed, canceled or rejected takes no more messages: the agent has to refuse them. No
+sentence forbids a client to try; but this one was told that the task has ended, so that it could have known.`,
 	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds
 if it matters.`,
 	Silent: `Ends that were told to another client or for other credentials, or only after the message was on its way; a
 message that is sent again; versions before 0.2.4, which allowed a restart.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		worst := rule.RestartSeverity(p)
-		if !x.Call.Operation.Sends() || task.Of(p).Named(x) == nil || worst == analyzer.Note {
+		if !x.Call.Operation.Sends() || task.Of(p).Named(x) == nil || rule.RestartSeverity(p) == analyzer.Note {
 			return
 		}
 		p.Applied()
@@ -89,7 +88,7 @@ message that is sent again; versions before 0.2.4, which allowed a restart.`,
 		p.Report(messagePlace(p, "taskId"),
 			"the message goes to task "+analyzer.QuoteText(ended.TaskID)+", which is "+analyzer.QuoteText(ended.Spelling)+" at "+
 				ended.StatePlace().String(),
-			"expected a new task", analyzer.AtMost(worst))
+			"expected a new task")
 	},
 }
 
@@ -101,17 +100,17 @@ func messagePlace(p *analyzer.Pass, name string) analyzer.Place {
 
 // ReqContextTaskMismatch reports a message that names a task and another context than the task's.
 var ReqContextTaskMismatch = &analyzer.Rule{
-	ID:      "req-context-task-mismatch",
-	Title:   "message names a task, and another context than the task's",
-	Level:   analyzer.Advice,
-	Gravest: analyzer.Warning,
-	Needs:   []*analyzer.Tracker{task.Tracker},
-	Cites:   rule.Cite("3.4.3", a2a.V1_0),
+	ID:    "req-context-task-mismatch",
+	Title: "message names a task, and another context than the task's",
+	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{task.Tracker},
+	Cites: rule.Cite("4.1.4", a2a.V1_0),
 	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the
 message, since it cannot know which of the two the client means.`,
 	Fix: `Keep the contextId of each task beside its id, or send the taskId alone.`,
-	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one. The text binds the
-agent alone, which id-context-mismatch-rejected judges: for the client it is a warning.`,
+	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one. It is a warning,
+since only the schema's comment binds the client; the text of section 3.4.3 binds the agent, which
+id-context-mismatch-rejected judges.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || task.Of(p).Named(x) == nil ||
@@ -196,7 +195,7 @@ var ReqMessageIDReuse = &analyzer.Rule{
 	Needs: []*analyzer.Tracker{message.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.3.1", a2a.V1_0),
+		rule.Cite("4.1.4", a2a.V1_0),
 	),
 	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under
 that id is never read.`,

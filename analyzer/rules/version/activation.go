@@ -153,8 +153,8 @@ var ExtRequiredMissingClient = &analyzer.Rule{
 	On:    analyzer.RequestSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.3.4", a2a.V1_0),
+		rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.4.4", a2a.V1_0),
 	),
 	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent
 has to refuse that, and if it does not, the client misses what the extension says.`,

@@ -32,11 +32,6 @@ var Extensions = rule.Family{
 	ExtNoFallback,
 )
 
-const (
-	extensionsName   = "A2A-Extensions"
-	extensionsName0x = "X-A2A-Extensions"
-)
-
 // ExtHeaderName reports extensions asked for under the name of older versions.
 var ExtHeaderName = &analyzer.Rule{
 	ID:    "ext-header-name",
@@ -91,18 +86,6 @@ func checkHeaderName(p *analyzer.Pass, right, wrong string) {
 	if !fields.Has(right) {
 		p.Report(p.Exchange.RequestPlace().Header(wrong), "extensions are asked for with "+wrong, "expected "+right)
 	}
-}
-
-// olderThanActivation reports whether a card says that the agent is older than 0.2.4, in which extensions got their
-// header.
-func olderThanActivation(p *analyzer.Pass) bool {
-	return slices.ContainsFunc(card.Of(p).Versions(p.Exchange), func(v string) bool {
-		switch v {
-		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":
-			return true
-		}
-		return false
-	})
 }
 
 // ExtHeaderFormat reports a list of extensions that is none.

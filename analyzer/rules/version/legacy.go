@@ -125,7 +125,7 @@ is reported.`,
 // LegacyHistoryPromised reports a task without the history of states that the card promises.
 var LegacyHistoryPromised = &analyzer.Rule{
 	ID:       "legacy-history-promised",
-	Title:    "history of states promised and not told",
+	Title:    "history of states promised and not given",
 	Category: analyzer.Lifecycle,
 	Level:    analyzer.Advice,
 	Gravest:  analyzer.Warning,

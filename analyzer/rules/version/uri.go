@@ -2,7 +2,11 @@ package version
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/card"
 )
 
 // versionPart is a part of a URI that is a version, or ends in one: name, version, and what kind of file it is.
@@ -55,4 +59,21 @@ func cutVersion(uri string) (plain, version string) {
 // small number too.
 func looksLikeVersion(name, version string) bool {
 	return markedVersion.MatchString(version) || name == "" && len(version) <= 2
+}
+
+const (
+	extensionsName   = "A2A-Extensions"
+	extensionsName0x = "X-A2A-Extensions"
+)
+
+// olderThanActivation reports whether a card says that the agent is older than 0.2.4, in which extensions got their
+// header.
+func olderThanActivation(p *analyzer.Pass) bool {
+	return slices.ContainsFunc(card.Of(p).Versions(p.Exchange), func(v string) bool {
+		switch v {
+		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":
+			return true
+		}
+		return false
+	})
 }

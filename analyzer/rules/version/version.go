@@ -59,27 +59,6 @@ programs that may leave fields out. The first request of each client at an endpo
 	},
 }
 
-// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
-// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
-// has it (RFC 9110 section 5.3), which is no version.
-func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
-	x := p.Exchange
-	if x.Request.Fields.Has(versionName) {
-		return headerVersion(x), x.RequestPlace().Header(versionName), true
-	}
-	if v, ok := queryVersion(x); ok {
-		return v, x.RequestPlace().Line(), true
-	}
-	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
-		pointer := a2a.Ptr("", versionName)
-		if x.Call.Binding == a2a.JSONRPC {
-			pointer = a2a.Ptr("/params", versionName)
-		}
-		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
-	}
-	return "", analyzer.Place{}, false
-}
-
 // queryVersion returns the version in the query of a request, and whether there is one.
 func queryVersion(x *analyzer.Exchange) (string, bool) {
 	list, given := "", false
@@ -127,15 +106,20 @@ equal, and refuses the call, or takes it for one of 0.3.`,
 	Fix: `Send the number as the card prints it for the interface, once: A2A-Version: 1.0.`,
 	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own; the same
 version twice. Where there are several header fields, or parameters of the query, they count as one list; in requests of
-0.2 and 0.3, which do not know the header, nothing else is reported.`,
+0.2 and 0.3, which do not know the header, nothing else is reported, and that as a note.`,
 	Check: func(p *analyzer.Pass) {
 		version, at, given := givenVersion(p)
 		if !given || version == "" || countNumbers(version) == 3 {
 			return
 		}
 		p.Applied()
-		if countNumbers(version) != 2 && (p.Dialects.Has(a2a.V1_0) || strings.Contains(version, ", ")) {
-			p.Report(at, "the version is "+analyzer.QuoteText(version), `expected two numbers, such as "1.0"`)
+		worst := analyzer.Error
+		if !p.Dialects.Has(a2a.V1_0) {
+			worst = analyzer.Note
+		}
+		if countNumbers(version) != 2 && (worst == analyzer.Error || strings.Contains(version, ", ")) {
+			p.Report(at, "the version is "+analyzer.QuoteText(version), `expected two numbers, such as "1.0"`,
+				analyzer.AtMost(worst))
 		}
 	},
 }
@@ -212,22 +196,18 @@ where the agent looks first.`,
 var VerInterfaceMatch = &analyzer.Rule{
 	ID:    "ver-interface-match",
 	Title: "client asks for a version that the card does not declare",
-	Level: analyzer.Should,
+	Level: analyzer.Advice,
 	Side:  a2a.Client,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.6", a2a.V1_0),
-		rule.Cite("8.3.2", a2a.V1_0),
-	),
-	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. The agent has
-to refuse that, even if it would understand.`,
+	Cites: rule.Cite("4.4.6", a2a.V1_0),
+	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
+that, and clients may try versions in turn; but the agent has to refuse it, even if it would understand.`,
 	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
-	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen before the request. A
-request in the words of 1.0 that asks for an older version is a note, since examples of the specification do so; so is
-one that is refused as not supported, since clients may try versions in turn. Where the agent fails or answers in
-another version, that is said instead. The first request of each client at an endpoint is reported.`,
+	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen before the request.
+Where the agent fails or answers in another version, that is said instead. The first request of each client at an
+endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, at, given := givenVersion(p)
@@ -242,14 +222,9 @@ another version, that is said instead. The first request of each client at an en
 		if offered {
 			return
 		}
-		worst := analyzer.Warning
-		refused := p.Answer.Err != nil && p.Answer.Err.Name == a2a.VersionNotSupported
-		if refused || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
-			worst = analyzer.Note
-		}
 		p.Report(at,
 			fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL,
-				offeredVersions(p)), "expected a version of this interface", analyzer.AtMost(worst))
+				offeredVersions(p)), "expected a version of this interface")
 	},
 }
 
@@ -377,4 +352,25 @@ func everyCardOffers(p *analyzer.Pass, version string) bool {
 		}
 	}
 	return len(cards) > 0
+}
+
+// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
+// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
+// has it (RFC 9110 section 5.3), which is no version.
+func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
+	x := p.Exchange
+	if x.Request.Fields.Has(versionName) {
+		return headerVersion(x), x.RequestPlace().Header(versionName), true
+	}
+	if v, ok := queryVersion(x); ok {
+		return v, x.RequestPlace().Line(), true
+	}
+	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
+		pointer := a2a.Ptr("", versionName)
+		if x.Call.Binding == a2a.JSONRPC {
+			pointer = a2a.Ptr("/params", versionName)
+		}
+		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
+	}
+	return "", analyzer.Place{}, false
 }

@@ -38,17 +38,22 @@ var RPCHTTPPost = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
-		rule.Cite("9.1", a2a.V1_0),
+		rule.Cite("9.2", a2a.V1_0),
 	),
 	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
 gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
 	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
 	Silent: `OPTIONS and HEAD, which are not calls whatever they carry, and bodies that are not surely JSON-RPC of
-A2A.`,
+A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a note.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
+		worst := analyzer.Error
+		if p.Dialects.Has(a2a.V1_0) {
+			worst = analyzer.Note
+		}
 		if method := p.Exchange.Request.Method; method != "POST" {
-			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analyzer.Clip(method), "expected POST")
+			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analyzer.Clip(method), "expected POST",
+				analyzer.AtMost(worst))
 		}
 	},
 }
@@ -269,7 +274,8 @@ var StreamStatus200 = &analyzer.Rule{
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
-		rule.Cite("3.3", rule.Before1...),
+		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.3.1", a2a.V0_3),
 		rule.Cite("9.4.2", a2a.V1_0),
 		rule.Cite("11.7", a2a.V1_0),
 	),
@@ -313,7 +319,7 @@ var StreamMethodAnsweredJSON = &analyzer.Rule{
 its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
 	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
 as the only event. Without support for streaming, answer with the error for that.`,
-	Silent: `Errors as JSON, which are right in place of a stream; answers that are not a A2A object. Before 1.0 the
+	Silent: `Errors as JSON, which are right in place of a stream; answers that are not an object of A2A. Before 1.0 the
 finding is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange

@@ -232,7 +232,7 @@ func contentText(p *analyzer.Pass) string {
 // OutcomeAgentGone reports an agent that nobody could reach any more.
 var OutcomeAgentGone = &analyzer.Rule{
 	ID:       "outcome-agent-gone",
-	Title:    "agent could not be reached until the recording ended",
+	Title:    "agent could not be reached until the end of the recording",
 	Gravest:  analyzer.Error,
 	Critical: true,
 	On:       analyzer.CallEnded | analyzer.AgentGone,

@@ -235,7 +235,10 @@ var PushValidConfigRefused = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
-	Cites:    rule.Cite("6.8", a2a.V0_2, a2a.V0_3),
+	Cites: slices.Concat(
+		rule.Cite("6.8", a2a.V0_2, a2a.V0_3),
+		rule.Cite("8.1", a2a.V0_2, a2a.V0_3),
+	),
 	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No
 client can do it right: what this agent wants is not what the protocol says.`,
 	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url;

@@ -56,7 +56,7 @@ which anything is missing.`,
 // WorkflowFailureHidden notes a completed task that says nothing of a call that has failed for it.
 var WorkflowFailureHidden = &analyzer.Rule{
 	ID:    "workflow-failure-hidden",
-	Title: "task is completed, and says nothing of what another agent failed to do for it",
+	Title: "task is completed and does not mention what another agent failed to do for it",
 	Level: analyzer.Advice,
 	Side:  a2a.Agent,
 	On:    analyzer.CalleeFailed,
@@ -85,7 +85,7 @@ what they were made for; tasks with a push config; other ends than completed; re
 // WorkflowOrphanTask notes a task for which nobody asks any more although it is at work.
 var WorkflowOrphanTask = &analyzer.Rule{
 	ID:    "workflow-orphan-task",
-	Title: "task is left at work when the one is over for which it was made",
+	Title: "task still at work after the task it was made for has ended",
 	Level: analyzer.Advice,
 	Side:  a2a.Client,
 	On:    analyzer.CalleeLeft,

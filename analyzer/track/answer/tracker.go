@@ -37,18 +37,6 @@ var Tracker = &analyzer.Tracker{
 // Of returns what is remembered of answers.
 func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Memory is what is remembered of answers.
-type Memory struct {
-	cards     *card.Memory
-	tasks     *task.Memory
-	refusals  *recent.Map[refusalKey, *Refusal]
-	ended     *recent.Map[endedKey, *EndedTask]
-	notFound  *recent.Map[analyzer.TaskKey, *NotFound]
-	subscribe *recent.Map[analyzer.TaskKey, *Pending]
-	stream    *recent.Map[analyzer.TaskKey, *Pending]
-	digester  a2a.Digester
-}
-
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {
 	o := p.Observation

@@ -73,7 +73,7 @@ func TestSetsAreBounded(t *testing.T) {
 		"nameless":  {task(`{"parts":[]}`), 0, true},
 	} {
 		if test.set.Len() != test.len || test.set.Partly != test.partly ||
-			test.set.Like(&analyzer.Exchange{}) == test.partly {
+			test.set.like(&analyzer.Exchange{}) == test.partly {
 			t.Errorf("%s: %d artifacts, partly %v; want %d, %v", name, test.set.Len(), test.set.Partly, test.len, test.partly)
 		}
 	}

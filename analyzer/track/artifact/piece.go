@@ -8,6 +8,13 @@ import (
 	"a2atap/proxy/a2a"
 )
 
+// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
+const (
+	maxTasks     = 10_000
+	maxArtifacts = 16 // of a task
+	maxPieces    = 64 // artifacts of a stream
+)
+
 // A key identifies an artifact within its task: a digest of its id, or in 0.1 of its index.
 type key digest.Digest
 

@@ -30,16 +30,16 @@ type part struct {
 }
 
 // Before reports whether the set was delivered before the exchange began, to one who is shown the same.
-func (w *Set) Before(x *analyzer.Exchange) bool { return w.Like(x) && x.BeganAfter(w.seen) }
+func (w *Set) Before(x *analyzer.Exchange) bool { return w.like(x) && x.BeganAfter(w.seen) }
 
 // Earlier is like Before, and true as well of what the exchange itself has shown before.
 func (w *Set) Earlier(x *analyzer.Exchange) bool {
-	return w.Before(x) || w.Like(x) && w.Place.Exchange == x.Seq
+	return w.Before(x) || w.like(x) && w.Place.Exchange == x.Seq
 }
 
-// Like reports whether the set was delivered to one who is shown the same, in whatever order. What another binding
+// like reports whether the set was delivered to one who is shown the same, in whatever order. What another binding
 // makes of a task is compared elsewhere.
-func (w *Set) Like(x *analyzer.Exchange) bool {
+func (w *Set) like(x *analyzer.Exchange) bool {
 	return w != nil && !w.Partly && w.viewer == x.Viewer() && w.binding == x.Call.Binding
 }
 

@@ -10,13 +10,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
-const (
-	maxTasks     = 10_000
-	maxArtifacts = 16 // of a task
-	maxPieces    = 64 // artifacts of a stream
-)
-
 // Tracker remembers the artifacts of streams and of ended tasks.
 var Tracker = &analyzer.Tracker{
 	Name:  "artifact",
@@ -134,7 +127,7 @@ func (m *Memory) streamed(o *analyzer.Observation) *Set {
 func (m *Memory) StreamedOf(o *analyzer.Observation) *Set {
 	x := o.Exchange
 	if known := m.Ended(x, o.Task.TaskID).streamed; known != nil {
-		if known.Like(x) {
+		if known.like(x) {
 			return known
 		}
 		return nil
@@ -202,10 +195,10 @@ func (m *Memory) update(known *Ended, o *analyzer.Observation) {
 	if t.Get("artifacts").Kind() != a2a.Array {
 		return
 	}
-	if known.streamed.Like(x) {
+	if known.streamed.like(x) {
 		known.streamed = nil // it was judged
 	}
-	if known.Shown == nil || known.Shown.Like(x) {
+	if known.Shown == nil || known.Shown.like(x) {
 		known.Shown = show()
 	}
 }

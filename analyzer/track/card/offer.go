@@ -8,30 +8,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Abilities is a set of what cards say that an agent can do.
-type Abilities uint8
-
-// The abilities.
-const (
-	CanStream Abilities = 1 << iota
-	CanPush
-	HasExtendedCard
-)
-
-// abilities returns what a card says that its agent can do.
-func abilities(c *a2a.Card) (set Abilities) {
-	if c.Streaming.True() {
-		set |= CanStream
-	}
-	if c.Push.True() {
-		set |= CanPush
-	}
-	if c.ExtendedCard.True() {
-		set |= HasExtendedCard
-	}
-	return set
-}
-
 // An Offer is an interface that a card names.
 type Offer struct {
 	Card *Card

@@ -9,14 +9,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
-const (
-	maxCards   = 1_000  // and as many that could not be fetched
-	maxFetches = 1_000  // and as many on connections
-	maxOrigins = 10_000 // schemes, hosts and ports
-	maxClients = 8      // that were refused one card
-)
-
 // Tracker remembers the cards that were fetched.
 var Tracker = &analyzer.Tracker{
 	Name:  "card",
@@ -38,38 +30,6 @@ var Tracker = &analyzer.Tracker{
 
 // Of returns what is remembered of cards.
 func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
-
-// Memory is what is remembered of cards.
-type Memory struct {
-	cards       *directory.Directory[*Card]
-	fetches     *recent.Map[fetchKey, *Fetch] // the last one of each card
-	fetchesHere *recent.Map[connKey, *Fetch]  // those forgotten are not counted: most of their connections are closed
-	failures    *recent.Map[string, *Failure] // by address
-	origins     *recent.Map[string, *origin]
-	readers     *recent.Map[reader, analyzer.Moment] // when a client had first read a card; those forgotten have not
-	before      analyzer.Slot[*before]
-}
-
-// A Card is an agent card as it was last seen, before any rewriting.
-type Card struct {
-	a2a.Card
-	URL      string // it was fetched from
-	Client   string // that fetched it
-	Asked    string // the version that the fetch named, if any: it may have chosen the card's shape
-	Place    analyzer.Place
-	Extended bool
-	Seen     analyzer.Moment // when it had been delivered
-	Security a2a.Security    // what it asks of requests
-	Needs    []string        // URIs of the extensions that clients have to use
-
-	ever Abilities // that it names, or one did that was fetched in the same way before
-}
-
-// before is what cards say of an interface that had been delivered before a call to it began.
-type before struct {
-	cards      []*Card // newest last
-	interfaces []a2a.Interface
-}
 
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {

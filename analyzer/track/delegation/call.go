@@ -139,3 +139,9 @@ func (s *send) about(w *ending, broken bool) *Call {
 func before(a, b analyzer.Moment) bool {
 	return a.Arrival < b.Arrival && (a.At.IsZero() || b.At.IsZero() || a.At.Before(b.At))
 }
+
+// A content is something that was said, and the arrival number of when it was said first.
+type content struct {
+	digest  digest.Digest
+	arrival uint64
+}

@@ -28,12 +28,6 @@ func (m *Memory) shows(p *analyzer.Pass) {
 	w.says(said, p.Arrival)
 }
 
-// A content is something that was said, and the arrival number of when it was said first.
-type content struct {
-	digest  digest.Digest
-	arrival uint64
-}
-
 // says takes note of what the agent says.
 func (w *work) says(said digest.Digest, arrival uint64) {
 	switch {

@@ -14,16 +14,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
-const (
-	maxSends    = 10_000
-	maxTasks    = 10_000
-	maxMentions = 10_000 // ids of tasks that were asked for
-	maxAgents   = 10_000 // names
-	maxCalls    = 64     // for one task
-	maxContents = 64     // of one task
-)
-
 // Tracker remembers which sends agents make for others, and what becomes of them.
 var Tracker = &analyzer.Tracker{
 	Name:  "delegation",
@@ -48,22 +38,6 @@ var Tracker = &analyzer.Tracker{
 		return m
 	},
 }
-
-// Memory is what is remembered of calls that agents make for others.
-type Memory struct {
-	workflow  *workflow.Memory
-	sends     *recent.Map[uint64, *send] // by number of the exchange
-	tasks     *recent.Map[analyzer.TaskKey, *work]
-	mentioned *recent.Map[string, uint64] // id of a task → arrival number of what last asked for it, or told of it
-	agents    *recent.Map[string, bool]   // names of those to whom something was sent
-	listed    *recent.Map[string, uint64] // name of an agent → when somebody last asked for a list of its tasks
-	others    *recent.Map[string, uint64] // name of a client → when it last began a send that did not fail, for anything
-	send      analyzer.Slot[*send]
-	named     analyzer.Slot[*work] // the work on a task that a request names
-}
-
-// Forgotten implements analyzer.State. What is forgotten is not counted: about that, nothing is observed.
-func (m *Memory) Forgotten() int { return 0 }
 
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {

@@ -8,27 +8,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Config is a push notification config that a client asked for, on its own or along with a message.
-type Config struct {
-	ID          string // that the agent gave it, else that the client chose; empty if neither is known
-	TaskID      string // empty as long as the send that it came with has not named its task
-	URL         string // as the client wrote it
-	Token       string
-	Credentials string
-	Schemes     []string
-	Exchange    *analyzer.Brief // that asked for it, without its bodies
-	Place       analyzer.Place  // of the request's body
-	Confirmed   analyzer.Moment // when the agent's consent had been delivered; zero as long as there is none
-	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
-	DeleteAsked bool            // somebody asked to delete it
-
-	address        string // of the URL
-	callbackOrigin string // where its notifications come: see Exchange.CallbackOrigin
-	alone          bool   // it did not come with a message
-	decided        bool   // what became of the request is known, or will never be
-	tried          bool   // a notification came that it can have caused
-}
-
 func newConfig(x *analyzer.Exchange) *Config {
 	asked := x.Call.PushConfig
 	return &Config{

@@ -23,12 +23,6 @@ type Delivery struct {
 // Traced returns the delivery that a DeliveryTraced is about.
 func Traced(p *analyzer.Pass) *Delivery { return p.Detail.(*Delivery) }
 
-// A waiting is a notification of a task that a send under way may be about to bring.
-type waiting struct {
-	o     analyzer.Observation
-	until []*Config // have been decided
-}
-
 // delivered observes a notification as soon as it is known which configs can have caused it: at once, unless a request
 // is under way whose answer may say so.
 func (m *Memory) delivered(p *analyzer.Pass) {

@@ -11,18 +11,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used
-// first.
-const (
-	maxTasks    = 10_000 // that have configs
-	maxConfigs  = 16     // of a task, and as many that were deleted
-	maxWebhooks = 10_000 // webhooks
-	maxUsers    = 8      // agents that were given the same webhook
-	maxExpected = 64     // configs of a webhook whose tasks are not known yet
-	maxWaiting  = 1000   // notifications, of all webhooks, that wait for that
-	maxTokens   = 20_000 // tokens of webhooks
-)
-
 // Tracker remembers push notification configs and webhooks. It recognises the notifications that come to these.
 var Tracker = &analyzer.Tracker{
 	Name:  "push",
@@ -47,21 +35,6 @@ var Tracker = &analyzer.Tracker{
 
 // Of returns what is remembered of push notifications.
 func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
-
-// Memory is what is remembered of push notifications.
-type Memory struct {
-	tasks    *task.Memory
-	configs  *recent.Map[analyzer.TaskKey, *Configs]
-	webhooks *recent.Map[string, *webhook] // by address
-	tokens   *recent.Map[uint64, *TokenUse]
-	seed     maphash.Seed
-	missed   bool // a request was not recorded that may have configured a webhook
-	atEnd    []any
-	waiting  int // notifications that wait until it is known which configs can have caused them
-
-	config  analyzer.Slot[*Config]  // that a request asks for
-	webhook analyzer.Slot[*webhook] // that it notifies
-}
 
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {

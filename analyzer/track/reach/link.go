@@ -7,12 +7,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A link is a client and an agent, and how far calls got.
-type link struct {
-	succeeded bool
-	refusals  []Refusal // the first of each interface and dialect
-}
-
 // A Refusal is a call that an agent has answered with an error, as one does that did not understand it.
 type Refusal struct {
 	Exchange *analyzer.Exchange // without its bodies

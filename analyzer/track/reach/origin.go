@@ -7,21 +7,7 @@ import (
 	"a2atap/analyzer/address"
 )
 
-// A way is one on which a client comes to an agent.
-type way struct{ client, origin string }
-
 func wayOf(x *analyzer.Exchange) way { return way{x.Link.Client, address.Origin(x.Address)} }
-
-// An origin is a scheme, host and port of an agent, and whether anybody is there.
-type origin struct {
-	answered analyzer.Moment // when its last answer was complete
-	broken   string          // place of the last answer, if that was a failure of the server
-	attempts int             // that failed since, and began after that
-	first    analyzer.Place  // of them
-	last     *analyzer.Exchange
-	why      string // the last one failed
-	agent    bool   // somebody takes it for an agent: it was called, or asked for its card
-}
 
 // A Gone is an agent that could not be reached from some exchange on. It is the detail of an AgentGone.
 type Gone struct {

@@ -7,13 +7,6 @@ import (
 	"a2atap/analyzer/recent"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
-const (
-	maxOrigins  = 1_000 // schemes, hosts and ports, and as many for each client
-	maxLinks    = 1_000
-	maxRefusals = 8 // of a link
-)
-
 // Tracker remembers what kept calls from success.
 var Tracker = &analyzer.Tracker{
 	Name:  "reach",
@@ -31,13 +24,6 @@ var Tracker = &analyzer.Tracker{
 
 // Of returns what is remembered of who gets through.
 func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
-
-// Memory is what is remembered of who gets through.
-type Memory struct {
-	origins *recent.Map[string, *origin]
-	ways    *recent.Map[way, string] // what kept the last exchange from the agent; "" if nothing did
-	links   *recent.Map[analyzer.Link, *link]
-}
 
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {

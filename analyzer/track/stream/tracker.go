@@ -26,25 +26,6 @@ var Tracker = &analyzer.Tracker{
 // Of returns what is remembered of streams.
 func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Memory is what is remembered of streams.
-type Memory struct {
-	streams analyzer.Slot[*Stream]
-	tasks   *recent.Map[analyzer.TaskKey, *task]
-}
-
-// In returns what the stream of an exchange has shown; nil if its answer is no event stream.
-func (m *Memory) In(x *analyzer.Exchange) *Stream {
-	if x.Stream == nil {
-		return nil
-	}
-	s := m.streams.Of(x)
-	if s == nil {
-		s = &Stream{Stream: x.Stream}
-		m.streams.Put(x, s)
-	}
-	return s
-}
-
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {
 	x := p.Exchange

@@ -8,6 +8,12 @@ import (
 	"a2atap/proxy/a2a"
 )
 
+// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
+const (
+	maxTasks    = 10_000
+	maxMessages = 16 // message ids kept for each task
+)
+
 // A Task is what is known of one task.
 type Task struct {
 	ID       string

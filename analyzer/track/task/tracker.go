@@ -7,12 +7,6 @@ import (
 	"a2atap/analyzer/recent"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
-const (
-	maxTasks    = 10_000
-	maxMessages = 16 // message ids kept for each task
-)
-
 // Tracker remembers the tasks that were seen.
 var Tracker = &analyzer.Tracker{
 	Name: "task",

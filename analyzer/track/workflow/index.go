@@ -62,13 +62,6 @@ func (ix *Index) Of(n uint64) Link {
 	return Link{Exchange: n, Workflow: ix.root(n), Parent: e.parent, By: e.by}
 }
 
-// Cause returns which exchange caused another one; 0 if none is known.
-func (ix *Index) Cause(n uint64) uint64 {
-	ix.mu.RLock()
-	defer ix.mu.RUnlock()
-	return ix.at(n).parent
-}
-
 func (ix *Index) at(n uint64) entry {
 	if n == 0 || n > uint64(len(ix.entries)) {
 		return entry{}

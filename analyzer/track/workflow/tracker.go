@@ -61,9 +61,6 @@ var Tracker = &analyzer.Tracker{
 	},
 }
 
-// Of returns what is remembered of workflows.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
-
 // Memory is what is remembered of workflows.
 type Memory struct {
 	tell     []func(Link)

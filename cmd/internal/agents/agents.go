@@ -11,29 +11,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/replay/refagent"
 )
-
-// Options are the flags of agent.
-type Options struct {
-	Listen    string
-	Fault     string
-	Card      string
-	Push      bool
-	WebhookCA string
-	Step      time.Duration
-	Auth      string
-	Store     string
-	Tenants   []string
-	MaxTasks  int
-	Delay     time.Duration
-	ReadyFile string
-	Remote    bool
-	Hosts     []string
-}
 
 // Run runs reference agents of these names until it is interrupted.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {

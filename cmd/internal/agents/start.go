@@ -5,11 +5,30 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/replay/refagent"
 	"a2atap/replay/refagent/filestore"
 )
+
+// Options are the flags of agent.
+type Options struct {
+	Listen    string
+	Fault     string
+	Card      string
+	Push      bool
+	WebhookCA string
+	Step      time.Duration
+	Auth      string
+	Store     string
+	Tenants   []string
+	MaxTasks  int
+	Delay     time.Duration
+	ReadyFile string
+	Remote    bool
+	Hosts     []string
+}
 
 // maxCardFile bounds the file of a card, in bytes.
 const maxCardFile = 1 << 20

@@ -8,15 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
@@ -191,7 +194,7 @@ func (c *checker) addCapture(ctx context.Context, e cli.Env, name string, total 
 	}
 	err = c.addJudged(ctx, e, name, src, c.again, total)
 	if judged.DamagedReading(err) {
-		e.Tell("check: %s: %v; it is judged anew", name, err)
+		e.Tell("check: %s: %v; it is judged again", name, err)
 		err = c.addJudged(ctx, e, name, src, true, total)
 	}
 	if err != nil {
@@ -271,4 +274,47 @@ func (c *checker) remarks(r *judgment.Result, hidden int) []string {
 		remarks = append(remarks, "still being recorded")
 	}
 	return remarks
+}
+
+// A pageTraffic is the captures whose exchanges a page shows. They stay open until it is written.
+type pageTraffic struct {
+	open     []capture.Source
+	captures []exchanges.Capture
+}
+
+func (p *pageTraffic) close() {
+	for _, src := range p.open {
+		src.Close()
+	}
+}
+
+// show returns what a page shows of a capture, given all that was found in it.
+func (c *checker) show(ctx context.Context, j *judged.Capture, result *judgment.Result) (shown exchanges.Capture, err error) {
+	if c.page == nil {
+		return shown, nil
+	}
+	shown = exchanges.Capture{Name: result.Captures[0], Source: j.Source}
+	if shown.Notes, err = source.Notes(ctx, j.Source); err != nil {
+		return shown, err
+	}
+	if shown.Links, err = j.AllLinks(ctx); err != nil {
+		return shown, err
+	}
+	shown.Summary = func(seq uint64) *summary.Summary {
+		if row, err := j.Row(ctx, seq); err == nil && row != nil {
+			return &row.Summary
+		}
+		return nil
+	}
+	if shown.Reader, err = j.Reader(ctx); err != nil || c.keep.All() {
+		return shown, err
+	}
+	shown.Chosen = []uint64{}
+	err = j.Choose(ctx, c.keep, 1, math.MaxUint64, func(row *kept.Row, chosen bool) bool {
+		if chosen {
+			shown.Chosen = append(shown.Chosen, row.Seq)
+		}
+		return true
+	})
+	return shown, err
 }

@@ -13,7 +13,7 @@ import (
 
 // editHelp stands above a request that is edited.
 const editHelp = `Save this and leave the editor to send it: you are asked once more. Without a change nothing is sent.
-Content-Length and Host are made anew. Where a secret was, write what is to be sent.
+Content-Length and Host are set again. Where a secret was, write what is to be sent.
 `
 
 // requestText returns the request of an exchange for an editor: as a transcript, with the body laid out if it is JSON.

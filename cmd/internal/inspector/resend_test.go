@@ -55,13 +55,7 @@ func sentBefore(agent, secret string) *capture.Exchange {
 
 func inMemory(t *testing.T, list ...*capture.Exchange) *capture.Memory {
 	t.Helper()
-	m, err := capture.ReadMemory(capture.Info{Name: "c.a2atap"}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range list {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	})
+	m, err := capture.ReadMemory(capture.Info{Name: "c.a2atap"}, capture.Each(list...))
 	if err != nil {
 		t.Fatal(err)
 	}

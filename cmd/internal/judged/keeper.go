@@ -112,7 +112,7 @@ func (k *Keeper) Read(ctx context.Context) *Capture {
 	shelf, err := bolt.OpenShelf(k.beside)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			k.e.Tell("%s: %s cannot be read and is made anew: %v", k.command, k.beside, err)
+			k.e.Tell("%s: %s cannot be read and is rebuilt: %v", k.command, k.beside, err)
 		}
 		return nil
 	}
@@ -145,7 +145,7 @@ func (k *Keeper) open(ctx context.Context, shelf capture.Shelf, where string) *k
 	r, err := kept.Open(ctx, shelf, rules.All)
 	switch {
 	case errors.Is(err, capture.ErrDamagedEntry):
-		k.e.Tell("%s: %s: %v; it is judged anew", k.command, where, err)
+		k.e.Tell("%s: %s: %v; it is judged again", k.command, where, err)
 	case err == nil && r.Head().Ended && bytes.Equal(r.Head().Mark, k.Mark):
 		return r
 	}
@@ -321,7 +321,7 @@ func FindingsIn(ctx context.Context, e cli.Env, command, name string, src captur
 		case again || !DamagedReading(err):
 			return nil, err
 		}
-		e.Tell("%s: %s: %v; it is judged anew", command, name, err)
+		e.Tell("%s: %s: %v; it is judged again", command, name, err)
 	}
 }
 

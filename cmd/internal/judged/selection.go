@@ -2,11 +2,7 @@ package judged
 
 import (
 	"context"
-	"iter"
-	"math"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
@@ -62,53 +58,4 @@ func (s Selection) Match(x *capture.Exchange, facts reading.Facts) bool {
 	}
 	facts.Marked = s.Notes.Of(x.Seq, x.ID).Marked
 	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
-}
-
-// Chooser returns which exchanges of a source are chosen. Command and name are what is said if it has to be judged.
-func (s Selection) Chooser(
-	ctx context.Context, e cli.Env, command, name string, src capture.Source,
-) (func(*capture.Exchange) bool, error) {
-	if s.All() {
-		return func(*capture.Exchange) bool { return true }, nil
-	}
-	j, err := Open(ctx, e, command, name, src, false)
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
-	var chosen cli.Set
-	err = j.Choose(ctx, s, 1, math.MaxUint64, func(row *kept.Row, is bool) bool {
-		if is {
-			chosen.Add(row.Seq)
-		}
-		return true
-	})
-	return func(x *capture.Exchange) bool { return chosen.Has(x.Seq) }, err
-}
-
-// candidates returns which exchanges can be chosen, if the capture has an index that knows.
-func (s Selection) candidates(
-	ctx context.Context, src capture.Source, from uint64,
-) (seqs iter.Seq2[uint64, error], ok bool) {
-	if p, is := src.(*cli.Progress); is {
-		src = p.Source
-	}
-	index, ok := src.(capture.Index)
-	keys := s.filter.Keys()
-	if !ok || len(keys) == 0 {
-		return nil, false
-	}
-	key := keys[0]
-	if key.Kind == "operation" {
-		key.Value = reading.Normalise("op", key.Value)
-	}
-	return index.Find(ctx, key, from), true
-}
-
-func groupFindings(findings []analyzer.Finding) map[uint64][]analyzer.Finding {
-	groups := make(map[uint64][]analyzer.Finding)
-	for _, f := range findings {
-		groups[f.Place.Exchange] = append(groups[f.Place.Exchange], f)
-	}
-	return groups
 }

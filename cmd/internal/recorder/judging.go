@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"a2atap/analyzer"
@@ -20,20 +19,6 @@ import (
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-)
-
-// How judging shares the machine with the traffic that it judges.
-const (
-	judgeSlice = 300 * time.Microsecond // of judging at a time
-	judgePause = 10 * time.Millisecond  // after a slice, while there is no time to spare; leaves 3 % of a processor
-
-	judgeBacklog = 1 << 20 // bytes that wait to be recorded or stored, from which on there is no time to spare
-
-	judgePatience = time.Second // after which a recording that ends says that it waits for its verdict
-
-	lagNotice        = 1_000  // exchanges that judging is behind when the user is told
-	lagMax           = 50_000 // exchanges that it may be behind because it pauses
-	stepsPerExchange = 16     // so many steps of a stream count as one exchange
 )
 
 // judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
@@ -170,85 +155,6 @@ func (r *Recording) newThrottle() *throttle {
 	}
 	p.seq.Store(r.store.Position().Seq)
 	return p
-}
-
-// A lag is how far judging is behind what is stored.
-type lag struct{ exchanges, steps uint64 }
-
-// weight is the lag in exchanges, where the events of a stream count too.
-func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsPerExchange) }
-
-func (l lag) String() string {
-	if l.exchanges >= l.steps/stepsPerExchange {
-		return analyzer.Plural(l.exchanges, "exchange")
-	}
-	return analyzer.Plural(l.steps, "event")
-}
-
-// A throttle pauses judging while traffic needs the processors. It is for the goroutine that judges, but for lift.
-type throttle struct {
-	busy   func() bool          // traffic passes, and there is no time to spare
-	stored func() bolt.Position // how far judging could be
-	onLag  func(lag)            // called once, when judging is far behind
-	lifted chan struct{}        // closed when there is no traffic to go first any more
-
-	began    time.Time     // the slice
-	seq      atomic.Uint64 // the last exchange of which something was judged
-	timer    *time.Timer
-	reported bool
-}
-
-// lift ends all pauses. It is called once.
-func (p *throttle) lift() { close(p.lifted) }
-
-// begin begins a slice.
-func (p *throttle) begin() { p.began = time.Now() }
-
-// judged is called for each step that was judged, and pauses if it is time to.
-func (p *throttle) judged(s *capture.Step) {
-	if s.Seq > p.seq.Load() {
-		p.seq.Store(s.Seq)
-	}
-	if time.Since(p.began) < judgeSlice || p.isLifted() {
-		return
-	}
-	stored := p.stored().Arrival
-	l := lag{p.exchanges(), stored - min(s.Arrival, stored)} // what is stored is read before what is judged
-	if !p.reported && l.weight() >= lagNotice {
-		p.reported = true
-		p.onLag(l)
-	}
-	if p.busy() && l.weight() < lagMax {
-		p.pause(judgePause)
-	}
-	p.begin()
-}
-
-func (p *throttle) isLifted() bool {
-	select {
-	case <-p.lifted:
-		return true
-	default:
-		return false
-	}
-}
-
-// exchanges is how many exchanges are stored and were not judged. Anybody may ask.
-func (p *throttle) exchanges() uint64 {
-	judged, stored := p.seq.Load(), p.stored().Seq
-	return stored - min(judged, stored)
-}
-
-func (p *throttle) pause(d time.Duration) {
-	if p.timer == nil {
-		p.timer = time.NewTimer(d)
-	} else {
-		p.timer.Reset(d)
-	}
-	select {
-	case <-p.timer.C:
-	case <-p.lifted:
-	}
 }
 
 // An addition is what a recording adds to a capture, as a source of which only the steps can be followed: those after a

@@ -2,8 +2,6 @@ package recorder
 
 import (
 	"context"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -69,19 +67,4 @@ func (k *memoryKeeper) check() {
 	k.given = at
 	k.free()
 	k.after = k.now().Add(idleShare * k.now().Sub(now))
-}
-
-// keepMemory returns a memoryKeeper of a recording.
-func (r *Recording) keepMemory() *memoryKeeper {
-	return &memoryKeeper{
-		position: func() uint64 { return r.store.Committed().Arrival },
-		trim: func() {
-			recordingRuntime.adjust()
-			r.store.DropPages() //nolint:errcheck // they stay then
-		},
-		busy:  func() bool { return r.store.Waiting() > 0 },
-		free:  func() { runtime.GC(); debug.FreeOSMemory() },
-		now:   time.Now,
-		given: r.store.Committed().Arrival,
-	}
 }

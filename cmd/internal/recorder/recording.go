@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"a2atap/analyzer"
@@ -309,5 +311,20 @@ func (r *Recording) Screen() tui.Options {
 	return tui.Options{
 		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",
 		Notes: notes.Path(r.before.Name),
+	}
+}
+
+// keepMemory returns a memoryKeeper of a recording.
+func (r *Recording) keepMemory() *memoryKeeper {
+	return &memoryKeeper{
+		position: func() uint64 { return r.store.Committed().Arrival },
+		trim: func() {
+			recordingRuntime.adjust()
+			r.store.DropPages() //nolint:errcheck // they stay then
+		},
+		busy:  func() bool { return r.store.Waiting() > 0 },
+		free:  func() { runtime.GC(); debug.FreeOSMemory() },
+		now:   time.Now,
+		given: r.store.Committed().Arrival,
 	}
 }

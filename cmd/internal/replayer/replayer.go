@@ -3,11 +3,16 @@
 package replayer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"math"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -232,4 +237,66 @@ func (o *Options) send(
 		return o.learnNoise(ctx, creds.masked, src, options)
 	}
 	return replay.Run(ctx, src, o.other, options)
+}
+
+// credentials reads the flags for each agent of --to, and puts into the options what becomes of them.
+func (o *Options) credentials(e cli.Env, options *replay.Options) (credentials, error) {
+	var agents []setup.Agent
+	if o.other != "" {
+		agents = append(agents, setup.Agent{URL: o.other})
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.named)) {
+		agents = append(agents, setup.Agent{Name: name, URL: o.named[name]})
+	}
+	list, err := o.Flags.Setup(e.World(options.Dialer), agents)
+	if err != nil {
+		return nil, err
+	}
+	options.AuthorizeAgent = map[string]replay.Authorizer{}
+	for i, a := range agents {
+		if a.Name == "" {
+			options.Authorize = list[i].Options.Authorize
+		} else {
+			options.AuthorizeAgent[a.Name] = list[i].Options.Authorize
+		}
+	}
+	return list, nil
+}
+
+// tellMissing names a secret that requests are sent without, and the flag that gives it.
+func (o *Options) tellMissing(e cli.Env, m *replay.Missing) {
+	credentials := m.Credentials()
+	if len(o.named) > 0 {
+		credentials = m.Agent + "=" + credentials
+	}
+	if !e.Quiet() {
+		e.Notice(fmt.Sprintf("%s, and it is sent without; give it with --auth %s", m, credentials))
+	}
+}
+
+// learnNoise replays twice, and adds what differs from run to run to the file of --learn-noise.
+func (o *Options) learnNoise(
+	ctx context.Context, mask func(io.Writer) io.Writer, src capture.Source, options replay.Options,
+) (*report.Report, error) {
+	before, err := os.ReadFile(o.Noise.Learn)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--learn-noise %s: %w", o.Noise.Learn, cli.Cause(err))
+	}
+	r, learnt, err := replay.Learn(ctx, src, o.other, options)
+	if err != nil || len(learnt) == 0 {
+		return r, err
+	}
+	var text bytes.Buffer
+	if err := writeLearnt(mask(&text), learnt, len(before) == 0); err != nil {
+		return r, err
+	}
+	if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) {
+		before = append(before, '\n')
+	}
+	if err := os.WriteFile(o.Noise.Learn, append(before, text.Bytes()...), 0o644); err != nil {
+		return r, fmt.Errorf("--learn-noise: %w", err)
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("%s written to %s: review before use with --noise",
+		analyzer.Plural(len(learnt), "rule"), o.Noise.Learn))
+	return r, nil
 }

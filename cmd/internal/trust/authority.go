@@ -57,8 +57,8 @@ func Rotate(e cli.Env) error {
 	}
 	_, err = fmt.Fprintf(e.Out, `
 To be done again, where it was done for the former authority (a2atap ca install prints each command):
-  the system's store     install it anew, and undo the former
-  Java                   remove %s, and import anew
+  the system's store     install it again, and remove the former
+  Java                   remove %s, and import it again
   single programs        start them again: the files that their variables name, %s
                          and %s, hold the new authority; the latter holds the former one, too, until
                          ca env or ca install is run next

@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -19,6 +20,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
@@ -248,15 +250,44 @@ func (b *base) goesOn(t *testing.T, path string, seed uint64, how string) {
 	}
 }
 
+// metaFields are where fields of 8 bytes are in a meta page: the list of buckets and its sequence, the list of free pages,
+// the number of pages, the transaction.
+var metaFields = [...]int{16, 24, 32, 40, 48}
+
+// claimed writes a number into a field of both meta pages, with the sums that belong to it.
+func claimed(data []byte, field int, claim uint64) {
+	for i := range 2 {
+		meta := data[i*os.Getpagesize()+pages.PageHeader:][:pages.PageMetaSize]
+		binary.NativeEndian.PutUint64(meta[field:], claim)
+		sum := fnv.New64a()
+		sum.Write(meta[:len(meta)-8])
+		binary.NativeEndian.PutUint64(meta[len(meta)-8:], sum.Sum64())
+	}
+}
+
+// TestRebuildOfClaims repairs captures that claim far more pages than they have: only those that there are are read.
+func TestRebuildOfClaims(t *testing.T) {
+	whole := readFile(t, closedCapture(t, Options{}, 60))
+	for _, claim := range []uint64{1 << 20, 1 << 28, 1 << 33, 1 << 40, 1 << 63} {
+		data := bytes.Clone(whole)
+		claimed(data, 40, claim)
+		path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), data)
+		r, err := Rebuild(t.Context(), path, newPath(t), func(s capture.Sink) capture.Sink { return s })
+		if err != nil || !r.Whole() || r.Exchanges != 60 {
+			t.Errorf("%d pages: got %+v, error %v", claim, r, err)
+		}
+	}
+}
+
 // damage spoils a file in a random way, and says how.
 func damage(random *rand.Rand, data []byte) (how string, damaged []byte) {
 	page := os.Getpagesize()
-	pages := len(data) / page
+	count := len(data) / page
 	at := random.IntN(len(data))
 	if random.IntN(2) == 0 { // where things are: most of a file is free, or blocks
-		at = min(random.IntN(pages)*page+random.IntN(200), len(data)-1)
+		at = min(random.IntN(count)*page+random.IntN(200), len(data)-1)
 	}
-	switch random.IntN(7) {
+	switch random.IntN(8) {
 	case 0:
 		data[at] ^= 1 << random.IntN(8)
 		return fmt.Sprintf("a bit of byte %d", at), data
@@ -271,7 +302,7 @@ func damage(random *rand.Rand, data []byte) (how string, damaged []byte) {
 	case 3:
 		return fmt.Sprintf("cut to %d bytes", at), data[:at]
 	case 4:
-		other := random.IntN(pages)
+		other := random.IntN(count)
 		copy(data[at/page*page:][:page], data[other*page:][:page])
 		return fmt.Sprintf("page %d over page %d", other, at/page), data
 	case 5:
@@ -280,6 +311,10 @@ func damage(random *rand.Rand, data []byte) (how string, damaged []byte) {
 			data[at+i] = byte(random.IntN(256))
 		}
 		return fmt.Sprintf("%d bytes from %d", n, at), data
+	case 6:
+		field, claim := metaFields[random.IntN(len(metaFields))], uint64(1)<<random.IntN(64)
+		claimed(data, field, claim)
+		return fmt.Sprintf("the meta pages claim %#x at %d", claim, field), data
 	}
 	n := min(512, len(data)-at)
 	clear(data[at:][:n])

@@ -42,13 +42,7 @@ func TestSource(t *testing.T) {
 	t.Parallel()
 	record := func(t *testing.T, path string, segment int64, xs []*capture.Exchange) *Store {
 		s := mustOpen(t, path, Options{SegmentSize: segment})
-		for step, err := range capture.Interleave(func(yield func(*capture.Exchange, error) bool) {
-			for _, x := range xs {
-				if !yield(x, nil) {
-					return
-				}
-			}
-		}) {
+		for step, err := range capture.Interleave(capture.Each(xs...)) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,9 +16,6 @@ import (
 // deadline bounds each wait of the suite. It is never reached where all is well.
 const deadline = 10 * time.Second
 
-// Compare reports how two exchanges differ, or "". Nil and empty slices differ: not kept is not empty.
-func Compare(want, got *capture.Exchange) string { return cmp.Diff(want, got) }
-
 // TestSource tests a Source over finished captures. Open has to return one that holds these exchanges; it is called
 // several times, and with none at all.
 func TestSource(t *testing.T, open func(t *testing.T, xs []*capture.Exchange) capture.Source) {

@@ -2,25 +2,15 @@ package capturetest
 
 import (
 	"context"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"a2atap/proxy/capture"
 )
-
-// Each is a sequence of exchanges as a Source yields it.
-func Each(xs []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range xs {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
-}
 
 // ReadAll returns the exchanges of a source.
 func ReadAll(t testing.TB, s capture.Source) []*capture.Exchange {
@@ -66,3 +56,6 @@ func Until(t testing.TB, s capture.Source, want func(capture.Step) bool) {
 		}
 	}
 }
+
+// Compare reports how two exchanges differ, or "". Nil and empty slices differ: not kept is not empty.
+func Compare(want, got *capture.Exchange) string { return cmp.Diff(want, got) }

@@ -35,7 +35,7 @@ func TestSink(t *testing.T, begin func(t *testing.T) Recording) {
 func interleaved(t *testing.T) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
-	for step, err := range capture.Interleave(Each(Exchanges())) {
+	for step, err := range capture.Interleave(capture.Each(Exchanges()...)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func Scan(r io.Reader, yield func(entry []byte, offset int64) bool) error {
 		return fmt.Errorf("read har: byte %d: %w", dec.InputOffset(), err)
 	}
 	if !found {
-		return fmt.Errorf("%w: no HAR: there is no list log.entries", capture.ErrFormat)
+		return fmt.Errorf("%w: not a HAR: there is no list log.entries", capture.ErrFormat)
 	}
 	return nil
 }

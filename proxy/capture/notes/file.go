@@ -24,7 +24,7 @@ func Read(path string) (*Notes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse(data), nil
+	return parse(data), nil
 }
 
 func readFile(path string) ([]byte, error) {
@@ -85,7 +85,7 @@ func update(path string, changes []pending) (*Notes, error) {
 		if err != nil {
 			return nil, err
 		}
-		now := Parse(before).after(changes...)
+		now := parse(before).after(changes...)
 		written, err := replace(file, before, now.Format())
 		if err != nil {
 			return nil, fmt.Errorf("write the notes: %w", err)

@@ -91,8 +91,8 @@ type Bad struct {
 
 const preface = "# Marks (x) and comments of the exchanges in the capture beside this file: number, id, x or -, comment."
 
-// Parse reads a file of notes. It takes any bytes. Of two lines about one exchange the last counts.
-func Parse(data []byte) *Notes {
+// parse reads a file of notes. It takes any bytes. Of two lines about one exchange the last counts.
+func parse(data []byte) *Notes {
 	n := &Notes{}
 	for text := range bytes.Lines(data) {
 		l, why := parseLine(string(bytes.TrimSuffix(text, []byte("\n"))))

@@ -162,7 +162,7 @@ func TestTwoKeepersOfOneNote(t *testing.T) {
 	change(t, b, 3, comment("of the other"))
 	change(t, a, 3, mark)
 	want := []Note{{3, id(3), false, "of the other"}}
-	if diff := cmp.Diff(want, Parse([]byte(content(t, path))).All()); diff != "" {
+	if diff := cmp.Diff(want, parse([]byte(content(t, path))).All()); diff != "" {
 		t.Errorf("the file has, -want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(want, a.Now().All()); diff != "" {
@@ -176,7 +176,7 @@ func TestTwoKeepersOfOneNote(t *testing.T) {
 		return mark(n)
 	})
 	want = []Note{{3, id(3), true, "in the same moment"}}
-	if diff := cmp.Diff(want, Parse([]byte(content(t, path))).All()); diff != "" {
+	if diff := cmp.Diff(want, parse([]byte(content(t, path))).All()); diff != "" {
 		t.Errorf("after %d tries the file has, -want +got:\n%s", tries, diff)
 	}
 }
@@ -220,7 +220,7 @@ func TestNotesBehindALink(t *testing.T) {
 				t.Errorf("the link leads to %q, %v, want %q", got, err, to)
 			}
 			got := content(t, file)
-			if !Parse([]byte(got)).Of(3, id(3)).Marked {
+			if !parse([]byte(got)).Of(3, id(3)).Marked {
 				t.Errorf("behind it is %q", got)
 			}
 			if strings.Contains(name, "a file") && !strings.HasPrefix(got, "1 - - first\n") {
@@ -323,8 +323,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("3 0190a5c4-0000-7000-8000-000000000003 x first\r\n# a\n\n7 - - \"a\\n\"\n"), "why?", true)
 	f.Add([]byte("3 - x\x00\n18446744073709551615 - x a\n3 - - b"), "\x1b]52;c;\a\u202e\"", false)
 	f.Fuzz(func(t *testing.T, data []byte, words string, marked bool) {
-		n := Parse(data)
-		again := Parse(n.Format())
+		n := parse(data)
+		again := parse(n.Format())
 		if diff := cmp.Diff(n.All(), again.All()); diff != "" {
 			t.Fatalf("read again, -want +got:\n%s", diff)
 		}
@@ -333,7 +333,7 @@ func FuzzParse(f *testing.F) {
 		}
 		note := Note{Seq: 3, ID: id(3), Marked: marked, Comment: words}
 		changed := n.With(note)
-		back := Parse(changed.Format()).Of(3, id(3))
+		back := parse(changed.Format()).Of(3, id(3))
 		if len(words) <= maxComment && back != note {
 			t.Fatalf("%+v comes back as %+v", note, back)
 		}

@@ -17,6 +17,13 @@ import (
 	"a2atap/proxy/capture/jsonl"
 )
 
+// The kinds of files.
+const (
+	kindHAR        = ".har"
+	kindJSONL      = ".jsonl"
+	kindTranscript = ".txtar"
+)
+
 // A format is how a file holds exchanges, each in a run of bytes of its own.
 type format struct {
 	scan  func(r io.Reader, yield func(record []byte, offset int64) bool) error // finds the records

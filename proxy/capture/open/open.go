@@ -53,13 +53,6 @@ func File(path string) (capture.Source, error) {
 	return s, nil
 }
 
-// The kinds of files.
-const (
-	kindHAR        = ".har"
-	kindJSONL      = ".jsonl"
-	kindTranscript = ".txtar"
-)
-
 // open opens what is in f, and closes it at once if it is read as a whole.
 func openFile(name string, f *os.File, whole bool) (capture.Source, error) {
 	var data io.ReaderAt = f

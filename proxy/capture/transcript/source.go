@@ -18,13 +18,7 @@ func (t *Transcript) Source(name string) (*capture.Memory, error) {
 	}
 	byStart := slices.Clone(t.Exchanges)
 	slices.SortStableFunc(byStart, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
-	for s, err := range capture.Interleave(func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range byStart {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}) {
+	for s, err := range capture.Interleave(capture.Each(byStart...)) {
 		if err != nil {
 			return nil, err
 		}

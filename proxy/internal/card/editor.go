@@ -19,27 +19,6 @@ const (
 	maxDecodedCard = 4 << 20 // bytes of one that came compressed
 )
 
-// A Site is the tap that cards are rewritten in: what an Editor has to know of it. It is made once for all connections.
-type Site struct {
-	Name string // of the agent, for people
-
-	// Route returns the authority that takes the place of that of an address in the agent's card, for a client that has
-	// reached us at local and has named used in Host; "" leaves it as it is. Notice is for the user; "" is none.
-	Route func(address URL, used string, local net.Addr) (authority, notice string)
-
-	// State describes all that Route depends on: entity tags of cards that were rewritten in another state do not hold.
-	State func(used string, local net.Addr) []string
-
-	Notice func(text string)
-
-	found paths
-}
-
-// Facts take what is learned of an exchange. A recording.Conn does.
-type Facts interface {
-	Fact(x int, f capture.Fact)
-}
-
 // An Editor is the relay.Editor of one connection. It must be told of the requests as they pass: see ObserveRequest. It
 // runs in the two goroutines of the connection.
 type Editor struct {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -118,64 +116,6 @@ func (q *request) callsForCard() bool {
 	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
 }
 
-const (
-	patience     = 500 * time.Millisecond // that an answer which may be a card may be held for
-	maxCardPaths = 1000                   // that a tap remembers
-)
-
-// paths are the targets, with their queries, at which cards were found that no path tells. It bounds itself: the
-// card of one that is not remembered is found again.
-type paths struct {
-	mu      sync.Mutex
-	targets map[string]bool
-}
-
-func (c *paths) has(target string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.targets[target]
-}
-
-func (c *paths) add(target string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.targets == nil || len(c.targets) >= maxCardPaths {
-		c.targets = make(map[string]bool)
-	}
-	c.targets[target] = true
-}
-
-// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell;
-// nil if it is none. A path at which HTTP+JSON has an operation is never one, nor is what does not want JSON.
-func (s *Site) doubtfulRequest(method string, h *capture.Head) *request {
-	path, _, _ := strings.Cut(h.Target, "?")
-	if _, operation := a2a.RoutePrefix(path); operation || !acceptsJSON(h) {
-		return nil
-	}
-	q := &request{doubtful: true, target: h.Target}
-	// A client that has a card of ours shows it by the tag that we gave it.
-	q.found = s.found.has(h.Target) || strings.Contains(h.Fields.Get("If-None-Match"), tagMark)
-	if method == "HEAD" && !q.found {
-		return nil
-	}
-	return q
-}
-
-// acceptsJSON reports whether a client takes JSON for an answer: RFC 9110 section 12.5.1.
-func acceptsJSON(h *capture.Head) bool {
-	values := h.Fields.Values("Accept")
-	if len(values) == 0 {
-		return true
-	}
-	for _, v := range values {
-		v = strings.ToLower(v)
-		if strings.Contains(v, "json") || strings.Contains(v, "*/*") || strings.Contains(v, "application/*") {
-			return true
-		}
-	}
-	return false
-}
-
 // ObserveRequest is told of a request's head before the Editor is asked about it, as a relay.Observer is.
 func (l *Editor) ObserveRequest(x int, head []byte) {
 	if q := l.site.requestOf(head); q != nil {
@@ -215,4 +155,20 @@ func (l *Editor) ObserveEnded(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.requests, x)
+}
+
+// doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell;
+// nil if it is none. A path at which HTTP+JSON has an operation is never one, nor is what does not want JSON.
+func (s *Site) doubtfulRequest(method string, h *capture.Head) *request {
+	path, _, _ := strings.Cut(h.Target, "?")
+	if _, operation := a2a.RoutePrefix(path); operation || !acceptsJSON(h) {
+		return nil
+	}
+	q := &request{doubtful: true, target: h.Target}
+	// A client that has a card of ours shows it by the tag that we gave it.
+	q.found = s.found.has(h.Target) || strings.Contains(h.Fields.Get("If-None-Match"), tagMark)
+	if method == "HEAD" && !q.found {
+		return nil
+	}
+	return q
 }

@@ -2,18 +2,14 @@ package auth
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"regexp"
 	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
-	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 )
@@ -126,48 +122,4 @@ func (t *tokens) fetch(ctx context.Context) (*oauth2.Token, error) {
 		Endpoint: oauth2.Endpoint{TokenURL: t.url, AuthStyle: style},
 	}
 	return c.PasswordCredentialsToken(ctx, t.o.User, t.o.Password)
-}
-
-var errorCode = regexp.MustCompile(`^[a-z_]{1,40}$`)
-
-// plain returns an error of the library without what the server said, which may repeat what it was sent.
-func plain(err error) error {
-	var refused *oauth2.RetrieveError
-	if errors.As(err, &refused) {
-		status := 0
-		if refused.Response != nil {
-			status = refused.Response.StatusCode
-		}
-		if errorCode.MatchString(refused.ErrorCode) {
-			return fmt.Errorf("it refused: %s (HTTP %d)", refused.ErrorCode, status)
-		}
-		return fmt.Errorf("it refused (HTTP %d)", status)
-	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return errors.New("its answer is not a token")
-}
-
-// shown returns a URL for a message: without user information, query and fragment.
-func shown(at string) string {
-	u, err := url.Parse(at)
-	if err != nil {
-		return "a URL that cannot be read"
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
-}
-
-// checkTokenURL reports whether a secret may be sent to a URL: https, or http on this machine.
-func checkTokenURL(at string) error {
-	u, err := url.Parse(at)
-	switch {
-	case err != nil || u.Host == "":
-		return errors.New("it is not the URL of a token server")
-	case u.Scheme == "https", u.Scheme == "http" && hostname.IsLoopback(hostname.Normal(u.Hostname())):
-		return nil
-	}
-	return fmt.Errorf("%s is not https, and would get secrets in the clear", shown(at))
 }

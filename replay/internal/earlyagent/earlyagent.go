@@ -13,25 +13,9 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
-
-// An Agent is one of the dialect before A2A 0.1. One skill repeats what it is told, another asks back.
-type Agent struct {
-	// Token is asked for on all but the card, if it is not empty. It is set before the server starts.
-	Token string
-
-	url   string // set when it listens
-	step  time.Duration
-	fault string // empty for none
-
-	mu       sync.Mutex
-	tasks    map[string]*task
-	finished sync.WaitGroup
-	stop     chan struct{} // closed when the server ends
-}
 
 // New returns an agent with one fault, or a faultless one if it is empty.
 func New(fault string) *Agent {
@@ -61,30 +45,6 @@ func (s *Agent) Start(t testing.TB) string {
 func (s *Agent) close() {
 	close(s.stop)
 	s.finished.Wait()
-}
-
-// A task is one task; what is written to clients is made of it under the server's lock.
-type task struct {
-	id, session string
-	status      object
-	history     []object
-	artifacts   []object
-	listeners   map[chan event]bool
-}
-
-type object = map[string]any
-
-// A event is what a listener hears.
-type event struct {
-	name string
-	body object
-	last bool
-}
-
-func (t *task) state() string { return t.status["state"].(string) }
-
-func (t *task) over() bool {
-	return slices.Contains([]string{"completed", "failed", "canceled"}, t.state())
 }
 
 // ServeHTTP implements http.Handler.
@@ -291,8 +251,6 @@ func textOf(message object) string {
 	return strings.Join(words, " ")
 }
 
-func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
-
 // shown returns a task with the last entries of its history.
 func (s *Agent) shown(t *task, historyLength *int) object {
 	history := t.history
@@ -308,23 +266,45 @@ func (s *Agent) shown(t *task, historyLength *int) object {
 	}
 }
 
-// move puts a task into a state and tells its listeners. The server is locked.
-func (s *Agent) move(t *task, state, text string) {
-	status := object{"state": state, "timestamp": now()}
-	if text != "" {
-		status["message"] = object{"role": "agent", "parts": []object{{"type": "text", "text": text}}}
+// subscribe streams what happens to a task.
+func (s *Agent) subscribe(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.read(w, r)
+	if !ok {
+		return
 	}
-	t.status = status
-	t.history = append(t.history, status)
-	body := object{"id": t.id, "status": status}
-	if t.over() && s.fault != "no-final" {
-		body["final"] = true
+	if c.Method != "tasks/sendSubscribe" {
+		s.reply(w, http.StatusBadRequest, object{"error": "Only tasks/sendSubscribe supported"})
+		return
 	}
-	s.tell(t, event{"status", body, t.over()})
-}
-
-func (s *Agent) tell(t *task, e event) {
-	for to := range t.listeners {
-		to <- e // which holds all events that a task can have
+	events := make(chan event, 64)
+	s.mu.Lock()
+	_, refusal := s.send(c)
+	if refusal != nil {
+		s.mu.Unlock()
+		s.reply(w, http.StatusOK, refusal)
+		return
 	}
+	t := s.tasks[c.Params.ID]
+	first := event{"status", object{"id": t.id, "status": t.status}, false}
+	t.listeners[events] = true
+	if s.fault == "forgets-left" {
+		delete(s.tasks, t.id) // nobody but the stream knows it
+	}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(t.listeners, events)
+	}()
+	if s.fault == "no-stream" {
+		s.reply(w, http.StatusOK, object{"jsonrpc": "2.0", "id": c.ID, "result": first.body})
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Connection", "keep-alive")
+	if s.fault != "starts-late" {
+		s.event(w, c.ID, first)
+	}
+	s.follow(w, r, c, events)
 }

@@ -76,49 +76,6 @@ func (s *Agent) answer(t *task, text string) {
 	}
 }
 
-// subscribe streams what happens to a task.
-func (s *Agent) subscribe(w http.ResponseWriter, r *http.Request) {
-	c, ok := s.read(w, r)
-	if !ok {
-		return
-	}
-	if c.Method != "tasks/sendSubscribe" {
-		s.reply(w, http.StatusBadRequest, object{"error": "Only tasks/sendSubscribe supported"})
-		return
-	}
-	events := make(chan event, 64)
-	s.mu.Lock()
-	_, refusal := s.send(c)
-	if refusal != nil {
-		s.mu.Unlock()
-		s.reply(w, http.StatusOK, refusal)
-		return
-	}
-	t := s.tasks[c.Params.ID]
-	first := event{"status", object{"id": t.id, "status": t.status}, false}
-	t.listeners[events] = true
-	if s.fault == "forgets-left" {
-		delete(s.tasks, t.id) // nobody but the stream knows it
-	}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(t.listeners, events)
-	}()
-	if s.fault == "no-stream" {
-		s.reply(w, http.StatusOK, object{"jsonrpc": "2.0", "id": c.ID, "result": first.body})
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("Connection", "keep-alive")
-	if s.fault != "starts-late" {
-		s.event(w, c.ID, first)
-	}
-	s.follow(w, r, c, events)
-}
-
 // follow writes events until the task has ended or the client is gone.
 func (s *Agent) follow(w http.ResponseWriter, r *http.Request, c *call, events chan event) {
 	for n := 0; ; n++ {

@@ -1,7 +1,6 @@
 package cards
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -53,13 +52,6 @@ var (
 	}
 )
 
-// A cardCheck holds a card against the agent that is to serve it. What is wrong is noted in the fields.
-type cardCheck struct {
-	model.Fields
-	*Subject
-	given *Given
-}
-
 func (c *cardCheck) check() {
 	face := c.Face
 	for _, name := range face.foreign {
@@ -88,21 +80,6 @@ func (c *cardCheck) check() {
 	c.checkSkills()
 	face.places(c)
 	face.security(c)
-}
-
-// mediaTypes reads a list of media types; the agent takes those that are inputs.
-func (c *cardCheck) mediaTypes(f model.Fields, name string, needed, inputs bool) {
-	listed := f.Texts(name)
-	if needed && len(listed) == 0 {
-		f.Complain(name, "must name at least one media type")
-	}
-	if inputs {
-		for _, t := range listed {
-			if !slices.Contains(c.given.Inputs, t) {
-				c.given.Inputs = append(c.given.Inputs, t)
-			}
-		}
-	}
 }
 
 // checkCapabilities reads what the card promises: the agent offers no more, and keeps it (A2A 1.0 §4.4.3,
@@ -161,14 +138,5 @@ func (c *cardCheck) checkSkills() {
 	}
 	if len(ids) == 0 {
 		c.Complain("skills", "must hold at least one skill")
-	}
-}
-
-// readURL checks an address, in place of which the agent's own is served.
-func (c *cardCheck) readURL(f model.Fields, name string) {
-	s := f.Text(name)
-	u, err := url.Parse(s)
-	if s != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		f.Complain(name, "must be an absolute http or https URL; leave it out, and the agent writes its own")
 	}
 }

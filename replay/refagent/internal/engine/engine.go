@@ -5,7 +5,7 @@ package engine
 
 import (
 	"context"
-	"crypto/x509"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -49,33 +49,6 @@ type Engine struct {
 	Order    []*record // oldest first
 	revision uint64    // counts status changes
 	number   uint64    // counts tasks
-}
-
-// A record is a task and what belongs to it. The engine's lock guards it.
-type record struct {
-	Task     model.Task
-	number   uint64 // of the task, in the order in which they were made
-	revision uint64 // of the latest status
-	Tail     *model.Feed
-	skill    *Skill
-	turns    int
-	stop     context.CancelFunc // ends the job under way
-	configs  []*pushTarget
-}
-
-// Options set an engine up. None has a default.
-type Options struct {
-	StepTime     time.Duration                 // pause between two chunks
-	CancelWait   time.Duration                 // how long task-cancel waits to be canceled
-	MaxTasks     int                           // 0 if there is no limit
-	Moves        map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
-	NoStatuses   bool                          // tasks do not remember the statuses that they had
-	Store        Store                         // nil if tasks live in memory alone
-	WebhookRoots *x509.CertPool                // nil are those of the system
-	Edit         func(n *Delivery)             // changes push notifications; nil for a faithful agent
-	Log          func(text string)
-	Now          func() time.Time
-	NewID        func() string
 }
 
 // New returns an engine that works until the context ends or it is closed.
@@ -362,4 +335,32 @@ func (e *Engine) forget() {
 	e.drop(e.Order[i].Task.ID)
 	delete(e.tasks, e.Order[i].Task.ID)
 	e.Order = slices.Delete(e.Order, i, i+1)
+}
+
+// save keeps a task with these push notification configs, and logs if it cannot: once for a series of failures. The
+// caller holds the lock.
+func (e *Engine) save(r *record, configs []model.PushConfig) *model.Failure {
+	if e.store == nil {
+		return nil
+	}
+	err := e.store.Put(e.owner, r.Task.ID, jsonvalue.Append(nil, storedTask(r, configs)))
+	if err == nil {
+		e.unkept = false
+		return nil
+	}
+	if !e.unkept {
+		e.log(fmt.Sprintf("task %s could not be stored: %v; new work is refused until that works again", r.Task.ID, err))
+	}
+	e.unkept = true
+	return model.Fail(model.CodeInternal, "Internal error: the agent cannot store the task")
+}
+
+// drop forgets what is kept of a task. The caller holds the lock.
+func (e *Engine) drop(id string) {
+	if e.store == nil {
+		return
+	}
+	if err := e.store.Delete(e.owner, id); err != nil {
+		e.log(fmt.Sprintf("task %s could not be removed from the store: %v", id, err))
+	}
 }

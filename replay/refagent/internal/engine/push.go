@@ -7,13 +7,6 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// A pushTarget is a config at work.
-type pushTarget struct {
-	config model.PushConfig
-	stop   context.CancelFunc
-	done   chan struct{} // closed when no delivery is under way any more
-}
-
 // named returns a config of a task with an id.
 func (e *Engine) named(r *record, c *model.PushConfig) model.PushConfig {
 	config := *c
@@ -22,15 +15,6 @@ func (e *Engine) named(r *record, c *model.PushConfig) model.PushConfig {
 		config.ID = e.NewID()
 	}
 	return config
-}
-
-// pushConfigs returns the configs of a task. The caller holds the lock.
-func (r *record) pushConfigs() []model.PushConfig {
-	configs := make([]model.PushConfig, len(r.configs))
-	for i, t := range r.configs {
-		configs[i] = t.config
-	}
-	return configs
 }
 
 // subscribe puts a config to work, in its place among those of its task: what happens from now on is delivered. The
@@ -53,11 +37,6 @@ func (e *Engine) subscribe(r *record, config model.PushConfig) {
 		return
 	}
 	r.configs = append(r.configs, t)
-}
-
-// target returns the index of a config, or -1. An empty id means any, as in A2A 0.3 §7.6.
-func (r *record) target(id string) int {
-	return slices.IndexFunc(r.configs, func(t *pushTarget) bool { return id == "" || t.config.ID == id })
 }
 
 // CreateConfig puts a config to work, in place of one with the same id.

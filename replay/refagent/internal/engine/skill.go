@@ -11,13 +11,6 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// A Skill is one way to behave. Either answer is set or run.
-type Skill struct {
-	Name   string
-	Answer func(input string) string // replies with a message; no task is made
-	Run    func(j *Job)              // works on a task, once for each turn
-}
-
 // EchoSkill repeats what it was told.
 var EchoSkill = &Skill{Name: "echo", Answer: func(input string) string {
 	if input == "" {

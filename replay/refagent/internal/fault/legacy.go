@@ -86,7 +86,7 @@ var legacyFaults = []Fault{
 		})),
 	of(onlyLegacy, "error-unknown-method", "A method that does not exist is refused as an invalid request.",
 		onAnswer(failsWith(model.CodeMethodNotFound), setCode(model.CodeInvalidRequest))),
-	of(onlyLegacy, "not-json-rpc", "JSON that is no request is refused as one with wrong parameters.",
+	of(onlyLegacy, "not-json-rpc", "JSON that is not a request is refused as one with wrong parameters.",
 		onAnswer(failsWith(model.CodeInvalidRequest), setCode(model.CodeInvalidParams))),
 	of(onlyLegacy, "error-task-not-found", "A task that nobody made is an internal error.",
 		onAnswer(failsWith(model.CodeTaskNotFound), setCode(model.CodeInternal))),

@@ -118,11 +118,11 @@ func TaskNotFound(id string) *Failure {
 
 // InvalidParam refuses a request for one parameter.
 func InvalidParam(field, description string) *Failure {
-	return InvalidParams(Violation{field, description})
+	return invalidParams(Violation{field, description})
 }
 
-// InvalidParams refuses a request for its parameters.
-func InvalidParams(violations ...Violation) *Failure {
+// invalidParams refuses a request for its parameters.
+func invalidParams(violations ...Violation) *Failure {
 	f := Fail(CodeInvalidParams, "Invalid parameters")
 	f.Violations = violations
 	if len(violations) > 0 {

@@ -31,7 +31,7 @@ func (f Fields) Failure() *Failure {
 	if len(*f.Bad) == 0 {
 		return nil
 	}
-	return InvalidParams(*f.Bad...)
+	return invalidParams(*f.Bad...)
 }
 
 func (f Fields) join(name string) string {

@@ -60,7 +60,12 @@ func newPager(file io.ReaderAt) (*pager, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pager{file: file, meta: m, used: make([]uint64, m.Pages/64+1)}, nil
+	return pagerOf(file, m), nil
+}
+
+// pagerOf returns a pager of a file that has as many pages as the meta page says.
+func pagerOf(file io.ReaderAt, m metaPage) *pager {
+	return &pager{file: file, meta: m, used: make([]uint64, m.Pages/64+1)}
 }
 
 // another returns a pager of the same file that has met no page yet.

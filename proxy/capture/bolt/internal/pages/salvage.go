@@ -40,14 +40,20 @@ func OpenSalvage(path string) (*Salvage, error) {
 		return nil, Explain(err)
 	}
 	s := &Salvage{File: f, Blocks: make(map[uint64]BlockPlace), Meta: make(map[string][]byte)}
-	p, err := newPager(f)
-	if err != nil || p.meta.Pages == 0 {
+	m, err := NewestMeta(f)
+	if err != nil || m.Pages == 0 {
 		f.Close()
 		return nil, fmt.Errorf("%s: nothing in it says what it is: %w", path, ErrPages)
 	}
-	if info, err := f.Stat(); err != nil || Product(p.meta.PageSize, p.meta.Pages) > info.Size() {
-		s.broken = true
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, Explain(err)
 	}
+	if there := uint64(info.Size()) / m.PageSize; m.Pages > there {
+		s.broken, m.Pages = true, there
+	}
+	p := pagerOf(f, m)
 	found, err := p.buckets()
 	s.broken = s.broken || err != nil
 	if value, ok := found[string(layout.BucketMeta)]; ok {

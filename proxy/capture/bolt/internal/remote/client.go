@@ -91,7 +91,7 @@ func AskHolder(path string) (Holder, error) {
 
 // call sends a request and returns the answer's content. A context that ends breaks the connection, since the answer
 // may still come.
-func (c *client) call(ctx context.Context, q Request) (*Decoder, error) {
+func (c *client) call(ctx context.Context, q Request) (*decoder, error) {
 	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	err := WriteFrame(c.conn, q.Encode())
@@ -108,7 +108,7 @@ func (c *client) call(ctx context.Context, q Request) (*Decoder, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	c.calls++
-	switch d := (&Decoder{layout.Decoder{B: body[1:]}}); body[0] {
+	switch d := (&decoder{layout.Decoder{B: body[1:]}}); body[0] {
 	case AnswerOK:
 		return d, nil
 	case answerEnded:
@@ -234,7 +234,7 @@ func (c *client) wait(ctx context.Context, from uint64) error {
 }
 
 // check makes an answer that could not be decoded a broken connection.
-func (c *client) check(d *Decoder) error {
+func (c *client) check(d *decoder) error {
 	if d.Err != nil {
 		c.unusable = true
 		return fmt.Errorf("%w: %w", errBroken, d.Err)

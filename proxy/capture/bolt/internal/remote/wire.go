@@ -57,10 +57,10 @@ const (
 // errBroken says that a connection ended or makes no sense; the recorder may have ended.
 var errBroken = errors.New("the connection to the recorder broke")
 
-// An Encoder and a Decoder are those of what travels: the values of the file, and lists of them.
+// An Encoder and a decoder are those of what travels: the values of the file, and lists of them.
 type (
 	Encoder struct{ layout.Encoder }
-	Decoder struct{ layout.Decoder }
+	decoder struct{ layout.Decoder }
 )
 
 // A Request is one question of a reader. Fields that the question does not have stay zero.
@@ -93,7 +93,7 @@ func (q *Request) Encode() []byte {
 }
 
 func decodeRequest(b []byte) (Request, error) {
-	d := Decoder{layout.Decoder{B: b}}
+	d := decoder{layout.Decoder{B: b}}
 	q := Request{Ask: d.Octet(), From: d.Number(), Limit: int(min(d.Number(), PageBytes)), Firsts: d.numbers()}
 	copy(q.key[:], d.Take(layout.HashSize))
 	switch q.Ask {
@@ -130,7 +130,7 @@ func (e *Encoder) Holder(h Holder) {
 	e.Number(uint64(h.asks))
 }
 
-func (d *Decoder) holder() Holder {
+func (d *decoder) holder() Holder {
 	h := Holder{Version: d.Number(), PID: d.Number(), Program: d.Text(), asks: AskWait}
 	if h.Version == WireVersion && len(d.B) > 0 {
 		h.asks = byte(min(d.Number(), math.MaxUint8))
@@ -156,7 +156,7 @@ func (e *Encoder) Info(i *capture.Info) {
 	e.Flag(i.Insecure)
 }
 
-func (d *Decoder) info() capture.Info {
+func (d *decoder) info() capture.Info {
 	return capture.Info{
 		ID: d.UUID(), Created: d.Instant(), Tool: d.Text(), Format: int(d.Number()), Live: d.Flag(),
 		SecretsKept: d.Flag(),
@@ -174,7 +174,7 @@ func (e *Encoder) blocks(blocks []layout.Block) {
 	}
 }
 
-func (d *Decoder) blocks() []layout.Block {
+func (d *decoder) blocks() []layout.Block {
 	blocks := make([]layout.Block, 0, d.count())
 	for range cap(blocks) {
 		blocks = append(blocks, layout.Block{First: d.Number(), Value: d.Bytes()})
@@ -190,7 +190,7 @@ func (e *Encoder) values(list [][]byte) {
 	}
 }
 
-func (d *Decoder) values() [][]byte {
+func (d *decoder) values() [][]byte {
 	list := make([][]byte, 0, d.count())
 	for range cap(list) {
 		list = append(list, d.Bytes())
@@ -206,7 +206,7 @@ func (e *Encoder) entries(list []layout.KeptEntry) {
 	}
 }
 
-func (d *Decoder) entries() []layout.KeptEntry {
+func (d *decoder) entries() []layout.KeptEntry {
 	list := make([]layout.KeptEntry, 0, d.count())
 	for range cap(list) {
 		list = append(list, layout.KeptEntry{Key: d.Bytes(), Sealed: d.Bytes()})
@@ -224,7 +224,7 @@ func (e *Encoder) places(at *segments.Places) {
 	}
 }
 
-func (d *Decoder) places() segments.Places {
+func (d *decoder) places() segments.Places {
 	at := segments.Places{Last: d.Number(), Crashed: d.Flag()}
 	at.Found = make([]segments.Place, d.count())
 	for i := range at.Found {
@@ -243,7 +243,7 @@ func (e *Encoder) numbers(list []uint64) {
 	}
 }
 
-func (d *Decoder) numbers() []uint64 {
+func (d *decoder) numbers() []uint64 {
 	list := make([]uint64, d.count())
 	var before uint64
 	for i := range list {
@@ -255,7 +255,7 @@ func (d *Decoder) numbers() []uint64 {
 
 // count takes the length of a list whose elements have at least one byte each: one that cannot be true allocates
 // nothing.
-func (d *Decoder) count() int {
+func (d *decoder) count() int {
 	n := d.Number()
 	if n > uint64(len(d.B)) {
 		d.Fail(layout.ErrDamaged)

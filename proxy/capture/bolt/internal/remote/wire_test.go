@@ -61,16 +61,16 @@ func FuzzAnswer(f *testing.F) {
 	e.values([][]byte{nil, {}, []byte("v")})
 	f.Add(e.B)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, decode := range []func(d *Decoder){
-			func(d *Decoder) { d.info() },
-			func(d *Decoder) { d.blocks() },
-			func(d *Decoder) { d.places() },
-			func(d *Decoder) { d.numbers() },
-			func(d *Decoder) { d.holder() },
-			func(d *Decoder) { d.entries() },
-			func(d *Decoder) { d.values() },
+		for _, decode := range []func(d *decoder){
+			func(d *decoder) { d.info() },
+			func(d *decoder) { d.blocks() },
+			func(d *decoder) { d.places() },
+			func(d *decoder) { d.numbers() },
+			func(d *decoder) { d.holder() },
+			func(d *decoder) { d.entries() },
+			func(d *decoder) { d.values() },
 		} {
-			decode(&Decoder{layout.Decoder{B: b}})
+			decode(&decoder{layout.Decoder{B: b}})
 		}
 	})
 }

@@ -323,18 +323,12 @@ func (s *Segment) Erase(value []byte) error {
 	return nil
 }
 
-// ReadersPause is the moment for which readers let go of a file, so that a recorder can start.
-const ReadersPause = time.Millisecond
-
 // The folder that ListenAt uses on the way to a socket, and the longest name that it gets: MkdirTemp adds at most ten
 // digits.
 const (
 	TemporaryPattern = ".a2atap-"
 	LongestTemporary = TemporaryPattern + "4294967295/s"
 )
-
-// ErrLocked says that another process has the file open for writing, or is reading it while we want to write.
-var ErrLocked = errors.New("held by another process")
 
 // OpenDB opens a database that inspect found to be sound, or creates it.
 func OpenDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {

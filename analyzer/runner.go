@@ -1,0 +1,108 @@
+package analyzer
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// A Session is what an engine tells the passes that its Runner makes: what they say of the whole capture comes from it.
+type Session interface {
+	Made(o Observation) // by the tracker that the pass went to: see Pass.Observe
+	RequestMissed() bool
+	AnswerMissed(agent string) bool
+	Lost() int64
+	Open() iter.Seq[*Exchange]
+}
+
+// A Runner runs the rules and trackers of an engine one after another. All of them get the same pass.
+type Runner struct {
+	pass     Pass
+	rules    []*Rule
+	needs    []states // of each rule
+	trackers []*Tracker
+	each     []State // of each tracker
+	none     states
+	slots    int // of each exchange
+}
+
+// NewRunner returns a runner of rules, and of the trackers that they need, directly or through another one, and of some
+// more. Given is what each of the trackers is given.
+func NewRunner(s Session, rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Runner {
+	r := &Runner{pass: Pass{session: s}, rules: rules}
+	for _, t := range order(rules, more...) {
+		state := t.New(&Setup{r.statesOf(t.Needs), given[t], &r.slots})
+		r.trackers, r.each = append(r.trackers, t), append(r.each, state)
+	}
+	for _, rule := range rules {
+		r.needs = append(r.needs, r.statesOf(rule.Needs))
+	}
+	return r
+}
+
+// statesOf returns the states of trackers that have one.
+func (r *Runner) statesOf(needs []*Tracker) states {
+	s := states{needs, make([]State, len(needs))}
+	for i, t := range needs {
+		if k := slices.Index(r.trackers, t); k >= 0 {
+			s.each[i] = r.each[k]
+		}
+	}
+	return s
+}
+
+// States yields the trackers and their states, in the order in which they take observations.
+func (r *Runner) States() iter.Seq2[*Tracker, State] {
+	return func(yield func(*Tracker, State) bool) {
+		for i, t := range r.trackers {
+			if !yield(t, r.each[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Check runs a rule, by its number among the rules, on an observation. It returns what the rule has found, which is
+// valid until the next call, and whether it had something to judge.
+func (r *Runner) Check(rule int, o *Observation) (found []Finding, applied bool) {
+	p := &r.pass
+	p.Observation, p.Rule, p.states, p.applied, p.findings = o, r.rules[rule], &r.needs[rule], false, p.findings[:0]
+	p.Rule.Check(p)
+	return p.findings, p.applied
+}
+
+// Tell gives an observation to a tracker's state.
+func (r *Runner) Tell(s State, o *Observation) {
+	p := &r.pass
+	p.Observation, p.Rule, p.states = o, nil, &r.none
+	s.Take(p)
+}
+
+// order returns the trackers that rules need, directly or through another one, and some more: in the order of their
+// names, but each after those that it needs.
+func order(rules []*Rule, more ...*Tracker) []*Tracker {
+	var list []*Tracker
+	seen := make(map[*Tracker]bool)
+	var add func(needs []*Tracker)
+	add = func(needs []*Tracker) {
+		named := slices.DeleteFunc(slices.Clone(needs), func(t *Tracker) bool { return t == nil })
+		slices.SortStableFunc(named, func(a, b *Tracker) int { return cmp.Compare(a.Name, b.Name) })
+		for _, t := range named {
+			if !seen[t] {
+				seen[t] = true
+				add(t.Needs)
+				list = append(list, t)
+			}
+		}
+	}
+	needs := slices.Clone(more)
+	for _, r := range rules {
+		for _, t := range r.Needs {
+			if !slices.Contains(needs, t) {
+				needs = append(needs, t)
+			}
+		}
+	}
+	add(needs)
+	return list
+}

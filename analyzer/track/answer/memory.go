@@ -1,0 +1,21 @@
+package answer
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Memory is what is remembered of answers.
+type Memory struct {
+	cards     *card.Memory
+	tasks     *task.Memory
+	refusals  *recent.Map[refusalKey, *Refusal]
+	ended     *recent.Map[endedKey, *EndedTask]
+	notFound  *recent.Map[analyzer.TaskKey, *NotFound]
+	subscribe *recent.Map[analyzer.TaskKey, *Pending]
+	stream    *recent.Map[analyzer.TaskKey, *Pending]
+	digester  a2a.Digester
+}

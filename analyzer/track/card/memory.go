@@ -1,0 +1,72 @@
+package card
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/directory"
+	"a2atap/analyzer/recent"
+	"a2atap/proxy/a2a"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+const (
+	maxCards   = 1_000  // and as many that could not be fetched
+	maxFetches = 1_000  // and as many on connections
+	maxOrigins = 10_000 // schemes, hosts and ports
+	maxClients = 8      // that were refused one card
+)
+
+// Memory is what is remembered of cards.
+type Memory struct {
+	cards       *directory.Directory[*Card]
+	fetches     *recent.Map[fetchKey, *Fetch] // the last one of each card
+	fetchesHere *recent.Map[connKey, *Fetch]  // those forgotten are not counted: most of their connections are closed
+	failures    *recent.Map[string, *Failure] // by address
+	origins     *recent.Map[string, *origin]
+	readers     *recent.Map[reader, analyzer.Moment] // when a client had first read a card; those forgotten have not
+	before      analyzer.Slot[*before]
+}
+
+// A Card is an agent card as it was last seen, before any rewriting.
+type Card struct {
+	a2a.Card
+	URL      string // it was fetched from
+	Client   string // that fetched it
+	Asked    string // the version that the fetch named, if any: it may have chosen the card's shape
+	Place    analyzer.Place
+	Extended bool
+	Seen     analyzer.Moment // when it had been delivered
+	Security a2a.Security    // what it asks of requests
+	Needs    []string        // URIs of the extensions that clients have to use
+
+	ever Abilities // that it names, or one did that was fetched in the same way before
+}
+
+// before is what cards say of an interface that had been delivered before a call to it began.
+type before struct {
+	cards      []*Card // newest last
+	interfaces []a2a.Interface
+}
+
+// Abilities is a set of what cards say that an agent can do.
+type Abilities uint8
+
+// The abilities.
+const (
+	CanStream Abilities = 1 << iota
+	CanPush
+	HasExtendedCard
+)
+
+// abilities returns what a card says that its agent can do.
+func abilities(c *a2a.Card) (set Abilities) {
+	if c.Streaming.True() {
+		set |= CanStream
+	}
+	if c.Push.True() {
+		set |= CanPush
+	}
+	if c.ExtendedCard.True() {
+		set |= HasExtendedCard
+	}
+	return set
+}

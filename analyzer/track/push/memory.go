@@ -1,0 +1,63 @@
+package push
+
+import (
+	"hash/maphash"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/task"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used
+// first.
+const (
+	maxTasks    = 10_000 // that have configs
+	maxConfigs  = 16     // of a task, and as many that were deleted
+	maxWebhooks = 10_000 // webhooks
+	maxUsers    = 8      // agents that were given the same webhook
+	maxExpected = 64     // configs of a webhook whose tasks are not known yet
+	maxWaiting  = 1000   // notifications, of all webhooks, that wait for that
+	maxTokens   = 20_000 // tokens of webhooks
+)
+
+// Memory is what is remembered of push notifications.
+type Memory struct {
+	tasks    *task.Memory
+	configs  *recent.Map[analyzer.TaskKey, *Configs]
+	webhooks *recent.Map[string, *webhook] // by address
+	tokens   *recent.Map[uint64, *TokenUse]
+	seed     maphash.Seed
+	missed   bool // a request was not recorded that may have configured a webhook
+	atEnd    []any
+	waiting  int // notifications that wait until it is known which configs can have caused them
+
+	config  analyzer.Slot[*Config]  // that a request asks for
+	webhook analyzer.Slot[*webhook] // that it notifies
+}
+
+// A Config is a push notification config that a client asked for, on its own or along with a message.
+type Config struct {
+	ID          string // that the agent gave it, else that the client chose; empty if neither is known
+	TaskID      string // empty as long as the send that it came with has not named its task
+	URL         string // as the client wrote it
+	Token       string
+	Credentials string
+	Schemes     []string
+	Exchange    *analyzer.Brief // that asked for it, without its bodies
+	Place       analyzer.Place  // of the request's body
+	Confirmed   analyzer.Moment // when the agent's consent had been delivered; zero as long as there is none
+	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
+	DeleteAsked bool            // somebody asked to delete it
+
+	address        string // of the URL
+	callbackOrigin string // where its notifications come: see Exchange.CallbackOrigin
+	alone          bool   // it did not come with a message
+	decided        bool   // what became of the request is known, or will never be
+	tried          bool   // a notification came that it can have caused
+}
+
+// A waiting is a notification of a task that a send under way may be about to bring.
+type waiting struct {
+	o     analyzer.Observation
+	until []*Config // have been decided
+}

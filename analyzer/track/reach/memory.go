@@ -1,0 +1,40 @@
+package reach
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+const (
+	maxOrigins  = 1_000 // schemes, hosts and ports, and as many for each client
+	maxLinks    = 1_000
+	maxRefusals = 8 // of a link
+)
+
+// Memory is what is remembered of who gets through.
+type Memory struct {
+	origins *recent.Map[string, *origin]
+	ways    *recent.Map[way, string] // what kept the last exchange from the agent; "" if nothing did
+	links   *recent.Map[analyzer.Link, *link]
+}
+
+// A way is one on which a client comes to an agent.
+type way struct{ client, origin string }
+
+// An origin is a scheme, host and port of an agent, and whether anybody is there.
+type origin struct {
+	answered analyzer.Moment // when its last answer was complete
+	broken   string          // place of the last answer, if that was a failure of the server
+	attempts int             // that failed since, and began after that
+	first    analyzer.Place  // of them
+	last     *analyzer.Exchange
+	why      string // the last one failed
+	agent    bool   // somebody takes it for an agent: it was called, or asked for its card
+}
+
+// A link is a client and an agent, and how far calls got.
+type link struct {
+	succeeded bool
+	refusals  []Refusal // the first of each interface and dialect
+}

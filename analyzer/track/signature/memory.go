@@ -1,0 +1,44 @@
+package signature
+
+import (
+	"crypto/sha256"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/jws"
+	"a2atap/analyzer/recent"
+)
+
+// Bounds of what is verified: a card with more has the rest unverified.
+const (
+	maxSignatures = 4       // of a card
+	maxCandidates = 4       // keys of one id
+	maxKeySets    = 100     // that were fetched, and that are waited for
+	maxAwaiting   = 4       // cards that wait for one set
+	maxChecked    = 500     // cards whose verdict is remembered
+	maxSigned     = 1 << 20 // bytes of a card
+)
+
+// A Check is what a known key says of one signature of a card.
+type Check struct {
+	Index     int    // of the signature
+	KeyID     string //
+	Source    string // where the key comes from, as findings show it
+	Valid     bool   // the signature is over one of the readings of the card, by one of the keys of that id
+	Uncertain bool   // the key was not fetched where the signature says, or before the card: it may be another by now
+}
+
+// A keySource is a set of keys, and where it came from.
+type keySource struct {
+	name    string
+	keys    jws.KeySet
+	arrival uint64 // of the step that brought it; 0 if it was given
+}
+
+// Memory holds the keys that are known, and the cards that wait for keys.
+type Memory struct {
+	given   []keySource
+	fetched *recent.Map[string, *keySource]             // by keyAddress
+	awaited *recent.Map[string, []analyzer.Observation] // the same: cards whose signatures name it
+	checked *recent.Map[[sha256.Size]byte, []Check]
+	changes uint64 // how often keys were fetched
+}

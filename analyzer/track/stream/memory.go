@@ -1,0 +1,47 @@
+package stream
+
+import (
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+)
+
+const (
+	maxRuns    = 4   // streams of a task that are compared
+	maxUpdates = 128 // updates of a stream that are compared, the newest ones
+)
+
+// Memory is what is remembered of streams.
+type Memory struct {
+	streams analyzer.Slot[*Stream]
+	tasks   *recent.Map[analyzer.TaskKey, *task]
+}
+
+// In returns what the stream of an exchange has shown; nil if its answer is no event stream.
+func (m *Memory) In(x *analyzer.Exchange) *Stream {
+	if x.Stream == nil {
+		return nil
+	}
+	s := m.streams.Of(x)
+	if s == nil {
+		s = &Stream{Stream: x.Stream}
+		m.streams.Put(x, s)
+	}
+	return s
+}
+
+// A task is what streams of one task have shown beside each other.
+type task struct {
+	runs   []*run      // of the streams that run or ran at the same time
+	shared bool        // another stream was asked for while one was open
+	left   *Disconnect // the client that left one of them last
+}
+
+// A Disconnect is a client that left a stream of a task.
+type Disconnect struct {
+	Exchange uint64
+	At       time.Time
+	conn     uint64
+	arrival  uint64
+}

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"a2atap/cmd/internal/cli"
+)
+
+// withArgs makes a command check how many arguments it gets; atMost -1 means no limit.
+func withArgs(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < atLeast:
+			return cli.Usage("%s needs %s; see %s --help", cmd.Name(), argumentNames(cmd), cmd.CommandPath())
+		case atMost >= 0 && len(args) > atMost:
+			return cli.Usage("%s does not take %q; see %s --help", cmd.Name(), args[atMost], cmd.CommandPath())
+		}
+		return nil
+	}
+	return cmd
+}

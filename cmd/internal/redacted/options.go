@@ -1,0 +1,52 @@
+package redacted
+
+import (
+	"a2atap/analyzer/reading"
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/record"
+	"a2atap/replay/client/setup"
+)
+
+// Options say how a capture is written. The zero value hides secrets with a key that nobody has.
+type Options struct {
+	Key   []byte         // of placeholders
+	Keep  bool           // secrets are not hidden
+	Extra []redact.Place // where the user knows of secrets
+	Names *redact.Names  // under which agents are sent credentials; nil if that is found out from the cards alone
+	Masks []*setup.Mask  // of secrets that flags have brought
+
+	// Store says how the file is kept. That secrets are in it is said here, since a capture may hold none although none
+	// were hidden; what wrote it, and the fingerprint of the key, are added.
+	Store bolt.Options
+}
+
+// Hiding returns the options of redaction.
+func (o *Options) Hiding() redact.Options {
+	return redact.Options{
+		Key: o.Key, Keep: o.Keep, Extra: o.Extra, Names: o.Names, Describer: reading.NewDescriber(),
+	}
+}
+
+// Sink returns a sink that hides secrets from the next, and finds the keys by which exchanges are found.
+func (o *Options) Sink(next capture.Sink) capture.Sink {
+	if len(o.Masks) > 0 {
+		next = masked{next, o.Masks}
+	}
+	return record.NewSink(next, o.Hiding())
+}
+
+// OpenStore opens the file of a capture, or makes it. What is appended to it is to be redacted by the same options.
+func (o *Options) OpenStore(file string) (*bolt.Store, error) {
+	if err := cli.NotAStream(file); err != nil {
+		return nil, err
+	}
+	store := o.Store
+	store.Tool = cli.ToolName()
+	if !store.SecretsKept {
+		store.RedactionKey = redact.Fingerprint(o.Key)
+	}
+	return bolt.Open(file, store)
+}

@@ -1,0 +1,12 @@
+package segments
+
+import (
+	"errors"
+	"time"
+)
+
+// ReadersPause is the moment for which readers let go of a file, so that a recorder can start.
+const ReadersPause = time.Millisecond
+
+// ErrLocked says that another process has the file open for writing, or is reading it while we want to write.
+var ErrLocked = errors.New("held by another process")

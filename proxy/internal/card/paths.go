@@ -1,0 +1,51 @@
+package card
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+const (
+	patience     = 500 * time.Millisecond // that an answer which may be a card may be held for
+	maxCardPaths = 1000                   // that a tap remembers
+)
+
+// paths are the targets, with their queries, at which cards were found that no path tells. It bounds itself: the
+// card of one that is not remembered is found again.
+type paths struct {
+	mu      sync.Mutex
+	targets map[string]bool
+}
+
+func (c *paths) has(target string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.targets[target]
+}
+
+func (c *paths) add(target string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.targets == nil || len(c.targets) >= maxCardPaths {
+		c.targets = make(map[string]bool)
+	}
+	c.targets[target] = true
+}
+
+// acceptsJSON reports whether a client takes JSON for an answer: RFC 9110 section 12.5.1.
+func acceptsJSON(h *capture.Head) bool {
+	values := h.Fields.Values("Accept")
+	if len(values) == 0 {
+		return true
+	}
+	for _, v := range values {
+		v = strings.ToLower(v)
+		if strings.Contains(v, "json") || strings.Contains(v, "*/*") || strings.Contains(v, "application/*") {
+			return true
+		}
+	}
+	return false
+}

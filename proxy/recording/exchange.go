@@ -1,0 +1,80 @@
+package recording
+
+import (
+	"sync/atomic"
+
+	"a2atap/proxy/capture"
+)
+
+// An exchange is one exchange on its way into the capture. The first group of fields is the producers' and guarded by
+// the queue's lock, the second the recording goroutine's.
+type exchange struct {
+	conn     *Conn
+	agent    capture.Peer // who it is for
+	client   string       // its client's name, "" if it is to be taken from its head
+	request  flow
+	answer   flow
+	upgraded bool   // what passes now is counted, and not recorded
+	protocol string // that the answer's head has changed to; "" if it has not
+	skipped  bool   // its beginning did not fit into the queue: nothing of it is recorded
+	lost     int64  // bytes that did not fit
+	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
+
+	late atomic.Pointer[capture.Fault] // that came after its end; for both
+
+	progress
+}
+
+// A flow is the body of one side.
+type flow struct {
+	size     int64       // bytes that passed
+	dropped  int64       // of those, not in the queue
+	cut      bool        // some did not fit, so the rest is left out too: a body with a gap is worse than one that ends
+	headless bool        // its head did not fit
+	endless  bool        // it is an event stream, as it seems, so that the limit of bodies is not for it
+	full     atomic.Bool // set by the recording goroutine: the limit is reached, send no more
+}
+
+// body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are not bodies: they are counted.
+func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
+	if !e.skipped && !f.endless { // what is not to be recorded must not take the space of what is
+		room := max(0, e.conn.r.opts.MaxBody-f.size)
+		if beyond := int64(len(p)) - room; beyond > 0 {
+			f.size += beyond
+			f.dropped += beyond
+			p = p[:room]
+		}
+	}
+	n := int64(len(p))
+	f.size += n
+	switch {
+	case e.skipped:
+		e.lost += n
+	case n == 0:
+	case e.upgraded, f.full.Load():
+		f.dropped += n
+	case f.cut:
+		f.dropped += n
+		e.lost += n
+	case !e.conn.r.q.add(piece{kind: kind, x: e}, p, false):
+		f.cut = true
+		f.dropped += n
+		e.lost += n
+		e.conn.r.behind()
+	}
+}
+
+// note queues a piece that is not part of a body.
+func (e *exchange) note(p piece, data []byte, must bool) bool {
+	if e.skipped {
+		e.lost += int64(len(data))
+		return false
+	}
+	p.x = e
+	if e.conn.r.q.add(p, data, must) {
+		return true
+	}
+	e.lost += int64(len(data))
+	e.conn.r.behind()
+	return false
+}

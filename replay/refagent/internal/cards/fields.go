@@ -1,0 +1,39 @@
+package cards
+
+import (
+	"net/url"
+	"slices"
+
+	"a2atap/replay/refagent/internal/model"
+)
+
+// A cardCheck holds a card against the agent that is to serve it. What is wrong is noted in the fields.
+type cardCheck struct {
+	model.Fields
+	*Subject
+	given *Given
+}
+
+// mediaTypes reads a list of media types; the agent takes those that are inputs.
+func (c *cardCheck) mediaTypes(f model.Fields, name string, needed, inputs bool) {
+	listed := f.Texts(name)
+	if needed && len(listed) == 0 {
+		f.Complain(name, "must name at least one media type")
+	}
+	if inputs {
+		for _, t := range listed {
+			if !slices.Contains(c.given.Inputs, t) {
+				c.given.Inputs = append(c.given.Inputs, t)
+			}
+		}
+	}
+}
+
+// readURL checks an address, in place of which the agent's own is served.
+func (c *cardCheck) readURL(f model.Fields, name string) {
+	s := f.Text(name)
+	u, err := url.Parse(s)
+	if s != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		f.Complain(name, "must be an absolute http or https URL; leave it out, and the agent writes its own")
+	}
+}
