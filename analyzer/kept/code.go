@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "2bf66afd40c69f02"
+const code = "097824c57316cbf4"
