@@ -82,6 +82,7 @@ type screen struct{ inspector *inspector }
 type follower struct {
 	inspector *inspector
 	notice    string // the last one that came with a verdict
+	lost      string // why the reading is not used any more
 	followed  bool   // the list was following when the recording ended
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/tui/detail"
+	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
 )
 
@@ -78,17 +80,18 @@ func TestFramesWithAReading(t *testing.T) {
 	}
 }
 
-// A rowsOnly is a finished capture of so many exchanges of which a few may be read.
+// A rowsOnly is a capture of so many exchanges of which a few may be read.
 type rowsOnly struct {
 	capture.Source
 	t         *testing.T
 	exchanges uint64
+	live      bool // it is being recorded, and nothing comes
 	limit     atomic.Int64
 	read      atomic.Int64
 }
 
 func (r *rowsOnly) Info(context.Context) (capture.Info, error) {
-	return capture.Info{Name: "rows.a2atap", Exchanges: r.exchanges, Arrivals: 2 * r.exchanges}, nil
+	return capture.Info{Name: "rows.a2atap", Exchanges: r.exchanges, Arrivals: 2 * r.exchanges, Live: r.live}, nil
 }
 
 func (r *rowsOnly) Steps(context.Context, uint64) iter.Seq2[capture.Step, error] {
@@ -135,7 +138,13 @@ func (r *rowsOnly) StepsOf(_ context.Context, seq, from uint64) iter.Seq2[captur
 	}
 }
 
-func (r *rowsOnly) Wait(context.Context, uint64) error { return capture.ErrEnded }
+func (r *rowsOnly) Wait(ctx context.Context, _ uint64) error {
+	if r.live {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return capture.ErrEnded
+}
 
 // Find says that each exchange may have brought a card.
 func (r *rowsOnly) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
@@ -156,8 +165,8 @@ func rowSteps(seq uint64) []capture.Step {
 	}
 }
 
-// rowsOf returns the reading of a capture of so many exchanges, a hundred of which have findings.
-func rowsOf(t *testing.T, exchanges uint64) *kept.Reading {
+// rowsOf returns the reading of a capture of so many exchanges, a hundred of which have findings, or one that grows.
+func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
 	t.Helper()
 	shelf := &capture.MemoryShelf{}
 	w := kept.NewWriter(rules.All, shelf.Put)
@@ -174,17 +183,40 @@ func rowsOf(t *testing.T, exchanges uint64) *kept.Reading {
 			result.Found[analyzer.Error]++
 		}
 	}
-	if err := w.Finish(result, nil); err != nil {
+	if grows {
+		w.Judged(2 * exchanges)
+		w.Flush()
+	} else if err := w.Finish(result, nil); err != nil {
 		t.Fatal(err)
 	}
 	return openReading(t, shelf, rules.All)
+}
+
+// Of a capture that another process records nothing is read either before it is to be shown.
+func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
+	const exchanges = 100_000
+	src := &rowsOnly{t: t, exchanges: exchanges, live: true}
+	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, true)})
+	defer u.cancel()
+	drawn := func(n string) func() bool {
+		return func() bool {
+			return strings.Contains(u.cursorLine(), n+" ") && strings.Contains(u.cursorLine(), "agent-")
+		}
+	}
+	u.until("the newest exchange", drawn("100000"))
+	u.strike("g")
+	u.until("the oldest", drawn(" 1"))
+	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 && !u.m.shared.Judged.Behind })
+	if n := src.read.Load(); n > 0 {
+		t.Errorf("%d exchanges were read for a list", n)
+	}
 }
 
 // Of a capture that was judged no exchange is read before one is to be shown, however many there are.
 func TestReadingCostsWhatIsSeen(t *testing.T) {
 	const exchanges = 100_000
 	src := &rowsOnly{t: t, exchanges: exchanges}
-	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges)})
+	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, false)})
 	defer u.cancel()
 	drawn := func(seq int) func() bool {
 		return func() bool {
@@ -303,9 +335,21 @@ func (r *judging) judge() {
 // end ends the recording.
 func (r *judging) end() {
 	r.t.Helper()
+	r.close()
+	r.finish()
+}
+
+// close ends the recording, before it is judged to its end.
+func (r *judging) close() {
+	r.t.Helper()
 	if err := r.m.Close(); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// finish writes down what judging came to.
+func (r *judging) finish() {
+	r.t.Helper()
 	for _, f := range r.engine.End(false) {
 		r.writer.Found(f)
 	}
@@ -379,9 +423,7 @@ func TestReadingStandsStill(t *testing.T) {
 		{"the recorder is killed", func(r *judging) {
 			tuitest.Record(r.t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 			r.judge()
-			if err := r.m.Close(); err != nil {
-				r.t.Fatal(err)
-			}
+			r.close()
 		}, "what judging came to was not written down to the end; the capture is judged anew"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -400,6 +442,180 @@ func TestReadingStandsStill(t *testing.T) {
 			})
 		})
 	}
+}
+
+// passed returns the steps of a call on which another call follows, with what caused it in the same trace.
+func passed(seq uint64) []capture.Step {
+	trace, task := fmt.Sprintf("%032x", seq), fmt.Sprint("t-", seq)
+	ask := func(seq uint64, client, agent, span string) []capture.Step {
+		steps := tuitest.Asked(seq, "POST /a2a HTTP/1.1\r\nHost: a\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nTraceparent: "+
+			"00-"+trace+"-"+span+"-01\r\n\r\n", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"`+task+`"}}`)
+		opened := steps[0].What.(capture.Opened)
+		opened.Client, opened.Agent = capture.Peer{Name: client}, capture.Peer{Name: agent, URL: "http://" + agent + ".example/a2a"}
+		steps[0].What = opened
+		return steps
+	}
+	answer := `{"jsonrpc":"2.0","id":1,"result":{"id":"` + task + `","contextId":"` + task + `","status":{"state":"TASK_STATE_WORKING"}}}`
+	return slices.Concat(ask(seq, "traveller", "planner", "00f067aa0ba902b7"), ask(seq+1, "planner", "booker", "00f067aa0ba902b8"),
+		tuitest.Answered(seq+1, answer), tuitest.Answered(seq, answer))
+}
+
+// What caused what is known some seconds later at the latest, also if nothing comes any more, and at the end.
+func TestLinksOfAReadingThatGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newJudging(t)
+		tuitest.Record(t, r.m, passed(1))
+		r.judge()
+		u := newUI(t, r.m.Reader(), 100, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
+		defer u.close()
+		l := u.m.shared.Load
+		l.NeedLinks()
+		parent := func(seq uint64) uint64 { return l.Links.Index.Of(seq).Parent }
+		if parent(2) != 1 {
+			t.Fatalf("exchange 2 was caused by %d", parent(2))
+		}
+		tuitest.Record(t, r.m, passed(3))
+		r.judge()
+		u.pass(5 * time.Second)
+		if parent(4) != 3 {
+			t.Errorf("exchange 4 was caused by %d", parent(4))
+		}
+		tuitest.Record(t, r.m, passed(5))
+		r.judge()
+		r.end()
+		u.pass(time.Second)
+		if parent(6) != 5 {
+			t.Errorf("at the end exchange 6 was caused by %d", parent(6))
+		}
+	})
+}
+
+// A recorder that lags behind says nothing of what it has not judged, and the screen says that there is more to judge.
+func TestReadingLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newJudging(t)
+		tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
+		r.judge()
+		u := newUI(t, r.m.Reader(), 100, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
+		defer u.close()
+		u.sees("no finding, live")
+		tuitest.Record(t, r.m, tuitest.Call(2, "t-2", "TASK_STATE_COMPLETED"))
+		u.pass(3 * time.Second)
+		if u.sees("judging 57 %, live"); strings.Contains(u.screen(), "no finding") {
+			t.Errorf("nothing is said to be found in what nobody has judged:\n%s", u.screen())
+		}
+		r.judge()
+		u.pass(time.Second)
+		u.sees("no finding, live")
+		tuitest.Record(t, r.m, tuitest.Call(3, "t-1", "TASK_STATE_WORKING"))
+		r.close() // judging it takes longer
+		u.pass(5 * time.Second)
+		u.sees("judging 71 %, ended")
+		r.judge()
+		r.finish()
+		u.pass(time.Second)
+		u.sees("! 1 error, ended")
+		if why := u.m.shared.Load.Reading.Why(); why != nil {
+			t.Errorf("the reading was let go: %v", why)
+		}
+	})
+}
+
+// A hiding source hides something from some time on.
+type hiding struct {
+	capture.Source
+	hides atomic.Bool
+}
+
+func (s *hiding) Hides(context.Context) bool { return s.hides.Load() }
+
+// Where something is to be hidden, what the recorder makes of it is not read: the capture is judged as it is shown.
+func TestReadingHasWhatIsHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newJudging(t)
+		tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
+		r.judge()
+		src := &hiding{Source: r.m.Reader()}
+		var own atomic.Int64
+		u := newUI(t, src, 120, 24, Options{
+			Reading: openReading(t, r.shelf, rules.All), Keys: []engine.Option{engines(&own)},
+		})
+		defer u.close()
+		src.hides.Store(true)
+		u.pass(2 * time.Second)
+		u.sees("a card has named what is to be hidden in exchanges before it; the capture is judged anew")
+		if n := own.Load(); n != 1 {
+			t.Errorf("%d engines judge", n)
+		}
+	})
+}
+
+// A veiled source does not know what is to be hidden until it was told.
+type veiled struct {
+	capture.Source
+	told  chan struct{}
+	known atomic.Bool
+}
+
+func (s *veiled) Known() bool { return s.known.Load() }
+
+func (s *veiled) Learn(ctx context.Context) {
+	select {
+	case <-s.told:
+		s.known.Store(true)
+	case <-ctx.Done():
+	}
+}
+
+func (s *veiled) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	s.Learn(ctx)
+	return s.Source.Steps(ctx, from)
+}
+
+func (s *veiled) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	s.Learn(ctx)
+	return s.Source.Ends(ctx, from, n)
+}
+
+func (s *veiled) Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		for x, err := range s.Source.Ends(ctx, from, n) {
+			if x != nil && !s.Known() {
+				x.Request.Head = []byte("GET /veiled HTTP/1.1\r\n\r\n")
+			}
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+// The first screen does not wait until it is known what is to be hidden. Then it shows what is not.
+func TestFirstScreenIsAGlance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := capture.NewMemory(capture.Info{Name: "c.a2atap"})
+		for seq := uint64(1); seq <= 100; seq++ {
+			tuitest.Record(t, m, rowSteps(seq))
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		src := &veiled{Source: m.Reader(), told: make(chan struct{})}
+		u := newUI(t, src, 100, 24, Options{})
+		defer u.close()
+		if !strings.Contains(u.cursorLine(), "100 ") || !strings.Contains(u.cursorLine(), "GET /veiled") {
+			t.Errorf("the first screen waits:\n%s", u.screen())
+		}
+		close(src.told)
+		u.pass(5 * time.Second)
+		if !strings.Contains(u.cursorLine(), "GET /rooms") || strings.Contains(u.screen(), "veiled") {
+			t.Errorf("it is known, and the screen is\n%s", u.screen())
+		}
+		u.press("g")
+		if !strings.Contains(u.cursorLine(), "GET /rooms") {
+			t.Errorf("the first exchange is %q", u.cursorLine())
+		}
+	})
 }
 
 // A torn shelf is damaged from some key on, once that is said.
@@ -519,5 +735,21 @@ func TestDamageIsSaid(t *testing.T) {
 		if strings.Contains(u.screen(), "is damaged") {
 			t.Error("what was said stays after the next key")
 		}
+	})
+}
+
+// Why a reading was let go is said also where the recording has ended, which is how that comes about.
+func TestLossIsSaidAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := tuitest.Growing(t, 3)
+		u := newUI(t, m.Reader(), 100, 24, Options{})
+		defer u.close()
+		u.send(load.Judged{Lost: "it is judged anew", Restarted: true, Behind: true})
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u.pass(time.Second)
+		u.sees("it is judged anew")
+		u.sees("ended")
 	})
 }

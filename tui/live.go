@@ -35,7 +35,7 @@ func (f *follower) grow(msg load.Grown) tea.Cmd {
 		m.list.Newest()
 		cmds = append(cmds, m.list.Filter.Apply(m.options.Filter))
 		s.Judged.Behind = s.Info.Arrivals > 0
-		cmds = append(cmds, s.Load.Judge(), s.Load.AwaitJudged())
+		cmds = append(cmds, s.NeedKnown(), s.Load.Judge(), s.Load.AwaitJudged())
 	}
 	f.liveChanged(first, was)
 	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), f.watch(msg.Next), m.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)
@@ -58,7 +58,7 @@ func (f *follower) judge(msg load.Judged) tea.Cmd {
 	s.Judged = msg
 	var cmds []tea.Cmd
 	if msg.Lost != "" {
-		s.Message = msg.Lost
+		s.Message, f.lost = msg.Lost, msg.Lost
 		cmds = append(cmds, s.LearnCards())
 	}
 	if !msg.Ended || s.Load.Resumes() || s.Load.Reading.Now() != nil {
@@ -118,7 +118,9 @@ func (f *follower) liveChanged(first, was bool) {
 	switch s := m.shared; {
 	case first:
 	case was && !s.Info.Live:
-		m.shared.Message = "the recording has ended"
+		if f.lost == "" || s.Message != f.lost { // that it has ended stands at the end of the line, too
+			s.Message = "the recording has ended"
+		}
 		f.followed, m.list.Follow = m.list.Follow, false
 	case !was && s.Info.Live:
 		m.shared.Message = "the recording was resumed"

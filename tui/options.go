@@ -17,8 +17,8 @@ import (
 type Options struct {
 	Rules    []*analyzer.Rule
 	Keys     []engine.Option                         // that agent cards are signed with
-	Reading  *kept.Reading                           // what judging the capture came to, if it is finished; nil: it is judged
-	Making   <-chan struct{}                         // closed when the Reading will not grow further; nil if it is whole
+	Reading  *kept.Reading                           // what judging the capture came to, or has so far; nil: it is judged
+	Making   <-chan struct{}                         // closed when this process adds no more to the Reading; nil if it does not
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
 	Theme    Theme                                   // Dark if it is empty
 	Mouse    bool                                    // the mouse is on from the beginning

@@ -70,6 +70,8 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.follower.knowFirst(msg)
 	case panel.CardsLearned:
 		return m.follower.learned(msg)
+	case panel.Known:
+		return m.broadcast(panel.CardsLearned{})
 	case panel.Status:
 		m.shared.Message = string(msg)
 		return nil

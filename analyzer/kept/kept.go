@@ -34,6 +34,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
@@ -66,6 +67,8 @@ type Head struct {
 	Version   uint64   // grows each time something of the reading is written
 	Cards     []uint64 // exchanges that brought a card which was not known from there, in order
 	MoreCards bool     // there are more such exchanges than Cards
+
+	Counts *judgment.Counts `json:",omitempty"` // how much was judged, of a reading that grows; then the result has it
 }
 
 // Digest identifies what a list of rules finds: the rules, the code that applies them, and the version of the reading.

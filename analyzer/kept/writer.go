@@ -50,6 +50,7 @@ type Writer struct {
 
 	flushed, opened, told time.Time
 	changed               bool // since the last flush
+	more                  bool // is known than the result says
 }
 
 // A rowChunk is rows that are written together. One whose Seq is 0 is not known yet.
@@ -381,12 +382,15 @@ func (w *Writer) Flush() {
 		w.opened = now
 		w.fillOpen(func(uint64) bool { return true })
 	}
-	if !w.changed && w.head.Version > 0 || w.err != nil {
+	w.more = w.more || w.changed && w.engine != nil
+	pause, due := w.Due()
+	due = due && pause == 0
+	if !w.changed && !due && w.head.Version > 0 || w.err != nil {
 		return
 	}
 	entries := w.pending()
-	if w.engine != nil && now.Sub(w.told) >= resultPause {
-		w.told = now
+	if due {
+		w.told, w.more = now, false
 		r := &judgment.Result{}
 		w.engine.Observed(r)
 		if len(r.Coverage) <= maxCoverage {
@@ -394,6 +398,11 @@ func (w *Writer) Flush() {
 		}
 	}
 	w.write(append(entries, w.headEntry()))
+}
+
+// Due returns how long Flush leaves the rest of what is known unwritten, and whether there is any.
+func (w *Writer) Due() (pause time.Duration, any bool) {
+	return max(resultPause-time.Since(w.told), 0), w.more && w.err == nil
 }
 
 // pending returns all rows and findings that were not written.
@@ -427,6 +436,10 @@ func (w *Writer) takePatches(entries []capture.Entry) []capture.Entry {
 
 func (w *Writer) headEntry() capture.Entry {
 	w.head.Version++
+	if w.head.Counts = nil; w.engine != nil && !w.head.Ended {
+		counts := w.engine.Counts()
+		w.head.Counts = &counts
+	}
 	w.head.Chunks = uint64(len(w.chunks) + len(w.gone))
 	value, err := w.head.encode()
 	if err != nil {

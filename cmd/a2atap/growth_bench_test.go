@@ -66,6 +66,9 @@ func (g *growth) looks(demo string, n int) {
 	file := filepath.Join(g.folder, fmt.Sprintf("%d.a2atap", n))
 	task := strings.TrimSpace(g.say("growth", "capture", demo, file, strconv.Itoa(n)))
 	before := g.size(file)
+	if n > 5000 { // a smaller one is judged before the first screen
+		g.screen(n, file, task, false)
+	}
 	g.print(n, "check --again", 1, g.path, "check", "--again", file)
 	for _, look := range []struct {
 		name string
@@ -79,7 +82,7 @@ func (g *growth) looks(demo string, n int) {
 		g.print(n, look.name, growthRuns, append([]string{g.path}, look.args...)...)
 	}
 	g.print(n, "show", 1, g.path, "show", file)
-	g.screen(n, file, task)
+	g.screen(n, file, task, true)
 	each := int64(n)
 	fmt.Fprintf(g.table, "%d\tfile: %d bytes an exchange, %d of them what judging came to\t\t\t\t\n", n,
 		g.size(file)/each, (g.size(file)-before)/each)
@@ -118,11 +121,11 @@ func (g *growth) row(n int, name string, costs []growthCost) {
 }
 
 // screen prints what looks of the inspector take. Of these only the wall time shows.
-func (g *growth) screen(n int, file, task string) {
+func (g *growth) screen(n int, file, task string, judged bool) {
 	took := make(map[string][]time.Duration)
 	var names []string
 	for range growthRuns {
-		for _, look := range screenLooks(g.b, g.command(g.path, "tui", file), n, task) {
+		for _, look := range screenLooks(g.b, g.command(g.path, "tui", file), n, task, judged) {
 			if took[look.name] == nil {
 				names = append(names, look.name)
 			}
@@ -131,7 +134,11 @@ func (g *growth) screen(n int, file, task string) {
 	}
 	for _, name := range names {
 		slices.Sort(took[name])
-		fmt.Fprintf(g.table, "%d\ttui: %s\t%.3f s\t\t\t\n", n, name, took[name][len(took[name])/2].Seconds())
+		words := name
+		if !judged {
+			words += ", never judged"
+		}
+		fmt.Fprintf(g.table, "%d\ttui: %s\t%.3f s\t\t\t\n", n, words, took[name][len(took[name])/2].Seconds())
 	}
 }
 

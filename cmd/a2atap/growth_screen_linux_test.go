@@ -11,22 +11,37 @@ import (
 	"time"
 )
 
-// screenLooks runs the inspector on a capture of growCapture, in a terminal of 80 columns, and returns how long each look
-// took: from the start of the program, or from the key, until the screen shows what was asked for.
-func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string) (looks []screenLook) {
-	master, terminal := openTerminal(b, 24, 80)
-	defer master.Close()
-	p := &pseudoTerminal{keys: master, changed: make(chan struct{}, 1)}
-	inspector.Stdin, inspector.Stdout, inspector.Stderr = terminal, terminal, terminal
-	inspector.Env = append(inspector.Env, "TERM=xterm-256color")
-	inspector.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	begin := time.Now()
-	if err := inspector.Start(); err != nil {
-		b.Fatal(err)
+// inTerminal runs a command in a pseudo-terminal. It ends with ctrl-c, for which end waits.
+func inTerminal(t testing.TB, command *exec.Cmd, rows, columns uint16) (p *pseudoTerminal, end func()) {
+	t.Helper()
+	master, terminal := openTerminal(t, rows, columns)
+	p = &pseudoTerminal{keys: master, changed: make(chan struct{}, 1)}
+	command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
+	command.Env = append(command.Env, "TERM=xterm-256color")
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
 	}
 	terminal.Close()
 	var reading sync.WaitGroup
 	reading.Go(func() { p.read(master) })
+	return p, func() {
+		p.strike(t, "\x03", "")
+		if err := command.Wait(); err != nil {
+			t.Error(err)
+		}
+		reading.Wait()
+		master.Close()
+	}
+}
+
+// screenLooks runs the inspector on a capture of growCapture, in a terminal of 80 columns, and returns how long each look
+// took: from the start of the program, or from the key, until the screen shows what was asked for. A capture that was
+// never judged gets the first look only.
+func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string, judged bool) (looks []screenLook) {
+	begin := time.Now()
+	p, end := inTerminal(b, inspector, 24, 80)
+	defer end()
 	look := func(name, keys, shows string) {
 		if keys != "" {
 			p.forget()
@@ -40,6 +55,9 @@ func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string) (looks [
 	}
 	last := fmt.Sprintf(`> +%d \d\d:`, n)
 	look("first screen", "", last)
+	if !judged {
+		return looks
+	}
 	look("g", "g", `> +1 \d\d:`)
 	look("G", "G", last)
 	// The matches that are nearest to the end, more of them than stood on the screen before, and then the count of all.
@@ -47,11 +65,6 @@ func screenLooks(b *testing.B, inspector *exec.Cmd, n int, task string) (looks [
 	look("a rule, all counted", "", withCommas(n/10)+" of "+withCommas(n)+" exchanges")
 	p.strike(b, "\x1b", "  "+withCommas(n)+" exchanges")
 	look("a task", "ftask:"+task+"\r", ` \d of `+withCommas(n)+" exchanges")
-	p.strike(b, "\x03", "")
-	if err := inspector.Wait(); err != nil {
-		b.Error(err)
-	}
-	reading.Wait()
 	return looks
 }
 

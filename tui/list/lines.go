@@ -243,6 +243,7 @@ type entries struct {
 	ticket uint64
 	list   []load.Entry
 	left   []uint64 // not read, since the time was up
+	glance bool     // they lack what may be hidden
 	took   time.Duration
 	err    error
 }
@@ -250,7 +251,7 @@ type entries struct {
 // readEntries makes the rows of a sorted list of exchanges for the list panel, and reads those that no reading tells of.
 func readEntries(l *load.Loader, ticket uint64, seqs []uint64) tea.Cmd {
 	return func() tea.Msg {
-		answer := entries{ticket: ticket}
+		answer := entries{ticket: ticket, glance: !l.Known()}
 		begin := time.Now()
 		var unread []uint64
 		for _, seq := range seqs {
@@ -260,7 +261,7 @@ func readEntries(l *load.Loader, ticket uint64, seqs []uint64) tea.Cmd {
 				unread = append(unread, seq)
 			}
 		}
-		answer.left, answer.err = l.Each(unread, load.EntryEvents, begin.Add(load.BatchTime), func(seq uint64, x *capture.Exchange) {
+		answer.left, answer.err = l.Glance(unread, begin.Add(load.BatchTime), func(seq uint64, x *capture.Exchange) {
 			if x == nil {
 				answer.list = append(answer.list, load.Entry{Seq: seq, Absent: true})
 				return
@@ -367,6 +368,9 @@ func (l *Lines) store(msg entries) tea.Cmd {
 	}
 	for _, e := range msg.list {
 		l.entries[e.Seq] = e
+		if msg.glance && l.shared.Load.Known() {
+			l.stale[e.Seq] = true
+		}
 	}
 	l.evict()
 	return tea.Batch(l.loadMissing(), l.refresh())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/engine"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
@@ -43,13 +44,12 @@ func (l *Loader) readLinks(asked bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := l.Reading.Now()
-	if k.wanted = k.wanted || asked && r != nil; r == nil || !k.wanted {
+	if k.wanted = k.wanted || asked && r != nil; r == nil {
 		return nil
 	}
 	head := r.Head()
 	begin := time.Now()
-	if !k.read.IsZero() && (k.version == head.Version ||
-		!head.Ended && begin.Sub(k.read) < max(linksPause, 10*k.took)) {
+	if !k.due(&head, begin) {
 		return nil
 	}
 	info, err := l.Source.Info(l.Context)
@@ -60,10 +60,10 @@ func (l *Loader) readLinks(asked bool) error {
 		switch {
 		case err != nil:
 			return err
-		case row.Seq > info.Exchanges && head.Ended || row.Parent > max(info.Exchanges, row.Seq):
-			return fmt.Errorf("%w: exchange %d of %d, caused by %d", capture.ErrDamagedEntry, row.Seq, info.Exchanges, row.Parent)
-		case row.Seq > info.Exchanges: // it came a moment ago
+		case max(row.Seq, row.Parent) > info.Exchanges && !head.Ended: // it came a moment ago
 			continue
+		case row.Seq > info.Exchanges || row.Parent > max(info.Exchanges, row.Seq):
+			return fmt.Errorf("%w: exchange %d of %d, caused by %d", capture.ErrDamagedEntry, row.Seq, info.Exchanges, row.Parent)
 		}
 		if known := k.Index.Of(row.Seq); known.Parent != row.Parent || known.By != row.By {
 			k.put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By})
@@ -71,6 +71,12 @@ func (l *Loader) readLinks(asked bool) error {
 	}
 	k.version, k.read, k.took = head.Version, time.Now(), time.Since(begin)
 	return nil
+}
+
+// due reports whether links are to be read from a reading that is as it is now.
+func (l *links) due(head *kept.Head, now time.Time) bool {
+	return l.wanted && (l.read.IsZero() ||
+		l.version != head.Version && (head.Ended || now.Sub(l.read) >= max(linksPause, 10*l.took)))
 }
 
 // put takes a link.

@@ -28,6 +28,46 @@ func (l *Loader) Each(
 	return nil, nil
 }
 
+// A glanced source can show exchanges before it is Known what of them is to be hidden: then without all that may be.
+type glanced interface {
+	Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error]
+	Known() bool
+	Learn(ctx context.Context)
+}
+
+// A glance is a source of which the ends come at once.
+type glance struct {
+	capture.Source
+	of glanced
+}
+
+// Ends implements capture.Source.
+func (g glance) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	return g.of.Glance(ctx, from, n)
+}
+
+// Glance is Each for what is drawn at once and, if the capture is not Known, again when it is.
+func (l *Loader) Glance(seqs []uint64, end time.Time, f func(uint64, *capture.Exchange)) (left []uint64, err error) {
+	of := *l
+	if src, is := l.Source.(glanced); is {
+		of.Source = glance{l.Source, src}
+	}
+	return of.Each(seqs, EntryEvents, end, f)
+}
+
+// Known reports whether it is known what of the capture is to be hidden.
+func (l *Loader) Known() bool {
+	src, is := l.Source.(glanced)
+	return !is || src.Known()
+}
+
+// Learn finds out what of the capture is to be hidden.
+func (l *Loader) Learn() {
+	if src, is := l.Source.(glanced); is {
+		src.Learn(l.Context)
+	}
+}
+
 // neighbours returns how many of the first numbers follow each other, so that one iteration reads them.
 func neighbours(seqs []uint64) int {
 	n := 1

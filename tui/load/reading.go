@@ -19,12 +19,15 @@ const (
 	keptPause    = 250 * time.Millisecond // between two looks at a reading that grows
 	keptPatience = 10 * time.Second       // for which a reading may stand still while the capture grows
 	endPatience  = 2 * time.Second        // the same when nobody is expected to go on with it
+	keptLag      = time.Second            // after which an end that the reading does not know is judging that is behind
+	keptSteps    = 20_000                 // or so many steps, at once
 )
 
 // Why a reading is not used any more, beside damage.
 var (
 	errStandsStill = errors.New("what judging came to is not written down any more")
 	errNotWhole    = errors.New("what judging came to was not written down to the end")
+	errHides       = errors.New("a card has named what is to be hidden in exchanges before it")
 )
 
 // A Reading is the reading of the capture as long as it is believed, and which exchanges have gone on since it was
@@ -210,6 +213,8 @@ type keptFollower struct {
 	next    uint64
 	version uint64
 	ended   bool
+	theirs  bool      // the recorder of the capture, another process, goes on with the reading
+	lags    bool      // so it was told: there is something to judge
 	moved   time.Time // when the reading was seen to grow last
 	covered []uint64  // exchanges that have other rows since it was told last
 }
@@ -217,6 +222,14 @@ type keptFollower struct {
 // follow returns why the reading cannot be used any more.
 func (f *keptFollower) follow() error {
 	f.moved = time.Now()
+	if r := f.Reading.Now(); r != nil {
+		var err error
+		head := r.Head()
+		f.theirs = !head.Ended && f.Reading.Making == nil
+		if f.lags, err = f.behind(&head, time.Time{}, f.moved); err != nil {
+			return err
+		}
+	}
 	for f.Context.Err() == nil {
 		r := f.Reading.Now()
 		if r == nil {
@@ -247,7 +260,9 @@ func (f *keptFollower) tell(r *kept.Reading) error {
 	result, err := r.Result(f.Context)
 	switch {
 	case err == nil:
-		news.Counts = result.Counts
+		if news.Counts = result.Counts; head.Counts != nil { // which are newer
+			news.Counts = *head.Counts
+		}
 		f.Observed.fromReading(result, head.Ended)
 	case !errors.Is(err, kept.ErrNone) || head.Ended:
 		return err
@@ -279,7 +294,8 @@ func (f *keptFollower) tell(r *kept.Reading) error {
 	if head.Ended && !info.Live {
 		news.Next = info.Arrivals + 1
 	}
-	news.Behind, news.Reading, news.Rows = result == nil, false, f.covered
+	news.Behind = result == nil || f.lags || !head.Ended && f.Reading.isMade()
+	news.Reading, news.Rows = false, f.covered
 	news.Ended = head.Ended
 	f.covered = nil
 	if !f.send(news) {
@@ -288,7 +304,7 @@ func (f *keptFollower) tell(r *kept.Reading) error {
 	return nil
 }
 
-// wait waits until the reading has grown.
+// wait waits until the reading has grown, or there is something else to tell.
 func (f *keptFollower) wait(r *kept.Reading) error {
 	quiet := false
 	for {
@@ -309,38 +325,63 @@ func (f *keptFollower) wait(r *kept.Reading) error {
 		if err != nil {
 			return err
 		}
+		now := time.Now()
 		if grown {
-			f.moved = time.Now()
+			f.moved = now
+		}
+		if src, is := f.Source.(hiding); is && f.theirs && src.Hides(f.Context) {
+			return errHides
 		}
 		head := r.Head()
 		covered, since, left := f.Reading.caughtUp(head.Arrival)
 		f.covered, quiet = append(f.covered, covered...), left == 0
-		if grown || len(covered) > 0 {
-			return nil
-		}
-		if err := f.standsStill(head.Ended, since); err != nil {
+		lagged := f.lags
+		if f.lags, err = f.behind(&head, since, now); err != nil {
 			return err
+		}
+		if grown || len(covered) > 0 || f.lags != lagged || f.linksDue(&head, now) {
+			return nil
 		}
 	}
 }
 
-// standsStill returns an error where nobody goes on with the reading although there is something to judge. Since is
-// since when the end of an exchange is not known to it.
-func (f *keptFollower) standsStill(ended bool, since time.Time) error {
-	now := time.Now()
+// A hiding source may hide something that stands in what was recorded, and so in what its recorder makes of it.
+type hiding interface {
+	Hides(ctx context.Context) bool
+}
+
+// behind reports whether there is something to judge which the reading does not know, and has not for some time. It
+// returns an error where nobody goes on with it. Since is since when it has not known the end of an exchange.
+func (f *keptFollower) behind(head *kept.Head, since, now time.Time) (bool, error) {
+	still, lags := now.Sub(f.moved), !since.IsZero() && now.Sub(since) >= keptLag
 	patience := keptPatience
-	if ended {
+	if head.Ended {
 		patience = endPatience
 	}
-	if !since.IsZero() && now.Sub(since) >= patience && now.Sub(f.moved) >= patience {
-		return errStandsStill
+	if lags && min(now.Sub(since), still) >= patience {
+		return true, errStandsStill
 	}
-	if ended || now.Sub(f.moved) < endPatience || f.Reading.isMade() {
-		return nil
+	if head.Ended || f.Reading.isMade() {
+		return lags, nil
 	}
 	info, err := f.Source.Info(f.Context)
-	if err == nil && !info.Live {
-		return errNotWhole
+	if err != nil {
+		return lags, err
 	}
-	return err
+	if !f.theirs {
+		patience = endPatience
+	}
+	switch over := !info.Live; {
+	case over && (info.Crashes > 0 || still >= patience):
+		return true, errNotWhole
+	case over && still >= keptLag, info.Arrivals > head.Arrival+keptSteps:
+		return true, nil
+	}
+	return lags, nil
+}
+
+func (l *Loader) linksDue(head *kept.Head, now time.Time) bool {
+	l.Links.mu.Lock()
+	defer l.Links.mu.Unlock()
+	return l.Links.due(head, now)
 }

@@ -71,6 +71,21 @@ func (s *Shared) LearnCards() tea.Cmd {
 	}
 }
 
+// Known says that it is known what of the capture is to be hidden.
+type Known struct{}
+
+// NeedKnown returns the command that finds out what of the capture is to be hidden, if that is not known.
+func (s *Shared) NeedKnown() tea.Cmd {
+	l := s.Load
+	if l.Known() {
+		return nil
+	}
+	return func() tea.Msg {
+		l.Learn()
+		return Known{}
+	}
+}
+
 // FirstStarted says when the first exchange began; it is zero if there is none yet.
 type FirstStarted struct {
 	At  time.Time

@@ -90,8 +90,8 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 // second. Others are judged while one looks at them.
 const judgedFirst = 3000
 
-// inspected returns what judging a finished capture came to, and, while it is still being judged, what is closed when it
-// was; nil if the inspector has to judge it.
+// inspected returns what judging a capture came to, as far as its recorder has written that down if it grows, and, while
+// a finished one is still being judged, what is closed when it was; nil if the inspector has to judge it.
 func inspected(
 	ctx context.Context, e cli.Env, name string, src capture.Source,
 ) (j *judged.Capture, making <-chan struct{}) {
@@ -101,7 +101,7 @@ func inspected(
 		return j, nil
 	}
 	if k.Mark == nil {
-		return nil, nil
+		return k.OfRecorder(ctx), nil
 	}
 	if k.Info.Exchanges > judgedFirst {
 		return k.WhileRead(ctx)

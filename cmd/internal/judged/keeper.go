@@ -123,6 +123,23 @@ func (k *Keeper) Read(ctx context.Context) *Capture {
 	return nil
 }
 
+// OfRecorder returns the reading that the recorder of the capture writes while it judges, as far as that has come. It
+// returns nil where nobody records, where these rules do not judge all of it, and where what is shown is not what was
+// judged, since something of it is hidden.
+func (k *Keeper) OfRecorder(ctx context.Context) *Capture {
+	if !k.Info.Live || k.store == nil || k.Info.Crashes > 0 {
+		return nil
+	}
+	r, err := kept.Open(ctx, k.store, rules.All)
+	if err != nil || r.Head().Ended { // that of an earlier recording
+		return nil
+	}
+	if src, is := k.src.(interface{ Hides(context.Context) bool }); is && src.Hides(ctx) {
+		return nil
+	}
+	return Growing(r, k.src)
+}
+
 // open opens a reading, if it is that of the steps as they are.
 func (k *Keeper) open(ctx context.Context, shelf capture.Shelf, where string) *kept.Reading {
 	r, err := kept.Open(ctx, shelf, rules.All)

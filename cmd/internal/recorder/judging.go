@@ -23,12 +23,10 @@ import (
 
 // judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
 // rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
-func (r *Recording) judge(o Options) {
+func (r *Recording) judge(o Options, keep *keeping) {
 	src := &addition{
-		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
+		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans, keep: keep,
 	}
-	keep := r.newKeeping(&o)
-	src.keep = keep
 	options := append(slices.Clip(o.Keys), r.engineOptions(&o)...)
 	options = append(options, keep.options()...)
 	options = append(options, push.AtEnd(r.listener.Standing))
@@ -182,8 +180,23 @@ func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 
 // Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
 // not yield it.
+//
+// Who looks at what judging comes to sees all of it soon, also if nothing passes any more.
 func (a *addition) Wait(ctx context.Context, from uint64) error {
-	return a.Source.Wait(ctx, max(from, a.after.Arrival+1))
+	from = max(from, a.after.Arrival+1)
+	for {
+		pause, left := a.keep.due()
+		if !left {
+			return a.Source.Wait(ctx, from)
+		}
+		bounded, cancel := context.WithTimeout(ctx, pause)
+		err := a.Source.Wait(bounded, from)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		a.keep.caughtUp()
+	}
 }
 
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.

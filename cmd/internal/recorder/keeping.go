@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"context"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
@@ -34,6 +35,26 @@ func (r *Recording) newKeeping(o *Options) *keeping {
 	k := &keeping{store: r.store, names: r.hide.Names}
 	k.Writer = kept.NewWriter(r.rules, k.put)
 	return k
+}
+
+// beginPatience is how long a recording waits until its reading has begun.
+const beginPatience = time.Second
+
+// begin writes down that there is a reading, so that whoever looks at the recording from its first moment on finds it.
+func (k *keeping) begin(store func()) {
+	if k == nil {
+		return
+	}
+	k.Flush()
+	stored := make(chan struct{})
+	go func() {
+		defer close(stored)
+		store()
+	}()
+	select {
+	case <-stored:
+	case <-time.After(beginPatience): // the disk does not take it now
+	}
 }
 
 // put hands entries to the store. When that is closed they wait for the end.
@@ -73,6 +94,14 @@ func (k *keeping) caughtUp() {
 	if k != nil {
 		k.Flush()
 	}
+}
+
+// due returns how long something that is known is not to be written yet, and whether there is any.
+func (k *keeping) due() (pause time.Duration, any bool) {
+	if k == nil {
+		return 0, false
+	}
+	return k.Due()
 }
 
 // end writes the rest, when all was judged. Where a card has named credentials that may stand in what was recorded before

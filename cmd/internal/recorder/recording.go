@@ -145,6 +145,8 @@ func Start(o Options) (*Recording, error) {
 	r.taps = record.New(r.store, record.Options{
 		Proxy: o.Proxy, Recorder: o.Recorder, Redact: r.hide.Hiding(), Around: o.Around, Urgency: &urgency,
 	})
+	keep := r.newKeeping(&o)
+	keep.begin(r.store.Flush)
 	if err := r.taps.Start(); err != nil {
 		if os.IsNotExist(statErr) { // nothing was recorded into it
 			err = errors.Join(err, os.Remove(o.Output))
@@ -159,7 +161,7 @@ func Start(o Options) (*Recording, error) {
 	}
 	r.throttle = r.newThrottle()
 	r.shipment = shipment.Start(o.Ship, o.Output, r.store, r.busy(), r.shipped)
-	go r.judge(o)
+	go r.judge(o, keep)
 	r.letGo = r.keepMemory().begin()
 	return r, nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"a2atap/analyzer/kept"
@@ -116,10 +118,15 @@ type hidden struct {
 
 	reader *bolt.Reader
 
+	known   atomic.Bool // the cards that were there when the capture was opened were looked at
 	mu      sync.Mutex
 	next    uint64 // the first exchange that may be a card which nobody has looked at
 	learned time.Time
 }
+
+// learnedFirst is how many exchanges may have come since the capture was judged for their cards to be looked for before
+// it is opened. Among more, that is done when something is read, or asked of Learn.
+const learnedFirst = 3000
 
 // Hide returns the capture with what its cards have named hidden; the capture itself if there is nothing of it, or
 // if its secrets were kept on purpose. Where it is damaged, whoever reads it next gets the error.
@@ -128,9 +135,11 @@ func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
 	if err != nil || info.SecretsKept {
 		return src
 	}
-	h := &hidden{Indexed: src, reader: src, names: &redact.Names{}, grows: info.Live, next: 1}
-	h.Learn(ctx)
-	if h.names.Empty() && !h.grows {
+	h := &hidden{Indexed: src, reader: src, names: &redact.Names{}, grows: info.Live}
+	if h.next = h.learnKept(ctx); h.next+learnedFirst > info.Exchanges {
+		h.Learn(ctx)
+	}
+	if h.known.Load() && h.names.Empty() && !h.grows {
 		return src
 	}
 	h.key = redacted.KeyForReading()
@@ -139,20 +148,37 @@ func Hide(ctx context.Context, src *bolt.Reader) capture.Source {
 
 // HideIn returns a capture that is being recorded with what its cards have named hidden, by names that grow with it.
 func HideIn(src Indexed, names *redact.Names, key []byte) capture.Source {
-	return &hidden{Indexed: src, names: names, key: key}
+	h := &hidden{Indexed: src, names: names, key: key}
+	h.known.Store(true)
+	return h
 }
 
 // Learn looks at the cards that have come.
 func (h *hidden) Learn(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.next == 1 {
-		h.next = h.learnKept(ctx)
-	}
-	if h.grows || h.next == 1 {
-		h.next, _ = LearnCards(ctx, h.Indexed, h.names, h.next) // after an error they are looked at again
-	}
+	h.learn(ctx)
+}
+
+func (h *hidden) learn(ctx context.Context) {
+	h.next, _ = LearnCards(ctx, h.Indexed, h.names, h.next) // after an error they are looked at again
 	h.learned = time.Now()
+	if ctx.Err() == nil {
+		h.known.Store(true)
+	}
+}
+
+// Known reports whether the cards that were there when the capture was opened were looked at.
+func (h *hidden) Known() bool { return h.known.Load() }
+
+// Hides reports whether cards have named something to hide that may stand in what was recorded before them.
+func (h *hidden) Hides(ctx context.Context) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.grows || !h.known.Load() {
+		h.learn(ctx)
+	}
+	return !h.names.Empty()
 }
 
 // stillOpen is how many of the newest exchanges are looked at again, since cards among them may not have come yet.
@@ -183,13 +209,13 @@ func (h *hidden) learnKept(ctx context.Context) uint64 {
 	return max(head.Last, stillOpen+1) - stillOpen
 }
 
-// relearn looks at the cards that have come to a capture that grows, unless that was done a moment ago.
+// relearn looks at the cards that nobody has looked at, and at those that have come to a capture that grows, unless that
+// was done a moment ago.
 func (h *hidden) relearn(ctx context.Context) {
 	h.mu.Lock()
-	due := h.grows && time.Since(h.learned) > time.Second
-	h.mu.Unlock()
-	if due {
-		h.Learn(ctx)
+	defer h.mu.Unlock()
+	if !h.known.Load() || h.grows && time.Since(h.learned) > time.Second {
+		h.learn(ctx)
 	}
 }
 
@@ -249,6 +275,38 @@ func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*captur
 			}
 		}
 	}
+}
+
+// Glance is Ends for who does not wait until the cards were looked at: as long as they were not, requests come without
+// what a card may name.
+func (h *hidden) Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	if h.known.Load() {
+		return h.Ends(ctx, from, n)
+	}
+	return func(yield func(*capture.Exchange, error) bool) {
+		for x, err := range h.Indexed.Ends(ctx, from, n) {
+			if x != nil {
+				x.Request.Head = bare(x.Request.Head)
+			}
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+// bare returns the head of a request without what a card may name as a credential: the query, and all fields but those
+// without which it is not known what the request is.
+func bare(head []byte) []byte {
+	h := capture.ParseRequestHead(head)
+	path, _, _ := strings.Cut(h.Target, "?")
+	short := []byte(h.Method + " " + path + " " + h.Version + "\r\n")
+	for _, name := range []string{"Host", "Content-Type", "Content-Encoding"} {
+		if value := h.Fields.Get(name); value != "" {
+			short = append(short, name+": "+value+"\r\n"...)
+		}
+	}
+	return append(short, "\r\n"...)
 }
 
 // Exchange implements capture.Source.

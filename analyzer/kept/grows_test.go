@@ -1,0 +1,142 @@
+package kept_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// Of a reading that grows the counts are never behind its rows, and the result is not for long, also if nothing comes any
+// more.
+func TestCountsGrowWithRows(t *testing.T) {
+	warm := &capture.MemoryShelf{} // what packs and unpacks is shared by all tests, and so none of the bubble's
+	if err := kept.NewWriter(nil, warm.Put).Finish(&judgment.Result{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := kept.Open(t.Context(), warm, nil); err != nil {
+		t.Fatal(err)
+	} else if _, err := r.Result(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		shelf := &capture.MemoryShelf{}
+		w := kept.NewWriter(nil, shelf.Put)
+		e := engine.New(nil, w.Options()...)
+		w.Flush()
+		r, err := kept.Open(t.Context(), shelf, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := func() (head, result int) {
+			if _, err := r.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			whole, err := r.Result(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Head().Counts.Exchanges, whole.Counts.Exchanges
+		}
+		for seq := uint64(1); seq <= 2; seq++ {
+			e.Step(capture.Step{Seq: seq, Arrival: 2*seq - 1, What: capture.Opened{Head: []byte("GET / HTTP/1.1\r\n\r\n")}})
+			e.Step(capture.Step{Seq: seq, Arrival: 2 * seq, What: capture.Closed{}})
+			w.Flush()
+		}
+		if head, result := counts(); head != 2 || result != 1 {
+			t.Errorf("%d exchanges in the head, %d in the result; want 2 and, as it was written just before, 1", head, result)
+		}
+		pause, due := w.Due()
+		if !due || pause <= 0 {
+			t.Fatalf("what is to be written: %v, in %v", due, pause)
+		}
+		time.Sleep(pause) // of the bubble
+		w.Flush()
+		if head, result := counts(); head != 2 || result != 2 {
+			t.Errorf("%d exchanges in the head, %d in the result", head, result)
+		}
+		if _, due := w.Due(); due {
+			t.Error("there is more to write")
+		}
+		version := r.Head().Version
+		w.Flush()
+		if counts(); r.Head().Version != version {
+			t.Error("what is known was written again")
+		}
+		if err := w.Finish(&judgment.Result{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Refresh(t.Context()); err != nil || r.Head().Counts != nil {
+			t.Errorf("the head of a reading that is whole has counts: %v", err)
+		}
+	})
+}
+
+// A shelf that grows between two pages: what was read of it is as it was before, what comes then as it is now.
+type betweenPages struct {
+	*capture.MemoryShelf
+	grow func()
+}
+
+func (s *betweenPages) KeptRange(ctx context.Context, from, to []byte) iter.Seq2[capture.Entry, error] {
+	return func(yield func(capture.Entry, error) bool) {
+		for e, err := range s.MemoryShelf.KeptRange(ctx, from, to) {
+			if from[0] == 'f' && s.grow != nil {
+				s.grow()
+				s.grow = nil
+			}
+			if from = append(e.Key, 0); !yield(e, err) {
+				return
+			}
+		}
+		for e, err := range s.MemoryShelf.KeptRange(ctx, from, to) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Findings that are made while others are read are no damage. They come when the reading is read on.
+func TestFindingsAreMadeWhileTheyAreRead(t *testing.T) {
+	shelf := &betweenPages{MemoryShelf: &capture.MemoryShelf{}}
+	w := kept.NewWriter(rules.All, shelf.Put)
+	find := func(n int) {
+		for range n {
+			w.Found(analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 1}})
+		}
+		w.Flush()
+	}
+	find(100)
+	r, err := kept.Open(t.Context(), shelf, rules.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelf.grow = func() { find(100) } // into the next chunk
+	next := uint64(0)
+	for range 2 {
+		for f, err := range r.Findings(t.Context(), next) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Number != next {
+				t.Fatalf("finding %d comes after %d", f.Number, next)
+			}
+			next = f.Number + 1
+		}
+		if _, err := r.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if next != 200 {
+		t.Errorf("%d findings were read, and 200 made", next)
+	}
+}
