@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "643151e7e8c2d483"
+const code = "423b53852601461e"
