@@ -1,43 +1,10 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"a2atap/replay/refagent/internal/model"
 )
-
-// named returns a config of a task with an id.
-func (e *Engine) named(r *record, c *model.PushConfig) model.PushConfig {
-	config := *c
-	config.TaskID = r.Task.ID
-	if config.ID == "" {
-		config.ID = e.NewID()
-	}
-	return config
-}
-
-// subscribe puts a config to work, in its place among those of its task: what happens from now on is delivered. The
-// caller holds the lock.
-func (e *Engine) subscribe(r *record, config model.PushConfig) {
-	t := &pushTarget{config: config, done: make(chan struct{})}
-	follow, snapshot := r.Tail, r.Task
-	t.stop = e.background(func(ctx context.Context) {
-		defer close(t.done)
-		if !e.deliverer.follow(ctx, config, snapshot, follow) && config.EndsByFailure {
-			e.removeConfig(config.TaskID, config.ID) //nolint:errcheck // it is gone if it fails
-		}
-	})
-	if e.closed {
-		close(t.done)
-	}
-	if i := config.Place(r.pushConfigs()); i >= 0 {
-		r.configs[i].stop()
-		r.configs[i] = t
-		return
-	}
-	r.configs = append(r.configs, t)
-}
 
 // CreateConfig puts a config to work, in place of one with the same id.
 func (e *Engine) CreateConfig(taskID string, c *model.PushConfig) (model.PushConfig, *model.Failure) {
