@@ -155,7 +155,10 @@ func (s *stage) remake(subject string) {
 	s.t.Helper()
 	err := s.conn.js.DeleteStream(s.t.Context(), "traffic")
 	if err == nil {
-		_, err = s.conn.js.CreateStream(s.t.Context(), jetstream.StreamConfig{Name: "traffic", Subjects: []string{subject}})
+		// In memory: the files of the stream that was deleted may still be there for a moment.
+		_, err = s.conn.js.CreateStream(s.t.Context(), jetstream.StreamConfig{
+			Name: "traffic", Subjects: []string{subject}, Storage: jetstream.MemoryStorage,
+		})
 	}
 	if err != nil {
 		s.t.Fatal(err)
