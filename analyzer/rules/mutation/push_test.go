@@ -16,7 +16,7 @@ var pushMutations = []mutation{
 	broken("config over plain http", every, "req-push-https", "wanted",
 		set("url", `"http://hooks.planner.com/hook"`)).with("push-create-echo push-get-url-v01 hook-task-known hook-https"),
 	broken("config of older versions is missing", v01|kinds, "req-push-config", "params",
-		when(asked("set"), dropped("pushNotificationConfig"))),
+		when(asked("set"), dropped("pushNotificationConfig"))).with("push-get-url-v01"),
 	broken("authentication without schemes", v01|kinds, "req-push-authentication", "wanted",
 		func(s *spot) bool { return dropped("authentication.schemes")(s) }),
 	broken("schemes are one text", v01|kinds, "req-push-authentication field-type", "wanted",

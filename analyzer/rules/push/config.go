@@ -97,7 +97,7 @@ are equal by RFC 3986; secrets in the query and the user information of the URL.
 		}
 		url := config.Config().Get("url")
 		known := push.Of(p).ConfigsOf(p.Exchange, asked.TaskID)
-		if url.Text() == "" || known == nil || known.Crowded || len(known.List) == 0 {
+		if url.Text() == "" || known == nil || known.Crowded || len(known.List) == 0 || known.Asked(url.Text()) {
 			return
 		}
 		for _, c := range known.List {

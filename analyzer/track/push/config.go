@@ -46,6 +46,11 @@ func (p *Configs) Deletion(x *analyzer.Exchange, id string) *Deletion {
 	return nil
 }
 
+// Asked reports whether somebody has ever asked for a config with that URL, as far as is remembered.
+func (p *Configs) Asked(url string) bool {
+	return len(p.addresses) == maxConfigs || slices.Contains(p.addresses, address.Of(url))
+}
+
 // A Deletion is a confirmed deletion of a push notification config.
 type Deletion struct {
 	ID        string         // of the config

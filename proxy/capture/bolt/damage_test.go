@@ -243,7 +243,8 @@ func (b *base) goesOn(t *testing.T, path string, seed uint64, how string) {
 	}
 	if _, unread := readSteps(t.Context(), path); unread == nil {
 		for _, p := range c.Problems {
-			if p.Bucket != string(layout.BucketReading) {
+			sealed := len(b.files) > 1 && strings.Contains(p.What, "the list of free pages") // where nothing is written any more
+			if p.Bucket != string(layout.BucketReading) && !sealed {
 				t.Errorf("%s, seed %d, %s: a recorder went on, and left: %v", b.name, seed, how, p)
 			}
 		}
