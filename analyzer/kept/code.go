@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "43524d6a5737d11e"
+const code = "d7beb06bd2a2c588"

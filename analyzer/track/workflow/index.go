@@ -42,12 +42,12 @@ func (ix *Index) Put(l Link) {
 	if l.Exchange == 0 {
 		return
 	}
-	again := l.Exchange <= uint64(len(ix.entries))
+	next := l.Exchange == uint64(len(ix.entries))+1
 	for uint64(len(ix.entries)) < l.Exchange {
 		ix.entries = append(ix.entries, entry{})
 	}
 	ix.entries[l.Exchange-1] = entry{l.Parent, l.By}
-	if again {
+	if !next {
 		ix.sizes = nil
 	} else if ix.sizes != nil {
 		ix.sizes[ix.root(l.Exchange)]++
@@ -91,7 +91,11 @@ func (ix *Index) Size(workflow uint64) int {
 			ix.sizes[ix.root(uint64(i)+1)]++
 		}
 	}
-	return max(ix.sizes[workflow], 1)
+	n := ix.sizes[workflow]
+	if workflow > uint64(len(ix.entries)) { // of which nothing was told itself
+		n++
+	}
+	return max(n, 1)
 }
 
 // Exchanges returns the exchanges of a workflow, in order, at most limit of them and their whole number.
@@ -105,8 +109,10 @@ func (ix *Index) Exchanges(workflow uint64, limit int) (list []uint64, all int) 
 			}
 		}
 	}
-	if all == 0 {
-		return []uint64{workflow}, 1
+	if all == 0 || workflow > uint64(len(ix.entries)) { // of which nothing was told itself
+		if all++; len(list) < limit {
+			list = append(list, workflow)
+		}
 	}
 	return list, all
 }

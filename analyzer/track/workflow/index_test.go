@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,4 +114,24 @@ func TestDeepLoops(t *testing.T) {
 	if got := len(linksOf(t, b.String())); got != 500 {
 		t.Errorf("%d links", got)
 	}
+}
+
+// What begins a workflow belongs to it, also if nothing was told of it: a card that is fetched before a call is told of
+// when the call is not.
+func TestIndexOfWhatWasNotTold(t *testing.T) {
+	var ix workflow.Index
+	check := func(root uint64, want ...uint64) {
+		t.Helper()
+		list, all := ix.Exchanges(root, 9)
+		if !slices.Equal(list, want) || all != len(want) || ix.Size(root) != len(want) {
+			t.Errorf("workflow %d has %v, %d in all, size %d; want %v", root, list, all, ix.Size(root), want)
+		}
+	}
+	ix.Put(workflow.Link{Exchange: 1, Parent: 2})
+	check(2, 1, 2)
+	ix.Put(workflow.Link{Exchange: 5, Parent: 6})
+	check(2, 1, 2)
+	check(6, 5, 6)
+	check(3, 3)
+	check(9, 9)
 }
