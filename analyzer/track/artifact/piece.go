@@ -10,7 +10,7 @@ import (
 
 // Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
 const (
-	maxTasks     = 10_000
+	maxTasks     = 5_000
 	maxArtifacts = 16 // of a task
 	maxPieces    = 64 // artifacts of a stream
 )

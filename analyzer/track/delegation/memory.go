@@ -8,9 +8,9 @@ import (
 
 // Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
 const (
-	maxSends    = 10_000
-	maxTasks    = 10_000
-	maxMentions = 10_000 // ids of tasks that were asked for
+	maxSends    = 5_000
+	maxTasks    = 5_000
+	maxMentions = 5_000  // ids of tasks that were asked for
 	maxAgents   = 10_000 // names
 	maxCalls    = 64     // for one task
 	maxContents = 64     // of one task

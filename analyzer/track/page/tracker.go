@@ -13,7 +13,7 @@ import (
 
 // maxPages bounds the tokens of further pages that are remembered. What goes beyond is forgotten, least recently used
 // first.
-const maxPages = 20_000
+const maxPages = 10_000
 
 // Tracker remembers the pages that agents have led to.
 var Tracker = &analyzer.Tracker{

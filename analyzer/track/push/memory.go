@@ -11,13 +11,13 @@ import (
 // Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used
 // first.
 const (
-	maxTasks    = 10_000 // that have configs
+	maxTasks    = 5_000  // that have configs
 	maxConfigs  = 16     // of a task, and as many that were deleted
-	maxWebhooks = 10_000 // webhooks
+	maxWebhooks = 5_000  // webhooks
 	maxUsers    = 8      // agents that were given the same webhook
 	maxExpected = 64     // configs of a webhook whose tasks are not known yet
 	maxWaiting  = 1000   // notifications, of all webhooks, that wait for that
-	maxTokens   = 20_000 // tokens of webhooks
+	maxTokens   = 10_000 // tokens of webhooks
 )
 
 // Memory is what is remembered of push notifications.

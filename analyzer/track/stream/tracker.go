@@ -8,7 +8,7 @@ import (
 )
 
 // maxTasks bounds the tasks whose streams are compared. What goes beyond is forgotten, least recently used first.
-const maxTasks = 10_000
+const maxTasks = 5_000
 
 // Tracker remembers what the events of each stream have shown, and compares the streams of a task.
 var Tracker = &analyzer.Tracker{

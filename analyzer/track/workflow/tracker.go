@@ -24,13 +24,13 @@ import (
 
 // Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
 const (
-	maxTasks    = 10_000
+	maxTasks    = 5_000
 	maxAgents   = 10_000
-	maxTraces   = 10_000
-	maxContexts = 10_000
-	maxDigests  = 10_000 // of contents
-	maxCards    = 1_000  // connections and links on which a card was fetched and no call has followed
-	maxMakers   = 4      // tasks of different agents that have the same id
+	maxTraces   = 5_000
+	maxContexts = 5_000
+	maxDigests  = 5_000 // of contents
+	maxCards    = 1_000 // connections and links on which a card was fetched and no call has followed
+	maxMakers   = 4     // tasks of different agents that have the same id
 )
 
 // Tracker remembers which calls are worked on, and which call made each task.

@@ -87,7 +87,7 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 // about checkMemory bytes. GOGC and GOMEMLIMIT take precedence.
 const (
 	checkGrowth = 60
-	checkMemory = 92 << 20
+	checkMemory = 90 << 20
 )
 
 // limitMemory sets both, and returns what takes them back.

@@ -180,7 +180,9 @@ func (k *Keeper) Judge(ctx context.Context) (*Capture, error) {
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	if kept := k.keep(ctx, shelf); kept != nil {
+	kept := k.keep(ctx, shelf)
+	debug.FreeOSMemory() // of what was written
+	if kept != nil {
 		return kept.with(result), errors.Join(shelf.Close(), done())
 	}
 	return k.of(ctx, shelf, result, func() error { return errors.Join(shelf.Close(), done()) })

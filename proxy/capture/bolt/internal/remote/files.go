@@ -22,7 +22,7 @@ const readersHold = 50 * time.Millisecond
 // other way: what was read of a file counts as memory of the process while the file is mapped.
 const (
 	mostRead  = 4 << 20
-	mostCalls = 64
+	mostCalls = 16
 )
 
 // openFiles are the files of a capture that no recorder has. They stay open between calls, but only locked during one:
