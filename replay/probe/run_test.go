@@ -46,8 +46,8 @@ func TestGoneAgentIsCritical(t *testing.T) {
 	server := httptest.NewServer(a)
 	defer server.Close()
 	kill := &probe.Scenario{ID: "kill", Run: func(ctx context.Context, s *probe.Session) error {
+		server.Listener.Close() // first: or a connection that is made between the two lives on
 		server.CloseClientConnections()
-		server.Listener.Close()
 		_, err := s.Client.Get(ctx, s.NewID(), nil)
 		return err
 	}}
