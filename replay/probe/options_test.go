@@ -129,9 +129,15 @@ func TestNobodyThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	defer l.Close()
+	// Nobody listens at the port of a client, and nobody else can.
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
 	for _, noCard := range []bool{false, true} {
-		_, err := probe.Run(t.Context(), "http://"+l.Addr().String(), probe.Options{NoCard: noCard, Wait: time.Millisecond})
+		_, err := probe.Run(t.Context(), "http://"+client.LocalAddr().String(), probe.Options{NoCard: noCard, Wait: time.Millisecond})
 		if err == nil || !strings.Contains(err.Error(), "--wait") {
 			t.Errorf("no card %v: error %v", noCard, err)
 		}

@@ -2,7 +2,9 @@ package probe_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,11 +45,16 @@ func TestGoneAgentIsCritical(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	server := httptest.NewServer(a)
+	var gone atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gone.Load() {
+			panic(http.ErrAbortHandler) // its port stays taken: else another test might listen there
+		}
+		a.ServeHTTP(w, r)
+	}))
 	defer server.Close()
 	kill := &probe.Scenario{ID: "kill", Run: func(ctx context.Context, s *probe.Session) error {
-		server.Listener.Close() // first: or a connection that is made between the two lives on
-		server.CloseClientConnections()
+		gone.Store(true)
 		_, err := s.Client.Get(ctx, s.NewID(), nil)
 		return err
 	}}
