@@ -22,7 +22,7 @@ const readersHold = 50 * time.Millisecond
 // other way: what was read of a file counts as memory of the process while the file is mapped.
 const (
 	mostRead  = 4 << 20
-	mostCalls = 16
+	mostCalls = 8
 )
 
 // openFiles are the files of a capture that no recorder has. They stay open between calls, but only locked during one:
@@ -119,22 +119,22 @@ func (f *openFiles) release(err error) error {
 	defer f.Mu.Unlock()
 	f.users--
 	f.spoiled = f.spoiled || errors.Is(err, segments.ErrPanicked)
+	much := f.read > mostRead || f.calls > mostCalls
+	if much && segments.CanDrop && !f.spoiled { // also under calls that go on: they read them again
+		for _, s := range f.Set {
+			if err := segments.DropPages(s.DB); err != nil {
+				f.spoiled = true
+			}
+		}
+		f.calls, f.read = 0, 0
+	}
 	if f.users > 0 {
 		return nil
 	}
 	f.until = time.Now()
 	f.idle.Broadcast()
-	much := f.read > mostRead || f.calls > mostCalls
 	if f.spoiled || much && !segments.CanDrop {
 		return f.close()
-	}
-	if much {
-		for _, s := range f.Set {
-			if err := segments.DropPages(s.DB); err != nil {
-				return errors.Join(err, f.close())
-			}
-		}
-		f.calls, f.read = 0, 0
 	}
 	for i, s := range f.Set {
 		if err := f.letGo(s, i > 0 && i < len(f.Set)-1); err != nil {
