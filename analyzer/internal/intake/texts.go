@@ -8,7 +8,7 @@ type sharedTexts struct {
 	lately [4096]string // each at the place of its hash
 }
 
-// maxShared is the length of ids that are shared. No id that is a name is longer, and those that are kept are few.
+// maxShared is the length up to which ids are shared, so that what lately holds is bounded: half a megabyte.
 const maxShared = 128
 
 var textSeed = maphash.MakeSeed()
@@ -18,8 +18,9 @@ func (t *sharedTexts) one(id string) string {
 		return id
 	}
 	at := &t.lately[maphash.String(textSeed, id)%uint64(len(t.lately))]
-	if *at != id {
-		*at = id
+	if *at == id {
+		return *at
 	}
-	return *at
+	*at = id
+	return id
 }
