@@ -80,7 +80,11 @@ func (r *requests) request(ctx context.Context, n int) bool {
 		}
 	case r.cfg.Forward != nil && err == nil:
 		if err = r.route(raw); err == errNotAbsolute {
-			err = cmp.Or(accept(r.cfg.Accept, raw, &h), err)
+			if _, absolute := targetAuthority(raw); absolute {
+				err = errScheme
+			} else {
+				err = cmp.Or(accept(r.cfg.Accept, raw, &h), err)
+			}
 		}
 	case r.cfg.Forward != nil && err == errConnect:
 		err = errLateConnect
@@ -387,7 +391,8 @@ func accept(by func([]byte) error, head []byte, h *requestHead) error {
 	}
 	if authority, ok := targetAuthority(head); ok {
 		if err := by(authority); err != nil {
-			return &malformed{err.Error(), http.StatusMisdirectedRequest}
+			return &malformed{err.Error() + "; it is named by the request target, beside which Host is ignored (RFC 9112 " +
+				"section 3.2.2): a client that is to use a proxy needs a forward proxy", http.StatusMisdirectedRequest}
 		}
 	}
 	return nil
