@@ -137,8 +137,8 @@ func PageToken(name string) bool {
 	return ok && paramNames[string(normal)] == pageParam
 }
 
-// ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, since
-// authorization_uri and token_type are none.
+// ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, so that
+// authorization_uri and token_type do not count.
 func ChallengeParam(name string) bool {
 	name = Normal(name)
 	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")
