@@ -96,9 +96,13 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	idle, alone := r.idle()
 	v.NotSeen = append(v.NotSeen, idle...)
 	for i := range v.Blind {
-		if c := &v.Blind[i]; 2*c.Foreign > c.Exchanges {
+		if c := &v.Blind[i]; c.foreign() {
+			share := "most"
+			if 2*c.Foreign == c.Exchanges {
+				share = "half"
+			}
 			v.NotSeen = append(v.NotSeen, NotSeen{
-				What: "most of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
+				What: share + " of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
 			})
 		}
 	}
