@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "17ce49199f19ddb3"
+const code = "56e383489ddaebcf"
