@@ -24,9 +24,10 @@ const (
 	CutShort      = "cut short"          // the agent broke off before the end of its answer
 	NoHTTP        = "no valid HTTP"      // what the agent answers is none
 	NoProtocol    = "no protocol answer" // success by its status, and no answer of A2A
-	ClientLeft    = "client left"        // before there was an answer
-	NotPassedOn   = "not passed on"      // by the recorder
-	UnknownReason = "no answer"          // and nobody says why
+	NoCode        = "error without a code"
+	ClientLeft    = "client left"   // before there was an answer
+	NotPassedOn   = "not passed on" // by the recorder
+	UnknownReason = "no answer"     // and nobody says why
 )
 
 // FaultName returns the name of the failure that a fault of the agent's side makes of a call.

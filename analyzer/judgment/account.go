@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ const (
 	maxFailed = 1000   // groups of failed calls
 	maxGaps   = 1000   // groups of what was not seen
 	maxShown  = 10_000 // tasks that agents have shown
-	maxLeft   = 10_000 // streams that ended while their task was at work
+	maxLeft   = 10_000 // streams that ended, or were open at the end, while their task was at work
 	maxOthers = 100    // exchanges of a group, beside the first
 )
 
@@ -101,7 +102,7 @@ type Account struct {
 	failed failures
 	gaps   []NotSeen
 	shown  *recent.Map[analyzer.TaskKey, struct{}]
-	left   *recent.Map[analyzer.TaskKey, FailedCalls]
+	left   *recent.Map[analyzer.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
 }
 
 // Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
@@ -144,6 +145,9 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	for i := range calls {
 		a.call(&c, s, &calls[i])
 	}
+	if why := whyUnknown(s); why != "" {
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: why, Exchange: s.Seq, Count: 1})
+	}
 	if s.Outcome.Succeeded && len(s.Batch) == 0 { // a batch names tasks that are not there, too
 		for _, id := range s.Tasks {
 			a.remember(s.Link.Agent, id)
@@ -161,8 +165,33 @@ func uselessCard(s *summary.Summary) string {
 	case slices.ContainsFunc(s.Notes, changed):
 		return "the card is signed, and a client that verifies it does not take it as the recorder changed it " +
 			"(--no-rewrite, or the forward proxy)"
+	case s.Status == http.StatusOK && s.Method == http.MethodGet && s.CardSum == 0:
+		return "what it got is no card"
 	}
 	return ""
+}
+
+// whyUnknown says why the record does not show how the calls of an exchange came out; empty if it does, or if what is
+// missing of it says why.
+func whyUnknown(s *summary.Summary) string {
+	switch {
+	case s.Outcome.Known() || s.Missing != "":
+	case openAtEnd(s):
+		return "it was open when the recording ended"
+	case s.Status >= 300 && s.Status < 400:
+		why := fmt.Sprintf("status %d leads its client elsewhere", s.Status)
+		if s.Said != "" {
+			why += ": " + s.Said
+		}
+		return why
+	}
+	return ""
+}
+
+// openAtEnd reports whether an exchange had no end of its own.
+func openAtEnd(s *summary.Summary) bool {
+	return s.Life != capture.StateClosed ||
+		s.Fault != nil && s.Fault.Side == "proxy" && (s.Fault.Kind == "shutdown" || s.Fault.Kind == "abandoned")
 }
 
 // pastUs returns the address in a card that leads past the recorder, if a note says that there is one.
@@ -188,8 +217,10 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 		if m.Outcome.Succeeded && m.Task != "" {
 			a.remember(s.Link.Agent, m.Task)
 		}
-		if leftAtWork(s) {
-			f.Error, f.Code, f.Text = LeftAtWork, "", ""
+		if atWork(s) && (openAtEnd(s) || s.Fault == nil && !s.Cut) {
+			if f.Code, f.Text = "", ""; !openAtEnd(s) {
+				f.Error = LeftAtWork
+			}
 			if a.left == nil {
 				a.left = recent.New[analyzer.TaskKey, FailedCalls](maxLeft)
 			}
@@ -204,10 +235,10 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	}
 }
 
-// leftAtWork reports whether a stream came to an end that was none for its task. A client that leaves is served.
-func leftAtWork(s *summary.Summary) bool {
-	return s.Stream && s.Outcome.Succeeded && s.Fault == nil && s.Life == capture.StateClosed && !s.Cut && s.Missing == "" &&
-		s.Task != "" && s.State.Active() && !s.NotHeard && !slices.ContainsFunc(s.States, a2a.State.Terminal)
+// atWork reports whether a stream told of no end of its task. A client that leaves is served.
+func atWork(s *summary.Summary) bool {
+	return s.Stream && s.Outcome.Succeeded && s.Missing == "" && s.Task != "" && s.State.Active() && !s.NotHeard &&
+		!slices.ContainsFunc(s.States, a2a.State.Terminal)
 }
 
 // askedAfter notes that somebody learns more of a task whose stream had ended.
@@ -261,7 +292,7 @@ func failureText(s *summary.Summary) string {
 	if s.Fault != nil {
 		return s.Fault.Detail
 	}
-	return ""
+	return s.Said
 }
 
 // Close ends the account: no exchange follows. It returns what that changes of the calls of links.
@@ -271,6 +302,13 @@ func (a *Account) Close() []Calls {
 	}
 	var changes []Calls
 	for _, f := range a.left.All() {
+		if f.Error == "" {
+			changes = append(changes, Calls{Link: f.Link, Succeeded: -1})
+			a.gaps = addGap(a.gaps, NotSeen{
+				What: seenInPart, Why: "its stream was open when the recording ended, and its task at work", Exchange: f.Exchange, Count: 1,
+			})
+			continue
+		}
 		changes = append(changes, Calls{Link: f.Link, Succeeded: -1, Failed: 1, Failures: map[string]int{f.Error: 1}})
 		a.failed.add(f)
 	}

@@ -137,6 +137,55 @@ func TestStreamLeftAtWork(t *testing.T) {
 	}
 }
 
+// Of what the record ends in the middle of nobody knows how it came out, and neither of a call that was led elsewhere. The
+// verdict says why, and calls none of it clean.
+func TestOutcomeNotKnown(t *testing.T) {
+	openStream, openCall := stream(a2a.Working, "t1"), call(a2a.SendMessage, "")
+	openStream.Fault, openStream.Cut = &capture.Fault{Kind: "shutdown", Side: "proxy"}, true
+	openCall.Outcome, openCall.Life = analyzer.Outcome{}, capture.StateOpen
+	led := call(a2a.SendMessage, "")
+	led.Outcome, led.Status, led.Said = analyzer.Outcome{}, 307, "https://elsewhere.example/"
+	whole := openStream
+	whole.State, whole.States = a2a.Completed, []a2a.State{a2a.Working, a2a.Completed}
+	left := stream(a2a.Working, "t1")
+	left.Fault = &capture.Fault{Kind: "client-left", Side: "client"}
+	const streamWhy = "its stream was open when the recording ended, and its task at work"
+	for _, test := range []struct {
+		name    string
+		list    []summary.Summary
+		unknown int
+		why     string
+	}{
+		{"a stream", []summary.Summary{openStream}, 1, streamWhy},
+		{"a stream, and another task is asked for", []summary.Summary{openStream, call(a2a.GetTask, "t2")}, 1, streamWhy},
+		{"a stream, and its task is asked for", []summary.Summary{openStream, call(a2a.GetTask, "t1")}, 0, ""},
+		{"a stream that had told all", []summary.Summary{whole}, 0, ""},
+		{"a stream that the client left", []summary.Summary{left}, 0, ""},
+		{"a call", []summary.Summary{openCall}, 1, "it was open when the recording ended"},
+		{"a redirect", []summary.Summary{led}, 1, "status 307 leads its client elsewhere: https://elsewhere.example/"},
+	} {
+		r := &judgment.Result{}
+		r.Count(test.list...)
+		v := r.Verdict(analyzer.Error)
+		var why string
+		for _, n := range v.NotSeen {
+			why += n.Why
+		}
+		if v.Calls.Unknown() != test.unknown || why != test.why || (v.Status == judgment.StatusClean) != (test.unknown == 0) {
+			t.Errorf("%s: %s, because of %q; want %d without a known outcome, because of %q", test.name, v, why, test.unknown, test.why)
+		}
+	}
+}
+
+// What an agent says in place of an answer of the protocol stands beside the failure.
+func TestFailureText(t *testing.T) {
+	bare := call(a2a.SendMessage, "")
+	bare.Outcome, bare.Status, bare.Said = analyzer.Outcome{Failure: "HTTP 429"}, 429, "slow down"
+	if _, words := take(bare); len(words) != 1 || words[0] != "failed: 1 SendMessage HTTP 429: slow down" {
+		t.Errorf("%q", words)
+	}
+}
+
 // Calls that failed alike are told once, whatever ids their errors name, in bounded memory.
 func TestFailedAlike(t *testing.T) {
 	var list []summary.Summary
@@ -172,6 +221,8 @@ func TestCardAlone(t *testing.T) {
 	signed.Notes = []string{"the card of booker" + capture.SignatureBroken + ": clients that verify it refuse it"}
 	refused := card
 	refused.Notes, refused.Status = nil, 403
+	page := card
+	page.Notes, page.Method = nil, "GET"
 	other := call(a2a.SendMessage, "t1")
 	other.Link.Client = "traveller"
 	for _, test := range []struct {
@@ -198,6 +249,12 @@ func TestCardAlone(t *testing.T) {
 			[]summary.Summary{signed, refused},
 			"incomplete: not seen: calls of planner → booker: the client asked for the card 2 times and never called; " +
 				"it got 403 Forbidden; 0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+		},
+		{
+			"no card",
+			[]summary.Summary{page},
+			"incomplete: not seen: calls of planner → booker: the client asked for the card once and never called; " +
+				"what it got is no card; 0 errors, 0 warnings, 0 notes in 1 exchange, 1 judged",
 		},
 		{
 			"signed, and the client does not mind",

@@ -244,6 +244,7 @@ func (e *encoder) rest(r *Row) {
 	e.flags(r.Stream, r.Partial, r.Judged, r.Call, r.Outcome.Succeeded, r.Unseen, r.Push, r.Card, r.Cut, r.Rewritten,
 		r.Replayed, r.Fault != nil)
 	e.text(r.Outcome.Failure)
+	e.text(r.Said)
 	if r.Fault != nil {
 		e.text(r.Fault.Kind)
 		e.text(r.Fault.Side)
@@ -369,7 +370,7 @@ func (d *decoder) rest(r *Row, b *brief) {
 	var faulted bool
 	d.flags(&r.Stream, &r.Partial, &r.Judged, &r.Call, &r.Outcome.Succeeded, &r.Unseen, &r.Push, &r.Card, &r.Cut,
 		&r.Rewritten, &r.Replayed, &faulted)
-	r.Outcome.Failure = d.text()
+	r.Outcome.Failure, r.Said = d.text(), d.text()
 	if faulted {
 		r.Fault = &capture.Fault{Kind: d.text(), Side: d.text(), Detail: d.text()}
 	}

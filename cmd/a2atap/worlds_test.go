@@ -40,6 +40,11 @@ const (
 		`"status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n"
 )
 
+// worldResult is an answer with a result.
+func worldResult(result string) string {
+	return "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" + `{"jsonrpc":"2.0","id":"r%[1]d","result":` + result + "}\n"
+}
+
 // onlyCard is an answer with a card that offers 1.0 alone.
 const onlyCard = "HTTP/1.1 200 OK\nContent-Type: application/json\nCache-Control: max-age=60\nETag: \"1\"\n\n" +
 	`{"name":"Booker","description":"Books tickets","version":"1.0.0","capabilities":{"streaming":true},` +
@@ -105,6 +110,17 @@ func worlds() []world {
 		world{name: "HTML", answer: "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>It works</html>\n"},
 		world{name: "an empty body", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: 0\n\n"},
 		world{name: "no JSON", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\n"},
+		world{name: "a result that is null", answer: worldResult("null")},
+		world{name: "a result that is empty", answer: worldResult("{}")},
+		world{name: "an error that is a text", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
+			`{"jsonrpc":"2.0","id":"r%[1]d","error":"boom, database is down"}` + "\n"},
+		world{name: "a redirect", answer: "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/a2a?key=1\n" +
+			"Content-Length: 0\n\n"},
+		world{name: "a call that was open at the end", meta: "fault: shutdown proxy \"the proxy was stopped\"\n"},
+		world{
+			name: "a stream that was open at the end", request: worldStream, answer: worldWorking,
+			meta: "fault: shutdown proxy \"the proxy was stopped\"\n",
+		},
 		world{name: "an unknown coding", answer: strings.Replace(worldDone, "\n\n", "\nContent-Encoding: lzfse\n\n", 1)},
 		world{name: "a body that was not kept", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n", meta: "response.body: missing\n"},
 		world{name: "an unknown version", request: strings.Replace(worldSend, ": 1.0", ": 9.0", 1), answer: worldDone},

@@ -4,7 +4,7 @@ import "strings"
 
 // decodeRPCError reads the error member of a JSON-RPC response (JSON-RPC 2.0 §5.1, A2A 1.0 §9.5).
 func decodeRPCError(v Value, pointer string, status int, in Dialects) *Error {
-	e := &Error{HTTPStatus: status, Value: v, Pointer: pointer, Message: v.Get("message").Text()}
+	e := &Error{HTTPStatus: status, Value: v, Pointer: pointer, Message: firstText(v.Get("message"), v)}
 	e.Code, e.CodeKnown = v.Get("code").Int()
 	e.Reason = errorReason(v.Get("data"))
 	switch {
@@ -29,7 +29,7 @@ func decodeHTTPError(root Value, status int, in Dialects) *Error {
 	}
 	e.Value = body
 	if e.Message = body.Get("message").Text(); e.Message == "" {
-		e.Message = firstText(body.Get("detail"), body.Get("title"), root.Get("error"))
+		e.Message = firstText(body.Get("detail"), body.Get("title"), body.Get("error_description"), root.Get("error"))
 	}
 	if e.Reason = errorReason(body.Get("details")); e.Reason == "" {
 		e.Reason = errorReason(body.Get("data"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"strconv"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/summary"
@@ -29,6 +30,7 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analyzer.Outcome {
 		!x.Dialects.Has(a2a.V1_0): // it promises later events only
 		return analyzer.Outcome{Succeeded: true}
 	}
+	in.gathered.Said = cmp.Or(in.gathered.Said, summary.OneLine(x.Stream.ErrorData))
 	return analyzer.Outcome{Failure: analyzer.NoProtocol}
 }
 
@@ -71,8 +73,26 @@ func (in *openExchange) answered(o *analyzer.Observation) {
 		return
 	}
 	now := outcomeOf(o)
+	in.said(o, now)
 	if now.Known() && (!in.X.Outcome.Known() || !now.Succeeded) {
 		in.X.Outcome = now
+	}
+}
+
+// said notes what stands where the protocol would have an answer, if its own words do not tell: where the client is led,
+// or how the answer begins.
+func (in *openExchange) said(o *analyzer.Observation, now analyzer.Outcome) {
+	g, body := &in.gathered, o.Body
+	if o.Event != nil {
+		body = o.Event.Fields.Data
+	}
+	switch status := in.X.Response.Status; {
+	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
+	case status >= 300 && status < 400:
+		address, _, _ := strings.Cut(in.X.Response.Fields.Get("Location"), "?")
+		g.Said = summary.OneLine(address)
+	default:
+		g.Said = summary.OneLine(body)
 	}
 }
 
@@ -100,9 +120,12 @@ func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
 // answersProtocol reports whether an answer without an error is one in which the protocol answers.
 func answersProtocol(o *analyzer.Observation) bool {
 	x, a := o.Exchange, o.Answer
-	if x.Call.Binding == a2a.JSONRPC {
-		known := a.Payload.Kind != a2a.NoPayload && a.Payload.Kind != a2a.UnknownPayload
-		return a.IsEnvelope && a.Result.Exists() || known
+	known := a.Payload.Kind != a2a.NoPayload && a.Payload.Kind != a2a.UnknownPayload && a.Payload.Kind != a2a.NullPayload
+	switch {
+	case known || x.Call.Operation.Sends(): // a message is answered with a task or a message, not with nothing
+		return known
+	case x.Call.Binding == a2a.JSONRPC:
+		return a.IsEnvelope && a.Result.Exists()
 	}
 	if o.Event == nil && len(bytes.TrimSpace(o.Body)) == 0 {
 		return x.Call.Operation == a2a.DeletePushConfig
@@ -149,7 +172,7 @@ func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
 		switch {
 		case !answered:
 			m.Outcome.Failure = analyzer.NoProtocol
-		case response.Has("result"):
+		case response.Has("result") && !(call.Operation.Sends() && response.Get("result").IsNull()):
 			m.Outcome.Succeeded = true
 		case coded:
 			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, call.Dialects)}
@@ -173,5 +196,8 @@ func failureName(err *a2a.Error, status int) string {
 	case err.Reason != "":
 		return analyzer.Clip(err.Reason)
 	}
-	return "HTTP " + strconv.Itoa(cmp.Or(err.Status(), status))
+	if status = cmp.Or(err.Status(), status); status < 300 {
+		return analyzer.NoCode
+	}
+	return "HTTP " + strconv.Itoa(status)
 }

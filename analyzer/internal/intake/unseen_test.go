@@ -44,3 +44,41 @@ func TestUnseenIsSaid(t *testing.T) {
 		})
 	}
 }
+
+// What stands in place of an answer of the protocol is kept in one line: it is all that says why the call failed.
+func TestSaidInstead(t *testing.T) {
+	tests := []struct {
+		name, head, body, failure, said string
+	}{
+		{"words", "HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain\r\n\r\n", "slow\n down", "HTTP 429", "slow down"},
+		{
+			"JSON of a gateway's", "HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n\r\n", `{"why":"no scope"}`, "HTTP 403",
+			`{"why":"no scope"}`,
+		},
+		{
+			"null", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"result":null}`, analyzer.NoProtocol,
+			`{"jsonrpc":"2.0","id":1,"result":null}`,
+		},
+		{"a text for an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":"boom"}`, analyzer.NoCode, ""},
+		{"an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"boom"}}`, "InternalError", ""},
+		{"a redirect", "HTTP/1.1 307 T\r\nLocation: https://elsewhere.example/a?key=1\r\n\r\n", "moved", "", "https://elsewhere.example/a"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := &enginetest.Conversation{T: t}
+			c.Open("planner", enginetest.RPCHead)
+			request := []byte(`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`)
+			c.Add(capture.RequestBody{Data: request}, capture.RequestEnd{Size: int64(len(request))},
+				capture.ResponseHead{Head: []byte(test.head)}, capture.ResponseBody{Data: []byte(test.body)},
+				capture.ResponseEnd{Size: int64(len(test.body))}, capture.Closed{})
+			var got summary.Summary
+			e := engine.New(nil, engine.OnEnded(func(x summary.Summary) { got = x }))
+			for _, s := range c.Steps {
+				e.Step(s)
+			}
+			if got.Outcome.Failure != test.failure || got.Said != test.said || got.Outcome.Succeeded {
+				t.Errorf("%+v with %q, want %q with %q", got.Outcome, got.Said, test.failure, test.said)
+			}
+		})
+	}
+}
