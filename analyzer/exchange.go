@@ -57,6 +57,7 @@ type Exchange struct {
 	Outcome        Outcome // of a call, as far as it is known
 	Gather         bool    // a tracker wants the answer's body, although it is not A2A
 	Sender         string  // of a notification: the agent that was given the address it came to; empty if that is not known
+	Anonymous      bool    // the client has its name from its User-Agent, or for want of any: it may be anybody
 	Unreleased     bool    // the client asks for a version after 1.0
 	CallbackOrigin string  // our own, at which the notifications of its webhook come; empty if they do not
 

@@ -101,6 +101,10 @@ type Peer struct {
 	How  string // of a client: how its name was found out, such as "user-agent"
 }
 
+// Anonymous reports whether the name of a client says nothing of who it is: it is that of the library in its User-Agent,
+// or there was none.
+func (p *Peer) Anonymous() bool { return p.How == "user-agent" || p.How == "default" }
+
 // A Request is what the client sent.
 type Request struct {
 	Head    []byte // the raw head with its blank line, as the client sent it (the Host it used is still there)

@@ -265,6 +265,7 @@ func (r *Reader) begin(s capture.Step, o capture.Opened) *analyzer.Exchange {
 	if o.Client.How == "webhook" {
 		x.Sender = o.Client.Name
 	}
+	x.Anonymous = o.Client.Anonymous()
 	to := r.endpoints.targetOf(address.Target(o.Agent.URL, x.Request.Target))
 	x.Origin, x.Path, x.Address = to.origin, to.path, to.address
 	if capture.Foreign(x.ID) {

@@ -23,6 +23,7 @@ type call struct {
 	by            Evidence
 	told          uint64 // the parent that was told of it last
 	client, agent string // names
+	anonymous     bool   // the client may be anybody, whatever its name
 	conn          uint64
 	trace         traceID // zero if it names none
 	span          spanID
@@ -45,6 +46,17 @@ func (c *call) link() Link {
 	}
 	return l
 }
+
+// caller returns the name of who made the call, as far as that says who it is.
+func (c *call) caller() string {
+	if c.anonymous {
+		return ""
+	}
+	return c.client
+}
+
+// madeBy reports whether the agent of a name is known to have made the call.
+func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == agent }
 
 // root returns the call that began the workflow.
 func (c *call) root() *call {

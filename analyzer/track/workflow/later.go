@@ -27,15 +27,20 @@ func (m *Memory) proved(earlier, c *call, s *shared) bool {
 
 // meant reports whether an earlier call can have been made by the agent of another one, while it was answering that.
 func meant(earlier, c *call) bool {
-	return earlier != c && earlier.client == c.agent && earlier.agent != c.agent &&
+	return earlier != c && earlier.madeBy(c.agent) && earlier.agent != c.agent &&
 		c.began < earlier.began && (c.ended == 0 || c.ended > earlier.began)
 }
 
 // prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
-// client. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
+// client; of one that is anonymous, on the same connection. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
 // even by the connections, which a program with a pool of them takes for whatever comes next.
 func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
 	on := fetchedOn{link: analyzer.Link{Client: c.client, Agent: c.agent}}
+	if c.anonymous {
+		if on.conn = c.conn; c.conn == 0 && c.trace == (traceID{}) {
+			return
+		}
+	}
 	inTrace := fetchedOn{trace: c.trace}
 	switch x.Call.Operation {
 	case a2a.Webhook:

@@ -104,10 +104,12 @@ type trace struct {
 	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
 }
 
-// fetchedOn is where a card was fetched: in which trace, or by which client from which agent.
+// fetchedOn is where a card was fetched: in which trace, or by which client from which agent. Who is anonymous is only
+// known to be the same on one connection.
 type fetchedOn struct {
 	trace traceID
 	link  analyzer.Link
+	conn  uint64
 }
 
 // LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
@@ -164,7 +166,7 @@ func (c *call) end(arrival uint64) {
 // begin finds out what caused an exchange, and notes what may follow from it.
 func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 	c := &call{
-		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, conn: x.Conn,
+		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
 		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
 	}
 	c.trace, c.span, _ = traceOf(x.Request.Fields)
@@ -192,6 +194,9 @@ func (m *Memory) report(c *call) {
 
 // remember notes what a call may cause.
 func (m *Memory) remember(x *analyzer.Exchange, c *call) {
+	if x.Call.Operation == a2a.Webhook {
+		return // who is notified is not asked for anything
+	}
 	at, ok := m.agents.Get(c.agent)
 	if !ok {
 		at = &frames{}
@@ -200,7 +205,7 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 	if c.trace != (traceID{}) && x.Call.Operation != a2a.GetCard {
 		m.traced(c)
 	}
-	if !c.sends && x.Call.Operation != a2a.Webhook && x.Call.Operation != a2a.NoOperation {
+	if !c.sends && x.Call.Operation != a2a.NoOperation {
 		return // answering it takes no work
 	}
 	at.add(c)
