@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "f7a6068315032169"
+const code = "4f5f4493ac6a4a42"

@@ -35,7 +35,7 @@ type holding struct {
 // error; other errors say that the system lists no sockets.
 func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connections []Pair) (Survey, error) {
 	var s Survey
-	t, err := f.sockets(agents, connections)
+	t, err := f.sockets(connections)
 	if err != nil {
 		return s, err
 	}
@@ -45,7 +45,11 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		listening[i] = listenersOf(agent, t.listeners)
 		s.Listening[i] = listening[i] != nil
 	}
-	if err := f.findHolders(ctx, slices.Concat(listening...)); err != nil {
+	all := make(map[uint64]uint16, len(t.listeners))
+	for _, l := range t.listeners {
+		all[l.id] = l.at.Port()
+	}
+	if err := f.findHolders(ctx, all); err != nil {
 		return Survey{}, err
 	}
 	var holders []int
@@ -57,9 +61,23 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 			}
 		}
 	}
-	l := look{f: f, survey: &s, inodes: t.made, listening: listening}
+	l := look{f: f, survey: &s, inodes: t.made, listening: listening, ports: all}
 	s.owners, s.processes = make([][]int, len(connections)), make(map[int]details)
 	for _, pid := range holders {
+		l.at(pid)
+	}
+	var others []int // that listen and are no agents
+	for inode := range all {
+		for pid := range f.held[inode].descriptors {
+			if !slices.Contains(holders, pid) {
+				others = add(others, pid)
+			}
+		}
+	}
+	for _, pid := range others {
+		if l.complete() || ctx.Err() != nil {
+			break
+		}
 		l.at(pid)
 	}
 	if len(holders) == 0 || l.complete() {
@@ -73,7 +91,9 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		for _, relative := range append(f.children(pid), s.processes[pid].parent) {
 			if _, known := s.processes[relative]; !known && relative > 1 && !slices.Contains(holders, relative) {
 				s.processes[relative] = f.details(relative)
-				l.at(relative)
+				if !slices.Contains(others, relative) {
+					l.at(relative)
+				}
 			}
 		}
 	}
@@ -86,6 +106,7 @@ type look struct {
 	survey    *Survey
 	inodes    []uint64 // of the connections; 0 if it has none
 	listening [][]uint64
+	ports     map[uint64]uint16 // of all that listen
 }
 
 // at notes which of the sockets a process holds. A worker that was given a listening socket is one more holder.
@@ -93,6 +114,9 @@ func (l *look) at(pid int) {
 	l.f.descriptors(pid, func(_ string, inode uint64) {
 		if i := slices.Index(l.inodes, inode); i >= 0 {
 			l.survey.owners[i] = add(l.survey.owners[i], pid)
+		}
+		if port, listens := l.ports[inode]; listens {
+			l.survey.listens(pid, port)
 		}
 		for i, inodes := range l.listening {
 			if slices.Contains(inodes, inode) {
@@ -113,7 +137,7 @@ func (l *look) complete() bool {
 }
 
 // findHolders sees to it that it is known who holds listening sockets. It forgets sockets that are not asked for.
-func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
+func (f *Finder) findHolders(ctx context.Context, inodes map[uint64]uint16) error {
 	now := time.Now
 	if f.now != nil {
 		now = f.now
@@ -125,7 +149,7 @@ func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 		h.asked = false
 	}
 	missing := make(map[uint64]bool)
-	for _, inode := range inodes {
+	for inode := range inodes {
 		h := f.held[inode]
 		if h == nil {
 			h = &holding{}
@@ -273,13 +297,13 @@ func names(dir string) []string {
 }
 
 // sockets looks up the sockets that are asked for: with the kernel, or in the tables of TCP where it does not answer.
-func (f *Finder) sockets(agents [][]netip.AddrPort, connections []Pair) (table, error) {
+func (f *Finder) sockets(connections []Pair) (table, error) {
 	if f.root == "" {
-		if t := newTable(agents, connections); t.ask() == nil {
+		if t := newTable(connections); t.ask() == nil {
 			return t, nil
 		}
 	}
-	t := newTable(agents, connections)
+	t := newTable(connections)
 	file, err := os.Open(f.path("net", "tcp"))
 	if err != nil {
 		return t, err

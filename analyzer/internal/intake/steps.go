@@ -136,7 +136,7 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 		r.release(in)
 	case capture.Fact:
 		if what.Client.Name != "" {
-			in.X.Link.Client = what.Client.Name
+			in.X.Link.Client, in.X.Anonymous = what.Client.Name, what.Client.Anonymous()
 			r.counter.Note(in.X.Link)
 		}
 		for _, w := range what.Rewrites {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -23,6 +24,18 @@ func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	earlier.by = ByContext
 	m.report(earlier)
 	return true
+}
+
+// identify takes note of who made a call, which was found out while it was open.
+func (m *Memory) identify(x *analyzer.Exchange, c *call) {
+	c.client, c.anonymous = strings.Clone(x.Link.Client), false
+	if c.parent != nil || x.Call.Operation == a2a.Webhook {
+		return
+	}
+	if parent, by := m.nested(x, c); parent != nil && !parent.below(c) && parent.depth() < maxDepth {
+		c.parent, c.by = parent, by
+		m.report(c)
+	}
 }
 
 // meant reports whether an earlier call can have been made by the agent of another one, while it was answering that.

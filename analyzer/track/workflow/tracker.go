@@ -136,6 +136,9 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	if c == nil {
 		return
 	}
+	if c.anonymous && !x.Anonymous {
+		m.identify(x, c)
+	}
 	switch p.Kind {
 	case analyzer.TaskSeen:
 		m.see(x, c, p.Task)
