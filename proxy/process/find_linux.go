@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// strangerShare is how many times as long as a search took for who listens beside agents there is none: on a machine
+// where servers come and go all the time, each new one would make a look long.
+const strangerShare = 19
+
 // hiddenFor is how long a listening socket that nobody was seen to hold is not looked for again.
 const hiddenFor = 5 * time.Second
 
@@ -21,13 +25,13 @@ type Finder struct {
 	root string // where /proc is; empty stands for that
 	held map[uint64]*holding
 	now  func() time.Time // nil is time.Now
+	rest time.Time        // no search before for who listens beside agents
 }
 
 // A holding is a listening socket, by its inode, and who holds it.
 type holding struct {
 	descriptors map[int]string // of each process one descriptor of the socket; none if it is hidden
 	hidden      time.Time      // when nobody was found
-	asked       bool           // in this look
 }
 
 // Find looks who listens at the addresses of agents, each of which may have several, and which of those processes and
@@ -46,10 +50,14 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		s.Listening[i] = listening[i] != nil
 	}
 	all := make(map[uint64]uint16, len(t.listeners))
+	var others []uint64
 	for _, l := range t.listeners {
-		all[l.id] = l.at.Port()
+		if all[l.id] = l.at.Port(); !slices.ContainsFunc(listening, func(of []uint64) bool { return slices.Contains(of, l.id) }) {
+			others = append(others, l.id)
+		}
 	}
-	if err := f.findHolders(ctx, all); err != nil {
+	f.forget(all)
+	if err := f.findHolders(ctx, slices.Concat(listening...)); err != nil {
 		return Survey{}, err
 	}
 	var holders []int
@@ -66,19 +74,9 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 	for _, pid := range holders {
 		l.at(pid)
 	}
-	var others []int // that listen and are no agents
-	for inode := range all {
-		for pid := range f.held[inode].descriptors {
-			if !slices.Contains(holders, pid) {
-				others = add(others, pid)
-			}
-		}
-	}
-	for _, pid := range others {
-		if l.complete() || ctx.Err() != nil {
-			break
-		}
-		l.at(pid)
+	strangers, err := l.strangers(ctx, others, holders)
+	if err != nil {
+		return Survey{}, err
 	}
 	if len(holders) == 0 || l.complete() {
 		return s, ctx.Err()
@@ -91,7 +89,7 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		for _, relative := range append(f.children(pid), s.processes[pid].parent) {
 			if _, known := s.processes[relative]; !known && relative > 1 && !slices.Contains(holders, relative) {
 				s.processes[relative] = f.details(relative)
-				if !slices.Contains(others, relative) {
+				if !slices.Contains(strangers, relative) {
 					l.at(relative)
 				}
 			}
@@ -107,6 +105,39 @@ type look struct {
 	inodes    []uint64 // of the connections; 0 if it has none
 	listening [][]uint64
 	ports     map[uint64]uint16 // of all that listen
+}
+
+// strangers looks at processes that listen and are not those of agents, as long as it is not known of a connection who
+// has made it, and returns those. Before the first connections it only finds out who they are.
+func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) (seen []int, err error) {
+	if len(l.inodes) > 0 && l.complete() {
+		return nil, nil
+	}
+	if now := l.f.clock(); !now.Before(l.f.rest) {
+		if err := l.f.findHolders(ctx, listening); err != nil {
+			return nil, err
+		}
+		ended := l.f.clock()
+		l.f.rest = ended.Add(strangerShare * ended.Sub(now))
+	}
+	var all []int
+	for _, inode := range listening {
+		if h := l.f.held[inode]; h != nil {
+			for pid := range h.descriptors {
+				if !slices.Contains(agents, pid) {
+					all = add(all, pid)
+				}
+			}
+		}
+	}
+	for _, pid := range all {
+		if l.complete() || ctx.Err() != nil {
+			break
+		}
+		l.at(pid)
+		seen = add(seen, pid)
+	}
+	return seen, nil
 }
 
 // at notes which of the sockets a process holds. A worker that was given a listening socket is one more holder.
@@ -136,39 +167,42 @@ func (l *look) complete() bool {
 	return true
 }
 
-// findHolders sees to it that it is known who holds listening sockets. It forgets sockets that are not asked for.
-func (f *Finder) findHolders(ctx context.Context, inodes map[uint64]uint16) error {
-	now := time.Now
-	if f.now != nil {
-		now = f.now
+// forget forgets listening sockets that are not there any more.
+func (f *Finder) forget(there map[uint64]uint16) {
+	for inode := range f.held {
+		if _, is := there[inode]; !is {
+			delete(f.held, inode)
+		}
 	}
+}
+
+func (f *Finder) clock() time.Time {
+	if f.now != nil {
+		return f.now()
+	}
+	return time.Now()
+}
+
+// findHolders sees to it that it is known who holds listening sockets.
+func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 	if f.held == nil {
 		f.held = make(map[uint64]*holding)
 	}
-	for _, h := range f.held {
-		h.asked = false
-	}
 	missing := make(map[uint64]bool)
-	for inode := range inodes {
+	for _, inode := range inodes {
 		h := f.held[inode]
 		if h == nil {
 			h = &holding{}
 			f.held[inode] = h
 		}
-		h.asked = true
 		for pid, descriptor := range h.descriptors {
 			if at, _ := f.socket(pid, descriptor); at != inode { // it has closed it, or ended
 				delete(h.descriptors, pid)
 			}
 		}
-		missing[inode] = len(h.descriptors) == 0 && now().Sub(h.hidden) > hiddenFor
+		missing[inode] = len(h.descriptors) == 0 && f.clock().Sub(h.hidden) > hiddenFor
 		if !missing[inode] {
 			delete(missing, inode)
-		}
-	}
-	for inode, h := range f.held {
-		if !h.asked {
-			delete(f.held, inode)
 		}
 	}
 	if len(missing) == 0 {
@@ -192,7 +226,7 @@ func (f *Finder) findHolders(ctx context.Context, inodes map[uint64]uint16) erro
 		})
 	}
 	for inode := range missing {
-		f.held[inode].hidden = now()
+		f.held[inode].hidden = f.clock()
 	}
 	return nil
 }

@@ -42,6 +42,30 @@ var unknownCallers = []story{
 		4`,
 	},
 	{
+		"a library whose program takes a connection for whatever comes next", `
+		1 ?python>hotel card conn=1
+		2 ?python>hotel card conn=2
+		1 answer
+		2 answer
+		3 ?python>hotel send conn=2
+		4 ?python>hotel send conn=1
+		3 answer task=h
+		4 answer task=i`, `
+		1
+		2
+		3
+		4`,
+	},
+	{
+		"a client of whose connections nothing is known", `
+		1 ?python>hotel card
+		1 answer
+		2 ?python>hotel send
+		2 answer task=h`, `
+		1
+		2`,
+	},
+	{
 		"a trace, a context and a task say what a name does not", `
 		1 ?user>planner send trace=a/1 context=c1
 		2 ?python>hotel send trace=a/2

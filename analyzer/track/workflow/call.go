@@ -58,6 +58,9 @@ func (c *call) caller() string {
 // madeBy reports whether the agent of a name is known to have made the call.
 func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == agent }
 
+// beside reports whether two calls came on the same connection.
+func (c *call) beside(o *call) bool { return c.conn != 0 && c.conn == o.conn }
+
 // root returns the call that began the workflow.
 func (c *call) root() *call {
 	for range maxWalk {

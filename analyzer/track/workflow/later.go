@@ -45,15 +45,10 @@ func meant(earlier, c *call) bool {
 }
 
 // prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
-// client; of one that is anonymous, on the same connection. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
+// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
 // even by the connections, which a program with a pool of them takes for whatever comes next.
 func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
 	on := fetchedOn{link: analyzer.Link{Client: c.client, Agent: c.agent}}
-	if c.anonymous {
-		if on.conn = c.conn; c.conn == 0 && c.trace == (traceID{}) {
-			return
-		}
-	}
 	inTrace := fetchedOn{trace: c.trace}
 	switch x.Call.Operation {
 	case a2a.Webhook:
@@ -84,7 +79,11 @@ func (m *Memory) followed(x *analyzer.Exchange, c *call, on fetchedOn, by Eviden
 		return false
 	}
 	before = slices.DeleteFunc(before, func(f *call) bool { return f.parent != nil })
-	if by == Prelude && (!oneSearch(before) || m.calling(x, c)) {
+	if len(before) == 0 {
+		m.cards.Delete(on)
+		return false
+	}
+	if by == Prelude && (!oneSearch(before) || c.anonymous && !before[0].beside(c) || m.calling(x, c)) {
 		m.cards.Delete(on)
 		return false
 	}

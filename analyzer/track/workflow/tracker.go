@@ -104,12 +104,10 @@ type trace struct {
 	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
 }
 
-// fetchedOn is where a card was fetched: in which trace, or by which client from which agent. Who is anonymous is only
-// known to be the same on one connection.
+// fetchedOn is where a card was fetched: in which trace, or by which client from which agent.
 type fetchedOn struct {
 	trace traceID
 	link  analyzer.Link
-	conn  uint64
 }
 
 // LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
