@@ -32,6 +32,7 @@ type Segment struct {
 	File   *os.File // of the database; nil if it is only read
 	Read   *os.File // of a database that is only read
 	Locked bool     // if so: nobody can write to it now
+	Open   error    // why others than the user may open its file; nil if they may not
 	Looked FileState
 	Format uint64
 	Meta   layout.Meta
@@ -206,13 +207,26 @@ func (s *Segment) LookAt() (st FileState, there bool, err error) {
 		return st, false, err
 	}
 	st.size, st.wrote = own.Size(), own.ModTime()
+	page, err := s.pageSize()
+	if err != nil {
+		return st, false, err
+	}
 	for i := range st.Metas {
-		if _, err := s.handle().ReadAt(st.Metas[i][:], int64(i*s.DB.Info().PageSize+pages.PageHeader)); err != nil {
+		if _, err := s.handle().ReadAt(st.Metas[i][:], int64(i*page+pages.PageHeader)); err != nil {
 			return st, false, err
 		}
 	}
 	named, err := os.Stat(s.Path)
 	return st, err == nil && os.SameFile(own, named), nil
+}
+
+// pageSize returns the size of a page. Even that faults where the file was emptied.
+func (s *Segment) pageSize() (n int, err error) {
+	err = Guard(func() error {
+		n = s.DB.Info().PageSize
+		return nil
+	})
+	return n, err
 }
 
 // Take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
@@ -295,7 +309,11 @@ func (s *Segment) Erase(value []byte) error {
 	if err != nil {
 		return fmt.Errorf("erase the key in %s: %w", s.Path, pages.Explain(err))
 	}
-	page := make([]byte, s.DB.Info().PageSize)
+	size, err := s.pageSize()
+	if err != nil {
+		return errors.Join(fmt.Errorf("erase the key in %s: %w", s.Path, err), f.Close())
+	}
+	page := make([]byte, size)
 	err = s.View(func(tx *bbolt.Tx) error {
 		for id := 0; ; id++ {
 			info, err := tx.Page(id)
@@ -466,11 +484,30 @@ func (s *Segment) TryExclusive(segmentSize int64) error {
 			var err error
 			if s.File, err = os.OpenFile(name, flag, mode); err == nil {
 				AwaitExclusive(s.File)
+				s.Open = makePrivate(s.File)
 			}
 			return s.File, err
 		},
 	})
 	return err
+}
+
+// makePrivate gives an empty file, which somebody else may have made, the mode of those that we make. The mode of one
+// that holds something was chosen, and stays. It returns why others may open the file nevertheless.
+func makePrivate(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // there, modes say nothing
+		return nil
+	}
+	if info.Size() == 0 {
+		if err = f.Chmod(0o600); err == nil {
+			return nil
+		}
+		return fmt.Errorf("others may open %s, which was there with mode %04o, and that cannot be changed: %w; record into "+
+			"a file of your own", f.Name(), info.Mode().Perm(), pages.Explain(err))
+	}
+	return fmt.Errorf("others may open %s, which was there with mode %04o; chmod 600 keeps it to you", f.Name(),
+		info.Mode().Perm())
 }
 
 // State returns how far the capture has come.
