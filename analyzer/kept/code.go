@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "73cb79bcce89f98c"
+const code = "8239ec03400a53e9"

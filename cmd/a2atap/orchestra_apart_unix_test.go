@@ -85,6 +85,9 @@ func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 		if byLeader {
 			recognised++
 		}
+		if l.Maybe != (workflow.Choice{}) && !slices.Contains(l.Maybe[:], x.parent) {
+			t.Errorf("%s is %s, and was by %d", x, l.Doubt(), x.parent)
+		}
 		switch parent := all[x.parent]; {
 		case parent == nil:
 		case l.Parent != 0:
@@ -93,6 +96,8 @@ func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 			c.plan.Trace && x.header("Traceparent") != "" && !x.card,
 			byLeader && len(c.users) == 1:
 			t.Errorf("%s (%s) begins a workflow, and is known to be under %d", x, x.Client.How, x.parent)
+		case len(c.users) == 2 && byLeader && !x.card && l.Maybe == (workflow.Choice{}):
+			t.Errorf("%s (%s) begins a workflow, and it is not said that it is of one of two users", x, x.Client.How)
 		default:
 			open++
 		}

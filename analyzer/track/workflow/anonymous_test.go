@@ -24,7 +24,7 @@ var unknownCallers = []story{
 		2 answer task=h
 		1 answer task=p`, `
 		1
-		2`,
+		2 unknown caller`,
 	},
 	{
 		"two programs of one library: which of them fetched the card, the connection says", `
@@ -55,6 +55,23 @@ var unknownCallers = []story{
 		2
 		3
 		4`,
+	},
+	{
+		"an agent whose process was not recognised each time", `
+		1 user>planner send
+		2 user>planner send
+		3 ?python>hotel card conn=1
+		4 planner>hotel card conn=2
+		3 answer
+		4 answer
+		5 planner>hotel send conn=1
+		6 planner>hotel send conn=2`, `
+		1
+		2
+		3
+		4 caused by 1 or 2: at the same time, in no common trace
+		5 caused by 1 or 2: at the same time, in no common trace
+		6 caused by 1 or 2: at the same time, in no common trace`,
 	},
 	{
 		"a client of whose connections nothing is known", `

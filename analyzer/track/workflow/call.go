@@ -21,6 +21,7 @@ type call struct {
 	n             uint64
 	parent        *call
 	by            Evidence
+	maybe         Choice // of Unknown
 	told          uint64 // the parent that was told of it last
 	client, agent string // names
 	anonymous     bool   // the client may be anybody, whatever its name
@@ -43,6 +44,8 @@ func (c *call) link() Link {
 	l := Link{Exchange: c.n, Workflow: c.root().n, By: c.by}
 	if c.parent != nil {
 		l.Parent = c.parent.n
+	} else {
+		l.Maybe = c.maybe
 	}
 	return l
 }
@@ -60,6 +63,15 @@ func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == ag
 
 // beside reports whether two calls came on the same connection.
 func (c *call) beside(o *call) bool { return c.conn != 0 && c.conn == o.conn }
+
+// shares reports whether two calls were surely made by the same client.
+func (c *call) shares(o *call) bool {
+	return c.beside(o) || c.client == o.client && !c.anonymous && !o.anonymous
+}
+
+// mayShare reports whether two calls may have been made by the same client: one that is known once, and once has the
+// name of its User-Agent, may be.
+func (c *call) mayShare(o *call) bool { return c.client == o.client || c.anonymous != o.anonymous }
 
 // root returns the call that began the workflow.
 func (c *call) root() *call {

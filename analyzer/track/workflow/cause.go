@@ -198,6 +198,31 @@ func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	return ancestor(handed), ByContent
 }
 
+// doubt notes between which calls nothing decides, or that it is not known who calls while others are answering.
+func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
+	if x.Call.Operation == a2a.Webhook || c.card != "" && c.anonymous {
+		return
+	}
+	var from choice
+	known := true
+	if f, ok := m.agents.Get(c.client); ok && !c.anonymous {
+		from, known = f.during(x, func(*call) bool { return true })
+	} else if c.sends {
+		from, known = m.sent.during(x, func(o *call) bool {
+			return o.agent != c.agent && o.client != c.client && !o.beside(c)
+		})
+		if c.anonymous && len(from.calls) > 0 && !from.working {
+			c.by = Unknown
+		}
+		from.calls = slices.DeleteFunc(from.calls, func(o *call) bool { return !handsOn(o, c) })
+	}
+	if c.maybe = choiceOf(from.calls); c.maybe != (Choice{}) && known && !m.lacks(from.calls) {
+		c.by = Unknown
+	} else {
+		c.maybe = Choice{}
+	}
+}
+
 // lacks reports whether something went unrecorded while one of the calls was open: there may have been another one.
 func (m *Memory) lacks(calls []*call) bool {
 	return slices.ContainsFunc(calls, func(c *call) bool { return c.began <= m.hole })

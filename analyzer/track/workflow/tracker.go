@@ -29,7 +29,7 @@ const (
 	maxTraces   = 5_000
 	maxContexts = 5_000
 	maxDigests  = 5_000 // of contents
-	maxCards    = 1_000 // connections and links on which a card was fetched and no call has followed
+	maxCards    = 1_000 // traces and agents in which a card was fetched and no call has followed
 	maxMakers   = 4     // tasks of different agents that have the same id
 )
 
@@ -73,6 +73,7 @@ type Memory struct {
 	cards    *recent.Map[fetchedOn, []*call]
 	notified *recent.Map[analyzer.TaskKey, *notified]
 	call     analyzer.Slot[*call]
+	sent     frames // messages, whoever asks whom
 	lost     int64  // exchanges, so far
 	hole     uint64 // arrival number up to which something may be missing
 }
@@ -104,10 +105,10 @@ type trace struct {
 	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
 }
 
-// fetchedOn is where a card was fetched: in which trace, or by which client from which agent.
+// fetchedOn is where a card was fetched: in which trace, or else from which agent.
 type fetchedOn struct {
 	trace traceID
-	link  analyzer.Link
+	agent string
 }
 
 // LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
@@ -178,6 +179,8 @@ func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 	parent, by := m.cause(x, c)
 	if parent != nil && parent.depth() < maxDepth {
 		c.parent, c.by = parent, by
+	} else if parent == nil {
+		m.doubt(x, c)
 	}
 	m.remember(x, c)
 	m.report(c)
@@ -214,6 +217,7 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 		t.pass(c)
 	}
 	if c.sends {
+		m.sent.add(c)
 		m.inContext(c, c.context)
 	}
 	for _, d := range c.contents {

@@ -194,6 +194,8 @@ func linksOf(t *testing.T, story string) []string {
 				mark = "~"
 			}
 			line += fmt.Sprintf(" under %d of %d %s %s", l.Parent, l.Workflow, mark, l.By)
+		} else if doubt := l.Doubt(); doubt != "" {
+			line += " " + doubt
 		}
 		lines = append(lines, line)
 	}
