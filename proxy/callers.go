@@ -176,10 +176,12 @@ func (c *callers) run() {
 			c.idle = time.Now().Add(callerRetry)
 			c.mu.Unlock()
 		}
-		c.mu.Lock()
-		if len(batch) > 0 { // who asks next should not wait for what was done beforehand
-			c.pace.took(begun, time.Now())
+		ended := time.Now()
+		if len(batch) == 0 { // who asks next should not wait because of what was done beforehand
+			ended = begun
 		}
+		c.mu.Lock()
+		c.pace.took(begun, ended)
 		c.mu.Unlock()
 	}
 }
