@@ -70,6 +70,9 @@ func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 
 // attempt stores steps and entries, or changes nothing and says why.
 func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error {
+	if w.broken != nil {
+		return w.broken
+	}
 	if err := w.watch.Look(w.local.segments()); err != nil {
 		return err
 	}
@@ -147,26 +150,23 @@ func (w *writer) store(b *batch) error {
 	}
 	b.state.Beat = w.beat()
 	last := w.local.last()
-	err := segments.Guard(func() error {
-		return last.DB.Update(func(tx *bbolt.Tx) error {
-			w.size = tx.Size()
-			last.DB.AllocSize = int(min(max(w.size/8, segments.MinGrowth), segments.MaxGrowth))
-			if err := b.store(tx); err != nil {
-				return err
-			}
-			if w.options.Fault != nil {
-				return w.options.Fault()
-			}
-			return nil
-		})
+	err := last.DB.Update(func(tx *bbolt.Tx) error {
+		w.size = tx.Size()
+		if err := b.store(tx); err != nil {
+			return err
+		}
+		if w.options.Fault != nil {
+			return w.options.Fault()
+		}
+		return nil
 	})
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("write %s: %w", last.Path, pages.Explain(err))
 	if errors.Is(err, segments.ErrPanicked) {
-		w.broken = err
-		return err
+		w.broken = fmt.Errorf("%w; nothing more is recorded into it; a2atap doctor says what is left", err)
+		return w.broken
 	}
 	// When the last sync fails, the commit may yet be in the file, and readers see it. Then it is not a loss.
 	if st, stErr := segments.Set([]*segments.Segment{last}).State(); stErr == nil && st == b.state && b.state != w.state {
@@ -269,7 +269,7 @@ func (w *writer) rotate() {
 func (w *writer) markContinued(s *segments.Segment) {
 	st := w.state
 	st.Continued = true
-	err := segments.Guard(func() error { return s.DB.Update(st.Put) })
+	err := s.DB.Update(st.Put)
 	if err != nil {
 		w.report(fmt.Errorf("write %s: %w", s.Path, pages.Explain(err)))
 	}

@@ -137,7 +137,7 @@ func (c *Checker) database(s *segments.Segment) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(segments.View(db, func(tx *bbolt.Tx) error {
+	return errors.Join(db.View(func(tx *bbolt.Tx) error {
 		for err := range tx.Check() {
 			c.Problem(Problem{File: s.Path, What: "database: " + err.Error()})
 		}

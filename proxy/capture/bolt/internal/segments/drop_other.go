@@ -2,10 +2,8 @@
 
 package segments
 
-import "go.etcd.io/bbolt"
-
 // CanDrop says that DropPages does what it says.
 const CanDrop = false
 
 // DropPages leaves the pages that reading has mapped to the system.
-func DropPages(*bbolt.DB) error { return nil }
+func DropPages(*DB) error { return nil }
