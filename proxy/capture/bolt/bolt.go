@@ -123,7 +123,7 @@ func open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		Reader: Reader{access: followerAccess{in}, close: in.remote.Close},
-		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes, o.Behind), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
 		start: Position{Seq: w.state.Seq, Arrival: w.state.Arrival, Conn: w.state.Conn},
 	}
 	if s.server, err = remote.Serve(path, in); err != nil {

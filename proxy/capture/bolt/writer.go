@@ -55,17 +55,39 @@ func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 		}
 		err = w.attempt(steps, nil)
 	}
-	for err != nil && w.broken == nil && w.waits() {
-		w.report(err)
-		w.pause()
-		err = w.attempt(steps, nil)
-	}
-	if err == nil {
+	if err = w.persist(steps, err); err == nil {
 		return
 	}
 	w.lost.add(steps, err)
 	w.report(err)
 	w.admit()
+}
+
+// persist tries again what has failed with err, for as long as the options say.
+func (w *writer) persist(steps []capture.Step, err error) error {
+	if err == nil || w.broken != nil || !w.waits() {
+		return err
+	}
+	if w.options.Waits != nil {
+		w.options.Waits(true)
+		defer w.options.Waits(false)
+	}
+	for err != nil && w.broken == nil && w.waits() {
+		w.report(err)
+		w.alive()
+		w.pause()
+		err = w.attempt(steps, nil)
+	}
+	return err
+}
+
+// alive notes in the state how long the steps have waited that cannot be stored: it may fit where they do not.
+func (w *writer) alive() {
+	b := w.batch()
+	b.state.Beat = layout.Beat{Whole: w.since.UnixNano(), Within: time.Since(w.since) + w.within()}
+	if w.store(b) == nil {
+		w.state = b.state
+	}
 }
 
 // attempt stores steps and entries, or changes nothing and says why.
@@ -116,6 +138,7 @@ func (w *writer) batch() *batch {
 		room: w.room[:0], keep: w.local.followed.Load(), work: &w.work,
 	}
 	b.state.Ended = false
+	b.state.Beat = layout.Beat{Whole: w.whole.UnixNano(), Within: w.within()}
 	return b
 }
 
@@ -148,7 +171,6 @@ func (w *writer) store(b *batch) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	b.state.Beat = w.beat()
 	last := w.local.last()
 	err := last.DB.Update(func(tx *bbolt.Tx) error {
 		w.size = tx.Size()
@@ -416,17 +438,13 @@ const (
 	crashLeast  = 200 * time.Millisecond
 )
 
-// beat returns the sign of life for a commit that begins now.
-func (w *writer) beat() layout.Beat {
-	return layout.Beat{Whole: w.whole.UnixNano(), Within: max(crashFactor*w.lag, crashLeast)}
-}
+func (w *writer) within() time.Duration { return max(crashFactor*w.lag, crashLeast) }
 
 // taken is called when the steps of the next commit were taken from the queue, of which the first came at since.
 func (w *writer) taken(since time.Time) {
 	w.since, w.whole = since, time.Now()
 	if w.options.Behind != nil {
-		waited := w.options.Behind()
-		w.whole, w.since = w.whole.Add(-waited), w.since.Add(-waited)
+		w.whole = w.whole.Add(-w.options.Behind())
 	}
 }
 
