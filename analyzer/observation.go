@@ -33,6 +33,7 @@ const (
 	CalleeAwaited  // an agent has completed a task, and it is known whether it waited for what it had asked for it
 	CalleeFailed   // the capture is over, and an agent has completed a task for which it had asked what failed
 	CalleeLeft     // the capture is over, and an agent has ended a task for which it had made another one, elsewhere
+	EarlySeen      // what matters only in an agent from before 0.1, once a call has shown that it is one
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
 	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
@@ -62,7 +63,7 @@ const (
 		FrameSeen
 
 	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused | CalleeAwaited |
-		CalleeFailed | CalleeLeft
+		CalleeFailed | CalleeLeft | EarlySeen
 
 	// ForTrackers is all kinds that no rule is given.
 	ForTrackers = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
@@ -91,7 +92,7 @@ type Observation struct {
 	Body     []byte           // AnswerSeen, OutcomeSeen, BodySeen: the body, content coding taken off
 	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen, ForeignSeen
 	Event    *Event           // EventSeen, ForeignSeen, OutcomeSeen of a stream
-	Card     *a2a.Card        // CardSeen, CardVerified
+	Card     *a2a.Card        // CardSeen, CardVerified, EarlySeen of a card
 	Quiet    Quiet            // CardSeen, where the card may come again; else nil
 	Task     *TaskObservation // TaskSeen
 	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone

@@ -203,9 +203,9 @@ var RPCInvalidRequestWrongCode = &analyzer.Rule{
 	Doc: `JSON that is not a request object is refused with -32600. An agent that runs it all the same lets faulty
 clients pass that fail at every other agent; another code hides that the envelope is wrong.`,
 	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them is not as JSON-RPC 2.0 wants it.`,
-	Silent: `The codes -32700 and -32602, and -32601 where nothing but the method is wrong; a null in place of params;
-batches; refusals with a cause of their own (credentials, media type, size, rate, version, extensions); answers that
-are not JSON-RPC.`,
+	Silent: `The code -32700, and -32601 where nothing but the method is wrong; a null in place of params; batches; refusals
+with a cause of their own (credentials, media type, size, rate, version, extensions); answers that are not JSON-RPC. The
+code -32602 is a note where there is no method at all, and right where there is one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		root := x.Call.Doc.Root
@@ -222,15 +222,22 @@ are not JSON-RPC.`,
 		})
 		judgeRefusal(p, func(at string, code int64, name a2a.ErrorName) {
 			p.Applied()
+			worst := analyzer.Warning
 			switch name {
-			case a2a.InvalidRequest, a2a.ParseError, a2a.InvalidParams:
+			case a2a.InvalidRequest, a2a.ParseError:
 				return
+			case a2a.InvalidParams:
+				if root.Kind() != a2a.Object || root.Has("method") {
+					return
+				}
+				worst = analyzer.Note
 			case a2a.MethodNotFound:
 				if root.Kind() == a2a.Object && root.Get("method").Kind() != a2a.String {
 					return
 				}
 			}
-			p.Report(p.Place.At(at), "JSON that is no JSON-RPC request is refused with "+codeText(code, name), "expected -32600")
+			p.Report(p.Place.At(at), "JSON that is no JSON-RPC request is refused with "+codeText(code, name), "expected -32600",
+				analyzer.AtMost(worst))
 		})
 	},
 }

@@ -6,7 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
-	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/early"
+	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
 )
 
@@ -19,6 +20,8 @@ var Legacy = rule.Family{
 	LegacyCardComplete,
 	LegacyStreamEvents,
 	LegacyHistoryPromised,
+	LegacyCancelRefused,
+	LegacyWebhookRefused,
 )
 
 // LegacyCardComplete reports a card from before 0.1 that lacks what clients of that time read.
@@ -28,7 +31,8 @@ var LegacyCardComplete = &analyzer.Rule{
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Advice,
 	Gravest:  analyzer.Warning,
-	On:       analyzer.CardSeen,
+	On:       analyzer.CardSeen | analyzer.EarlySeen,
+	Needs:    []*analyzer.Tracker{early.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("5.5", a2a.V0_1),
 	Doc: `Before 0.1 a card described the agent and each skill, named the modes of each skill, and told with the schemes
@@ -36,10 +40,15 @@ oauth2 and apiKey where the token is to be had and in which header the key is to
 skill to use, or cannot authenticate.`,
 	Fix: `Add the members that the message names. tokenUrl stands in authentication.credentials.oauth2, headerName in
 authentication.credentials.apiKey.`,
-	Silent: `Cards that may be of 0.1 as it was written down, where these members are optional; what the recorder has
-hidden.`,
+	Silent: `Cards that may be of 0.1 as it was written down, where these members are optional, as long as no call shows
+that their agent is older: a stream at /subscribe, or a history of states; what the recorder has hidden. Of such an agent
+at most four different cards are looked at.`,
 	Check: func(p *analyzer.Pass) {
-		if !p.Card.Early() {
+		shown := ""
+		switch {
+		case p.Kind == analyzer.EarlySeen && early.Of(p).Card != nil:
+			shown = ", which " + early.Of(p).Shown.String() + " shows its agent to be from"
+		case p.Kind == analyzer.EarlySeen || !p.Card.Early():
 			return
 		}
 		p.Applied()
@@ -70,7 +79,7 @@ hidden.`,
 			if n > rule.MaxNamed {
 				list += fmt.Sprintf(" and %d more", n-rule.MaxNamed)
 			}
-			p.Report(p.Place, "the card lacks "+list, "expected them in a card as it was before 0.1")
+			p.Report(p.Place, "the card lacks "+list, "expected them in a card as it was before 0.1"+shown)
 		}
 	},
 }
@@ -84,6 +93,7 @@ var LegacyStreamEvents = &analyzer.Rule{
 	Gravest:  analyzer.Warning,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_1),
 	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
@@ -118,6 +128,11 @@ is reported.`,
 		case rule.OpensStream(p) && u.State().Terminal():
 			p.Report(at, "the stream begins with the state "+analyzer.QuoteText(u.StateText()),
 				"expected the status submitted or working first")
+		case name == "status":
+			before := stream.Of(p).In(p.Exchange)
+			if u.State() == a2a.Submitted && before.State.Known() && before.State != a2a.Submitted && before.TaskID == u.TaskID() {
+				p.Report(at, "the task is submitted after another state", "expected submitted first, and never again")
+			}
 		}
 	},
 }
@@ -129,34 +144,86 @@ var LegacyHistoryPromised = &analyzer.Rule{
 	Category: analyzer.Lifecycle,
 	Level:    analyzer.Advice,
 	Gravest:  analyzer.Warning,
-	On:       analyzer.OutcomeSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	On:       analyzer.EarlySeen,
+	Needs:    []*analyzer.Tracker{early.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.5.2", a2a.V0_1),
 	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of a task which has ended is told
 less than two states: at least it was submitted, and it ended.`,
 	Fix: `Keep each status that a task has had and tell them as its history; or take the flag out of the card.`,
 	Silent: `Agents that speak 0.1 as it was written down, whose history holds messages; clients that ask for less than two
-entries; tasks that are not completed.`,
+entries; tasks that are not completed. Of what came before the agent showed its age the first few are looked at.`,
 	Check: func(p *analyzer.Pass) {
-		x := p.Exchange
-		if x.Call.Operation != a2a.GetTask || !x.Endpoint.Early || x.Call.HistoryLength < 2 || p.Answer == nil ||
-			p.Answer.Payload.Kind != a2a.TaskPayload {
-			return
-		}
-		promised := false
-		for _, c := range card.Of(p).Before(x) {
-			flag, _ := c.Get("capabilities").Get("stateTransitionHistory").Bool()
-			promised = promised || flag
-		}
-		t := a2a.Task{Value: p.Answer.Payload.Value}
-		if !promised || t.State() != a2a.Completed {
+		n := early.Of(p).History
+		if n == nil {
 			return
 		}
 		p.Applied()
-		if n := t.Get("history").Len(); n < 2 {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the task has "+analyzer.Plural(n, "state")+" in its history",
+		if *n < 2 {
+			p.Report(p.Place, "the task has "+analyzer.Plural(int(*n), "state")+" in its history",
 				"expected those that it went through, as stateTransitionHistory of the card says")
 		}
 	},
+}
+
+// LegacyCancelRefused notes that a task at work could not be canceled.
+var LegacyCancelRefused = &analyzer.Rule{
+	ID:       "legacy-cancel-refused",
+	Title:    "task at work could not be canceled before 0.1",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Advice,
+	On:       analyzer.EarlySeen,
+	Needs:    []*analyzer.Tracker{early.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.4", a2a.V0_1),
+	Doc: `The cancellation of a task was refused because it could not be canceled, and the task was at work afterwards.
+Before 0.1 the code -32002 said that a task could not go from one state to another, and from each that is not an end it
+could go to canceled. The text of 0.1 leaves it to the agent.`,
+	Fix: `Stop the work and answer with the task, canceled; refuse it with -32002 only once the task has ended.`,
+	Silent: `Refusals with another error; tasks that had ended before, got a message since, or were not seen after it. It is
+a note, since later texts let an agent refuse.`,
+	Check: func(p *analyzer.Pass) {
+		c := early.Of(p).Cancel
+		if c == nil {
+			return
+		}
+		p.Report(p.Place,
+			fmt.Sprintf("the cancellation of task %s is refused with %s, and it is %s at %s", analyzer.QuoteText(c.Task.TaskID),
+				c.Refusal, analyzer.QuoteText(c.Task.Spelling), c.Task.StatePlace()), "expected the task to be canceled")
+	},
+}
+
+// LegacyWebhookRefused notes that a webhook without TLS was refused with another error than clients of that time know.
+var LegacyWebhookRefused = &analyzer.Rule{
+	ID:       "legacy-webhook-refused",
+	Title:    "webhook without TLS refused with another error than before 0.1",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Advice,
+	On:       analyzer.EarlySeen,
+	Needs:    []*analyzer.Tracker{early.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.8", a2a.V0_1),
+	Doc: `A webhook has to be on https, and before 0.1 one that was not was refused with -32004. By another code a client of
+that time looks for the fault in the rest of what it sent.`,
+	Fix: `Answer -32004 where the scheme of the webhook is what you refuse.`,
+	Silent: `Refusals whose text does not speak of https or TLS; codes of the agent's own. It is a note: the text of 0.1 gives
+that code another meaning.`,
+	Check: func(p *analyzer.Pass) {
+		failure := early.Of(p).Webhook
+		if failure == nil || !speaksOfTLS(failure.Message) {
+			return
+		}
+		p.Applied()
+		switch failure.Name {
+		case a2a.InvalidParams, a2a.InvalidRequest, a2a.InternalError, a2a.MethodNotFound, a2a.ParseError:
+			p.Report(p.Place, "a webhook without TLS is refused with "+failure.String()+", which says "+
+				analyzer.QuoteText(failure.Message), "expected -32004")
+		}
+	},
+}
+
+// speaksOfTLS reports whether an error's text says that something has to be encrypted.
+func speaksOfTLS(message string) bool {
+	text := strings.ToLower(message)
+	return strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "secure")
 }

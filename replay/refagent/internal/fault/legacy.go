@@ -11,8 +11,8 @@ import (
 
 var onlyLegacy = []string{"legacy"}
 
-// Faults of the dialect before 0.1. No rules are about it: each fault is called as the scenario of probe that finds it, or begins
-// with its name.
+// Faults of the dialect before 0.1, of which no text says how it has to be: each fault is called as the scenario of probe that
+// finds it, or begins with its name.
 var legacyFaults = []Fault{
 	of(onlyLegacy, "card-description", "The card does not describe the agent.",
 		onCard(editCard(without("description")))),

@@ -1,0 +1,211 @@
+// Package early tracks what agents do that is judged only where they speak 0.1 as it was before it was written down: a
+// call may show that long after.
+package early
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+	"a2atap/analyzer/digest"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Tracker observes the traits of agents from before 0.1 as soon as it is known that they are: at once where it was known
+// before, so that the order of calls does not matter.
+var Tracker = &analyzer.Tracker{
+	Name:  "early",
+	Doc:   "what agents do that matters only before 0.1, until a call shows whether they are that old",
+	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
+	On:    analyzer.RequestDone | analyzer.CardSeen | analyzer.TaskSeen | analyzer.AnswerDone,
+	Makes: analyzer.EarlySeen,
+	New: func(s *analyzer.Setup) analyzer.State {
+		return &Memory{
+			cards:   s.State(card.Tracker).(*card.Memory),
+			tasks:   s.State(task.Tracker).(*task.Memory),
+			agents:  recent.New[string, *agent](maxAgents),
+			refused: recent.New[analyzer.TaskKey, *refusal](maxRefused),
+		}
+	},
+}
+
+// Bounds of what is remembered. What goes beyond is forgotten, and nothing is said of it.
+const (
+	maxAgents  = 500
+	maxWaiting = 8 // traits of an agent that may be one of 0.1 as it was written down
+	maxCards   = 4 // different ones of an agent
+	maxRefused = 1_000
+)
+
+// A Trait is what an EarlySeen is about. One of Card, History, Webhook and Cancel is set.
+type Trait struct {
+	Shown   analyzer.Place // of the answer that shows how old the agent is
+	Card    *a2a.Card      // that does not surely show it by itself
+	History *int64         // entries that a client was given of the history of a completed task: it asked for more than one
+	Webhook *a2a.Error     // that a webhook without TLS was refused with
+	Cancel  *Cancel
+}
+
+// A Cancel is the refused cancellation of a task that was at work afterwards.
+type Cancel struct {
+	Refusal string
+	Task    analyzer.TaskObservation // as it was seen afterwards
+}
+
+// Of returns the trait that an EarlySeen is about.
+func Of(p *analyzer.Pass) *Trait { return p.Detail.(*Trait) }
+
+// Memory is what is remembered of agents that may be from before 0.1.
+type Memory struct {
+	cards   *card.Memory
+	tasks   *task.Memory
+	agents  *recent.Map[string, *agent] // by address of the interface
+	refused *recent.Map[analyzer.TaskKey, *refusal]
+}
+
+// An agent is what is known of one interface.
+type agent struct {
+	shown   analyzer.Place // what shows that it is from before 0.1; the zero Place as long as nothing does
+	waiting []analyzer.Observation
+	cards   []digest.Digest // that were told, or wait
+}
+
+// A refusal is a cancellation that was refused because the task could not be canceled.
+type refusal struct {
+	by   *analyzer.Brief
+	at   analyzer.Place
+	text string
+	over analyzer.Moment
+}
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	x := p.Exchange
+	switch p.Kind {
+	case analyzer.RequestDone:
+		if x.Call.Operation.Sends() && x.Call.TaskID != "" && m.refused.Len() > 0 {
+			m.refused.Put(x.TaskKey(x.Call.TaskID), nil) // it may be taken up again
+		}
+	case analyzer.CardSeen:
+		m.card(p)
+	case analyzer.TaskSeen:
+		m.seen(p)
+	case analyzer.AnswerDone:
+		if x.Endpoint != nil && x.Dialects.Has(a2a.V0_1) {
+			m.answered(p)
+			m.settle(p)
+		}
+	}
+}
+
+// Forgotten implements analyzer.State: what waits for an agent to show its age is not counted.
+func (m *Memory) Forgotten() int { return 0 }
+
+func (m *Memory) at(address string) *agent {
+	a, ok := m.agents.Get(address)
+	if !ok {
+		a = &agent{}
+		m.agents.Put(address, a)
+	}
+	return a
+}
+
+// tell observes a trait of the agent at an address, now or when its age is known.
+func (m *Memory) tell(p *analyzer.Pass, a *agent, x *analyzer.Exchange, at analyzer.Place, t Trait) {
+	o := analyzer.Observation{
+		Kind: analyzer.EarlySeen, Exchange: x, Dialects: a2a.Of(a2a.V0_1), Place: at, Card: t.Card, Detail: &t,
+		Arrival: p.Arrival, At: p.At,
+	}
+	switch {
+	case a.shown != (analyzer.Place{}):
+		t.Shown = a.shown
+		p.Observe(o)
+	case len(a.waiting) < maxWaiting:
+		a.waiting = append(a.waiting, o)
+	}
+}
+
+// settle takes what shows that an agent is from before 0.1, and tells what waited for that.
+func (m *Memory) settle(p *analyzer.Pass) {
+	if _, ok := p.Succeeded(); !ok || !p.Exchange.Call.Early && !p.Answer.Early {
+		return
+	}
+	a := m.at(p.Exchange.Interface())
+	if a.shown != (analyzer.Place{}) {
+		return
+	}
+	a.shown = p.Place
+	for _, o := range a.waiting {
+		o.Detail.(*Trait).Shown = a.shown
+		p.Observe(o)
+	}
+	a.waiting = nil
+}
+
+// card takes a card that may be from before 0.1 and does not surely show it by itself.
+func (m *Memory) card(p *analyzer.Pass) {
+	if !p.Card.Legacy.Has(a2a.V0_1) || p.Card.Modern || p.Card.Legacy == a2a.Of(a2a.V0_1) && p.Card.Early() {
+		return
+	}
+	for _, i := range p.Card.Interfaces {
+		a := m.at(address.Of(i.URL))
+		d := digest.Empty.Bytes(p.Card.Raw())
+		if i.Binding != a2a.JSONRPC || slices.Contains(a.cards, d) || len(a.cards) == maxCards {
+			continue
+		}
+		a.cards = append(a.cards, d)
+		m.tell(p, a, p.Exchange.WithoutBodies(), p.Place, Trait{Card: p.Card})
+		return
+	}
+}
+
+// answered takes what an answer that may be of 0.1 shows.
+func (m *Memory) answered(p *analyzer.Pass) {
+	x, failure := p.Exchange, p.Answer.Err
+	tell := func(at string, t Trait) { m.tell(p, m.at(x.Interface()), x.Keep().Exchange(), p.Place.At(at), t) }
+	switch {
+	case failure == nil:
+		t := a2a.Task{Value: p.Answer.Payload.Value}
+		if x.Call.Operation == a2a.GetTask && x.Call.HistoryLength > 1 && p.Answer.Payload.Kind == a2a.TaskPayload &&
+			t.State() == a2a.Completed && m.promisesHistory(x) {
+			n := int64(t.Get("history").Len())
+			tell(p.Answer.Payload.Pointer, Trait{History: &n})
+		}
+	case x.Call.Operation == a2a.CreatePushConfig && failure.CodeKnown &&
+		strings.HasPrefix(x.Call.PushConfig.URL(), "http:"):
+		kept := *failure
+		kept.Value = a2a.Value{}
+		tell(failure.Pointer, Trait{Webhook: &kept})
+	case x.Call.Operation == a2a.CancelTask && failure.Name == a2a.TaskNotCancelable && x.Call.TaskID != "" &&
+		m.tasks.EndedBefore(x) == nil:
+		m.refused.Put(x.TaskKey(x.Call.TaskID), &refusal{
+			by: x.Keep(), at: p.Place.At(failure.Pointer), text: failure.String(), over: p.Moment(),
+		})
+	}
+}
+
+func (m *Memory) promisesHistory(x *analyzer.Exchange) bool {
+	return slices.ContainsFunc(m.cards.Before(x), func(c *card.Card) bool {
+		flag, _ := c.Get("capabilities").Get("stateTransitionHistory").Bool()
+		return flag
+	})
+}
+
+// seen takes a look at a task that is at work after its cancellation was refused.
+func (m *Memory) seen(p *analyzer.Pass) {
+	if m.refused.Len() == 0 || p.Task.Late || p.Task.State.Terminal() || !p.Task.State.Known() {
+		return
+	}
+	key := p.Exchange.TaskKey(p.Task.TaskID)
+	r, _ := m.refused.Get(key)
+	if r == nil || !p.Exchange.BeganAfter(r.over) {
+		return
+	}
+	m.refused.Put(key, nil)
+	x := r.by.Exchange()
+	m.tell(p, m.at(x.Interface()), x, r.at, Trait{Cancel: &Cancel{r.text, *p.Task}})
+}

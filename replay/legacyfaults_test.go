@@ -1,0 +1,177 @@
+package replay_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// foundBefore01 says for each fault of an agent from before 0.1 which rule names it. That of the dialects after it is
+// often another one than the fault is called by, which is the name of the scenario of package probe.
+var foundBefore01 = map[string]string{
+	"card-description":         "legacy-card-complete",
+	"skill-description":        "legacy-card-complete",
+	"skill-input-modes":        "legacy-card-complete",
+	"card-capability-flags":    "card-field-type",
+	"task-completes":           "state-terminal-immutable-early",
+	"task-cancel":              "legacy-cancel-refused",
+	"task-cancel-crash":        "state-cancel-terminal-code",
+	"multi-turn":               "id-task-echo-v01",
+	"task-history":             "legacy-history-promised",
+	"stream-content-type":      "stream-content-type",
+	"stream-first-event":       "legacy-stream-events",
+	"stream-middle-events":     "legacy-stream-events",
+	"act-stream-order":         "legacy-stream-events",
+	"stream-dropped":           "state-unknown-task-known",
+	"stream-last-event":        "stream-truncated",
+	"sse-final-event":          "stream-terminal-without-final",
+	"stream-nothing-after-end": "stream-nothing-after-final",
+	"error-unknown-method":     "rpc-invalid-request-unfounded",
+	"not-json-rpc":             "rpc-invalid-request-wrong-code",
+	"error-task-not-found":     "error-not-found-code",
+	"cancel-completed-task":    "state-cancel-terminal",
+	"concurrent-tasks":         "id-session-echo-v01",
+	"push-config":              "push-get-url-v01",
+	"push-https":               "legacy-webhook-refused",
+}
+
+// Whatever an agent from before 0.1 does wrong is named when a plain client of that time talks to it through a tap, also
+// where it shows its age only after that; of the agent without a fault nothing is said.
+func TestLegacyFaults(t *testing.T) {
+	t.Parallel()
+	for _, streamsFirst := range []bool{false, true} {
+		said := plainTalk(streamsFirst)
+		t.Run(fmt.Sprint("none/", streamsFirst), func(t *testing.T) {
+			t.Parallel()
+			for _, f := range judged(t, "legacy", refagent.Options{}, client.Early, client.Options{}, said) {
+				if f.Rule.ID != "rpc-method-known" { // the client asks for one that there is not
+					t.Errorf("%s", &f)
+				}
+			}
+		})
+		for _, f := range refagent.Faults("legacy") {
+			t.Run(fmt.Sprint(f.Slug, "/", streamsFirst), func(t *testing.T) {
+				t.Parallel()
+				found := broken(judged(t, "legacy", refagent.Options{Fault: f.Slug}, client.Early, client.Options{}, said))
+				if by := foundBefore01[f.Slug]; !found[breach{by, a2a.Agent}] {
+					t.Errorf("%q does not name it; found are %v", by, found)
+				}
+			})
+		}
+	}
+}
+
+// plainTalk returns what a client from before 0.1 says that knows nothing but the protocol: streams come last or first,
+// even before the card.
+func plainTalk(streamsFirst bool) talk {
+	return func(ctx context.Context, tapURL string, _ client.Protocol, _ client.Options) {
+		plainly(ctx, tapURL, streamsFirst)
+	}
+}
+
+func plainly(ctx context.Context, tapURL string, streamsFirst bool) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	base := strings.TrimRight(tapURL, "/")
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	n := 0
+	// says sends a request, and returns what comes back up to a line that has one of the texts.
+	says := func(verb, path, body string, until ...string) string {
+		req, err := http.NewRequestWithContext(ctx, verb, base+path, strings.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		if body == "" {
+			req.Body = http.NoBody
+		} else {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		res, err := transport.RoundTrip(req)
+		if err != nil {
+			return ""
+		}
+		defer res.Body.Close()
+		if len(until) == 0 {
+			whole, _ := io.ReadAll(res.Body) //nolint:errcheck // what came, came
+			return string(whole)
+		}
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if slices.ContainsFunc(until, func(s string) bool { return strings.Contains(lines.Text(), s) }) {
+				break
+			}
+		}
+		return ""
+	}
+	calls := func(method, params string) string {
+		n++
+		return says(http.MethodPost, "/", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, n, method, params))
+	}
+	message := func(id, text string) string {
+		return fmt.Sprintf(`{"id":%q,"sessionId":"session-of-%[1]s","message":{"role":"user","parts":[{"type":"text","text":%q}]}}`,
+			id, text)
+	}
+	streams := func(id, text string, until ...string) {
+		n++
+		says(http.MethodPost, "/subscribe",
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tasks/sendSubscribe","params":%s}`, n, message(id, text)), until...)
+	}
+	// ends polls until a task has ended or waits.
+	ends := func(id string) {
+		for range 100 {
+			told := calls("tasks/get", fmt.Sprintf(`{"id":%q}`, id))
+			if !strings.Contains(told, `"submitted"},"`) && !strings.Contains(told, `"status":{"state":"working"`) &&
+				!strings.Contains(told, `"status":{"state":"submitted"`) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	streamed := func() {
+		streams("streamed", "task-lifecycle please")
+		calls("tasks/get", `{"id":"streamed"}`)
+		streams("left", "long-running please", `"working"`)
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond): // an agent may forget a task that long after
+		}
+		calls("tasks/get", `{"id":"left"}`)
+	}
+	if streamsFirst {
+		streamed()
+	}
+	says(http.MethodGet, "/.well-known/agent.json", "")
+	calls("tasks/send", message("done", "task-lifecycle please"))
+	ends("done")
+	calls("tasks/get", `{"id":"done","historyLength":100}`)
+	calls("tasks/cancel", `{"id":"done"}`)
+	calls("tasks/send", message("asks", "multi-turn start"))
+	ends("asks")
+	calls("tasks/send", message("asks", "more"))
+	calls("tasks/pushNotification/set", `{"id":"asks","pushNotificationConfig":{"url":"http://hooks.example/a2a"}}`)
+	calls("tasks/pushNotification/set", `{"id":"asks","pushNotificationConfig":{"url":"https://hooks.example/a2a"}}`)
+	calls("tasks/pushNotification/get", `{"id":"asks"}`)
+	calls("tasks/send", message("long", "task-cancel please"))
+	calls("tasks/get", `{"id":"long"}`)
+	calls("tasks/cancel", `{"id":"long"}`)
+	calls("tasks/get", `{"id":"long"}`)
+	calls("tasks/get", `{"id":"nobody-made-this"}`)
+	calls("tasks/nonexistent", `{}`)
+	says(http.MethodPost, "/", `{"not":"valid jsonrpc"}`)
+	if !streamsFirst {
+		streamed()
+	}
+}
