@@ -284,11 +284,15 @@ func TestRebuildOfClaims(t *testing.T) {
 			t.Errorf("%d pages: got %+v, error %v", claim, r, err)
 		}
 	}
-	// Whatever else is claimed, what cannot be repaired is said in words.
-	for _, field := range metaFields {
+	// Whatever else is claimed, and whatever page the first says that it is, is said in words.
+	for _, field := range append([]int{-pages.PageHeader}, metaFields[:]...) {
 		for bit := 0; bit < 64; bit += 7 {
 			data := bytes.Clone(whole)
-			claimed(data, field, 1<<bit)
+			if field < 0 {
+				binary.NativeEndian.PutUint64(data, 1<<bit)
+			} else {
+				claimed(data, field, 1<<bit)
+			}
 			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), data)
 			_, err := Rebuild(t.Context(), path, newPath(t), func(s capture.Sink) capture.Sink { return s })
 			c, readErr := Examine(t.Context(), path, nil)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -180,8 +182,16 @@ func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w (%v)", ErrPanicked, p)
+			err = fmt.Errorf("%w (%s)", ErrPanicked, inWords(p))
 		}
 	}()
 	return fn()
+}
+
+// inWords says what bbolt panicked for, without how.
+func inWords(p any) string {
+	if _, fault := p.(runtime.Error); fault {
+		return "its pages make no sense"
+	}
+	return strings.TrimPrefix(fmt.Sprint(p), "assertion failed: ")
 }
