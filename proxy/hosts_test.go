@@ -143,6 +143,26 @@ func TestHostRefusalSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// Beside a target in absolute form Host is ignored: a client that takes a tap for its proxy is told what it needs, and one
+// that wants another scheme of the forward proxy is not told to have a host allowed.
+func TestAbsoluteTargetsSayWhatToDo(t *testing.T) {
+	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
+	r := newRig(t, nil, "booker="+agent.URL)
+	_, _, text := ask(t, r.tap(0).Addr(), "GET ws://evil.example/ HTTP/1.1\r\nHost: "+r.tap(0).Addr()+"\r\n\r\n")
+	if !strings.Contains(text, "needs a forward proxy") {
+		t.Errorf("the tap says %s", text)
+	}
+	f := newForwardRig(t, nil)
+	for _, target := range []string{"ws://any.example/", "WSS://any.example", "ftp://127.0.0.1/", "x://"} {
+		status, mark, text := ask(t, f.forward.Addr(), "GET "+target+" HTTP/1.1\r\nHost: any.example\r\n\r\n")
+		if status != 400 || mark != relay.KindRefused || !strings.Contains(text, "neither http nor https") ||
+			strings.Contains(text, "--allow-host") {
+			t.Errorf("%s: the forward proxy says %d %s %s", target, status, mark, text)
+		}
+	}
+	f.record()
+}
+
 // Clients that a file of hosts leads to a tap name the agent itself, or what --alias says it is.
 func TestHostOfTheAgent(t *testing.T) {
 	alias, err := proxy.ParseAlias("booker=https://booker.public")

@@ -56,6 +56,35 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A head that is longer than we take is refused by us, and says so, whatever the agent would do: client and record can
+// tell it from an answer of the agent.
+func TestHugeHead(t *testing.T) {
+	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
+	r := newRig(t, nil, "booker="+agent.URL)
+	request, err := http.NewRequest(http.MethodGet, r.tap(0).URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		request.Header.Set(fmt.Sprintf("X-Large-%d", i), strings.Repeat("y", 1<<20))
+	}
+	answer, err := newClient(t).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != 431 || answer.Header.Get("X-A2atap") != relay.KindRefused ||
+		answer.Header.Get("Server") != "a2atap" || !strings.Contains(string(text), "than this proxy takes") ||
+		strings.Contains(string(text), "correct the client") {
+		t.Errorf("got %s, %v, %s, %v", answer.Status, answer.Header, text, err)
+	}
+	x := r.record()[0]
+	if x.Response != nil || x.Fault == nil || x.Fault.Kind != relay.KindRefused {
+		t.Errorf("recorded is %v, %v", x.Response, x.Fault)
+	}
+}
+
 func TestCompressedStream(t *testing.T) {
 	zip := func(texts ...string) (pieces [][]byte) {
 		var out bytes.Buffer

@@ -62,7 +62,7 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 	}
 	switch {
 	case l.hooks != nil:
-		cfg.Editor, cfg.Route = l.hooks, t.hooks.Route()
+		cfg.Editor, cfg.Route = l.hooks, t.hooks.Route(cfg.Accept)
 	case l.cards != nil:
 		cfg.Editor = l.cards
 	}

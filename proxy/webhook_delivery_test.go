@@ -194,6 +194,33 @@ func TestTunnelLeadsToWebhooksOnly(t *testing.T) {
 	}
 }
 
+// A page whose name leads to a tap does not get to a webhook either, though it has the address of one.
+func TestHostsOfWebhooks(t *testing.T) {
+	hook, agent := newTaker(t, nil), newTaker(t, nil)
+	r := newRig(t, func(o *proxy.Options, c *recording.Options) {
+		allowHosts(t, "told.example")(o, c)
+		o.Webhooks = &webhook.Spec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
+	}, "booker="+agent.URL)
+	address := strings.Replace(configure(t, r.tap(0), agent, hook.URL), "https://tunnel.example", r.tap(0).URL(), 1)
+	for host, want := range map[string]int{
+		r.tap(0).Addr(): 200, "localhost": 200, "told.example": 200, "Tunnel.example:443": 200,
+		"evil.example": 421, "tunnel.example.evil.example": 421,
+	} {
+		answer, text := post(t, newClient(t), address, notification, "Host", host)
+		if answer.StatusCode != want {
+			t.Errorf("%s: %s %s", host, answer.Status, text)
+		}
+	}
+	if len(hook.got) != 4 {
+		t.Errorf("the webhook got %q", hook.got)
+	}
+	for _, x := range r.record() {
+		if f := x.Fault; f != nil && (f.Kind != "refused" || f.Side != "client") {
+			t.Errorf("recorded is %v", f)
+		}
+	}
+}
+
 // Two clients and two taps share a webhook: each notification is known by the agent that sends it.
 func TestSharedWebhook(t *testing.T) {
 	hook := newTaker(t, nil)

@@ -1,14 +1,17 @@
 package proxy_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -214,6 +217,75 @@ func TestHeldRequestTooLarge(t *testing.T) {
 	}
 	if notes := noted(r.record()); !strings.Contains(notes, "has more than 1048576 bytes") {
 		t.Errorf("noted is %q", notes)
+	}
+}
+
+// An agent can refuse a request before it is complete: a body that comes in pieces is not held where its beginning shows
+// that no webhook has to be changed, and else for no longer than it takes to see that it comes slowly.
+func TestEarlyRefusals(t *testing.T) {
+	send := `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{`
+	for _, test := range []struct {
+		name, target, kind, begun string
+		said                      string // of webhooks, if the rest names one
+	}{
+		{"another operation", "/", "application/json", `{"jsonrpc":"2.0","id":1,"method":"CancelTask","params":{`, ""},
+		{"another route", "/tasks/t1:cancel", "application/json", `{"metadata":{`, ""},
+		{"no type, no JSON", "/", "", "name,", ""},
+		{"a message", "/", "application/json", send, "took longer than 500ms"},
+		{"nothing yet", "/", "application/json", "", "took longer than 500ms"},
+	} {
+		for _, framing := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
+			t.Run(test.name+"/"+framing, func(t *testing.T) {
+				agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+					now := http.NewResponseController(w)
+					now.EnableFullDuplex() //nolint:errcheck // a failure shows
+					w.WriteHeader(http.StatusRequestEntityTooLarge)
+					now.Flush()                 //nolint:errcheck // the same
+					io.Copy(io.Discard, r.Body) //nolint:errcheck // what came is in the record
+				})
+				r := newRig(t, withWebhooks, "booker="+agent.URL)
+				conn, err := net.Dial("tcp", r.tap(0).Addr())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				piece := func(text string) string {
+					if text != "" && strings.HasPrefix(framing, "Transfer") {
+						text = fmt.Sprintf("%x\r\n%s\r\n", len(text), text)
+					}
+					return text
+				}
+				kind := "Content-Type: " + test.kind + "\r\n"
+				if test.kind == "" {
+					kind = ""
+				}
+				write(t, conn, "POST "+test.target+" HTTP/1.1\r\nHost: "+r.tap(0).Addr()+"\r\n"+kind+framing+"\r\n\r\n")
+				write(t, conn, piece(test.begun))
+				conn.SetReadDeadline(time.Now().Add(testTimeout)) //nolint:errcheck // a failure shows
+				answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge {
+					t.Fatalf("the client got %v, %v, while its request was not complete", answer, err)
+				}
+				rest := `"configuration":{"taskPushNotificationConfig":{"url":"http://127.0.0.1:9/h"}}}}`
+				if test.begun == "" {
+					rest = send + rest
+				}
+				write(t, conn, piece(rest+strings.Repeat(" ", 1000-len(test.begun)-len(rest))))
+				if strings.HasPrefix(framing, "Transfer") {
+					write(t, conn, "0\r\n\r\n")
+				}
+				if _, err := io.ReadAll(answer.Body); err != nil { // the agent reads to the end first
+					t.Error(err)
+				}
+				x := r.record()[0]
+				if x.Request.Body.Size != 1000 {
+					t.Errorf("recorded is %q", x.Request.Body.Data)
+				}
+				if notes := strings.Join(x.Notes, "\n"); !strings.Contains(notes, test.said) || test.said == "" && notes != "" {
+					t.Errorf("noted is %q, want %q", notes, test.said)
+				}
+			})
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
+	"a2atap/replay/client"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
@@ -37,7 +38,8 @@ func (a address) authority() string {
 // endpoints maps the addresses of the recorded agent to those of the live one. At first paths are kept below the
 // agent's base; cards that show both agents' interfaces correct that. It is safe for concurrent use.
 type endpoints struct {
-	live *url.URL
+	live    *url.URL
+	private *client.Options // says where credentials may go that requests have; nil if they have none
 
 	mu    sync.Mutex
 	moved map[string]moved // by the escaped path of a recorded interface
@@ -165,6 +167,10 @@ func (e *endpoints) follow(to *url.URL) (m moved, note string) {
 	m = moved{to.Scheme, hostPort(to), strings.TrimRight(to.EscapedPath(), "/")}
 	if to.Port() == e.live.Port() {
 		m.scheme, m.host = e.live.Scheme, hostPort(e.live) // one agent in several spellings
+	}
+	if at := m.scheme + "://" + m.host; e.private != nil && !e.private.Trusts(e.live.String(), at) {
+		return m, fmt.Sprintf("the card advertises %s, and credentials are for %s alone: it is not followed there; "+
+			"--credentials-to %s has them sent there, too", to, e.live.Host, at)
 	}
 	return m, ""
 }

@@ -55,6 +55,9 @@ type Options struct {
 	Authorize Authorizer
 	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
 	AuthorizeAgent map[string]Authorizer
+	// CredentialsTo are URLs to whose addresses credentials go, beside those of the agents, where a card leads there. A
+	// card is not followed to another one with credentials.
+	CredentialsTo []string
 	// OnMissing is called before anything is sent, once for each secret that requests need and that neither the capture
 	// has nor Authorize gives; nil for nobody. They are sent without.
 	OnMissing func(*Missing)

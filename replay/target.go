@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/client"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
@@ -74,6 +75,9 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	t.authorize = p.opts.Authorize
 	if own, ok := p.opts.AuthorizeAgent[name]; ok {
 		t.authorize = own
+	}
+	if t.authorize != nil {
+		e.private = &client.Options{CredentialsTo: p.opts.CredentialsTo}
 	}
 	t.values, err = compare.NewValues()
 	return t, err

@@ -11,10 +11,12 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"a2atap/proxy/safetext"
 )
 
 // AppendJSON appends a request of the protocol in its JSON form, on one line and without its end: ids in hexadecimal,
-// enumerations as numbers, 64-bit integers as strings.
+// enumerations as numbers, 64-bit integers as strings. It is safe to look at, as package safetext has it.
 //
 // Source: OTLP 1.10, "JSON Protobuf Encoding".
 func AppendJSON(dst []byte, data *tracepb.TracesData) ([]byte, error) {
@@ -25,7 +27,7 @@ func AppendJSON(dst []byte, data *tracepb.TracesData) ([]byte, error) {
 		return dst, fmt.Errorf("write spans as JSON: %w", err)
 	}
 	out := bytes.NewBuffer(dst)
-	if err := json.Compact(out, text); err != nil { // protojson puts in spaces at random
+	if err := json.Compact(out, safetext.JSON(text)); err != nil { // protojson puts in spaces at random
 		return dst, fmt.Errorf("write spans as JSON: %w", err)
 	}
 	return out.Bytes(), nil

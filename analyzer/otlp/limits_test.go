@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer/otlp"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/safetext"
 )
 
 // Of a long stream the first and the last events are in its span, and the others are counted.
@@ -32,11 +33,13 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
-// Whatever stands in an exchange, its span is one that the protocol can carry.
+// Whatever stands in an exchange, its span is one that the protocol can carry, and one that a terminal shows.
 func FuzzSpan(f *testing.F) {
 	f.Add([]byte("POST / HTTP/1.1\r\n\r\n"), []byte(`{"jsonrpc":"2.0","id":"\xff","method":"GetTask"}`),
 		[]byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), []byte("data: {}\n\n"), "a", "http://[::1")
 	f.Add([]byte("\xff /\xfe\r\nUser-Agent: \x80\r\n\r\n"), []byte(nil), []byte("HTTP/1.1"), []byte("x"), "\xff", "\x00")
+	f.Add([]byte("POST /\u202e HTTP/1.1\r\nUser-Agent: \u0085\u2066\r\n\r\n"), []byte(`{"method":"\u202eksaTteG\u009b"}`),
+		[]byte("HTTP/1.1 200 OK\r\n\r\n"), []byte("data: \u202e\n\n"), "booker\u202e\u009b31m", "http://a\u2028")
 	f.Fuzz(func(t *testing.T, head, body, answer, event []byte, name, url string) {
 		x := &capture.Exchange{
 			Seq: 1, Client: capture.Peer{Name: name, Addr: url}, Agent: capture.Peer{Name: name, URL: url},
@@ -54,6 +57,9 @@ func FuzzSpan(f *testing.F) {
 		text, err := otlp.AppendJSON(nil, data)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if safe := safetext.JSON(text); string(safe) != string(text) {
+			t.Errorf("%q has what a terminal obeys", text)
 		}
 		if !proto.Equal(data, parse(t, string(text))) {
 			t.Errorf("%s is not what was written", text)

@@ -32,7 +32,7 @@ const (
 	DirectionNotObserved DirectionStatus = "not observed"
 )
 
-// Who asked.
+// The origins of requests: this program, or the other agent.
 const (
 	AskedByUs   = "asked by us"
 	SeenBetween = "seen between them"

@@ -86,7 +86,8 @@ func TestCitationsHaveTheirPlace(t *testing.T) {
 				continue // of another standard
 			}
 			if !places[r.ID+" "+section] {
-				t.Errorf("%s cites %s, and citations.txt does not say where that begins", r.ID, section)
+				t.Errorf("%s cites %s, and citations.txt does not say where that begins: it needs a line %s TAG FILE LINE, with tabs",
+					r.ID, section, r.ID+" "+section)
 			}
 			delete(places, r.ID+" "+section)
 		}

@@ -32,8 +32,8 @@ only if one of its failed calls is not accepted; accepted ones are alike in clie
 its text without numbers. probe and replay take the same file. An entry may have a "reason", and with "until":
 "2027-01-31" a last day.
 
-The verdict answers three questions: was all seen that passed, did the calls work, and was it right? Clean is a capture
-only if all three are answered with yes; what was not seen, and which calls failed, stands in the report. See help exit.
+The verdict answers three questions: was all seen that passed, did the calls work, and was it right? A capture is clean
+only if the answer to all three is yes; what was not seen, and which calls failed, stands in the report. See help exit.
 
 Exit status: 0 no finding at or above --fail-on, and most calls of each link succeeded; 1 findings, or at least half of
 the calls of a link failed; 2 wrong usage; 3 a capture could not be read; 4 inconclusive: nothing was judged, nothing

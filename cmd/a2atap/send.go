@@ -55,8 +55,8 @@ time.`,
 	f := cmd.Flags()
 	o.Flags.Register(f)
 	o.Reach.Register(f, "without it, the latter alone, and with --capture none")
-	f.BoolVar(&o.FollowCard, "follow-card", false, "go where the card says, also to another address than URL's, with all "+
-		"credentials (default only where URL leads)")
+	f.BoolVar(&o.FollowCard, "follow-card", false, "go where the card says, also to another address than URL's, with "+
+		"credentials if --credentials-to names it (default only where URL leads)")
 	f.StringVar(&o.Mode, "mode", "auto", "ask in this `MODE`: send, stream, or auto, which streams if the card says that "+
 		"the agent does, and sends with --no-poll, --push and --fault")
 	f.BoolVar(&o.Stream, "stream", false, "ask for a stream and print its events")

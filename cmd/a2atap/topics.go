@@ -164,7 +164,7 @@ standard error.
 The verdict of check, record and run answers three questions: was all seen that passed, did the calls work, and was it
 right? Its first word is
 
-  clean         all three with yes                                                                  0
+  clean         the answer to all three is yes                                                      0
   no violation  nothing was found, but some calls failed, or something was not seen                 0
   findings      rules were broken, at or above --fail-on                                            1
   failing       at least half of the calls of a link failed                                         1
@@ -174,7 +174,7 @@ right? Its first word is
   nothing       nothing was judged                                                                  4
 
 A call failed if the agent answered with an error or not at all, or if its stream ended while the task was at work and
-nobody resumed it or asked for the task afterwards. It was refused, which is no failure, if the agent said in the words
+nobody resumed it or asked for the task afterwards. It was refused, which is not a failure, if the agent said in the words
 of the protocol what cannot be done, and another call of the same link succeeded: a task that it never showed is not
 there, a task that has ended cannot be canceled, or the operation is not offered. Each call of a batch counts. Not seen
 is what the record lacks: bodies that were not kept or cannot be decoded, versions of the protocol that are not known

@@ -7,7 +7,7 @@ import (
 
 // A Field is a member that a card of some dialects has to have.
 type Field struct {
-	Path string // a JSON Pointer; "*" stands forevery element, and what is above may be missing
+	Path string // a JSON Pointer; "*" stands for every element, and what is above may be missing
 	Kind Kind
 	In   Dialects
 }

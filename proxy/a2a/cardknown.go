@@ -10,7 +10,7 @@ import (
 // has a name, capabilities as an object, skills as a list of objects that have an id or a name, something that only a
 // description of a version has, and an address in the way of one of its two faces.
 //
-// What is served at a well-known path is a card whatever it holds; this is foreverywhere else. Source: 0.1 to 0.3
+// What is served at a well-known path is a card whatever it holds; this is for everywhere else. Source: 0.1 to 0.3
 // §5.5, 1.0 §4.4.1.
 func IsCard(v Value) bool {
 	switch {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// countAt returns how many values a pointer with "*" forevery element names.
+// countAt returns how many values a pointer with "*" for every element names.
 func countAt(v Value, pointer string) int {
 	before, after, star := strings.Cut(pointer, "/*")
 	v = v.At(before)

@@ -149,7 +149,7 @@ func RouteMethods(path string) []string {
 	return methods
 }
 
-// looksLikeRoute reports whether a path below a known interface is meant for A2A although it is none of its routes.
+// looksLikeRoute reports whether a path below a known interface is meant for A2A although it is not one of its routes.
 func looksLikeRoute(rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "/v1"), "/")
 	first, _, _ := strings.Cut(rest, "/")

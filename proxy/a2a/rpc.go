@@ -88,7 +88,7 @@ func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
 	return true
 }
 
-// reset undoes what was read of a call that turned out to be none.
+// reset undoes what was read of what turned out not to be a call.
 func (c *Call) reset() bool {
 	c.Method, c.ID, c.Params, c.Evidence = "", Value{}, Value{}, NoEvidence
 	return false

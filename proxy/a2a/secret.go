@@ -45,7 +45,7 @@ var (
 var secretMembers = [...]string{"/token", "/authentication/credentials"}
 
 // SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of
-// push notification configs, for both bindings and in all spellings of the dialects. A "*" stands forevery element.
+// push notification configs, for both bindings and in all spellings of the dialects. A "*" stands for every element.
 // The empty set stands for all dialects: what must not be stored is better looked for in vain. The list must not be
 // changed.
 func SecretPointers(o Operation, in Dialects) []string {

@@ -70,8 +70,8 @@ const (
 )
 
 // An Entity is an object at a typed position of the protocol: not one inside of metadata, data, params of extensions or
-// errors, which are free. Its Value is always a JSON object; what stands in the place of one and is none is not
-// visited, so that rules judge it with what holds it.
+// errors, which are free. Its Value is always a JSON object; anything else in the place of one is not visited, so that
+// rules judge it with what holds it.
 type Entity struct {
 	Value
 	Type   EntityType

@@ -41,7 +41,7 @@ func (f Fields) Codings() []string {
 
 // Decode takes content codings off, the last one first, and returns at most limit bytes. With an error come the bytes
 // that could be decoded before it: a body that was cut off gives its beginning and an error that wraps
-// io.ErrUnexpectedEOF. No data is no data in any coding. Without codings the result is data itself, whatever its
+// io.ErrUnexpectedEOF. No data stays no data in any coding. Without codings the result is data itself, whatever its
 // length.
 //
 // It knows gzip, deflate (in its wrapper, as it should be, or without), br and zstd.

@@ -194,7 +194,7 @@ func (s *Splitter) line(p []byte) {
 	s.lineLen += len(p)
 }
 
-// endBOM ends the search for a byte order mark. A part of one is none, so it is the beginning of a line.
+// endBOM ends the search for a byte order mark. A part of one is the beginning of a line.
 func (s *Splitter) endBOM() {
 	if s.bom > 0 {
 		s.text, s.field, s.lineLen = true, true, s.bom

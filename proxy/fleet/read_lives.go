@@ -138,7 +138,8 @@ func (r *Reader) complains(a *Answer) {
 	}
 }
 
-// denied reports whether an error of asking says that the server does not let this user ask; it is none then.
+// denied reports whether an error of asking says that the server does not let this user ask. That is told, and is not
+// an error.
 func (r *Reader) denied(err error) (bool, error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false, err

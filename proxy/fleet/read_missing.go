@@ -151,7 +151,7 @@ func (r *Reader) Ask(ctx context.Context, found func(Recorded)) (more bool) {
 	return more && !denied || !r.caught.Load()
 }
 
-// maxAwaited bounds how many recorders are taken up of which there is nothing but an answer, which anybody can give.
+// maxAwaited bounds how many recorders are taken up that have only answered, which anybody can do.
 const maxAwaited = 1000
 
 func (r *Reader) knows(a *Answer) bool {

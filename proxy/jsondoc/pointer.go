@@ -45,7 +45,7 @@ func Ptr(base string, tokens ...any) string {
 }
 
 // Pointer returns the JSON Pointer (RFC 6901) of the value in the text that was parsed; "" for the root and for an
-// Absent Value. It searches from the root: ask when there is something to say, not forevery value.
+// Absent Value. It searches from the root: ask when there is something to say, not for every value.
 func (v Value) Pointer() string {
 	if v.tape == nil {
 		return ""

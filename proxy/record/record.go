@@ -81,8 +81,8 @@ func New(sink capture.Sink, o Options) *Recording {
 // as those of another capture, and hands them on to next. It owns next.
 func NewSink(next capture.Sink, o redact.Options) capture.Sink { return redact.New(next, o) }
 
-// Recorder returns what makes steps of the pieces of connections. Who has connections that no tap accepts begins them
-// there, also before Start.
+// Recorder returns what makes steps of the pieces of connections. Connections that no tap accepts are begun there, also
+// before Start.
 func (r *Recording) Recorder() *recording.Recorder { return r.recorder }
 
 // Start opens taps and forward proxy. When it returns, all addresses accept connections. After an error the recording is

@@ -287,7 +287,7 @@ func (a *answers) hold(before body, b []byte) []byte {
 
 // limitHold bounds the next read of the agent by the time in which an answer may be held, and reports whether it does.
 func (a *answers) limitHold() bool {
-	if a.held == nil || a.held.until.IsZero() {
+	if !a.held.limited() {
 		return false
 	}
 	a.agent.SetReadDeadline(a.held.until)
@@ -309,7 +309,7 @@ func (a *answers) unlimited() []byte {
 // liftLimit ends the bound that limitHold has set.
 func (a *answers) liftLimit() {
 	switch {
-	case a.held.until.IsZero():
+	case !a.held.limited():
 	case a.cfg.AnswerTimeout > 0 && a.setReadDeadline():
 	default:
 		a.agent.SetReadDeadline(time.Time{})

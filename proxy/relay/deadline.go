@@ -30,6 +30,9 @@ func (r *requests) setReadDeadline() bool {
 			return false
 		}
 	}
+	if h := r.held; h.limited() && (until.IsZero() || h.until.Before(until)) {
+		until = h.until
+	}
 	r.client.SetReadDeadline(until)
 	return true
 }

@@ -23,18 +23,38 @@ func (e *editing) request(x int, head []byte) (edited []byte) {
 	return edited
 }
 
-// holdRequest says how many bytes of a request body to hold, given its edited head and what there is of it.
-func (e *editing) holdRequest(x int, head, begun []byte, whole bool, h *requestHead) (limit int) {
+// holdRequest begins to hold a request, given its edited head and what there is of its body, if it is to be held.
+func (e *editing) holdRequest(x int, head, begun []byte, whole bool, h *requestHead) (request *held) {
 	by, ok := e.by.(RequestEditor)
 	if !ok || !e.on() || h.body.framing == framedNone {
-		return 0
+		return nil
 	}
 	defer e.recoverPanic("editor")
-	limit = by.HoldRequest(x, head, begun, whole)
-	if h.expect {
-		return 0
+	limit, patience := by.HoldRequest(x, head, begun, whole)
+	if limit <= 0 || h.expect {
+		return nil
 	}
-	return limit
+	if request = newHeld(limit, head, h.body); request != nil && patience > 0 && !whole {
+		request.until = time.Now().Add(patience)
+	}
+	return request
+}
+
+// keepRequest reports whether a held request is to be held on, given what there is of it.
+func (e *editing) keepRequest(x int, h *held) (on bool) {
+	if e.on() {
+		defer e.recoverPanic("editor")
+		on = e.by.(RequestEditor).KeepRequest(x, h.body)
+	}
+	return on
+}
+
+// requestTooSlow says that a held request was not complete in time.
+func (e *editing) requestTooSlow(x int) {
+	if e.on() {
+		defer e.recoverPanic("editor")
+		e.by.(RequestEditor).RequestTooSlow(x)
+	}
 }
 
 // heldRequest returns all bytes to send in place of a held request.
@@ -131,6 +151,9 @@ type held struct {
 	trailer []byte
 	until   time.Time // when it goes on as it came; zero if it may take as long as it does
 }
+
+// limited reports whether a message is held for a bounded time; false for nil.
+func (h *held) limited() bool { return h != nil && !h.until.IsZero() }
 
 // newHeld begins to hold a message. It returns nil if it is known to be too large: limit is at least 1.
 func newHeld(limit int, head []byte, b body) *held {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // An upperCaser is an Editor that marks heads and puts held bodies into upper case.
@@ -29,10 +30,22 @@ func (u upperCaser) Answer(x int, head, body, trailer []byte) []byte {
 
 func (u upperCaser) TooLarge(x int) { u.tooLarge <- x }
 
-// A requestUpperCaser also holds requests.
-type requestUpperCaser struct{ upperCaser }
+// A requestUpperCaser also holds requests: not those that say go on.
+type requestUpperCaser struct {
+	upperCaser
+	patience time.Duration
+	tooSlow  chan int
+}
 
-func (u requestUpperCaser) HoldRequest(int, []byte, []byte, bool) int { return u.limit }
+func (u requestUpperCaser) HoldRequest(int, []byte, []byte, bool) (int, time.Duration) {
+	return u.limit, u.patience
+}
+
+func (u requestUpperCaser) KeepRequest(_ int, body []byte) bool {
+	return !bytes.Contains(body, []byte("go on"))
+}
+
+func (u requestUpperCaser) RequestTooSlow(x int) { u.tooSlow <- x }
 
 func (u requestUpperCaser) HeldRequest(x int, head, body, trailer []byte) []byte {
 	if bytes.Contains(body, []byte("leave")) {
@@ -137,7 +150,7 @@ func TestHeldRequest(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			editor := requestUpperCaser{upperCaser{limit: 20, tooLarge: make(chan int, 1)}}
+			editor := requestUpperCaser{upperCaser: upperCaser{limit: 20, tooLarge: make(chan int, 1)}}
 			w := newWire(t, false, func(c *Config) { c.Editor = editor })
 			client := w.client()
 			client.send(w.host(test.said))
@@ -147,9 +160,43 @@ func TestHeldRequest(t *testing.T) {
 	}
 }
 
+// TestHeldRequestGoesOn gives the agent what there is of a request that is not to be edited, or takes too long: it can
+// refuse it before it is complete.
+func TestHeldRequestGoesOn(t *testing.T) {
+	const head = "POST / HTTP/1.1\r\nHost: $HOST\r\n"
+	for _, framing := range []struct{ head, begun, want, rest string }{
+		{"Content-Length: 9\r\n\r\n", "go on,", "go on,", "now"},
+		{"Transfer-Encoding: chunked\r\n\r\n", "5\r\ngo on\r\n", "5\r\ngo on\r\n", "0\r\n\r\n"},
+		{"Content-Length: 9\r\n\r\n", "slow, ", "slow, ", "now"},
+		{"Transfer-Encoding: chunked\r\n\r\n", "4\r\nslow\r\n", "4\r\nslow\r\n", "0\r\n\r\n"},
+	} {
+		t.Run(framing.begun, func(t *testing.T) {
+			editor := requestUpperCaser{upperCaser: upperCaser{limit: 20}, patience: time.Hour, tooSlow: make(chan int, 1)}
+			slow := strings.Contains(framing.begun, "slow")
+			if slow {
+				editor.patience = time.Millisecond
+			}
+			w := newWire(t, false, func(c *Config) { c.Editor = editor })
+			client := w.client()
+			client.send(w.host(head + framing.head + framing.begun))
+			agent := w.accept()
+			passed := strings.Replace(head+framing.head, "\r\n\r\n", "\r\n"+edited, 1)
+			agent.receive(w.agentHost(passed + framing.want))
+			const refused = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nleave"
+			agent.send(refused)
+			client.receive(refused)
+			client.send(framing.rest)
+			agent.receive(framing.rest)
+			if got := len(editor.tooSlow) == 1; got != slow {
+				t.Errorf("reported as too slow: %v, want %v", got, slow)
+			}
+		})
+	}
+}
+
 // TestHeldRequestBreaks leaves in the middle of a held request: the agent sees as much as the client sent.
 func TestHeldRequestBreaks(t *testing.T) {
-	w := newWire(t, false, func(c *Config) { c.Editor = requestUpperCaser{upperCaser{limit: 20}} })
+	w := newWire(t, false, func(c *Config) { c.Editor = requestUpperCaser{upperCaser: upperCaser{limit: 20}} })
 	client := w.client()
 	client.send(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n\r\npi"))
 	agent := w.accept()

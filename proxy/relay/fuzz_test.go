@@ -187,7 +187,7 @@ func FuzzServe(f *testing.F) {
 			Observer: told, HeadLimit: 500, Authority: agent.Addr().String(),
 		}
 		if hold {
-			cfg.Editor = requestUpperCaser{upperCaser{limit: 20, tooLarge: make(chan int, 1000)}}
+			cfg.Editor = requestUpperCaser{upperCaser: upperCaser{limit: 20, tooLarge: make(chan int, 1000)}}
 		}
 		go acceptAll(agent, func(c net.Conn) {
 			c.Write(answered)

@@ -105,8 +105,14 @@ type RequestEditor interface {
 	// whose length is declared begun is what has come along with the head, and whole says that this is all of it. It
 	// returns how many body bytes may be held back to give the complete request to HeldRequest; 0 passes the request on as
 	// it comes. A request that outgrows the number passes as it came, and so do, whatever is returned, one with Expect,
-	// whose client may wait for a word from the agent, and one with Upgrade.
-	HoldRequest(x int, head, begun []byte, whole bool) int
+	// whose client may wait for a word from the agent, and one with Upgrade. A request that is not complete when the
+	// patience is over passes as it came, too; 0 is as long as the request takes.
+	HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration)
+	// KeepRequest is given what there is of the body of a held request, without chunk framing, each time there is more
+	// and it is not complete; where it returns false, the request passes on as it came, and the agent can answer it.
+	KeepRequest(x int, body []byte) bool
+	// RequestTooSlow says that a held request was not complete in time, and passes on as it came.
+	RequestTooSlow(x int)
 	// HeldRequest is given a held, complete request, its head as Request returned it and its body without chunk
 	// framing. It returns all bytes to send in its place; nil sends the request as it came.
 	HeldRequest(x int, head, body, trailer []byte) []byte

@@ -245,6 +245,8 @@ func message(f Fault) string {
 		return f.Detail + "; see that the agent speaks TLS there and its certificate can be verified"
 	case f.Status == http.StatusMisdirectedRequest:
 		return "the request was not forwarded: " + f.Detail
+	case f.Status == http.StatusRequestHeaderFieldsTooLarge:
+		return "the request was not forwarded: " + f.Detail + "; the agent may take more: what stays below 1 MiB gets there"
 	case f.Side == SideAgent:
 		return "the agent's answer was not forwarded: " + f.Detail + "; correct the agent"
 	default:

@@ -110,6 +110,9 @@ type Forward struct {
 type Route struct {
 	Prefix string
 
+	// Accept is as Config.Accept, for the requests that the Route takes; nil accepts all.
+	Accept func(authority []byte) error
+
 	// Resolve returns where a request with that target goes, the authority that Host is to name, and the target in
 	// origin form that it has there. With an error the request gets 403 with the error's text and is not forwarded.
 	Resolve func(target string) (to Target, authority, rest string, err error)

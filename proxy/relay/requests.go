@@ -75,12 +75,16 @@ func (r *requests) request(ctx context.Context, n int) bool {
 	switch {
 	case r.cfg.Forward == nil && err == nil:
 		var taken bool
-		if taken, err = r.takeRoute(raw); !taken {
-			err = r.accept(raw, &h)
+		if taken, err = r.takeRoute(raw, &h); !taken {
+			err = accept(r.cfg.Accept, raw, &h)
 		}
 	case r.cfg.Forward != nil && err == nil:
 		if err = r.route(raw); err == errNotAbsolute {
-			err = cmp.Or(r.accept(raw, &h), err)
+			if _, absolute := targetAuthority(raw); absolute {
+				err = errScheme
+			} else {
+				err = cmp.Or(accept(r.cfg.Accept, raw, &h), err)
+			}
 		}
 	case r.cfg.Forward != nil && err == errConnect:
 		err = errLateConnect
@@ -162,6 +166,7 @@ func (r *requests) fill() bool {
 			return true
 		}
 		if isTimeout(err) {
+			r.endHold()
 			if r.setReadDeadline() {
 				continue
 			}
@@ -270,8 +275,8 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 		}
 		head = edited
 		begun, whole := r.body.begun(r.in.unread()[len(raw):])
-		if limit := r.edit.holdRequest(r.x.n, head, begun, whole, h); limit > 0 {
-			r.held = newHeld(limit, head, r.body)
+		if r.held = r.edit.holdRequest(r.x.n, head, begun, whole, h); r.held.limited() {
+			r.setReadDeadline()
 		}
 	}
 	return r.pass(head, len(raw))
@@ -317,21 +322,32 @@ func (r *requests) complete() {
 }
 
 // hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
-// request when it is complete, edited, or when it has grown too large.
-func (r *requests) hold(before body, b []byte) []byte {
-	within := r.held.add(before, b)
-	if within && !r.body.done() {
-		return nil
-	}
-	var out []byte
-	if within {
+// request when it is complete, edited, or as it came when it has grown too large or is not to be edited.
+func (r *requests) hold(before body, b []byte) (out []byte) {
+	within, done := r.held.add(before, b), r.body.done()
+	switch {
+	case within && done:
 		out = r.edit.heldRequest(r.x.n, r.held)
+	case within && r.edit.keepRequest(r.x.n, r.held):
+		return nil
 	}
 	if out == nil {
 		out = r.held.wire
 	}
-	r.held = nil
+	limited := r.held.limited()
+	if r.held = nil; limited {
+		r.setReadDeadline()
+	}
 	return out
+}
+
+// endHold passes on as it came what is held of a request that takes too long.
+func (r *requests) endHold() {
+	if h := r.held; h.limited() && !time.Now().Before(h.until) {
+		r.held = nil
+		r.edit.requestTooSlow(r.x.n)
+		r.send(h.wire)
+	}
 }
 
 // send writes to the agent. If the agent takes no more, the rest is read and described, since its answer may still be
@@ -362,20 +378,21 @@ func (r *requests) endRequest() bool {
 	return true
 }
 
-// accept reports what a request is refused with because of a host that it names; nil lets it pass. A request of
-// HTTP/1.0 need not name any.
-func (r *requests) accept(head []byte, h *requestHead) error {
-	if r.cfg.Accept == nil {
+// accept reports what a request is refused with because of a host that it names, of which by is asked; nil lets it pass,
+// and a nil by lets all pass. A request of HTTP/1.0 need not name any.
+func accept(by func([]byte) error, head []byte, h *requestHead) error {
+	if by == nil {
 		return nil
 	}
 	if h.hasHost {
-		if err := r.cfg.Accept(head[h.hostStart:h.hostTo]); err != nil {
+		if err := by(head[h.hostStart:h.hostTo]); err != nil {
 			return &malformed{err.Error(), http.StatusMisdirectedRequest}
 		}
 	}
 	if authority, ok := targetAuthority(head); ok {
-		if err := r.cfg.Accept(authority); err != nil {
-			return &malformed{err.Error(), http.StatusMisdirectedRequest}
+		if err := by(authority); err != nil {
+			return &malformed{err.Error() + "; it is named by the request target, beside which Host is ignored (RFC 9112 " +
+				"section 3.2.2): a client that is to use a proxy needs a forward proxy", http.StatusMisdirectedRequest}
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func RouteTarget(head []byte, prefix string) (target string, ok bool) {
 }
 
 // takeRoute finds out where a request goes that a Route takes, and reports whether one does.
-func (r *requests) takeRoute(head []byte) (taken bool, err error) {
+func (r *requests) takeRoute(head []byte, h *requestHead) (taken bool, err error) {
 	r.to, r.routed = destination{}, false
 	d := r.cfg.Route
 	if d == nil {
@@ -28,6 +28,9 @@ func (r *requests) takeRoute(head []byte) (taken bool, err error) {
 	target, ok := RouteTarget(head, d.Prefix)
 	if !ok {
 		return false, nil
+	}
+	if err := accept(d.Accept, head, h); err != nil {
+		return true, err
 	}
 	to, authority, rest, err := d.Resolve(target)
 	if err != nil {

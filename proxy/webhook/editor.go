@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
@@ -33,6 +34,7 @@ type exchangeHooks struct {
 
 	// Of the request's side.
 	head     capture.Head
+	start    []byte // its first line
 	unseen   string // why the URLs in the request pass as they came; empty if they need not
 	watched  bool   // the beginning of its body is kept until it can be said whether it has any
 	body     []byte // what has come of it, if so
@@ -164,15 +166,17 @@ func (l *Editor) readably(x int, head []byte) []byte {
 }
 
 // HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
-// along with their head and show it.
-func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) int {
+// along with their head and show it, and of most others their first bytes do.
+func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration) {
 	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) ||
 		!rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
-		return 0
+		return 0, 0
 	}
 	coded := rawhead.IsCoded(head)
-	if whole && !coded && !mentionsPush(begun) && !targetMentionsPush(head) {
-		return 0
+	switch {
+	case coded, targetMentionsPush(head):
+	case whole && !mentionsPush(begun), !whole && !mayConfigure(rawhead.StartLine(head), begun):
+		return 0, 0
 	}
 	h := l.hooksFor(x, head)
 	h.watched = true
@@ -189,10 +193,27 @@ func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) int {
 	case rawhead.HasDigest(head):
 		h.unseen = "the request that configures the webhook has a digest of its body, which another URL would break"
 	default:
-		h.watched = err != nil // it may grow too large
-		return maxHookBody
+		h.watched = !whole // it may grow too large, or take too long
+		return maxHookBody, hookPatience
 	}
-	return 0
+	return 0, 0
+}
+
+// KeepRequest implements relay.RequestEditor.
+func (l *Editor) KeepRequest(x int, body []byte) bool {
+	h := l.hooks(x)
+	if h == nil || h.asks.Load() || len(body) > maxOperation || mayConfigure(h.start, body) {
+		return h != nil
+	}
+	h.watched, h.body = false, nil
+	return false
+}
+
+// RequestTooSlow implements relay.RequestEditor.
+func (l *Editor) RequestTooSlow(x int) {
+	if h := l.hooks(x); h != nil && h.unseen == "" {
+		h.unseen = "the request that configures the webhook took longer than " + hookPatience.String()
+	}
 }
 
 var requestTooLarge = fmt.Sprintf("the request that configures the webhook has more than %d bytes", maxHookBody)
@@ -215,7 +236,6 @@ var postMethod = []byte("POST ")
 func (l *Editor) HeldRequest(x int, head, body, trailer []byte) []byte {
 	h := l.hooks(x)
 	if h == nil || !mentionsPush(body) && !targetMentionsPush(head) {
-		l.forgetHooks(x)
 		return nil
 	}
 	h.asks.Store(true)

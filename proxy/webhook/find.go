@@ -2,6 +2,9 @@ package webhook
 
 import (
 	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -26,6 +29,56 @@ func mentionsPush(b []byte) bool {
 // targetMentionsPush reports it of the target in a head.
 func targetMentionsPush(head []byte) bool {
 	return mentionsPush(rawhead.StartLine(head))
+}
+
+// maxOperation is how many bytes of a body are searched for the operation.
+const maxOperation = 4 << 10
+
+// mayConfigure reports whether a request may be about configs, given its first line and the beginning of its body: not
+// if that shows another operation, or is not JSON.
+func mayConfigure(start, body []byte) bool {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
+	if len(body) == 0 || bytes.HasPrefix(byteOrderMark, body) {
+		body = nil
+	} else if body[0] != '{' {
+		return body[0] == '['
+	}
+	verb, rest, _ := bytes.Cut(start, []byte(" "))
+	target, _, _ := bytes.Cut(rest, []byte(" "))
+	request := a2a.Request{Method: string(verb), Target: string(target)}
+	binding := a2a.HTTPJSON
+	if method := methodIn(body); method != nil {
+		binding = a2a.JSONRPC
+		request.Body = slices.Concat([]byte(`{"jsonrpc":"2.0","id":1,"method":`), method, []byte("}"))
+		request.HasBody, request.BodyKept = true, true
+	}
+	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(binding)})
+	return call.Operation == a2a.NoOperation || call.Operation.Sends() || call.Operation.Push()
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// methodIn returns the value of the member method, as it is written, of an object of which only the beginning need be
+// there; nil if it is not.
+func methodIn(object []byte) jsontext.Value {
+	d := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	for {
+		name, err := d.ReadToken()
+		if err != nil || name.Kind() != '"' {
+			return nil
+		}
+		wanted := name.String() == "method"
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil
+		}
+		if wanted {
+			return value.Clone()
+		}
+	}
 }
 
 // maxConfigDepth is how deep a config may lie in those that only wrap it.

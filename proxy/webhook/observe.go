@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -16,7 +17,7 @@ func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
 	defer l.mu.Unlock()
 	h := l.hooked[x]
 	if h == nil {
-		h = &exchangeHooks{head: capture.ParseRequestHead(head)}
+		h = &exchangeHooks{start: bytes.Clone(rawhead.StartLine(head)), head: capture.ParseRequestHead(head)}
 		h.client = l.record.NameNow(head)
 		h.request = l.recordRestorer(x, "request.body")
 		if l.hooked == nil {
@@ -36,14 +37,6 @@ func (l *Editor) hooks(x int) *exchangeHooks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.hooked[x]
-}
-
-func (l *Editor) forgetHooks(x int) {
-	if l.anyHooks.Load() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.hooked, x)
-	}
 }
 
 // recordRestorer returns what puts the URLs of webhooks back in what is recorded of an exchange, and notes where it has.
@@ -200,7 +193,8 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 }
 
 // hookPatience is how long an answer may be held that declares its length and asks for no configs: what such a one says
-// of webhooks is an exception, and its client may be waiting for its beginning.
+// of webhooks is an exception, and its client may be waiting for its beginning. And it is how long a request may be held
+// whose body comes in pieces: the agent may want to refuse it before it is complete.
 const hookPatience = 500 * time.Millisecond
 
 // Patience implements relay.DoubtfulEditor.

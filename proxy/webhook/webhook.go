@@ -8,10 +8,11 @@
 //
 // # What it promises
 //
-// Only the URLs change; every other byte of a body stays. A request is held only if it is JSON and may be about
-// configs, up to 1 MiB; of an answer, as a rule, no more is held back than may be the beginning of an address. A webhook
-// that cannot be led through the tap, since the agent is elsewhere, the body compressed or too large, or the client
-// waits for 100, stays as it is, and the record and the user are told that its notifications are not observed.
+// Only the URLs change; every other byte of a body stays. A request is held only while it may still turn out to be JSON
+// about configs, up to 1 MiB and for half a second, so that an agent can refuse it before it is complete; of an answer,
+// as a rule, no more is held back than may be the beginning of an address. A webhook that cannot be led through the
+// tap, since the agent is elsewhere, the body compressed, too large or slow, or the client waits for 100, stays as it
+// is, and the record and the user are told that its notifications are not observed.
 //
 // What is recorded is what the client and the agent mean: the URLs of the webhooks, and a notification as if no tap were
 // between them.
@@ -101,10 +102,20 @@ func (s *Site) NewEditor(cards *card.Editor, record *recording.Conn, reached str
 	return &Editor{Editor: cards, site: s, record: record, reached: reached}
 }
 
-// Route returns what takes the notifications that come to the tap to their webhooks.
-func (s *Site) Route() *relay.Route {
+// Route returns what takes the notifications that come to the tap to their webhooks. They may name the hosts that the
+// tap admits, and the one of Spec.URL.
+func (s *Site) Route(admit func(authority []byte) error) *relay.Route {
 	return &relay.Route{
 		Prefix: hookPrefix,
+		Accept: func(authority []byte) error {
+			if to := s.hooks.URL; to != nil {
+				host, _, ok := hostname.Split(string(authority))
+				if ok && hostname.Normal(host) == hostname.Normal(to.Hostname()) {
+					return nil
+				}
+			}
+			return admit(authority)
+		},
 		Resolve: func(target string) (relay.Target, string, string, error) {
 			d, err := s.hooks.seals.deliver(target)
 			if err != nil {

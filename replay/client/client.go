@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -77,6 +78,9 @@ type Options struct {
 	// Authorize adds credentials to every request, that for the card included. It comes after Token and Header, so that
 	// its Authorization holds, and must be safe for concurrent use. What it adds is in no message of this package.
 	Authorize func(context.Context, *Outgoing) error
+	// CredentialsTo are URLs to whose addresses Connect may go with Token, Header or Authorize, beside the given one, where
+	// the card says that the agent is there.
+	CredentialsTo []string
 	// Tenant replaces the interface's, if it is not empty.
 	Tenant string
 	// Stay keeps Connect from going to another address than the given one, whatever the card says.
@@ -121,6 +125,22 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// ErrPrivate says that a card leads to an address for which credentials were not given. Connect returns it, wrapped.
+var ErrPrivate = errors.New("credentials are not for another address")
+
+// private reports whether requests have credentials, or header fields that may be some.
+func (o *Options) private() bool { return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 }
+
+// Trusts reports whether credentials may go to a URL where another one was given. Names of this machine are one address
+// if the port is the same.
+func (o *Options) Trusts(given, to string) bool {
+	at, err := url.Parse(to)
+	return err == nil && slices.ContainsFunc(append(slices.Clip(o.CredentialsTo), given), func(text string) bool {
+		u, err := url.Parse(text)
+		return err == nil && sameAddress(at, u)
+	})
+}
+
 // A Client speaks one protocol with one agent.
 type Client struct {
 	endpoint Interface
@@ -128,7 +148,8 @@ type Client struct {
 	http     *httpClient
 }
 
-// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives.
+// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. It is an
+// error if that is elsewhere and credentials would go along: see [Options].CredentialsTo.
 func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	card, err := Discover(ctx, agent, o)
 	if err != nil {
@@ -142,6 +163,9 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	endpoint, err := card.Choose(o.Prefer...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", agent, err)
+	}
+	if o.private() && !o.Trusts(agent, endpoint.URL) {
+		return nil, fmt.Errorf("connect to %s: %w: the card has %s", agent, ErrPrivate, endpoint.URL)
 	}
 	c, err := New(endpoint, o)
 	if err != nil {

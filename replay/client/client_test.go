@@ -98,7 +98,7 @@ func TestUnreadableAnswers(t *testing.T) {
 		}
 	}
 	c := speak(t, agent(t, reply(200, "application/json", `{"result":`+taskResult+`}`)), JSONRPC10, Options{})
-	if err := drain(c.Subscribe(t.Context(), "t")); err == nil || !strings.Contains(err.Error(), "no text/event-stream") {
+	if err := drain(c.Subscribe(t.Context(), "t")); err == nil || !strings.Contains(err.Error(), "not text/event-stream") {
 		t.Errorf("got %v, want no stream", err)
 	}
 	c, err := New(Interface{URL: "http://127.0.0.1:1/", Protocol: REST10}, Options{})

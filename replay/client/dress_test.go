@@ -82,6 +82,38 @@ func TestRedirectsLeaveCredentials(t *testing.T) {
 	}
 }
 
+// A card leads credentials to no other address than the one that they were given for, unless that was named too.
+func TestCardsLeaveCredentials(t *testing.T) {
+	other := agent(t, reply(200, "application/json", taskResult))
+	a := agent(t, reply(200, "application/json",
+		`{"supportedInterfaces":[{"url":"`+other.url+`","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}]}`))
+	authorize := func(_ context.Context, out *Outgoing) error {
+		out.Header.Set("X-Api-Key", "s3cretpw")
+		return nil
+	}
+	for name, o := range map[string]Options{
+		"token": {Token: "s3cretpw"}, "header": {Header: http.Header{"X-Key": {"s3cretpw"}}},
+		"authorize": {Authorize: authorize},
+		"another":   {Authorize: authorize, CredentialsTo: []string{a.url, "http://other.example"}},
+		"none":      {},
+		"named":     {Authorize: authorize, CredentialsTo: []string{other.url}},
+	} {
+		c, err := Connect(t.Context(), a.url, o)
+		if name == "none" || name == "named" {
+			if err == nil {
+				_, err = c.Get(t.Context(), "t", nil)
+			}
+			if got := <-other.seen; err != nil || (got.header.Get("X-Api-Key") != "") != (name == "named") {
+				t.Errorf("%s: %v, got %v", name, err, got.header)
+			}
+			continue
+		}
+		if !errors.Is(err, ErrPrivate) || !strings.Contains(err.Error(), other.url) || len(other.seen) > 0 {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // No card is one thing, a card that is kept from us another.
 func TestNoCard(t *testing.T) {
 	for status, want := range map[int]bool{404: true, 405: true, 410: true, 401: false, 403: false, 500: false} {

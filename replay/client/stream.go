@@ -84,7 +84,7 @@ func (c *Client) notStreamed(in call, resp *http.Response) error {
 	if _, err := c.result(in, resp.StatusCode, body); err != nil {
 		return err
 	}
-	return fmt.Errorf("read the stream: the answer is %q and no text/event-stream", resp.Header.Get("Content-Type"))
+	return fmt.Errorf("read the stream: the answer is %q, not text/event-stream", resp.Header.Get("Content-Type"))
 }
 
 // event reads one event.

@@ -1,10 +1,10 @@
 // Package clienttest is the acceptance of clients: we play the agent, with chosen behaviours and faults, and say of each
 // thing that a client should do whether it did.
 //
-// A [World] is an agent as a client meets it, and what is expected of the client there. Who runs the worlds (package
-// prober of the command) puts each behind a tap, starts the client, or has it started, and gives what passed to
-// [World.Judge]. Nothing is asked of a client but to send a text to an address: what can only be told by its exit status
-// is inconclusive where it was started by hand.
+// A [World] is an agent as a client meets it, and what is expected of the client there. The caller (package prober of
+// the command) puts each world behind a tap, starts the client, or has it started, and gives what passed to
+// [World.Judge]. Nothing is asked of a client but to send a text to an address: what can only be told by its exit
+// status is inconclusive where it was started by hand.
 package clienttest
 
 import (
@@ -95,7 +95,7 @@ func (w *World) Judge(s *Seen) []Outcome {
 	return out
 }
 
-// A call is an exchange that is no fetch of a card, as it was read.
+// A call is an exchange as it was read, unless it fetches a card.
 type call struct {
 	*capture.Exchange
 	*reading.Reading

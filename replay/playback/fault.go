@@ -118,7 +118,7 @@ func cutWhich(text string) (rest string, f Disruption, err error) {
 		f.Last = number(last)
 	}
 	if err == nil && f.Last > 0 && f.First > f.Last {
-		err = fmt.Errorf("%q: requests %d to %d are none", text, f.First, f.Last)
+		err = fmt.Errorf("%q: the first request, %d, comes after the last, %d", text, f.First, f.Last)
 	}
 	return text[:i], f, err
 }

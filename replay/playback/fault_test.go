@@ -109,7 +109,7 @@ func TestParseFaultsRefuses(t *testing.T) {
 		{playback.ParseDrop, "GetTask@", "after @"},
 		{playback.ParseDrop, "GetTask@..", "after @"},
 		{playback.ParseDrop, "GetTask@2..x", "after @"},
-		{playback.ParseDrop, "GetTask@3..2", "requests 3 to 2 are none"},
+		{playback.ParseDrop, "GetTask@3..2", "the first request, 3, comes after the last, 2"},
 	}
 	for _, test := range tests {
 		if f, err := test.parse(test.text); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -113,7 +113,7 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	return p, nil
 }
 
-// check fills in what is left out, and refuses words that are none.
+// check fills in what is left out, and refuses unknown words.
 func (o *Options) check() error {
 	if o.UsedUp == "" {
 		o.UsedUp = RepeatLast

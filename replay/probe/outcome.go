@@ -101,7 +101,7 @@ func Describe(e *client.Error) string {
 }
 
 // cardless says what an outcome amounts to where no card says what the agent has: that the card does not ask for what the
-// scenario is about cannot be said, and a refusal of what the scenario needs is no failure.
+// scenario is about cannot be said, and a refusal of what the scenario needs is not a failure.
 func cardless(s *Session, needs []Capability, err error) error {
 	var refused *client.Error
 	var failure *Failure

@@ -438,7 +438,7 @@ func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.gone { // whoever asked at the same time is no crash of its own
+	if r.gone { // what was asked at the same time did not crash it once more
 		result.Status, result.Message = Unproved, "not asked to its end: the agent was gone"
 		return
 	}

@@ -157,7 +157,7 @@ func (t *target) choose() {
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
 			if t.private() && !t.here(i.URL) {
 				t.notes = append(t.notes, fmt.Sprintf("%s at %s is elsewhere than the given URL, and is asked without your "+
-					"credentials; give that URL to ask there with them", i.Protocol, i.URL))
+					"credentials; give that URL, or --credentials-to, to ask there with them", i.Protocol, i.URL))
 			}
 		}
 	}
@@ -177,11 +177,9 @@ func (t *target) private() bool {
 	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 || t.opts.Second != nil
 }
 
-// here reports whether a URL is at the address that was given, where credentials go, wherever a card says the agent is.
-func (t *target) here(at string) bool {
-	_, err := (&client.Card{Interfaces: []client.Interface{{URL: at}}}).At(t.url)
-	return err == nil
-}
+// here reports whether a URL is at the address that was given, or another one where credentials go, wherever a card says
+// that the agent is.
+func (t *target) here(at string) bool { return t.opts.Client.Trusts(t.url, at) }
 
 func (t *target) has(p client.Protocol) bool {
 	for _, e := range t.endpoints {

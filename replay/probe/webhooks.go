@@ -47,7 +47,7 @@ func (w *webhooks) open(p client.Protocol) (*webhook.Server, error) {
 	return w.server, err
 }
 
-// begin opens the server before anything is asked if its address was chosen: an address that cannot be had is no news
+// begin opens the server before anything is asked if its address was chosen: an address that cannot be had says nothing
 // about the agent.
 func (w *webhooks) begin(t *target) error {
 	if w.opts.Address == "" {

@@ -96,7 +96,7 @@ func work(ctx context.Context, args []string, in refagent.Assignment, t *refagen
 	switch {
 	case ctx.Err() != nil: // canceled, or the agent ends
 	case cmp.Or(wrong, said.long) != nil:
-		t.Status("failed", "the program of skill "+in.Skill+" wrote what is no step: "+cmp.Or(wrong, said.long).Error())
+		t.Status("failed", "the program of skill "+in.Skill+" wrote something that is not a step: "+cmp.Or(wrong, said.long).Error())
 	case err != nil && goesOn:
 		t.Status("failed", complaint.last("the program of skill "+in.Skill+": "+program.Cause(err).Error()))
 	}

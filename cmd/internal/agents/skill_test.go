@@ -89,9 +89,9 @@ func TestSkillPrograms(t *testing.T) {
 	for text, want := range map[string][]string{
 		"at once":  {"TASK_STATE_COMPLETED", `"book for `},
 		"fail":     {"TASK_STATE_FAILED", `"no seats"`},
-		"babble":   {"TASK_STATE_FAILED", "the program of skill book wrote what is no step", "booking…"},
+		"babble":   {"TASK_STATE_FAILED", "the program of skill book wrote something that is not a step", "booking…"},
 		"misspell": {"TASK_STATE_FAILED", `no state \"done\"; use working, completed`},
-		"long":     {"TASK_STATE_FAILED", "wrote what is no step: a line of more than 1048576 bytes"},
+		"long":     {"TASK_STATE_FAILED", "wrote something that is not a step: a line of more than 1048576 bytes"},
 		"later":    {"TASK_STATE_COMPLETED", `"booked"`, `{"text":"12"},{"text":"A"}`, `{"data":{"eur":90}}`},
 	} {
 		r, err := c.Send(t.Context(), client.Text("book "+text), client.SendOptions{})

@@ -1,6 +1,6 @@
-// Package checker checks captures: it reads or makes what judging them comes to, leaves what flags choose, and writes
-// the report and the exit status. A capture that is being recorded can be followed. Accepted findings are in a
-// baseline.
+// Package checker checks captures: it reads what judging them came to, or judges them, keeps the findings that flags
+// choose, and writes the report and the exit status. A capture that is being recorded can be followed. Accepted
+// findings are in a baseline.
 package checker
 
 import (

@@ -96,7 +96,7 @@ func (e Env) Notice(text string) {
 // UsualWidth is the width of a terminal that does not say how wide it is.
 const UsualWidth = 80
 
-// ColumnsOf returns how many columns the terminal has that w is; 0 if w is none, so that no line has to be cut.
+// ColumnsOf returns how many columns the terminal w has; 0 if w is not a terminal, so that no line has to be cut.
 func ColumnsOf(w io.Writer) int {
 	if !terminal.Is(w) {
 		return 0

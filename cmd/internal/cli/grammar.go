@@ -170,7 +170,7 @@ var LikeAnAddress = regexp.MustCompile(`^((?i:nats|tls|https?)[:/]+).*@([^@]*)$`
 // NotAStream returns an error if what a command writes is called like a stream.
 func NotAStream(output string) error {
 	if fleet.IsAddress(output) {
-		return Usage("%s is a stream and no file; name a file, and publish it with --ship %[1]s where it is recorded, or later "+
+		return Usage("%s is a stream, not a file; name a file, and publish it with --ship %[1]s where it is recorded, or later "+
 			"with a2atap ship FILE %[1]s", ShownName(output))
 	}
 	return nil

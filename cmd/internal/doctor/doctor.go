@@ -143,7 +143,7 @@ func doctorKeys(w io.Writer, c *bolt.Checkup) error {
 	}
 	if c.KeyInside {
 		_, err := fmt.Fprintln(w,
-			"the capture holds the key with which secrets are hidden, as those of format 1 do: who has it "+
+			"the capture holds the key with which secrets are hidden, as those of format 1 do: whoever has it "+
 				"can try short secrets; record more into it, which takes the key out, before you give it away")
 		if err != nil {
 			return err

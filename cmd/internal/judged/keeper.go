@@ -1,8 +1,8 @@
-// Package judged is captures together with what judging them came to, and the choice of exchanges by that.
+// Package judged opens captures together with what judging them came to, and chooses exchanges by that.
 //
 // A capture is judged once. Open reads what that came to from where it is kept: in the capture, or in a file beside it.
 // Where it is not there, or was made by other rules, the capture is judged now, and the reading kept for the next command.
-// A Selection is which exchanges --filter and --agent choose; rows of the reading decide where they can, so that few
+// A Selection says which exchanges --filter and --agent choose; rows of the reading decide where they can, so that few
 // exchanges are read.
 package judged
 

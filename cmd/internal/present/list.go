@@ -126,11 +126,9 @@ func (s *Widths) Columns(whole int) listColumns {
 
 // before returns how many columns stand before the outcome.
 func (c *listColumns) before() int {
-	n := 1 + c.number + 2
-	for _, column := range []int{c.clock, c.link, c.asked, c.status, c.took} {
-		if column > 0 {
-			n += column + 2
-		}
+	n := 0
+	for _, cell := range c.line(&listRow{}) {
+		n += text.Columns(cell.Text)
 	}
 	return n
 }

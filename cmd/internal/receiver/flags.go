@@ -1,5 +1,5 @@
-// Package receiver is the flags of commands that receive push notifications themselves, in the place of a webhook: where
-// they listen, under which URL agents reach them, and what they prove themselves by.
+// Package receiver has the flags of commands that receive push notifications themselves, in the place of a webhook: where
+// they listen, under which URL agents reach them, and with which certificate.
 package receiver
 
 import (

@@ -259,8 +259,9 @@ const WebhookHelp = `Push notifications are observed too where agent and webhook
 plain HTTP: the agent is given an address of its tap in the place of the webhook's URL, and what it sends there is
 forwarded to the webhook. In answers the client finds its own URL again. Elsewhere the URL passes as it came, and the
 link says "webhooks not observed"; --webhook-url names an address under which agents reach a tap, such as that of a
-tunnel, and leads all webhooks there. The addresses hold only as long as a recorder with the same redaction key listens
-there: what still points at it is listed at the end. --no-webhooks changes no webhook.`
+tunnel, and leads all webhooks there. A message that comes in pieces is held until it shows whether it names a webhook,
+for half a second at most. The addresses hold only as long as a recorder with the same redaction key listens there: what
+still points at it is listed at the end. --no-webhooks changes no webhook.`
 
 // webhookFlags say whether and how push notifications are led through the taps.
 type webhookFlags struct {

@@ -181,7 +181,7 @@ func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 // Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
 // not yield it.
 //
-// Who looks at what judging comes to sees all of it soon, also if nothing passes any more.
+// What judging comes to is soon seen by all who look at it, also if nothing passes any more.
 func (a *addition) Wait(ctx context.Context, from uint64) error {
 	from = max(from, a.after.Arrival+1)
 	for {

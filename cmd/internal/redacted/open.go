@@ -1,5 +1,5 @@
-// Package redacted is the captures that commands write: a store, redaction in front of it, and the key with which secrets
-// become placeholders.
+// Package redacted makes the captures that commands write: a store, redaction in front of it, and the key with which
+// secrets become placeholders.
 //
 // No other package of commands puts redaction together, so there is one place that decides what is hidden. Open is for
 // what is copied, merged or sent by ourselves; package recorder records traffic that passes, with the same Options. The

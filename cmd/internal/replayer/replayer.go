@@ -252,7 +252,7 @@ func (o *Options) credentials(e cli.Env, options *replay.Options) (credentials, 
 	if err != nil {
 		return nil, err
 	}
-	options.AuthorizeAgent = map[string]replay.Authorizer{}
+	options.AuthorizeAgent, options.CredentialsTo = map[string]replay.Authorizer{}, o.Flags.To
 	for i, a := range agents {
 		if a.Name == "" {
 			options.Authorize = list[i].Options.Authorize

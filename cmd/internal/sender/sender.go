@@ -119,6 +119,8 @@ func (o *Options) run(
 	case errors.Is(err, client.ErrElsewhere):
 		return fmt.Errorf("send to %s: %w, and send goes to no other address than the given one; give that, "+
 			"or --follow-card", s.URL, err)
+	case errors.Is(err, client.ErrPrivate):
+		return fmt.Errorf("send to %s: %w; give that as URL, or name it with --credentials-to", s.URL, err)
 	}
 	if err != nil {
 		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)

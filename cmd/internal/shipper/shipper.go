@@ -114,7 +114,7 @@ func (o *Options) ship(ctx context.Context, out *present.Recorded, to *shipment.
 		case errors.Is(err, fleet.ErrBroken): // others may be shipped for long
 			out.Notice(fmt.Sprintf("ship %s: %v", file, err))
 		default:
-			out.Notice(fmt.Sprintf("ship %s: %v; trying on", file, err))
+			out.Notice(fmt.Sprintf("ship %s: %v; it is tried again", file, err))
 		}
 	}
 	s := own.Of(file, r)

@@ -1,5 +1,6 @@
-// Package spans makes spans of OpenTelemetry of captures: while one is recorded, for a collector, and of one that is
-// exported. What is in a span is said by analyzer/otlp; this package knows flags, where spans go, and what is told of them.
+// Package spans makes OpenTelemetry spans of captures: live for a collector while one is recorded, and of one that is
+// exported. What is in a span is said by analyzer/otlp; this package knows flags, where spans go, and what users are
+// told.
 package spans
 
 import (

@@ -33,7 +33,7 @@ type ShelfFile struct{ segment *segments.Segment }
 
 var _ capture.Shelf = (*ShelfFile)(nil)
 
-// OpenShelf opens a file that WriteShelf wrote, to read it. A file that is none is an error that wraps
+// OpenShelf opens a file that WriteShelf wrote, to read it. Any other file is an error that wraps
 // capture.ErrFormat, one of a later version capture.ErrFuture, and one that is damaged ErrDamaged. A file of any
 // content is safe.
 func OpenShelf(path string) (*ShelfFile, error) {

@@ -1,4 +1,4 @@
-// Package capturetest tests what stores and reads captures: one suite forevery Source and every Sink, and the
+// Package capturetest tests what stores and reads captures: one suite for every Source and every Sink, and the
 // exchanges that it is made of.
 package capturetest
 

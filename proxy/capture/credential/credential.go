@@ -32,9 +32,9 @@ func (k Kind) Hidden() bool { return k > Identity }
 
 // Header returns what the header field of that name carries.
 //
-// A name that contains key, token, secret, auth, bearer, cookie, session, password or another word for it, credential
-// or jwt is that of a secret, and one that has sid, otp, totp, pin or pwd as a word of its own; so is DPoP (RFC 9449).
-// Signature and dpop in a name only distinguish callers.
+// A name that contains key, token, secret, auth, bearer, cookie, session, password or another word for it, credential,
+// jwt or signature is that of a secret, and one that has sid, otp, totp, pin or pwd as a word of its own; so is DPoP
+// (RFC 9449). Elsewhere dpop in a name only distinguishes callers.
 func Header(name string) Kind {
 	switch name { // nearly all fields have these names, in one of these spellings
 	case "Host", "host", "Accept", "accept", "Accept-Encoding", "accept-encoding", "User-Agent", "user-agent",
@@ -71,9 +71,11 @@ func headerByWords(name string) Kind {
 }
 
 // publicHeaders contain the word of a secret and carry none. A key that makes a request idempotent tells retries from
-// repeats, and that of a WebSocket handshake is a nonce.
+// repeats, that of a WebSocket handshake is a nonce, and what a signature covers is no secret (RFC 9421 sections 4.1
+// and 5.1).
 var publicHeaders = [...]string{
 	"idempotency-key", "x-idempotency-key", "sec-websocket-key", "authority", ":authority", "author",
+	"signature-input", "accept-signature",
 }
 
 func isPublic(name string) bool {
@@ -135,8 +137,8 @@ func PageToken(name string) bool {
 	return ok && paramNames[string(normal)] == pageParam
 }
 
-// ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, since
-// authorization_uri and token_type are none.
+// ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, so that
+// authorization_uri and token_type do not count.
 func ChallengeParam(name string) bool {
 	name = Normal(name)
 	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")

@@ -11,11 +11,12 @@ func TestHeader(t *testing.T) {
 			"A2A-Version A2A-Extensions X-Request-Id traceparent If-None-Match X-Forwarded-For Via - :path Ke-y " +
 			"X-Mapping-Spinner Inside X-Option Pinned",
 		Identity: "Idempotency-Key x-idempotency-key Sec-WebSocket-Key :authority Authority Author " +
-			"Access-Control-Allow-Credentials X-RateLimit-Token-Count Signature Signature-Input " +
+			"Access-Control-Allow-Credentials X-RateLimit-Token-Count Signature-Input Accept-Signature " +
 			"X-DPoP-Nonce",
 		Secret: "X-Api-Key apikey x-a2a-notification-token X-AUTH-TOKEN DPoP dpop X-Client-Secret Password X-Passwd " +
 			"X-Jwt-Assertion X-Credentials Auth X-Cookie-Id MyKey \u212aey authorization-info X-Session-Id PHPSESSID sid " +
-			"X-Sid OTP x-totp-code Pin X-PIN userPin X-Pwd X-Passphrase X-Bearer",
+			"X-Sid OTP x-totp-code Pin X-PIN userPin X-Pwd X-Passphrase X-Bearer X-Hub-Signature " +
+			"X-Hub-Signature-256 x-slack-signature Stripe-Signature X-Twilio-Signature X-Line-Signature Signature",
 		Authorization: "Authorization AUTHORIZATION proxy-authorization X-Forwarded-Authorization",
 		Cookie:        "Cookie cookie COOKIE2",
 		SetCookie:     "Set-Cookie set-cookie2",

@@ -7,7 +7,7 @@ import (
 
 // Member reports whether the member of a JSON object with that name, as it stands between its quotes, holds a secret
 // wherever it stands: by the end of its name, so that tokenUrl, token_type and secretary hold none. "_", "-" and "." in
-// the name do not count, nor does the plural. Tokens that lead to the next page, or are none but in name, are no
+// the name do not count, nor does the plural. Tokens that lead to the next page, or are tokens in name only, are not
 // secrets.
 //
 // Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect

@@ -41,7 +41,7 @@ var vocabulary = [utf8.RuneSelf][]struct {
 		{"session", secret},
 		{"sessid", secret},
 		{"sid", secret | alone},
-		{"signature", anywhere | inParams},
+		{"signature", secret},
 	},
 	't': {{"token", secret}, {"totp", secret | alone}},
 }

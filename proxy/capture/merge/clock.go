@@ -100,8 +100,8 @@ func (c *clocks) edge(a, b string) (e *edge, swapped bool) {
 	return c.edges[hostPair{a, b}], false
 }
 
-// impossible is by how much times may contradict each other before a pair is none: a clock may have been set in the
-// midst of an exchange, but rarely by more.
+// impossible is by how much times may contradict each other before a pair is not taken for one: a clock may have been
+// set in the midst of an exchange, but rarely by more.
 const impossible = time.Second
 
 // refine takes more of a sighting that was learned before.
@@ -123,7 +123,7 @@ func (c *clocks) learn(pair hostPair, list []sighting) (wrong []sighting) {
 	return e.learn(list)
 }
 
-// lookahead says how many sightings are looked at, to tell a clock that was set from a pair that is none.
+// lookahead says how many sightings are looked at, to tell a clock that was set from a false pair.
 const lookahead = 4
 
 // learn takes sightings, in order of time, and returns those that contradict the others by so much that they are no

@@ -111,8 +111,8 @@ func (w *docWalk) member(of, name, member jsondoc.Value, hide hiding, in where, 
 	w.room = w.room[:mark]
 }
 
-// secretMember says what is hidden in a member because of its name. The name of a security scheme is no such name, nor
-// is one that a JSON Schema describes.
+// secretMember says what is hidden in a member because of its name. The name of a security scheme does not count, nor
+// does one that a JSON Schema describes.
 func secretMember(name []byte, v jsondoc.Value, in where) hiding {
 	switch kind := v.Kind(); {
 	case kind == jsondoc.Null, kind == jsondoc.Bool, in == inScopes, !credential.Member(name):

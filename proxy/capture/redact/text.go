@@ -159,7 +159,7 @@ func (m *mask) each(
 	}
 }
 
-// bearerAt finds the token behind "Bearer". What is only a word, as in "Bearer authentication", is none.
+// bearerAt finds the token behind "Bearer". What is only a word, as in "Bearer authentication", does not count.
 func bearerAt(text []byte, i, end int) (from, to int) {
 	if !wordBegins(text, i, 'b') {
 		return 0, 0

@@ -31,7 +31,7 @@ type request struct {
 	ended     bool          // bodyKnown is closed
 }
 
-// requestOf returns the card request that a request with this head is, or may be; nil if it is none.
+// requestOf returns the card request that a request with this head is, or may be; nil for any other.
 func (s *Site) requestOf(head []byte) *request {
 	method, _, _ := bytes.Cut(head, []byte(" "))
 	q := &request{}
@@ -158,7 +158,7 @@ func (l *Editor) ObserveEnded(x int) {
 }
 
 // doubtfulRequest returns the card request that a GET or HEAD may turn out to be although its path does not tell;
-// nil if it is none. A path at which HTTP+JSON has an operation is never one, nor is what does not want JSON.
+// nil for any other. A path at which HTTP+JSON has an operation is never one, nor is what does not want JSON.
 func (s *Site) doubtfulRequest(method string, h *capture.Head) *request {
 	path, _, _ := strings.Cut(h.Target, "?")
 	if _, operation := a2a.RoutePrefix(path); operation || !acceptsJSON(h) {

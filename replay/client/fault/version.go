@@ -17,7 +17,7 @@ var versionFaults = []Fault{
 		setHeader("A2A-Extensions", seats)),
 	of(only10, "ext-header-format", "", "A2A-Extensions contains a name that is not a URI.",
 		setHeader("A2A-Extensions", "seats")),
-	of(only10, "ext-header-unknown-param", "", "Extensions are asked for with A2A-Extension, which there is not.",
+	of(only10, "ext-header-unknown-param", "", "Extensions are asked for with A2A-Extension, which does not exist.",
 		setHeader("A2A-Extension", seats)),
 	of(only10, "ver-header-present", "", "Requests name no version.",
 		onEach(func(out *client.Outgoing) { out.Header.Del("A2A-Version") })),

@@ -4,6 +4,8 @@
 package setup
 
 import (
+	"errors"
+	"net/url"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 // Flags are the flags of a client.
 type Flags struct {
 	Auth       string
+	To         []string // of --credentials-to
 	OAuth      OAuthFlags
 	Headers    []string
 	Tenant     string
@@ -77,12 +80,30 @@ const (
 // which requests they go.
 func (f *Flags) registerCredentials(set *pflag.FlagSet, with string) {
 	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` "+with+": "+authHelp)
+	registerCredentialsTo(set, &f.To)
 	set.StringVar(&f.OAuth.ClientID, "oauth-client-id", "", clientIDHelp)
 	set.StringVar(&f.OAuth.ClientSecret, "oauth-client-secret", "", clientSecretHelp)
 	set.StringVar(&f.OAuth.User, "oauth-user", "", userHelp)
 	set.StringVar(&f.OAuth.Password, "oauth-password", "", passwordHelp)
 	set.StringVar(&f.OAuth.TokenURL, "oauth-token-url", "", tokenURLHelp)
 	set.StringArrayVar(&f.OAuth.Scopes, "oauth-scope", nil, scopeHelp)
+}
+
+// registerCredentialsTo adds the flag --credentials-to to a set.
+func registerCredentialsTo(set *pflag.FlagSet, to *[]string) {
+	set.StringArrayVar(to, "credentials-to", nil, "send credentials also to scheme, host and port of `URL`, where the "+
+		"card says that the agent is there (default only to those of the agent's URL); repeatable")
+}
+
+// checkCredentialsTo refuses what is no URL of an agent.
+func checkCredentialsTo(to []string) error {
+	for _, text := range to {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+			return errors.New("--credentials-to: write a URL such as https://agent.example:8443")
+		}
+	}
+	return nil
 }
 
 // Register adds the flags to a set.

@@ -86,8 +86,12 @@ func (f *Flags) begin(w World, agent string) (*Setup, error) {
 	s := &Setup{
 		Options: client.Options{
 			Dialer: w.Dialer, Version: w.Version, Timeout: f.Timeout, A2AVersion: f.A2AVersion,
+			CredentialsTo: f.To,
 		},
 		Mask: &Mask{}, Vars: vars, noCard: f.NoCard, chosen: client.REST10,
+	}
+	if err := checkCredentialsTo(f.To); err != nil {
+		return nil, err
 	}
 	if s.URL, err = vars.Text(strings.TrimPrefix(agent, "a2a:")); err != nil {
 		return nil, fmt.Errorf("URL: %w", err)

@@ -15,6 +15,7 @@ import (
 // SeveralFlags are the flags of credentials for several agents. Each value may begin with the name of the agent that it
 // is for, as NAME=VALUE.
 type SeveralFlags struct {
+	To     []string             // of --credentials-to
 	values map[string]*[]string // by flag
 }
 
@@ -26,6 +27,7 @@ type Agent struct {
 
 // Register adds the flags to a set. The text says with which requests they go.
 func (f *SeveralFlags) Register(set *pflag.FlagSet, with string) {
+	registerCredentialsTo(set, &f.To)
 	f.values = map[string]*[]string{}
 	const whose = "; NAME= before it is for the agent NAME alone; repeatable"
 	for _, flag := range []struct{ name, help string }{
@@ -48,6 +50,9 @@ func (f *SeveralFlags) Register(set *pflag.FlagSet, with string) {
 // else. What has no name is for all others; it must not go to several machines. The setups make Authorize alone of their
 // options, and nil where an agent has no credentials. Errors are as those of [Flags.Setup].
 func (f *SeveralFlags) Setup(w World, agents []Agent) ([]*Setup, error) {
+	if err := checkCredentialsTo(f.To); err != nil {
+		return nil, err
+	}
 	names := map[string]bool{}
 	for _, a := range agents {
 		names[a.Name] = true

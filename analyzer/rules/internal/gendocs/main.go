@@ -103,8 +103,8 @@ func citations(table string) ([]byte, error) {
 		return nil, err
 	}
 	page := bytes.NewBufferString(notice + "# Citations\n\n" +
-		"Where the sentence or the member of a definition begins on which a rule rests: file and line in the repository of\n" +
-		"the specification, at the tag of a version. Rules that rest on another standard are not in this list.\n\n" +
+		"Where each sentence that a rule cites, or member of a definition, begins: file and line in the repository of the\n" +
+		"specification, at the tag of a version. Citations of other standards are not in this list.\n\n" +
 		"| rule | section | begins at |\n|---|---|---|\n")
 	for line := range strings.Lines(string(text)) {
 		f := strings.Split(strings.TrimSpace(line), "\t")

@@ -36,7 +36,7 @@ const (
 	noFreelist     = math.MaxUint64 // in place of a page's number: the list was not written
 )
 
-// ErrEmpty says that a file has no bytes at all. Such a file may become a capture, but is none.
+// ErrEmpty says that a file has no bytes at all. Such a file may become a capture, but is not one yet.
 var ErrEmpty = fmt.Errorf("the file is empty: %w", capture.ErrFormat)
 
 // Inspect looks at a file before bbolt maps it into memory, where a file that is too short for what it claims would
@@ -76,7 +76,7 @@ func Inspect(path string) error {
 	return nil
 }
 
-// A metaPage is what a bbolt file says of itself. All is zero for a file that is none.
+// A metaPage is what a bbolt file says of itself. All is zero for any other file.
 type metaPage struct {
 	PageSize uint64 // in bytes
 	Pages    uint64 // that it claims to have

@@ -1,0 +1,46 @@
+package replay
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client/auth"
+)
+
+// A card leads requests with credentials to no other address than the agent's, also on one machine, unless that was
+// named too.
+func TestCardsLeaveCredentials(t *testing.T) {
+	card := func(url string) a2a.Card {
+		return a2a.DecodeCard(a2a.Parse([]byte(`{"supportedInterfaces":[{"url":"` + url +
+			`","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`)).Root)
+	}
+	for _, tt := range []struct {
+		name      string
+		authorize Authorizer
+		to        []string
+		live      string // interface of the live card
+		want      string // where a call goes
+	}{
+		{"no credentials", nil, nil, "http://127.0.0.1:2/b", "http://127.0.0.1:2/b"},
+		{"another port", auth.Bearer("t"), nil, "http://127.0.0.1:2/b", "http://127.0.0.1:1/a"},
+		{"another scheme", auth.Bearer("t"), nil, "https://localhost/b", "http://127.0.0.1:1/a"},
+		{"named", auth.Bearer("t"), []string{"http://localhost:2"}, "http://127.0.0.1:2/b", "http://127.0.0.1:2/b"},
+		{"another machine", auth.Bearer("t"), []string{"http://b.example"}, "http://b.example/b", "http://127.0.0.1:1/a"},
+		{"another spelling", auth.Bearer("t"), nil, "http://0.0.0.0:1/b", "http://127.0.0.1:1/b"},
+	} {
+		p := &player{opts: Options{Authorize: tt.authorize, CredentialsTo: tt.to}}
+		target, err := p.newTarget("booker", "http://127.0.0.1:1/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(target.endpoints.learn(card("http://recorded:9/a"), card(tt.live)), "\n")
+		at := target.endpoints.locate("http://recorded:9/a", "/a")
+		if got := at.scheme + "://" + at.host + at.target; got != tt.want {
+			t.Errorf("%s: a call goes to %s, want %s", tt.name, got, tt.want)
+		}
+		if stays := tt.want == "http://127.0.0.1:1/a"; stays != strings.Contains(notes, "it is not followed there") {
+			t.Errorf("%s: noted is %q", tt.name, notes)
+		}
+	}
+}
