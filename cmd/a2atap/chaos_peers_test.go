@@ -71,8 +71,17 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	return c
 }
 
-// renew begins another capture.
+// renew begins another capture, and removes the one before.
 func (c *chaos) renew() {
+	if c.path != "" {
+		files, err := filepath.Glob(c.path + "*")
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, file := range files {
+			os.Remove(file)
+		}
+	}
 	c.names++
 	c.path, c.kills = filepath.Join(c.disk, fmt.Sprintf("%d.a2atap", c.names)), 0
 	c.looked = false
@@ -149,6 +158,8 @@ func (c *chaos) live() {
 	}
 	if l.damaged {
 		c.repair()
+	}
+	if l.damaged || c.lives%8 == 0 { // and the disk is small
 		c.renew()
 	}
 }

@@ -355,13 +355,14 @@ func (w *writer) run(q *queue) {
 		case <-timer.C:
 		case <-q.flushNow:
 		}
+		whole := w.told()
 		steps, since := q.take(spare)
 		entries := w.keeper.take()
 		if len(steps) > 0 || len(entries) > 0 {
 			w.work.Begin()
 		}
 		if len(steps) > 0 {
-			w.taken(since)
+			w.since, w.whole = since, whole
 			w.commit(steps, entries)
 			w.stored()
 		} else if len(entries) > 0 {
@@ -440,12 +441,13 @@ const (
 
 func (w *writer) within() time.Duration { return max(crashFactor*w.lag, crashLeast) }
 
-// taken is called when the steps of the next commit were taken from the queue, of which the first came at since.
-func (w *writer) taken(since time.Time) {
-	w.since, w.whole = since, time.Now()
+// told returns the time before which all that passed has been appended. What is taken from the queue after that has it.
+func (w *writer) told() time.Time {
+	now := time.Now()
 	if w.options.Behind != nil {
-		w.whole = w.whole.Add(-w.options.Behind())
+		return now.Add(-w.options.Behind())
 	}
+	return now
 }
 
 // stored is called when the steps that were taken are in the file, or lost. What was seen is forgotten slowly.
