@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -44,6 +45,7 @@ type Conn struct {
 	nats     *nats.Conn
 	js       jetstream.JetStream
 	patience time.Duration
+	subjects uint64        // of the stream that are looked at to list recorders, at the most
 	idle     time.Duration // how long a message may take until it is asked whether one will come
 
 	life context.Context // of its sockets
@@ -62,10 +64,10 @@ func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		options = append(options, nats.Timeout(min(o.Patience, time.Until(deadline))))
 	}
-	c := &Conn{address: a, patience: o.Patience, idle: idleMost}
+	c := &Conn{address: a, patience: o.Patience, subjects: maxSubjects, idle: idleMost}
 	c.life, c.cut = context.WithCancel(context.Background())
 	connected := context.AfterFunc(ctx, c.cut)
-	options = append(options, nats.SetCustomDialer(boundDialer{c.life, o.Patience}), nats.SkipHostLookup())
+	options = append(options, nats.SetCustomDialer(o.dialer(c.life, a)), nats.SkipHostLookup())
 	c.nats, err = nats.Connect(a.server, options...)
 	if !connected() && err == nil {
 		c.nats.Close()
@@ -83,33 +85,6 @@ func Connect(ctx context.Context, a Address, o Options) (*Conn, error) {
 		return nil, fmt.Errorf("connect to %s: %w", a, err)
 	}
 	return c, nil
-}
-
-// A boundDialer makes sockets that are closed when a context ends. nats.go has no such thing, and waits for them.
-type boundDialer struct {
-	life     context.Context
-	patience time.Duration
-}
-
-// Dial implements nats.CustomDialer.
-func (d boundDialer) Dial(network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: d.patience}
-	socket, err := dialer.DialContext(d.life, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return &boundSocket{socket, context.AfterFunc(d.life, func() { socket.Close() })}, nil //nolint:errcheck // it is left
-}
-
-// A boundSocket is closed when the connection that it is of is cut.
-type boundSocket struct {
-	net.Conn
-	stop func() bool
-}
-
-func (s *boundSocket) Close() error {
-	s.stop()
-	return s.Conn.Close()
 }
 
 // ErrAway says that there is no connection to the server for now. It is tried again.
@@ -166,14 +141,24 @@ func (o *Options) nats(a Address) ([]nats.Option, error) {
 	case token != "":
 		options = append(options, nats.Token(token))
 	}
-	if o.Roots != nil || o.Certificate != nil {
-		config := &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
-		if o.Certificate != nil {
-			config.Certificates = []tls.Certificate{*o.Certificate}
-		}
-		options = append(options, nats.Secure(config))
+	if o.secure() {
+		options = append(options, nats.Secure())
 	}
 	return options, nil
+}
+
+// secure reports whether TLS is wanted, besides where the address says so.
+func (o *Options) secure() bool { return o.Roots != nil || o.Certificate != nil }
+
+// dialer returns what makes the sockets.
+func (o *Options) dialer(life context.Context, a Address) *dialer {
+	config := &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	if o.Certificate != nil {
+		config.Certificates = []tls.Certificate{*o.Certificate}
+	}
+	scheme, at, _ := strings.Cut(a.server, "://")
+	host, _, _ := net.SplitHostPort(at)
+	return &dialer{life: life, patience: o.Patience, secure: o.secure() || scheme == "tls", config: config, host: host}
 }
 
 // The pauses between attempts to come back, each with as much again by chance at the most: many recorders lose a server
@@ -209,6 +194,7 @@ func (c *Conn) Close() {
 }
 
 const (
+	maxSubjects   = 100_000
 	fetchBytes    = 4 << 20 // that may be under way, or twice the longest message
 	idleBeat      = 2 * time.Second
 	idleMost      = 3 * idleBeat // without a message, until it is asked whether one will come

@@ -150,6 +150,9 @@ func (c *Conn) lastMessages(ctx context.Context) (map[string]*HostState, error) 
 	}
 	defer messages.Stop()
 	for delivered := uint64(0); ; delivered++ {
+		if delivered == c.subjects { // whoever publishes there, or the server, can make up any number
+			return nil, fmt.Errorf("read %s: it has more than %d subjects, which is more than are listed", c.address, c.subjects)
+		}
 		msg, err := c.next(ctx, consumer, messages, delivered)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", c.address, explain(err))

@@ -52,4 +52,12 @@ func TestHosts(t *testing.T) {
 	if west.State != StateSilent || !strings.Contains(west.Future, "west") {
 		t.Errorf("of a later form: %+v", west)
 	}
+	s.conn.subjects = 3
+	if _, err := s.conn.Hosts(t.Context()); err != nil {
+		t.Errorf("as many as are listed: %v", err)
+	}
+	s.conn.subjects = 2
+	if _, err := s.conn.Hosts(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 2 subjects") {
+		t.Errorf("more than are listed: %v", err)
+	}
 }

@@ -57,6 +57,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 			return err
 		}
 	}
+	hidden.Notice = e.Notice
 	n, err := copyCapture(ctx, e.WithProgress(ctx, "import "+name, src), output, hidden)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)

@@ -83,6 +83,7 @@ func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge
 		return merge.Summary{}, err
 	}
 	hidden.Store.SecretsKept, hidden.Store.Insecure = hidden.Keep && marks.SecretsKept, marks.Insecure
+	hidden.Notice = e.Notice
 	to, err := redacted.Open(output, hidden)
 	if err != nil {
 		return merge.Summary{}, err

@@ -152,7 +152,7 @@ func (r *clientRun) open(worlds []*clienttest.World) error {
 			options.Proxy.Faults = append(options.Proxy.Faults, spec)
 		}
 	}
-	hidden := redacted.Options{}
+	hidden := redacted.Options{Notice: r.e.Notice}
 	sink, err := r.sink(&hidden)
 	if err != nil {
 		return err

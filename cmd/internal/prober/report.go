@@ -42,7 +42,7 @@ func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, 
 	}
 	r := &record{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
 	both := redacted.Tee{r.memory}
-	hidden := redacted.Options{Key: redact.NewKey(), Masks: agents.masks()}
+	hidden := redacted.Options{Key: redact.NewKey(), Masks: agents.masks(), Notice: e.Notice}
 	if o.Capture.File != "" {
 		var err error
 		if hidden.Key, err = o.Capture.Key(e); err != nil {

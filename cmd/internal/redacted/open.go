@@ -57,5 +57,5 @@ func (o *CaptureFlags) Open(e cli.Env, names *redact.Names) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(o.File, Options{Key: key, Names: names})
+	return Open(o.File, Options{Key: key, Names: names, Notice: e.Notice})
 }

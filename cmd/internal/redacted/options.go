@@ -18,6 +18,8 @@ type Options struct {
 	Names *redact.Names  // under which agents are sent credentials; nil if that is found out from the cards alone
 	Masks []*setup.Mask  // of secrets that flags have brought
 
+	Notice func(string) // tells the user something; nil is for nobody
+
 	// Store says how the file is kept. That secrets are in it is said here, since a capture may hold none although none
 	// were hidden; what wrote it, and the fingerprint of the key, are added.
 	Store bolt.Options
@@ -48,5 +50,9 @@ func (o *Options) OpenStore(file string) (*bolt.Store, error) {
 	if !store.SecretsKept {
 		store.RedactionKey = redact.Fingerprint(o.Key)
 	}
-	return bolt.Open(file, store)
+	opened, err := bolt.Open(file, store)
+	if err == nil && opened.Exposed() != nil && o.Notice != nil {
+		o.Notice(opened.Exposed().Error())
+	}
+	return opened, err
 }

@@ -22,6 +22,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,9 @@ type Store struct {
 	keeper *keeper
 	server *remote.Server
 	start  Position
+
+	exposed error // see Exposed
+
 	done   chan struct{} // closed when the writer has ended
 	closed chan struct{} // closed when Close has ended
 
@@ -89,8 +93,8 @@ type Position struct {
 	Conn    uint64 // of a connection
 }
 
-// Open opens a capture for recording, or creates it with mode 0600. A file that is there must be a capture or empty:
-// otherwise it is left as it is, and the error wraps capture.ErrFormat or capture.ErrFuture. A capture that another
+// Open opens a capture for recording, or creates it with mode 0600, which an empty file gets, too. A file that is there
+// must be a capture or empty: otherwise it is left as it is, and the error wraps capture.ErrFormat or capture.ErrFuture. A capture that another
 // process records is an error that names the process.
 //
 // Exchanges that an earlier recorder left open are closed as interrupted.
@@ -126,6 +130,9 @@ func open(path string, o Options) (*Store, error) {
 		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes, o.Behind), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
 		start: Position{Seq: w.state.Seq, Arrival: w.state.Arrival, Conn: w.state.Conn},
 	}
+	for _, segment := range set {
+		s.exposed = cmp.Or(s.exposed, segment.Open)
+	}
 	if s.server, err = remote.Serve(path, in); err != nil {
 		w.report(err)
 		w.first = nil
@@ -136,6 +143,9 @@ func open(path string, o Options) (*Store, error) {
 	}()
 	return s, nil
 }
+
+// Exposed returns why others than the user may open the capture's files; nil if they may not.
+func (s *Store) Exposed() error { return s.exposed }
 
 // Position returns the numbers that the capture had used when it was opened, the closing of interrupted exchanges
 // included. A recorder goes on after them.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,39 @@ func fileMode(t *testing.T, path string) os.FileMode {
 		t.Fatal(err)
 	}
 	return info.Mode().Perm()
+}
+
+// An empty file that was there becomes one that only the user may open. Where one holds something already its mode stays,
+// and it is said who may open it.
+func TestOthersCannotOpen(t *testing.T) {
+	path := newPath(t)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		mode, want os.FileMode
+		said       string
+	}{
+		{0o666, 0o600, ""},
+		{0o600, 0o600, ""},
+		{0o644, 0o644, "was there with mode 0644; chmod 600"},
+	} {
+		if err := os.Chmod(path, step.mode); err != nil {
+			t.Fatal(err)
+		}
+		s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
+		said := s.Exposed()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s.Reader.Close()
+		if got := fileMode(t, path); got != step.want {
+			t.Errorf("mode %o became %o, want %o", step.mode, got, step.want)
+		}
+		if (said != nil) != (step.said != "") || said != nil && !strings.Contains(said.Error(), step.said) {
+			t.Errorf("mode %o: said is %v, want %q", step.mode, said, step.said)
+		}
+	}
 }
 
 func TestNumbersGoOn(t *testing.T) {

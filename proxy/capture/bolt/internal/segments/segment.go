@@ -30,6 +30,7 @@ type Segment struct {
 	File   *os.File // of the database; nil if it is only read
 	Read   *os.File // of a database that is only read
 	Locked bool     // if so: nobody can write to it now
+	Open   error    // why others than the user may open its file; nil if they may not
 	Looked FileState
 	Format uint64
 	Meta   layout.Meta
@@ -420,11 +421,30 @@ func (s *Segment) TryExclusive(segmentSize int64) error {
 			var err error
 			if s.File, err = os.OpenFile(name, flag, mode); err == nil {
 				AwaitExclusive(s.File)
+				s.Open = makePrivate(s.File)
 			}
 			return s.File, err
 		},
 	})
 	return err
+}
+
+// makePrivate gives an empty file, which somebody else may have made, the mode of those that we make. The mode of one
+// that holds something was chosen, and stays. It returns why others may open the file nevertheless.
+func makePrivate(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // there, modes say nothing
+		return nil
+	}
+	if info.Size() == 0 {
+		if err = f.Chmod(0o600); err == nil {
+			return nil
+		}
+		return fmt.Errorf("others may open %s, which was there with mode %04o, and that cannot be changed: %w; record into "+
+			"a file of your own", f.Name(), info.Mode().Perm(), pages.Explain(err))
+	}
+	return fmt.Errorf("others may open %s, which was there with mode %04o; chmod 600 keeps it to you", f.Name(),
+		info.Mode().Perm())
 }
 
 // State returns how far the capture has come.
