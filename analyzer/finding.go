@@ -27,14 +27,19 @@ type Finding struct {
 	ExchangeID uuid.UUID
 	Place      Place
 	Seen       string   // what was on the wire, short
-	Expected   string   // what the rule asks for
-	Message    string   // one sentence: seen, then expected
+	Expected   string   // what the rule asks for, as the sentence goes on after what was seen: see Message and Wanted
 	Also       []string // covered rules that broke at the same place
 	Weight     *Rule    // the covered rule that gives it its severity, where that is worse than its own; or nil
 	Capture    string   // name of the capture, filled by those who know it
 	Failure    string   // with what the call of its exchange failed, filled by those who know it; empty if it did not
 	Workflow   Workflow // to which its exchange belongs, filled by those who know it
 }
+
+// Message says what was seen, and then what the rule asks for, in one sentence.
+func (f *Finding) Message() string { return f.Seen + "; " + f.Expected }
+
+// Wanted is what the rule asks for, without the word that says so.
+func (f *Finding) Wanted() string { return strings.TrimPrefix(f.Expected, "expected ") }
 
 // A Workflow is what followed from one request of a user, as far as it is known.
 type Workflow struct {
@@ -59,7 +64,7 @@ func (f *Finding) Sections() []string {
 // String returns the finding in one line: PLACE: message [slug]. What came from the wire is cleaned in it, member names
 // in the place included.
 func (f *Finding) String() string {
-	return fmt.Sprintf("%s: %s [%s]", Clean(f.Place.String()), Clean(f.Message), f.Rule.ID)
+	return fmt.Sprintf("%s: %s [%s]", Clean(f.Place.String()), Clean(f.Message()), f.Rule.ID)
 }
 
 // TakesPlaceOf reports whether a finding that revises others does so with one that was made before it. They are then

@@ -51,7 +51,7 @@ func TestFingerprint(t *testing.T) {
 		"another event":    func(f *analyzer.Finding) { f.Place = f.Place.Event(7).At(f.Place.Pointer) },
 		"another index":    func(f *analyzer.Finding) { f.Place.Pointer = "/result/artifacts/5/parts/0/text" },
 		"another client":   func(f *analyzer.Finding) { f.Link.Client = "other" },
-		"other words":      func(f *analyzer.Finding) { f.Seen, f.Message = "x", "y" },
+		"other words":      func(f *analyzer.Finding) { f.Seen, f.Expected = "x", "y" },
 		"another capture":  func(f *analyzer.Finding) { f.Capture = "b" },
 	}
 	for name, change := range same {
@@ -79,7 +79,7 @@ func TestFingerprint(t *testing.T) {
 // Bytes from the wire never reach a terminal, wherever they stand in a finding.
 func TestFindingIsClean(t *testing.T) {
 	f := analyzer.Finding{
-		Rule: &analyzer.Rule{ID: "r"}, Message: "a\x1b[2Jb\nc\u202e",
+		Rule: &analyzer.Rule{ID: "r"}, Seen: "a\x1b[2Jb\nc\u202e",
 		Place: analyzer.Place{Exchange: 1}.Body().At("/x\x1b]0;y\x07"),
 	}
 	if got := f.String(); strings.ContainsAny(got, "\x1b\n\x07\u202e") {

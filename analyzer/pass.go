@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"iter"
-	"strings"
 
 	"a2atap/proxy/a2a"
 )
@@ -62,8 +61,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 		Dialects: p.Dialects,
 		Place:    at.whole(),
 		Seen:     seen,
-		Expected: strings.TrimPrefix(expected, "expected "),
-		Message:  seen + "; " + expected,
+		Expected: expected,
 	}
 	f.about(&p.Exchange.Brief)
 	f.Binding, f.Operation = p.Exchange.Call.Binding, p.Exchange.Call.Operation

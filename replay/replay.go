@@ -159,9 +159,9 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, compare.Difference{
 			Kind: compare.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
-			Want:    f.Expected,
+			Want:    f.Wanted(),
 			Got:     f.Seen,
-			Message: fmt.Sprintf("%s (rule %s, not broken in the recording)", f.Message, f.Rule.ID),
+			Message: fmt.Sprintf("%s (rule %s, not broken in the recording)", f.Message(), f.Rule.ID),
 		})
 	}
 	return nil

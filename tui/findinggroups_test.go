@@ -67,7 +67,7 @@ func TestFindingGroupsGrow(t *testing.T) {
 		defer u.close()
 		find := func(seq uint64, s analyzer.Severity, rule int) {
 			v.Found(analyzer.Finding{
-				Rule: rules.All[rule], Severity: s, Message: fmt.Sprint("finding ", seq), Place: analyzer.Place{Exchange: seq},
+				Rule: rules.All[rule], Severity: s, Seen: fmt.Sprint("finding ", seq), Place: analyzer.Place{Exchange: seq},
 				Link: analyzer.Link{Client: "traveller", Agent: "booker"},
 			})
 			v.Judged(seq, judgment.Counts{Judged: 1}, false)

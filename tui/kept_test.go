@@ -178,7 +178,7 @@ func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
 		}
 		if seq%(exchanges/100) == 0 {
 			w.Found(analyzer.Finding{
-				Rule: rules.All[0], Severity: analyzer.Error, Place: analyzer.Place{Exchange: seq}, Message: "what is wrong",
+				Rule: rules.All[0], Severity: analyzer.Error, Place: analyzer.Place{Exchange: seq}, Seen: "what is wrong",
 			})
 			result.Found[analyzer.Error]++
 		}

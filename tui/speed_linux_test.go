@@ -221,7 +221,7 @@ func (h *hand) arrive(src *endless, n uint64) {
 	news.Info, _ = src.Info(h.ctx)
 	h.send(news, &h.others)
 	h.send(load.Judged{Next: news.Next, Behind: true, Findings: []analyzer.Finding{{
-		Rule: rules.All[0], Severity: analyzer.Warning, Message: "what is wrong here",
+		Rule: rules.All[0], Severity: analyzer.Warning, Seen: "what is wrong here",
 		Place: analyzer.Place{Exchange: src.exchanges},
 	}}}, &h.others)
 }

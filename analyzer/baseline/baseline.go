@@ -169,7 +169,7 @@ func (b *Baseline) Accept(f *analyzer.Finding) {
 	b.Known = append(b.Known, Entry{
 		Fingerprint: f.Fingerprint(), Rule: f.Rule.ID, Side: f.Side.String(), Agent: f.Link.Agent,
 		Operation: f.Operation.String(),
-		Place:     f.Place.String(), Message: f.Message, seen: 1,
+		Place:     f.Place.String(), Message: f.Message(), seen: 1,
 	})
 }
 

@@ -23,7 +23,7 @@ var (
 func finding(r *analyzer.Rule, exchange uint64, agent string) *analyzer.Finding {
 	return &analyzer.Finding{
 		Rule: r, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: agent}, Operation: a2a.SendMessage,
-		Place: analyzer.Place{Exchange: exchange, Response: true}.Body().At("/id"), Message: "seen; expected",
+		Place: analyzer.Place{Exchange: exchange, Response: true}.Body().At("/id"), Seen: "seen", Expected: "expected",
 	}
 }
 

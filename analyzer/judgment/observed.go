@@ -129,8 +129,13 @@ func (c *Calls) Failing() bool {
 // blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
 // known protocol, and calls without a known outcome.
 func (c *Calls) blind() bool {
-	spoken := c.Made > 0 || c.Cards > 0
-	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || spoken && 2*c.Foreign > c.Exchanges
+	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || c.foreign()
+}
+
+// foreign reports whether at least half of what passed on a link that speaks A2A is of no known protocol: nobody knows
+// then what was not judged.
+func (c *Calls) foreign() bool {
+	return (c.Made > 0 || c.Cards > 0) && c.Foreign > 0 && 2*c.Foreign >= c.Exchanges
 }
 
 // Merge adds what another count says.

@@ -20,7 +20,7 @@ const (
 	StatusFindings    Status = "findings"
 	StatusFailing     Status = "failing" // at least half of the calls of a link failed
 	StatusNothing     Status = "nothing" // nothing was judged
-	// more of a link was not seen than was judged, or nobody knows what: a counted loss, a recorder that was killed
+	// at least half of a link was not seen, or nobody knows what: a counted loss, a recorder that was killed
 	StatusIncomplete Status = "incomplete"
 )
 
@@ -44,7 +44,7 @@ type Verdict struct {
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
 	Failing   []Calls         // of each link on which at least half of the calls failed
-	Blind     []Calls         // of each link of which more was not seen than was judged
+	Blind     []Calls         // of each link of which at least half was not seen
 	Failed    []FailedCalls   // what failed, those together that failed alike
 	Refused   []FailedCalls   // what was refused by agents that work
 	Known     []FailedCalls   // what failed as is accepted
@@ -56,7 +56,7 @@ type Verdict struct {
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least half
 // of whose calls failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder
-// that was killed, where more of a link was not seen than was judged, where a client called nobody and asked for the card
+// that was killed, where at least half of a link was not seen, where a client called nobody and asked for the card
 // of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a link came out.
 func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v := Verdict{
@@ -96,9 +96,13 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	idle, alone := r.idle()
 	v.NotSeen = append(v.NotSeen, idle...)
 	for i := range v.Blind {
-		if c := &v.Blind[i]; 2*c.Foreign > c.Exchanges {
+		if c := &v.Blind[i]; c.foreign() {
+			share := "most"
+			if 2*c.Foreign == c.Exchanges {
+				share = "half"
+			}
 			v.NotSeen = append(v.NotSeen, NotSeen{
-				What: "most of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
+				What: share + " of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
 			})
 		}
 	}

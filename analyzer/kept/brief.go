@@ -91,12 +91,7 @@ func (t texts) of(text string) string {
 func (t texts) share(f *analyzer.Finding) {
 	f.Link.Client, f.Link.Agent = t.of(f.Link.Client), t.of(f.Link.Agent)
 	f.Place.Part, f.Place.Pointer = t.of(f.Place.Part), t.of(f.Place.Pointer)
-	f.Expected, f.Message = t.of(f.Expected), t.of(f.Message)
-	if strings.HasPrefix(f.Message, f.Seen) {
-		f.Seen = f.Message[:len(f.Seen)]
-	} else {
-		f.Seen = t.of(f.Seen)
-	}
+	f.Seen, f.Expected = t.of(f.Seen), t.of(f.Expected)
 	for i := range f.Also {
 		f.Also[i] = t.of(f.Also[i])
 	}

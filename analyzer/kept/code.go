@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "e4fbc430df820ba0"
+const code = "43be3d416a074ae5"

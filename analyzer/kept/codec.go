@@ -543,7 +543,6 @@ func (e *encoder) finding(f *analyzer.Finding) {
 	e.text(f.Place.Pointer)
 	e.text(f.Seen)
 	e.text(f.Expected)
-	e.text(f.Message)
 	e.list(f.Also)
 	if f.Weight != nil {
 		e.text(f.Weight.ID)
@@ -560,7 +559,7 @@ func (d *decoder) finding(rules map[string]*analyzer.Rule) *analyzer.Finding {
 	var weighs bool
 	d.flags(&f.Place.Response, &f.Place.HasPointer, &weighs)
 	f.Place.Part, f.Place.Pointer = d.text(), d.text()
-	f.Seen, f.Expected, f.Message, f.Also = d.text(), d.text(), d.text(), d.list()
+	f.Seen, f.Expected, f.Also = d.text(), d.text(), d.list()
 	if weighs {
 		f.Weight = d.rule(rules)
 	}

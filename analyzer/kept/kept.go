@@ -42,7 +42,7 @@ import (
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 4
+const version = 5
 
 // Sizes of what is kept together.
 const (

@@ -16,7 +16,7 @@ func (r *Result) Transcript(file string) *transcript.Transcript {
 		fmt.Sprintf("%s, broken by the %s", f.Rule.ID, f.Side),
 		"",
 		f.String(),
-		"expected: " + analyzer.Clean(f.Expected) + " (" + strings.Join(f.Sections(), ", ") + ")",
+		"expected: " + analyzer.Clean(f.Wanted()) + " (" + strings.Join(f.Sections(), ", ") + ")",
 		"",
 		"a2atap check " + file,
 		"a2atap rules " + f.Rule.ID,

@@ -112,7 +112,7 @@ func findingAttributes(f *analyzer.Finding) []*keyValue {
 	a.text("a2atap.severity", f.Severity.String())
 	a.text("a2atap.side", f.Side.String())
 	a.text("a2atap.place", f.Place.String())
-	a.text("a2atap.message", analyzer.Clean(credential.WithoutUserinfo(f.Message)))
+	a.text("a2atap.message", analyzer.Clean(credential.WithoutUserinfo(f.Message())))
 	a.texts("a2atap.sections", f.Sections())
 	return a.list
 }
@@ -124,7 +124,7 @@ func (s *Spans) Finding(f *analyzer.Finding, at time.Time) (Span, bool) {
 	if !ok || !i.made {
 		return Span{}, false
 	}
-	id := derive("finding", i.span[:], []byte(f.Rule.ID), []byte(f.Place.String()), []byte(f.Message))
+	id := derive("finding", i.span[:], []byte(f.Rule.ID), []byte(f.Place.String()), []byte(f.Message()))
 	return Span{i.service, &tracepb.Span{
 		TraceId: i.trace[:], SpanId: id[:8], ParentSpanId: i.span[:], Flags: parentKnown,
 		Name: findingName, Kind: tracepb.Span_SPAN_KIND_INTERNAL,

@@ -186,7 +186,7 @@ func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analyzer.C
 			result.Status, result.Message = "skip", "not observed"
 			c.Summary.Skipped++
 		case failing(finding, rule):
-			result.Status, result.Message = "fail", finding.Message
+			result.Status, result.Message = "fail", finding.Message()
 			if finding.Rule.Critical {
 				result.Status = "critical"
 			}
@@ -196,7 +196,7 @@ func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analyzer.C
 			result.Status = "pass"
 			if finding != nil {
 				result.Message = min(finding.Severity, rule.Severity()).String() + ", " + finding.Side.String() + ": " +
-					finding.Message
+					finding.Message()
 			}
 			c.Summary.Passed++
 		}

@@ -160,7 +160,7 @@ func TestConformanceResults(t *testing.T) {
 	finding := func(s analyzer.Severity, side a2a.Side, agent string) analyzer.Finding {
 		return analyzer.Finding{
 			Rule: r, Severity: s, Side: side, Link: analyzer.Link{Client: "planner", Agent: agent},
-			Message: "seen; expected",
+			Seen: "seen", Expected: "expected",
 		}
 	}
 	tests := []struct {
@@ -199,7 +199,7 @@ func TestConformanceResults(t *testing.T) {
 			[]analyzer.Finding{
 				{
 					Rule: &analyzer.Rule{ID: "outer"}, Severity: analyzer.Error, Side: a2a.Agent, Link: link, Also: []string{"r"},
-					Message: "seen; expected",
+					Seen: "seen", Expected: "expected",
 				},
 			},
 			"fail", "seen; expected",

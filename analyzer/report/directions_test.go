@@ -44,7 +44,7 @@ func TestDirectionsOfARecording(t *testing.T) {
 	mixed := talking(contact{"planner", "booker", 1, 1, 0, 0})
 	mixed.Findings = []analyzer.Finding{{
 		Rule: &analyzer.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analyzer.Error, Side: a2a.Agent,
-		Link: analyzer.Link{Client: "planner", Agent: "booker"}, Message: "another",
+		Link: analyzer.Link{Client: "planner", Agent: "booker"}, Seen: "another",
 	}}
 	for _, tt := range []struct {
 		name   string

@@ -98,7 +98,7 @@ func (t *findingsText) group(g []*analyzer.Finding) {
 	}
 	t.b.WriteString(t.paint(InkOf(f.Severity), f.Severity.String()) + "  " + t.place(f) + "  [" + f.Rule.ID + "]" + more + "\n")
 	t.row("seen", analyzer.Clean(f.Seen))
-	t.row("expected", analyzer.Clean(f.Expected))
+	t.row("expected", analyzer.Clean(f.Wanted()))
 	sections := strings.Join(f.Sections(), ", ")
 	switch who := strings.TrimSuffix(blame(f), "; "); {
 	case who == "":

@@ -59,7 +59,7 @@ func TestMarkdown(t *testing.T) {
 // What was on the wire has no meaning in a page: neither as Markdown nor as HTML.
 func TestMarkdownIsInert(t *testing.T) {
 	r := many(1, analyzer.Error)
-	r.Findings[0].Message = "<img src=x onerror=alert(1)> | [link](http://x.example) `code` @someone\n# title\x1b[31m"
+	r.Findings[0].Seen = "<img src=x onerror=alert(1)> | [link](http://x.example) `code` @someone\n# title\x1b[31m"
 	var b strings.Builder
 	if err := report.Markdown(&b, whole(r)); err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestGitHubIsBounded(t *testing.T) {
 // Workflow commands cannot be made by what was on the wire.
 func TestGitHubIsInert(t *testing.T) {
 	r := many(1, analyzer.Error)
-	r.Findings[0].Message = "x\n::error::made up%0A"
+	r.Findings[0].Seen = "x\n::error::made up%0A"
 	r.Findings[0].Link.Agent = "a,title=b:c"
 	var b strings.Builder
 	if err := report.GitHub(&b, whole(r)); err != nil {
@@ -342,8 +342,8 @@ func many(n int, s analyzer.Severity) *judgment.Result {
 		r.Findings = append(r.Findings, analyzer.Finding{
 			Rule: rule, Severity: s, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: "booker"},
 			Capture: "c.a2atap",
-			Place:   analyzer.Place{Exchange: uint64(i + 1)}, Message: fmt.Sprintf("seen %d; expected", i),
-			Seen: fmt.Sprintf("seen %d", i), Expected: "another",
+			Place:   analyzer.Place{Exchange: uint64(i + 1)},
+			Seen:    fmt.Sprintf("seen %d", i), Expected: "expected another",
 		})
 		r.Found[s]++
 	}

@@ -37,7 +37,7 @@ func TestNamesStayNames(t *testing.T) {
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			f.Link = analyzer.Link{Client: name, Agent: name}
-			f.Capture, f.Message = name, "seen "+name
+			f.Capture, f.Seen = name, "seen "+name
 		}
 		r.Captures = []string{name, "other"}
 		r.Coverage = []judgment.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 1}}

@@ -171,7 +171,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 		Rule: f.Rule.ID, Level: f.Rule.Level.String(), Severity: f.Severity.String(), Side: f.Side.String(),
 		Dialect: f.Dialects.String(), Binding: f.Binding.String(), Link: f.Link.String(), Capture: f.Capture,
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
-		Seen: f.Seen, Expected: f.Expected, Message: f.Message, Sections: f.Sections(), Also: also,
+		Seen: f.Seen, Expected: f.Wanted(), Message: f.Message(), Sections: f.Sections(), Also: also,
 		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical, Revises: f.Revises,
 		Failure: analyzer.Clean(f.Failure), Workflow: f.Workflow.Number,
 	}

@@ -165,9 +165,9 @@ const maxRows = 500
 // messageOf returns the message of a finding, and with what its call failed.
 func messageOf(f *analyzer.Finding) string {
 	if f.Failure == "" {
-		return f.Message
+		return f.Message()
 	}
-	return f.Message + "; the call failed: " + f.Failure
+	return f.Message() + "; the call failed: " + f.Failure
 }
 
 // mdFindings lists all findings with their places.

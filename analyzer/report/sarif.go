@@ -170,7 +170,7 @@ func sarifFinding(f *analyzer.Finding, index int) sarifResult {
 	return sarifResult{
 		RuleID: f.Rule.ID, RuleIndex: index, Level: f.Severity.String(),
 		Message: sarifText{
-			analyzer.Clean(f.Message) + " (" + blame(f) + strings.Join(f.Sections(), ", ") + ")",
+			analyzer.Clean(f.Message()) + " (" + blame(f) + strings.Join(f.Sections(), ", ") + ")",
 		},
 		Locations: []sarifLocation{{
 			Physical: sarifPhysical{sarifArtifact{(&url.URL{Path: f.Capture}).String()}},

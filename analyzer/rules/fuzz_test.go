@@ -112,7 +112,7 @@ func judgeTwice(t *testing.T, steps []capture.Step) {
 		t.Errorf("the same steps make %d findings, and then %d", len(first), n)
 	}
 	for _, f := range first {
-		if f.Fingerprint() == "" || f.Message == "" || len(f.Sections()) == 0 {
+		if f.Fingerprint() == "" || f.Seen == "" || f.Expected == "" || len(f.Sections()) == 0 {
 			t.Errorf("a finding lacks its text or its sections: %+v", f)
 		}
 	}

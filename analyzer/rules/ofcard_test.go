@@ -81,7 +81,7 @@ func judgeBy(t *testing.T, list []*analyzer.Rule, exchanges []*capture.Exchange)
 	var lines []string
 	for i := range result.Findings {
 		f := &result.Findings[i]
-		lines = append(lines, fmt.Sprint(f.Rule.ID, " ", f.Severity, " ", f.Place, " ", f.Message))
+		lines = append(lines, fmt.Sprint(f.Rule.ID, " ", f.Severity, " ", f.Place, " ", f.Message()))
 	}
 	for _, c := range result.Coverage {
 		lines = append(lines, fmt.Sprint(c.Rule.ID, " ", c.Link, " ", c.Applied, " ", c.Broken))

@@ -16,7 +16,7 @@ func TestWildIsExplained(t *testing.T) {
 		head := parse(t, "testdata/"+path).Comment
 		for _, f := range judgeFile(t, path) {
 			if !strings.Contains(head, f.Rule.ID) {
-				t.Errorf("%s: the head does not say why %s is right: %s", path, f.Rule.ID, f.Message)
+				t.Errorf("%s: the head does not say why %s is right: %s", path, f.Rule.ID, f.Message())
 			}
 		}
 	}

@@ -37,7 +37,7 @@ only if the answer to all three is yes; what was not seen, and which calls faile
 
 Exit status: 0 no finding at or above --fail-on, and most calls of each link succeeded; 1 findings, or at least half of
 the calls of a link failed; 2 wrong usage; 3 a capture could not be read; 4 inconclusive: nothing was judged, nothing
-matches --filter and --agent, or more of a link was not seen than was judged.`,
+matches --filter and --agent, or at least half of a link was not seen.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning

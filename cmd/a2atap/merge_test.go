@@ -92,7 +92,7 @@ func foundIn(t *testing.T, src capture.Source) []string {
 	t.Helper()
 	var found []string
 	_, err := engine.Run(t.Context(), rules.All, src, func(f analyzer.Finding) {
-		found = append(found, f.Rule.ID+": "+numbers.ReplaceAllString(f.Message, "exchange N"))
+		found = append(found, f.Rule.ID+": "+numbers.ReplaceAllString(f.Message(), "exchange N"))
 	})
 	if err != nil {
 		t.Fatal(err)

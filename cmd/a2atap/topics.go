@@ -154,7 +154,7 @@ const exitTopic = `Exit statuses are the same everywhere, so that a script knows
   1    findings at or above --fail-on, a link at least half of whose calls failed, differences, or requests without a match
   2    the command line is wrong; nothing was done
   3    it could not be done: a capture that cannot be read, an agent that cannot be reached, an address in use
-  4    inconclusive: nothing was judged, sent or compared, or more of a link was not seen than was judged; --allow-empty
+  4    inconclusive: nothing was judged, sent or compared, or at least half of a link was not seen; --allow-empty
        makes it 0
   130  interrupted a second time, before the end was orderly
 
@@ -168,7 +168,7 @@ right? Its first word is
   no violation  nothing was found, but some calls failed, or something was not seen                 0
   findings      rules were broken, at or above --fail-on                                            1
   failing       at least half of the calls of a link failed                                         1
-  incomplete    more of a link was not seen than was judged; traffic was lost, or the recorder
+  incomplete    at least half of a link was not seen or judged; traffic was lost, or the recorder
                 killed; a client read the card of an agent that nobody called, or that it cannot
                 use; or nobody knows how the calls of a link came out                               4
   nothing       nothing was judged                                                                  4

@@ -166,12 +166,17 @@ func (p *Payload) spelt0x() bool {
 }
 
 // Settle reads a bare object that was taken for one of 0.1, because nothing in it says more, as one of the dialects that
-// are declared where it comes from.
-func (p *Payload) Settle(declared Dialects) {
-	if p.Dialects == onlyV0_1 && !p.Wrapped && !declared.Empty() && !declared.Has(V0_1) && declared.Has(V0_3) &&
-		!(p.Kind == TaskPayload && has0_1Members(p.Value)) {
-		p.Dialects, p.Contrary = declared.Intersect(kindDialects), Mark{}
+// the call was surely in: whoever does what only 0.2 and 0.3 have speaks one of these.
+func (p *Payload) Settle(asked Dialects) {
+	if p.Dialects == onlyV0_1 && !p.Wrapped && !asked.Empty() && asked.Intersect(kindDialects) == asked &&
+		!(p.Kind == TaskPayload && has0_1Members(p.Value)) && !p.namesByID() {
+		p.Dialects, p.Contrary = asked, Mark{}
 	}
+}
+
+// namesByID reports whether an update names its task as only 0.1 does.
+func (p *Payload) namesByID() bool {
+	return (p.Kind == StatusPayload || p.Kind == ArtifactPayload) && p.Value.Has("id") && !p.Value.Has("taskId")
 }
 
 // weigh fills the dialects that the payload itself shows.

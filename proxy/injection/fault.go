@@ -217,6 +217,7 @@ func (k Kind) describe() *Description {
 
 func nearest(name string) Kind {
 	best := kinds[0].Kind
+	name = strings.ToLower(name)
 	for _, d := range kinds {
 		if spelling.Distance(name, string(d.Kind)) < spelling.Distance(name, string(best)) {
 			best = d.Kind

@@ -233,7 +233,7 @@ func (c *comparison) findings(ctx context.Context) error {
 		f := &c.report.Findings[i]
 		d := compare.Difference{
 			Kind: compare.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
-			Want: f.Expected, Got: f.Seen, Message: fmt.Sprintf("%s (rule %s, not broken before)", f.Message, f.Rule.ID),
+			Want: f.Wanted(), Got: f.Seen, Message: fmt.Sprintf("%s (rule %s, not broken before)", f.Message(), f.Rule.ID),
 		}
 		if f.Side == a2a.Client {
 			d.Side = compare.Client

@@ -81,7 +81,7 @@ func (w *writer) finding(f *analyzer.Finding) {
 func FindingLines(f *analyzer.Finding, columns int) []Line {
 	mark, look := style.OfSeverity(f.Severity)
 	var lines []Line
-	for i, piece := range text.Prose(f.Message+" ["+f.Rule.ID+"]", columns-2) {
+	for i, piece := range text.Prose(f.Message()+" ["+f.Rule.ID+"]", columns-2) {
 		if i > 0 {
 			mark = " "
 		}

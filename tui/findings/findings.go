@@ -223,7 +223,7 @@ func (f *Panel) line(i int) style.Line {
 	mark, look := style.OfSeverity(found.Severity)
 	return f.list.RowIf(i, !f.inRule).Add(look, mark+" ").
 		Add(style.Dim, text.Blanks(2*l.Level)+text.PadLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
-		Add(style.Strong, text.Pad(f.nameOf(found), min(30, f.width/2))+" ").Add(style.Normal, found.Message)
+		Add(style.Strong, text.Pad(f.nameOf(found), min(30, f.width/2))+" ").Add(style.Normal, found.Message())
 }
 
 // explain returns the text about the selected finding and its rule.
@@ -246,7 +246,7 @@ func (f *Panel) explain() []style.Line {
 		}
 	}
 	mark, look := style.OfSeverity(found.Severity)
-	paragraph(look, "", mark+" "+found.Message)
+	paragraph(look, "", mark+" "+found.Message())
 	paragraph(style.Dim, "", "at "+found.Place.String())
 	paragraph(style.Normal, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity,
 		found.Side,

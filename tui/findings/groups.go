@@ -97,5 +97,5 @@ func groupFindings(list []analyzer.Finding, by findingGrouping) []findingGroup {
 }
 
 func sameFinding(a, b *analyzer.Finding) bool {
-	return a.Rule == b.Rule && a.Place == b.Place && a.Message == b.Message
+	return a.Rule == b.Rule && a.Place == b.Place && a.Seen == b.Seen && a.Expected == b.Expected
 }

@@ -85,8 +85,9 @@ func TestPrintedExchange(t *testing.T) {
 	x := script.Exchanges[4]
 	rule := &analyzer.Rule{ID: "a-rule"}
 	found := []analyzer.Finding{{
-		Rule: rule, Severity: analyzer.Warning, Message: strings.Repeat("the code is odd ", 20) + "indeed",
-		Place: analyzer.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
+		Rule: rule, Severity: analyzer.Warning, Seen: strings.Repeat("the code is odd ", 20) + "indeed",
+		Expected: "expected one",
+		Place:    analyzer.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
 	}}
 	got := printed(t, 40, "", func(p *Printer) error {
 		return p.Exchange(x, reading.Read(x), found, document.Part{Side: document.ResponseSide})
@@ -100,7 +101,7 @@ Content-Type: application/json
   "id": 8,
   "error": {
     "code": -32001,
-? ` + strings.Repeat("the code is odd ", 20) + `indeed [a-rule]
+? ` + strings.Repeat("the code is odd ", 20) + `indeed; expected one [a-rule]
     "message": "no such task",
     "data": [
       {

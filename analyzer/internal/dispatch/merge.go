@@ -173,7 +173,7 @@ func (r *refetched) again(c *Case, f *analyzer.Finding) bool {
 		return false
 	}
 	key := c.Card.Text(c.X.Link.Client).Text(c.X.Address)
-	key = key.Text(f.Rule.ID).Text(f.Place.Part).Text(f.Place.Pointer).Text(f.Message)
+	key = key.Text(f.Rule.ID).Text(f.Place.Part).Text(f.Place.Pointer).Text(f.Seen).Text(f.Expected)
 	if _, known := r.told.Get(key); known {
 		return true
 	}

@@ -192,10 +192,10 @@ func unreleased(version string) bool {
 	return err == nil && (m > 1 || m == 1 && n > 0)
 }
 
-// settle reads an answer that shows no dialect as one of those that the card declares and the call is in: what is
-// settled is not guessed anew.
+// settle reads an answer that shows no dialect as one of those that the call is surely in: what is settled is not guessed
+// anew.
 func settle(x *analyzer.Exchange, p *a2a.Payload) {
-	if x.Endpoint != nil && x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
-		p.Settle(x.Endpoint.Declared.Intersect(x.Call.Dialects))
+	if x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
+		p.Settle(x.Dialects)
 	}
 }

@@ -31,7 +31,7 @@ Content-Type: application/json
 // at returns a finding at a place, by the first rule.
 func at(exchange uint64, severity analyzer.Severity, part, pointer string) analyzer.Finding {
 	place := analyzer.Place{Exchange: exchange, Response: true, Part: part, Pointer: pointer, HasPointer: pointer != ""}
-	return analyzer.Finding{Rule: rules.All[0], Severity: severity, Place: place, Message: "seen; expected"}
+	return analyzer.Finding{Rule: rules.All[0], Severity: severity, Place: place, Seen: "seen", Expected: "expected"}
 }
 
 func seqs(s *Section) []uint64 {

@@ -42,7 +42,7 @@ func (p *page) note(f *finding) {
 	f.placed = true
 	severity := f.Severity.String()
 	p.raw(`<span class="found ` + severity + `" id="` + f.id + `"><b class="severity">` + severity + "</b> ")
-	p.text(f.Message)
+	p.text(f.Message())
 	p.raw(` <a href="#` + markup.HTML(f.Rule.ID) + `">`)
 	p.text(f.Rule.ID)
 	p.raw("</a>\n</span>") // the end of the line inside: after a block it would be a blank line

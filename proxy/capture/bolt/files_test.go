@@ -89,6 +89,7 @@ func TestReaderNotices(t *testing.T) {
 		"it is cut": {
 			func(t *testing.T, path string) { writeFile(t, path, readFile(t, path)[:9000]) }, 0, layout.ErrDamaged,
 		},
+		"it is emptied":   {func(t *testing.T, path string) { writeFile(t, path, nil) }, 0, capture.ErrFormat},
 		"it is deleted":   {func(t *testing.T, path string) { os.Remove(path) }, 0, os.ErrNotExist},
 		"a blank segment": {func(t *testing.T, path string) { writeFile(t, path+".0002", nil) }, before, nil},
 		"a segment of others": {

@@ -74,6 +74,9 @@ func compareEntries(a, b Entry) int { return bytes.Compare(a[:], b[:]) }
 // A Run is a list of entries as stored: the lowest and the highest sequence number, then the entries.
 type Run []byte
 
+// runsAtOnce is after how many runs FindIn rests: to look at one may map some 200 KiB.
+const runsAtOnce = 64
+
 // MakeRun sorts the entries, which must not be none.
 func MakeRun(entries []Entry) Run {
 	slices.SortFunc(entries, compareEntries)
@@ -136,9 +139,17 @@ func (r Run) Check(last uint64) error {
 	return nil
 }
 
-// FindIn adds to found, which is in order, what a segment's runs have: sequence numbers from seq on, up to limit.
-func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int) ([]uint64, error) {
+// FindIn adds to found, which is in order, what a segment's runs have: sequence numbers from seq on, up to limit. It
+// calls rest after every few runs that it has looked at, whose pages need not stay in memory.
+func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int, rest func() error) ([]uint64, error) {
 	var runs []Run
+	looked := 0
+	look := func() error {
+		if looked++; looked%runsAtOnce != 0 {
+			return nil
+		}
+		return rest()
+	}
 	c := tx.Bucket(BucketIndex).Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		if len(v) < runHeader {
@@ -146,6 +157,9 @@ func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int) ([]u
 		}
 		if r := Run(v); r.highest() >= seq {
 			runs = append(runs, r)
+		}
+		if err := look(); err != nil {
+			return nil, err
 		}
 	}
 	// Runs overlap only by what was learned late, so a page of a frequent key comes from few of them.
@@ -159,6 +173,9 @@ func FindIn(tx *bbolt.Tx, found []uint64, h KeyHash, seq uint64, limit int) ([]u
 			slices.Sort(found)
 			found = slices.Compact(found)
 			found = found[:min(limit, len(found))]
+		}
+		if err := look(); err != nil {
+			return nil, err
 		}
 	}
 	return found, nil

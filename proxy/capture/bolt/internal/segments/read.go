@@ -214,7 +214,7 @@ func (r rowPlace) append(blocks []uint64) ([]uint64, error) {
 func (set Set) Find(h layout.KeyHash, seq uint64, limit int) (found []uint64, err error) {
 	for _, s := range set {
 		err := s.View(func(tx *bbolt.Tx) (err error) {
-			found, err = layout.FindIn(tx, found, h, seq, limit)
+			found, err = layout.FindIn(tx, found, h, seq, limit, func() error { return dropPages(s.DB, tx) })
 			return err
 		})
 		if err != nil {

@@ -203,13 +203,26 @@ func (s *Segment) LookAt() (st FileState, there bool, err error) {
 		return st, false, err
 	}
 	st.size, st.wrote = own.Size(), own.ModTime()
+	page, err := s.pageSize()
+	if err != nil {
+		return st, false, err
+	}
 	for i := range st.Metas {
-		if _, err := s.handle().ReadAt(st.Metas[i][:], int64(i*s.DB.Info().PageSize+pages.PageHeader)); err != nil {
+		if _, err := s.handle().ReadAt(st.Metas[i][:], int64(i*page+pages.PageHeader)); err != nil {
 			return st, false, err
 		}
 	}
 	named, err := os.Stat(s.Path)
 	return st, err == nil && os.SameFile(own, named), nil
+}
+
+// pageSize returns the size of a page. Even that faults where the file was emptied.
+func (s *Segment) pageSize() (n int, err error) {
+	err = s.DB.guarded(func() error {
+		n = s.DB.Info().PageSize
+		return nil
+	})
+	return n, err
 }
 
 // Take locks a file that was let go, and reports whether nobody has written to it or replaced it since.
@@ -292,7 +305,11 @@ func (s *Segment) Erase(value []byte) error {
 	if err != nil {
 		return fmt.Errorf("erase the key in %s: %w", s.Path, pages.Explain(err))
 	}
-	page := make([]byte, s.DB.Info().PageSize)
+	size, err := s.pageSize()
+	if err != nil {
+		return errors.Join(fmt.Errorf("erase the key in %s: %w", s.Path, err), f.Close())
+	}
+	page := make([]byte, size)
 	err = s.View(func(tx *bbolt.Tx) error {
 		for id := 0; ; id++ {
 			info, err := tx.Page(id)

@@ -1,0 +1,82 @@
+//go:build peers
+
+package tui_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// A damaged capture, and one that is damaged under the inspector, in a real terminal: what is wrong is said, nothing
+// panics, and the inspector ends when it is told to.
+func TestDamagedInTerminal(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "a2atap")
+	if out, err := exec.Command("go", "build", "-o", program, "a2atap/cmd/a2atap").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	sound := filepath.Join(dir, "sound.a2atap")
+	if out, err := exec.Command(program, "demo", "-o", sound).CombinedOutput(); err != nil {
+		t.Fatalf("demo: %v\n%s", err, out)
+	}
+	data, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	for name, test := range map[string]struct {
+		spoil func(data []byte) []byte
+		said  string
+	}{
+		"emptied":          {func([]byte) []byte { return nil }, "not a capture"},
+		"cut":              {func(data []byte) []byte { return data[:3*page] }, "cut short"},
+		"cut in its head":  {func(data []byte) []byte { return data[:100] }, "cut short"},
+		"without its head": {func(data []byte) []byte { clear(data[:2*page]); return data }, "not a capture"},
+		"without pages":    {func(data []byte) []byte { clear(data[2*page:]); return data }, "damaged"},
+		"a page over others": {func(data []byte) []byte {
+			for at := 3 * page; at < len(data); at += page {
+				copy(data[at:], data[2*page:3*page])
+			}
+			return data
+		}, "damaged"},
+		"many bits": {func(data []byte) []byte {
+			for at := 2 * page; at < len(data); at += 97 {
+				data[at] ^= 0xff
+			}
+			return data
+		}, "damaged"},
+		"another file": {func([]byte) []byte { return bytes.Repeat([]byte("hello\n"), 1000) }, "not a capture"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoilt := test.spoil(bytes.Clone(data))
+			path := filepath.Join(t.TempDir(), "c.a2atap")
+			write := func(data []byte) { // over what is there, as nobody should
+				t.Helper()
+				if err := os.WriteFile(path, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			inspect := func() screen {
+				s := screen{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
+				s.tmux("new-session", "-d", "-s", "it", "-x", "240", "-y", "30",
+					"env TERM=screen-256color "+program+" tui "+path+"; echo ended with $?; exec sleep 60")
+				t.Cleanup(func() { s.tmux("kill-server") })
+				return s
+			}
+			write(spoilt)
+			inspect().shows(test.said, "ended with 3")
+
+			write(data)
+			s := inspect()
+			s.shows("c.a2atap › exchanges", "! 1 error")
+			write(spoilt)
+			s.keys("n", "Enter")
+			s.shows(test.said)
+			s.keys("q", "q", "q", "q")
+			s.shows("ended with 0")
+		})
+	}
+}
