@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,6 +73,8 @@ func damagedBeneath(t *testing.T, seed uint64) (end damagedEnd, how []string) {
 	path := t.TempDir() + "/c.a2atap"
 	random := rand.New(rand.NewPCG(seed, 2))
 	h := startHelper(t, "beneath", path, int64(seed%2)<<20)
+	stuck := time.AfterFunc(testTimeout, func() { h.cmd.Process.Signal(syscall.SIGQUIT) }) // which shows where
+	defer stuck.Stop()
 	ticks := func(n int) {
 		for range n {
 			if line, ok := h.line(); !ok {
@@ -93,8 +96,6 @@ func damagedBeneath(t *testing.T, seed uint64) (end damagedEnd, how []string) {
 		how = append(how, scribble(t, random, path))
 	}
 	ticks(5)
-	stalled := time.AfterFunc(testTimeout, func() { h.cmd.Process.Kill() })
-	defer stalled.Stop()
 	h.in.Close()
 	for line, ok := h.line(); ok; line, ok = h.line() {
 		if said, last := strings.CutPrefix(line, "end "); last {
