@@ -15,10 +15,12 @@ import (
 var apart = []struct {
 	name      string
 	recorders [][]string
+	ship      bool // they ship to a server, in place of being merged
 }{
-	{"one recorder", [][]string{{leaderName, streamName, pushName, failName}}},
-	{"one each", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}},
-	{"orchestrator not tapped", [][]string{{streamName}, {pushName}, {failName}}},
+	{"one recorder", [][]string{{leaderName, streamName, pushName, failName}}, false},
+	{"one each", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, false},
+	{"fleet", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, true},
+	{"orchestrator not tapped", [][]string{{streamName}, {pushName}, {failName}}, false},
 }
 
 // apartConcerts are what the orchestras play for them.
@@ -57,7 +59,7 @@ func (o *orchestra) playApart(t *testing.T) {
 						}
 						c.users = append(c.users, user)
 					}
-					o.recordApart(t, c, way.recorders...)
+					o.recordApart(t, c, way.ship, way.recorders...)
 					all := c.performed(t)
 					ix := c.links(t)
 					checkLinks(t, ix, all)

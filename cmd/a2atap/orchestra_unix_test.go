@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/fleet/fleettest"
 	"a2atap/replay/peers"
 )
 
@@ -85,9 +86,14 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 }
 
 // recordApart records a concert with several recorders, each in front of some of the agents, that are told nothing of
-// who calls, and makes one capture of theirs. Agents that have none are called without a tap.
-func (o *orchestra) recordApart(t *testing.T, c *concert, recorders ...[]string) {
+// who calls, and makes one capture of theirs: by way of a server, or of their files. Agents that have none are called
+// without a tap.
+func (o *orchestra) recordApart(t *testing.T, c *concert, ship bool, recorders ...[]string) {
 	t.Helper()
+	stream := ""
+	if ship {
+		stream = fleettest.Start(t).URL("orchestra")
+	}
 	agents := maps.Clone(o.players)
 	agents[leaderName] = o.leader.URL
 	at := maps.Clone(agents)
@@ -99,6 +105,9 @@ func (o *orchestra) recordApart(t *testing.T, c *concert, recorders ...[]string)
 		args := []string{"record", "--format", "json", "-o", file}
 		for _, name := range names {
 			args = append(args, "--agent", name+"="+agents[name])
+		}
+		if ship {
+			args = append(args, "--ship", stream)
 		}
 		r := startRecorder(t, len(names), args...)
 		maps.Copy(at, r.taps)
@@ -113,7 +122,11 @@ func (o *orchestra) recordApart(t *testing.T, c *concert, recorders ...[]string)
 	c.path = files[0]
 	if len(files) > 1 {
 		c.path = filepath.Join(dir, "merged.a2atap")
-		merge := exec.Command("a2atap", append([]string{"merge", "-o", c.path}, files...)...)
+		from := append([]string{"merge", "-o", c.path}, files...)
+		if ship {
+			from = []string{"import", stream, "-o", c.path}
+		}
+		merge := exec.Command("a2atap", from...)
 		merge.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
 		if said, err := merge.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, said)
@@ -183,6 +196,9 @@ func startRecorder(t *testing.T, taps int, args ...string) *recorderProcess {
 		line, err := printed.ReadBytes('\n')
 		if err == nil {
 			err = json.Unmarshal(line, &tap)
+		}
+		if err == nil && tap.Type == "ship" {
+			continue
 		}
 		if err != nil || tap.Type != "tap" {
 			r.cmd.Process.Kill()
