@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "9768ca632d979e49"
+const code = "5af19ce43a3d3154"

@@ -44,11 +44,14 @@ docs/ways-in.md.`,
 	Check: func(p *analyzer.Pass) {
 		own := originText(p.Exchange.Origin)
 		for _, w := range p.Exchange.Rewritten {
+			_, pointer, _ := strings.Cut(w.Place, "#")
+			if p.Card.At(strings.TrimPrefix(pointer, p.Place.Pointer)).Text() != w.Was {
+				continue // another recorder on the way changed what this one had made of it
+			}
 			p.Applied()
 			if originText(w.Was) == own {
 				continue
 			}
-			_, pointer, _ := strings.Cut(w.Place, "#")
 			p.Report(p.Exchange.ResponsePlace().Body().At(pointer),
 				fmt.Sprintf("the URL is %s, the agent is recorded at %s, and the tap has made one origin of both",
 					analyzer.QuoteText(w.Was), own),
