@@ -201,6 +201,10 @@ func (r *Recorder) interrupt() {
 // StopWaiting makes traffic that waits for room under the policy Wait go on, unrecorded, from now on.
 func (r *Recorder) StopWaiting() { r.q.stopWaiting() }
 
+// Hinder tells whether the sink cannot store anything at the moment. While it cannot, under the policy Wait, traffic
+// waits at once, rather than when there is no room for it any more.
+func (r *Recorder) Hinder(stuck bool) { r.q.hinder(stuck) }
+
 // AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is
 // asked.
 func (r *Recorder) AsksForCertificates() bool {

@@ -90,6 +90,10 @@ func TestCredentialsStay(t *testing.T) {
 	if !slices.ContainsFunc(report.Notes, func(n string) bool { return strings.Contains(n, "asked without your credentials") }) {
 		t.Errorf("notes %q", report.Notes)
 	}
+	ask(t, url, probe.Options{Client: client.Options{Token: "secret", CredentialsTo: []string{elsewhere.URL}}})
+	if known.Load() == 0 {
+		t.Error("an address that was named got no credentials")
+	}
 }
 
 // Without a card the interface that was named is asked, and nothing about the card.
