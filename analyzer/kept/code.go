@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "8239ec03400a53e9"
+const code = "a10246e649c7d0a6"

@@ -126,6 +126,9 @@ func ofAnswer(what capture.What) bool {
 	return false
 }
 
+// maxRewritten bounds what is kept of what was changed in an answer.
+const maxRewritten = 100
+
 func (r *Reader) advance(in *openExchange, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.RequestBody:
@@ -145,6 +148,8 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 				in.X.NoneMatch = w.Now
 			case strings.HasPrefix(w.Place, "request.body#"):
 				in.X.CallbackOrigin = address.Origin(w.Now)
+			case strings.HasPrefix(w.Place, "response.body#") && len(in.X.Rewritten) < maxRewritten:
+				in.X.Rewritten = append(in.X.Rewritten, w)
 			}
 		}
 		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {

@@ -99,7 +99,7 @@ func (db *DB) untouched(tx *bbolt.Tx) error {
 	if err != nil {
 		return cmp.Or(err, db.apart(tx.Rollback))
 	}
-	if db.last != 0 && tx.ID() != db.last+1 || tx.Size() > info.Size() {
+	if db.last != 0 && tx.ID() != db.last+1 || tx.Size() > info.Size() || !pages.FreelistFits(db.file) {
 		return db.guarded(func() error { panic("it was overwritten") })
 	}
 	return nil
