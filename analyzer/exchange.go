@@ -44,7 +44,7 @@ type Exchange struct {
 	Body           []byte            // the request's body, content coding taken off
 	Parsed         *a2a.Doc          // what Body was parsed to; nil if nobody has: see Doc
 	NoneMatch      string            // its If-None-Match as the agent got it: a tap that rewrites cards has others
-	Rewritten      []capture.Rewrite // what a tap changed in the answer's body, which is on record as the agent sent it; the first few
+	Rewritten      []capture.Rewrite // what a tap changed in the body of the answer, which is recorded as sent; a few
 	Call           a2a.Call          // what the request asks; Operation is NoOperation if it is not an A2A call
 	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
 	Agent          string            // under which its tasks are kept; empty if it is not known which agent this is

@@ -94,8 +94,8 @@ type Position struct {
 }
 
 // Open opens a capture for recording, or creates it with mode 0600, which an empty file gets, too. A file that is there
-// must be a capture or empty: otherwise it is left as it is, and the error wraps capture.ErrFormat or capture.ErrFuture. A capture that another
-// process records is an error that names the process.
+// must be a capture or empty: otherwise it is left as it is, and the error wraps capture.ErrFormat or
+// capture.ErrFuture. A capture that another process records is an error that names the process.
 //
 // Exchanges that an earlier recorder left open are closed as interrupted.
 func Open(path string, o Options) (*Store, error) {
@@ -127,7 +127,8 @@ func open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		Reader: Reader{access: followerAccess{in}, close: in.remote.Close},
-		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes, o.Behind), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes, o.Behind), keeper: w.keeper,
+		done: make(chan struct{}), closed: make(chan struct{}),
 		start: Position{Seq: w.state.Seq, Arrival: w.state.Arrival, Conn: w.state.Conn},
 	}
 	for _, segment := range set {
