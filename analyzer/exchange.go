@@ -38,16 +38,17 @@ type Brief struct {
 // beside it.
 type Exchange struct {
 	Brief
-	Opened         uint64       // arrival number of its opening
-	Started        time.Time    // before any byte of it was passed on
-	Request        capture.Head // as the client sent it
-	Body           []byte       // the request's body, content coding taken off
-	Parsed         *a2a.Doc     // what Body was parsed to; nil if nobody has: see Doc
-	NoneMatch      string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
-	Call           a2a.Call     // what the request asks; Operation is NoOperation if it is not an A2A call
-	Endpoint       *Endpoint    // the URL and binding that it was sent to; nil if it is not an A2A call
-	Agent          string       // under which its tasks are kept; empty if it is not known which agent this is
-	Tenant         string       // the same
+	Opened         uint64            // arrival number of its opening
+	Started        time.Time         // before any byte of it was passed on
+	Request        capture.Head      // as the client sent it
+	Body           []byte            // the request's body, content coding taken off
+	Parsed         *a2a.Doc          // what Body was parsed to; nil if nobody has: see Doc
+	NoneMatch      string            // its If-None-Match as the agent got it: a tap that rewrites cards has others
+	Rewritten      []capture.Rewrite // what a tap changed in the body of the answer, which is recorded as sent; a few
+	Call           a2a.Call          // what the request asks; Operation is NoOperation if it is not an A2A call
+	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
+	Agent          string            // under which its tasks are kept; empty if it is not known which agent this is
+	Tenant         string            // the same
 	Response       capture.Head
 	Answered       bool    // the answer's head is there
 	Stream         *Stream // nil unless the answer is an event stream
@@ -57,6 +58,7 @@ type Exchange struct {
 	Outcome        Outcome // of a call, as far as it is known
 	Gather         bool    // a tracker wants the answer's body, although it is not A2A
 	Sender         string  // of a notification: the agent that was given the address it came to; empty if that is not known
+	Anonymous      bool    // the client has its name from its User-Agent, or for want of any: it may be anybody
 	Unreleased     bool    // the client asks for a version after 1.0
 	CallbackOrigin string  // our own, at which the notifications of its webhook come; empty if they do not
 

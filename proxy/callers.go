@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/process"
 	"a2atap/proxy/recording"
@@ -26,7 +27,8 @@ const (
 )
 
 // callers finds out which clients of this machine are agents themselves: those whose process listens where exactly one
-// agent of a tap lives. It looks at all connections that wait, together, on a goroutine of its own that ends when there
+// agent of a tap lives. Of the others it finds out on which ports they listen: another recorder of this machine may
+// know the agent there. It looks at all connections that wait, together, on a goroutine of its own that ends when there
 // are none.
 //
 // An agent that calls itself through its own tap is not looked for: that is what a test does which has both ends in one
@@ -54,11 +56,15 @@ type search struct {
 
 // A finding is what came of a look.
 type finding struct {
-	recognisable bool // it is known of an agent which process it is
-	callers      []struct {
-		agent    int
-		relation process.Relation
-	}
+	recognisable bool // it is known of an agent, or of who else listens, which process it is
+	callers      []caller
+}
+
+// A caller is who made a connection.
+type caller struct {
+	agent    int
+	relation process.Relation
+	ports    []uint16 // on which its process listens
 }
 
 // How the process of a client is known to be that of an agent.
@@ -75,23 +81,19 @@ func newCallers(p *Proxy) *callers {
 	) (finding, error) {
 		var f finding
 		survey, err := finder.Find(ctx, agents, connections)
-		for _, holders := range survey.Holders {
-			f.recognisable = f.recognisable || len(holders) > 0
-		}
+		f.recognisable = survey.Recognisable()
 		f.callers = slices.Grow(f.callers, len(connections))[:len(connections)]
 		for i := range f.callers {
 			f.callers[i].agent, f.callers[i].relation = survey.Caller(i)
+			f.callers[i].ports = survey.Ports(i)
 		}
 		return f, err
 	}}
 }
 
-// look begins the search for the client of a connection, if it is on this machine and may be an agent. It does not
-// wait. Serve must be running.
+// look begins the search for the client of a connection, if it is on this machine. It does not wait. Serve must be
+// running.
 func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
-	if !c.proxy.mayCall(tap) {
-		return
-	}
 	from, _ := client.RemoteAddr().(*net.TCPAddr)
 	to, _ := client.LocalAddr().(*net.TCPAddr)
 	if from == nil || to == nil || !from.IP.IsLoopback() && !from.IP.Equal(to.IP) {
@@ -99,8 +101,10 @@ func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 	}
 	now := time.Now()
 	one := &search{
-		Caller: recording.Caller{Until: now.Add(c.patience), Done: make(chan struct{})},
-		pair:   process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn,
+		Caller: recording.Caller{
+			Until: now.Add(c.patience), Done: make(chan struct{}), Home: capture.Home{Machine: process.Machine()},
+		},
+		pair: process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn,
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,29 +114,6 @@ func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 	conn.Caller = &one.Caller
 	c.waiting = append(c.waiting, one)
 	c.start()
-}
-
-// severalAgents reports whether there are agents that can call each other.
-func (p *Proxy) severalAgents() bool {
-	p.mu.Lock()
-	first := ""
-	if len(p.taps) > 0 {
-		first = p.taps[0].family
-	}
-	p.mu.Unlock()
-	return p.mayCall(first)
-}
-
-// mayCall reports whether there is an agent that can call the one behind a tap.
-func (p *Proxy) mayCall(tap string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, t := range p.taps {
-		if t.family != tap {
-			return true
-		}
-	}
-	return false
 }
 
 // reached notes at which address an agent was reached. If it is not known who listens there, it is worth a look again.
@@ -151,9 +132,6 @@ func (c *callers) reached(t *Tap, remote net.Addr) {
 // prepare looks who listens for the agents, so that it is known when they call: a connection can be over in less time
 // than that takes. Serve must be running.
 func (c *callers) prepare() {
-	if !c.proxy.severalAgents() {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle, c.warm = time.Time{}, true
@@ -198,8 +176,12 @@ func (c *callers) run() {
 			c.idle = time.Now().Add(callerRetry)
 			c.mu.Unlock()
 		}
+		ended := time.Now()
+		if len(batch) == 0 { // who asks next should not wait because of what was done beforehand
+			ended = begun
+		}
 		c.mu.Lock()
-		c.pace.took(begun, time.Now())
+		c.pace.took(begun, ended)
 		c.mu.Unlock()
 	}
 }
@@ -209,8 +191,8 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 	defer func() {
 		for _, one := range batch {
 			close(one.Done)
-			if one.Name != "" {
-				one.conn.SetName(one.Name, one.How)
+			if one.Name != "" || len(one.Home.Ports) > 0 {
+				one.conn.Recognised()
 			}
 		}
 	}()
@@ -226,6 +208,7 @@ func (c *callers) lookAt(ctx context.Context, batch []*search) bool {
 		return ctx.Err() != nil
 	}
 	for i, one := range batch {
+		one.Home.Ports = found.callers[i].ports
 		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
 			one.Name, one.How = names[by.agent], byProcess[by.relation]
 		}

@@ -39,10 +39,7 @@ type callersRig struct {
 func callerIs(agent int, relation process.Relation, connections int) finding {
 	f := finding{recognisable: true}
 	for range connections {
-		f.callers = append(f.callers, struct {
-			agent    int
-			relation process.Relation
-		}{agent, relation})
+		f.callers = append(f.callers, caller{agent: agent, relation: relation})
 	}
 	return f
 }
@@ -204,6 +201,30 @@ func TestCallerLate(t *testing.T) {
 	}
 }
 
+// TestCallerOfAnotherRecorder has a client whose process listens where no agent of a tap lives: that is recorded,
+// under the name that its User-Agent gives it.
+func TestCallerOfAnotherRecorder(t *testing.T) {
+	r := newCallersRig(t, quick, callersTimeout, recording.Options{}, func(n int) finding {
+		f := callerIs(0, process.None, n)
+		for i := range f.callers {
+			f.callers[i].ports = []uint16{9005, 9006}
+		}
+		return f
+	})
+	if err := r.call("booker", "/"); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
+		t.Error(got)
+	}
+	for x := range r.memory.Exchanges(context.Background(), 1) {
+		want := capture.Home{Machine: process.Machine(), Ports: []uint16{9005, 9006}}.String()
+		if x.Client.URL != want {
+			t.Errorf("the client lives at %q, want %q", x.Client.URL, want)
+		}
+	}
+}
+
 // TestCallerUnderPressure has a search without an end and a queue that fills: the recording goes on.
 func TestCallerUnderPressure(t *testing.T) {
 	end := make(chan struct{})
@@ -329,14 +350,15 @@ func BenchmarkNewConnection(b *testing.B) {
 			p.callers.find = func(_ context.Context, _ [][]netip.AddrPort, pairs []process.Pair) (finding, error) {
 				return callerIs(0, process.None, len(pairs)), nil
 			}
-			for _, name := range []string{"planner", "booker"}[:map[bool]int{false: 1, true: 2}[with]] {
-				spec, err := ParseTap(name + "=http://127.0.0.1:9001")
-				if err != nil {
-					b.Fatal(err)
-				}
-				p.taps = append(p.taps, &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: name})
+			spec, err := ParseTap("booker=http://127.0.0.1:9001")
+			if err != nil {
+				b.Fatal(err)
 			}
-			client := endpoint{}
+			p.taps = append(p.taps, &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: "booker"})
+			client := endpoint{from: net.IPv4(10, 0, 0, 1)} // who is on another machine is not looked for
+			if with {
+				client.from = net.IPv4(127, 0, 0, 1)
+			}
 			for b.Loop() {
 				newLink(p.taps[0], client)
 			}
@@ -346,8 +368,11 @@ func BenchmarkNewConnection(b *testing.B) {
 }
 
 // An endpoint is a connection that has two ends and nothing else.
-type endpoint struct{ net.Conn }
+type endpoint struct {
+	net.Conn
+	from net.IP
+}
 
 func (endpoint) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7001} }
 
-func (endpoint) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 49153} }
+func (e endpoint) RemoteAddr() net.Addr { return &net.TCPAddr{IP: e.from, Port: 49153} }

@@ -58,7 +58,7 @@ func TestDelivery(t *testing.T) {
 }
 
 func withoutAddr(p capture.Peer) capture.Peer {
-	p.Addr = ""
+	p.Addr, p.URL = "", ""
 	return p
 }
 

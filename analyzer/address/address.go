@@ -5,7 +5,8 @@
 // slash at the end, localhost for 127.0.0.1. [Of] removes these differences; the host has the form of package
 // hostname. Forms are for comparison only and are never dialled or printed.
 //
-// It is a leaf of the analyzer: engine, readers and trackers stand on it. All functions are safe for concurrent use.
+// It is a leaf of the analyzer: engine, readers, trackers and families of rules stand on it. All functions are safe for
+// concurrent use.
 package address
 
 import (

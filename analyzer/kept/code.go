@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "8b1a41aedc40e3cd"
+const code = "b19536555a63db9e"

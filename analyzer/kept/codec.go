@@ -193,7 +193,7 @@ func (d *decoder) list() []string {
 func (e *encoder) brief(r *Row) {
 	e.number(r.Seq - e.before.Seq)
 	e.b = append(e.b, r.ID[:]...)
-	e.cause(r.Parent, r.By)
+	e.cause(r.Parent, r.By, r.Maybe)
 	e.signed(int64(r.Children))
 	e.before.Seq = r.Seq
 }
@@ -285,9 +285,24 @@ func (e *encoder) since(t time.Time) {
 	}
 }
 
-func (e *encoder) cause(parent uint64, by workflow.Evidence) {
+func (e *encoder) cause(parent uint64, by workflow.Evidence, maybe workflow.Choice) {
 	e.number(parent)
 	e.octet(byte(by))
+	if by == workflow.Unknown {
+		for _, n := range maybe {
+			e.number(n)
+		}
+	}
+}
+
+func (d *decoder) cause() (parent uint64, by workflow.Evidence, maybe workflow.Choice) {
+	parent, by = d.number(), workflow.Evidence(d.octet())
+	if by == workflow.Unknown {
+		for i := range maybe {
+			maybe[i] = d.number()
+		}
+	}
+	return parent, by, maybe
 }
 
 func (e *encoder) found(f *Found) {
@@ -332,12 +347,14 @@ type brief struct {
 	seq, parent uint64
 	id          uuid.UUID
 	by          workflow.Evidence
+	maybe       workflow.Choice
 	children    int
 }
 
 func (d *decoder) brief() brief {
 	b := brief{seq: d.number() + d.before.Seq, id: d.id()}
-	b.parent, b.by, b.children = d.number(), workflow.Evidence(d.octet()), int(d.signed())
+	b.parent, b.by, b.maybe = d.cause()
+	b.children = int(d.signed())
 	d.known(b.seq > 0)
 	d.before.Seq = b.seq
 	return b
@@ -345,7 +362,7 @@ func (d *decoder) brief() brief {
 
 // rest reads a row that is zero. Its texts are parts of one string, that of the chunk.
 func (d *decoder) rest(r *Row, b *brief) {
-	r.Seq, r.ID, r.Parent, r.By, r.Children = b.seq, b.id, b.parent, b.by, b.children
+	r.Seq, r.ID, r.Parent, r.By, r.Maybe, r.Children = b.seq, b.id, b.parent, b.by, b.maybe, b.children
 	r.Conn = uint64(d.signed()) + d.before.Conn
 	r.Link, r.How, r.AgentURL = d.link(), d.text(), d.text()
 	r.Started, r.Took = d.since(), d.took()
@@ -426,6 +443,7 @@ type patch struct {
 	caused   bool // there is a cause
 	parent   uint64
 	by       workflow.Evidence
+	maybe    workflow.Choice
 	children int // how many more it has caused than was known
 	found    []Found
 	dropped  []uint64 // findings that were replaced
@@ -444,7 +462,7 @@ func (e *encoder) patch(p *patch) {
 		e.text(f.Note)
 	}
 	if p.caused {
-		e.cause(p.parent, p.by)
+		e.cause(p.parent, p.by, p.maybe)
 	}
 	e.signed(int64(p.children))
 	e.count(len(p.found))
@@ -477,7 +495,7 @@ func (d *decoder) patch() *patch {
 		f.Note, p.fact = d.text(), f
 	}
 	if p.caused {
-		p.parent, p.by = d.number(), workflow.Evidence(d.octet())
+		p.parent, p.by, p.maybe = d.cause()
 	}
 	p.children = int(d.signed())
 	for range d.count() {
@@ -496,7 +514,7 @@ func (p *patch) apply(r *Row) *Row {
 		if r != nil {
 			whole.Found, whole.Children = append(r.Found, whole.Found...), r.Children+whole.Children
 			if whole.Parent == 0 {
-				whole.Parent, whole.By = r.Parent, r.By
+				whole.Parent, whole.By, whole.Maybe = r.Parent, r.By, r.Maybe
 			}
 		}
 		r = &whole
@@ -508,7 +526,7 @@ func (p *patch) apply(r *Row) *Row {
 		r.Note(p.fact)
 	}
 	if p.caused {
-		r.Parent, r.By = p.parent, p.by
+		r.Parent, r.By, r.Maybe = p.parent, p.by, p.maybe
 	}
 	r.Children += p.children
 	r.Found = append(r.Found, p.found...)

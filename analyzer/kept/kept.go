@@ -42,7 +42,7 @@ import (
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 5
+const version = 6
 
 // Sizes of what is kept together.
 const (
@@ -87,6 +87,7 @@ type Row struct {
 	summary.Summary
 	Parent   uint64            // the exchange that caused it; 0 if it begins a workflow
 	By       workflow.Evidence // how that is known
+	Maybe    workflow.Choice   // where nothing decides between causes
 	Children int               // how many exchanges it has caused
 	Found    []Found           // the findings that stand in it, in the order in which they were made
 }

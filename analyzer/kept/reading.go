@@ -231,7 +231,7 @@ func (r *Reading) briefsOf(e capture.Entry, patches map[uint64][]patchAt) ([]bri
 	rows, err := r.rowsOf(e, patches)
 	list = make([]brief, len(rows))
 	for i, row := range rows {
-		list[i] = brief{row.Seq, row.Parent, row.ID, row.By, row.Children}
+		list[i] = brief{row.Seq, row.Parent, row.ID, row.By, row.Maybe, row.Children}
 	}
 	return list, err
 }
@@ -470,8 +470,8 @@ func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
 			return nil, err
 		}
 		for i := range list {
-			if b := &list[i]; b.parent != 0 {
-				links.Put(workflow.Link{Exchange: b.seq, Parent: b.parent, By: b.by})
+			if b := &list[i]; b.by != workflow.None {
+				links.Put(workflow.Link{Exchange: b.seq, Parent: b.parent, By: b.by, Maybe: b.maybe})
 			}
 		}
 	}

@@ -196,13 +196,14 @@ func (w *Writer) linked(l workflow.Link) {
 	if w.links != nil {
 		w.links.Put(l)
 	}
-	if l.Before == 0 && l.Parent == 0 {
+	r := w.row(l.Exchange)
+	if r == nil && l.Before == 0 && l.Parent == 0 && l.By == workflow.None {
 		return
 	}
-	if r := w.row(l.Exchange); r != nil {
-		r.Parent, r.By = l.Parent, l.By
+	if r != nil {
+		r.Parent, r.By, r.Maybe = l.Parent, l.By, l.Maybe
 	} else {
-		w.patch(l.Exchange, &patch{caused: true, parent: l.Parent, by: l.By})
+		w.patch(l.Exchange, &patch{caused: true, parent: l.Parent, by: l.By, maybe: l.Maybe})
 	}
 	if l.Before != l.Parent {
 		w.child(l.Before, -1)

@@ -85,6 +85,7 @@ var All = slices.Concat(
 	version.Versions,
 	card.Cards,
 	card.CardURLs,
+	card.Rewriting,
 	card.Skills,
 	card.Schemes,
 	card.OAuth,

@@ -138,7 +138,7 @@ func startKilled(t *testing.T, path, agent string, nohup bool) *killed {
 	return startCommand(t, cmd, &said)
 }
 
-func startCommand(t *testing.T, cmd *exec.Cmd, said *bytes.Buffer) *killed {
+func startCommand(t *testing.T, cmd *exec.Cmd, said fmt.Stringer) *killed {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -19,3 +19,9 @@ func TestOrchestraPeers(t *testing.T) {
 		})
 	}
 }
+
+// TestOrchestraApartPeers is TestOrchestraApart with SDKs in three languages.
+func TestOrchestraApartPeers(t *testing.T) {
+	t.Parallel()
+	newOrchestra(t, peers.Py1, peers.Go2Program("peer-go2"), peers.JS1, peers.Py1).playApart(t)
+}

@@ -83,7 +83,9 @@ func (o *orchestra) checkWhole(t *testing.T, c *concert, all map[uint64]*perform
 		} else {
 			others++
 		}
-		calls[x.header("X-Request-Id")] = true
+		if calls[x.header("X-Request-Id")] = true; x.header("X-Request-Id") != "" && x.Client.Name != leaderName {
+			t.Errorf("%s: the client is the orchestrator", x)
+		}
 		if x.user == 0 {
 			t.Errorf("%s is of nobody known", x)
 		}

@@ -45,6 +45,9 @@ func checkTree(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*per
 		if parent != l.Parent || m[4] != reason {
 			t.Errorf("%s is drawn under %d, %q; want %d, %q", x, parent, m[4], l.Parent, reason)
 		}
+		if doubt := l.Doubt(); doubt != "" && !strings.HasSuffix(m[3], " ("+doubt+")") {
+			t.Errorf("%s is drawn as %q, want %q", x, line, doubt)
+		}
 		if !strings.HasPrefix(m[3], x.Client.Name+" → "+x.Agent.Name+" ") || !strings.Contains(m[3], " "+x.Operation+" ") {
 			t.Errorf("%s is drawn as %q", x, line)
 		}

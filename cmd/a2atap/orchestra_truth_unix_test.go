@@ -55,11 +55,10 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 		}
 	}
 	for _, x := range order {
-		if x.header("X-Request-Id") != "" && x.Client.Name != leaderName {
-			t.Errorf("%s: the client is the orchestrator", x)
-		}
-		if asked := byUser[c.calls[x.header("X-Request-Id")]]; asked != nil {
-			x.user, x.parent = asked.N, asked.N
+		if user := c.calls[x.header("X-Request-Id")]; byUser[user] != nil {
+			x.user, x.parent = byUser[user].N, byUser[user].N
+		} else if user != "" { // that asked without a tap
+			x.user = uint64(len(c.users)*1_000_000 + slices.Index(c.messages, user))
 		}
 		if x.card && x.Agent.Name == leaderName { // each user has a connection of its own
 			i := slices.IndexFunc(order, func(o *performed) bool { return o.user == o.N && o.Conn == x.Conn })

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/fleet/fleettest"
 	"a2atap/replay/peers"
 )
 
@@ -76,7 +77,70 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 		args = append(args, "--agent", name+"="+agents[name])
 	}
 	r := startRecorder(t, len(agents), args...)
-	c.plan.Stream, c.plan.Push, c.plan.Fail = r.taps[streamName], r.taps[pushName], r.taps[failName]
+	o.perform(t, c, r.taps)
+	c.printed, c.said = r.stop(t)
+	c.calls = o.leader.Calls(t)
+	if t.Failed() {
+		t.Fatalf("the recorder says:\n%s%s", strings.Join(c.printed, ""), c.said)
+	}
+}
+
+// recordApart records a concert with several recorders, each in front of some of the agents, that are told nothing of
+// who calls, and makes one capture of theirs: by way of a server, or of their files. Agents that have none are called
+// without a tap.
+func (o *orchestra) recordApart(t *testing.T, c *concert, ship bool, recorders ...[]string) {
+	t.Helper()
+	stream := ""
+	if ship {
+		stream = fleettest.Start(t).URL("orchestra")
+	}
+	agents := maps.Clone(o.players)
+	agents[leaderName] = o.leader.URL
+	at := maps.Clone(agents)
+	dir := t.TempDir()
+	var files []string
+	var running []*recorderProcess
+	for _, names := range recorders {
+		file := filepath.Join(dir, names[0]+".a2atap")
+		args := []string{"record", "--format", "json", "-o", file}
+		for _, name := range names {
+			args = append(args, "--agent", name+"="+agents[name])
+		}
+		if ship {
+			args = append(args, "--ship", stream)
+		}
+		r := startRecorder(t, len(names), args...)
+		maps.Copy(at, r.taps)
+		files, running = append(files, file), append(running, r)
+	}
+	o.perform(t, c, at)
+	for _, r := range running {
+		_, said := r.stop(t)
+		c.said += said
+	}
+	c.calls = o.leader.Calls(t)
+	c.path = files[0]
+	if len(files) > 1 {
+		c.path = filepath.Join(dir, "merged.a2atap")
+		from := append([]string{"merge", "-o", c.path}, files...)
+		if ship {
+			from = []string{"import", stream, "-o", c.path}
+		}
+		merge := exec.Command("a2atap", from...)
+		merge.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+		if said, err := merge.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+	}
+	if t.Failed() {
+		t.Fatalf("the recorders say:\n%s", c.said)
+	}
+}
+
+// perform lets the users ask the orchestrator, all at once. The URLs of the agents are by name.
+func (o *orchestra) perform(t *testing.T, c *concert, at map[string]string) {
+	t.Helper()
+	c.plan.Stream, c.plan.Push, c.plan.Fail = at[streamName], at[pushName], at[failName]
 	c.plan.Together = len(c.users)
 	o.leader.Follow(t, c.plan)
 
@@ -86,7 +150,7 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 	var asking sync.WaitGroup
 	for i, user := range c.users {
 		asking.Go(func() {
-			id, task, err := user.Ask(ctx, t, r.taps[leaderName])
+			id, task, err := user.Ask(ctx, t, at[leaderName])
 			if want := user.Text + ": polled, done, out of paint"; err != nil || len(task.Artifacts) != 1 ||
 				task.Artifacts[0] != want {
 				t.Errorf("a user gets %+v (%v), want %q", task, err, want)
@@ -95,11 +159,6 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 		})
 	}
 	asking.Wait()
-	c.printed, c.said = r.stop(t)
-	c.calls = o.leader.Calls(t)
-	if t.Failed() {
-		t.Fatalf("the recorder says:\n%s%s", strings.Join(c.printed, ""), c.said)
-	}
 }
 
 // A recorderProcess is the command record.
@@ -137,6 +196,9 @@ func startRecorder(t *testing.T, taps int, args ...string) *recorderProcess {
 		line, err := printed.ReadBytes('\n')
 		if err == nil {
 			err = json.Unmarshal(line, &tap)
+		}
+		if err == nil && tap.Type == "ship" {
+			continue
 		}
 		if err != nil || tap.Type != "tap" {
 			r.cmd.Process.Kill()

@@ -340,14 +340,16 @@ func scriptConnect(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // rawagent NAME FILE listens on a free port, sets NAME to its URL, and answers each connection with the bytes of a
-// file, LF made CRLF in its head, once it has read a request's head.
+// file, LF made CRLF in its head and $PORT its port, once it has read a request's head.
 func scriptRawAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: rawagent NAME FILE")
 	}
-	answer := wire(ts.ReadFile(args[1]))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(err)
+	answer := wire(strings.ReplaceAll(ts.ReadFile(args[1]), "$PORT", port))
 	ts.Defer(func() { l.Close() })
 	ts.Setenv(args[0], "http://"+l.Addr().String())
 	go func() {

@@ -97,9 +97,13 @@ func ParseState(s string) (State, error) {
 type Peer struct {
 	Name string // never contains a process id or an ephemeral port; empty if not known
 	Addr string // host:port of the socket, if known
-	URL  string // of an agent: where it really lives, never the tap's address; empty for a client
+	URL  string // of an agent: where it really lives, never the tap's address; of a client: its Home, if known
 	How  string // of a client: how its name was found out, such as "user-agent"
 }
+
+// Anonymous reports whether the name of a client says nothing of who it is: it is that of the library in its User-Agent,
+// or there was none.
+func (p *Peer) Anonymous() bool { return p.How == "user-agent" || p.How == "default" }
 
 // A Request is what the client sent.
 type Request struct {

@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 )
 
 // lsof is where macOS has it.
@@ -21,17 +19,8 @@ type Finder struct{}
 // of their parents and children have made connections. It looks at nothing more when the context ends, and returns its
 // error; other errors say that the system lists no sockets.
 func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connections []Pair) (Survey, error) {
-	var ports []string
-	for _, agent := range agents {
-		for _, address := range agent {
-			ports = append(ports, strconv.Itoa(int(address.Port())))
-		}
-	}
-	for _, c := range connections {
-		ports = append(ports, strconv.Itoa(int(c.Local.Port())))
-	}
 	// -b and -w keep it from asking file systems that do not answer.
-	cmd := exec.CommandContext(ctx, lsof, "-nPbw", "-iTCP:"+strings.Join(ports, ","), "-FpRcfnT")
+	cmd := exec.CommandContext(ctx, lsof, "-nPbw", "-iTCP", "-FpRcfnT")
 	text, err := cmd.Output()
 	if ctx.Err() != nil {
 		return Survey{}, ctx.Err()

@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// strangerShare is how many times as long as a search took for who listens beside agents there is none: on a machine
+// where servers come and go all the time, each new one would make a look long.
+const strangerShare = 19
+
 // hiddenFor is how long a listening socket that nobody was seen to hold is not looked for again.
 const hiddenFor = 5 * time.Second
 
@@ -21,13 +25,13 @@ type Finder struct {
 	root string // where /proc is; empty stands for that
 	held map[uint64]*holding
 	now  func() time.Time // nil is time.Now
+	rest time.Time        // no search before for who listens beside agents
 }
 
 // A holding is a listening socket, by its inode, and who holds it.
 type holding struct {
 	descriptors map[int]string // of each process one descriptor of the socket; none if it is hidden
 	hidden      time.Time      // when nobody was found
-	asked       bool           // in this look
 }
 
 // Find looks who listens at the addresses of agents, each of which may have several, and which of those processes and
@@ -35,7 +39,7 @@ type holding struct {
 // error; other errors say that the system lists no sockets.
 func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connections []Pair) (Survey, error) {
 	var s Survey
-	t, err := f.sockets(agents, connections)
+	t, err := f.sockets(connections)
 	if err != nil {
 		return s, err
 	}
@@ -45,6 +49,14 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		listening[i] = listenersOf(agent, t.listeners)
 		s.Listening[i] = listening[i] != nil
 	}
+	all := make(map[uint64]uint16, len(t.listeners))
+	var others []uint64
+	for _, l := range t.listeners {
+		if all[l.id] = l.at.Port(); !slices.ContainsFunc(listening, func(of []uint64) bool { return slices.Contains(of, l.id) }) {
+			others = append(others, l.id)
+		}
+	}
+	f.forget(all)
 	if err := f.findHolders(ctx, slices.Concat(listening...)); err != nil {
 		return Survey{}, err
 	}
@@ -57,10 +69,14 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 			}
 		}
 	}
-	l := look{f: f, survey: &s, inodes: t.made, listening: listening}
+	l := look{f: f, survey: &s, inodes: t.made, listening: listening, ports: all}
 	s.owners, s.processes = make([][]int, len(connections)), make(map[int]details)
 	for _, pid := range holders {
 		l.at(pid)
+	}
+	strangers, err := l.strangers(ctx, others, holders)
+	if err != nil {
+		return Survey{}, err
 	}
 	if len(holders) == 0 || l.complete() {
 		return s, ctx.Err()
@@ -73,7 +89,9 @@ func (f *Finder) Find(ctx context.Context, agents [][]netip.AddrPort, connection
 		for _, relative := range append(f.children(pid), s.processes[pid].parent) {
 			if _, known := s.processes[relative]; !known && relative > 1 && !slices.Contains(holders, relative) {
 				s.processes[relative] = f.details(relative)
-				l.at(relative)
+				if !slices.Contains(strangers, relative) {
+					l.at(relative)
+				}
 			}
 		}
 	}
@@ -86,6 +104,40 @@ type look struct {
 	survey    *Survey
 	inodes    []uint64 // of the connections; 0 if it has none
 	listening [][]uint64
+	ports     map[uint64]uint16 // of all that listen
+}
+
+// strangers looks at processes that listen and are not those of agents, as long as it is not known of a connection who
+// has made it, and returns those. Before the first connections it only finds out who they are.
+func (l *look) strangers(ctx context.Context, listening []uint64, agents []int) (seen []int, err error) {
+	if len(l.inodes) > 0 && l.complete() {
+		return nil, nil
+	}
+	if now := l.f.clock(); !now.Before(l.f.rest) {
+		if err := l.f.findHolders(ctx, listening); err != nil {
+			return nil, err
+		}
+		ended := l.f.clock()
+		l.f.rest = ended.Add(strangerShare * ended.Sub(now))
+	}
+	var all []int
+	for _, inode := range listening {
+		if h := l.f.held[inode]; h != nil {
+			for pid := range h.descriptors {
+				if !slices.Contains(agents, pid) {
+					all = add(all, pid)
+				}
+			}
+		}
+	}
+	for _, pid := range all {
+		if l.complete() || ctx.Err() != nil {
+			break
+		}
+		l.at(pid)
+		seen = add(seen, pid)
+	}
+	return seen, nil
 }
 
 // at notes which of the sockets a process holds. A worker that was given a listening socket is one more holder.
@@ -93,6 +145,9 @@ func (l *look) at(pid int) {
 	l.f.descriptors(pid, func(_ string, inode uint64) {
 		if i := slices.Index(l.inodes, inode); i >= 0 {
 			l.survey.owners[i] = add(l.survey.owners[i], pid)
+		}
+		if port, listens := l.ports[inode]; listens {
+			l.survey.listens(pid, port)
 		}
 		for i, inodes := range l.listening {
 			if slices.Contains(inodes, inode) {
@@ -112,17 +167,26 @@ func (l *look) complete() bool {
 	return true
 }
 
-// findHolders sees to it that it is known who holds listening sockets. It forgets sockets that are not asked for.
-func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
-	now := time.Now
-	if f.now != nil {
-		now = f.now
+// forget forgets listening sockets that are not there any more.
+func (f *Finder) forget(there map[uint64]uint16) {
+	for inode := range f.held {
+		if _, is := there[inode]; !is {
+			delete(f.held, inode)
+		}
 	}
+}
+
+func (f *Finder) clock() time.Time {
+	if f.now != nil {
+		return f.now()
+	}
+	return time.Now()
+}
+
+// findHolders sees to it that it is known who holds listening sockets.
+func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 	if f.held == nil {
 		f.held = make(map[uint64]*holding)
-	}
-	for _, h := range f.held {
-		h.asked = false
 	}
 	missing := make(map[uint64]bool)
 	for _, inode := range inodes {
@@ -131,20 +195,14 @@ func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 			h = &holding{}
 			f.held[inode] = h
 		}
-		h.asked = true
 		for pid, descriptor := range h.descriptors {
 			if at, _ := f.socket(pid, descriptor); at != inode { // it has closed it, or ended
 				delete(h.descriptors, pid)
 			}
 		}
-		missing[inode] = len(h.descriptors) == 0 && now().Sub(h.hidden) > hiddenFor
+		missing[inode] = len(h.descriptors) == 0 && f.clock().Sub(h.hidden) > hiddenFor
 		if !missing[inode] {
 			delete(missing, inode)
-		}
-	}
-	for inode, h := range f.held {
-		if !h.asked {
-			delete(f.held, inode)
 		}
 	}
 	if len(missing) == 0 {
@@ -168,7 +226,7 @@ func (f *Finder) findHolders(ctx context.Context, inodes []uint64) error {
 		})
 	}
 	for inode := range missing {
-		f.held[inode].hidden = now()
+		f.held[inode].hidden = f.clock()
 	}
 	return nil
 }
@@ -273,13 +331,13 @@ func names(dir string) []string {
 }
 
 // sockets looks up the sockets that are asked for: with the kernel, or in the tables of TCP where it does not answer.
-func (f *Finder) sockets(agents [][]netip.AddrPort, connections []Pair) (table, error) {
+func (f *Finder) sockets(connections []Pair) (table, error) {
 	if f.root == "" {
-		if t := newTable(agents, connections); t.ask() == nil {
+		if t := newTable(connections); t.ask() == nil {
 			return t, nil
 		}
 	}
-	t := newTable(agents, connections)
+	t := newTable(connections)
 	file, err := os.Open(f.path("net", "tcp"))
 	if err != nil {
 		return t, err

@@ -168,6 +168,9 @@ func TestTables(t *testing.T) {
 	if got := fmt.Sprint(s.Listening, s.Holders); got != "[true true false] [[20] [30] []]" {
 		t.Error(got)
 	}
+	if got := fmt.Sprint(s.Ports(0), s.Ports(1), s.Ports(2), s.Ports(3)); got != "[9001] [] [] []" {
+		t.Errorf("they listen on %s", got)
+	}
 	for i, want := range []string{"0 1", "0 0", "1 2", "0 0"} {
 		agent, relation := s.Caller(i)
 		if got := fmt.Sprint(agent, relation); got != want {

@@ -86,6 +86,7 @@ func surveyOf(sockets []heldSocket, processes map[int]details, agents [][]netip.
 	var listeners []listener
 	for _, held := range sockets {
 		if held.listening {
+			s.listens(held.pid, held.local.Port())
 			listeners = append(listeners, listener{unmapped(held.local), uint64(held.pid)})
 		}
 	}

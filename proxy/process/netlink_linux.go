@@ -66,7 +66,7 @@ func (t *table) listener(m []byte) {
 	}
 	ip, _ := netip.AddrFromSlice(address)
 	inode := uint64(binary.NativeEndian.Uint32(m[inodeAt:]))
-	if t.ports[port] && inode != 0 {
+	if inode != 0 {
 		t.listeners = append(t.listeners, listener{unmapped(netip.AddrPortFrom(ip, port)), inode})
 	}
 }

@@ -1,5 +1,6 @@
 // Package process finds out which agent of this machine has made a TCP connection: the one whose process holds the
-// connection's socket.
+// connection's socket. Of a process that is no agent that is known here it finds out on which ports it listens, so that
+// somebody else may know it by them.
 //
 // It looks at the sockets that the system lists and at who holds them, where it may: Linux shows them in /proc, macOS
 // through lsof. A socket that it may not look at, or that another machine or network namespace holds, belongs to
@@ -43,8 +44,9 @@ type Survey struct {
 	Listening []bool
 	Holders   [][]int
 
-	owners    [][]int // of each connection; only holders and their relatives are looked for
+	owners    [][]int // of each connection; only processes that listen and relatives of Holders are looked for
 	processes map[int]details
+	ports     map[int][]uint16 // on which a process listens, sorted
 }
 
 // details are what is known of a process.
@@ -85,6 +87,25 @@ func (s *Survey) Caller(connection int) (agent int, r Relation) {
 	}
 	return 0, None
 }
+
+// Ports returns the ports on which the process that made a connection listens itself, in order. There are none if it
+// listens nowhere, or may not be looked at, or if several processes hold the connection that listen on different ports.
+func (s *Survey) Ports(connection int) []uint16 {
+	if connection >= len(s.owners) {
+		return nil
+	}
+	var ports []uint16
+	for i, owner := range s.owners[connection] {
+		if i > 0 && !slices.Equal(ports, s.ports[owner]) {
+			return nil
+		}
+		ports = s.ports[owner]
+	}
+	return ports
+}
+
+// Recognisable reports whether any process that listens could be looked at.
+func (s *Survey) Recognisable() bool { return len(s.ports) > 0 }
 
 func (s *Survey) same(owner, holder int) Relation {
 	if owner == holder {
@@ -130,6 +151,16 @@ func listensFor(at, reached netip.AddrPort) int {
 		return 1
 	}
 	return 0
+}
+
+// listens notes that a process listens on a port.
+func (s *Survey) listens(pid int, port uint16) {
+	if s.ports == nil {
+		s.ports = make(map[int][]uint16)
+	}
+	if i, found := slices.BinarySearch(s.ports[pid], port); !found {
+		s.ports[pid] = slices.Insert(s.ports[pid], i, port)
+	}
 }
 
 // A listener is a listening socket of the system.

@@ -10,24 +10,18 @@ import (
 	"strconv"
 )
 
-// A table is what /proc/net/tcp and tcp6 say of the sockets that were asked for.
+// A table is what /proc/net/tcp and tcp6 say of the sockets that listen, and of those that were asked for.
 type table struct {
-	ports     map[uint16]bool // that agents listen on
 	wanted    map[Pair]int    // connections by their ends
 	clients   map[uint16]bool // ports that these connections come from
 	listeners []listener
 	made      []uint64 // inode of each connection; 0 if there is none
 }
 
-func newTable(agents [][]netip.AddrPort, connections []Pair) table {
+func newTable(connections []Pair) table {
 	t := table{
-		ports: make(map[uint16]bool), wanted: make(map[Pair]int), clients: make(map[uint16]bool),
+		wanted: make(map[Pair]int), clients: make(map[uint16]bool),
 		made: make([]uint64, len(connections)),
-	}
-	for _, agent := range agents {
-		for _, address := range agent {
-			t.ports[address.Port()] = true
-		}
 	}
 	for i, c := range connections {
 		t.wanted[c.unmapped()] = i
@@ -61,7 +55,7 @@ func (t *table) line(line []byte) {
 	}
 	port, ok := portOf(fields[1])
 	listens := string(fields[3]) == stateListen
-	if !ok || listens && !t.ports[port] || !listens && !t.clients[port] {
+	if !ok || !listens && !t.clients[port] {
 		return
 	}
 	local, ok := parseEnd(fields[1])

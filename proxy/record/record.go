@@ -116,6 +116,9 @@ func (r *Recording) Waiting() int64 {
 // Behind returns how long what is recorded next has waited for it.
 func (r *Recording) Behind() time.Duration { return r.recorder.Behind() }
 
+// Hinder tells whether the sink cannot store anything at the moment: see recording.Recorder.
+func (r *Recording) Hinder(stuck bool) { r.recorder.Hinder(stuck) }
+
 // Fail says that the recording cannot go on. Only the first error counts until Failed has yielded it.
 func (r *Recording) Fail(err error) {
 	select {

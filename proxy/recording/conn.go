@@ -173,12 +173,14 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	}
 }
 
-// SetName notes that the client is an agent. Exchanges that were opened under another name get the right one.
-func (c *Conn) SetName(name, how string) {
+// Recognised notes what the search for the client has found. Exchanges that were opened before get the right name.
+func (c *Conn) Recognised() {
 	c.lock()
 	defer c.unlock()
 	for _, e := range c.open {
-		e.note(piece{kind: pieceNamed, note: &capture.Peer{Name: name, Addr: c.client, How: how}}, nil, true)
+		e.note(piece{kind: pieceNamed, note: &capture.Peer{
+			Name: c.Caller.Name, Addr: c.client, URL: c.Caller.Home.String(), How: c.Caller.How,
+		}}, nil, true)
 	}
 }
 
@@ -289,6 +291,20 @@ type Caller struct {
 
 	Done      chan struct{} // closed when the search is over
 	Name, How string        // set before that; empty if it is not an agent that we know
+	Home      capture.Home  // its ports are set before that too
+}
+
+// home returns where the client lives, as far as it is known now.
+func (c *Conn) home() string {
+	if c.Caller == nil {
+		return ""
+	}
+	select {
+	case <-c.Caller.Done:
+		return c.Caller.Home.String()
+	default:
+		return capture.Home{Machine: c.Caller.Home.Machine}.String()
+	}
 }
 
 // NameNow returns the name of the client of a request as far as it is known; empty if it has none.

@@ -8,7 +8,8 @@
 //
 // # What it promises
 //
-// Whoever reports traffic never waits, unless the user chose the policy [Wait]. What the queue has no room for passes
+// Whoever reports traffic never waits, unless the user chose the policy [Wait]: then it waits while there is no room, and as soon as
+// the Sink says that it cannot store anything ([Recorder.Hinder]). What the queue has no room for otherwise passes
 // unrecorded; what the Sink refuses is counted as lost; both are said in the exchange that has the gap, or in a step of
 // their own where nothing of the exchange is there ([Stats]). An exchange that the capture has opened is also closed in
 // it, whatever happens in between. A panic of a Sink or of a decoder ends neither the recording nor the traffic.

@@ -65,6 +65,7 @@ type queue struct {
 	limit    int64
 	used     int64 // bytes in segments, those being recorded included
 	wait     bool  // a full queue makes the producer wait
+	stuck    bool  // then, if it waits: so does one that is not full
 	refuse   bool  // nothing but ends is taken any more
 	closed   bool
 	flushNow chan struct{} // take should not wait for more; capacity 1
@@ -93,7 +94,7 @@ func newQueue(limit int64, wait bool) *queue {
 // waiting add gives up in between.
 func (q *queue) add(p piece, data []byte, must bool) bool {
 	weight := int64(pieceWeight + len(data))
-	for !must && q.used > 0 && q.used+weight > q.limit {
+	for !must && (q.stuck && q.wait || q.used > 0 && q.used+weight > q.limit) {
 		if !q.wait || q.refuse || q.closed {
 			return false
 		}
@@ -240,6 +241,14 @@ func (q *queue) stopWaiting() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.wait = false
+	q.room.Broadcast()
+}
+
+// hinder makes producers wait that may, whatever room there is, or lets them go on.
+func (q *queue) hinder(stuck bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stuck = stuck
 	q.room.Broadcast()
 }
 

@@ -201,6 +201,10 @@ func (r *Recorder) interrupt() {
 // StopWaiting makes traffic that waits for room under the policy Wait go on, unrecorded, from now on.
 func (r *Recorder) StopWaiting() { r.q.stopWaiting() }
 
+// Hinder tells whether the sink cannot store anything at the moment. While it cannot, under the policy Wait, traffic
+// waits at once, rather than when there is no room for it any more.
+func (r *Recorder) Hinder(stuck bool) { r.q.hinder(stuck) }
+
 // AsksForCertificates reports whether a client's name may depend on its certificate, which it shows only if it is
 // asked.
 func (r *Recorder) AsksForCertificates() bool {
@@ -264,10 +268,10 @@ type progress struct {
 	kept       [2]int64      // bytes recorded of the request's and of the answer's body
 	stream     *stream       // of an answer that is an event stream
 	fault      *capture.Fault
-	how        string // its client got its name
-	unrecorded bool   // the sink refused its beginning: nothing of it is in the capture
-	truncated  bool   // the sink refused a part of it: no more of its bodies is recorded
-	missing    int64  // bytes the sink refused
+	peer       capture.Peer // the client, as it was recorded last
+	unrecorded bool         // the sink refused its beginning: nothing of it is in the capture
+	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
+	missing    int64        // bytes the sink refused
 
 	relation relation
 	seeker   // while that is undecided
@@ -313,11 +317,13 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 	case pieceFact:
 		add(*p.note.(*capture.Fact))
 	case pieceNamed:
-		if x.how == byUserAgent || x.how == byDefault { // else it is known, or was given a name that comes first
-			if to := p.note.(*capture.Peer); to.Name != x.agent.Name {
-				add(capture.Fact{Client: *to})
-				x.how = to.How
-			}
+		to := *p.note.(*capture.Peer)
+		if !x.peer.Anonymous() || to.Name == "" || to.Name == x.agent.Name { // it was given a name that comes first
+			to.Name, to.How = x.peer.Name, x.peer.How
+		}
+		if to != x.peer {
+			add(capture.Fact{Client: to})
+			x.peer = to
 		}
 	case pieceFault:
 		if x.fault == nil {
@@ -339,12 +345,12 @@ func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	x.seq, x.started = r.seq, p.at
 	r.open[x.seq] = x
 	name, how := r.nameClient(x, p.data)
-	x.how = how
+	x.peer = capture.Peer{Name: name, Addr: x.conn.client, URL: x.conn.home(), How: how}
 	return capture.Step{Seq: x.seq, What: capture.Opened{
 		ID:      uuid.New(),
 		Conn:    x.conn.number,
 		Started: r.q.base.Add(p.at).Round(0).UTC(),
-		Client:  capture.Peer{Name: name, Addr: x.conn.client, How: how},
+		Client:  x.peer,
 		Agent:   x.agent,
 		Head:    owned(p.data),
 	}}

@@ -66,7 +66,7 @@ func (l *Loader) readLinks(asked bool) error {
 			return fmt.Errorf("%w: exchange %d of %d, caused by %d", capture.ErrDamagedEntry, row.Seq, info.Exchanges, row.Parent)
 		}
 		if known := k.Index.Of(row.Seq); known.Parent != row.Parent || known.By != row.By {
-			k.put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By})
+			k.put(workflow.Link{Exchange: row.Seq, Parent: row.Parent, By: row.By, Maybe: row.Maybe})
 		}
 	}
 	k.version, k.read, k.took = head.Version, time.Now(), time.Since(begin)

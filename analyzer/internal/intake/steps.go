@@ -126,6 +126,9 @@ func ofAnswer(what capture.What) bool {
 	return false
 }
 
+// maxRewritten bounds what is kept of what was changed in an answer.
+const maxRewritten = 100
+
 func (r *Reader) advance(in *openExchange, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.RequestBody:
@@ -136,7 +139,7 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 		r.release(in)
 	case capture.Fact:
 		if what.Client.Name != "" {
-			in.X.Link.Client = what.Client.Name
+			in.X.Link.Client, in.X.Anonymous = what.Client.Name, what.Client.Anonymous()
 			r.counter.Note(in.X.Link)
 		}
 		for _, w := range what.Rewrites {
@@ -145,6 +148,8 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 				in.X.NoneMatch = w.Now
 			case strings.HasPrefix(w.Place, "request.body#"):
 				in.X.CallbackOrigin = address.Origin(w.Now)
+			case strings.HasPrefix(w.Place, "response.body#") && len(in.X.Rewritten) < maxRewritten:
+				in.X.Rewritten = append(in.X.Rewritten, w)
 			}
 		}
 		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {
@@ -265,6 +270,7 @@ func (r *Reader) begin(s capture.Step, o capture.Opened) *analyzer.Exchange {
 	if o.Client.How == "webhook" {
 		x.Sender = o.Client.Name
 	}
+	x.Anonymous = o.Client.Anonymous()
 	to := r.endpoints.targetOf(address.Target(o.Agent.URL, x.Request.Target))
 	x.Origin, x.Path, x.Address = to.origin, to.path, to.address
 	if capture.Foreign(x.ID) {

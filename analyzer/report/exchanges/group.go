@@ -144,6 +144,8 @@ func (sh *shown) tree(p *page, g *group, most int) {
 		if l.Parent != 0 && !l.By.Certain() {
 			row.Dashed = true
 			row.Aside += fmt.Sprintf(" (inferred: %s)", l.By)
+		} else if doubt := l.Doubt(); doubt != "" {
+			row.Aside += fmt.Sprintf(" (%s)", doubt)
 		}
 		t.Rows = append(t.Rows, row)
 		for _, child := range under[l.Exchange] {

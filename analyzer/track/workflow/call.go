@@ -21,8 +21,10 @@ type call struct {
 	n             uint64
 	parent        *call
 	by            Evidence
+	maybe         Choice // of Unknown
 	told          uint64 // the parent that was told of it last
 	client, agent string // names
+	anonymous     bool   // the client may be anybody, whatever its name
 	conn          uint64
 	trace         traceID // zero if it names none
 	span          spanID
@@ -42,9 +44,34 @@ func (c *call) link() Link {
 	l := Link{Exchange: c.n, Workflow: c.root().n, By: c.by}
 	if c.parent != nil {
 		l.Parent = c.parent.n
+	} else {
+		l.Maybe = c.maybe
 	}
 	return l
 }
+
+// caller returns the name of who made the call, as far as that says who it is.
+func (c *call) caller() string {
+	if c.anonymous {
+		return ""
+	}
+	return c.client
+}
+
+// madeBy reports whether the agent of a name is known to have made the call.
+func (c *call) madeBy(agent string) bool { return !c.anonymous && c.client == agent }
+
+// beside reports whether two calls came on the same connection.
+func (c *call) beside(o *call) bool { return c.conn != 0 && c.conn == o.conn }
+
+// shares reports whether two calls were surely made by the same client.
+func (c *call) shares(o *call) bool {
+	return c.beside(o) || c.client == o.client && !c.anonymous && !o.anonymous
+}
+
+// mayShare reports whether two calls may have been made by the same client: one that is known once, and once has the
+// name of its User-Agent, may be.
+func (c *call) mayShare(o *call) bool { return c.client == o.client || c.anonymous != o.anonymous }
 
 // root returns the call that began the workflow.
 func (c *call) root() *call {

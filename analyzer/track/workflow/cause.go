@@ -44,7 +44,7 @@ func (m *Memory) byTask(x *analyzer.Exchange) (*call, Evidence) {
 }
 
 // onlyMaker returns the call that made a task, by its id alone: the only one that was seen, at any agent, or else the
-// only one at the agent of a name.
+// only one at the agent of a name, if there is one.
 func (m *Memory) onlyMaker(id, agent string) *call {
 	same, ok := m.byID.Get(id)
 	if !ok || same.more {
@@ -66,10 +66,10 @@ func (m *Memory) onlyMaker(id, agent string) *call {
 	return found
 }
 
-// isAgent reports whether somebody of that name was called: its calls are then known to be its own.
-func (m *Memory) isAgent(name string) bool {
-	_, ok := m.agents.Get(name)
-	return ok
+// byAgent reports whether the client of a call is known to be an agent that was called.
+func (m *Memory) byAgent(c *call) bool {
+	_, ok := m.agents.Get(c.client)
+	return ok && !c.anonymous
 }
 
 // byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, the
@@ -82,7 +82,7 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if t.constant {
 		return nil, None
 	}
-	own, known := t.during(x, func(o *call) bool { return o.agent == c.client })
+	own, known := t.during(x, func(o *call) bool { return c.madeBy(o.agent) })
 	if parent := ancestor(own.calls); parent != nil && known {
 		return parent, ByTrace
 	}
@@ -90,12 +90,12 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 		return nil, None
 	}
 	root := t.first.root()
-	if m.isAgent(c.client) {
+	if m.byAgent(c) {
 		return m.inWorkflow(x, c, root)
 	}
 	all, known := t.during(x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 	if known && len(all.calls) == 1 && all.calls[0].client != c.client {
-		if m.isAgent(all.calls[0].client) { // which may go by several names, and call side by side
+		if m.byAgent(all.calls[0]) { // which may go by several names, and call side by side
 			return root, InTrace
 		}
 		return all.calls[0], ByTrace
@@ -129,12 +129,12 @@ func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if !known {
 		return nil, None
 	}
-	if m.isAgent(c.client) {
+	if m.byAgent(c) {
 		all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o.agent != c.client })
 		return ancestor(all.calls), ByContext
 	}
 	// An agent that hands a context on may go by several names: what it calls side by side is not caused by each other.
-	handed := func(o *call) bool { return o.context == c.context && m.isAgent(o.client) }
+	handed := func(o *call) bool { return o.context == c.context && m.byAgent(o) }
 	if len(all.calls) == 1 && all.calls[0].client != c.client && !handed(all.calls[0]) {
 		return all.calls[0], ByContext
 	}
@@ -167,7 +167,7 @@ func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
 		if t, ok := m.tasks.Get(x.TaskKey(id)); ok && x.Agent != "" {
 			maker = t.maker
 		} else {
-			maker = m.onlyMaker(id, c.client)
+			maker = m.onlyMaker(id, c.caller())
 		}
 		if maker != nil {
 			makers = append(makers, maker)
@@ -180,7 +180,7 @@ func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
 // content is handed on, or what all of them have in common.
 func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	f, ok := m.agents.Get(c.client)
-	if !ok {
+	if !ok || c.anonymous {
 		return nil, None
 	}
 	own, known := f.during(x, func(*call) bool { return true })
@@ -196,6 +196,31 @@ func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	}
 	handed := slices.DeleteFunc(own.calls, func(o *call) bool { return !handsOn(o, c) })
 	return ancestor(handed), ByContent
+}
+
+// doubt notes between which calls nothing decides, or that it is not known who calls while others are answering.
+func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
+	if x.Call.Operation == a2a.Webhook || c.card != "" && c.anonymous {
+		return
+	}
+	var from choice
+	known := true
+	if f, ok := m.agents.Get(c.client); ok && !c.anonymous {
+		from, known = f.during(x, func(*call) bool { return true })
+	} else if c.sends {
+		from, known = m.sent.during(x, func(o *call) bool {
+			return o.agent != c.agent && o.client != c.client && !o.beside(c)
+		})
+		if c.anonymous && len(from.calls) > 0 && !from.working {
+			c.by = Unknown
+		}
+		from.calls = slices.DeleteFunc(from.calls, func(o *call) bool { return !handsOn(o, c) })
+	}
+	if c.maybe = choiceOf(from.calls); c.maybe != (Choice{}) && known && !m.lacks(from.calls) {
+		c.by = Unknown
+	} else {
+		c.maybe = Choice{}
+	}
 }
 
 // lacks reports whether something went unrecorded while one of the calls was open: there may have been another one.
@@ -215,7 +240,7 @@ func handsOn(o, c *call) bool {
 
 // byContent finds the call whose content is handed on, where the name of the client says nothing of who it is.
 func (m *Memory) byContent(x *analyzer.Exchange, c *call) (*call, Evidence) {
-	if m.isAgent(c.client) {
+	if m.byAgent(c) {
 		return nil, None
 	}
 	var from []*call

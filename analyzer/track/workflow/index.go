@@ -14,6 +14,7 @@ type Index struct {
 	mu      sync.RWMutex
 	entries []entry        // by number of the exchange, less one
 	sizes   map[uint64]int // by workflow; nil if it has to be counted anew
+	maybe   map[uint64]Choice
 }
 
 type entry struct {
@@ -47,6 +48,14 @@ func (ix *Index) Put(l Link) {
 		ix.entries = append(ix.entries, entry{})
 	}
 	ix.entries[l.Exchange-1] = entry{l.Parent, l.By}
+	switch {
+	case l.Maybe == Choice{}:
+		delete(ix.maybe, l.Exchange)
+	case ix.maybe == nil:
+		ix.maybe = map[uint64]Choice{l.Exchange: l.Maybe}
+	default:
+		ix.maybe[l.Exchange] = l.Maybe
+	}
 	if !next {
 		ix.sizes = nil
 	} else if ix.sizes != nil {
@@ -59,7 +68,7 @@ func (ix *Index) Of(n uint64) Link {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	e := ix.at(n)
-	return Link{Exchange: n, Workflow: ix.root(n), Parent: e.parent, By: e.by}
+	return Link{Exchange: n, Workflow: ix.root(n), Parent: e.parent, By: e.by, Maybe: ix.maybe[n]}
 }
 
 func (ix *Index) at(n uint64) entry {

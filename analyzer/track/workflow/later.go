@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -25,17 +26,32 @@ func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	return true
 }
 
+// identify takes note of who made a call, which was found out while it was open.
+func (m *Memory) identify(x *analyzer.Exchange, c *call) {
+	c.client, c.anonymous = strings.Clone(x.Link.Client), false
+	if c.parent != nil || x.Call.Operation == a2a.Webhook {
+		return
+	}
+	c.by, c.maybe = None, Choice{}
+	if parent, by := m.nested(x, c); parent != nil && !parent.below(c) && parent.depth() < maxDepth {
+		c.parent, c.by = parent, by
+	} else if parent == nil {
+		m.doubt(x, c)
+	}
+	m.report(c)
+}
+
 // meant reports whether an earlier call can have been made by the agent of another one, while it was answering that.
 func meant(earlier, c *call) bool {
-	return earlier != c && earlier.client == c.agent && earlier.agent != c.agent &&
+	return earlier != c && earlier.madeBy(c.agent) && earlier.agent != c.agent &&
 		c.began < earlier.began && (c.ended == 0 || c.ended > earlier.began)
 }
 
 // prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
-// client. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
+// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
 // even by the connections, which a program with a pool of them takes for whatever comes next.
 func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
-	on := fetchedOn{link: analyzer.Link{Client: c.client, Agent: c.agent}}
+	on := fetchedOn{agent: c.agent}
 	inTrace := fetchedOn{trace: c.trace}
 	switch x.Call.Operation {
 	case a2a.Webhook:
@@ -54,37 +70,51 @@ func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
 
 // fetched notes the fetch of a card for which it is not known what caused it.
 func (m *Memory) fetched(on fetchedOn, c *call) {
-	if before, _ := m.cards.Get(on); c.parent == nil && len(before) < maxFrames {
-		m.cards.Put(on, append(before, c))
+	if c.parent != nil {
+		return
 	}
+	before, _ := m.cards.Get(on)
+	if len(before) == maxFrames {
+		before = before[1:]
+	}
+	m.cards.Put(on, append(before, c))
 }
 
-// followed puts the fetches that are over under a call, and reports whether there were any.
+// followed puts the fetches that are over under a call, and reports whether there were any. Those that may be of its
+// client are left out from then on, whatever they were for.
 func (m *Memory) followed(x *analyzer.Exchange, c *call, on fetchedOn, by Evidence) bool {
 	before, ok := m.cards.Get(on)
 	if !ok {
 		return false
 	}
-	before = slices.DeleteFunc(before, func(f *call) bool { return f.parent != nil })
-	if by == Prelude && (!oneSearch(before) || m.calling(x, c)) {
-		m.cards.Delete(on)
-		return false
-	}
-	found := false
-	before = slices.DeleteFunc(before, func(f *call) bool {
-		if f.agent != c.agent || f.ended == 0 || f.ended >= x.Opened {
-			return false
+	var mine, others, maybe []*call
+	for _, f := range before {
+		if f.parent == nil && f.mayShare(c) {
+			maybe = append(maybe, f)
 		}
-		found, f.parent, f.by = true, c, by
+		switch {
+		case f.parent != nil:
+		case by == Prelude && !f.mayShare(c), by == ByTrace && f.agent != c.agent, f.ended == 0, f.ended >= x.Opened:
+			others = append(others, f)
+		default:
+			mine = append(mine, f)
+		}
+	}
+	if by == Prelude && (!oneSearch(maybe) || m.calling(x, c) ||
+		slices.ContainsFunc(maybe, func(f *call) bool { return !f.shares(c) })) {
+		others = slices.DeleteFunc(others, func(f *call) bool { return f.mayShare(c) })
+		mine = nil
+	}
+	for _, f := range mine {
+		f.parent, f.by, f.maybe = c, by, Choice{}
 		m.report(f)
-		return true
-	})
-	if len(before) == 0 {
+	}
+	if len(others) == 0 {
 		m.cards.Delete(on)
 	} else {
-		m.cards.Put(on, before)
+		m.cards.Put(on, others)
 	}
-	return found
+	return len(mine) > 0
 }
 
 // calling reports whether the client of a call waits for the answer to another one of the same agent: what it does then
@@ -93,7 +123,7 @@ func (m *Memory) calling(x *analyzer.Exchange, c *call) bool {
 	f, _ := m.agents.Get(c.agent)
 	waiting, known := f.during(x, func(o *call) bool {
 		answering, _ := o.busy(x)
-		return answering && o.client == c.client
+		return answering && o.mayShare(c)
 	})
 	return len(waiting.calls) > 0 || !known
 }

@@ -38,7 +38,7 @@ var moreStories = []story{
 		2 answer task=q`, `
 		1
 		2
-		3`,
+		3 caused by 1 or 2: at the same time, in no common trace`,
 	},
 	{
 		"a loop", `

@@ -43,10 +43,10 @@ var sideBySide = []story{
 		2 answer task=q`, `
 		1
 		2
-		3
-		4
-		5
-		6`,
+		3 caused by 1 or 2: at the same time, in no common trace
+		4 caused by 1 or 2: at the same time, in no common trace
+		5 caused by 1 or 2: at the same time, in no common trace
+		6 caused by 1 or 2: at the same time, in no common trace`,
 	},
 	{
 		"a card that is read while something else is asked", `
@@ -107,8 +107,8 @@ var sideBySide = []story{
 		1 answer task=p`, `
 		1
 		2
-		3
-		4
+		3 caused by 1 or 2: at the same time, in no common trace
+		4 caused by 1 or 2: at the same time, in no common trace
 		5 under 3 of 3 = notification of its task
 		6 under 4 of 4 = notification of its task
 		7 under 3 of 3 = notification of its task

@@ -29,7 +29,7 @@ const (
 	maxTraces   = 5_000
 	maxContexts = 5_000
 	maxDigests  = 5_000 // of contents
-	maxCards    = 1_000 // connections and links on which a card was fetched and no call has followed
+	maxCards    = 1_000 // traces and agents in which a card was fetched and no call has followed
 	maxMakers   = 4     // tasks of different agents that have the same id
 )
 
@@ -73,6 +73,7 @@ type Memory struct {
 	cards    *recent.Map[fetchedOn, []*call]
 	notified *recent.Map[analyzer.TaskKey, *notified]
 	call     analyzer.Slot[*call]
+	sent     frames // messages, whoever asks whom
 	lost     int64  // exchanges, so far
 	hole     uint64 // arrival number up to which something may be missing
 }
@@ -104,10 +105,10 @@ type trace struct {
 	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
 }
 
-// fetchedOn is where a card was fetched: in which trace, or by which client from which agent.
+// fetchedOn is where a card was fetched: in which trace, or else from which agent.
 type fetchedOn struct {
 	trace traceID
-	link  analyzer.Link
+	agent string
 }
 
 // LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
@@ -133,6 +134,9 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	c := m.call.Of(x)
 	if c == nil {
 		return
+	}
+	if c.anonymous && !x.Anonymous {
+		m.identify(x, c)
 	}
 	switch p.Kind {
 	case analyzer.TaskSeen:
@@ -164,7 +168,7 @@ func (c *call) end(arrival uint64) {
 // begin finds out what caused an exchange, and notes what may follow from it.
 func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 	c := &call{
-		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, conn: x.Conn,
+		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
 		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
 	}
 	c.trace, c.span, _ = traceOf(x.Request.Fields)
@@ -175,6 +179,8 @@ func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 	parent, by := m.cause(x, c)
 	if parent != nil && parent.depth() < maxDepth {
 		c.parent, c.by = parent, by
+	} else if parent == nil {
+		m.doubt(x, c)
 	}
 	m.remember(x, c)
 	m.report(c)
@@ -192,6 +198,9 @@ func (m *Memory) report(c *call) {
 
 // remember notes what a call may cause.
 func (m *Memory) remember(x *analyzer.Exchange, c *call) {
+	if x.Call.Operation == a2a.Webhook {
+		return // who is notified is not asked for anything
+	}
 	at, ok := m.agents.Get(c.agent)
 	if !ok {
 		at = &frames{}
@@ -200,7 +209,7 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 	if c.trace != (traceID{}) && x.Call.Operation != a2a.GetCard {
 		m.traced(c)
 	}
-	if !c.sends && x.Call.Operation != a2a.Webhook && x.Call.Operation != a2a.NoOperation {
+	if !c.sends && x.Call.Operation != a2a.NoOperation {
 		return // answering it takes no work
 	}
 	at.add(c)
@@ -208,6 +217,7 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 		t.pass(c)
 	}
 	if c.sends {
+		m.sent.add(c)
 		m.inContext(c, c.context)
 	}
 	for _, d := range c.contents {

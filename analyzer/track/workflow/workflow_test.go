@@ -19,10 +19,11 @@ import (
 // play returns the steps of a story, one line for each thing that happens, in that order:
 //
 //	1 user>planner send text=... context=c task=t ref=t trace=T/S conn=3 at=2m path=p
+//	2 ?python>hotel send
 //	1 answer task=t state=completed context=c
 //
-// The number is that of the exchange. Requests are send, get, card, hook and cancel; an exchange ends with its answer,
-// its last event ("event ... end"), "fault" or "killed".
+// The number is that of the exchange, and who is named by a User-Agent has a question mark. Requests are send, get,
+// card, hook and cancel; an exchange ends with its answer, its last event ("event ... end"), "fault" or "killed".
 func play(t *testing.T, story string) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
@@ -97,9 +98,13 @@ func opened(client, agent, asks string, value func(string) string) capture.Opene
 		head += "traceparent: " + id + "\r\n"
 	}
 	conn, _ := strconv.ParseUint(value("conn"), 10, 64)
+	client, anonymous := strings.CutPrefix(client, "?")
 	o := capture.Opened{
 		Client: capture.Peer{Name: client}, Agent: capture.Peer{Name: agent, URL: "http://" + agent + ":9000"},
 		Head: []byte(head + "\r\n"), Conn: conn,
+	}
+	if anonymous {
+		o.Client.How = "user-agent"
 	}
 	if at, err := time.ParseDuration(value("at")); err == nil {
 		o.Started = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).Add(at)
@@ -189,6 +194,8 @@ func linksOf(t *testing.T, story string) []string {
 				mark = "~"
 			}
 			line += fmt.Sprintf(" under %d of %d %s %s", l.Parent, l.Workflow, mark, l.By)
+		} else if doubt := l.Doubt(); doubt != "" {
+			line += " " + doubt
 		}
 		lines = append(lines, line)
 	}
@@ -196,7 +203,7 @@ func linksOf(t *testing.T, story string) []string {
 }
 
 func TestLinks(t *testing.T) {
-	for _, tt := range slices.Concat(stories, sideBySide) {
+	for _, tt := range slices.Concat(stories, sideBySide, unknownCallers) {
 		t.Run(tt.name, func(t *testing.T) {
 			var want []string
 			for line := range strings.Lines(tt.want) {

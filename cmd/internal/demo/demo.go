@@ -22,6 +22,7 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
+	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 	"a2atap/replay/refagent"
 	"a2atap/tui/print"
@@ -62,8 +63,18 @@ func Run(ctx context.Context, e cli.Env, output string) error {
 	}
 	key := make([]byte, 32)
 	rand.Read(key)
+	// All of them are in one process: who calls, only the User-Agent says.
+	var clients []recording.ClientPattern
+	for _, name := range []string{"traveller", "planner"} {
+		pattern, err := recording.ParseClient(name + "=" + name)
+		if err != nil {
+			return err
+		}
+		clients = append(clients, pattern)
+	}
 	r, err := recorder.Start(recorder.Options{
 		Output: output, Proxy: proxy.Options{Taps: taps, Webhooks: &webhook.Spec{Key: key}},
+		Recorder: recording.Options{Clients: clients},
 	})
 	if err != nil {
 		return err

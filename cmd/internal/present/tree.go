@@ -21,6 +21,7 @@ type TreePrinter struct {
 	order   []uint64
 	rows    map[uint64]treeRow
 	by      map[uint64]workflow.Evidence // how it is known what each is under
+	Doubts  int                          // how many exchanges were printed whose cause is not known
 	lines   []treeLine
 }
 
@@ -115,6 +116,10 @@ func (p *TreePrinter) branch(n uint64, stem, below string, nested bool, under ma
 	}
 	if by := p.by[n]; nested && !by.Certain() {
 		line.rest = append(line.rest, piece{fmt.Sprintf(" (inferred: %s)", by), inkDim})
+	}
+	if l := p.Links.Of(n); l.Doubt() != "" {
+		line.rest = append(line.rest, piece{fmt.Sprintf(" (%s)", l.Doubt()), inkDim})
+		p.Doubts++
 	}
 	p.lines = append(p.lines, line)
 	for i, child := range under[n] {

@@ -91,7 +91,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
 	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
 	f.StringVar(&o.IfFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up, the disk is "+
-		"full or the file is taken away: `POLICY` is pass (traffic is not recorded), wait (until there is room), or stop")
+		"full or the file is taken away: `POLICY` is pass (traffic is not recorded), wait (until it can be), or stop")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow taps and --forward to listen on addresses that other machines can reach")
 	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 for an agent that has not sent the head of its "+

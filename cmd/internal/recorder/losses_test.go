@@ -163,6 +163,68 @@ func troubled(t *testing.T, trouble trouble, policy recording.Policy, mended boo
 	checkFile(t, trouble, path, mended, stats, err)
 }
 
+// TestWaitHoldsAtTheSource fails commits under the policy wait, with room in memory for all that is sent. What is not in
+// the file waits where it comes from, the file says for how long, and nothing is lost when there is room again.
+func TestWaitHoldsAtTheSource(t *testing.T) {
+	t.Parallel()
+	const sent = 4000 // which there would be room for in memory
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	var failing atomic.Bool
+	var tries, early atomic.Int64
+	again := make(chan struct{})
+	noticed := make(chan string, 100)
+	s := &cmdtest.Crowd{} // of four clients
+	r := recordFrom(t, Options{
+		Output: path, Recorder: recording.Options{IfFull: recording.Wait},
+		Listener: hears{notice: func(text string) { noticed <- text }},
+		Hide: redacted.Options{Store: bolt.Options{Fault: func() error {
+			if !failing.Load() {
+				return nil
+			}
+			switch tries.Add(1) {
+			case 10:
+				early.Store(s.Answered.Load())
+			case 20:
+				close(again)
+			}
+			return &fs.PathError{Op: "write", Err: syscall.ENOSPC}
+		}}},
+	})
+	s.URL = r.Taps()[0].URL()
+	s.Send(20)
+	awaitEnds(t, r.store, 20)
+	failing.Store(true)
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		s.Send(sent)
+	}()
+	select {
+	case <-again:
+	case <-time.After(cmdtest.Patience):
+		t.Fatal("nothing is tried again")
+	}
+	select {
+	case text := <-noticed:
+		if !strings.Contains(text, "traffic waits") {
+			t.Errorf("it is said that %q", text)
+		}
+	default:
+		t.Error("nothing is said")
+	}
+	passed := s.Answered.Load()
+	if late := passed - early.Load(); late > 4 {
+		t.Errorf("%d more are answered while nothing can be stored", late)
+	}
+	failing.Store(false)
+	<-all
+	_, stats, err := r.Stop()
+	if err != nil || stats.Exchanges != 20+sent || stats.LostExchanges != 0 {
+		t.Errorf("%d exchanges recorded, %d lost, of %d; error %v", stats.Exchanges, stats.LostExchanges, 20+sent, err)
+	}
+	t.Logf("%d of %d were answered before that", passed-20, sent)
+}
+
 // awaitEnds waits until so many exchanges have ended in the capture: an answer is with its client before that.
 func awaitEnds(t *testing.T, src capture.Source, n int) {
 	t.Helper()

@@ -123,6 +123,7 @@ func (r *Recording) open(o *Options, urgency *background.Urgency) (err error) {
 	own := r.hide
 	own.Store.SecretsKept, own.Store.Insecure = own.Keep, r.reach.Insecure
 	own.Store.Urgency, own.Store.Wait, own.Store.Behind = urgency, o.Recorder.IfFull == recording.Wait, r.behind
+	own.Store.Waits = func(waits bool) { r.taps.Hinder(waits) }
 	own.Notice = r.listener.Notice
 	own.Store.OnError = func(err error) { r.lost(err, o.Recorder.IfFull) }
 	if r.store, err = own.OpenStore(o.Output); err != nil {

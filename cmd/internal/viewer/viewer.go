@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"a2atap/analyzer"
+
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
@@ -180,7 +182,14 @@ func (s *showing) run(ctx context.Context) (err error) {
 	case s.seen > 0 && s.matched == 0 && !s.keep.All():
 		s.e.Tell("show: %s", s.keep.Nothing(ctx, s.src))
 	}
-	return s.p.End()
+	if err := s.p.End(); err != nil {
+		return err
+	}
+	if t, is := s.p.(*present.TreePrinter); is && t.Doubts > 0 {
+		s.e.Tell("show: of %s it is not certain what caused it; to be certain, pass traceparent on from call to call, or "+
+			"say who calls with record --client PATTERN=NAME", analyzer.Plural(t.Doubts, "exchange"))
+	}
+	return nil
 }
 
 // judges reports whether what the rules found is printed, or what came of an exchange.

@@ -94,8 +94,8 @@ type Position struct {
 }
 
 // Open opens a capture for recording, or creates it with mode 0600, which an empty file gets, too. A file that is there
-// must be a capture or empty: otherwise it is left as it is, and the error wraps capture.ErrFormat or capture.ErrFuture. A capture that another
-// process records is an error that names the process.
+// must be a capture or empty: otherwise it is left as it is, and the error wraps capture.ErrFormat or
+// capture.ErrFuture. A capture that another process records is an error that names the process.
 //
 // Exchanges that an earlier recorder left open are closed as interrupted.
 func Open(path string, o Options) (*Store, error) {
@@ -123,11 +123,12 @@ func open(path string, o Options) (*Store, error) {
 		work: background.Work{Urgency: o.Urgency}, keeper: newKeeper(),
 	}
 	if err := w.resume(); err != nil {
-		return nil, errors.Join(err, in.close(w.broken != nil))
+		return nil, errors.Join(err, in.close())
 	}
 	s := &Store{
 		Reader: Reader{access: followerAccess{in}, close: in.remote.Close},
-		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), keeper: w.keeper, done: make(chan struct{}), closed: make(chan struct{}),
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes, o.Behind), keeper: w.keeper,
+		done: make(chan struct{}), closed: make(chan struct{}),
 		start: Position{Seq: w.state.Seq, Arrival: w.state.Arrival, Conn: w.state.Conn},
 	}
 	for _, segment := range set {
@@ -199,7 +200,7 @@ func (s *Store) Close() error {
 		if s.server != nil {
 			s.server.Close()
 		}
-		s.err = errors.Join(s.err, s.local.close(s.writer.broken != nil))
+		s.err = errors.Join(s.err, s.local.close())
 		if s.err != nil {
 			s.err = fmt.Errorf("close %s: %w", s.local.path, s.err)
 		}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -281,6 +282,27 @@ func TestRebuildOfClaims(t *testing.T) {
 		r, err := Rebuild(t.Context(), path, newPath(t), func(s capture.Sink) capture.Sink { return s })
 		if err != nil || !r.Whole() || r.Exchanges != 60 {
 			t.Errorf("%d pages: got %+v, error %v", claim, r, err)
+		}
+	}
+	// Whatever else is claimed, and whatever page the first says that it is, is said in words.
+	for _, field := range append([]int{-pages.PageHeader}, metaFields[:]...) {
+		for bit := 0; bit < 64; bit += 7 {
+			data := bytes.Clone(whole)
+			if field < 0 {
+				binary.NativeEndian.PutUint64(data, 1<<bit)
+			} else {
+				claimed(data, field, 1<<bit)
+			}
+			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), data)
+			_, err := Rebuild(t.Context(), path, newPath(t), func(s capture.Sink) capture.Sink { return s })
+			c, readErr := Examine(t.Context(), path, nil)
+			said := fmt.Sprint(err, readErr)
+			if c != nil {
+				said += fmt.Sprint(c.Problems)
+			}
+			if regexp.MustCompile("panic|assert|runtime error").MatchString(said) {
+				t.Errorf("field %d is %#x: %s", field, uint64(1)<<bit, said)
+			}
 		}
 	}
 }

@@ -170,7 +170,7 @@ func TestEraseSparesWhatIsUsed(t *testing.T) {
 	path := newPath(t)
 	value := bytes.Repeat([]byte("recorded"), 4)
 	mustClose(t, mustOpen(t, path, Options{Tool: string(value)}))
-	db, err := bbolt.Open(path, 0o600, nil)
+	db, err := segments.OpenDB(path, bbolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

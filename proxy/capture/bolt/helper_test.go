@@ -33,7 +33,7 @@ const (
 func runHelper(job string) int {
 	jobs := map[string]func(path string) error{
 		"record": helpRecord, "follow": helpFollow, "hold": helpHold,
-		"full": helpFull, "keep": helpKeep, "replace": helpReplace, "unwritable": helpUnwritable,
+		"beneath": helpBeneath, "full": helpFull, "keep": helpKeep, "replace": helpReplace, "unwritable": helpUnwritable,
 	}
 	if err := jobs[job](os.Getenv(helperPath)); err != nil {
 		fmt.Fprintln(os.Stderr, job, err)

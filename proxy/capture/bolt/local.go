@@ -67,16 +67,12 @@ func (in *localAccess) end(st layout.State) {
 	in.advance(st, nil)
 }
 
-// close closes the files, when no reader is in them. A database that faulted is left alone: closing it would wait for
-// locks that it still holds.
-func (in *localAccess) close(broken bool) error {
+// close closes the files, when no reader is in them.
+func (in *localAccess) close() error {
 	in.mu.Lock()
 	set := in.set
 	in.set, in.recent = nil, recent{}
 	in.mu.Unlock()
-	if broken {
-		return nil
-	}
 	return set.Close()
 }
 

@@ -38,7 +38,13 @@ type Options struct {
 	// StopWaiting or Close: then Append waits too. Without it the steps are lost, and counted.
 	Wait bool
 
-	// Behind, if not nil, says for how long what will be appended next has waited already. It is called for each commit.
+	// Waits, if not nil, is called with true when a commit has failed and begins to wait, and with false when it waits no
+	// more. Who appends can have what comes next wait where it comes from, so that no more than a commit's worth is in
+	// memory and nowhere else. It is called by the goroutine that writes and must not call the Store.
+	Waits func(bool)
+
+	// Behind, if not nil, says for how long what is being appended has waited already. It is called in Append, for the
+	// first steps of each commit.
 	Behind func() time.Duration
 
 	// Fault, if not nil, is called in each commit and makes it fail with the error that it returns. It is for tests.

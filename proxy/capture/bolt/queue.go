@@ -27,10 +27,13 @@ type queue struct {
 	in, out uint64
 	since   time.Time // when the first of the steps that wait came
 	closed  bool
+	behind  func() time.Duration // how long what is put has waited before; nil for not at all
 }
 
-func newQueue(budget, enough int) *queue {
-	q := &queue{budget: budget, commitBytes: enough, wake: make(chan struct{}, 1), flushNow: make(chan struct{}, 1)}
+func newQueue(budget, enough int, behind func() time.Duration) *queue {
+	q := &queue{
+		budget: budget, commitBytes: enough, wake: make(chan struct{}, 1), flushNow: make(chan struct{}, 1), behind: behind,
+	}
 	q.changed.L = &q.mu
 	return q
 }
@@ -59,6 +62,9 @@ func (q *queue) put(steps []capture.Step) error {
 	}
 	if len(q.steps) == 0 {
 		q.since = time.Now()
+		if q.behind != nil {
+			q.since = q.since.Add(-q.behind())
+		}
 	}
 	q.steps = append(q.steps, steps...)
 	q.bytes += n

@@ -342,7 +342,7 @@ func TestEarlierSegmentsAreHidden(t *testing.T) {
 	}
 	sameKept(t, "kept", map[string]string{"old 3": "new"}, keptOf(t, r))
 	left := 0
-	err = segments.View(held, func(tx *bbolt.Tx) error {
+	err = held.View(func(tx *bbolt.Tx) error {
 		left = check.Count(tx.Bucket(layout.BucketReading))
 		return nil
 	})

@@ -123,7 +123,7 @@ func (w *writer) resume() error {
 	}
 	w.start = w.state
 	w.state = w.state.Resumed()
-	w.taken(time.Now())
+	w.since, w.whole = time.Now(), w.told()
 	b := w.batch()
 	for _, step := range w.inherited(open) {
 		if err := b.add(step); err != nil {

@@ -198,7 +198,7 @@ func removeLeft(folder, prefix string) {
 
 // A shelfWriter stores entries, a few MiB at once.
 type shelfWriter struct {
-	db      *bbolt.DB
+	db      *segments.DB
 	entries []layout.KeptEntry
 	size    int
 }

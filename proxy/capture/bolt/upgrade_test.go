@@ -136,13 +136,13 @@ func testStable(t *testing.T, format int) {
 // TestUpgradeStepByStep runs made-up upgrades on a segment that says it is of format 1.
 func TestUpgradeStepByStep(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
-	db, err := bbolt.Open(path, 0o600, nil)
+	db, err := segments.OpenDB(path, bbolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	format := func() (format uint64) {
-		segments.View(db, func(tx *bbolt.Tx) error {
+		db.View(func(tx *bbolt.Tx) error {
 			format, _ = binary.Uvarint(tx.Bucket(layout.BucketMeta).Get(layout.MetaFormat))
 			return nil
 		})

@@ -55,12 +55,7 @@ func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 		}
 		err = w.attempt(steps, nil)
 	}
-	for err != nil && w.broken == nil && w.waits() {
-		w.report(err)
-		w.pause()
-		err = w.attempt(steps, nil)
-	}
-	if err == nil {
+	if err = w.persist(steps, err); err == nil {
 		return
 	}
 	w.lost.add(steps, err)
@@ -68,8 +63,38 @@ func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 	w.admit()
 }
 
+// persist tries again what has failed with err, for as long as the options say.
+func (w *writer) persist(steps []capture.Step, err error) error {
+	if err == nil || w.broken != nil || !w.waits() {
+		return err
+	}
+	if w.options.Waits != nil {
+		w.options.Waits(true)
+		defer w.options.Waits(false)
+	}
+	for err != nil && w.broken == nil && w.waits() {
+		w.report(err)
+		w.alive()
+		w.pause()
+		err = w.attempt(steps, nil)
+	}
+	return err
+}
+
+// alive notes in the state how long the steps have waited that cannot be stored: it may fit where they do not.
+func (w *writer) alive() {
+	b := w.batch()
+	b.state.Beat = layout.Beat{Whole: w.since.UnixNano(), Within: time.Since(w.since) + w.within()}
+	if w.store(b) == nil {
+		w.state = b.state
+	}
+}
+
 // attempt stores steps and entries, or changes nothing and says why.
 func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error {
+	if w.broken != nil {
+		return w.broken
+	}
 	if err := w.watch.Look(w.local.segments()); err != nil {
 		return err
 	}
@@ -113,6 +138,7 @@ func (w *writer) batch() *batch {
 		room: w.room[:0], keep: w.local.followed.Load(), work: &w.work,
 	}
 	b.state.Ended = false
+	b.state.Beat = layout.Beat{Whole: w.whole.UnixNano(), Within: w.within()}
 	return b
 }
 
@@ -145,28 +171,24 @@ func (w *writer) store(b *batch) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	b.state.Beat = w.beat()
 	last := w.local.last()
-	err := segments.Guard(func() error {
-		return last.DB.Update(func(tx *bbolt.Tx) error {
-			w.size = tx.Size()
-			last.DB.AllocSize = int(min(max(w.size/8, segments.MinGrowth), segments.MaxGrowth))
-			if err := b.store(tx); err != nil {
-				return err
-			}
-			if w.options.Fault != nil {
-				return w.options.Fault()
-			}
-			return nil
-		})
+	err := last.DB.Update(func(tx *bbolt.Tx) error {
+		w.size = tx.Size()
+		if err := b.store(tx); err != nil {
+			return err
+		}
+		if w.options.Fault != nil {
+			return w.options.Fault()
+		}
+		return nil
 	})
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("write %s: %w", last.Path, pages.Explain(err))
 	if errors.Is(err, segments.ErrPanicked) {
-		w.broken = err
-		return err
+		w.broken = fmt.Errorf("%w; nothing more is recorded into it; a2atap doctor says what is left", err)
+		return w.broken
 	}
 	// When the last sync fails, the commit may yet be in the file, and readers see it. Then it is not a loss.
 	if st, stErr := segments.Set([]*segments.Segment{last}).State(); stErr == nil && st == b.state && b.state != w.state {
@@ -269,7 +291,7 @@ func (w *writer) rotate() {
 func (w *writer) markContinued(s *segments.Segment) {
 	st := w.state
 	st.Continued = true
-	err := segments.Guard(func() error { return s.DB.Update(st.Put) })
+	err := s.DB.Update(st.Put)
 	if err != nil {
 		w.report(fmt.Errorf("write %s: %w", s.Path, pages.Explain(err)))
 	}
@@ -333,13 +355,14 @@ func (w *writer) run(q *queue) {
 		case <-timer.C:
 		case <-q.flushNow:
 		}
+		whole := w.told()
 		steps, since := q.take(spare)
 		entries := w.keeper.take()
 		if len(steps) > 0 || len(entries) > 0 {
 			w.work.Begin()
 		}
 		if len(steps) > 0 {
-			w.taken(since)
+			w.since, w.whole = since, whole
 			w.commit(steps, entries)
 			w.stored()
 		} else if len(entries) > 0 {
@@ -416,18 +439,15 @@ const (
 	crashLeast  = 200 * time.Millisecond
 )
 
-// beat returns the sign of life for a commit that begins now.
-func (w *writer) beat() layout.Beat {
-	return layout.Beat{Whole: w.whole.UnixNano(), Within: max(crashFactor*w.lag, crashLeast)}
-}
+func (w *writer) within() time.Duration { return max(crashFactor*w.lag, crashLeast) }
 
-// taken is called when the steps of the next commit were taken from the queue, of which the first came at since.
-func (w *writer) taken(since time.Time) {
-	w.since, w.whole = since, time.Now()
+// told returns the time before which all that passed has been appended. What is taken from the queue after that has it.
+func (w *writer) told() time.Time {
+	now := time.Now()
 	if w.options.Behind != nil {
-		waited := w.options.Behind()
-		w.whole, w.since = w.whole.Add(-waited), w.since.Add(-waited)
+		return now.Add(-w.options.Behind())
 	}
+	return now
 }
 
 // stored is called when the steps that were taken are in the file, or lost. What was seen is forgotten slowly.

@@ -57,7 +57,7 @@ type Merger struct {
 	added []*recorder   // that are not among the recorders yet
 	more  chan struct{} // has an element when there are
 
-	recorders []*recorder // in order of host, name and id of the capture
+	recorders recorders // in order of host, name and id of the capture
 	scanner   scanner
 	clocks    clocks
 	matcher   matcher
@@ -116,6 +116,7 @@ func (m *Merger) admit() {
 	m.added = nil
 	m.mu.Unlock()
 	for _, r := range added {
+		r.all = &m.recorders
 		r.info, _ = r.Source.Info(context.Background()) // an error of the source comes again when it is read
 	}
 	m.recorders = append(m.recorders, added...)
@@ -212,6 +213,7 @@ func (m *Merger) name() {
 			x.agent.split = x.agent.split || x.agent.behind != y.agent
 		}
 	}
+	m.recorders.nameReceivers()
 	named := make(map[string][]*agent)
 	for _, r := range m.recorders {
 		for _, a := range r.agents {

@@ -1,7 +1,10 @@
 package merge
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"a2atap/proxy/capture"
@@ -12,7 +15,7 @@ func (r *recorder) agent(p capture.Peer) *agent {
 	key := agentKey{p.Name, p.URL}
 	a := r.agents[key]
 	if a == nil {
-		a = &agent{agentKey: key, r: r, label: p.Name}
+		a = &agent{agentKey: key, r: r, label: p.Name, port: loopbackPort(p.URL)}
 		r.agents[key] = a
 	}
 	return a
@@ -38,9 +41,64 @@ func (a *agent) place() string {
 	}
 	host := hostname.Normal(u.Hostname())
 	if hostname.IsLoopback(host) {
-		host = hostname.Normal(a.r.Host)
+		host = cmp.Or(a.r.machine(), hostname.Normal(a.r.Host))
 	}
 	return hostname.Join(host, u.Port()) + " " + u.Path
+}
+
+// recorders are all whose recordings are merged.
+type recorders []*recorder
+
+// machine returns the one on which a recording was made; empty if that is not known.
+func (r *recorder) machine() string {
+	if len(r.machines) == 1 {
+		for id := range r.machines {
+			return id
+		}
+	}
+	return ""
+}
+
+// at returns the agent that lives at one of the ports of a machine; nil if there is none, or there are several.
+func (all recorders) at(machine string, ports ...uint16) *agent {
+	var found *agent
+	for _, r := range all {
+		if machine == "" || r.machine() != machine {
+			continue
+		}
+		for _, a := range r.agents {
+			if !a.called || a.port == 0 || !slices.Contains(ports, a.port) {
+				continue
+			}
+			if found != nil && found.innermost().label != a.innermost().label {
+				return nil
+			}
+			found = a
+		}
+	}
+	return found
+}
+
+// nameReceivers finds the webhooks that are agents: they lie where one of the same machine lives.
+func (all recorders) nameReceivers() {
+	for _, r := range all {
+		for _, a := range r.agents {
+			if !a.called && a.port != 0 && a.behind == nil {
+				a.behind = all.at(r.machine(), a.port)
+			}
+		}
+	}
+}
+
+// loopbackPort returns the port of a URL that has a loopback address; 0 of others.
+func loopbackPort(text string) uint16 {
+	u, err := url.Parse(text)
+	if err != nil || !hostname.IsLoopback(hostname.Normal(u.Hostname())) {
+		return 0
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	n, _ := strconv.ParseUint(port, 10, 16) // 0 if it is none
+	return uint16(n)
 }
 
 // nameAlike names agents that their recorders call the same. Those of one host are one agent, as they are in its own
@@ -66,8 +124,15 @@ func nameAlike(list []*agent) {
 	}
 }
 
-// client returns a client as it is called in the merged capture: one that is known to be an agent has the agent's name.
-func (r *recorder) client(p capture.Peer) capture.Peer {
+// client returns the client of an agent as it is called in the merged capture: one that is known to be an agent has the
+// agent's name. It is known by its process, which listens where an agent of another recorder of the same machine lives.
+func (r *recorder) client(p capture.Peer, of *agent) capture.Peer {
+	if home, ok := p.Home(); ok && p.Anonymous() {
+		if a := r.all.at(home.Machine, home.Ports...); a != nil && a.innermost().label != of.innermost().label {
+			p.Name, p.How = a.innermost().label, "socket of the agent's process"
+		}
+		return p
+	}
 	if p.Name == "" || !strings.Contains(p.How, "socket of") && p.How != "webhook" {
 		return p
 	}

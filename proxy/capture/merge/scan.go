@@ -17,6 +17,7 @@ import (
 // A recorder is a recording on its way into the merged capture.
 type recorder struct {
 	Recording
+	all *recorders // that are merged
 
 	info    capture.Info
 	scanned uint64 // arrival number of the last step that was summarised
@@ -29,6 +30,7 @@ type recorder struct {
 	fresh     map[uint64]struct{} // digests of ids that were carried so far
 	losses    int64               // exchanges that its steps say were lost
 	gaps      bool                // something is missing in it
+	machines  map[string]struct{} // on which it was recorded, as its clients' homes say
 	said      capture.Info        // what was said of its losses
 	saidLost  int64
 	ripe      []mark // how far it was read at which time, while it is followed
@@ -45,7 +47,7 @@ type seen struct {
 func newRecorder(r Recording) *recorder {
 	return &recorder{
 		Recording: r, exchanges: make(map[uint64]*exchange), agents: make(map[agentKey]*agent),
-		fresh: make(map[uint64]struct{}),
+		fresh: make(map[uint64]struct{}), machines: make(map[string]struct{}),
 		out: emission{
 			exchanges: make(map[uint64]*exchange), conns: make(map[uint64]uint64), headless: make(map[uint64]struct{}),
 		},
@@ -80,9 +82,10 @@ type (
 		answerHead   int64
 		answerEnd    int64
 		agent        *agent
-		key          uint64 // digest of method, path and user agent
-		host, to     uint64 // digests of the addresses at which it was received, and to which it was sent on
-		body         uint64 // of method and user agent, for notifications, whose paths the recorders change
+		client       capture.Peer // as it was recorded last
+		key          uint64       // digest of method, path and user agent
+		host, to     uint64       // digests of the addresses at which it was received, and to which it was sent on
+		body         uint64       // of method and user agent, for notifications, whose paths the recorders change
 		status       int
 		request      part
 		answer       part
@@ -243,11 +246,15 @@ func (n *scanner) open(r *recorder, seq uint64, opened capture.Opened) error {
 	x := &exchange{
 		r: r, seq: seq, conn: opened.Conn, started: opened.Started.UnixNano(),
 		requestEnd: unknown, answerHead: unknown, answerEnd: unknown,
-		agent: r.agent(opened.Agent),
-		key:   n.digest(head.Method, path, agentName), body: n.digest(head.Method, agentName),
+		agent: r.agent(opened.Agent), client: opened.Client,
+		key: n.digest(head.Method, path, agentName), body: n.digest(head.Method, agentName),
 		host: n.digest(normal(host)), to: n.digest(normal(sent)),
 		request: part{size: capture.NotKnown}, answer: part{size: capture.NotKnown},
 		notified: opened.Client.How == "webhook", notifies: strings.Contains(path, hookTag),
+	}
+	x.agent.called = x.agent.called || !x.notified
+	if home, ok := opened.Client.Home(); ok {
+		r.machines[home.Machine] = struct{}{}
 	}
 	r.exchanges[seq] = x
 	r.out.opened = append(r.out.opened, x)
@@ -275,6 +282,9 @@ func (x *exchange) at(offset time.Duration) int64 {
 }
 
 func (x *exchange) learn(fact capture.Fact) {
+	if fact.Client.Name != "" {
+		x.client = fact.Client
+	}
 	for _, w := range fact.Rewrites {
 		if strings.HasPrefix(w.Place, "request.body") {
 			x.request.rewritten = true
@@ -405,6 +415,8 @@ type agent struct {
 	agentKey
 	r      *recorder
 	behind *agent // as the recorder nearer to it sees it; nil if there is none
+	port   uint16 // where it lives on loopback; 0 if it does not
+	called bool   // it was not only notified
 	split  bool   // there were several
 	label  string // its name in the merged capture
 }

@@ -75,7 +75,7 @@ func (w *writer) keep(r *recorder, x *exchange, s capture.Step) error {
 			what.Conn = r.out.conns[what.Conn]
 		}
 		what.Started = time.Unix(0, w.clocks.corrected(r.Host, x.started)).UTC()
-		what.Client = r.client(what.Client)
+		what.Client = r.client(x.client, x.agent) // which a fact may have told since
 		in := x.agent.innermost()
 		what.Agent.Name, what.Agent.URL = in.label, in.url
 		if in != x.agent {
@@ -85,7 +85,7 @@ func (w *writer) keep(r *recorder, x *exchange, s capture.Step) error {
 		w.count(func(sum *Summary) { sum.Exchanges++ })
 	case capture.Fact:
 		if what.Client.Name != "" {
-			what.Client = r.client(what.Client)
+			what.Client = r.client(what.Client, x.agent)
 			s.What = what
 		}
 	case capture.Lost:
@@ -136,7 +136,7 @@ func (w *writer) fold(x *exchange, s capture.Step) error {
 		return nil
 	}
 	if opened, is := s.What.(capture.Opened); is && opened.Client.Name != "" && x.down != nil && x.stays == x.down {
-		return w.say(root.out, capture.Fact{Client: x.r.client(opened.Client)})
+		return w.say(root.out, capture.Fact{Client: x.r.client(x.client, x.agent)})
 	}
 	fact, is := s.What.(capture.Fact)
 	if !is {

@@ -1,6 +1,7 @@
 package fleettest
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +16,7 @@ import (
 const apart = "FLEETTEST_APART"
 
 // Apart runs a test in a process with namespaces of its own for mounts and network, where it may mount what it likes
-// and make hosts; for others than root also one for users, in which the test is root. Where it returns false the test
+// and make hosts; for others than root also one for users, in which the test is root. The flags of its package are those of this process. Where it returns false the test
 // was run, and returns. What the test has mounted ends with it, and so do its hosts.
 func Apart(t *testing.T) bool {
 	t.Helper()
@@ -24,7 +25,13 @@ func Apart(t *testing.T) bool {
 		must(t, "ip", "link", "set", "lo", "up")
 		return true
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-test.count", "1")
+	args := []string{"-test.run", "^" + t.Name() + "$", "-test.v", "-test.count", "1"}
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") || f.Name == "test.timeout" {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), apart+"="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL,

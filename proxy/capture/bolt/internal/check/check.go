@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -137,9 +138,13 @@ func (c *Checker) database(s *segments.Segment) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(segments.View(db, func(tx *bbolt.Tx) error {
+	return errors.Join(db.View(func(tx *bbolt.Tx) error {
 		for err := range tx.Check() {
-			c.Problem(Problem{File: s.Path, What: "database: " + err.Error()})
+			text, panicked := strings.CutPrefix(err.Error(), "panic: ")
+			if panicked {
+				text = "its pages make no sense: " + strings.TrimPrefix(text, "assertion failed: ")
+			}
+			c.Problem(Problem{File: s.Path, What: "database: " + text})
 		}
 		return nil
 	}), db.Close())

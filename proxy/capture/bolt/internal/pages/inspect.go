@@ -151,6 +151,21 @@ func InspectFreelist(path string) error {
 	return nil
 }
 
+// FreelistFits reports whether the list of free pages lies within the file, as a commit takes for granted: it frees the
+// pages of the list, as many as that says it has.
+func FreelistFits(f io.ReaderAt) bool {
+	m, err := NewestMeta(f)
+	if err != nil || m.freelist == noFreelist {
+		return err == nil
+	}
+	var page [PageHeader]byte
+	if _, err := f.ReadAt(page[:], Product(m.PageSize, m.freelist)); err != nil {
+		return false
+	}
+	more := uint64(binary.NativeEndian.Uint32(page[pageOverflowAt:]))
+	return binary.NativeEndian.Uint64(page[:]) == m.freelist && m.freelist+more < m.Pages
+}
+
 // Product multiplies without overflow: what no file can have is the largest size there is.
 func Product(a, b uint64) int64 {
 	hi, lo := bits.Mul64(a, b)

@@ -61,25 +61,23 @@ func SumAgain(tx *bbolt.Tx) error {
 }
 
 // Upgrade runs the steps that a segment needs.
-func Upgrade(db *bbolt.DB, steps []func(tx *bbolt.Tx) error) error {
+func Upgrade(db *segments.DB, steps []func(tx *bbolt.Tx) error) error {
 	for {
 		done := false
-		err := segments.Guard(func() error {
-			return db.Update(func(tx *bbolt.Tx) error {
-				d := layout.Decoder{B: tx.Bucket(layout.BucketMeta).Get(layout.MetaFormat)}
-				format := d.Number()
-				if d.Err != nil || format == 0 || format > uint64(len(steps)) {
-					done = true
-					return d.Err
-				}
-				if err := steps[format-1](tx); err != nil {
-					return fmt.Errorf("upgrade from format %d: %w", format, err)
-				}
-				if err := tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, format+1)); err != nil {
-					return err
-				}
-				return SumAgain(tx)
-			})
+		err := db.Update(func(tx *bbolt.Tx) error {
+			d := layout.Decoder{B: tx.Bucket(layout.BucketMeta).Get(layout.MetaFormat)}
+			format := d.Number()
+			if d.Err != nil || format == 0 || format > uint64(len(steps)) {
+				done = true
+				return d.Err
+			}
+			if err := steps[format-1](tx); err != nil {
+				return fmt.Errorf("upgrade from format %d: %w", format, err)
+			}
+			if err := tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, format+1)); err != nil {
+				return err
+			}
+			return SumAgain(tx)
 		})
 		if err != nil || done {
 			return err

@@ -11,12 +11,12 @@ const CanDrop = true
 
 // DropPages unmaps the pages that reading has mapped. They stay in the system's cache, and come back when they are read
 // again.
-func DropPages(db *bbolt.DB) error {
-	return View(db, func(tx *bbolt.Tx) error { return dropPages(db, tx) })
+func DropPages(db *DB) error {
+	return db.View(func(tx *bbolt.Tx) error { return dropPages(db, tx) })
 }
 
 // dropPages does that within a transaction, which keeps the map where it is.
-func dropPages(db *bbolt.DB, tx *bbolt.Tx) error {
+func dropPages(db *DB, tx *bbolt.Tx) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_MADVISE, db.Info().Data, uintptr(tx.Size()), syscall.MADV_DONTNEED)
 	if errno != 0 {
 		return errno

@@ -8,6 +8,6 @@ import "go.etcd.io/bbolt"
 const CanDrop = false
 
 // DropPages leaves the pages that reading has mapped to the system.
-func DropPages(*bbolt.DB) error { return nil }
+func DropPages(*DB) error { return nil }
 
-func dropPages(*bbolt.DB, *bbolt.Tx) error { return nil }
+func dropPages(*DB, *bbolt.Tx) error { return nil }

@@ -10,14 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
@@ -28,7 +26,7 @@ import (
 // database of the same layout; numbers run on from one to the next.
 type Segment struct {
 	Path   string
-	DB     *bbolt.DB
+	DB     *DB
 	File   *os.File // of the database; nil if it is only read
 	Read   *os.File // of a database that is only read
 	Locked bool     // if so: nobody can write to it now
@@ -44,7 +42,7 @@ type Segment struct {
 
 // View is View for the database of a segment.
 func (s *Segment) View(fn func(tx *bbolt.Tx) error) error {
-	if err := View(s.DB, fn); err != nil {
+	if err := s.DB.View(fn); err != nil {
 		return fmt.Errorf("read %s: %w", s.Path, err)
 	}
 	return nil
@@ -103,7 +101,7 @@ func NamesIn(folder string) ([]string, error) {
 
 // Load reads what a freshly opened segment is. blank says that nothing was written to it yet.
 func (s *Segment) Load() (blank bool, err error) {
-	err = View(s.DB, func(tx *bbolt.Tx) error {
+	err = s.DB.View(func(tx *bbolt.Tx) error {
 		if s.Format, err = layout.ReadFormat(tx); err != nil || s.Format == 0 {
 			blank = err == nil
 			return err
@@ -133,23 +131,21 @@ func (s *Segment) Belongs(first *Segment, n uint64) error {
 // Create makes the buckets of a new segment and says what it is and where it begins. open are the exchanges that go on
 // in it.
 func (s *Segment) Create(m layout.Meta, st *layout.State, open []uint64) error {
-	err := Guard(func() error {
-		return s.DB.Update(func(tx *bbolt.Tx) error {
-			for _, name := range layout.Buckets {
-				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-					return err
-				}
+	err := s.DB.Update(func(tx *bbolt.Tx) error {
+		for _, name := range layout.Buckets {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
 			}
-			st.Tables = layout.Tables{}
-			for _, seq := range open {
-				key := layout.Number64(seq)
-				if err := tx.Bucket(layout.BucketOpen).Put(key, layout.Nothing); err != nil {
-					return err
-				}
-				st.Tables.Open.Add(layout.EntrySum(key, layout.Nothing))
+		}
+		st.Tables = layout.Tables{}
+		for _, seq := range open {
+			key := layout.Number64(seq)
+			if err := tx.Bucket(layout.BucketOpen).Put(key, layout.Nothing); err != nil {
+				return err
 			}
-			return errors.Join(m.Put(tx), st.Put(tx))
-		})
+			st.Tables.Open.Add(layout.EntrySum(key, layout.Nothing))
+		}
+		return errors.Join(m.Put(tx), st.Put(tx))
 	})
 	if err != nil {
 		return fmt.Errorf("create %s: %w", s.Path, pages.Explain(err))
@@ -222,7 +218,7 @@ func (s *Segment) LookAt() (st FileState, there bool, err error) {
 
 // pageSize returns the size of a page. Even that faults where the file was emptied.
 func (s *Segment) pageSize() (n int, err error) {
-	err = Guard(func() error {
+	err = s.DB.guarded(func() error {
 		n = s.DB.Info().PageSize
 		return nil
 	})
@@ -275,7 +271,7 @@ func (s *Segment) Verify(free bool) error {
 	}
 	s.Summed = st.Summed
 	if s.Summed && st.Tables != inv.Tables {
-		if err := View(s.DB, func(tx *bbolt.Tx) error { _, err := layout.ReadFormat(tx); return err }); err != nil {
+		if err := s.DB.View(func(tx *bbolt.Tx) error { _, err := layout.ReadFormat(tx); return err }); err != nil {
 			return err // a later format may have other sums
 		}
 		return pages.Unsound(fmt.Errorf("%s: %w", st.Tables.Differ(&inv.Tables), layout.ErrDamaged))
@@ -348,24 +344,8 @@ const (
 	LongestTemporary = TemporaryPattern + "4294967295/s"
 )
 
-// OpenDB opens a database that inspect found to be sound, or creates it.
-func OpenDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
-	err = Guard(func() error {
-		db, err = bbolt.Open(path, 0o600, &o)
-		return err
-	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, ErrLocked
-	}
-	if err != nil {
-		return nil, pages.Explain(err)
-	}
-	db.AllocSize = MinGrowth
-	return db, nil
-}
-
 // OpenReadOnly opens a database for a moment, next to other readers. It does not wait for a writer.
-func OpenReadOnly(path string) (*bbolt.DB, error) {
+func OpenReadOnly(path string) (*DB, error) {
 	if err := pages.Inspect(path); err != nil {
 		return nil, err
 	}
@@ -392,26 +372,6 @@ func OpenToRead(path string) (*Segment, error) {
 	return s, nil
 }
 
-// View runs fn in a read transaction. It holds up the growth of the file, so fn copies what it needs and returns.
-func View(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
-	return Guard(func() error { return db.View(fn) })
-}
-
-// ErrPanicked says that bbolt panicked or faulted. Locks of the database may not have been released.
-var ErrPanicked = errors.New("the file is damaged")
-
-// Guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in
-// the mapped file, which is how the system answers reading past the end of a file that was truncated meanwhile.
-func Guard(fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w (%v)", ErrPanicked, p)
-		}
-	}()
-	return fn()
-}
-
 // How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file
 // and a large one is not extended, which costs a sync, all the time.
 const (
@@ -427,15 +387,9 @@ func Change(s *Segment, fn func(tx *bbolt.Tx) error) error {
 	return nil
 }
 
-// ChangeDB runs a transaction in a database, which grows in proportion to its size.
-func ChangeDB(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
-	err := Guard(func() error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			db.AllocSize = int(min(max(tx.Size()/8, MinGrowth), MaxGrowth))
-			return fn(tx)
-		})
-	})
-	if err != nil {
+// ChangeDB runs a transaction in a database, and says what to do about an error.
+func ChangeDB(db *DB, fn func(tx *bbolt.Tx) error) error {
+	if err := db.Update(fn); err != nil {
 		return pages.Explain(err)
 	}
 	return nil
@@ -469,7 +423,7 @@ func (s *Segment) TryExclusive(segmentSize int64) error {
 			return err
 		}
 		if err = pages.InspectMeta(s.Path); err == nil {
-			err = View(db, func(tx *bbolt.Tx) error {
+			err = db.View(func(tx *bbolt.Tx) error {
 				_, err := layout.ReadFormat(tx)
 				return err
 			})

@@ -1,0 +1,109 @@
+//go:build unix
+
+package main
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"a2atap/analyzer/track/workflow"
+	"a2atap/replay/peers"
+)
+
+// apart are the ways to record an orchestra without being told who calls.
+var apart = []struct {
+	name      string
+	recorders [][]string
+	ship      bool // they ship to a server, in place of being merged
+}{
+	{"one recorder", [][]string{{leaderName, streamName, pushName, failName}}, false},
+	{"one each", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, false},
+	{"fleet", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, true},
+	{"orchestrator not tapped", [][]string{{streamName}, {pushName}, {failName}}, false},
+}
+
+// apartConcerts are what the orchestras play for them.
+var apartConcerts = []struct {
+	name string
+	plan peers.Plan
+	says []string
+}{
+	{"one", peers.Plan{}, []string{aFence}},
+	{"two traced", peers.Plan{Trace: true}, []string{aFence, aFence}},
+	{"two in their contexts", peers.Plan{Context: true}, []string{aFence, aFence}},
+	{"two with different texts", peers.Plan{}, []string{aFence, aLoaf}},
+	{"two with equal texts", peers.Plan{}, []string{aFence, aFence}},
+}
+
+// TestOrchestraApart holds what is made out of the traffic of an orchestra to what its agents say of their own calls,
+// whoever records which of them: nothing of it is wrong, and what can be known is there.
+func TestOrchestraApart(t *testing.T) {
+	t.Parallel()
+	sdk := peers.Go2Program("peer-go2")
+	newOrchestra(t, sdk, sdk, sdk, sdk).playApart(t)
+}
+
+// playApart plays all concerts in all ways.
+func (o *orchestra) playApart(t *testing.T) {
+	for _, way := range apart {
+		t.Run(way.name, func(t *testing.T) {
+			recognised := 0
+			for _, piece := range apartConcerts {
+				t.Run(piece.name, func(t *testing.T) {
+					c := &concert{plan: piece.plan}
+					for k, text := range piece.says {
+						user := peers.User{Text: text}
+						if piece.plan.Trace {
+							user.Trace = "00-" + string(rune('a'+k)) + "000000000000000000000000000000f-00f067aa0ba902b7-01"
+						}
+						c.users = append(c.users, user)
+					}
+					o.recordApart(t, c, way.ship, way.recorders...)
+					all := c.performed(t)
+					ix := c.links(t)
+					checkLinks(t, ix, all)
+					checkTree(t, c, ix, all)
+					recognised += checkKnown(t, c, ix, all)
+				})
+			}
+			// A single concert can be over before anybody has looked who plays.
+			if recognised == 0 && slices.Contains(way.recorders[0], leaderName) {
+				t.Error("the orchestrator is nowhere known by its process")
+			}
+		})
+	}
+}
+
+// checkKnown demands that what can be known is made out: what names a task, what notifies of one, what carries a trace,
+// and what an agent whose process was recognised does for its only user. It returns how many exchanges that agent has
+// made.
+func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*performed) (recognised int) {
+	t.Helper()
+	right, open := 0, 0
+	for _, n := range slices.Sorted(maps.Keys(all)) {
+		x, l := all[n], ix.Of(n)
+		byLeader := x.Client.Name == leaderName
+		if byLeader {
+			recognised++
+		}
+		if l.Maybe != (workflow.Choice{}) && !slices.Contains(l.Maybe[:], x.parent) {
+			t.Errorf("%s is %s, and was by %d", x, l.Doubt(), x.parent)
+		}
+		switch parent := all[x.parent]; {
+		case parent == nil:
+		case l.Parent != 0:
+			right++
+		case slices.ContainsFunc(x.Task, func(id string) bool { return slices.Contains(parent.Task, id) }),
+			c.plan.Trace && x.header("Traceparent") != "" && !x.card,
+			byLeader && len(c.users) == 1:
+			t.Errorf("%s (%s) begins a workflow, and is known to be under %d", x, x.Client.How, x.parent)
+		case len(c.users) == 2 && byLeader && !x.card && l.Maybe == (workflow.Choice{}):
+			t.Errorf("%s (%s) begins a workflow, and it is not said that it is of one of two users", x, x.Client.How)
+		default:
+			open++
+		}
+	}
+	t.Logf("%d right, %d lost, %d by the orchestrator, as is known", right, open, recognised)
+	return recognised
+}

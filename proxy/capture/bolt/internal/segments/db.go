@@ -1,0 +1,197 @@
+package segments
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"a2atap/proxy/capture/bolt/internal/pages"
+)
+
+// A DB is a database that is left alone from the moment on in which it panicked or faulted: it may hold locks then that
+// nobody will let go. Calls that wait for such a lock return soon after that. Each call to a DB that faulted returns
+// the same error, which wraps ErrPanicked.
+type DB struct {
+	bolt    *bbolt.DB
+	file    *os.File
+	once    sync.Once
+	faulted chan struct{} // closed when cause is set
+	cause   error
+	last    int // the number of the last transaction that was committed; 0 if that is not known
+}
+
+// ErrPanicked says that bbolt panicked or faulted.
+var ErrPanicked = errors.New("the file is damaged")
+
+// OpenDB opens a database that inspect found to be sound, or creates it.
+func OpenDB(path string, o bbolt.Options) (*DB, error) {
+	db := &DB{faulted: make(chan struct{})}
+	open := o.OpenFile
+	if open == nil {
+		open = os.OpenFile
+	}
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+		db.file, err = open(name, flag, mode)
+		return db.file, err
+	}
+	err := guard(func() (err error) {
+		db.bolt, err = bbolt.Open(path, 0o600, &o)
+		return err
+	})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, ErrLocked
+	case errors.Is(err, ErrPanicked):
+		db.file.Close()
+		return nil, err
+	case err != nil:
+		return nil, pages.Explain(err)
+	}
+	db.bolt.AllocSize = MinGrowth
+	return db, nil
+}
+
+// View runs fn in a read transaction. It holds up the growth of the file, so fn copies what it needs and returns.
+func (db *DB) View(fn func(tx *bbolt.Tx) error) error {
+	tx, err := db.begin(false)
+	if err != nil {
+		return err
+	}
+	err = db.guarded(func() error { return fn(tx) })
+	return cmp.Or(err, db.apart(tx.Rollback))
+}
+
+// Update runs fn in a transaction that is committed if fn returns nil, and else changes nothing. The file grows in
+// proportion to its size. One goroutine at a time may call it.
+func (db *DB) Update(fn func(tx *bbolt.Tx) error) error {
+	tx, err := db.begin(true)
+	if err != nil {
+		return err
+	}
+	if err := db.untouched(tx); err != nil {
+		return err
+	}
+	db.bolt.AllocSize = int(min(max(tx.Size()/8, MinGrowth), MaxGrowth))
+	if err := db.guarded(func() error { return fn(tx) }); err != nil {
+		return cmp.Or(err, db.apart(tx.Rollback))
+	}
+	db.last = tx.ID()
+	err = db.apart(tx.Commit)
+	if err != nil {
+		db.last = 0
+	}
+	return err
+}
+
+// untouched looks whether the file still says what the last commit made of it, and whether there is as much of it as it
+// says: the next commit would build on what somebody else has written.
+func (db *DB) untouched(tx *bbolt.Tx) error {
+	info, err := db.file.Stat()
+	if err != nil {
+		return cmp.Or(err, db.apart(tx.Rollback))
+	}
+	if db.last != 0 && tx.ID() != db.last+1 || tx.Size() > info.Size() || !pages.FreelistFits(db.file) {
+		return db.guarded(func() error { panic("it was overwritten") })
+	}
+	return nil
+}
+
+func (db *DB) begin(write bool) (*bbolt.Tx, error) {
+	begun := make(chan *bbolt.Tx, 1)
+	err := db.apart(func() error {
+		tx, err := db.bolt.Begin(write)
+		begun <- tx
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return <-begun, nil
+}
+
+// Close closes the database. Of one that faulted only the file is closed, and with it its lock let go.
+func (db *DB) Close() error {
+	if err := db.apart(db.bolt.Close); !errors.Is(err, ErrPanicked) {
+		return err
+	}
+	if db.file != nil {
+		db.file.Close()
+	}
+	return nil
+}
+
+// Sync writes to the disk what was written without that.
+func (db *DB) Sync() error { return db.apart(db.bolt.Sync) }
+
+// IsReadOnly reports whether the database was opened to be read.
+func (db *DB) IsReadOnly() bool { return db.bolt.IsReadOnly() }
+
+// Info returns where the file is mapped, and the size of its pages.
+func (db *DB) Info() *bbolt.Info { return db.bolt.Info() }
+
+// faultPatience is how long a call goes on that is under way when the database faults elsewhere.
+const faultPatience = 100 * time.Millisecond
+
+// apart runs fn, which may wait for locks of the database, in a goroutine, which is given up when another call has
+// faulted and fn does not return soon after.
+func (db *DB) apart(fn func() error) error {
+	select {
+	case <-db.faulted:
+		return db.cause
+	default:
+	}
+	done := make(chan error, 1)
+	go func() { done <- db.guarded(fn) }()
+	select {
+	case err := <-done:
+		return err
+	case <-db.faulted:
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(faultPatience):
+		return db.cause
+	}
+}
+
+// guarded runs fn, and notes if it panics.
+func (db *DB) guarded(fn func() error) error {
+	err := guard(fn)
+	if errors.Is(err, ErrPanicked) {
+		db.once.Do(func() {
+			db.cause = err
+			close(db.faulted)
+		})
+	}
+	return err
+}
+
+// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in
+// the mapped file, which is how the system answers reading past the end of a file that was truncated meanwhile.
+func guard(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w (%s)", ErrPanicked, inWords(p))
+		}
+	}()
+	return fn()
+}
+
+// inWords says what bbolt panicked for, without how.
+func inWords(p any) string {
+	if _, fault := p.(runtime.Error); fault {
+		return "its pages make no sense"
+	}
+	return strings.TrimPrefix(fmt.Sprint(p), "assertion failed: ")
+}

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package process
+
+func machine() string { return "" }
