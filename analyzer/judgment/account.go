@@ -113,6 +113,8 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	switch {
 	case s.FaultMade != "":
 		return c
+	case s.Fault != nil && s.Fault.Kind == "unsolicited":
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: "the agent sent what answers no request", Exchange: s.Seq, Count: 1})
 	case s.Missing != "":
 		c.Missing = 1
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
@@ -241,9 +243,9 @@ func atWork(s *summary.Summary) bool {
 		!slices.ContainsFunc(s.States, a2a.State.Terminal)
 }
 
-// askedAfter notes that somebody learns more of a task whose stream had ended.
+// askedAfter notes that somebody learns more of a task whose stream had ended. Who gets an error learns nothing.
 func (a *Account) askedAfter(s *summary.Summary) {
-	if a.left == nil {
+	if a.left == nil || s.Call && len(s.Batch) == 0 && s.Outcome.Failure != "" {
 		return
 	}
 	for _, id := range s.Tasks {

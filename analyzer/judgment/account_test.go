@@ -124,6 +124,7 @@ func TestStreamLeftAtWork(t *testing.T) {
 		{"left", []summary.Summary{stream(a2a.Working, "t1")}, 1},
 		{"another task is asked for", []summary.Summary{stream(a2a.Working, "t1"), call(a2a.GetTask, "t2")}, 1},
 		{"asked for", []summary.Summary{stream(a2a.Working, "t1"), call(a2a.GetTask, "t1")}, 0},
+		{"asked for in vain", []summary.Summary{stream(a2a.Working, "t1"), failing(call(a2a.GetTask, "t1"), a2a.TaskNotFound, "")}, 2},
 		{"resumed", []summary.Summary{stream(a2a.Working, "t1"), stream(a2a.Completed, "t1")}, 0},
 		{"waits for the client", []summary.Summary{stream(a2a.InputRequired, "t1")}, 0},
 		{"ended before", []summary.Summary{over}, 0},
@@ -147,6 +148,7 @@ func TestOutcomeNotKnown(t *testing.T) {
 	led.Outcome, led.Status, led.Said = analyzer.Outcome{}, 307, "https://elsewhere.example/"
 	whole := openStream
 	whole.State, whole.States = a2a.Completed, []a2a.State{a2a.Working, a2a.Completed}
+	extra := summary.Summary{Link: link, Judged: true, Fault: &capture.Fault{Kind: "unsolicited", Side: "agent"}}
 	left := stream(a2a.Working, "t1")
 	left.Fault = &capture.Fault{Kind: "client-left", Side: "client"}
 	const streamWhy = "its stream was open when the recording ended, and its task at work"
@@ -162,6 +164,7 @@ func TestOutcomeNotKnown(t *testing.T) {
 		{"a stream that had told all", []summary.Summary{whole}, 0, ""},
 		{"a stream that the client left", []summary.Summary{left}, 0, ""},
 		{"a call", []summary.Summary{openCall}, 1, "it was open when the recording ended"},
+		{"an answer too many", []summary.Summary{call(a2a.SendMessage, "t1"), extra}, 0, "the agent sent what answers no request"},
 		{"a redirect", []summary.Summary{led}, 1, "status 307 leads its client elsewhere: https://elsewhere.example/"},
 	} {
 		r := &judgment.Result{}
@@ -171,7 +174,7 @@ func TestOutcomeNotKnown(t *testing.T) {
 		for _, n := range v.NotSeen {
 			why += n.Why
 		}
-		if v.Calls.Unknown() != test.unknown || why != test.why || (v.Status == judgment.StatusClean) != (test.unknown == 0) {
+		if v.Calls.Unknown() != test.unknown || why != test.why || (v.Status == judgment.StatusClean) != (test.why == "") {
 			t.Errorf("%s: %s, because of %q; want %d without a known outcome, because of %q", test.name, v, why, test.unknown, test.why)
 		}
 	}

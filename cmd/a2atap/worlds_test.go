@@ -116,6 +116,11 @@ func worlds() []world {
 			`{"jsonrpc":"2.0","id":"r%[1]d","error":"boom, database is down"}` + "\n"},
 		world{name: "a redirect", answer: "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/a2a?key=1\n" +
 			"Content-Length: 0\n\n"},
+		world{
+			name: "half a request", answer: "HTTP/1.1 400 Bad Request\nContent-Length: 0\n\n",
+			meta: "request.body: incomplete\nfault: truncated client \"connection closed inside the request\"\n",
+		},
+		world{name: "no task that was asked for", request: worldGet, answer: worldResult("null")},
 		world{name: "a call that was open at the end", meta: "fault: shutdown proxy \"the proxy was stopped\"\n"},
 		world{
 			name: "a stream that was open at the end", request: worldStream, answer: worldWorking,

@@ -83,6 +83,8 @@ func (in *openExchange) whatIsMissing() string {
 		return in.unopened()
 	case in.gap:
 		return "a part of it was not recorded"
+	case in.gathered.Life == capture.StateClosed && in.gathered.Method != "" && !in.gathered.whole.request && !x.Asked:
+		return "its request did not come whole"
 	case x.Unreleased:
 		return "version " + analyzer.QuoteText(x.Call.Version) + " of the protocol is not known here"
 	case x.Call.Binding == a2a.GRPC:

@@ -122,7 +122,7 @@ func answersProtocol(o *analyzer.Observation) bool {
 	x, a := o.Exchange, o.Answer
 	known := a.Payload.Kind != a2a.NoPayload && a.Payload.Kind != a2a.UnknownPayload && a.Payload.Kind != a2a.NullPayload
 	switch {
-	case known || x.Call.Operation.Sends(): // a message is answered with a task or a message, not with nothing
+	case known || promises(x.Call.Operation):
 		return known
 	case x.Call.Binding == a2a.JSONRPC:
 		return a.IsEnvelope && a.Result.Exists()
@@ -132,6 +132,9 @@ func answersProtocol(o *analyzer.Observation) bool {
 	}
 	return a.Doc.Err == nil
 }
+
+// promises reports whether an operation is answered with a task or a message, and not with nothing.
+func promises(op a2a.Operation) bool { return op.Sends() || op == a2a.GetTask || op == a2a.CancelTask }
 
 // batchOutcome returns how a batch came out: it succeeded if one of its calls did.
 func batchOutcome(x *analyzer.Exchange, a *a2a.Answer) analyzer.Outcome {
@@ -172,7 +175,7 @@ func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
 		switch {
 		case !answered:
 			m.Outcome.Failure = analyzer.NoProtocol
-		case response.Has("result") && !(call.Operation.Sends() && response.Get("result").IsNull()):
+		case response.Has("result") && !(promises(call.Operation) && response.Get("result").IsNull()):
 			m.Outcome.Succeeded = true
 		case coded:
 			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, call.Dialects)}
