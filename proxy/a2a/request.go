@@ -94,10 +94,10 @@ func (c *Call) decodeNotification(r *Request) bool {
 		}
 		c.TaskID, c.ContextID = t.ID(), t.ContextID()
 	case MessagePayload:
-		if !isMessage(p.Value) {
+		m := Message{p.Value}
+		if !isMessage(p.Value) || m.Role() == UserRole && r.header("X-A2A-Notification-Token") == "" { // a user's is one to an agent
 			return false
 		}
-		m := Message{p.Value}
 		c.TaskID, c.ContextID, c.MessageID = m.TaskID(), m.ContextID(), m.ID()
 	case StatusPayload:
 		u := StatusUpdate{p.Value}

@@ -375,6 +375,14 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
+// A message of a user that is posted to a path of no known operation is none that an agent sends.
+func TestNoNotification(t *testing.T) {
+	const message = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`
+	if c := ask("POST /nope:send", message, Known{}); c.Operation != NoOperation {
+		t.Errorf("a message of a user is taken for %v", c.Operation)
+	}
+}
+
 func TestGRPC(t *testing.T) {
 	for path, want := range map[string]Operation{
 		"/a2a.v1.A2AService/SendStreamingMessage":                 SendStreamingMessage,

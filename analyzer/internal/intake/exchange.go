@@ -83,7 +83,7 @@ func (in *openExchange) whatIsMissing() string {
 		return in.unopened()
 	case in.gap:
 		return "a part of it was not recorded"
-	case in.gathered.Life == capture.StateClosed && in.gathered.Method != "" && !in.gathered.whole.request && !x.Asked:
+	case in.halfAsked():
 		return "its request did not come whole"
 	case x.Unreleased:
 		return "version " + analyzer.QuoteText(x.Call.Version) + " of the protocol is not known here"
@@ -93,6 +93,13 @@ func (in *openExchange) whatIsMissing() string {
 		return "its dialect is not decided"
 	}
 	return ""
+}
+
+// halfAsked reports whether a request did not come whole for another reason than that nobody was there to take it.
+func (in *openExchange) halfAsked() bool {
+	g := &in.gathered
+	return g.Life == capture.StateClosed && g.Method != "" && !g.whole.request && !in.X.Asked &&
+		(g.Status > 0 || g.Fault != nil && g.Fault.Side == "client")
 }
 
 // decided reports whether a set of dialects is one that rules judge: dialects before 1.0 are alike enough.
