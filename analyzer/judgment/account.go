@@ -101,7 +101,7 @@ const seenInPart = "exchange"
 type Account struct {
 	failed failures
 	gaps   []NotSeen
-	shown  *recent.Map[analyzer.TaskKey, struct{}]
+	shown  *recent.Map[analyzer.TaskKey, bool]        // whether the task was shown with an end
 	left   *recent.Map[analyzer.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
 }
 
@@ -152,7 +152,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	}
 	if s.Outcome.Succeeded && len(s.Batch) == 0 { // a batch names tasks that are not there, too
 		for _, id := range s.Tasks {
-			a.remember(s.Link.Agent, id)
+			a.remember(s.Link.Agent, id, len(s.Tasks) == 1 && s.State.Terminal())
 		}
 	}
 	return c
@@ -217,9 +217,9 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	case f.Error == "":
 		c.Add(m.Outcome)
 		if m.Outcome.Succeeded && m.Task != "" {
-			a.remember(s.Link.Agent, m.Task)
+			a.remember(s.Link.Agent, m.Task, false)
 		}
-		if atWork(s) && (openAtEnd(s) || s.Fault == nil && !s.Cut) {
+		if atWork(s) && (openAtEnd(s) && !a.seenEnded(s) || s.Life == capture.StateClosed && s.Fault == nil && !s.Cut) {
 			if f.Code, f.Text = "", ""; !openAtEnd(s) {
 				f.Error = LeftAtWork
 			}
@@ -243,6 +243,15 @@ func atWork(s *summary.Summary) bool {
 		!slices.ContainsFunc(s.States, a2a.State.Terminal)
 }
 
+// seenEnded reports whether another call has shown the end of the task.
+func (a *Account) seenEnded(s *summary.Summary) bool {
+	if a.shown == nil {
+		return false
+	}
+	ended, _ := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", s.Task))
+	return ended
+}
+
 // askedAfter notes that somebody learns more of a task whose stream had ended. Who gets an error learns nothing.
 func (a *Account) askedAfter(s *summary.Summary) {
 	if a.left == nil || s.Call && len(s.Batch) == 0 && s.Outcome.Failure != "" {
@@ -254,11 +263,13 @@ func (a *Account) askedAfter(s *summary.Summary) {
 	a.left.Delete(analyzer.TaskKeyOf("", "", s.Task))
 }
 
-func (a *Account) remember(agent, id string) {
+func (a *Account) remember(agent, id string, ended bool) {
 	if a.shown == nil {
-		a.shown = recent.New[analyzer.TaskKey, struct{}](maxShown)
+		a.shown = recent.New[analyzer.TaskKey, bool](maxShown)
 	}
-	a.shown.Put(analyzer.TaskKeyOf(agent, "", id), struct{}{})
+	key := analyzer.TaskKeyOf(agent, "", id)
+	before, _ := a.shown.Get(key)
+	a.shown.Put(key, before || ended)
 }
 
 // refused reports whether an agent has refused, in the words of the protocol, what cannot be done: a task that it never

@@ -148,6 +148,8 @@ func TestOutcomeNotKnown(t *testing.T) {
 	led.Outcome, led.Status, led.Said = analyzer.Outcome{}, 307, "https://elsewhere.example/"
 	whole := openStream
 	whole.State, whole.States = a2a.Completed, []a2a.State{a2a.Working, a2a.Completed}
+	over := call(a2a.GetTask, "t1")
+	over.State = a2a.Completed
 	extra := summary.Summary{Link: link, Judged: true, Fault: &capture.Fault{Kind: "unsolicited", Side: "agent"}}
 	left := stream(a2a.Working, "t1")
 	left.Fault = &capture.Fault{Kind: "client-left", Side: "client"}
@@ -161,6 +163,8 @@ func TestOutcomeNotKnown(t *testing.T) {
 		{"a stream", []summary.Summary{openStream}, 1, streamWhy},
 		{"a stream, and another task is asked for", []summary.Summary{openStream, call(a2a.GetTask, "t2")}, 1, streamWhy},
 		{"a stream, and its task is asked for", []summary.Summary{openStream, call(a2a.GetTask, "t1")}, 0, ""},
+		{"a stream, and its task was seen to end before", []summary.Summary{over, openStream}, 0, ""},
+		{"a stream, and its task was seen at work before", []summary.Summary{call(a2a.GetTask, "t1"), openStream}, 1, streamWhy},
 		{"a stream that had told all", []summary.Summary{whole}, 0, ""},
 		{"a stream that the client left", []summary.Summary{left}, 0, ""},
 		{"a call", []summary.Summary{openCall}, 1, "it was open when the recording ended"},

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "a55c5f7308193b39"
+const code = "04dddf6515409bec"
