@@ -23,6 +23,8 @@ const (
 	maxShown  = 10_000 // tasks that agents have shown
 	maxLeft   = 10_000 // streams that ended, or were open at the end, while their task was at work
 	maxOthers = 100    // exchanges of a group, beside the first
+	maxHooks  = 1000   // links with notifications
+	maxWays   = 10     // in which notifications of a link are refused
 )
 
 // LeftAtWork is the name of the failure of a stream that ended while its task was at work, when nobody resumed it or
@@ -103,6 +105,13 @@ type Account struct {
 	gaps   []NotSeen
 	shown  *recent.Map[analyzer.TaskKey, bool]        // whether the task was shown with an end
 	left   *recent.Map[analyzer.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
+	hooks  map[analyzer.Link]*hook                    // by agent and receiver
+}
+
+// A hook is what became of the notifications of a link.
+type hook struct {
+	taken   bool     // one was
+	refused failures // as long as none was
 }
 
 // Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
@@ -131,6 +140,9 @@ func (a *Account) Take(s *summary.Summary) Calls {
 				Exchange: s.Seq, Count: 1,
 			})
 		}
+	}
+	if s.Operation == a2a.Webhook {
+		a.notified(s)
 	}
 	if !s.Call {
 		return c
@@ -237,6 +249,29 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	}
 }
 
+// notified notes whether a notification was taken. Where none of a link is, they have failed; where some are, agents
+// repeat those that were refused.
+func (a *Account) notified(s *summary.Summary) {
+	h := a.hooks[s.Link]
+	if h == nil && len(a.hooks) < maxHooks {
+		if a.hooks == nil {
+			a.hooks = make(map[analyzer.Link]*hook)
+		}
+		h = &hook{}
+		a.hooks[s.Link] = h
+	}
+	switch {
+	case h == nil || h.taken:
+	case s.Status >= 200 && s.Status < 300:
+		h.taken, h.refused = true, failures{}
+	case s.Status >= 300 && s.Missing == "" && s.Life == capture.StateClosed && len(h.refused.list) < maxWays:
+		h.refused.add(FailedCalls{
+			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Operation.String(),
+			Error: fmt.Sprintf("HTTP %d", s.Status), Text: s.Said, Count: 1,
+		})
+	}
+}
+
 // atWork reports whether a stream told of no end of its task. A client that leaves is served.
 func atWork(s *summary.Summary) bool {
 	return s.Stream && s.Outcome.Succeeded && s.Missing == "" && s.Task != "" && s.State.Active() && !s.NotHeard &&
@@ -310,10 +345,19 @@ func failureText(s *summary.Summary) string {
 
 // Close ends the account: no exchange follows. It returns what that changes of the calls of links.
 func (a *Account) Close() []Calls {
-	if a.left == nil {
-		return nil
-	}
 	var changes []Calls
+	for _, h := range a.hooks {
+		for _, f := range h.refused.list {
+			changes = append(changes, Calls{
+				Link: f.Link, Made: f.Count, Failed: f.Count, Failures: map[string]int{f.Error: f.Count},
+			})
+			a.failed.add(f)
+		}
+	}
+	a.hooks = nil
+	if a.left == nil {
+		return changes
+	}
 	for _, f := range a.left.All() {
 		if f.Error == "" {
 			changes = append(changes, Calls{Link: f.Link, Succeeded: -1})

@@ -217,6 +217,26 @@ func TestFailedAlike(t *testing.T) {
 	}
 }
 
+// Notifications have failed where a webhook takes none of them; where it takes one, agents repeat what it refused.
+func TestRefusedNotifications(t *testing.T) {
+	notify := func(status int) summary.Summary {
+		s := call(a2a.Webhook, "t1")
+		s.Call, s.Push, s.Status, s.Outcome = false, true, status, analyzer.Outcome{}
+		return s
+	}
+	refused, failed := take(notify(401), notify(503), notify(401))
+	if refused.Made != 3 || refused.Failed != 3 || len(failed) != 2 {
+		t.Errorf("of three that are refused %d of %d have failed: %q", refused.Failed, refused.Made, failed)
+	}
+	taken, failed := take(notify(503), notify(200), notify(503))
+	if taken.Made != 0 || len(failed) != 0 {
+		t.Errorf("a webhook that takes some: %d calls, %q", taken.Made, failed)
+	}
+	if unknown, _ := take(notify(0)); unknown.Made != 0 {
+		t.Errorf("without an answer: %d calls", unknown.Made)
+	}
+}
+
 // A client that asks for a card and calls nobody is named; where nobody else called the agent, the verdict is
 // incomplete. Addresses of a card that lead past the recorder are named, too.
 func TestCardAlone(t *testing.T) {
