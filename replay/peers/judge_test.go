@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/har"
@@ -74,6 +75,25 @@ func judge(t *testing.T, src capture.Source) *judgment.Result {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// checkReading demands that what was kept of judging a capture says the same.
+func checkReading(t *testing.T, src capture.Source, want *judgment.Result) {
+	t.Helper()
+	var shelf capture.MemoryShelf
+	var got *judgment.Result
+	_, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, []byte("mark"))
+	if err == nil {
+		err = w.Err()
+	}
+	r, opened := kept.Open(t.Context(), &shelf, rules.All)
+	if opened == nil {
+		got, opened = r.Complete(t.Context(), src)
+	}
+	if err != nil || opened != nil {
+		t.Fatal(err, opened)
+	}
+	same(t, "and kept", want, got)
 }
 
 // same demands the same findings and the same coverage, in whatever order.

@@ -36,6 +36,7 @@ func (tp *tap) check(t *testing.T, pair Pair, r Result) {
 		}
 		same(t, "while it was recorded", judged, live.result)
 	}
+	checkReading(t, src, judged)
 	checkExports(t, exchanges, judged)
 	checkRedaction(t, src, judged)
 }
