@@ -112,8 +112,11 @@ func (l *Loader) readSteps(g *Grown) error {
 	return nil
 }
 
-// Pause waits, unless the inspector ends.
+// Pause waits, unless the inspector ends or there is nothing to wait for.
 func (l *Loader) Pause(d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	select {
 	case <-time.After(d):
 	case <-l.Context.Done():
