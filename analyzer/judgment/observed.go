@@ -132,10 +132,10 @@ func (c *Calls) blind() bool {
 	return c.Unknown() > 0 && 2*c.Unknown() >= c.Made || c.Missing > 0 && 2*c.Missing >= c.Exchanges-c.Foreign || c.foreign()
 }
 
-// foreign reports whether at least half of what passed on a link that speaks A2A is of no known protocol: nobody knows
-// then what was not judged.
+// foreign reports whether most of what passed on a link that speaks A2A is of no known protocol: nobody knows then what
+// was not judged.
 func (c *Calls) foreign() bool {
-	return (c.Made > 0 || c.Cards > 0) && c.Foreign > 0 && 2*c.Foreign >= c.Exchanges
+	return (c.Made > 0 || c.Cards > 0) && 2*c.Foreign > c.Exchanges
 }
 
 // Merge adds what another count says.

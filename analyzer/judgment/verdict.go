@@ -97,12 +97,8 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v.NotSeen = append(v.NotSeen, idle...)
 	for i := range v.Blind {
 		if c := &v.Blind[i]; c.foreign() {
-			share := "most"
-			if 2*c.Foreign == c.Exchanges {
-				share = "half"
-			}
 			v.NotSeen = append(v.NotSeen, NotSeen{
-				What: share + " of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
+				What: "most of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
 			})
 		}
 	}

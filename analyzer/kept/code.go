@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "29a848d5af96a94a"
+const code = "cf6082cdf7342451"

@@ -70,15 +70,16 @@ func startWorkflow(t *testing.T, network *fleettest.Network, url string, outer b
 	dir := t.TempDir()
 	bookerTap := "http://" + net.JoinHostPort(bookerHost.Address, tapAddress) + "/spec"
 	called := bookerTap
-	agents := []string{"--agent", "planner=http://" + agentAddress + "/spec@" + tapAddress}
+	clients := []string{"--client", "planner=planner", "--client", "a2atap=a2atap"} // on other hosts nobody sees whose they are
+	agents := append(slices.Clip(clients), "--agent", "planner=http://"+agentAddress+"/spec@"+tapAddress)
 	if outer {
 		called = "http://127.0.0.1:7002/spec"
 		agents = append(agents, "--agent", "booker="+bookerTap+"@7002")
 	}
 	launch(t, bookerHost.Run("a2atap", "agent", "spec", "--listen", agentAddress, "--step", "20ms"))
 	launch(t, w.plannerHost.Run("planner", agentAddress, called))
-	w.booker = startShipping(t, bookerHost.Run(), filepath.Join(dir, "b.a2atap"), url, "beta", "--allow-remote",
-		"--agent", fmt.Sprintf("booker=http://%s/spec@%s:%s", agentAddress, bookerHost.Address, tapAddress))
+	w.booker = startShipping(t, bookerHost.Run(), filepath.Join(dir, "b.a2atap"), url, "beta", append(clients, "--allow-remote",
+		"--agent", fmt.Sprintf("booker=http://%s/spec@%s:%s", agentAddress, bookerHost.Address, tapAddress))...)
 	w.planner = startShipping(t, w.plannerHost.Run(), filepath.Join(dir, "a.a2atap"), url, "alpha", agents...)
 	return w
 }
