@@ -80,8 +80,8 @@ func recordAgent(t *testing.T, dir string) (program, tap string) {
 	}
 	start("agent", "spec", "--fault", "stream-closed-on-terminal", "--step", "50ms", "--listen", "127.0.0.1:0",
 		"--ready-file", "agent")
-	start("record", "--quiet", "--agent", "booker="+address(t, filepath.Join(dir, "agent")), "-o", "c.a2atap",
-		"--ready-file", "tap")
+	start("record", "--quiet", "--client", "a2atap=a2atap", "--agent", "booker="+address(t, filepath.Join(dir, "agent")),
+		"-o", "c.a2atap", "--ready-file", "tap")
 	return program, address(t, filepath.Join(dir, "tap"))
 }
 
