@@ -25,9 +25,10 @@ const (
 	NoHTTP        = "no valid HTTP"      // what the agent answers is none
 	NoProtocol    = "no protocol answer" // success by its status, and no answer of A2A
 	NoCode        = "error without a code"
-	ClientLeft    = "client left"   // before there was an answer
-	NotPassedOn   = "not passed on" // by the recorder
-	UnknownReason = "no answer"     // and nobody says why
+	OtherID       = "answer to another call" // over JSON-RPC, where the id says which call is answered
+	ClientLeft    = "client left"            // before there was an answer
+	NotPassedOn   = "not passed on"          // by the recorder
+	UnknownReason = "no answer"              // and nobody says why
 )
 
 // FaultName returns the name of the failure that a fault of the agent's side makes of a call.

@@ -31,7 +31,7 @@ const (
 // asked for the task afterwards.
 const LeftAtWork = "ended at working"
 
-// FailedCalls are calls of one link that failed alike.
+// FailedCalls are calls of one link that failed alike, or tasks that calls told to have ended badly.
 type FailedCalls struct {
 	Capture   string
 	Exchange  uint64   // the first of them
@@ -43,6 +43,7 @@ type FailedCalls struct {
 	Code      string   // of the error; empty if it has none
 	Text      string   // what the first one's error says; empty if nothing does
 	Refused   bool     // they were refused: see Calls.Refused
+	Task      bool     // they are tasks: Error is how they ended, such as "task rejected", and their calls have worked
 	Known     bool     // they are accepted: see Result.Accept
 	Rules     []string // whose findings stand in their exchanges: see Result.Explain
 	Count     int
@@ -51,6 +52,16 @@ type FailedCalls struct {
 // Has reports whether an exchange is among them, as far as they are listed.
 func (f *FailedCalls) Has(exchange uint64) bool {
 	return f.Exchange == exchange || slices.Contains(f.Others, exchange)
+}
+
+// join adds calls that failed alike.
+func (f *FailedCalls) join(other *FailedCalls) {
+	f.Count += other.Count
+	for _, n := range append([]uint64{other.Exchange}, other.Others...) {
+		if len(f.Others) < maxOthers && !f.Has(n) {
+			f.Others = append(f.Others, n)
+		}
+	}
 }
 
 // Fingerprint identifies the failure across captures and clients: it depends on the agent, the binding, what was asked,
@@ -106,6 +117,10 @@ type Account struct {
 	shown  *recent.Map[analyzer.TaskKey, bool]        // whether the task was shown with an end
 	left   *recent.Map[analyzer.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
 	hooks  map[analyzer.Link]*hook                    // by agent and receiver
+	worked workedOn
+	told   refusals
+	// by the exchange that was taken last, for another link
+	changed []Calls
 }
 
 // A hook is what became of the notifications of a link.
@@ -118,6 +133,7 @@ type hook struct {
 // link.
 func (a *Account) Take(s *summary.Summary) Calls {
 	c := Calls{Link: s.Link, Exchanges: 1}
+	a.changed = nil
 	a.askedAfter(s)
 	switch {
 	case s.FaultMade != "":
@@ -144,6 +160,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	if s.Operation == a2a.Webhook {
 		a.notified(s)
 	}
+	a.tasks(&c, s)
 	if !s.Call {
 		return c
 	}
@@ -168,6 +185,22 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 	}
 	return c
+}
+
+// Changed returns what the exchange that was taken last adds to the calls of another link than its own.
+func (a *Account) Changed() []Calls { return a.changed }
+
+// tasks counts the tasks of an exchange.
+func (a *Account) tasks(c *Calls, s *summary.Summary) {
+	worked, ended := a.worked.take(s)
+	for _, f := range ended {
+		a.failed.add(f)
+	}
+	if worked.Link == c.Link {
+		c.Merge(&worked)
+	} else {
+		a.changed = []Calls{worked}
+	}
 }
 
 // uselessCard says why a client may have been unable to use the card that it asked for.
@@ -230,6 +263,9 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 		c.Add(m.Outcome)
 		if m.Outcome.Succeeded && m.Task != "" {
 			a.remember(s.Link.Agent, m.Task, false)
+			for _, before := range a.told.granted(requestOf(s, m)) {
+				a.failed.add(before.FailedCalls)
+			}
 		}
 		if atWork(s) && (openAtEnd(s) && !a.seenEnded(s) || s.Life == capture.StateClosed && s.Fault == nil && !s.Cut) {
 			if f.Code, f.Text = "", ""; !openAtEnd(s) {
@@ -241,8 +277,9 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 			a.left.Put(analyzer.TaskKeyOf("", "", s.Task), f)
 		}
 	case f.Refused:
-		c.Refuse(m.Outcome)
-		a.failed.add(f)
+		if c.Refuse(m.Outcome); !a.told.add(requestOf(s, m), f, m.Error == a2a.TaskNotFound) {
+			a.failed.add(f)
+		}
 	default:
 		c.Add(m.Outcome)
 		a.failed.add(f)
@@ -267,7 +304,7 @@ func (a *Account) notified(s *summary.Summary) {
 	case s.Status >= 300 && s.Missing == "" && s.Life == capture.StateClosed && len(h.refused.list) < maxWays:
 		h.refused.add(FailedCalls{
 			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Operation.String(),
-			Error: fmt.Sprintf("HTTP %d", s.Status), Text: s.Said, Count: 1,
+			Error: fmt.Sprintf("HTTP %d", s.Status), Text: cmp.Or(s.Said, http.StatusText(s.Status)), Count: 1,
 		})
 	}
 }
@@ -321,13 +358,18 @@ func (a *Account) refused(s *summary.Summary, m *summary.Member) bool {
 	case a2a.UnsupportedOperation:
 		return m.Task != "" || !op.Sends() && op != a2a.GetTask
 	case a2a.TaskNotFound:
-		if m.Task == "" || a.shown == nil {
-			return m.Task != ""
-		}
-		_, shown := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", m.Task))
-		return !shown
+		return m.Task != "" && !a.hasShown(s.Link.Agent, m.Task)
 	}
 	return false
+}
+
+// hasShown reports whether an agent has shown a task.
+func (a *Account) hasShown(agent, task string) bool {
+	if a.shown == nil {
+		return false
+	}
+	_, shown := a.shown.Get(analyzer.TaskKeyOf(agent, "", task))
+	return shown
 }
 
 // failureText returns what the error of a failed call says, in its own words.
@@ -355,6 +397,17 @@ func (a *Account) Close() []Calls {
 		}
 	}
 	a.hooks = nil
+	a.told.all(a.hasShown, func(f FailedCalls, unheeded bool) {
+		if unheeded {
+			f.Refused = false
+			changes = append(changes, Calls{
+				Link: f.Link, Failed: f.Count, Failures: map[string]int{f.Error: f.Count},
+				Refused: -f.Count, Refusals: map[string]int{f.Error: -f.Count},
+			})
+		}
+		a.failed.add(f)
+	})
+	a.told = refusals{}
 	if a.left == nil {
 		return changes
 	}
@@ -374,7 +427,17 @@ func (a *Account) Close() []Calls {
 }
 
 // Failed returns the calls that failed or were refused, in the order of the first of each group.
-func (a *Account) Failed() []FailedCalls { return a.failed.sorted() }
+func (a *Account) Failed() []FailedCalls {
+	all := a.failed
+	if a.told.list != nil { // the account goes on
+		all = failures{}
+		for _, f := range a.failed.list {
+			all.add(f)
+		}
+		a.told.all(a.hasShown, func(f FailedCalls, _ bool) { all.add(f) })
+	}
+	return all.sorted()
+}
 
 // Gaps returns what was not seen.
 func (a *Account) Gaps() []NotSeen { return slices.Clone(a.gaps) }
@@ -391,23 +454,18 @@ type alike struct {
 	link                   analyzer.Link
 	binding                a2a.Binding
 	operation, error, code string
-	refused, known         bool
+	refused, known, task   bool
 	text                   string // what the error says, without words that have digits: those are ids and numbers
 }
 
 // add adds calls to those that failed alike.
 func (l *failures) add(f FailedCalls) {
 	key := alike{
-		f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, withoutNumbers(f.Text),
+		f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, f.Task,
+		withoutNumbers(f.Text),
 	}
 	if i, known := l.at[key]; known {
-		g := &l.list[i]
-		g.Count += f.Count
-		for _, n := range append([]uint64{f.Exchange}, f.Others...) {
-			if len(g.Others) < maxOthers && !g.Has(n) {
-				g.Others = append(g.Others, n)
-			}
-		}
+		l.list[i].join(&f)
 		return
 	}
 	if len(l.list) == maxFailed {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -16,7 +17,8 @@ var githubKinds = [...]markup.AnnotationKind{
 }
 
 // GitHub writes a result as workflow commands: a line a failed test and a finding, at most ten lines of each severity, the last of which
-// says how many more there are. Where nothing was proved, that is a warning.
+// says how many more there are. How the calls came out, and what was not seen, is a notice; an error where the link is
+// failing, and a warning where nothing was proved.
 func GitHub(w io.Writer, r *Report) error {
 	var b strings.Builder
 	found := r.Result.Findings
@@ -55,19 +57,27 @@ func GitHub(w io.Writer, r *Report) error {
 		markup.Annotate(&b, markup.Warning, "a2atap", r.sentence())
 	case r.Tests != nil:
 		markup.Annotate(&b, markup.Notice, "a2atap probe", r.sentence())
-	case v.Calls.Failed > 0:
-		kind := markup.Notice
-		if v.Status == judgment.StatusFailing {
-			kind = markup.Error
-		}
-		markup.Annotate(&b, kind, "a2atap calls", v.Calls.String())
-		for i := range v.Failed {
-			if i == markup.MaxAnnotations-1 {
-				break
-			}
-			markup.Annotate(&b, kind, "a2atap calls", v.Failed[i].Capture+": "+v.Failed[i].String())
-		}
+	default:
+		r.githubAnswers(&b, v)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// githubAnswers says how the calls came out, and what was not seen; nothing if all is well.
+func (r *Report) githubAnswers(b *strings.Builder, v judgment.Verdict) {
+	kind := markup.Notice
+	if v.Status == judgment.StatusFailing {
+		kind = markup.Error
+	}
+	failed := slices.Concat(v.Failed, v.Tasks)
+	if len(failed) > 0 || v.Calls.Failed+v.Calls.Refused+v.Calls.TasksFailed > 0 {
+		markup.Annotate(b, kind, "a2atap calls", v.Calls.String())
+	}
+	for i := range failed[:min(len(failed), markup.MaxAnnotations-1)] {
+		markup.Annotate(b, kind, "a2atap calls", failed[i].Capture+": "+failed[i].String())
+	}
+	if seen := v.Seen(); seen != "" {
+		markup.Annotate(b, markup.Notice, "a2atap", seen)
+	}
 }

@@ -88,6 +88,8 @@ func (in *openExchange) said(o *analyzer.Observation, now analyzer.Outcome) {
 	}
 	switch status := in.X.Response.Status; {
 	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
+	case now.Failure == analyzer.OtherID:
+		g.Said = idWords(in.X.Call.ID, o.Answer.ID)
 	case status >= 300 && status < 400:
 		address, _, _ := strings.Cut(in.X.Response.Fields.Get("Location"), "?")
 		g.Said = summary.OneLine(address)
@@ -111,10 +113,26 @@ func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
 		return analyzer.Outcome{}
 	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
 		return analyzer.Outcome{}
+	case a.IsEnvelope && !sameCall(x.Call.ID, a.ID):
+		return analyzer.Outcome{Failure: analyzer.OtherID}
 	case answersProtocol(o):
 		return analyzer.Outcome{Succeeded: true}
 	}
 	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+}
+
+// sameCall reports whether a response with a result answers the call with that id: its client finds the call by it
+// (JSON-RPC 2.0 §5). Only an error may carry null. Nothing is said of responses without an id, which many clients take,
+// and of calls whose own id is none.
+func sameCall(asked, got a2a.Value) bool {
+	return !isID(asked) || !got.Exists() || a2a.SameID(asked, got)
+}
+
+func isID(v a2a.Value) bool { return v.Kind() == a2a.String || v.Kind() == a2a.Number }
+
+// idWords says which id came in place of which.
+func idWords(asked, got a2a.Value) string {
+	return "answered with id " + analyzer.Quote(got) + " where " + analyzer.Quote(asked) + " was asked"
 }
 
 // answersProtocol reports whether an answer without an error is one in which the protocol answers.
