@@ -108,7 +108,9 @@ type Verdict struct {
 	TasksFailed int          `json:"tasksFailed"`
 	FailedTasks []FailedCall `json:"failedTasks"`
 
-	Refused  int      `json:"callsRefused,omitempty"`
+	Refused  int          `json:"callsRefused,omitempty"`
+	Refusals []FailedCall `json:"refusedCalls,omitempty"`
+
 	Known    int      `json:"callsKnown,omitempty"` // of those that failed, how many a baseline accepts
 	Unproved []string `json:"unproved,omitempty"`   // links with calls of which none is known to have succeeded
 	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end
@@ -153,6 +155,7 @@ func JSONVerdict(whole *Report) Verdict {
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(v.Calls.ByError()), Critical: v.Critical,
 		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
 		Known: v.Calls.Known, Tasks: v.Calls.Tasks, TasksFailed: v.Calls.TasksFailed, FailedTasks: jsonCalls(v.Tasks),
+		Refusals: jsonCalls(v.Refused),
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()

@@ -207,9 +207,10 @@ func (s *Summary) Failure() string {
 	return analyzer.Clip(s.Outcome.Failure)
 }
 
-// Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, or a call that failed.
+// Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
+// task that ended badly.
 func (s *Summary) Failed() bool {
-	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != ""
+	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" || len(s.Ended) > 0
 }
 
 // A Look says what a word of an outcome is about, for those who have colours.

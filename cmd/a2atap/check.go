@@ -53,7 +53,7 @@ matches --filter and --agent, or at least half of a link was not seen.`,
 	f.StringVar(&o.Format, "format", "text", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.Output, "output", "o", "-", "write the result to `FILE`")
 	f.StringVar(&o.FailOn, "fail-on", "error",
-		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call: calls; or never")
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call or task: calls; or never")
 	f.StringVar(&o.MinSeverity, "min-severity", "note",
 		"print only findings of this `SEVERITY` or worse: error, warning or note; all are counted")
 	f.StringVar(&o.Filter, "filter", "", "report only findings in exchanges that match `EXPR`; all are judged")
