@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "3ff392aa32875f47"
+const code = "1d37b0128728b492"

@@ -5,6 +5,7 @@ package summary
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -208,9 +209,10 @@ func (s *Summary) Failure() string {
 }
 
 // Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
-// task that ended badly.
+// task that failed or was rejected; whether somebody wanted one to be canceled, an exchange alone does not show.
 func (s *Summary) Failed() bool {
-	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" || len(s.Ended) > 0
+	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
+		slices.ContainsFunc(s.Ended, func(e TaskEnd) bool { return e.State != a2a.Canceled })
 }
 
 // A Look says what a word of an outcome is about, for those who have colours.
