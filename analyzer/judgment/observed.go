@@ -232,6 +232,21 @@ func (c *Calls) String() string {
 	}
 }
 
+// tasksFailing reports whether at least half of what was worked on has failed, and a part of it is not accepted.
+func (c *Calls) tasksFailing() bool {
+	return c.TasksFailed > c.TasksKnown && 2*c.TasksFailed >= c.Tasks+c.Answers
+}
+
+// taskWords says how tasks ended, as verdicts have it: "3 of 10 tasks failed: failed 2, rejected 1"; nothing if none
+// ended badly.
+func (c *Calls) taskWords() string {
+	if c.TasksFailed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s failed: %s%s", c.TasksFailed, analyzer.Plural(c.Tasks, "task"), errorWords(c.Ends),
+		acceptedWords(c.TasksKnown, c.TasksFailed))
+}
+
 // acceptedWords says how many of those that failed are accepted, as the end of a sentence; nothing if none are.
 func acceptedWords(known, failed int) string {
 	switch {

@@ -46,7 +46,7 @@ func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	}
 	calls, known := r.list.Get(of)
 	for i := range calls {
-		if g := &calls[i]; g.Error == f.Error && g.Text == f.Text {
+		if g := &calls[i]; g.Error == f.Error && withoutNumbers(g.Text) == withoutNumbers(f.Text) {
 			g.join(&f)
 			return true
 		}

@@ -55,6 +55,18 @@ func TestTasksThatEndBadly(t *testing.T) {
 			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
 		},
 		{
+			"a notification tells before the answer does", []summary.Summary{notified, shows(send, "t1", a2a.Working, "")},
+			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
+		},
+		{
+			"both tell", []summary.Summary{notified, shows(send, "t1", a2a.Failed, ""), notified},
+			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
+		},
+		{
+			"a notification that was asked for", []summary.Summary{call(a2a.CreatePushConfig, "t1"), notified},
+			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
+		},
+		{
 			"another one is done", []summary.Summary{shows(send, "t1", a2a.Canceled, ""), shows(send, "t2", a2a.Completed, "")},
 			"1 of 2 tasks failed: canceled 1; 2 of 2 calls succeeded",
 		},
@@ -89,6 +101,8 @@ func TestTasksFailing(t *testing.T) {
 		{[]a2a.State{failed, message}, judgment.StatusFailing},
 		{[]a2a.State{failed, message, message}, judgment.StatusNoViolation},
 		{[]a2a.State{failed, a2a.Working, a2a.InputRequired}, judgment.StatusNoViolation},
+		{[]a2a.State{done, a2a.Working}, judgment.StatusNoViolation},
+		{[]a2a.State{done, a2a.InputRequired}, judgment.StatusClean},
 	} {
 		r := &judgment.Result{}
 		for i, state := range test.states {
@@ -109,6 +123,40 @@ func TestTasksFailing(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failed tasks (-want +got):\n%s", diff)
+	}
+}
+
+// Of a task that was at work when it was shown last, nobody knows whether it worked; of which a list tells, or that has
+// ended before a slower answer says that it works, it is known or not told apart.
+func TestTasksLeftAtWork(t *testing.T) {
+	send, get := a2a.SendMessage, a2a.GetTask
+	working := shows(send, "t1", a2a.Working, "")
+	listed := call(a2a.ListTasks, "")
+	listed.Tasks, listed.States = []string{"t1", "t2"}, []a2a.State{a2a.Working, a2a.Completed}
+	notified := shows(a2a.Webhook, "t1", a2a.Completed, "")
+	notified.Call, notified.Link, notified.Status = false, analyzer.Link{Client: "booker", Agent: "receiver"}, 200
+	for _, test := range []struct {
+		name  string
+		calls []summary.Summary
+		want  string
+	}{
+		{"left", []summary.Summary{working, shows(send, "t2", a2a.Submitted, "")}, "not seen: the end of 2 tasks: at work when last shown"},
+		{"polled", []summary.Summary{working, shows(get, "t1", a2a.Working, "")}, "not seen: the end of 1 task: at work when last shown"},
+		{"done", []summary.Summary{working, shows(get, "t1", a2a.Completed, "")}, ""},
+		{"done before", []summary.Summary{working, shows(get, "t1", a2a.Completed, ""), shows(get, "t1", a2a.Working, "")}, ""},
+		{"waits", []summary.Summary{working, shows(get, "t1", a2a.InputRequired, "")}, ""},
+		{"listed", []summary.Summary{working, listed}, ""},
+		{"notified", []summary.Summary{working, notified}, ""},
+		{"notified before", []summary.Summary{notified, working}, ""},
+	} {
+		r := &judgment.Result{}
+		for i := range test.calls {
+			test.calls[i].Seq = uint64(i + 1)
+		}
+		r.Count(test.calls...)
+		if got := r.Verdict(analyzer.Error).Seen(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 
@@ -136,6 +184,9 @@ func TestRefusedInVain(t *testing.T) {
 	get := func(task string) summary.Summary {
 		return failing(call(a2a.GetTask, task), a2a.TaskNotFound, "no "+task)
 	}
+	counted := func(n int) summary.Summary {
+		return failing(call(a2a.GetTask, "t9"), a2a.TaskNotFound, fmt.Sprint("no such task, request ", n))
+	}
 	cancel := func() summary.Summary {
 		return failing(call(a2a.CancelTask, "t1"), a2a.TaskNotCancelable, "it has ended")
 	}
@@ -156,6 +207,7 @@ func TestRefusedInVain(t *testing.T) {
 	}{
 		{"twice", []summary.Summary{send, get("t9"), get("t9")}, 0, 2},
 		{"three times", []summary.Summary{send, get("t9"), get("t9"), get("t9")}, 3, 0},
+		{"counted by the agent", []summary.Summary{send, counted(1), counted(2), counted(3)}, 3, 0},
 		{"of three tasks", []summary.Summary{send, get("t7"), get("t8"), get("t9")}, 0, 3},
 		{"with another answer", []summary.Summary{send, get("t9"), get("t9"), other}, 0, 3},
 		{"until it is there", []summary.Summary{send, get("t9"), get("t9"), get("t9"), there, call(a2a.GetTask, "t9")}, 0, 3},

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "1d37b0128728b492"
+const code = "5de264b80a31acbc"

@@ -77,11 +77,11 @@ func TestJUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(suites) != 1 || suites[0].Name != "planner->booker" {
+	if len(suites) != 2 || suites[0].Name != "planner->booker" || suites[1].Name != "observation" {
 		t.Fatalf("suites are %+v", suites)
 	}
 	got := suites[0].Totals
-	if want := (junit.Totals{Tests: 7, Passed: 4, Skipped: 1, Failed: 2}); got != want {
+	if want := (junit.Totals{Tests: 8, Passed: 5, Skipped: 1, Failed: 2}); got != want {
 		t.Errorf("totals are %+v, want %+v", got, want)
 	}
 	for _, test := range suites[0].Tests {

@@ -80,7 +80,19 @@ func (r *Report) answers() (lines []annotation) {
 	}
 	lines = append(lines, annotation{severity, "a2atap calls", v.Calls.String()})
 	for _, f := range slices.Concat(v.Failed, v.Tasks) {
-		lines = append(lines, annotation{severity, "a2atap calls", f.Capture + ": " + f.String()})
+		text := f.String()
+		if in := r.captureOf(f.Capture); in != "" {
+			text = in + ": " + text
+		}
+		lines = append(lines, annotation{severity, "a2atap calls", text})
 	}
 	return lines
+}
+
+// captureOf returns the capture of failed calls, which do not say it where there is one.
+func (r *Report) captureOf(name string) string {
+	if name == "" && len(r.Result.Captures) == 1 {
+		return r.Result.Captures[0]
+	}
+	return name
 }

@@ -118,7 +118,7 @@ func TestWhatCameOfIt(t *testing.T) {
 		},
 		{
 			"a client that asks until the task is there",
-			[]said{{get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, got("WORKING", ""), ""}},
+			[]said{{get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, got("INPUT_REQUIRED", ""), ""}},
 			"", 0, "clean: 0 errors, 4 warnings", []string{"refused calls\n  1 GetTask TaskNotFound: no task t1 (and 3 more)"},
 		},
 		{

@@ -174,8 +174,8 @@ right? Its first word is
                 use; or nobody knows how the calls of a link came out                               4
   nothing       nothing was judged                                                                  4
 
-A call failed if the agent answered with an error or not at all, or to another call, as the id of JSON-RPC says, or if
-its stream ended while the task was at work and nobody resumed it or asked for the task afterwards; so did
+A call failed if the agent answered with an error or not at all, or over JSON-RPC without an envelope or with the id of
+another call, or if its stream ended while the task was at work and nobody resumed it or asked for the task afterwards; so did
 notifications of which their webhook took none. It was refused, which is not a failure, if the agent said in the words
 of the protocol what cannot be done, and another call of the same link succeeded: a task that it never showed is not
 there, a task that has ended cannot be canceled, or the operation is not offered. Who asks the same of the same task
@@ -186,7 +186,7 @@ it another message. It counts once, wherever its end is shown, and not if it had
 it or saw it at work here. At least half are counted of the tasks and of the messages that were answered with one.
 
 Not seen is what the record lacks: the end of calls and streams
-that were open when the recording ended, where a redirect led, bodies that were not kept or cannot be decoded, versions
+that were open when the recording ended, and of tasks that were at work when they were shown last, where a redirect led, bodies that were not kept or cannot be decoded, versions
 of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes in a
 tunnel, HTTP/2, requests that the recorder refused, connections whose client did not take our certificate, webhooks and
 interfaces of a card that are not tapped. A client that read a card, never called, and says of itself that it speaks

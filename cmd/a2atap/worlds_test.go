@@ -142,6 +142,10 @@ func worlds() []world {
 		},
 		world{name: "an answer with another id", answer: strings.Replace(worldDone, `"r%[1]d"`, "7", 1)},
 		world{name: "an answer with a null id", answer: strings.Replace(worldDone, `"r%[1]d"`, "null", 1)},
+		world{name: "an answer without an id", answer: strings.Replace(worldDone, `"id":"r%[1]d",`, "", 1)},
+		world{name: "a result without an envelope", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
+			`{"task":{"id":"t%[1]d","contextId":"c%[1]d","status":{"state":"TASK_STATE_COMPLETED"}}}` + "\n"},
+		world{name: "a task that stays at work", answer: worldEnded("TASK_STATE_WORKING", "soon")},
 		world{name: "the same task that is not there", request: strings.ReplaceAll(worldGet, "t0%[1]d", "t0"), answer: missing.answer},
 		world{name: "a redirect", answer: "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/a2a?key=1\n" +
 			"Content-Length: 0\n\n"},

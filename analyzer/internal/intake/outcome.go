@@ -113,25 +113,35 @@ func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
 		return analyzer.Outcome{}
 	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
 		return analyzer.Outcome{}
-	case a.IsEnvelope && !sameCall(x.Call.ID, a.ID):
+	case x.Call.Binding == a2a.JSONRPC && !answersCall(o):
 		return analyzer.Outcome{Failure: analyzer.OtherID}
+	case x.Call.Binding == a2a.JSONRPC && o.Event == nil && !a.IsEnvelope && answersProtocol(o):
+		return analyzer.Outcome{Failure: analyzer.NoEnvelope}
 	case answersProtocol(o):
 		return analyzer.Outcome{Succeeded: true}
 	}
 	return analyzer.Outcome{Failure: analyzer.NoProtocol}
 }
 
-// sameCall reports whether a response with a result answers the call with that id: its client finds the call by it
-// (JSON-RPC 2.0 §5). Only an error may carry null. Nothing is said of responses without an id, which many clients take,
-// and of calls whose own id is none.
-func sameCall(asked, got a2a.Value) bool {
-	return !isID(asked) || !got.Exists() || a2a.SameID(asked, got)
+// answersCall reports whether a response with a result has the id of the call, by which its client finds that (JSON-RPC
+// 2.0 §5); null is for errors alone. Nothing is said of what is no response, of events without an id, which agents of 0.1
+// send, and of calls whose own id is none.
+func answersCall(o *analyzer.Observation) bool {
+	asked, got := o.Exchange.Call.ID, o.Answer.ID
+	switch {
+	case !o.Answer.IsEnvelope, asked.Kind() != a2a.String && asked.Kind() != a2a.Number:
+		return true
+	case !got.Exists():
+		return o.Event != nil
+	}
+	return a2a.SameID(asked, got)
 }
-
-func isID(v a2a.Value) bool { return v.Kind() == a2a.String || v.Kind() == a2a.Number }
 
 // idWords says which id came in place of which.
 func idWords(asked, got a2a.Value) string {
+	if !got.Exists() {
+		return "answered without an id where " + analyzer.Quote(asked) + " was asked"
+	}
 	return "answered with id " + analyzer.Quote(got) + " where " + analyzer.Quote(asked) + " was asked"
 }
 
