@@ -37,41 +37,50 @@ func TestTasksThatEndBadly(t *testing.T) {
 	}{
 		{"it failed", []summary.Summary{shows(send, "t1", a2a.Failed, "boom")}, "1 of 1 task failed: failed 1; 1 of 1 call succeeded"},
 		{
-			"its end is shown twice", []summary.Summary{shows(send, "t1", a2a.Failed, ""), shows(get, "t1", a2a.Failed, "")},
+			"its end is shown twice",
+			[]summary.Summary{shows(send, "t1", a2a.Failed, ""), shows(get, "t1", a2a.Failed, "")},
 			"1 of 1 task failed: failed 1; 2 of 2 calls succeeded",
 		},
 		{
-			"a poll shows it", []summary.Summary{shows(get, "t1", a2a.Working, ""), shows(get, "t1", a2a.Rejected, "")},
+			"a poll shows it",
+			[]summary.Summary{shows(get, "t1", a2a.Working, ""), shows(get, "t1", a2a.Rejected, "")},
 			"1 of 1 task failed: rejected 1; 2 of 2 calls succeeded",
 		},
 		{"it had ended before", []summary.Summary{shows(get, "t1", a2a.Failed, "")}, "1 of 1 call succeeded"},
 		{"history", []summary.Summary{listed}, "1 of 1 call succeeded"},
 		{
-			"a list shows it", []summary.Summary{shows(send, "t1", a2a.Working, ""), listed},
+			"a list shows it",
+			[]summary.Summary{shows(send, "t1", a2a.Working, ""), listed},
 			"1 of 1 task failed: failed 1; 2 of 2 calls succeeded",
 		},
 		{
-			"a notification tells", []summary.Summary{shows(send, "t1", a2a.Working, ""), notified},
+			"a notification tells",
+			[]summary.Summary{shows(send, "t1", a2a.Working, ""), notified},
 			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
 		},
 		{
-			"a notification tells before the answer does", []summary.Summary{notified, shows(send, "t1", a2a.Working, "")},
+			"a notification tells before the answer does",
+			[]summary.Summary{notified, shows(send, "t1", a2a.Working, "")},
 			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
 		},
 		{
-			"both tell", []summary.Summary{notified, shows(send, "t1", a2a.Failed, ""), notified},
+			"both tell",
+			[]summary.Summary{notified, shows(send, "t1", a2a.Failed, ""), notified},
 			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
 		},
 		{
-			"a notification that was asked for", []summary.Summary{call(a2a.CreatePushConfig, "t1"), notified},
+			"a notification that was asked for",
+			[]summary.Summary{call(a2a.CreatePushConfig, "t1"), notified},
 			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
 		},
 		{
-			"another one is done", []summary.Summary{shows(send, "t1", a2a.Canceled, ""), shows(send, "t2", a2a.Completed, "")},
+			"another one is done",
+			[]summary.Summary{shows(send, "t1", a2a.Canceled, ""), shows(send, "t2", a2a.Completed, "")},
 			"1 of 2 tasks failed: canceled 1; 2 of 2 calls succeeded",
 		},
 		{
-			"it waits", []summary.Summary{shows(send, "t1", a2a.InputRequired, ""), shows(send, "t2", a2a.AuthRequired, "")},
+			"it waits",
+			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), shows(send, "t2", a2a.AuthRequired, "")},
 			"2 of 2 calls succeeded",
 		},
 	} {

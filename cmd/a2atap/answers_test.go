@@ -68,7 +68,8 @@ func TestWhatCameOfIt(t *testing.T) {
 		},
 		{
 			"canceled upon another message, whose words nobody here understands",
-			[]said{{send, task("INPUT_REQUIRED", ""), ""}, {more, task("CANCELED", ""), ""}}, "", 0, "clean", nil,
+			[]said{{send, task("INPUT_REQUIRED", ""), ""}, {more, task("CANCELED", ""), ""}},
+			"", 0, "clean", nil,
 		},
 		{
 			"canceled by the agent",
@@ -79,16 +80,20 @@ func TestWhatCameOfIt(t *testing.T) {
 		{
 			"failed, and then it worked, which is half",
 			[]said{{send, task("FAILED", why("no seats")), ""}, {send, worldDone, ""}},
-			"", 1, "failing: 1 of 2 tasks failed: failed 1", []string{"  1 SendMessage task failed: no seats"},
+			"", 1, "failing: 1 of 2 tasks failed: failed 1",
+			[]string{"  1 SendMessage task failed: no seats"},
 		},
 		{
-			"a third of the tasks", []said{{send, task("FAILED", why("no seats")), ""}, {send, worldDone, ""}, {send, worldDone, ""}},
-			"", 0, "no violation: 1 of 3 tasks failed: failed 1", []string{"  1 SendMessage task failed: no seats"},
+			"a third of the tasks",
+			[]said{{send, task("FAILED", why("no seats")), ""}, {send, worldDone, ""}, {send, worldDone, ""}},
+			"", 0, "no violation: 1 of 3 tasks failed: failed 1",
+			[]string{"  1 SendMessage task failed: no seats"},
 		},
 		{
 			"a third of the tasks, for a gate that wants none",
 			[]said{{send, task("REJECTED", ""), ""}, {send, worldDone, ""}, {send, worldDone, ""}},
-			" --fail-on error,calls", 1, "no violation: 1 of 3 tasks failed: rejected 1", []string{"  1 SendMessage task rejected ("},
+			" --fail-on error,calls", 1, "no violation: 1 of 3 tasks failed: rejected 1",
+			[]string{"  1 SendMessage task rejected ("},
 		},
 		{
 			"failed, for a gate that lets all through", []said{{send, task("FAILED", ""), ""}}, " --fail-on never", 0, "failing", nil,
@@ -106,20 +111,24 @@ func TestWhatCameOfIt(t *testing.T) {
 				{notice, "HTTP/1.1 403 Forbidden\nContent-Type: text/plain\n\nno token\n", toHook},
 				{get, got("FAILED", ""), atBooker},
 			},
-			"", 1, "failing: ", []string{"HTTP 403: no token (booker → planner.example:9002)"},
+			"", 1, "failing: ",
+			[]string{"HTTP 403: no token (booker → planner.example:9002)"},
 		},
 		{
 			"a webhook that takes no notification, and says nothing",
 			[]said{
-				{push, task("WORKING", ""), atBooker}, {notice, "HTTP/1.1 503 Service Unavailable\nContent-Length: 0\n\n", toHook},
+				{push, task("WORKING", ""), atBooker},
+				{notice, "HTTP/1.1 503 Service Unavailable\nContent-Length: 0\n\n", toHook},
 				{get, got("FAILED", ""), atBooker},
 			},
-			"", 1, "failing: ", []string{"HTTP 503: Service Unavailable (booker → planner.example:9002)"},
+			"", 1, "failing: ",
+			[]string{"HTTP 503: Service Unavailable (booker → planner.example:9002)"},
 		},
 		{
 			"a client that asks until the task is there",
 			[]said{{get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, got("INPUT_REQUIRED", ""), ""}},
-			"", 0, "clean: 0 errors, 4 warnings", []string{"refused calls\n  1 GetTask TaskNotFound: no task t1 (and 3 more)"},
+			"", 0, "clean: 0 errors, 4 warnings",
+			[]string{"refused calls\n  1 GetTask TaskNotFound: no task t1 (and 3 more)"},
 		},
 		{
 			"a client that asks for ever for what is not there",
@@ -130,7 +139,8 @@ func TestWhatCameOfIt(t *testing.T) {
 		{
 			"an answer with the id of another call",
 			[]said{{send, strings.Replace(worldDone, `"r%[1]d"`, "7", 1), ""}, {send, worldDone, ""}, {send, worldDone, ""}},
-			"", 1, "findings: 1 error", []string{`  1 SendMessage answer to another call: answered with id 7 where "r1" was asked`},
+			"", 1, "findings: 1 error",
+			[]string{`  1 SendMessage answer to another call: answered with id 7 where "r1" was asked`},
 		},
 	} {
 		if err := os.WriteFile("s.txtar", []byte(transcriptOf(test.list...)), 0o644); err != nil {
