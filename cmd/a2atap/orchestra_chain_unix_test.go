@@ -13,12 +13,12 @@ var chainNames = []string{leaderName, "buyer", "seller"}
 
 // chained are the ways to record a chain.
 var chained = []recordedBy{
-	{"one recorder", [][]string{chainNames}, false},
-	{"one each", [][]string{chainNames[:1], chainNames[1:2], chainNames[2:]}, false},
-	{"fleet", [][]string{chainNames[:1], chainNames[1:2], chainNames[2:]}, true},
-	{"middle not tapped", [][]string{{chainNames[0], chainNames[2]}}, false},
-	{"middle not tapped, one each", [][]string{chainNames[:1], chainNames[2:]}, false},
-	{"first not tapped", [][]string{chainNames[1:]}, false},
+	{name: "one recorder", recorders: [][]string{chainNames}},
+	{name: "one each", recorders: [][]string{chainNames[:1], chainNames[1:2], chainNames[2:]}},
+	{name: "fleet", recorders: [][]string{chainNames[:1], chainNames[1:2], chainNames[2:]}, ship: true},
+	{name: "middle not tapped", recorders: [][]string{{chainNames[0], chainNames[2]}}, strangers: true},
+	{name: "middle not tapped, one each", recorders: [][]string{chainNames[:1], chainNames[2:]}, strangers: true},
+	{name: "first not tapped", recorders: [][]string{chainNames[1:]}},
 }
 
 // TestOrchestraChain is TestOrchestraApart with agents of which each asks the next.
