@@ -5,6 +5,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"a2atap/analyzer/track/workflow"
@@ -100,7 +101,7 @@ func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 			right++
 		case slices.ContainsFunc(x.Task, func(id string) bool { return slices.Contains(parent.Task, id) }),
 			c.plan.Trace && x.header("Traceparent") != "" && !x.card,
-			c.plan.Context && !x.card && parent.user == parent.N,
+			c.plan.Context && strings.Contains(x.Request.Body, `"contextId"`) && parent.user == parent.N,
 			byAgent && len(c.users) == 1:
 			t.Errorf("%s (%s) begins a workflow, and is known to be under %d", x, x.Client.How, x.parent)
 		case len(c.users) == 2 && byAgent && !x.card && l.Maybe == (workflow.Choice{}):

@@ -110,6 +110,33 @@ var unknownCallers = []story{
 		3 caused by 1 or 2: at the same time, in no common trace`,
 	},
 	{
+		"a text that an agent which is not tapped hands to several says nothing of who calls", `
+		1 ?python>hotel send text=a_room_in_Kyoto_please
+		2 ?python>car send text=a_room_in_Kyoto_please
+		3 ?python>flight send text=a_room_in_Kyoto_please
+		1 answer task=h
+		2 answer task=c
+		3 answer task=f`, `
+		1
+		2 unknown caller
+		3 unknown caller`,
+	},
+	{
+		"a chain whose agents all have one library, for two users", `
+		1 ?user>planner send text=a_room_in_Kyoto_please
+		2 ?user>planner send text=a_room_in_Kyoto_please
+		3 ?python>hotel send text=a_room_in_Kyoto_please
+		4 ?python>payer send text=a_room_in_Kyoto_please
+		4 answer task=x
+		3 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 caused by 1 or 2: at the same time, in no common trace
+		4 caused by 1, 2 or 3: at the same time, in no common trace`,
+	},
+	{
 		"a chain whose agents all have the library of the user", `
 		1 ?python>planner send
 		2 ?python>hotel send

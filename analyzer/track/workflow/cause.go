@@ -223,6 +223,9 @@ func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
 			c.by = Unknown
 		}
 		from.calls = slices.DeleteFunc(from.calls, func(o *call) bool { return !handsOn(o, c) })
+		if sameCaller(from.calls, c) {
+			return
+		}
 	}
 	if c.maybe = choiceOf(from.calls); c.maybe != (Choice{}) && known && !m.lacks(from.calls) {
 		c.by = Unknown
