@@ -34,8 +34,8 @@ type performed struct {
 	card   bool
 }
 
-// performed returns all exchanges, by number, with what is the truth about them: orchestrators have told for which message
-// they made each of their requests, and a task is its maker's.
+// performed returns all exchanges, by number, with what is the truth about them: orchestrators have told for which
+// message they made each of their requests, and a task is its maker's.
 func (c *concert) performed(t *testing.T) map[uint64]*performed {
 	t.Helper()
 	all := make(map[uint64]*performed)

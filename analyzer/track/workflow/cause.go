@@ -72,8 +72,8 @@ func (m *Memory) byAgent(c *call) bool {
 	return ok && !c.anonymous
 }
 
-// byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, or whether
-// the client is who answered it, the exchange belongs to the workflow of the trace all the same.
+// byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, or
+// whether it was the client that answered it, the exchange belongs to the workflow of the trace all the same.
 func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	t, ok := m.traces.Get(c.trace)
 	if !ok || c.trace == (traceID{}) {
@@ -117,7 +117,7 @@ func (m *Memory) inWorkflow(x *analyzer.Exchange, c *call, root *call) (*call, E
 }
 
 // byContext finds the call that the client was answering in the context which a message names. Where it is not known
-// whether the client is who answered it, the exchange belongs to its workflow all the same.
+// whether it was the client that answered it, the exchange belongs to its workflow all the same.
 func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if c.context == "" || !c.sends {
 		return nil, None

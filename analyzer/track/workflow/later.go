@@ -38,8 +38,8 @@ func (m *Memory) within(earlier, c *call, s *shared) bool {
 	return true
 }
 
-// made reports whether the context that an earlier call names can have been made by the agent of another one, while it was
-// answering that.
+// made reports whether the context that an earlier call names can have been made by the agent of another one, while it
+// was answering that.
 func made(earlier, c *call) bool {
 	return c.context == "" && earlier.agent != c.agent && during(earlier, c)
 }
@@ -70,8 +70,9 @@ func meant(earlier, c *call) bool {
 }
 
 // prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
-// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
-// even by the connections, which a program with a pool of them takes for whatever comes next.
+// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several
+// times before it calls, nobody knows for which call each was: not even by the connections, which a program with a pool
+// of them takes for whatever comes next.
 func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
 	on := fetchedOn{agent: c.agent}
 	inTrace := fetchedOn{trace: c.trace}

@@ -1,15 +1,23 @@
-// An agent of @a2a-js/sdk 1.x that asks the next one of a chain, by stream over JSON-RPC, before it answers; or nobody, as
-// the last of it. It makes none of the plans that ask three.
+// An agent of @a2a-js/sdk 1.x that asks the next one of a chain, by stream over JSON-RPC, before it answers; or nobody,
+// as the last of it. It follows no plan to ask three.
 //
-// Its standard input has a plan on each line (see orchestrator.go), which it follows from the next message on. It prints
-// {"planned": true} when it has taken one, and {"call": ID, "for": MESSAGE-ID} for each request that it makes, by its
-// X-Request-Id, and for each message.
+// Its standard input has a plan on each line (see orchestrator.go), which it follows from the next message on. It
+// prints {"planned": true} when it has taken one, and {"call": ID, "for": MESSAGE-ID} for each request that it makes,
+// by its X-Request-Id, and for each message.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes, randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import express from "express";
-import { AgentCard, Message, SendMessageRequest, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from "@a2a-js/sdk";
+import {
+  AgentCard,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+} from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
 import { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
@@ -71,7 +79,8 @@ class Executor {
     const answer = plan.next ? await this.#handOn(plan, said.messageId, text, contextId) : "";
     await users.wait();
     bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({
-      taskId, contextId, lastChunk: true, artifact: { artifactId: randomUUID(), parts: [{ text: `${text}: ${answer}` }] },
+      taskId, contextId, lastChunk: true,
+      artifact: { artifactId: randomUUID(), parts: [{ text: `${text}: ${answer}` }] },
     })));
     bus.publish(status("TASK_STATE_COMPLETED"));
     bus.finished();

@@ -1,8 +1,8 @@
 """An agent of the Python a2a-sdk 1.x that asks others, over HTTP+JSON, before it answers.
 
 Its standard input has a plan on each line (see orchestrator.go), which it follows from the next message on. It prints
-{"planned": true} when it has taken one, and {"call": X-REQUEST-ID, "for": MESSAGE-ID} for each request that it makes; the
-same with the id of a message that goes to the next of a chain.
+{"planned": true} when it has taken one, and {"call": ID, "for": MESSAGE-ID} for each request that it makes, by its
+X-Request-Id, and for each message that goes to the next of a chain.
 """
 
 import asyncio
