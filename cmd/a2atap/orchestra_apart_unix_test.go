@@ -69,6 +69,7 @@ func (o *orchestra) playApart(t *testing.T, ways []recordedBy) {
 					ix := c.links(t)
 					checkLinks(t, ix, all)
 					checkTree(t, c, ix, all)
+					checkSpans(t, c, ix, all)
 					recognised += checkKnown(t, c, ix, all)
 				})
 			}
