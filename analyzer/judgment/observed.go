@@ -65,7 +65,7 @@ type Calls struct {
 	Tasks, Answers, TasksFailed, TasksKnown int
 	Ends                                    map[string]int
 	Unheard                                 bool // webhooks were configured whose notifications went past the recorder
-	Unproved                                bool // calls of further links are in it, too many to tell which of these have had a success
+	Unproved                                bool // it has calls of links that are too many to tell which have had a success
 }
 
 // Proved reports whether a call of the link is known to have succeeded, none was made, or all failed as is accepted.

@@ -36,7 +36,8 @@ func requestOf(s *summary.Summary, m *summary.Member) request {
 	return request{s.Link, m.Operation, m.Task}
 }
 
-// add takes a call that was refused; missing says that it was told there is no such task. It reports whether it keeps it.
+// add takes a call that was refused; missing says that it was told there is no such task. It reports whether it keeps
+// it.
 func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 	if of.task == "" {
 		return false

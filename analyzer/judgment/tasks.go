@@ -77,8 +77,8 @@ func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
 func badEndOf(s *summary.Summary, end *summary.TaskEnd) badEnd {
 	return badEnd{
 		FailedCalls{
-			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Asked, Error: "task " + end.State.String(), Text: end.Text,
-			Task: true, Count: 1,
+			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Asked,
+			Error: "task " + end.State.String(), Text: end.Text, Task: true, Count: 1,
 		}, end.ID, end.State,
 	}
 }

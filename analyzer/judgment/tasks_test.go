@@ -35,7 +35,10 @@ func TestTasksThatEndBadly(t *testing.T) {
 		calls []summary.Summary
 		want  string
 	}{
-		{"it failed", []summary.Summary{shows(send, "t1", a2a.Failed, "boom")}, "1 of 1 task failed: failed 1; 1 of 1 call succeeded"},
+		{
+			"it failed", []summary.Summary{shows(send, "t1", a2a.Failed, "boom")},
+			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
+		},
 		{
 			"its end is shown twice",
 			[]summary.Summary{shows(send, "t1", a2a.Failed, ""), shows(get, "t1", a2a.Failed, "")},
@@ -149,10 +152,19 @@ func TestTasksLeftAtWork(t *testing.T) {
 		calls []summary.Summary
 		want  string
 	}{
-		{"left", []summary.Summary{working, shows(send, "t2", a2a.Submitted, "")}, "not seen: the end of 2 tasks: at work when last shown"},
-		{"polled", []summary.Summary{working, shows(get, "t1", a2a.Working, "")}, "not seen: the end of 1 task: at work when last shown"},
+		{
+			"left", []summary.Summary{working, shows(send, "t2", a2a.Submitted, "")},
+			"not seen: the end of 2 tasks: at work when last shown",
+		},
+		{
+			"polled", []summary.Summary{working, shows(get, "t1", a2a.Working, "")},
+			"not seen: the end of 1 task: at work when last shown",
+		},
 		{"done", []summary.Summary{working, shows(get, "t1", a2a.Completed, "")}, ""},
-		{"done before", []summary.Summary{working, shows(get, "t1", a2a.Completed, ""), shows(get, "t1", a2a.Working, "")}, ""},
+		{
+			"done before",
+			[]summary.Summary{working, shows(get, "t1", a2a.Completed, ""), shows(get, "t1", a2a.Working, "")}, "",
+		},
 		{"waits", []summary.Summary{working, shows(get, "t1", a2a.InputRequired, "")}, ""},
 		{"listed", []summary.Summary{working, listed}, ""},
 		{"notified", []summary.Summary{working, notified}, ""},
@@ -228,7 +240,8 @@ func TestRefusedInVain(t *testing.T) {
 	} {
 		sum, words := take(test.calls...)
 		if sum.Failed != test.failed || sum.Refused != test.refused {
-			t.Errorf("%s: %d failed and %d refused, want %d and %d: %q", test.name, sum.Failed, sum.Refused, test.failed, test.refused, words)
+			t.Errorf("%s: %d failed and %d refused, want %d and %d: %q", test.name, sum.Failed, sum.Refused, test.failed,
+				test.refused, words)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Status string
 // right? StatusClean is said only if all three are answered with yes.
 const (
 	StatusClean       Status = "clean"
-	StatusNoViolation Status = "no violation" // nothing was found, but some calls or tasks failed, or something was not seen
+	StatusNoViolation Status = "no violation" // nothing was found, but something failed, or was not seen
 	StatusFindings    Status = "findings"
 	StatusFailing     Status = "failing" // at least half of the calls of a link failed, or of its tasks
 	StatusNothing     Status = "nothing" // nothing was judged
@@ -55,10 +55,11 @@ type Verdict struct {
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
 
-// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least half
-// of whose calls or tasks failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder
-// that was killed, where at least half of a link was not seen, where a client called nobody and asked for the card
-// of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a link came out.
+// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least
+// half of whose calls or tasks failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the
+// end of a recorder that was killed, where at least half of a link was not seen, where a client called nobody and
+// asked for the card of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a
+// link came out.
 func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,

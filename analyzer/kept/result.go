@@ -35,7 +35,9 @@ func (e *encoder) result(r *judgment.Result) {
 		e.count(v.Made)
 		e.count(v.Succeeded)
 		e.count(v.Failed)
-		for _, n := range []int{v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards, v.Tasks, v.Answers, v.TasksFailed} {
+		for _, n := range []int{
+			v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards, v.Tasks, v.Answers, v.TasksFailed,
+		} {
 			e.count(n)
 		}
 		e.text(v.Card)
@@ -147,7 +149,9 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 	}
 	for range d.count() {
 		v := judgment.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
-		for _, n := range []*int{&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards, &v.Tasks, &v.Answers, &v.TasksFailed} {
+		for _, n := range []*int{
+			&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards, &v.Tasks, &v.Answers, &v.TasksFailed,
+		} {
 			*n = d.small()
 		}
 		v.Card = d.text()

@@ -173,10 +173,12 @@ func TestFiguresInEveryFormat(t *testing.T) {
 	link := analyzer.Link{Client: "planner", Agent: "booker"}
 	one := func(exchange uint64, operation, failure, text string) judgment.FailedCalls {
 		return judgment.FailedCalls{
-			Capture: "c", Exchange: exchange, Link: link, Binding: a2a.JSONRPC, Operation: operation, Error: failure, Text: text, Count: 1,
+			Capture: "c", Exchange: exchange, Link: link, Binding: a2a.JSONRPC, Operation: operation, Error: failure,
+			Text: text, Count: 1,
 		}
 	}
-	failed, refused := one(2, "SendMessage", "InternalError", "database is down"), one(3, "GetTask", "TaskNotFound", "no such task")
+	failed := one(2, "SendMessage", "InternalError", "database is down")
+	refused := one(3, "GetTask", "TaskNotFound", "no such task")
 	task := one(4, "SendMessage", "task rejected", "we book no flights")
 	refused.Refused, task.Task = true, true
 	for _, succeeded := range []int{2, 20} {

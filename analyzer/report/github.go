@@ -39,7 +39,7 @@ func GitHub(w io.Writer, r *Report) error {
 	}
 	for _, l := range lines {
 		s := l.severity
-		if said[s]++; said[s] < markup.MaxAnnotations || total[s] == markup.MaxAnnotations && said[s] == markup.MaxAnnotations {
+		if said[s]++; said[s] < markup.MaxAnnotations || said[s] == markup.MaxAnnotations && total[s] == said[s] {
 			markup.Annotate(&b, githubKinds[s], l.title, l.text)
 		}
 	}

@@ -70,7 +70,7 @@ type Calls struct {
 	Failures  []Failure `json:"failures"`
 
 	Tasks       int       `json:"tasks,omitempty"`       // that were worked on
-	TasksFailed int       `json:"tasksFailed,omitempty"` // of them: failed, rejected, or canceled though nobody asked for it
+	TasksFailed int       `json:"tasksFailed,omitempty"` // of them: failed, rejected, or canceled unasked
 	TaskEnds    []Failure `json:"taskEnds,omitempty"`    // by how these ended
 }
 

@@ -96,7 +96,8 @@ func TestWhatCameOfIt(t *testing.T) {
 			[]string{"  1 SendMessage task rejected ("},
 		},
 		{
-			"failed, for a gate that lets all through", []said{{send, task("FAILED", ""), ""}}, " --fail-on never", 0, "failing", nil,
+			"failed, for a gate that lets all through",
+			[]said{{send, task("FAILED", ""), ""}}, " --fail-on never", 0, "failing", nil,
 		},
 		{
 			"a notification tells that it failed",
@@ -132,7 +133,10 @@ func TestWhatCameOfIt(t *testing.T) {
 		},
 		{
 			"a client that asks for ever for what is not there",
-			[]said{{send, worldDone, ""}, {send, worldDone, ""}, {send, worldDone, ""}, {send, worldDone, ""}, {get, gone, ""}, {get, gone, ""}, {get, gone, ""}},
+			[]said{
+				{send, worldDone, ""}, {send, worldDone, ""}, {send, worldDone, ""}, {send, worldDone, ""},
+				{get, gone, ""}, {get, gone, ""}, {get, gone, ""},
+			},
 			"", 0, "no violation: 3 of 7 calls failed: TaskNotFound 3",
 			[]string{"failed calls\n  5 GetTask TaskNotFound: no task t1 (and 2 more)"},
 		},

@@ -42,8 +42,8 @@ const (
 
 // worldEnded is an answer with a task that has ended, and why.
 func worldEnded(state, why string) string {
-	return worldResult(`{"task":{"id":"t%[1]d","contextId":"c%[1]d","status":{"state":"` + state + `","message":{"messageId":"a%[1]d",` +
-		`"role":"ROLE_AGENT","parts":[{"text":"` + why + `"}]}}}}`)
+	return worldResult(`{"task":{"id":"t%[1]d","contextId":"c%[1]d","status":{"state":"` + state +
+		`","message":{"messageId":"a%[1]d","role":"ROLE_AGENT","parts":[{"text":"` + why + `"}]}}}}`)
 }
 
 // worldResult is an answer with a result.
@@ -146,7 +146,10 @@ func worlds() []world {
 		world{name: "a result without an envelope", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
 			`{"task":{"id":"t%[1]d","contextId":"c%[1]d","status":{"state":"TASK_STATE_COMPLETED"}}}` + "\n"},
 		world{name: "a task that stays at work", answer: worldEnded("TASK_STATE_WORKING", "soon")},
-		world{name: "the same task that is not there", request: strings.ReplaceAll(worldGet, "t0%[1]d", "t0"), answer: missing.answer},
+		world{
+			name: "the same task that is not there", request: strings.ReplaceAll(worldGet, "t0%[1]d", "t0"),
+			answer: missing.answer,
+		},
 		world{name: "a redirect", answer: "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/a2a?key=1\n" +
 			"Content-Length: 0\n\n"},
 		world{

@@ -14,7 +14,7 @@ const maxGivenUp = 10_000
 // before it had its answer, or sent another message to the task, whose words nobody here understands. Tasks are told
 // apart by their ids alone: of who cancels without a reason we would rather not speak than be wrong.
 type givenUp struct {
-	tasks *recent.Map[analyzer.TaskKey, bool] // false if nothing is known but that the client named it, in its first message
+	tasks *recent.Map[analyzer.TaskKey, bool] // false as long as its client has only named it, with its first message
 }
 
 // asked takes a request.

@@ -124,8 +124,8 @@ func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
 }
 
 // answersCall reports whether a response with a result has the id of the call, by which its client finds that (JSON-RPC
-// 2.0 §5); null is for errors alone. Nothing is said of what is no response, of events without an id, which agents of 0.1
-// send, and of calls whose own id is none.
+// 2.0 §5); null is for errors alone. Nothing is said of what is no response, of events without an id, which agents of
+// 0.1 send, and of calls whose own id is none.
 func answersCall(o *analyzer.Observation) bool {
 	asked, got := o.Exchange.Call.ID, o.Answer.ID
 	switch {
