@@ -36,7 +36,8 @@ func TestTasksThatEndBadly(t *testing.T) {
 		want  string
 	}{
 		{
-			"it failed", []summary.Summary{shows(send, "t1", a2a.Failed, "boom")},
+			"it failed",
+			[]summary.Summary{shows(send, "t1", a2a.Failed, "boom")},
 			"1 of 1 task failed: failed 1; 1 of 1 call succeeded",
 		},
 		{
@@ -153,17 +154,20 @@ func TestTasksLeftAtWork(t *testing.T) {
 		want  string
 	}{
 		{
-			"left", []summary.Summary{working, shows(send, "t2", a2a.Submitted, "")},
+			"left",
+			[]summary.Summary{working, shows(send, "t2", a2a.Submitted, "")},
 			"not seen: the end of 2 tasks: at work when last shown",
 		},
 		{
-			"polled", []summary.Summary{working, shows(get, "t1", a2a.Working, "")},
+			"polled",
+			[]summary.Summary{working, shows(get, "t1", a2a.Working, "")},
 			"not seen: the end of 1 task: at work when last shown",
 		},
 		{"done", []summary.Summary{working, shows(get, "t1", a2a.Completed, "")}, ""},
 		{
 			"done before",
-			[]summary.Summary{working, shows(get, "t1", a2a.Completed, ""), shows(get, "t1", a2a.Working, "")}, "",
+			[]summary.Summary{working, shows(get, "t1", a2a.Completed, ""), shows(get, "t1", a2a.Working, "")},
+			"",
 		},
 		{"waits", []summary.Summary{working, shows(get, "t1", a2a.InputRequired, "")}, ""},
 		{"listed", []summary.Summary{working, listed}, ""},

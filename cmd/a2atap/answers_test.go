@@ -97,7 +97,8 @@ func TestWhatCameOfIt(t *testing.T) {
 		},
 		{
 			"failed, for a gate that lets all through",
-			[]said{{send, task("FAILED", ""), ""}}, " --fail-on never", 0, "failing", nil,
+			[]said{{send, task("FAILED", ""), ""}},
+			" --fail-on never", 0, "failing", nil,
 		},
 		{
 			"a notification tells that it failed",
@@ -134,8 +135,13 @@ func TestWhatCameOfIt(t *testing.T) {
 		{
 			"a client that asks for ever for what is not there",
 			[]said{
-				{send, worldDone, ""}, {send, worldDone, ""}, {send, worldDone, ""}, {send, worldDone, ""},
-				{get, gone, ""}, {get, gone, ""}, {get, gone, ""},
+				{send, worldDone, ""},
+				{send, worldDone, ""},
+				{send, worldDone, ""},
+				{send, worldDone, ""},
+				{get, gone, ""},
+				{get, gone, ""},
+				{get, gone, ""},
 			},
 			"", 0, "no violation: 3 of 7 calls failed: TaskNotFound 3",
 			[]string{"failed calls\n  5 GetTask TaskNotFound: no task t1 (and 2 more)"},
