@@ -1,4 +1,5 @@
-package relay
+// Package inflow reads connections into memory that they have only while there is something to read.
+package inflow
 
 import (
 	"io"
@@ -17,9 +18,9 @@ var (
 	largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 )
 
-// A buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection
+// A Buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection
 // that is silent it has no memory.
-type buffer struct {
+type Buffer struct {
 	b    []byte
 	r, w int // unread bytes are b[r:w]
 	last int // how many bytes the last read gave
@@ -31,17 +32,26 @@ type buffer struct {
 	large *[largeBuffer]byte
 }
 
-// unread returns what is there. It is valid until the next fill.
-func (b *buffer) unread() []byte { return b.b[b.r:b.w] }
+// Unread returns what is there. It is valid until the next Fill.
+func (b *Buffer) Unread() []byte { return b.b[b.r:b.w] }
 
-// consume drops n bytes from the beginning of what is there.
-func (b *buffer) consume(n int) { b.r += n }
+// Consume drops n bytes from the beginning of what is there.
+func (b *Buffer) Consume(n int) { b.r += n }
 
-// bufferOf returns a buffer that is to be filled from a connection.
-func bufferOf(c net.Conn) buffer { return buffer{wait: readinessOf(c)} }
+// Watch says which connection a Buffer will be filled from, so that it can wait without memory. It comes before the first
+// Fill, and may be left out.
+func (b *Buffer) Watch(c net.Conn) { b.wait = readinessOf(c) }
 
-// fill reads once. It returns an error only when it read nothing.
-func (b *buffer) fill(from io.Reader) error {
+// Add puts p behind what is there.
+func (b *Buffer) Add(p []byte) {
+	if n := len(b.Unread()) + len(p); n > len(b.b)-b.r {
+		b.resize(roomFor(n))
+	}
+	b.w += copy(b.b[b.w:], p)
+}
+
+// Fill reads once. It returns an error only when it read nothing.
+func (b *Buffer) Fill(from io.Reader) error {
 	if b.wait != nil && b.r == b.w {
 		n, err := b.wait.read(b)
 		b.last = n
@@ -61,7 +71,7 @@ func (b *buffer) fill(from io.Reader) error {
 }
 
 // makeRoom sees to it that there is room to read into, in a buffer of fitting size.
-func (b *buffer) makeRoom() {
+func (b *Buffer) makeRoom() {
 	size := len(b.b)
 	if b.r == b.w {
 		if b.r, b.w = 0, 0; size == 0 {
@@ -80,7 +90,7 @@ func (b *buffer) makeRoom() {
 	switch {
 	case b.w < size:
 	case b.r > 0:
-		b.w = copy(b.b, b.unread())
+		b.w = copy(b.b, b.Unread())
 		b.r = 0
 	case size < largeBuffer:
 		b.resize(largeBuffer)
@@ -90,12 +100,12 @@ func (b *buffer) makeRoom() {
 }
 
 // resize moves what is there into a buffer of that size.
-func (b *buffer) resize(size int) {
+func (b *Buffer) resize(size int) {
 	if size == len(b.b) {
 		return
 	}
 	old := *b
-	*b = buffer{last: b.last, wait: b.wait}
+	*b = Buffer{last: b.last, wait: b.wait}
 	switch size {
 	case smallBuffer:
 		b.small = smallBuffers.Get().(*[smallBuffer]byte)
@@ -106,37 +116,44 @@ func (b *buffer) resize(size int) {
 	default:
 		b.b = make([]byte, size)
 	}
-	b.w = copy(b.b, old.unread())
-	old.release()
+	b.w = copy(b.b, old.Unread())
+	old.Release()
 }
 
 // releaseToWait gives the memory of an empty buffer back until there is something to read.
-func (b *buffer) releaseToWait() {
+func (b *Buffer) releaseToWait() {
 	size, last, wait := len(b.b), b.last, b.wait
-	b.release()
+	b.Release()
 	b.size, b.last, b.wait = size, last, wait
 }
 
-// release gives the memory back. The buffer is empty then.
-func (b *buffer) release() {
+// Release gives the memory back. The Buffer is empty then.
+func (b *Buffer) Release() {
 	if b.small != nil {
 		smallBuffers.Put(b.small)
 	}
 	if b.large != nil {
 		largeBuffers.Put(b.large)
 	}
-	*b = buffer{}
+	*b = Buffer{}
 }
 
-// scratch returns a buffer of at least size bytes, to be released.
-func scratch(size int) (b buffer) {
+// Room returns all memory that a Buffer has.
+func (b *Buffer) Room() []byte { return b.b }
+
+// Scratch returns a Buffer with room for at least size bytes, to be released.
+func Scratch(size int) (b Buffer) {
+	b.resize(roomFor(size))
+	return b
+}
+
+// roomFor returns the size of a buffer with room for at least size bytes.
+func roomFor(size int) int {
 	switch {
 	case size <= smallBuffer:
-		b.resize(smallBuffer)
+		return smallBuffer
 	case size <= largeBuffer:
-		b.resize(largeBuffer)
-	default:
-		b.resize(size)
+		return largeBuffer
 	}
-	return b
+	return size
 }

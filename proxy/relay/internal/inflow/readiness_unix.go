@@ -1,6 +1,6 @@
 //go:build unix
 
-package relay
+package inflow
 
 import (
 	"errors"
@@ -11,11 +11,11 @@ import (
 )
 
 // A readiness reads a connection without having room for what it may send: room is made when something is there. So a
-// stream that is silent costs no buffer.
+// stream that is silent costs no Buffer.
 type readiness struct {
 	raw  syscall.RawConn
 	try  func(fd uintptr) bool // made once
-	into *buffer
+	into *Buffer
 	n    int
 	err  error
 }
@@ -37,7 +37,7 @@ func readinessOf(c net.Conn) *readiness {
 }
 
 // read waits until there is something to read and reads it into b, which is empty. Its errors are those of a read.
-func (r *readiness) read(b *buffer) (int, error) {
+func (r *readiness) read(b *Buffer) (int, error) {
 	r.into, r.n, r.err = b, 0, nil
 	if err := r.raw.Read(r.try); err != nil {
 		b.releaseToWait()
