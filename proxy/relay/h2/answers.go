@@ -58,7 +58,11 @@ func (a *answers) message(s *stream, b *block) {
 	x, tunnel := s.x, s.connect
 	s.mu.Unlock()
 	own := a.bodyOf(s.id)
-	edited := head && a.edited.On() && !tunnel && a.hold(s, x, b)
+	withheld := head && a.edited.On() && !tunnel && a.hold(s, x, b)
+	if own != nil && b.endsStream() {
+		a.endBody(own, b.list)
+		withheld = true
+	}
 	if b.endsStream() {
 		s.mu.Lock()
 		if !s.ended {
@@ -70,11 +74,7 @@ func (a *answers) message(s *stream, b *block) {
 		}
 		s.mu.Unlock()
 	}
-	switch {
-	case edited:
-	case own != nil && b.endsStream():
-		a.endBody(own, b.list)
-	default:
+	if !withheld {
 		a.forward(b)
 	}
 }

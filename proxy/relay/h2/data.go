@@ -71,12 +71,12 @@ func (h *half) endData() {
 	if d.head.Flags&http2.FlagDataEndStream == 0 {
 		return
 	}
+	if d.own != nil {
+		h.endBody(d.own, nil) // before the Editor hears that the exchange is over
+	}
 	d.stream.mu.Lock()
+	defer d.stream.mu.Unlock()
 	if !d.stream.ended {
 		h.does.ended(d.stream, nil)
-	}
-	d.stream.mu.Unlock()
-	if d.own != nil {
-		h.endBody(d.own, nil)
 	}
 }

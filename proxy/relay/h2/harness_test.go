@@ -3,7 +3,6 @@ package h2_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -314,5 +313,3 @@ func lines(head string) string {
 	}
 	return strings.Join(kept, "\n")
 }
-
-var _ = fmt.Sprint

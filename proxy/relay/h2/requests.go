@@ -167,18 +167,16 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 
 // trailer deals with a header block that is not the first of its stream.
 func (r *requests) trailer(s *stream, b *block) {
-	if b.endsStream() {
-		s.mu.Lock()
-		if !s.ended && !s.asked {
-			r.ended(s, b.list.appendTrailer(nil))
-		}
-		s.mu.Unlock()
-	}
-	switch own := r.bodyOf(s.id); {
-	case s.isOurs():
-	case own != nil && b.endsStream():
+	own := r.bodyOf(s.id)
+	if own != nil && b.endsStream() {
 		r.endBody(own, b.list)
-	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.endsStream() && !s.ended {
+		r.ended(s, b.list.appendTrailer(nil))
+	}
+	if own == nil && !s.ours {
 		r.forward(b)
 	}
 }
