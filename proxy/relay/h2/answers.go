@@ -2,7 +2,6 @@ package h2
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"syscall"
@@ -120,25 +119,6 @@ func (a *answers) refuse(s *stream, why string) {
 	}
 	f.Status = http.StatusBadGateway
 	a.answerOurs(s, f)
-}
-
-// giveUp tells the agent that nothing more is wanted of a stream.
-func (c *conn) giveUp(s *stream, code http2.ErrCode) {
-	c.agent.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, s.id, code) })
-}
-
-// tooLate puts 504 in the place of an answer that has not begun in time.
-func (c *conn) tooLate(s *stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.answered || s.ended || s.ours {
-		return
-	}
-	c.giveUp(s, http2.ErrCodeCancel)
-	c.answerOurs(s, relay.Fault{
-		Kind: relay.KindTimeout, Side: relay.SideAgent, Status: http.StatusGatewayTimeout,
-		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", c.cfg.AnswerTimeout),
-	}.Advised("see what keeps the agent, or give it more time"))
 }
 
 // observe implements direction.

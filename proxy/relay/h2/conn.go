@@ -1,15 +1,14 @@
 package h2
 
 import (
-	"context"
-	"errors"
-	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"a2atap/proxy/relay"
+	"a2atap/proxy/relay/internal/inflow"
 )
 
 // A conn is a connection of a client, and the one to the agent that belongs to it.
@@ -38,54 +37,52 @@ type conn struct {
 	over atomic.Bool // nothing more is forwarded
 }
 
+// A half is one direction of a connection. Its goroutine reads frames from one end and forwards them to the other.
+type half struct {
+	*conn
+	does       direction
+	from, to   *end
+	in         inflow.Buffer
+	blocks     blockReader
+	credit     credit // of what flows here
+	data       dataFrame
+	holding    []*body   // that are held for a bounded time
+	left       int       // bytes of the payload at hand that pass as they come
+	within     bool      // a frame was begun that is not complete, so that the turn is kept
+	begun      bool      // the first frame was there
+	opaque     bool      // what comes is not understood, and passes as it came
+	wake       time.Time // when a read is interrupted; zero for never
+	blockSince time.Time // when the header block that is under way began
+	alone      bool      // there is no receiver, so that what the sender asks of the connection is answered here
+}
+
+// A direction is what the two halves do each in their own way. Its calls come from the goroutine of the half.
+type direction interface {
+	// fields is given a header block that is whole: the header of a message, or its trailer.
+	fields(b *block)
+	// observe reports a piece of the body of a stream, whose lock is held.
+	observe(s *stream, p []byte)
+	// ended says that the sender's side of a stream is complete. The lock of the stream is held.
+	ended(s *stream, trailer []byte)
+	// keep reports whether a body that is held is to be held on, and edit what is to be sent in place of a message that is
+	// complete: head and content, nil for what came. TooLarge and tooSlow say that it passes as it came.
+	keep(s *stream, content []byte) bool
+	edit(s *stream, head, content, trailer []byte) []byte
+	tooLarge(s *stream)
+	tooSlow(s *stream, content []byte)
+	// failed says that nothing more can be read, and why.
+	failed(err error)
+	// woken is called when a read was interrupted. It returns false to end the half.
+	woken(now time.Time) bool
+	// unsent says that the receiver takes no more, and why. It returns false to end the half.
+	unsent(err error) bool
+}
+
 // Limits of one connection.
 const (
 	maxStreams = 20_000 // that are open at once
 	maxRefused = 1_000  // whose answers were ours
 )
-
-// Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
-// connections. Begun is what was read of the client's already. Config is as for relay.New; Forward and HTTP2 have no
-// meaning here, and requests that a Route would take are refused. When ctx ends, it ends in bounded time, and exchanges in
-// flight are reported as a Fault of relay.KindShutdown.
-//
-// The error is as that of relay.Session.Serve.
-func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config) error {
-	c := newConn(client, cfg)
-	stop := context.AfterFunc(ctx, c.shutdown)
-	defer stop()
-	c.up.in.Add(begun)
-	c.serve(ctx)
-	return c.close()
-}
-
-func newConn(client net.Conn, cfg relay.Config) *conn {
-	if cfg.Observer == nil {
-		cfg.Observer = relay.Discard{}
-	}
-	if cfg.HeadLimit <= 0 {
-		cfg.HeadLimit = relay.DefaultHeadLimit
-	}
-	c := &conn{
-		cfg: cfg, client: newEnd(client, relay.SideClient), agent: newEnd(nil, relay.SideAgent),
-		streams: make(map[uint32]*stream), idleSince: time.Now(),
-	}
-	c.obs.To, c.edited.By = cfg.Observer, cfg.Editor
-	c.up = c.newHalf(c.client, c.agent)
-	c.up.does = &requests{half: c.up}
-	c.down = c.newHalf(c.agent, c.client)
-	c.down.does = &answers{half: c.down}
-	c.up.in.Watch(client)
-	return c
-}
-
-func (c *conn) newHalf(from, to *end) *half {
-	h := &half{conn: c, from: from, to: to, blocks: newBlockReader(c.cfg.HeadLimit)}
-	h.credit.init(func(stream uint32, n int64) {
-		from.out.post(func(o *outlet) { o.bytes = appendCredit(o.bytes, stream, n) })
-	})
-	return h
-}
 
 // other returns the half of the other direction.
 func (c *conn) other(h *half) *half {
@@ -95,50 +92,107 @@ func (c *conn) other(h *half) *half {
 	return c.up
 }
 
-// serve waits for the preface, dials the agent, and relays.
-func (c *conn) serve(ctx context.Context) {
-	up := c.up.does.(*requests)
-	if !up.awaitPreface() {
-		return
-	}
-	agent, err := c.cfg.Dial(ctx)
-	if err != nil {
-		up.withoutAgent(err)
-		return
-	}
+// streamOf returns a stream that has not ended, nil for any other.
+func (c *conn) streamOf(id uint32) *stream {
 	c.mu.Lock()
-	c.agent.Conn = agent
-	c.mu.Unlock()
-	if c.over.Load() {
-		return
-	}
-	up.forwardPreface()
-	c.down.in.Watch(agent)
-	c.reader.Go(c.down.run)
-	c.up.run()
+	defer c.mu.Unlock()
+	return c.streams[id]
 }
 
-// close waits for the answers, closes both connections, and returns what went wrong.
-func (c *conn) close() error {
-	c.reader.Wait()
-	for _, e := range []*end{c.client, c.agent} {
-		if e.Conn != nil {
-			e.SetWriteDeadline(time.Now().Add(relay.LingerTime))
+// open begins a stream.
+func (c *conn) open(id uint32) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &stream{id: id, x: c.next}
+	c.next++
+	c.streams[id] = s
+	return s
+}
+
+// all returns the streams that have not ended, those above a number.
+func (c *conn) all(above uint32) (streams []*stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, s := range c.streams {
+		if id > above {
+			streams = append(streams, s)
 		}
-		e.out.close()
 	}
-	if c.over.Load() || c.agent.Conn == nil { // there may be a word of ours that the client has to read
-		c.linger()
-		io.Copy(io.Discard, c.client.Conn) //nolint:errcheck // whatever it is, it is over
+	return streams
+}
+
+// begins notes a stream that the client begins, and reports whether it does: RFC 9113 section 5.1.1.
+func (c *conn) begins(id uint32) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id%2 == 0 || id <= c.lastID {
+		return false
 	}
-	c.client.Close()
-	if c.agent.Conn != nil {
-		c.agent.Close()
+	c.lastID = id
+	return true
+}
+
+// lastAsked returns the highest stream that the client has begun.
+func (c *conn) lastAsked() uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastID
+}
+
+// idle reports since when no stream is open; false if one is.
+func (c *conn) idle() (since time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.idleSince, len(c.streams) == c.refused
+}
+
+// endIfDone ends a stream both of whose sides are complete. Its lock is held.
+func (c *conn) endIfDone(s *stream) {
+	if s.asked && (s.answerDone || s.ours) {
+		c.end(s, nil)
 	}
-	c.endAll(c.reason(relay.Fault{
-		Kind: relay.KindTruncated, Side: relay.SideAgent, Detail: "connection closed before the answer was complete",
-	}))
-	return errors.Join(c.firstFault, c.obs.Failure(), c.edited.Failure())
+}
+
+// end reports that nothing more will come of a stream, and how it broke, if it did. Its lock is held.
+func (c *conn) end(s *stream, f *relay.Fault) {
+	if s.ended {
+		return
+	}
+	s.ended = true
+	if s.late != nil {
+		s.late.Stop()
+	}
+	if f != nil && !s.faulted {
+		s.faulted = true
+		c.noteFault(*f)
+		c.obs.Fault(s.x, *f)
+	}
+	c.obs.Ended(s.x)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !s.ours { // of those, both ends may still speak for a while
+		delete(c.streams, s.id)
+	}
+	c.idleSince = time.Now()
+}
+
+// endAll ends all streams, those whose answer is complete without a fault.
+func (c *conn) endAll(f relay.Fault) {
+	for _, s := range c.all(0) {
+		s.mu.Lock()
+		c.endBroken(s, f)
+		s.mu.Unlock()
+	}
+}
+
+// endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever there is
+// still of the request: RFC 9113 section 8.1. The lock of the stream is held.
+func (c *conn) endBroken(s *stream, f relay.Fault) {
+	if s.answerDone {
+		c.end(s, nil)
+		return
+	}
+	c.end(s, &f)
 }
 
 // reason returns why streams are not finished: the cause, if one is known, else f.
@@ -175,30 +229,6 @@ func (c *conn) noteFault(f relay.Fault) {
 	}
 }
 
-// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
-func (c *conn) shutdown() {
-	c.client.SetWriteDeadline(time.Now().Add(relay.LingerTime))
-	c.client.out.take() // what was reported as complete is written
-	c.client.out.give()
-	c.over.Store(true)
-	c.mu.Lock()
-	agent := c.agent.Conn
-	c.mu.Unlock()
-	stopped := relay.Fault{Kind: relay.KindShutdown, Side: relay.SideProxy, Detail: "the proxy was stopped"}
-	c.setCause(stopped)
-	_, idle := c.idle()
-	c.endAll(stopped)
-	c.stopWaiting()
-	if agent != nil {
-		relay.Reset(agent)
-	}
-	if idle {
-		c.client.Close()
-	} else {
-		relay.Reset(c.client.Conn)
-	}
-}
-
 // stopWaiting lets no half wait for credit any more.
 func (c *conn) stopWaiting() {
 	c.up.credit.end()
@@ -230,16 +260,45 @@ func (c *conn) isLingering() bool {
 	return c.lingers
 }
 
-// lastAsked returns the highest stream that the client has begun.
-func (c *conn) lastAsked() uint32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lastID
+// wakeAt has the next read interrupted at a time, if it lasts so long; the zero time is never.
+func (h *half) wakeAt(t time.Time) {
+	if !t.IsZero() && (h.wake.IsZero() || t.Before(h.wake)) {
+		h.wake = t
+		h.setReadDeadline(h.from, t)
+	}
 }
 
-// idle reports since when no stream is open; false if one is.
-func (c *conn) idle() (since time.Time, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.idleSince, len(c.streams) == c.refused
+// rewake ends an interruption.
+func (h *half) rewake() {
+	h.wake = time.Time{}
+	h.setReadDeadline(h.from, time.Time{})
+}
+
+// malformed reports a header block that nobody can read.
+func (h *half) malformed(id uint32, why string) {
+	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
+	h.setCause(f)
+	s := h.streamOf(id)
+	if s == nil {
+		h.obs.Fault(-1, f)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.endBroken(s, f)
+}
+
+// abandon ends the connection for a sender that asks for too much.
+func (h *half) abandon(why string) {
+	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
+	h.over.Store(true)
+	h.setCause(f)
+	h.endAll(f)
+	h.stopWaiting()
+	h.from.out.post(func(o *outlet) {
+		o.bytes = appendGoAway(o.bytes, h.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: "+why)
+	})
+	if to := h.to.Conn; to != nil {
+		relay.Reset(to)
+	}
 }

@@ -2,8 +2,6 @@ package h2
 
 import (
 	"sync"
-
-	"golang.org/x/net/http2"
 )
 
 // lowCredit is how little a sender may be left with while a body is held that it may not be able to complete with less.
@@ -119,30 +117,4 @@ func (k *credit) end() {
 	defer k.mu.Unlock()
 	k.over = true
 	k.changed.Broadcast()
-}
-
-// moreCredit deals with a WINDOW_UPDATE: it is about what flows the other way. It reports whether it is to pass as it came.
-func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
-	n := int64(uint32(payload[0])<<24|uint32(payload[1])<<16|uint32(payload[2])<<8|uint32(payload[3])) &^ (1 << 31)
-	back := h.other(h)
-	if fh.StreamID == 0 {
-		left := back.credit.allowed(n)
-		back.flushSoon()
-		if left < n && left > 0 {
-			h.to.out.bytes = appendCredit(h.to.out.bytes, 0, left)
-		}
-		return left == n
-	}
-	if back.bodyAllowed(fh.StreamID, n) {
-		return false
-	}
-	s := h.streamOf(fh.StreamID)
-	return s == nil || !s.isOurs()
-}
-
-// isOurs reports whether the answer of a stream is ours.
-func (s *stream) isOurs() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ours
 }

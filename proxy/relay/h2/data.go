@@ -1,16 +1,8 @@
 package h2
 
-import "golang.org/x/net/http2"
-
-// A dataFrame is the frame whose payload is under way.
-type dataFrame struct {
-	head    http2.FrameHeader
-	stream  *stream // whose body it is a part of; nil for bytes that are not read
-	content int     // bytes of it that are still to come; padding follows
-	dropped bool    // it goes nowhere
-	own     *body   // it goes on by credit of our own; nil as a rule
-	garble  bool    // it must not be understood
-}
+import (
+	"golang.org/x/net/http2"
+)
 
 // beginData begins a DATA frame: RFC 9113 section 6.1. The length of its padding is there.
 func (h *half) beginData(fh http2.FrameHeader, first []byte) {

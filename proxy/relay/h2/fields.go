@@ -169,3 +169,9 @@ func (l fieldList) sensitive(f hpack.HeaderField) bool {
 	}
 	return false
 }
+
+// isGRPC reports whether a request is a call of gRPC.
+func isGRPC(list fieldList) bool {
+	kind, _ := list.get("content-type")
+	return kind == "application/grpc" || strings.HasPrefix(kind, "application/grpc+") || strings.HasPrefix(kind, "application/grpc;")
+}

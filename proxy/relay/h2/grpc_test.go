@@ -225,6 +225,7 @@ var scripts = map[string]func(t *testing.T, c pb.TestServiceClient, s *service) 
 	},
 	"cancelled": func(t *testing.T, c pb.TestServiceClient, s *service) string {
 		ctx, cancel := context.WithCancel(within(t))
+		defer cancel()
 		stream, err := c.StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{
 			ResponseParameters: []*pb.ResponseParameters{{Size: 1}, {Size: 0}},
 		})

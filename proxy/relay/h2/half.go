@@ -10,47 +10,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"a2atap/proxy/relay"
-	"a2atap/proxy/relay/internal/inflow"
 )
-
-// A half is one direction of a connection. Its goroutine reads frames from one end and forwards them to the other.
-type half struct {
-	*conn
-	does     direction
-	from, to *end
-	in       inflow.Buffer
-	blocks   blockReader
-	credit   credit // of what flows here
-	data     dataFrame
-	holding  []*body   // that are held for a bounded time
-	left     int       // bytes of the payload at hand that pass as they come
-	within   bool      // a frame was begun that is not complete, so that the turn is kept
-	begun    bool      // the first frame was there
-	opaque   bool      // what comes is not understood, and passes as it came
-	wake     time.Time // when a read is interrupted; zero for never
-}
-
-// A direction is what the two halves do each in their own way. Its calls come from the goroutine of the half.
-type direction interface {
-	// fields is given a header block that is whole: the header of a message, or its trailer.
-	fields(b *block)
-	// observe reports a piece of the body of a stream, whose lock is held.
-	observe(s *stream, p []byte)
-	// ended says that the sender's side of a stream is complete. The lock of the stream is held.
-	ended(s *stream, trailer []byte)
-	// keep reports whether a body that is held is to be held on, and edit what is to be sent in place of a message that is
-	// complete: head and content, nil for what came. TooLarge and tooSlow say that it passes as it came.
-	keep(s *stream, content []byte) bool
-	edit(s *stream, head, content, trailer []byte) []byte
-	tooLarge(s *stream)
-	tooSlow(s *stream, content []byte)
-	// failed says that nothing more can be read, and why.
-	failed(err error)
-	// woken is called when a read was interrupted. It returns false to end the half.
-	woken(now time.Time) bool
-	// unsent says that the receiver takes no more, and why. It returns false to end the half.
-	unsent(err error) bool
-}
 
 // run relays until the sender has ended its sending or the connection is broken.
 func (h *half) run() {
@@ -81,36 +41,8 @@ func (h *half) fill() bool {
 	}
 }
 
-// wakeAt has the next read interrupted at a time, if it lasts so long; the zero time is never.
-func (h *half) wakeAt(t time.Time) {
-	if !t.IsZero() && (h.wake.IsZero() || t.Before(h.wake)) {
-		h.wake = t
-		h.setReadDeadline(h.from, t)
-	}
-}
-
-// rewake ends an interruption.
-func (h *half) rewake() {
-	h.wake = time.Time{}
-	h.setReadDeadline(h.from, time.Time{})
-}
-
-// isHTTP1 reports whether an agent answers the preface in HTTP/1, as one does that knows no other. The client gets to see
-// that.
-func (h *half) isHTTP1(b []byte) bool {
-	if h.begun || h.from.side != relay.SideAgent {
-		return false
-	}
-	h.begun = true
-	if !bytes.HasPrefix(b, []byte("HTTP/1.")) {
-		return false
-	}
-	h.setCause(relay.Fault{
-		Kind: relay.KindNotHTTP, Side: relay.SideAgent,
-		Detail: "the agent answers HTTP/2 with HTTP/1: it does not speak HTTP/2 here (RFC 9113 section 3.3)",
-	})
-	return true
-}
+// isOurs reports whether a read failed because the connection was closed here.
+func isOurs(err error) bool { return errors.Is(err, net.ErrClosed) }
 
 // pass forwards what there is, and reports whether more may follow.
 func (h *half) pass() bool {
@@ -179,6 +111,23 @@ func (h *half) step() bool {
 	return true
 }
 
+// isHTTP1 reports whether an agent answers the preface in HTTP/1, as one does that knows no other. The client gets to see
+// that.
+func (h *half) isHTTP1(b []byte) bool {
+	if h.begun || h.from.side != relay.SideAgent {
+		return false
+	}
+	h.begun = true
+	if !bytes.HasPrefix(b, []byte("HTTP/1.")) {
+		return false
+	}
+	h.setCause(relay.Fault{
+		Kind: relay.KindNotHTTP, Side: relay.SideAgent,
+		Detail: "the agent answers HTTP/2 with HTTP/1: it does not speak HTTP/2 here (RFC 9113 section 3.3)",
+	})
+	return true
+}
+
 // need returns how many bytes of a frame must be there before anything is done with it, and whether that is all of it.
 // What the relay reads must be whole. All else passes as it comes: DATA, of which the length of the padding must be known,
 // frames that nobody here knows, and those that are larger than the receiver takes.
@@ -195,7 +144,7 @@ func (h *half) need(fh http2.FrameHeader) (n int, whole bool) {
 			return frameHead + min(int(fh.Length), h.blocks.limit), true
 		}
 	case http2.FramePing:
-		if h.to.Conn == nil && fh.Length <= minFrameSize { // which is to be answered here
+		if h.alone && fh.Length <= minFrameSize { // which is to be answered here
 			return frameHead + int(fh.Length), true
 		}
 	}
@@ -250,8 +199,8 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	if h.blocks.under() && (fh.Type != http2.FrameContinuation || fh.StreamID != h.blocks.stream) {
 		h.breakBlock()
 	}
-	if r, ok := h.does.(*requests); ok && r.unreachable != nil {
-		r.alone(fh, payload)
+	if h.alone {
+		h.answerAlone(fh, payload)
 	}
 	pass := true
 	switch fh.Type {
@@ -272,59 +221,3 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 		h.to.out.bytes = append(h.to.out.bytes, b...)
 	}
 }
-
-// settings notes what the sender announces, before the receiver can heed it: RFC 9113 section 6.5.2.
-func (h *half) settings(fh http2.FrameHeader, payload []byte) {
-	if fh.Flags&http2.FlagSettingsAck != 0 || fh.StreamID != 0 || len(payload)%6 != 0 {
-		return
-	}
-	for ; len(payload) > 0; payload = payload[6:] {
-		s := http2.Setting{
-			ID:  http2.SettingID(uint16(payload[0])<<8 | uint16(payload[1])),
-			Val: uint32(payload[2])<<24 | uint32(payload[3])<<16 | uint32(payload[4])<<8 | uint32(payload[5]),
-		}
-		switch s.ID {
-		case http2.SettingHeaderTableSize:
-			if s.Val > maxTable { // on the way to the other end it is ours, since ours is the table there
-				copy(payload[2:], []byte{0, maxTable >> 16, maxTable >> 8 & 0xff, maxTable & 0xff})
-			}
-			h.from.announce(min(s.Val, maxTable))
-		case http2.SettingMaxFrameSize:
-			h.from.maxFrame.Store(max(h.from.maxFrame.Load(), min(s.Val, 1<<24-1)))
-		case http2.SettingInitialWindowSize:
-			h.other(h).credit.setInitial(int64(s.Val))
-		}
-	}
-}
-
-// malformed reports a header block that nobody can read.
-func (h *half) malformed(id uint32, why string) {
-	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
-	h.setCause(f)
-	s := h.streamOf(id)
-	if s == nil {
-		h.obs.Fault(-1, f)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h.endBroken(s, f)
-}
-
-// abandon ends the connection for a sender that asks for too much.
-func (h *half) abandon(why string) {
-	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
-	h.over.Store(true)
-	h.setCause(f)
-	h.endAll(f)
-	h.stopWaiting()
-	h.from.out.post(func(o *outlet) {
-		o.bytes = appendGoAway(o.bytes, h.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: "+why)
-	})
-	if to := h.to.Conn; to != nil {
-		relay.Reset(to)
-	}
-}
-
-// isOurs reports whether a read failed because the connection was closed here.
-func isOurs(err error) bool { return errors.Is(err, net.ErrClosed) }

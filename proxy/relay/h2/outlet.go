@@ -10,6 +10,12 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
+// Sizes of tables of header fields: RFC 7541 section 4.2.
+const (
+	initialTable = 4 << 10  // of each end, and the most that we use
+	maxTable     = 64 << 10 // that an end may have us remember
+)
+
 // An end is one of the two ends of a relayed connection: what it has announced, and the way to it.
 type end struct {
 	net.Conn        // nil for an agent that could not be dialled

@@ -2,11 +2,10 @@ package h2
 
 import (
 	"bytes"
-	"crypto/tls"
-	"net"
+	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -99,50 +98,21 @@ func percentEncoded(text string) string {
 	return out.String()
 }
 
-// isGRPC reports whether a request is a call of gRPC.
-func isGRPC(list fieldList) bool {
-	kind, _ := list.get("content-type")
-	return kind == "application/grpc" || strings.HasPrefix(kind, "application/grpc+") || strings.HasPrefix(kind, "application/grpc;")
+// giveUp tells the agent that nothing more is wanted of a stream.
+func (c *conn) giveUp(s *stream, code http2.ErrCode) {
+	c.agent.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, s.id, code) })
 }
 
-// withoutAgent answers the first requests of a client whose agent could not be dialled, and ends the connection.
-func (r *requests) withoutAgent(err error) {
-	f := relay.DialFault(err, r.cfg.Authority)
-	if r.cfg.Advise != nil {
-		f = f.Advised(r.cfg.Advise(err, r.cfg.Authority))
-	}
-	r.unreachable = &f
-	r.in.Consume(len(preface))
-	r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, 0, 0, nil) })
-	r.run()
-}
-
-// sayGoodbye tells a client whose agent is not there that the next request needs another connection, for which the agent is
-// dialled again.
-func (r *requests) sayGoodbye() {
-	if r.unreachable == nil || r.told {
+// tooLate puts 504 in the place of an answer that has not begun in time.
+func (c *conn) tooLate(s *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answered || s.ended || s.ours {
 		return
 	}
-	r.told = true
-	r.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, r.lastAsked(), http2.ErrCodeNo, "") })
-	r.wakeAt(time.Now().Add(relay.LingerTime))
-}
-
-// alone answers for an agent that is not there what a client asks of the connection itself.
-func (r *requests) alone(fh http2.FrameHeader, payload []byte) {
-	const ack = http2.FlagSettingsAck // of PING, too
-	switch {
-	case fh.Flags&ack != 0:
-	case fh.Type == http2.FrameSettings:
-		r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, ack, 0, nil) })
-	case fh.Type == http2.FramePing:
-		said := bytes.Clone(payload)
-		r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FramePing, ack, 0, said) })
-	}
-}
-
-// isTLS reports whether a connection is one of TLS.
-func isTLS(c net.Conn) bool {
-	_, ok := c.(*tls.Conn)
-	return ok
+	c.giveUp(s, http2.ErrCodeCancel)
+	c.answerOurs(s, relay.Fault{
+		Kind: relay.KindTimeout, Side: relay.SideAgent, Status: http.StatusGatewayTimeout,
+		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", c.cfg.AnswerTimeout),
+	}.Advised("see what keeps the agent, or give it more time"))
 }

@@ -2,8 +2,10 @@ package h2
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -15,8 +17,7 @@ import (
 // requests reads the client.
 type requests struct {
 	*half
-	head       []byte // scratch: the head of a request as the Observer gets it
-	blockSince time.Time
+	head []byte // scratch: the head of a request as the Observer gets it
 
 	unreachable *relay.Fault // why there is no agent, which is what each request is answered with; nil as a rule
 	told        bool         // the client was told that the connection ends for that
@@ -58,6 +59,29 @@ func (r *requests) forwardPreface() {
 	r.to.out.give()
 }
 
+// withoutAgent answers the first requests of a client whose agent could not be dialled, and ends the connection.
+func (r *requests) withoutAgent(err error) {
+	f := relay.DialFault(err, r.cfg.Authority)
+	if r.cfg.Advise != nil {
+		f = f.Advised(r.cfg.Advise(err, r.cfg.Authority))
+	}
+	r.unreachable, r.alone = &f, true
+	r.in.Consume(len(preface))
+	r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, 0, 0, nil) })
+	r.run()
+}
+
+// sayGoodbye tells a client whose agent is not there that the next request needs another connection, for which the agent is
+// dialled again.
+func (r *requests) sayGoodbye() {
+	if r.unreachable == nil || r.told {
+		return
+	}
+	r.told = true
+	r.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, r.lastAsked(), http2.ErrCodeNo, "") })
+	r.wakeAt(time.Now().Add(relay.LingerTime))
+}
+
 // fields implements direction.
 func (r *requests) fields(b *block) {
 	r.blockSince = time.Time{}
@@ -93,17 +117,6 @@ func (r *requests) fields(b *block) {
 		return
 	}
 	r.forwardEdited(s, b)
-}
-
-// begins notes a stream that the client begins, and reports whether it does: RFC 9113 section 5.1.1.
-func (c *conn) begins(id uint32) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if id%2 == 0 || id <= c.lastID {
-		return false
-	}
-	c.lastID = id
-	return true
 }
 
 // refusal returns why the agent shall not see a request; nil if it may.
@@ -144,6 +157,12 @@ func (r *requests) readdress(list fieldList) {
 	if scheme, _ := list.get(":scheme"); scheme == "http" && isTLS(r.agent.Conn) {
 		list.set(":scheme", "https")
 	}
+}
+
+// isTLS reports whether a connection is one of TLS.
+func isTLS(c net.Conn) bool {
+	_, ok := c.(*tls.Conn)
+	return ok
 }
 
 // forwardEdited sends a request on as the Editor wants it. The lock of the stream is held.
@@ -210,14 +229,6 @@ func (r *requests) tooLarge(*stream) {}
 
 // tooSlow implements direction.
 func (r *requests) tooSlow(s *stream, _ []byte) { r.edited.RequestTooSlow(s.x) }
-
-// blockBegun starts the time that a header block of the client may take.
-func (h *half) blockBegun() {
-	if r, ok := h.does.(*requests); ok && h.cfg.HeadTimeout > 0 {
-		r.blockSince = time.Now()
-		h.wakeAt(r.blockSince.Add(h.cfg.HeadTimeout))
-	}
-}
 
 // woken implements direction.
 func (r *requests) woken(now time.Time) bool {

@@ -57,9 +57,8 @@ func (b *Buffer) Fill(from io.Reader) error {
 		b.last = n
 		return err
 	}
-	b.makeRoom()
-	n, err := from.Read(b.b[b.w:])
-	b.w += n
+	n, err := from.Read(b.makeRoom())
+	b.took(n)
 	b.last = n
 	if n > 0 {
 		return nil // the next read returns the error again
@@ -70,24 +69,12 @@ func (b *Buffer) Fill(from io.Reader) error {
 	return err
 }
 
-// makeRoom sees to it that there is room to read into, in a buffer of fitting size.
-func (b *Buffer) makeRoom() {
+// makeRoom sees to it that there is room to read into, in a buffer of fitting size, and returns it.
+func (b *Buffer) makeRoom() []byte {
 	size := len(b.b)
-	if b.r == b.w {
-		if b.r, b.w = 0, 0; size == 0 {
-			size = b.size
-		}
-		switch {
-		case size == 0 || b.last <= smallBuffer/2:
-			b.resize(smallBuffer)
-		case size > largeBuffer || b.last == size:
-			b.resize(largeBuffer)
-		default:
-			b.resize(size)
-		}
-		return
-	}
 	switch {
+	case b.r == b.w:
+		b.startAnew(size)
 	case b.w < size:
 	case b.r > 0:
 		b.w = copy(b.b, b.Unread())
@@ -97,7 +84,26 @@ func (b *Buffer) makeRoom() {
 	default:
 		b.resize(2 * size)
 	}
+	return b.b[b.w:]
 }
+
+// startAnew makes room where nothing is unread.
+func (b *Buffer) startAnew(size int) {
+	if b.r, b.w = 0, 0; size == 0 {
+		size = b.size
+	}
+	switch {
+	case size == 0 || b.last <= smallBuffer/2:
+		b.resize(smallBuffer)
+	case size > largeBuffer || b.last == size:
+		b.resize(largeBuffer)
+	default:
+		b.resize(size)
+	}
+}
+
+// took notes that n bytes were read into the room that there was.
+func (b *Buffer) took(n int) { b.w += n }
 
 // resize moves what is there into a buffer of that size.
 func (b *Buffer) resize(size int) {

@@ -9,4 +9,4 @@ type readiness struct{}
 
 func readinessOf(net.Conn) *readiness { return nil }
 
-func (*readiness) read(*Buffer) (int, error) { panic("inflow: no connection has a readiness here") }
+func (*readiness) read(space) (int, error) { panic("inflow: no connection has a readiness here") }
