@@ -99,11 +99,12 @@ func (c *conn) streamOf(id uint32) *stream {
 	return c.streams[id]
 }
 
-// open begins a stream.
+// open begins a stream, and returns it locked, so that nothing is told of it before its request.
 func (c *conn) open(id uint32) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := &stream{id: id, x: c.next}
+	s.mu.Lock()
 	c.next++
 	c.streams[id] = s
 	return s

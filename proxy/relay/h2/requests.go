@@ -97,7 +97,6 @@ func (r *requests) fields(b *block) {
 	s := r.open(id)
 	list := b.list
 	r.head = list.appendRequest(r.head[:0])
-	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.obs.Request(s.x, r.head)
 	method, _ := list.get(":method")
