@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// messagePrefix is how many bytes stand before each message of gRPC: a flag, 1 if the message is compressed, and its length.
+// messagePrefix is how many bytes stand before each message of gRPC: a flag, 1 if the message is compressed, and its
+// length.
 //
 // Source: the gRPC specification, "gRPC over HTTP2", Length-Prefixed-Message.
 const messagePrefix = 5
@@ -20,8 +21,8 @@ func IsGRPC(mediaType string) bool {
 	return ok && (rest == "" || rest[0] == '+')
 }
 
-// IsMessage reports whether an event is a message of gRPC with its prefix, or the beginning of one, rather than a block of
-// server-sent events. Its own bytes tell: no text has such a prefix.
+// IsMessage reports whether an event is a message of gRPC with its prefix, or the beginning of one, rather than a block
+// of server-sent events. Its own bytes tell: no text has such a prefix.
 func (e *Event) IsMessage() bool {
 	if len(e.Raw) < messagePrefix || e.Raw[0] > 1 {
 		return false
@@ -41,9 +42,10 @@ func (e *Event) Message(coding string) ([]byte, error) {
 	return DecodeMessage(e.Raw, coding)
 }
 
-// DecodeMessage returns the message of gRPC that raw is, without its prefix, and decompressed where its flag says that it is.
-// The coding is that of grpc-encoding in the head of its request or answer. At most DefaultDecodeLimit bytes come of one
-// that is compressed; the errors are those of Decode, and io.ErrUnexpectedEOF for a message that is not complete.
+// DecodeMessage returns the message of gRPC that raw is, without its prefix, and decompressed where its flag says that
+// it is. The coding is that of grpc-encoding in the head of its request or answer. At most DefaultDecodeLimit bytes
+// come of one that is compressed; the errors are those of Decode, and io.ErrUnexpectedEOF for a message that is not
+// complete.
 func DecodeMessage(raw []byte, coding string) ([]byte, error) {
 	if len(raw) < messagePrefix || int64(len(raw)-messagePrefix) < messageSize(raw) {
 		return nil, fmt.Errorf("read a message of gRPC: %w", io.ErrUnexpectedEOF)
@@ -76,9 +78,9 @@ func Messages(body []byte) iter.Seq2[[]byte, bool] {
 	}
 }
 
-// A MessageSplitter cuts the body of an answer of gRPC into events, each a message with its prefix. The Raw bytes of all, one
-// after another, are the body, but for those that the limit dropped. The zero value is ready to use. It is for one body and
-// one goroutine.
+// A MessageSplitter cuts the body of an answer of gRPC into events, each a message with its prefix. The Raw bytes of
+// all, one after another, are the body, but for those that the limit dropped. The zero value is ready to use. It is for
+// one body and one goroutine.
 type MessageSplitter struct {
 	Limit int // bytes of a message that are kept, its prefix included; 0 means DefaultBlockLimit
 
