@@ -140,7 +140,7 @@ func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
 // it is one message with its prefix (see IsMessage).
 //
 // The Raw bytes of all events of a stream, one after another, are the stream (its content coding taken off, secrets
-// replaced). Parse with ParseEvent, or Message.
+// replaced). Parse with ParseEvent.
 //
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
 type Event struct {

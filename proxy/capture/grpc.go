@@ -2,10 +2,6 @@ package capture
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
-	"iter"
 	"strings"
 )
 
@@ -33,50 +29,6 @@ func (e *Event) IsMessage() bool {
 
 // messageSize returns how long the message is that a prefix stands before.
 func messageSize(prefix []byte) int64 { return int64(binary.BigEndian.Uint32(prefix[1:])) }
-
-// Message returns the message of gRPC that an event holds, without its prefix and decompressed: see DecodeMessage.
-func (e *Event) Message(coding string) ([]byte, error) {
-	if e.Dropped > 0 {
-		return nil, errors.New("the message was not kept whole")
-	}
-	return DecodeMessage(e.Raw, coding)
-}
-
-// DecodeMessage returns the message of gRPC that raw is, without its prefix, and decompressed where its flag says that
-// it is. The coding is that of grpc-encoding in the head of its request or answer. At most DefaultDecodeLimit bytes
-// come of one that is compressed; the errors are those of Decode, and io.ErrUnexpectedEOF for a message that is not
-// complete.
-func DecodeMessage(raw []byte, coding string) ([]byte, error) {
-	if len(raw) < messagePrefix || int64(len(raw)-messagePrefix) < messageSize(raw) {
-		return nil, fmt.Errorf("read a message of gRPC: %w", io.ErrUnexpectedEOF)
-	}
-	message := raw[messagePrefix:]
-	switch coding = strings.ToLower(coding); {
-	case raw[0] == 0:
-		return message, nil
-	case coding == "" || coding == "identity":
-		return nil, errors.New("read a message of gRPC: it is compressed, and grpc-encoding does not say how")
-	}
-	return Decode(message, []string{coding}, DefaultDecodeLimit)
-}
-
-// Messages yields the messages of gRPC that a body holds, each with its prefix, and false for the last if it is not
-// complete.
-func Messages(body []byte) iter.Seq2[[]byte, bool] {
-	return func(yield func([]byte, bool) bool) {
-		for len(body) > 0 {
-			if len(body) < messagePrefix || int64(len(body)-messagePrefix) < messageSize(body) {
-				yield(body, false)
-				return
-			}
-			end := messagePrefix + int(messageSize(body))
-			if !yield(body[:end:end], true) {
-				return
-			}
-			body = body[end:]
-		}
-	}
-}
 
 // A MessageSplitter cuts the body of an answer of gRPC into events, each a message with its prefix. The Raw bytes of
 // all, one after another, are the body, but for those that the limit dropped. The zero value is ready to use. It is for
