@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "1f11bfd027f710e9"
+const code = "a4cbb72b3e8d4779"
