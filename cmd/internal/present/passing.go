@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON. Of several in a
-// row that cannot be read for the same reason only the first is told of.
+// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON. Of several in
+// a row that cannot be read for the same reason only the first is told of.
 func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -174,7 +174,8 @@ func TestDamagedFreePages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), path+": database: the list of free pages"+said) {
+		said = path + ": database: the list of free pages" + said
+		if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), said) {
 			t.Errorf("problems %v, want one of the database", c.Problems)
 		}
 		if s, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "the list of free pages") {

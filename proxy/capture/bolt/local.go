@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files, but not
-// to those of a database that faulted: each look at them would begin with looking through all of them.
+// localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files, but
+// not to those of a database that faulted: each look at them would begin with looking through all of them.
 type localAccess struct {
 	path   string
 	remote *remote.Capture
