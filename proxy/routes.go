@@ -22,7 +22,7 @@ const maxFurtherTaps = 32
 // address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
 // nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
 func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
-	foreign := from.Name() + " advertises " + address.String() + capture.NotTapped
+	foreign := from.notTapped(address)
 	if address.IsPath() {
 		return nil, ""
 	}
@@ -141,6 +141,23 @@ func (t *Tap) routeCard(address card.URL, used string, local net.Addr) (authorit
 		return t.listener.Authority(used, local), notice
 	}
 	return to.listener.At(local), notice
+}
+
+// leaveCard is card.Site.Route where cards pass as they came: it names the addresses of gRPC, to which clients go past us.
+// For the other bindings whoever wants the cards so has led the client here.
+func (t *Tap) leaveCard(address card.URL, _ string, _ net.Addr) (authority, notice string) {
+	if !address.IsGRPC() {
+		return "", ""
+	}
+	if u, ok := address.Agent(); ok && t.proxy.isTapped(hostname.OriginOf(u)) {
+		return "", ""
+	}
+	return "", t.notTapped(address)
+}
+
+// notTapped says that an address in the agent's card leads past us.
+func (t *Tap) notTapped(address card.URL) string {
+	return t.Name() + " advertises " + address.String() + capture.NotTapped
 }
 
 // cardState is card.Site.State: what route depends on.
