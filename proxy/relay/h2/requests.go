@@ -199,8 +199,12 @@ func (r *requests) trailer(s *stream, b *block) {
 	}
 }
 
-// observe implements direction.
-func (r *requests) observe(s *stream, p []byte) { r.obs.RequestBody(s.x, p) }
+// observe implements direction. What comes after the end is between the two ends.
+func (r *requests) observe(s *stream, p []byte) {
+	if !s.asked {
+		r.obs.RequestBody(s.x, p)
+	}
+}
 
 // ended implements direction.
 func (r *requests) ended(s *stream, trailer []byte) {
