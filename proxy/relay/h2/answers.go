@@ -195,7 +195,7 @@ func (a *answers) failed(err error) {
 		relay.Reset(a.client.Conn)
 		return
 	}
-	a.client.out.take()
-	a.client.out.give()
+	a.client.out.take() // what others have said is written
+	a.client.out.give() //nolint:errcheck // it is over
 	a.linger()
 }

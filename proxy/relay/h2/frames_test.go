@@ -13,7 +13,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// All frames but those with header blocks pass byte for byte, in both directions, however their bytes are cut into writes.
+// All frames but those with header blocks pass byte for byte, in both directions, however their bytes are cut into
+// writes.
 func TestFramesPassAsTheyCame(t *testing.T) {
 	sent := frames(func(f *http2.Framer) {
 		f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 7}, http2.Setting{ID: 0x99, Val: 1})

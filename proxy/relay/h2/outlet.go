@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -83,6 +84,23 @@ func (o *outlet) take() {
 	o.mu.Unlock()
 	o.room = rooms.Get().(*[]byte)
 	o.bytes = (*o.room)[:0]
+}
+
+// await returns when nobody has the turn, or after a time: a frame that is not complete may keep it.
+func (o *outlet) await(most time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	late := false
+	timer := time.AfterFunc(most, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		late = true
+		o.free.Broadcast()
+	})
+	defer timer.Stop()
+	for o.busy && !late {
+		o.free.Wait()
+	}
 }
 
 // give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end takes no more,
