@@ -214,6 +214,7 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 		pass = !h.addBlock(fh, payload)
 	case http2.FrameSettings:
 		h.settings(fh, payload)
+		h.to.out.speak()
 	case http2.FrameWindowUpdate:
 		pass = len(payload) != 4 || h.moreCredit(fh, payload)
 	case http2.FrameRSTStream:

@@ -68,6 +68,7 @@ func (r *requests) withoutAgent(err error) {
 	r.unreachable, r.alone = &f, true
 	r.in.Consume(len(preface))
 	r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, 0, 0, nil) })
+	r.client.out.speak()
 	r.run()
 }
 
