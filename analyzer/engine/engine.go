@@ -36,12 +36,14 @@ import (
 // An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine.
 // analyzer.Tracker says in which order rules and trackers see what it observes.
 type Engine struct {
+	rules      []*analyzer.Rule
 	reader     *intake.Reader
 	dispatcher *dispatch.Dispatcher
 	counter    *tally.Counter
 	hooks      intake.Hooks
 	asked      []*analyzer.Tracker         // by options
 	given      map[*analyzer.Tracker][]any // what options gave
+	late       *late                       // nil if cards that come late change nothing
 	watch      *Watch                      // for others to look at what was observed; nil if nobody does
 }
 
@@ -50,9 +52,13 @@ type Option func(*Engine)
 
 // New returns an engine that runs the rules. They must have passed analyzer.Validate.
 func New(rules []*analyzer.Rule, options ...Option) *Engine {
-	e := &Engine{given: make(map[*analyzer.Tracker][]any), counter: tally.New(rules)}
+	e := &Engine{rules: rules, given: make(map[*analyzer.Tracker][]any), counter: tally.New(rules)}
 	for _, option := range options {
 		option(e)
+	}
+	if len(rules) > 0 && e.hooks.Known == nil {
+		e.late = newLate(e)
+		e.hooks.Card = e.late.card
 	}
 	e.reader = intake.NewReader(e.counter, &e.hooks)
 	e.dispatcher = dispatch.New(rules, e.asked, e.given, e.reader, e.counter)
@@ -67,6 +73,9 @@ func (e *Engine) Step(s capture.Step) []analyzer.Finding {
 	defer e.watch.begin()()
 	e.reader.Step(s)
 	found := e.dispatcher.Findings(e.reader.Case)
+	if e.late != nil {
+		found = append(found, e.late.step(s)...)
+	}
 	e.reader.Forget()
 	return found
 }
@@ -78,6 +87,9 @@ func (e *Engine) End(live bool) []analyzer.Finding {
 	if live {
 		e.reader.Pause()
 		return nil
+	}
+	if e.late != nil {
+		e.late.end()
 	}
 	e.reader.End()
 	e.counter.Close()

@@ -48,6 +48,29 @@ func (c *Counter) Applied(on analyzer.Link, rule int, broken bool) {
 	}
 }
 
+// Forget gives up what was counted by rule.
+func (c *Counter) Forget() {
+	clear(c.byLink)
+	c.last = nil
+}
+
+// Add adds by how much rules applied more, and were broken more, in one count than in another one of the same rules.
+func (c *Counter) Add(more, than *Counter) {
+	for link, list := range more.byLink {
+		for rule, n := range list {
+			var old count
+			if known := than.byLink[link]; known != nil {
+				old = known[rule]
+			}
+			if n.applied > old.applied || n.broken > old.broken {
+				to := &c.of(link)[rule]
+				to.applied += max(n.applied-old.applied, 0)
+				to.broken += max(n.broken-old.broken, 0)
+			}
+		}
+	}
+}
+
 // of returns the counts of a link, one for each rule.
 func (c *Counter) of(link analyzer.Link) []count {
 	if c.last != nil && c.lastLink == link {

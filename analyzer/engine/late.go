@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"net/http"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/analyzer/directory"
+	"a2atap/analyzer/internal/dispatch"
+	"a2atap/analyzer/internal/tally"
+	"a2atap/analyzer/recent"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// maxFetched bounds the cards of which it is known what was fetched last.
+const maxFetched = 1_000
+
+// maxLateness is how long before its card an exchange may have begun that is judged by it: over a longer time the agent
+// may have become another one.
+const maxLateness = time.Hour
+
+// late judges what passed at an agent before its card was known once more when it is, as if the card had been read
+// first. It does so twice, with the card and without, and the difference is what the card shows.
+//
+// A card is not taken for that of an earlier time if anything says that the agent has changed since: it could not be
+// reached, the same URL had another card or none, or an hour has passed.
+type late struct {
+	engine  *Engine
+	waiting waiting
+	fetched *recent.Map[directory.Key, digest.Digest] // what stands for the last answer to the fetch of each card
+	came    *analyzer.Observation                     // the card that the step at hand has brought; nil if none
+	twice   map[uint64]*twice                         // by number of an exchange that goes on
+}
+
+func newLate(e *Engine) *late {
+	return &late{
+		engine: e, waiting: newWaiting(), fetched: recent.New[directory.Key, digest.Digest](maxFetched),
+		twice: make(map[uint64]*twice),
+	}
+}
+
+// card takes a card that the agent of an exchange has shown.
+func (l *late) card(o *analyzer.Observation) {
+	kept := *o
+	l.came = &kept
+}
+
+// step takes a step that the engine has taken, and returns what it shows together with a card that came late.
+func (l *late) step(s capture.Step) []analyzer.Finding {
+	var found []analyzer.Finding
+	c := l.engine.reader.Case(s.Seq)
+	if c == nil {
+		return nil
+	}
+	switch what := s.What.(type) {
+	case capture.Opened:
+		if !a2a.IsCardPath(c.X.Path) && !l.engine.reader.Named(c.X.Address) {
+			l.waiting.begin(c.X)
+		}
+		l.waiting.add(s)
+	case capture.Closed:
+		found = l.goOn(s)
+		l.waiting.add(s)
+		l.over(c.X, what.Fault)
+	default:
+		found = l.goOn(s)
+		l.waiting.add(s)
+	}
+	if l.came != nil {
+		found = append(found, l.judge(c, l.came)...)
+		l.came = nil
+	}
+	return found
+}
+
+// over takes what the end of an exchange says of its agent.
+func (l *late) over(x *analyzer.Exchange, fault *capture.Fault) {
+	status := x.Response.Status
+	switch {
+	case fault != nil && fault.Kind == "unreachable":
+		l.waiting.forget(x.Link.Agent)
+	case x.Call.Operation == a2a.GetCard && (status == http.StatusNotFound || status == http.StatusGone || status >= 500):
+		l.fetched.Put(keyOf(x), 0)
+	}
+}
+
+func keyOf(x *analyzer.Exchange) directory.Key {
+	return directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
+}
+
+// judge judges what waited for a card.
+func (l *late) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.Finding {
+	key := keyOf(c.X)
+	last, again := l.fetched.Get(key)
+	l.fetched.Put(key, c.Card)
+	if again && last != c.Card {
+		l.waiting.forget(c.X.Link.Agent)
+		return nil
+	}
+	a := l.waiting.at(c.X.Link.Agent)
+	if a == nil {
+		return nil
+	}
+	named := a.named(l.engine.reader.Named, c.X.Started)
+	delete(named, c.X.Seq)
+	if len(named) == 0 || card.Body == nil {
+		return nil
+	}
+	t := l.newTwice(card)
+	var found []analyzer.Finding
+	for _, s := range a.steps {
+		if at, ok := named[s.Seq]; ok && at.open {
+			l.twice[s.Seq] = t
+			t.open[s.Seq] = true
+		}
+		found = append(found, t.step(s, named[s.Seq] != nil)...)
+	}
+	l.waiting.drop(a, named)
+	l.settle(t)
+	return found
+}
+
+// goOn gives a step of an exchange that went on when the card came.
+func (l *late) goOn(s capture.Step) []analyzer.Finding {
+	t := l.twice[s.Seq]
+	if t == nil {
+		return nil
+	}
+	found := t.step(s, true)
+	if _, closed := s.What.(capture.Closed); closed || t.steps > maxSteps {
+		delete(l.twice, s.Seq)
+		delete(t.open, s.Seq)
+		l.settle(t)
+	}
+	return found
+}
+
+// settle counts what was judged twice, when nothing of it goes on.
+func (l *late) settle(t *twice) {
+	if len(t.open) == 0 {
+		l.engine.counter.Add(t.with.counter, t.without.counter)
+	}
+}
+
+// end settles what goes on at the end of a capture.
+func (l *late) end() {
+	for seq, t := range l.twice {
+		delete(l.twice, seq)
+		delete(t.open, seq)
+		l.settle(t)
+	}
+}
+
+// A twice is an agent's traffic that is judged with a card and without it.
+type twice struct {
+	of            *Engine
+	without, with *Engine
+	told          []analyzer.Finding // without the card
+	open          map[uint64]bool    // exchanges that go on
+	steps         int
+}
+
+// maxSteps bounds the steps that are judged twice.
+const maxSteps = 10_000
+
+func (l *late) newTwice(card *analyzer.Observation) *twice {
+	t := &twice{of: l.engine, without: l.engine.beside(), with: l.engine.beside(), open: make(map[uint64]bool)}
+	for _, s := range fetchOf(card) {
+		t.with.Step(s)
+	}
+	t.with.counter.Forget()
+	return t
+}
+
+// beside returns an engine with the same rules that tells nobody what it sees.
+func (e *Engine) beside() *Engine {
+	b := &Engine{counter: tally.New(e.rules)}
+	b.reader = e.reader.Beside(b.counter, &b.hooks)
+	b.dispatcher = e.dispatcher.Beside(b.reader, b.counter)
+	b.reader.Start(b.dispatcher)
+	return b
+}
+
+// step judges a step with the card and without. It returns what the card shows, if that is wanted.
+func (t *twice) step(s capture.Step, wanted bool) []analyzer.Finding {
+	t.steps++
+	t.told = append(t.told, t.without.Step(s)...)
+	s.Arrival++ // all of it comes after the card
+	t.with.reader.Step(s)
+	var found []analyzer.Finding
+	for _, f := range t.with.dispatcher.Findings(t.with.reader.Case) {
+		if wanted && !t.toldAlready(&f) && t.first(&f) {
+			found = append(found, f)
+		}
+	}
+	t.with.reader.Forget()
+	return found
+}
+
+// toldAlready reports whether the same is found without the card.
+func (t *twice) toldAlready(f *analyzer.Finding) bool {
+	for i := range t.told {
+		if g := &t.told[i]; g.Rule == f.Rule && g.Place == f.Place && g.Side == f.Side && g.Severity >= f.Severity {
+			return true
+		}
+	}
+	return false
+}
+
+// first reports whether a finding is the first of its rule in the scope of that, in the whole capture.
+func (t *twice) first(f *analyzer.Finding) bool {
+	c := t.with.reader.Case(f.Place.Exchange)
+	if c == nil {
+		return true
+	}
+	x := *c.X
+	here := &dispatch.Case{X: &x}
+	if x.Endpoint != nil {
+		t.of.reader.Place(here)
+	}
+	return t.of.dispatcher.First(here, f)
+}
+
+// fetchOf returns the steps of the fetch of a card at a time before all others, by a client that nobody is.
+func fetchOf(o *analyzer.Observation) []capture.Step {
+	x := o.Exchange
+	request := x.Request
+	request.Target = x.Path
+	if x.Call.Query != "" {
+		request.Target += "?" + x.Call.Query
+	}
+	var steps []capture.Step
+	add := func(what capture.What, p *capture.Parsed) {
+		steps = append(steps, capture.Step{Arrival: 1, Seq: x.Seq, Offset: capture.NotKnown, What: what, Parsed: p})
+	}
+	add(capture.Opened{ID: x.ID, Conn: x.Conn, Agent: capture.Peer{Name: x.Link.Agent, URL: x.Origin}},
+		&capture.Parsed{Head: &request})
+	if len(x.Body) > 0 {
+		add(capture.RequestBody{Data: x.Body, Decoded: true}, nil)
+	}
+	add(capture.RequestEnd{Size: int64(len(x.Body))}, nil)
+	add(capture.ResponseHead{}, &capture.Parsed{Head: &x.Response})
+	add(capture.ResponseBody{Data: o.Body, Decoded: true}, nil)
+	add(capture.ResponseEnd{Size: int64(len(o.Body))}, nil)
+	add(capture.Closed{}, nil)
+	return steps
+}
