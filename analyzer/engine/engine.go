@@ -74,6 +74,7 @@ func (e *Engine) Step(s capture.Step) []analyzer.Finding {
 	e.reader.Step(s)
 	found := e.dispatcher.Findings(e.reader.Case)
 	if e.late != nil {
+		e.late.mark(found)
 		found = append(found, e.late.step(s)...)
 	}
 	e.reader.Forget()

@@ -17,6 +17,9 @@ import (
 // maxFetched bounds the cards of which it is known what was fetched last.
 const maxFetched = 1_000
 
+// maxMarked bounds the findings that may be revised. Those who count findings keep them for that.
+const maxMarked = 4_000
+
 // maxLateness is how long before its card an exchange may have begun that is judged by it: over a longer time the agent
 // may have become another one.
 const maxLateness = time.Hour
@@ -32,6 +35,7 @@ type late struct {
 	fetched *recent.Map[directory.Key, digest.Digest] // what stands for the last answer to the fetch of each card
 	came    *analyzer.Observation                     // the card that the step at hand has brought; nil if none
 	twice   map[uint64]*twice                         // by number of an exchange that goes on
+	marked  int                                       // findings that may be revised
 }
 
 func newLate(e *Engine) *late {
@@ -45,6 +49,17 @@ func newLate(e *Engine) *late {
 func (l *late) card(o *analyzer.Observation) {
 	kept := *o
 	l.came = &kept
+}
+
+// mark marks those findings that may be revised when a card comes.
+func (l *late) mark(found []analyzer.Finding) {
+	for i := range found {
+		f := &found[i]
+		if l.marked < maxMarked && !f.Rule.Revises && l.waiting.has(f.Link.Agent, f.Place.Exchange) {
+			f.Unsettled = true
+			l.marked++
+		}
+	}
 }
 
 // step takes a step that the engine has taken, and returns what it shows together with a card that came late.
@@ -109,13 +124,19 @@ func (l *late) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.Fi
 		return nil
 	}
 	t := l.newTwice(card)
+	for seq, x := range named {
+		if x.open {
+			l.twice[seq], t.open[seq] = t, true
+		}
+	}
+	for _, s := range a.steps {
+		t.tell(s)
+	}
 	var found []analyzer.Finding
 	for _, s := range a.steps {
-		if at, ok := named[s.Seq]; ok && at.open {
-			l.twice[s.Seq] = t
-			t.open[s.Seq] = true
+		if shown := t.shows(s); named[s.Seq] != nil {
+			found = append(found, shown...)
 		}
-		found = append(found, t.step(s, named[s.Seq] != nil)...)
 	}
 	l.waiting.drop(a, named)
 	l.settle(t)
@@ -128,7 +149,8 @@ func (l *late) goOn(s capture.Step) []analyzer.Finding {
 	if t == nil {
 		return nil
 	}
-	found := t.step(s, true)
+	t.tell(s)
+	found := t.shows(s)
 	if _, closed := s.What.(capture.Closed); closed || t.steps > maxSteps {
 		delete(l.twice, s.Seq)
 		delete(t.open, s.Seq)
@@ -183,15 +205,17 @@ func (e *Engine) beside() *Engine {
 	return b
 }
 
-// step judges a step with the card and without. It returns what the card shows, if that is wanted.
-func (t *twice) step(s capture.Step, wanted bool) []analyzer.Finding {
+// tell judges a step without the card.
+func (t *twice) tell(s capture.Step) { t.told = append(t.told, t.without.Step(s)...) }
+
+// shows judges a step with the card, and returns what the card shows.
+func (t *twice) shows(s capture.Step) []analyzer.Finding {
 	t.steps++
-	t.told = append(t.told, t.without.Step(s)...)
 	s.Arrival++ // all of it comes after the card
 	t.with.reader.Step(s)
 	var found []analyzer.Finding
 	for _, f := range t.with.dispatcher.Findings(t.with.reader.Case) {
-		if wanted && !t.toldAlready(&f) && t.first(&f) {
+		if t.isNew(&f) && t.first(&f) {
 			found = append(found, f)
 		}
 	}
@@ -199,14 +223,18 @@ func (t *twice) step(s capture.Step, wanted bool) []analyzer.Finding {
 	return found
 }
 
-// toldAlready reports whether the same is found without the card.
-func (t *twice) toldAlready(f *analyzer.Finding) bool {
+// isNew reports whether a finding is not made without the card. One that says more than others, or less grave, is to
+// take their place.
+func (t *twice) isNew(f *analyzer.Finding) bool {
 	for i := range t.told {
-		if g := &t.told[i]; g.Rule == f.Rule && g.Place == f.Place && g.Side == f.Side && g.Severity >= f.Severity {
-			return true
+		g := &t.told[i]
+		same := g.Rule == f.Rule && g.Place == f.Place && g.Side == f.Side
+		if same && (g.Severity == f.Severity || f.Rule.Revises && g.Severity > f.Severity) {
+			return false
 		}
+		f.Revises = f.Revises || !f.Rule.Revises && f.SaysMoreThan(g)
 	}
-	return false
+	return true
 }
 
 // first reports whether a finding is the first of its rule in the scope of that, in the whole capture.

@@ -50,6 +50,12 @@ func (w *waiting) at(name string) *uncarded {
 	return a
 }
 
+// has reports whether an exchange of an agent waits for a card.
+func (w *waiting) has(agent string, seq uint64) bool {
+	a := w.at(agent)
+	return a != nil && a.exchanges[seq] != nil
+}
+
 // begin lets an exchange wait that begins, if there is room.
 func (w *waiting) begin(x *analyzer.Exchange) {
 	a := w.at(x.Link.Agent)

@@ -274,6 +274,7 @@ type Ledger struct {
 	Critical []string // agents that were gone at the end
 
 	provisional map[revision][analyzer.Error + 1]int
+	unsettled   []analyzer.Finding
 }
 
 // A revision is what a finding that revises others has in common with them.
@@ -289,6 +290,7 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		l.Critical = append(l.Critical, f.Link.Agent)
 	}
 	if !f.Rule.Revises {
+		l.settle(f)
 		return
 	}
 	key := revision{f.Rule, f.Link}
@@ -304,4 +306,20 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		l.provisional = make(map[revision][analyzer.Error + 1]int)
 	}
 	l.provisional[key] = counts
+}
+
+// settle takes what a finding revises from the counts, and notes it if it may be revised itself.
+func (l *Ledger) settle(f *analyzer.Finding) {
+	if f.Revises {
+		l.unsettled = slices.DeleteFunc(l.unsettled, func(g analyzer.Finding) bool {
+			revised := f.TakesPlaceOf(&g)
+			if revised {
+				l.Found[g.Severity]--
+			}
+			return revised
+		})
+	}
+	if f.Unsettled {
+		l.unsettled = append(l.unsettled, *f)
+	}
 }

@@ -99,7 +99,7 @@ func (s *endpoints) named(at string) bool {
 	near := s.cards.Near(at)
 	for i := range near {
 		route, below := strings.CutPrefix(at, near[i].Address)
-		if below && (route == "" || route[0] == '/' && near[i].Binding == a2a.HTTPJSON) {
+		if below && (route == "" || route[0] == '/') {
 			return true
 		}
 	}
