@@ -45,10 +45,12 @@ func newLate(e *Engine) *late {
 	}
 }
 
-// card takes a card that the agent of an exchange has shown.
+// card takes a card that an agent has shown. An extended one is for one client.
 func (l *late) card(o *analyzer.Observation) {
-	kept := *o
-	l.came = &kept
+	if o.Exchange.Call.Operation == a2a.GetCard {
+		kept := *o
+		l.came = &kept
+	}
 }
 
 // mark marks those findings that may be revised when a card comes.
@@ -102,7 +104,7 @@ func (l *late) over(x *analyzer.Exchange, fault *capture.Fault) {
 }
 
 func keyOf(x *analyzer.Exchange) directory.Key {
-	return directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
+	return directory.Key{URL: x.URL(), Version: x.Call.Version}
 }
 
 // judge judges what waited for a card.
@@ -179,6 +181,7 @@ func (l *late) end() {
 type twice struct {
 	of            *Engine
 	without, with *Engine
+	card          uint64             // number of the exchange that brought it
 	told          []analyzer.Finding // without the card
 	open          map[uint64]bool    // exchanges that go on
 	steps         int
@@ -189,6 +192,7 @@ const maxSteps = 10_000
 
 func (l *late) newTwice(card *analyzer.Observation) *twice {
 	t := &twice{of: l.engine, without: l.engine.beside(), with: l.engine.beside(), open: make(map[uint64]bool)}
+	t.card = card.Exchange.Seq
 	for _, s := range fetchOf(card) {
 		t.with.Step(s)
 	}
@@ -215,7 +219,7 @@ func (t *twice) shows(s capture.Step) []analyzer.Finding {
 	t.with.reader.Step(s)
 	var found []analyzer.Finding
 	for _, f := range t.with.dispatcher.Findings(t.with.reader.Case) {
-		if t.isNew(&f) && t.first(&f) {
+		if f.Place.Exchange != t.card && t.isNew(&f) && t.first(&f) {
 			found = append(found, f)
 		}
 	}
