@@ -27,6 +27,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/internal/intake"
+	"a2atap/analyzer/internal/late"
 	"a2atap/analyzer/internal/tally"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
@@ -36,14 +37,13 @@ import (
 // An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine.
 // analyzer.Tracker says in which order rules and trackers see what it observes.
 type Engine struct {
-	rules      []*analyzer.Rule
 	reader     *intake.Reader
 	dispatcher *dispatch.Dispatcher
 	counter    *tally.Counter
 	hooks      intake.Hooks
 	asked      []*analyzer.Tracker         // by options
 	given      map[*analyzer.Tracker][]any // what options gave
-	late       *late                       // nil if cards that come late change nothing
+	late       *late.Judge                 // nil if cards that come late change nothing
 	watch      *Watch                      // for others to look at what was observed; nil if nobody does
 }
 
@@ -52,17 +52,17 @@ type Option func(*Engine)
 
 // New returns an engine that runs the rules. They must have passed analyzer.Validate.
 func New(rules []*analyzer.Rule, options ...Option) *Engine {
-	e := &Engine{rules: rules, given: make(map[*analyzer.Tracker][]any), counter: tally.New(rules)}
+	e := &Engine{given: make(map[*analyzer.Tracker][]any), counter: tally.New(rules)}
 	for _, option := range options {
 		option(e)
-	}
-	if len(rules) > 0 && e.hooks.Known == nil {
-		e.late = newLate(e)
-		e.hooks.Card = e.late.card
 	}
 	e.reader = intake.NewReader(e.counter, &e.hooks)
 	e.dispatcher = dispatch.New(rules, e.asked, e.given, e.reader, e.counter)
 	e.reader.Start(e.dispatcher)
+	if len(rules) > 0 && e.hooks.Known == nil {
+		e.late = late.New(e.reader, e.dispatcher, e.counter)
+		e.hooks.Card = e.late.Card
+	}
 	e.watch.show(e)
 	return e
 }
@@ -74,8 +74,7 @@ func (e *Engine) Step(s capture.Step) []analyzer.Finding {
 	e.reader.Step(s)
 	found := e.dispatcher.Findings(e.reader.Case)
 	if e.late != nil {
-		e.late.mark(found)
-		found = append(found, e.late.step(s)...)
+		found = e.late.Step(s, found)
 	}
 	e.reader.Forget()
 	return found
@@ -90,7 +89,7 @@ func (e *Engine) End(live bool) []analyzer.Finding {
 		return nil
 	}
 	if e.late != nil {
-		e.late.end()
+		e.late.End()
 	}
 	e.reader.End()
 	e.counter.Close()

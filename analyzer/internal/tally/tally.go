@@ -35,6 +35,9 @@ func New(rules []*analyzer.Rule) *Counter {
 	return c
 }
 
+// Beside returns a counter for the same rules that has counted nothing yet.
+func (c *Counter) Beside() *Counter { return New(c.rules) }
+
 // Note takes a link into account. It is called in the order of the record, so that each part of a capture counts the
 // same links by themselves.
 func (c *Counter) Note(l analyzer.Link) { c.links.note(l) }

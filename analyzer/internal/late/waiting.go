@@ -1,4 +1,4 @@
-package engine
+package late
 
 import (
 	"bytes"
@@ -17,6 +17,10 @@ const (
 	maxAgentBytes = 1 << 20 // of each
 	maxBytes      = 4 << 20 // of all of them
 )
+
+// maxLateness is how long before its card an exchange may have begun that is judged by it: over a longer time the agent
+// may have become another one.
+const maxLateness = time.Hour
 
 // waiting is what passed at agents whose card is not known.
 type waiting struct {
