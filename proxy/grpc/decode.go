@@ -1,0 +1,388 @@
+package grpc
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"a2atap/proxy/jsondoc"
+)
+
+// Bounds of what ToJSON takes in.
+const (
+	maxDepth   = 10_000    // of messages in messages, as deep as the SDKs of Go go
+	maxText    = 256 << 20 // bytes of JSON
+	maxUnknown = 64        // fields that are listed
+)
+
+// An Unknown is a field of a message that its type does not have, or not so.
+type Unknown struct {
+	Pointer string // in the JSON, of the message that has it
+	Number  int
+	Wire    string // how it is written: "varint", "fixed64", "bytes", "group" or "fixed32"
+	Name    string // of the field that has this number and is written otherwise; empty if there is none
+}
+
+// An Error says why a message is not one of its type.
+type Error struct {
+	Pointer string // of the message or field that is at fault, in the JSON
+	Reason  string // lower case, no final period
+	Limit   bool   // it was not read to its end, since it is too large or too deep: it may be a message
+}
+
+// Error returns the reason and the place.
+func (e *Error) Error() string {
+	if e.Pointer == "" {
+		return e.Reason
+	}
+	return e.Reason + " at " + e.Pointer
+}
+
+// ToJSON returns a message of the type as JSON: with names in lowerCamelCase, the words of enumerations, bytes in
+// base64, and fields that are as if they were not set left out. Fields that the type does not have are listed, at most
+// the first few; as every reader of protocol buffers does, it goes on without them. The error is an *Error.
+//
+// Of a message that stands twice where there can be one the two are merged, of other fields the last one counts.
+//
+// Sources: Protocol Buffers, "Encoding", "Last One Wins" and "ProtoJSON Format".
+func (t *Type) ToJSON(message []byte) (text []byte, unknown []Unknown, err error) {
+	d := decoder{text: make([]byte, 0, 2*len(message)+2), room: 2*len(message) + 1<<20}
+	if err := d.message(t, message, 0); err != nil {
+		return nil, d.unknown, err
+	}
+	return d.text, d.unknown, nil
+}
+
+// A decoder writes the JSON of one message.
+type decoder struct {
+	text    []byte
+	path    []step
+	unknown []Unknown
+	room    int // bytes that may still be copied to merge messages
+}
+
+// A step is a token of a JSON Pointer: a name, or an index where that is not negative.
+type step struct {
+	name  string
+	index int
+}
+
+// pointer returns where the decoder is.
+func (d *decoder) pointer() string {
+	var at string
+	for _, s := range d.path {
+		if s.index < 0 {
+			at = jsondoc.Ptr(at, s.name)
+		} else {
+			at = jsondoc.Ptr(at, s.index)
+		}
+	}
+	return at
+}
+
+// A value is one occurrence of a field on the wire.
+type value struct {
+	field int // its index in the type
+	bytes []byte
+	bits  uint64
+}
+
+func (d *decoder) fail(format string, args ...any) error {
+	return &Error{Pointer: d.pointer(), Reason: fmt.Sprintf(format, args...)}
+}
+
+func (d *decoder) tooMuch(reason string) error {
+	return &Error{Pointer: d.pointer(), Reason: reason, Limit: true}
+}
+
+// message writes a message as an object.
+func (d *decoder) message(t *Type, b []byte, depth int) error {
+	values, err := d.values(t, b, depth)
+	if err != nil {
+		return err
+	}
+	d.text = append(d.text, '{')
+	first := len(d.text)
+	for len(values) > 0 {
+		n := 1
+		for n < len(values) && values[n].field == values[0].field {
+			n++
+		}
+		f := &t.fields[values[0].field]
+		d.path = append(d.path, step{name: f.name, index: -1})
+		if err := d.field(f, values[:n], len(d.text) > first, depth); err != nil {
+			return err
+		}
+		d.path = d.path[:len(d.path)-1]
+		values = values[n:]
+	}
+	d.text = append(d.text, '}')
+	return nil
+}
+
+// values returns what a message holds in the order of the type's fields, and of each field in the order of the wire.
+// Of the fields of a oneof only the last one is left.
+func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
+	if depth > maxDepth {
+		return nil, d.tooMuch("messages stand in each other too deep")
+	}
+	if len(d.text) > maxText {
+		return nil, d.tooMuch("the message is too large")
+	}
+	var all []value
+	sorted, last := true, -1
+	set, since := -1, 0 // the field of the oneof that is set, and since which value
+	for len(b) > 0 {
+		number, wire, n := protowire.ConsumeTag(b)
+		if n < 0 || number > protowire.MaxValidNumber {
+			return nil, d.fail("a tag that is none")
+		}
+		b = b[n:]
+		v, n := consume(number, wire, b)
+		if n < 0 {
+			return nil, d.broken(t, number, n)
+		}
+		v.field = t.byNumber(int(number))
+		b = b[n:]
+		if v.field < 0 || wireOf(t.fields[v.field].kind) != wire {
+			d.notKnown(t, v.field, int(number), wire)
+			continue
+		}
+		if t.fields[v.field].kind == stringKind && !utf8.Valid(v.bytes) {
+			return nil, d.fail("%s is not UTF-8", t.fields[v.field].name)
+		}
+		if t.fields[v.field].oneof && set != v.field {
+			set, since = v.field, len(all)
+		}
+		sorted = sorted && v.field >= last
+		last = v.field
+		all = append(all, v)
+	}
+	if since > 0 {
+		var kept []value
+		for i := range all {
+			f := &t.fields[all[i].field]
+			if i >= since || !f.oneof {
+				kept = append(kept, all[i])
+			} else if err := d.overwritten(f, &all[i], depth); err != nil {
+				return nil, err
+			}
+		}
+		all = kept
+	}
+	if !sorted {
+		slices.SortStableFunc(all, func(a, b value) int { return a.field - b.field })
+	}
+	return all, nil
+}
+
+// overwritten looks whether a value is well-formed that another one has taken the place of.
+func (d *decoder) overwritten(f *field, v *value, depth int) error {
+	begin := len(d.text)
+	d.path = append(d.path, step{name: f.name, index: -1})
+	err := d.value(f, v, depth)
+	d.path, d.text = d.path[:len(d.path)-1], d.text[:begin]
+	return err
+}
+
+// consume takes the value of a field off the wire. It returns how long that is, or a negative number if it is none.
+func consume(number protowire.Number, wire protowire.Type, b []byte) (v value, n int) {
+	switch wire {
+	case protowire.VarintType:
+		v.bits, n = protowire.ConsumeVarint(b)
+	case protowire.Fixed64Type:
+		v.bits, n = protowire.ConsumeFixed64(b)
+	case protowire.BytesType:
+		v.bytes, n = protowire.ConsumeBytes(b)
+	default:
+		n = protowire.ConsumeFieldValue(number, wire, b)
+	}
+	return v, n
+}
+
+// broken says what is wrong with the value of a field.
+func (d *decoder) broken(t *Type, number protowire.Number, n int) error {
+	name := "field " + strconv.Itoa(int(number))
+	if i := t.byNumber(int(number)); i >= 0 {
+		name = t.fields[i].name
+	}
+	return d.fail("%s is cut off or broken: %v", name, protowire.ParseError(n))
+}
+
+// notKnown lists a field that the type does not have, or has otherwise.
+func (d *decoder) notKnown(t *Type, index, number int, wire protowire.Type) {
+	if len(d.unknown) == maxUnknown {
+		return
+	}
+	u := Unknown{Pointer: d.pointer(), Number: number, Wire: wireNames[wire]}
+	if index >= 0 {
+		u.Name = t.fields[index].name
+	}
+	d.unknown = append(d.unknown, u)
+}
+
+var wireNames = map[protowire.Type]string{
+	protowire.VarintType: "varint", protowire.Fixed64Type: "fixed64", protowire.BytesType: "bytes",
+	protowire.StartGroupType: "group", protowire.Fixed32Type: "fixed32",
+}
+
+// wireOf returns how a kind is written.
+func wireOf(k kind) protowire.Type {
+	switch k {
+	case boolKind, int32Kind, int64Kind, enumKind:
+		return protowire.VarintType
+	case doubleKind:
+		return protowire.Fixed64Type
+	}
+	return protowire.BytesType
+}
+
+// field writes what one field holds as a member, if it says anything.
+func (d *decoder) field(f *field, values []value, another bool, depth int) error {
+	begin := len(d.text)
+	if another {
+		d.text = append(d.text, ',')
+	}
+	d.text = append(append(append(d.text, '"'), f.name...), '"', ':')
+	switch {
+	case f.keyed:
+		return d.entries(f, values, depth)
+	case f.repeated:
+		d.text = append(d.text, '[')
+		for i := range values {
+			if i > 0 {
+				d.text = append(d.text, ',')
+			}
+			d.path = append(d.path, step{index: i})
+			if err := d.value(f, &values[i], depth); err != nil {
+				return err
+			}
+			d.path = d.path[:len(d.path)-1]
+		}
+		d.text = append(d.text, ']')
+		return nil
+	}
+	v := values[len(values)-1]
+	if !f.present && f.kind < messageKind && v.bits == 0 && len(v.bytes) == 0 {
+		d.text = d.text[:begin]
+		return nil
+	}
+	var err error
+	if v.bytes, err = d.merged(f, values); err != nil {
+		return err
+	}
+	return d.value(f, &v, depth)
+}
+
+// merged returns the bytes of what stands several times where there can be one: the messages one after another, which
+// is the message that they make together.
+func (d *decoder) merged(f *field, values []value) ([]byte, error) {
+	last := values[len(values)-1].bytes
+	if len(values) == 1 || f.kind < messageKind {
+		return last, nil
+	}
+	var all []byte
+	for i := range values {
+		if d.room -= len(values[i].bytes); d.room < 0 {
+			return nil, d.tooMuch("messages stand in each other too often")
+		}
+		for rest := values[i].bytes; len(rest) > 0; { // what is cut off must not go on in the next one
+			_, _, n := protowire.ConsumeField(rest)
+			if n < 0 {
+				return nil, d.fail("%s is cut off or broken: %v", f.name, protowire.ParseError(n))
+			}
+			rest = rest[n:]
+		}
+		all = append(all, values[i].bytes...)
+	}
+	return all, nil
+}
+
+// entries writes a map as an object. Of several entries with one key the last one counts.
+func (d *decoder) entries(f *field, values []value, depth int) error {
+	entry := f.entry
+	keys, last := make([]string, len(values)), make(map[string]int, len(values))
+	all := make([][]value, len(values))
+	for i := range values {
+		var err error
+		if all[i], err = d.values(entry, values[i].bytes, depth+1); err != nil {
+			return err
+		}
+		for _, v := range all[i] {
+			if v.field == 0 {
+				keys[i] = string(v.bytes)
+			}
+		}
+		last[keys[i]] = i
+	}
+	d.text = append(d.text, '{')
+	for i, key := range keys {
+		begin := len(d.text)
+		if d.text[len(d.text)-1] != '{' {
+			d.text = append(d.text, ',')
+		}
+		d.text, _ = jsontext.AppendQuote(d.text, key)
+		d.text = append(d.text, ':')
+		d.path = append(d.path, step{name: key, index: -1})
+		v := value{}
+		held := slices.DeleteFunc(all[i], func(v value) bool { return v.field == 0 })
+		if len(held) > 0 {
+			v = held[len(held)-1]
+			var err error
+			if v.bytes, err = d.merged(&entry.fields[1], held); err != nil {
+				return err
+			}
+		}
+		if err := d.value(&entry.fields[1], &v, depth+1); err != nil {
+			return err
+		}
+		d.path = d.path[:len(d.path)-1]
+		if last[key] != i {
+			d.text = d.text[:begin]
+		}
+	}
+	d.text = append(d.text, '}')
+	return nil
+}
+
+// value writes one value of a field.
+func (d *decoder) value(f *field, v *value, depth int) error {
+	switch f.kind {
+	case stringKind:
+		d.text, _ = jsontext.AppendQuote(d.text, v.bytes) // which is UTF-8
+	case bytesKind:
+		d.text = append(d.text, '"')
+		d.text = base64.StdEncoding.AppendEncode(d.text, v.bytes)
+		d.text = append(d.text, '"')
+	case boolKind:
+		d.text = strconv.AppendBool(d.text, v.bits != 0)
+	case int32Kind:
+		d.text = strconv.AppendInt(d.text, int64(int32(v.bits)), 10)
+	case int64Kind:
+		d.text = strconv.AppendInt(append(d.text, '"'), int64(v.bits), 10)
+		d.text = append(d.text, '"')
+	case doubleKind:
+		return d.number(math.Float64frombits(v.bits))
+	case enumKind:
+		if n := int32(v.bits); n >= 0 && int(n) < len(f.words.words) {
+			d.text = append(append(append(d.text, '"'), f.words.words[n]...), '"')
+		} else {
+			d.text = strconv.AppendInt(d.text, int64(n), 10)
+		}
+	case messageKind:
+		return d.message(f.of, v.bytes, depth+1)
+	case structKind:
+		return d.object(v.bytes, depth+1)
+	case valueKind:
+		return d.any(v.bytes, depth+1)
+	case timestampKind:
+		return d.timestamp(v.bytes, depth+1)
+	}
+	return nil
+}

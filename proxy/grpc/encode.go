@@ -1,0 +1,166 @@
+package grpc
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"a2atap/proxy/jsondoc"
+)
+
+// FromJSON returns the message of the type that a JSON object stands for, as ProtoJSON has it; fields of it that the
+// type does not have are an error, as are values that do not fit. The error is an *Error.
+//
+// Source: Protocol Buffers, "ProtoJSON Format".
+func (t *Type) FromJSON(object jsondoc.Value) ([]byte, error) {
+	return t.encode(nil, object)
+}
+
+// wrong returns the error that a value is not what belongs there.
+func wrong(v jsondoc.Value, format string, args ...any) error {
+	return &Error{Pointer: v.Pointer(), Reason: fmt.Sprintf(format, args...)}
+}
+
+// encode adds the message that a JSON object stands for.
+func (t *Type) encode(b []byte, object jsondoc.Value) ([]byte, error) {
+	if object.Kind() != jsondoc.Object {
+		return nil, wrong(object, "no object, which %s is", t.name)
+	}
+	set := ""
+	for name, v := range object.Members() {
+		f := t.byName(name)
+		switch {
+		case f == nil:
+			return nil, wrong(v, "%s has no field of that name", t.name)
+		case v.IsNull() && f.kind != valueKind:
+			continue
+		case f.oneof && set != "" && set != name:
+			return nil, wrong(v, "%s cannot have it beside %s", t.name, set)
+		case f.oneof:
+			set = name
+		}
+		var err error
+		if b, err = f.encode(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// encode adds a field with what a member of JSON says.
+func (f *field) encode(b []byte, v jsondoc.Value) ([]byte, error) {
+	switch {
+	case f.keyed:
+		if v.Kind() != jsondoc.Object {
+			return nil, wrong(v, "no object, which a map is")
+		}
+		for key, of := range v.Members() {
+			entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), key)
+			entry, err := f.entry.fields[1].encode(entry, of)
+			if err != nil {
+				return nil, err
+			}
+			b = protowire.AppendBytes(protowire.AppendTag(b, protowire.Number(f.number), protowire.BytesType), entry)
+		}
+		return b, nil
+	case f.repeated:
+		if v.Kind() != jsondoc.Array {
+			return nil, wrong(v, "no list, which %s is", f.name)
+		}
+		for _, of := range v.Elems() {
+			var err error
+			if b, err = f.one(b, of); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	}
+	short := len(b) + protowire.SizeTag(protowire.Number(f.number)) + 1
+	with, err := f.one(b, v)
+	if err == nil && !f.present && f.kind < messageKind && len(with) == short && with[short-1] == 0 {
+		return b, nil // as if it were not set
+	}
+	return with, err
+}
+
+// one adds a tag and a value.
+func (f *field) one(b []byte, v jsondoc.Value) ([]byte, error) {
+	b = protowire.AppendTag(b, protowire.Number(f.number), wireOf(f.kind))
+	switch f.kind {
+	case stringKind:
+		text, ok := v.Str()
+		if !ok {
+			return nil, wrong(v, "no text, which %s is", f.name)
+		}
+		return protowire.AppendString(b, text), nil
+	case bytesKind:
+		data, err := bytesOf(v)
+		return protowire.AppendBytes(b, data), err
+	case boolKind:
+		truth, ok := v.Bool()
+		if !ok {
+			return nil, wrong(v, "neither true nor false, as %s is", f.name)
+		}
+		return protowire.AppendVarint(b, protowire.EncodeBool(truth)), nil
+	case int32Kind:
+		n, err := integerOf(v)
+		return protowire.AppendVarint(b, uint64(n)), err
+	case enumKind:
+		n, known := f.words.numberOf(v.Text())
+		if !known {
+			number, err := integerOf(v)
+			if v.Kind() != jsondoc.Number || err != nil {
+				return nil, wrong(v, "none of the words of %s", f.name)
+			}
+			n = int32(number)
+		}
+		return protowire.AppendVarint(b, uint64(int64(n))), nil
+	case doubleKind:
+		n, err := strconv.ParseFloat(string(v.Raw()), 64)
+		if v.Kind() != jsondoc.Number || err != nil {
+			return nil, wrong(v, "no number that a double can be")
+		}
+		return protowire.AppendFixed64(b, math.Float64bits(n)), nil
+	}
+	var inner []byte
+	var err error
+	switch f.kind {
+	case messageKind:
+		inner, err = f.of.encode(nil, v)
+	case structKind:
+		inner, err = encodeStruct(v)
+	case valueKind:
+		inner, err = encodeValue(v)
+	case timestampKind:
+		inner, err = encodeTimestamp(v)
+	}
+	return protowire.AppendBytes(b, inner), err
+}
+
+// bytesOf returns what a text in base64 stands for, in either alphabet, padded or not.
+func bytesOf(v jsondoc.Value) ([]byte, error) {
+	text, ok := v.Str()
+	plain := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	data, err := base64.RawStdEncoding.DecodeString(plain)
+	if !ok || err != nil {
+		return nil, wrong(v, "no base64")
+	}
+	return data, nil
+}
+
+// integerOf returns an integer of 32 bits. It may stand in a text, and have a fraction or an exponent of nothing.
+func integerOf(v jsondoc.Value) (int64, error) {
+	text := v.Text()
+	if v.Kind() == jsondoc.Number {
+		text = string(v.Raw())
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32 {
+		return 0, wrong(v, "no integer of 32 bits")
+	}
+	return int64(n), nil
+}

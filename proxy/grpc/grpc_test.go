@@ -1,0 +1,249 @@
+package grpc_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
+)
+
+// fuzzed are the messages that hold all others.
+var fuzzed = []struct {
+	service string
+	method  protoreflect.Name
+	answer  bool
+}{
+	{grpc.Service0_3, "SendMessage", false},
+	{grpc.Service0_3, "SendStreamingMessage", true},
+	{grpc.Service0_3, "GetAgentCard", true},
+	{grpc.Service1_0, "SendMessage", false},
+	{grpc.Service1_0, "SendStreamingMessage", true},
+	{grpc.Service1_0, "GetExtendedAgentCard", true},
+}
+
+// messages are of a StreamResponse of 1.0, or close to it.
+var messages = []string{
+	"",
+	"\x0a\x04\x0a\x02t1",                   // a task
+	"\x0a\x04\x0a\x02t1\x0a\x04\x12\x02c1", // in two pieces
+	"\x0a\x04\x0a\x02t1\x12\x04\x0a\x02m1", // overwritten
+	"\x12\x0b\x2a\x03\x0a\x01a\x2a\x04\x22\x02\x08\x00",        // parts
+	"\x0a\x022\x02\x0a\x0200",                                  // in two pieces that are none
+	"\x0a\x04\x0a\x02t",                                        // cut off
+	"\x0a\x03\x0a\x01\xff",                                     // not UTF-8
+	"\x0a\x04\x1a\x02\x08\x63",                                 // a state that there is not
+	"\x4a\x01x\x0b\x0c\x08\x01",                                // fields that there are not
+	"\x0a\x0a\x32\x08\x0a\x06\x0a\x01k\x12\x01\x00",            // metadata that is none
+	"\x0a\x0c\x1a\x0a\x1a\x08\x08\xff\xff\xff\xff\xff\x7f\x10", // no instant
+}
+
+func answer(t *testing.T) *grpc.Type {
+	t.Helper()
+	m, ok := grpc.MethodOf("/lf.a2a.v1.A2AService/SendStreamingMessage")
+	if !ok || !m.Known() || !m.Streams {
+		t.Fatalf("got %+v, %v", m, ok)
+	}
+	return m.Answer
+}
+
+func TestMethodOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		path      string
+		ok, known bool
+	}{
+		{"/a2a.v1.A2AService/TaskSubscription", true, true},
+		{"/a2a.v1.A2AService/SubscribeToTask", true, false},
+		{"/lf.a2a.v1.A2AService/TaskSubscription", true, false},
+		{"/lf.a2a.v1.A2AService/SubscribeToTask", true, true},
+		{"/lf.a2a.v1.A2AService/", true, false},
+		{"/prefix/lf.a2a.v1.A2AService/GetTask", false, false},
+		{"/grpc.health.v1.Health/Check", false, false},
+		{"lf.a2a.v1.A2AService/GetTask", false, false},
+		{"/", false, false},
+		{"", false, false},
+	} {
+		m, ok := grpc.MethodOf(tt.path)
+		if ok != tt.ok || m.Known() != tt.known {
+			t.Errorf("%s: got %+v, %v", tt.path, m, ok)
+		}
+	}
+}
+
+func TestToJSON(t *testing.T) {
+	t.Parallel()
+	for i, want := range []string{
+		`{}`,
+		`{"task":{"id":"t1"}}`,
+		`{"task":{"id":"t1","contextId":"c1"}}`,
+		`{"message":{"messageId":"m1"}}`,
+		`{"message":{"parts":[{"text":"a"},{"data":null}]}}`,
+		"task is cut off or broken: unexpected EOF at /task",
+		"task is cut off or broken: unexpected EOF",
+		"id is not UTF-8 at /task",
+		`{"task":{"status":{"state":99}}}`,
+		`{} [{ 9 bytes } { 1 group task} { 1 varint task}]`,
+		"a tag that is none at /task/metadata/k",
+		"nanos is cut off or broken: unexpected EOF at /task/status/timestamp",
+	} {
+		text, unknown, err := answer(t).ToJSON([]byte(messages[i]))
+		got := string(text)
+		if len(unknown) > 0 {
+			got += fmt.Sprintf(" %v", unknown)
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", messages[i], got, want)
+		}
+	}
+}
+
+func isLimit(err error) bool {
+	fault, ok := errors.AsType[*grpc.Error](err)
+	return ok && fault.Limit
+}
+
+// nested returns data that are lists in lists.
+func nested(levels int) []byte {
+	var value []byte
+	for range levels {
+		list := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), value)
+		value = protowire.AppendBytes(protowire.AppendTag(nil, 6, protowire.BytesType), list)
+	}
+	message := value
+	for _, number := range []protowire.Number{4, 5, 2} { // data of a part of a message
+		message = protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), message)
+	}
+	return message
+}
+
+func TestTooDeep(t *testing.T) {
+	t.Parallel()
+	text, _, err := answer(t).ToJSON(nested(1000))
+	if doc := jsondoc.Parse(text); err != nil || doc.Err != nil {
+		t.Errorf("a thousand levels: %v, %v", err, doc.Err)
+	}
+	if _, _, err := answer(t).ToJSON(nested(6000)); !isLimit(err) {
+		t.Errorf("six thousand levels: got %.100s", err)
+	}
+}
+
+// Messages that stand twice are copied to be merged, at each level of those that they stand in.
+func TestTooOftenMerged(t *testing.T) {
+	t.Parallel()
+	value := []byte{}
+	for range 3000 {
+		held := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType),
+			protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), value))
+		value = protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), held)
+		value = append(value, "\x2a\x00"...)
+	}
+	message := value
+	for _, number := range []protowire.Number{4, 5, 2} {
+		message = protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), message)
+	}
+	if _, _, err := answer(t).ToJSON(message); !isLimit(err) {
+		t.Errorf("got %.100v for %d bytes", err, len(message))
+	}
+}
+
+func TestFromJSONRefuses(t *testing.T) {
+	t.Parallel()
+	m, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/SendMessage")
+	for text, want := range map[string]string{
+		`{"message":{"parts":[{"text":"a","url":"b"}]}}`: "Part cannot have it beside text at /message/parts/0/url",
+		`{"message":{"kind":"message"}}`:                 "Message has no field of that name at /message/kind",
+		`{"message":[]}`:                                 "no object, which Message is at /message",
+		`{"message":{"role":"user"}}`:                    "none of the words of role at /message/role",
+		`{"message":{"messageId":7}}`:                    "no text, which messageId is at /message/messageId",
+		`{"message":{"extensions":{}}}`:                  "no list, which extensions is at /message/extensions",
+		`{"message":{"parts":[{"raw":"!"}]}}`:            "no base64 at /message/parts/0/raw",
+		`{"configuration":{"historyLength":1.5}}`:        "no integer of 32 bits at /configuration/historyLength",
+		`{"configuration":{"historyLength":4e9}}`:        "no integer of 32 bits at /configuration/historyLength",
+		`{"configuration":{"returnImmediately":"yes"}}`: "neither true nor false, as returnImmediately is at " +
+			"/configuration/returnImmediately",
+		`{"metadata":"none"}`: "no object at /metadata",
+	} {
+		doc := jsondoc.Parse([]byte(text))
+		if _, err := m.Request.FromJSON(doc.Root); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+	list, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/ListTasks")
+	doc := jsondoc.Parse([]byte(`{"pageSize":"20","status":3,"contextId":null,"statusTimestampAfter":"yesterday"}`))
+	if _, err := list.Request.FromJSON(doc.Root); err == nil || !strings.Contains(err.Error(), "no instant") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	fmt.Fprint(w, "said")
+	w.Close()
+	compressed := grpc.AppendFrame(nil, zipped.Bytes())
+	compressed[0] = 1
+	frame, rest, ok := grpc.Cut(compressed)
+	if !ok || len(rest) > 0 {
+		t.Fatalf("got %+v and %q", frame, rest)
+	}
+	if plain, err := frame.Plain("gzip"); string(plain) != "said" || err != nil {
+		t.Errorf("got %q, %v", plain, err)
+	}
+	if _, err := frame.Plain("snappy"); !errors.Is(err, grpc.ErrEncoding) {
+		t.Errorf("got %v", err)
+	}
+	frame, _, _ = grpc.Cut(compressed[:len(compressed)-1])
+	if _, err := frame.Plain("gzip"); !errors.Is(err, grpc.ErrCutOff) {
+		t.Errorf("got %v", err)
+	}
+	frame, _, _ = grpc.Cut([]byte("\x02\x00\x00\x00\x00"))
+	if _, err := frame.Plain(""); !errors.Is(err, grpc.ErrReserved) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// notFound is a google.rpc.Status with an ErrorInfo, in base64.
+const notFound = "CAUSB2dvbmUgLi4aUgoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxImCg5U" +
+	"QVNLX05PVF9GT1VORBISYTJhLXByb3RvY29sLm9yZxoA"
+
+func trailer(code, message, details string) func(string) string {
+	return func(name string) string {
+		return map[string]string{
+			grpc.StatusField: code, grpc.MessageField: message, grpc.DetailsField: details,
+		}[name]
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ code, message, details, want string }{
+		{"0", "", "", `{"error":{"code":0,"status":"OK","message":""}}`},
+		{
+			"14", "connection%20refused%", "",
+			`{"error":{"code":14,"status":"UNAVAILABLE","message":"connection refused%"}}`,
+		},
+		{"99", "", "", `{"error":{"code":99,"status":"99","message":""}}`},
+		{"no", "", "", `{"error":{"code":2,"status":"UNKNOWN","message":""}}`},
+	} {
+		s, ok := grpc.StatusOf(trailer(tt.code, tt.message, tt.details))
+		if diff := cmp.Diff(tt.want, string(s.JSON())); diff != "" || !ok || (s.Bad != "") != (tt.code == "no") {
+			t.Errorf("%s: %+v, %v\n%s", tt.code, s, ok, diff)
+		}
+	}
+	if _, ok := grpc.StatusOf(trailer("", "", "")); ok {
+		t.Error("there is a status without a grpc-status")
+	}
+}
