@@ -174,6 +174,13 @@ func (r *Result) Take(f analyzer.Finding) {
 	r.Findings = slices.Insert(kept, min(at, len(kept)), f)
 }
 
+// Settle says that no finding will come that revises others.
+func (r *Result) Settle() {
+	for i := range r.Findings {
+		r.Findings[i].Unsettled = false
+	}
+}
+
 // Keep drops the findings for which keep returns false.
 func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
 	kept := r.Findings[:0]

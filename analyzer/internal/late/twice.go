@@ -88,14 +88,17 @@ func (t *twice) isNew(f *analyzer.Finding) bool {
 
 // isFirst reports whether a finding is the first of its rule, in the scope of that, in all of the capture.
 func (t *twice) isFirst(f *analyzer.Finding) bool {
-	c := t.with.reader.Case(f.Place.Exchange)
-	if c == nil {
+	here, c := t.of.reader.Case(f.Place.Exchange), t.with.reader.Case(f.Place.Exchange)
+	switch {
+	case here != nil:
+	case c == nil:
 		return true
-	}
-	x := *c.X
-	here := &dispatch.Case{X: &x}
-	if x.Endpoint != nil {
-		t.of.reader.Place(here)
+	default:
+		x := *c.X
+		here = &dispatch.Case{X: &x}
+		if x.Endpoint != nil {
+			t.of.reader.Place(here)
+		}
 	}
 	return t.of.dispatcher.First(here, f)
 }
