@@ -190,13 +190,16 @@ func TestWhatLateCardsShow(t *testing.T) {
 func TestCardInStream(t *testing.T) {
 	exchanges, _ := cardsLast(parse(t, filepath.Join("testdata", "update", "event-final-type-v025.txtar")).Exchanges)
 	stream, fetch := capture.Steps(exchanges[0]), capture.Steps(exchanges[1])
-	want := findings(merge(nil, slices.Concat(stream, fetch), nil))
+	settled := func(parts ...[]capture.Step) []string {
+		var result judgment.Result
+		for _, f := range run(merge(nil, slices.Concat(parts...), nil)) {
+			result.Take(f)
+		}
+		return inOrder(result.Findings, func(seq uint64) uint64 { return seq })
+	}
+	want := settled(stream, fetch)
 	for i := 1; i < len(stream); i++ {
-		steps := merge(nil, slices.Concat(stream[:i], fetch, stream[i:]), nil)
-		got := findings(steps)
-		slices.Sort(got)
-		slices.Sort(want)
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, settled(stream[:i], fetch, stream[i:])); diff != "" {
 			t.Errorf("with the card behind step %d of %d (-last +there):\n%s", i, len(stream), diff)
 		}
 	}
