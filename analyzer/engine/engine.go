@@ -9,6 +9,8 @@
 //   - A finding is a fact. Where the record has a gap, where the dialect is not decided, or where two exchanges overlap
 //     and their order is not certain, rules report nothing.
 //   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
+//   - It does not matter whether a client reads the card of an agent before it calls, or somebody does soon afterwards:
+//     findings of the first calls may follow, or be revised, when the card comes.
 //   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
 //     first. What was forgotten is unknown, and counted.
 //   - Coverage counts, for each rule and link, how often it applied and how often it was broken. A rule that never
