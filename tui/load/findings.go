@@ -36,6 +36,7 @@ func (l *Findings) Add(findings []analyzer.Finding) {
 // remove takes those findings off the list that another one takes the place of.
 func (l *Findings) remove(by *analyzer.Finding) {
 	var marked []uint64
+	whole := len(l.List) < maxListed
 	l.List = slices.DeleteFunc(slices.Clone(l.List), func(g analyzer.Finding) bool {
 		if !by.TakesPlaceOf(&g) {
 			return false
@@ -47,8 +48,10 @@ func (l *Findings) remove(by *analyzer.Finding) {
 	if marked == nil {
 		return
 	}
-	for _, seq := range marked {
-		l.Marks[seq] = 0
+	if whole {
+		for _, seq := range marked {
+			l.Marks[seq] = 0
+		}
 	}
 	clear(l.ByExchange)
 	for i := range l.List {
