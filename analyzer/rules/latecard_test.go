@@ -122,6 +122,13 @@ func TestWhatLateCardsShow(t *testing.T) {
 	other := with(card, func(x *capture.Exchange) {
 		x.Response.Body.Data = bytes.ReplaceAll(x.Response.Body.Data, []byte("9001/rpc"), []byte("9001/new"))
 	})
+	var large []*capture.Exchange // of other agents
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		large = append(large, with(call, func(x *capture.Exchange) {
+			x.Agent = capture.Peer{Name: name, URL: "http://" + name + ".example"}
+			x.Response.Body.Data = append(bytes.Clone(x.Response.Body.Data), bytes.Repeat([]byte(" "), 900<<10)...)
+		}))
+	}
 	tests := []struct {
 		name      string
 		exchanges []*capture.Exchange
@@ -154,6 +161,8 @@ func TestWhatLateCardsShow(t *testing.T) {
 		}), with(card, func(x *capture.Exchange) {
 			x.Started = call.Started.Add(24*time.Hour + time.Minute)
 		})), 1},
+		{"behind more than waits", slices.Concat([]*capture.Exchange{call}, large, []*capture.Exchange{card}), 0},
+		{"of a call behind that", slices.Concat(large, []*capture.Exchange{call, card}), 1},
 		{"of a call that is too large", []*capture.Exchange{call, with(call, func(x *capture.Exchange) {
 			x.Response.Body.Data = append(bytes.Clone(x.Response.Body.Data), make([]byte, 2<<20)...)
 		}), card}, 1},

@@ -36,10 +36,11 @@ func NewReader(counter *tally.Counter, hooks *Hooks) *Reader {
 // Start says where observations go.
 func (r *Reader) Start(to *dispatch.Dispatcher) { r.dispatcher = to }
 
-// Beside returns a reader of a few of the exchanges that r has read. What r knows to be missing is missing for it, too.
-func (r *Reader) Beside(counter *tally.Counter, hooks *Hooks) *Reader {
+// Beside returns a reader of a few of the exchanges that r has read; missed says that one is missing among them. What
+// r knows to be missing is missing for it, too.
+func (r *Reader) Beside(counter *tally.Counter, hooks *Hooks, missed bool) *Reader {
 	b := NewReader(counter, hooks)
-	b.missed, b.counter.Counts.Lost = r.missed, r.counter.Counts.Lost
+	b.missed, b.counter.Counts.Lost = r.missed || missed, r.counter.Counts.Lost
 	b.foreign = foreign{kept: r.foreign.kept, looked: true}
 	return b
 }

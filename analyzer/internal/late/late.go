@@ -24,7 +24,8 @@ import (
 const (
 	maxFetched   = 1_000  // cards of which it is known what was fetched last
 	maxUnsettled = 4_000  // findings that may be revised: whoever counts findings keeps them for that
-	maxFollowed  = 10_000 // steps that are judged twice of exchanges that went on when the card came
+	maxGoing     = 16     // exchanges that go on when the card comes, and are judged twice from then on
+	maxFollowed  = 10_000 // steps of them
 )
 
 // A Judge follows the reading of one capture.
@@ -134,9 +135,9 @@ func (j *Judge) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.F
 	if len(named) == 0 {
 		return nil
 	}
-	t := newTwice(&j.session, card)
+	t := newTwice(&j.session, card, a.holed)
 	for seq, w := range named {
-		if w.open {
+		if w.open && len(j.going) < maxGoing {
 			j.going[seq], t.going[seq] = t, true
 		}
 	}

@@ -15,10 +15,10 @@ type session struct {
 	counter    *tally.Counter
 }
 
-// beside returns a session with the same rules that tells nobody what it sees.
-func (s *session) beside() session {
+// beside returns a session with the same rules that tells nobody what it sees, and may miss some of that.
+func (s *session) beside(missed bool) session {
 	counter := s.counter.Beside()
-	reader := s.reader.Beside(counter, &intake.Hooks{})
+	reader := s.reader.Beside(counter, &intake.Hooks{}, missed)
 	dispatcher := s.dispatcher.Beside(reader, counter)
 	reader.Start(dispatcher)
 	return session{reader, dispatcher, counter}
@@ -40,9 +40,9 @@ type twice struct {
 	steps         int
 }
 
-func newTwice(of *session, card *analyzer.Observation) *twice {
+func newTwice(of *session, card *analyzer.Observation, missed bool) *twice {
 	t := &twice{
-		of: of, without: of.beside(), with: of.beside(), card: card.Exchange.Seq, going: make(map[uint64]bool),
+		of: of, without: of.beside(missed), with: of.beside(missed), card: card.Exchange.Seq, going: make(map[uint64]bool),
 	}
 	for _, s := range fetchOf(card) {
 		t.with.take(s)

@@ -34,6 +34,7 @@ type uncarded struct {
 	steps     []capture.Step
 	exchanges map[uint64]*exchange
 	bytes     int
+	holed     bool // not all of it waits any longer
 }
 
 // An exchange is one that waits for a card.
@@ -96,7 +97,8 @@ func (e *exchange) tooOld(now time.Time) bool {
 	return !e.began.IsZero() && !now.IsZero() && now.Sub(e.began) > maxLateness
 }
 
-// add takes a step of an exchange, if that waits. One that does not fit in waits no longer.
+// add takes a step of an exchange, if that waits. One that does not fit in waits no longer, where forgetting the agent
+// that was not called for longest does not help.
 func (w *waiting) add(s capture.Step) {
 	a := w.open[s.Seq]
 	if a == nil {
@@ -111,6 +113,9 @@ func (w *waiting) add(s capture.Step) {
 	if _, closed := s.What.(capture.Closed); closed {
 		a.exchanges[s.Seq].open = false
 		delete(w.open, s.Seq)
+	}
+	if w.bytes > maxBytes {
+		w.forgetOldest(a)
 	}
 	if a.bytes > maxAgentBytes || w.bytes > maxBytes {
 		w.drop(a, map[uint64]*exchange{s.Seq: a.exchanges[s.Seq]})
@@ -136,6 +141,16 @@ func (w *waiting) forget(name string) {
 	}
 }
 
+// forgetOldest forgets the agent that was not called for longest, unless that is the one at hand.
+func (w *waiting) forgetOldest(but *uncarded) {
+	for name, a := range w.agents.All() {
+		if a != but {
+			w.forget(name)
+		}
+		return
+	}
+}
+
 func (w *waiting) dropAll(a *uncarded) { w.drop(a, a.exchanges) }
 
 // drop lets exchanges of an agent wait no longer.
@@ -143,6 +158,7 @@ func (w *waiting) drop(a *uncarded, these map[uint64]*exchange) {
 	if len(these) == 0 {
 		return
 	}
+	a.holed = true
 	a.steps = slices.DeleteFunc(a.steps, func(s capture.Step) bool { return these[s.Seq] != nil })
 	for seq, e := range these {
 		a.bytes -= e.bytes
