@@ -8,7 +8,9 @@
 package late
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/digest"
@@ -132,12 +134,12 @@ func (j *Judge) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.F
 	}
 	named := a.named(j.reader.Named, x.Started)
 	delete(named, x.Seq)
-	if len(named) == 0 {
+	if len(named) == 0 || j.moreComes(x) {
 		return nil
 	}
 	t := newTwice(&j.session, card, a.holed)
-	for seq, w := range named {
-		if w.open && len(j.going) < maxGoing {
+	for _, seq := range slices.Sorted(maps.Keys(named)) {
+		if named[seq].open && len(j.going) < maxGoing {
 			j.going[seq], t.going[seq] = t, true
 		}
 	}
@@ -153,6 +155,17 @@ func (j *Judge) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.F
 	j.waiting.drop(a, named)
 	t.settle()
 	return found
+}
+
+// moreComes reports whether another fetch of a card is under way at the agent of a fetch. That may bring another one.
+func (j *Judge) moreComes(x *analyzer.Exchange) bool {
+	for other := range j.reader.Open() {
+		if other.Seq != x.Seq && other.Link.Agent == x.Link.Agent && !other.Ended &&
+			(a2a.IsCardPath(other.Path) || other.Call.Operation == a2a.GetCard) {
+			return true
+		}
+	}
+	return false
 }
 
 // goOn judges a step of an exchange that went on when the card came.

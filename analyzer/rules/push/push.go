@@ -99,7 +99,7 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 			"expected PushNotificationNotSupportedError (-32003)")
 		return
 	}
-	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && task.Of(p).Named(x) == nil ||
+	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && !task.Of(p).SeenBefore(x) ||
 		failure.Name == a2a.InvalidParams || failure.Name == a2a.InvalidRequest {
 		return
 	}
