@@ -136,7 +136,8 @@ type Body struct {
 // Kept reports whether all of the body that passed is in Data.
 func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
 
-// An Event is one block of an event stream: the bytes up to and including the blank line that ends it.
+// An Event is one block of an event stream: the bytes up to and including the blank line that ends it. Of an answer of gRPC
+// it is one message with its prefix (see IsMessage).
 //
 // The Raw bytes of all events of a stream, one after another, are the stream (its content coding taken off, secrets
 // replaced). Parse with ParseEvent.
@@ -147,7 +148,7 @@ type Event struct {
 	At           time.Duration // offset at which its last byte arrived; NotKnown if not measured
 	Raw          []byte        // the block's bytes, line ends and blank line included
 	Dropped      int64         // bytes of the block that passed and were not kept; its Raw is cut there
-	Unterminated bool          // the stream ended before the blank line: clients discard such a block
+	Unterminated bool          // the stream ended before the blank line, or inside the message: clients discard it
 }
 
 // A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.

@@ -52,8 +52,12 @@ func parseLaterEvent(raw []byte) EventFields {
 	return f
 }
 
-// Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts.
+// Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts. A
+// message of gRPC has none.
 func (e *Event) Fields() EventFields {
+	if e.IsMessage() {
+		return EventFields{Retry: NotKnown}
+	}
 	if e.K <= 1 {
 		return ParseEvent(e.Raw)
 	}
