@@ -22,7 +22,7 @@ type Result struct {
 	Counts    Counts
 	Calls     []Calls // of each link on which anything passed
 	Agents    []Agent
-	// calls that failed or were refused, those together that failed alike, and what was not seen
+	// calls that failed or were refused, and tasks that ended badly, those together that are alike; what was not seen
 	FailedCalls []FailedCalls
 	NotSeen     []NotSeen
 	Nothing     string          // why nothing was chosen of what was judged; empty if something was
@@ -208,9 +208,12 @@ func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
 			continue
 		}
 		f.Known = true
-		if n += f.Count; f.Refused {
+		switch n += f.Count; {
+		case f.Task:
+			c.TasksKnown += f.Count
+		case f.Refused:
 			c.Waived += f.Count
-		} else {
+		default:
 			c.Known += f.Count
 		}
 	}
@@ -234,7 +237,7 @@ func (r *Result) Count(list ...summary.Summary) {
 		if x.FaultMade != "" {
 			r.Counts.Made++
 		}
-		calls = append(calls, account.Take(x))
+		calls = append(append(calls, account.Take(x)), account.Changed()...)
 	}
 	if !r.Live {
 		calls = append(calls, account.Close()...)

@@ -16,6 +16,7 @@ type observer struct {
 	endpoints  endpoints
 	shown      shownCards
 	ids        sharedTexts
+	givenUp    givenUp
 	walker     a2a.Walker
 	whole      analyzer.Observation // of the message at hand
 	inner      analyzer.Observation // of the task or card in it

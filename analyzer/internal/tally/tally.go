@@ -120,6 +120,9 @@ func (c *Counter) Over(s *summary.Summary) {
 	added := c.account.Take(s)
 	added.Unheard = s.Call && s.NotHeard
 	c.calls.add(added)
+	for _, change := range c.account.Changed() {
+		c.calls.correct(change)
+	}
 }
 
 // Close says that no exchange follows.
