@@ -174,6 +174,13 @@ func (r *Result) Take(f analyzer.Finding) {
 	r.Findings = slices.Insert(kept, min(at, len(kept)), f)
 }
 
+// Settle says that no finding will come that revises others.
+func (r *Result) Settle() {
+	for i := range r.Findings {
+		r.Findings[i].Unsettled = false
+	}
+}
+
 // Keep drops the findings for which keep returns false.
 func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
 	kept := r.Findings[:0]
@@ -277,6 +284,7 @@ type Ledger struct {
 	Critical []string // agents that were gone at the end
 
 	provisional map[revision][analyzer.Error + 1]int
+	unsettled   []analyzer.Finding
 }
 
 // A revision is what a finding that revises others has in common with them.
@@ -292,6 +300,7 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		l.Critical = append(l.Critical, f.Link.Agent)
 	}
 	if !f.Rule.Revises {
+		l.settle(f)
 		return
 	}
 	key := revision{f.Rule, f.Link}
@@ -307,4 +316,20 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		l.provisional = make(map[revision][analyzer.Error + 1]int)
 	}
 	l.provisional[key] = counts
+}
+
+// settle takes what a finding revises from the counts, and notes it if it may be revised itself.
+func (l *Ledger) settle(f *analyzer.Finding) {
+	if f.Revises {
+		l.unsettled = slices.DeleteFunc(l.unsettled, func(g analyzer.Finding) bool {
+			revised := f.TakesPlaceOf(&g)
+			if revised {
+				l.Found[g.Severity]--
+			}
+			return revised
+		})
+	}
+	if f.Unsettled {
+		l.unsettled = append(l.unsettled, *f)
+	}
 }

@@ -48,7 +48,7 @@ type Finding struct {
 	Also        []string `json:"also"`
 	Fingerprint string   `json:"fingerprint"`
 	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end
-	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what its rule has reported on the link
+	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what was reported before
 	Failure     string   `json:"failure,omitempty"`  // with what the call failed in whose exchange it stands
 	Workflow    uint64   `json:"workflow,omitempty"` // the exchange that began the request of a user; absent if not known
 }

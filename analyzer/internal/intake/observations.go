@@ -349,6 +349,9 @@ func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Paylo
 	in.gathered.Unusable = unusable(x, card)
 	ob.endpoints.learn(x, card)
 	ob.counter.Card(x, card)
+	if ob.hooks.Card != nil {
+		ob.hooks.Card(seen)
+	}
 }
 
 // callEnded observes that a call, the fetch of a card or a notification is over, however it came out.
