@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "682175257bf490c0"
+const code = "33d364a5d16edb86"
