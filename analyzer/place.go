@@ -61,7 +61,8 @@ func ParsePlace(text string) (Place, error) {
 		return p, fmt.Errorf("a place is in %s.request or %s.response, not in %q", number, number, side)
 	}
 	if hasPart && !isPart(part) {
-		return p, fmt.Errorf("a part is line, status, body, header[Name], trailer[Name], event[3] or message[1], not %q", part)
+		return p, fmt.Errorf("a part of a message is line, status, body, header[Name], trailer[Name], event[3] or "+
+			"message[1], not %q", part)
 	}
 	p.Exchange, p.Part, p.Pointer, p.HasPointer = seq, part, pointer, hasPointer
 	return p, nil
