@@ -103,7 +103,7 @@ func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq, member: x.a
 
 // ResponsePlace returns the place of the exchange's response.
 func (x *Brief) ResponsePlace() Place {
-	return Place{Exchange: x.Seq, Response: true, member: x.answered}
+	return Place{Exchange: x.Seq, Response: true, member: x.answered, messages: x.Binding == a2a.GRPC}
 }
 
 // InBatch reports whether this is one call of a JSON-RPC batch: it is observed beside the batch, as if it had been sent
@@ -217,6 +217,13 @@ func (x *Exchange) Interface() string {
 		return address.Of(x.InterfaceURL())
 	}
 	return x.Address
+}
+
+// ResponsePlace returns the place of the exchange's response.
+func (x *Exchange) ResponsePlace() Place {
+	p := x.Brief.ResponsePlace()
+	p.messages = p.messages || x.Call.Binding == a2a.GRPC
+	return p
 }
 
 // GRPCStatus returns how a call over gRPC came out, and whether its answer says so.

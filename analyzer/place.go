@@ -20,7 +20,8 @@ type Place struct {
 	Part       string // "line", "status", "body", "header[Name]", "event[K]" and the like, or empty for the whole
 	Pointer    string // into the body or the event's data; meaningful only if HasPointer
 
-	member string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
+	messages bool   // over gRPC: the events of the stream are called messages
+	member   string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
 }
 
 // String returns the place in its text form.
@@ -137,11 +138,13 @@ var headerParts = func() map[string]string {
 // Body returns the place of the body of p's side.
 func (p Place) Body() Place { return p.part("body") }
 
-// Event returns the place of event k of p's stream.
-func (p Place) Event(k int) Place { return p.part("event[" + strconv.Itoa(k) + "]") }
-
-// Message returns the place of message k of p's side, of a call over gRPC.
-func (p Place) Message(k int) Place { return p.part("message[" + strconv.Itoa(k) + "]") }
+// Event returns the place of event k of p's stream, or over gRPC of message k.
+func (p Place) Event(k int) Place {
+	if p.messages {
+		return p.part("message[" + strconv.Itoa(k) + "]")
+	}
+	return p.part("event[" + strconv.Itoa(k) + "]")
+}
 
 // Trailer returns the place of a field in the trailer of p's side.
 func (p Place) Trailer(name string) Place { return p.part("trailer[" + name + "]") }
@@ -156,7 +159,7 @@ func (p Place) whole() Place {
 	if p.member != "" && p.Part == "body" {
 		p.Pointer, p.HasPointer = p.member+p.Pointer, true
 	}
-	p.member = ""
+	p.member, p.messages = "", false
 	return p
 }
 

@@ -77,7 +77,7 @@ func (ob *observer) grpcAnswered(in *openExchange, s capture.Step) {
 	}
 	place, doc, text := x.ResponsePlace().Body(), &a2a.Doc{}, []byte(nil)
 	if in.only != nil {
-		place, doc, text = x.ResponsePlace().Message(1), &in.only.Doc, in.only.Text
+		place, doc, text = x.ResponsePlace().Event(1), &in.only.Doc, in.only.Text
 		x.Answer = in.only
 		if in.only.Err != nil && in.only.Limit() {
 			in.lack("its answer's message", "cannot be read: "+in.only.Err.Error())

@@ -179,12 +179,9 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	}
 	o := ob.message(x, analyzer.EventSeen, s)
 	o.Place = x.ResponsePlace().Event(raw.K)
-	if o.Event = ev; ev.Message != nil {
-		o.Place = x.ResponsePlace().Message(raw.K)
-		if ev.Message.Err != nil {
-			x.Stream.Gap = true
-			in.lack("a message of its answer", "cannot be read: "+ev.Message.Err.Error())
-		}
+	if o.Event = ev; ev.Message != nil && ev.Message.Err != nil {
+		x.Stream.Gap = true
+		in.lack("a message of its answer", "cannot be read: "+ev.Message.Err.Error())
 	}
 	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
 		if doc == nil {
