@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "cf6082cdf7342451"
+const code = "2a543c19c57f957d"
