@@ -131,6 +131,8 @@ func isPlain(data []byte) bool {
 func mediaKind(essence string) bodyKind {
 	major, minor, _ := strings.Cut(essence, "/")
 	switch {
+	case capture.IsGRPC(essence): // messages say how long they are, whatever is in them
+		return bodyPasses
 	case essence == "application/x-www-form-urlencoded":
 		return bodyForm
 	case minor == "json" || strings.HasSuffix(minor, "+json"):
