@@ -5,22 +5,26 @@ package main
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"a2atap/analyzer/track/workflow"
 	"a2atap/replay/peers"
 )
 
-// apart are the ways to record an orchestra without being told who calls.
-var apart = []struct {
+// recordedBy is a way to record an orchestra without being told who calls.
+type recordedBy struct {
 	name      string
 	recorders [][]string
 	ship      bool // they ship to a server, in place of being merged
-}{
-	{"one recorder", [][]string{{leaderName, streamName, pushName, failName}}, false},
-	{"one each", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, false},
-	{"fleet", [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, true},
-	{"orchestrator not tapped", [][]string{{streamName}, {pushName}, {failName}}, false},
+	strangers bool // no agent with a tap calls one that has a tap
+}
+
+var apart = []recordedBy{
+	{name: "one recorder", recorders: [][]string{{leaderName, streamName, pushName, failName}}},
+	{name: "one each", recorders: [][]string{{leaderName}, {streamName}, {pushName}, {failName}}},
+	{name: "fleet", recorders: [][]string{{leaderName}, {streamName}, {pushName}, {failName}}, ship: true},
+	{name: "orchestrator not tapped", recorders: [][]string{{streamName}, {pushName}, {failName}}, strangers: true},
 }
 
 // apartConcerts are what the orchestras play for them.
@@ -29,6 +33,7 @@ var apartConcerts = []struct {
 	plan peers.Plan
 	says []string
 }{
+	{"one traced", peers.Plan{Trace: true}, []string{aFence}},
 	{"one", peers.Plan{}, []string{aFence}},
 	{"two traced", peers.Plan{Trace: true}, []string{aFence, aFence}},
 	{"two in their contexts", peers.Plan{Context: true}, []string{aFence, aFence}},
@@ -41,12 +46,12 @@ var apartConcerts = []struct {
 func TestOrchestraApart(t *testing.T) {
 	t.Parallel()
 	sdk := peers.Go2Program("peer-go2")
-	newOrchestra(t, sdk, sdk, sdk, sdk).playApart(t)
+	newOrchestra(t, sdk, sdk, sdk, sdk).playApart(t, apart)
 }
 
-// playApart plays all concerts in all ways.
-func (o *orchestra) playApart(t *testing.T) {
-	for _, way := range apart {
+// playApart plays all concerts in some ways.
+func (o *orchestra) playApart(t *testing.T, ways []recordedBy) {
+	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			recognised := 0
 			for _, piece := range apartConcerts {
@@ -64,27 +69,28 @@ func (o *orchestra) playApart(t *testing.T) {
 					ix := c.links(t)
 					checkLinks(t, ix, all)
 					checkTree(t, c, ix, all)
+					checkSpans(t, c, ix, all)
 					recognised += checkKnown(t, c, ix, all)
 				})
 			}
 			// A single concert can be over before anybody has looked who plays.
-			if recognised == 0 && slices.Contains(way.recorders[0], leaderName) {
-				t.Error("the orchestrator is nowhere known by its process")
+			if recognised == 0 && !way.strangers {
+				t.Error("no orchestrator is known by its process anywhere")
 			}
 		})
 	}
 }
 
 // checkKnown demands that what can be known is made out: what names a task, what notifies of one, what carries a trace,
-// and what an agent whose process was recognised does for its only user. It returns how many exchanges that agent has
+// and what an agent whose process was recognised does for its only user. It returns how many exchanges such agents have
 // made.
 func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*performed) (recognised int) {
 	t.Helper()
 	right, open := 0, 0
 	for _, n := range slices.Sorted(maps.Keys(all)) {
 		x, l := all[n], ix.Of(n)
-		byLeader := x.Client.Name == leaderName
-		if byLeader {
+		byAgent := x.by != "" && x.Client.Name == x.by
+		if byAgent {
 			recognised++
 		}
 		if l.Maybe != (workflow.Choice{}) && !slices.Contains(l.Maybe[:], x.parent) {
@@ -96,14 +102,15 @@ func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 			right++
 		case slices.ContainsFunc(x.Task, func(id string) bool { return slices.Contains(parent.Task, id) }),
 			c.plan.Trace && x.header("Traceparent") != "" && !x.card,
-			byLeader && len(c.users) == 1:
+			c.plan.Context && strings.Contains(x.Request.Body, `"contextId"`) && parent.user == parent.N,
+			byAgent && len(c.users) == 1:
 			t.Errorf("%s (%s) begins a workflow, and is known to be under %d", x, x.Client.How, x.parent)
-		case len(c.users) == 2 && byLeader && !x.card && l.Maybe == (workflow.Choice{}):
+		case len(c.users) == 2 && byAgent && !x.card && l.Maybe == (workflow.Choice{}):
 			t.Errorf("%s (%s) begins a workflow, and it is not said that it is of one of two users", x, x.Client.How)
 		default:
 			open++
 		}
 	}
-	t.Logf("%d right, %d lost, %d by the orchestrator, as is known", right, open, recognised)
+	t.Logf("%d right, %d lost, %d by an agent, as is known", right, open, recognised)
 	return recognised
 }

@@ -65,7 +65,7 @@ func checkSpans(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 		}
 		// A span says what was known when its exchange ended: a call that follows, the answer that brings the task of a
 		// notification, and the one that shows whose context it is, may come after that.
-		late := x.card || l.By == workflow.ByDelivery || l.By == workflow.ByContext
+		late := x.card || l.By == workflow.ByDelivery || l.By == workflow.ByContext || l.By == workflow.InContext
 		if late && parent == "" {
 			want, l.Parent = "", 0
 		}

@@ -90,8 +90,8 @@ func (o *orchestra) checkWhole(t *testing.T, c *concert, all map[uint64]*perform
 			t.Errorf("%s is of nobody known", x)
 		}
 	}
-	for id, user := range c.calls {
-		if slices.Contains(c.messages, user) && !calls[id] {
+	for id, call := range c.calls {
+		if slices.Contains(c.messages, call.message) && !calls[id] {
 			t.Errorf("the request %s of the orchestrator is not in the capture", id)
 		}
 	}

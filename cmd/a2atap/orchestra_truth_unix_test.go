@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,18 +28,19 @@ type performed struct {
 		Body    string
 	}
 
+	by     string // the agent that says that it made it
 	user   uint64 // the exchange in which the user asked for whom it is; 0 if nobody knows
-	parent uint64 // the exchange that caused it; 0 for none
+	parent uint64 // the exchange that caused it, or else the nearest that did and is there; 0 for none
 	card   bool
 }
 
-// performed returns all exchanges, by number, with what is the truth about them: the orchestrator has told for whom it
-// made each of its requests, and a task is its maker's.
+// performed returns all exchanges, by number, with what is the truth about them: orchestrators have told for which
+// message they made each of their requests, and a task is its maker's.
 func (c *concert) performed(t *testing.T) map[uint64]*performed {
 	t.Helper()
 	all := make(map[uint64]*performed)
 	makers := make(map[string]*performed)
-	byUser := make(map[string]*performed)
+	brought := make(map[string]*performed) // by id of the message
 	shown := json.NewDecoder(strings.NewReader(runForOutput(t, "show", c.path, "--format", "json")))
 	var order []*performed
 	for shown.More() {
@@ -48,20 +50,27 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 		}
 		all[x.N], order = x, append(order, x)
 		x.card = x.Operation == "GetAgentCard"
-		for _, id := range c.messages {
-			if x.Agent.Name == leaderName && strings.Contains(x.Request.Body, id) {
-				byUser[id], x.user = x, x.N
-			}
+		if id := x.message(); id != "" && strings.HasPrefix(x.Operation, "Send") {
+			brought[id] = x
 		}
 	}
 	for _, x := range order {
-		if user := c.calls[x.header("X-Request-Id")]; byUser[user] != nil {
-			x.user, x.parent = byUser[user].N, byUser[user].N
-		} else if user != "" { // that asked without a tap
-			x.user = uint64(len(c.users)*1_000_000 + slices.Index(c.messages, user))
+		call := c.calls[x.header("X-Request-Id")]
+		x.by = call.by
+		for id := call.message; id != "" && x.user == 0; id = c.calls[id].message {
+			if cause := brought[id]; cause != nil {
+				x.user, x.parent = cause.user, cause.N
+			} else if i := slices.Index(c.messages, id); i >= 0 { // that asked without a tap
+				x.user = uint64(len(c.users)*1_000_000 + i)
+			}
 		}
-		if x.card && x.Agent.Name == leaderName { // each user has a connection of its own
-			i := slices.IndexFunc(order, func(o *performed) bool { return o.user == o.N && o.Conn == x.Conn })
+		if slices.Contains(c.messages, x.message()) {
+			x.user = x.N
+		}
+		if x.card && x.by == "" { // each user has a connection of its own
+			i := slices.IndexFunc(order, func(o *performed) bool {
+				return slices.Contains(c.messages, o.message()) && o.Conn == x.Conn
+			})
 			x.user, x.parent = order[i].N, order[i].N
 		}
 		for _, id := range x.Task {
@@ -74,6 +83,17 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 		}
 	}
 	return all
+}
+
+// messageID is where a request has the id of its message, whatever the binding.
+var messageID = regexp.MustCompile(`"messageId":\s*"([^"]+)"`)
+
+// message returns the id of the message that an exchange brings.
+func (x *performed) message() string {
+	if m := messageID.FindStringSubmatch(x.Request.Body); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // String names an exchange.

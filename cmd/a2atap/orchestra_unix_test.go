@@ -22,11 +22,18 @@ import (
 	"a2atap/replay/peers"
 )
 
-// An orchestra is four agents, each in a process of its own: an orchestrator, and those that it asks.
+// An orchestra is agents, each in a process of its own: an orchestrator and the three that it asks, or a chain of
+// orchestrators of which each asks the next.
 type orchestra struct {
-	leader  *peers.Orchestrator
+	asking  []asking          // the orchestrators, the one that users ask first
 	players map[string]string // origins of the others, by name
-	made    map[string]string // the SDKs of all four, by name
+	made    map[string]string // the SDKs of all, by name
+}
+
+// asking is an agent that asks others.
+type asking struct {
+	name string
+	*peers.Orchestrator
 }
 
 // The names of the agents in captures.
@@ -39,13 +46,47 @@ const (
 
 func newOrchestra(t *testing.T, leader, stream, push, fail peers.Program) *orchestra {
 	t.Helper()
-	o := &orchestra{
-		leader: leader.Orchestrator(t), players: make(map[string]string), made: map[string]string{leaderName: leader.Name},
-	}
+	o := newChain(t, []string{leaderName}, leader)
+	o.players = make(map[string]string)
 	for name, sdk := range map[string]peers.Program{streamName: stream, pushName: push, failName: fail} {
 		o.players[name], o.made[name] = sdk.Agent().Start(t).URL, sdk.Name
 	}
 	return o
+}
+
+// newChain returns a chain of orchestrators.
+func newChain(t *testing.T, names []string, sdks ...peers.Program) *orchestra {
+	t.Helper()
+	o := &orchestra{made: make(map[string]string)}
+	for i, sdk := range sdks {
+		o.asking = append(o.asking, asking{names[i], sdk.Orchestrator(t)})
+		o.made[names[i]] = sdk.Name
+	}
+	return o
+}
+
+// agents returns the origins of all agents, by name.
+func (o *orchestra) agents() map[string]string {
+	all := maps.Clone(o.players)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	for _, a := range o.asking {
+		all[a.name] = a.URL
+	}
+	return all
+}
+
+// calls returns what the orchestrators say of their calls.
+func (o *orchestra) calls(t *testing.T) map[string]calling {
+	t.Helper()
+	all := make(map[string]calling)
+	for _, a := range o.asking {
+		for id, message := range a.Calls(t) {
+			all[id] = calling{a.name, message}
+		}
+	}
+	return all
 }
 
 // userAgents are what the orchestrators of the SDKs call themselves, as --client takes it.
@@ -56,19 +97,21 @@ type concert struct {
 	plan  peers.Plan
 	users []peers.User
 
-	path     string            // of the capture
-	messages []string          // of the users, by id
-	calls    map[string]string // as peers.Orchestrator has them
-	printed  []string          // by the recorder: JSON Lines
-	said     string            // by the recorder, on standard error
+	path     string             // of the capture
+	messages []string           // of the users, by id
+	calls    map[string]calling // by X-Request-Id or id of the message, as peers.Orchestrator has them
+	printed  []string           // by the recorder: JSON Lines
+	said     string             // by the recorder, on standard error
 }
+
+// A calling is who made a call, and for which message.
+type calling struct{ by, message string }
 
 // record records a concert, through taps in front of all four agents.
 func (o *orchestra) record(t *testing.T, c *concert) {
 	t.Helper()
 	c.path = filepath.Join(t.TempDir(), "c.a2atap")
-	agents := maps.Clone(o.players)
-	agents[leaderName] = o.leader.URL
+	agents := o.agents()
 	args := []string{
 		"record", "--format", "json", "-o", c.path,
 		"--client", "user-agent:" + userAgents[o.made[leaderName]] + "=" + leaderName,
@@ -79,7 +122,7 @@ func (o *orchestra) record(t *testing.T, c *concert) {
 	r := startRecorder(t, len(agents), args...)
 	o.perform(t, c, r.taps)
 	c.printed, c.said = r.stop(t)
-	c.calls = o.leader.Calls(t)
+	c.calls = o.calls(t)
 	if t.Failed() {
 		t.Fatalf("the recorder says:\n%s%s", strings.Join(c.printed, ""), c.said)
 	}
@@ -94,9 +137,7 @@ func (o *orchestra) recordApart(t *testing.T, c *concert, ship bool, recorders .
 	if ship {
 		stream = fleettest.Start(t).URL("orchestra")
 	}
-	agents := maps.Clone(o.players)
-	agents[leaderName] = o.leader.URL
-	at := maps.Clone(agents)
+	agents, at := o.agents(), o.agents()
 	dir := t.TempDir()
 	var files []string
 	var running []*recorderProcess
@@ -118,7 +159,7 @@ func (o *orchestra) recordApart(t *testing.T, c *concert, ship bool, recorders .
 		_, said := r.stop(t)
 		c.said += said
 	}
-	c.calls = o.leader.Calls(t)
+	c.calls = o.calls(t)
 	c.path = files[0]
 	if len(files) > 1 {
 		c.path = filepath.Join(dir, "merged.a2atap")
@@ -142,7 +183,13 @@ func (o *orchestra) perform(t *testing.T, c *concert, at map[string]string) {
 	t.Helper()
 	c.plan.Stream, c.plan.Push, c.plan.Fail = at[streamName], at[pushName], at[failName]
 	c.plan.Together = len(c.users)
-	o.leader.Follow(t, c.plan)
+	for i, a := range o.asking {
+		c.plan.Next = ""
+		if i+1 < len(o.asking) {
+			c.plan.Next = at[o.asking[i+1].name]
+		}
+		a.Follow(t, c.plan)
+	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
@@ -151,8 +198,11 @@ func (o *orchestra) perform(t *testing.T, c *concert, at map[string]string) {
 	for i, user := range c.users {
 		asking.Go(func() {
 			id, task, err := user.Ask(ctx, t, at[leaderName])
-			if want := user.Text + ": polled, done, out of paint"; err != nil || len(task.Artifacts) != 1 ||
-				task.Artifacts[0] != want {
+			want := strings.Repeat(user.Text+": ", len(o.asking))
+			if len(o.players) > 0 {
+				want += "polled, done, out of paint"
+			}
+			if err != nil || len(task.Artifacts) != 1 || task.Artifacts[0] != want {
 				t.Errorf("a user gets %+v (%v), want %q", task, err, want)
 			}
 			c.messages[i] = id

@@ -82,7 +82,7 @@ func (o *go2Orchestrator) follow(plan Plan) {
 func (o *go2Orchestrator) handler(url string) http.Handler {
 	o.url = url
 	card := go2Card(url)
-	card.Name, card.Description = "orchestrator go2", "asks three agents, with the Go SDK, 2.x line"
+	card.Name, card.Description = "orchestrator go2", "asks other agents, with the Go SDK, 2.x line"
 	card.Capabilities.PushNotifications = false
 	handler := a2asrv.NewHandler(o, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 	mux := http.NewServeMux()
@@ -140,7 +140,7 @@ func (o *go2Orchestrator) Cancel(_ context.Context, req *a2asrv.ExecutorContext)
 	}
 }
 
-// ask asks the three agents for a user, and returns what they answered.
+// ask asks the agents of the plan for a user, and returns what they answered.
 func (o *go2Orchestrator) ask(ctx context.Context, req *a2asrv.ExecutorContext) (string, error) {
 	o.mu.Lock()
 	user := &go2User{

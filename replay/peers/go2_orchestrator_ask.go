@@ -24,8 +24,35 @@ type go2User struct {
 	trace        string // the traceparent that came; empty for handing none on
 }
 
-// askAll asks the three agents at the same time. The stream ends last.
+// askAll asks whom the plan names.
 func (u *go2User) askAll(ctx context.Context) ([]string, error) {
+	switch {
+	case u.plan.Next != "":
+		answer, err := u.handOn(ctx)
+		return []string{answer}, err
+	case u.plan.Stream != "":
+		return u.askThree(ctx)
+	}
+	return nil, nil
+}
+
+// handOn asks the next agent of a chain what the user asked.
+func (u *go2User) handOn(ctx context.Context) (string, error) {
+	agent, err := u.meet(ctx, u.plan.Next)
+	if err != nil {
+		return "", err
+	}
+	request := agent.request(turn{text: u.text, context: u.context})
+	u.orchestrator.print(orchestratorLine{Call: request.Message.ID, For: u.message})
+	answer, err := agent.client.SendMessage(ctx, request)
+	if err != nil {
+		return "", fmt.Errorf("send to %s: %w", u.plan.Next, err)
+	}
+	return strings.Join(go2Observation(answer).Artifacts, " "), nil
+}
+
+// askThree asks the three agents at the same time. The stream ends last.
+func (u *go2User) askThree(ctx context.Context) ([]string, error) {
 	var (
 		answers  = make([]string, 3)
 		errs     = make([]error, 3)

@@ -13,13 +13,17 @@ import (
 // on, its artifact, its end. They come in any order.
 const notifications = 4
 
-// A Plan says whom an orchestrator asks about each message of a user, all at the same time, and how. The URLs are
-// origins, at which it looks for agent cards. It sends each of them the word that moves the agent, and the user's text
-// in a part of its own. When all have answered, it answers the user with a task that is completed.
+// A Plan says whom an orchestrator asks about each message of a user, and how: three agents, all at the same time; or
+// one, as in a chain of orchestrators; or, as the last of that, nobody. The URLs are origins, at which it looks for agent
+// cards. When all have answered, it answers the user with a task that is completed.
+//
+// To each of the three it sends the word that moves the agent, and the user's text in a part of its own.
 type Plan struct {
 	Stream string `json:"stream"` // follows a task by stream, and releases it when the other two have answered
 	Push   string `json:"push"`   // has itself notified of a task, and asks for it after the last notification
 	Fail   string `json:"fail"`   // waits for the answer, which is a task that has failed
+
+	Next string `json:"next"` // in place of the three: gets the user's text, and is waited for
 
 	// Trace hands the user's trace on, or else one that begins here, each call with a span id of its own (W3C Trace
 	// Context).
@@ -28,9 +32,9 @@ type Plan struct {
 	Together int  `json:"together"` // the users that it waits for, before it asks and before it answers
 }
 
-// An Orchestrator is an agent, in a process of its own, that asks three others before it answers a user. Each of its
-// requests has a random X-Request-Id, and it says for which user it made it, to its parent and not on the wire: that is
-// the truth, to which what is made out from the traffic can be held.
+// An Orchestrator is an agent, in a process of its own, that asks others before it answers a user. Each of its requests
+// has a random X-Request-Id, and it says for which message it made it, to its parent and not on the wire: that is the
+// truth, to which what is made out from the traffic can be held.
 type Orchestrator struct {
 	URL string // the origin, without a final slash
 
@@ -64,8 +68,8 @@ func (o *Orchestrator) Follow(t testing.TB, plan Plan) {
 	}
 }
 
-// Calls returns all requests that the orchestrator has made: by X-Request-Id, the id of the message on whose behalf. No
-// user may be waiting for an answer.
+// Calls returns all requests that the orchestrator has made: by X-Request-Id, the id of the message on whose behalf; and
+// by its id, the same of a message that went to the next of a chain. No user may be waiting for an answer.
 func (o *Orchestrator) Calls(t testing.TB) map[string]string {
 	t.Helper()
 	o.Follow(t, o.plan) // what it said before it takes the plan has then been read
@@ -77,8 +81,8 @@ func (o *Orchestrator) Calls(t testing.TB) map[string]string {
 // An orchestratorLine is what an orchestrator prints: one of these.
 type orchestratorLine struct {
 	Planned bool   `json:"planned,omitempty"`
-	Call    string `json:"call,omitempty"`
-	For     string `json:"for,omitempty"` // with Call
+	Call    string `json:"call,omitempty"` // an X-Request-Id, or the id of a message
+	For     string `json:"for,omitempty"`  // with Call
 }
 
 func (o *Orchestrator) line(line []byte) {

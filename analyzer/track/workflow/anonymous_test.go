@@ -93,8 +93,80 @@ var unknownCallers = []story{
 		4 answer task=h
 		1 answer task=p context=c1`, `
 		1
-		2 under 1 of 1 = same trace
-		3 under 1 of 1 = same context
+		2 under 1 of 1 ~ same trace
+		3 under 1 of 1 ~ same context
 		4 under 2 of 1 = same task`,
+	},
+	{
+		"a chain that hands a text on: either of the first two may have asked the third", `
+		1 ?user>planner send text=a_room_in_Kyoto_please
+		2 ?python>hotel send text=a_room_in_Kyoto_please
+		3 ?node>payer send text=a_room_in_Kyoto_please
+		3 answer task=x
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 ~ same content
+		3 caused by 1 or 2: at the same time, in no common trace`,
+	},
+	{
+		"a text that an agent which is not tapped hands to several says nothing of who calls", `
+		1 ?python>hotel send text=a_room_in_Kyoto_please
+		2 ?python>car send text=a_room_in_Kyoto_please
+		3 ?python>flight send text=a_room_in_Kyoto_please
+		1 answer task=h
+		2 answer task=c
+		3 answer task=f`, `
+		1
+		2 unknown caller
+		3 unknown caller`,
+	},
+	{
+		"a chain whose agents all have one library, for two users", `
+		1 ?user>planner send text=a_room_in_Kyoto_please
+		2 ?user>planner send text=a_room_in_Kyoto_please
+		3 ?python>hotel send text=a_room_in_Kyoto_please
+		4 ?python>payer send text=a_room_in_Kyoto_please
+		4 answer task=x
+		3 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 caused by 1 or 2: at the same time, in no common trace
+		4 caused by 1, 2 or 3: at the same time, in no common trace`,
+	},
+	{
+		"a chain whose agents all have the library of the user", `
+		1 ?python>planner send
+		2 ?python>hotel send
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 unknown caller`,
+	},
+	{
+		"one program that asks two agents on one connection each", `
+		1 planner>hotel send conn=1
+		2 planner>car send conn=2
+		1 answer task=h
+		2 answer task=c`, `
+		1
+		2`,
+	},
+	{
+		"a context that an agent of two users has made is named before they know it: by an agent that is not tapped", `
+		1 ?user>planner send
+		2 ?user>planner send
+		3 ?python>payer send context=c2
+		4 ?python>payer send context=c1
+		3 answer task=x context=c2
+		4 answer task=y context=c1
+		1 answer task=p context=c1
+		2 answer task=q context=c2`, `
+		1
+		2
+		3 under 2 of 2 ~ same context
+		4 under 1 of 1 ~ same context`,
 	},
 }

@@ -72,8 +72,8 @@ func (m *Memory) byAgent(c *call) bool {
 	return ok && !c.anonymous
 }
 
-// byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, the
-// exchange belongs to the workflow of the trace all the same.
+// byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, or
+// whether it was the client that answered it, the exchange belongs to the workflow of the trace all the same.
 func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	t, ok := m.traces.Get(c.trace)
 	if !ok || c.trace == (traceID{}) {
@@ -83,8 +83,11 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 		return nil, None
 	}
 	own, known := t.during(x, func(o *call) bool { return c.madeBy(o.agent) })
+	if known && len(own.calls) == 1 {
+		return own.calls[0], ByTrace
+	}
 	if parent := ancestor(own.calls); parent != nil && known {
-		return parent, ByTrace
+		return parent, InTrace
 	}
 	if c.span == t.first.span { // a caller has a span for each of its calls
 		return nil, None
@@ -94,11 +97,8 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 		return m.inWorkflow(x, c, root)
 	}
 	all, known := t.during(x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
-	if known && len(all.calls) == 1 && all.calls[0].client != c.client {
-		if m.byAgent(all.calls[0]) { // which may go by several names, and call side by side
-			return root, InTrace
-		}
-		return all.calls[0], ByTrace
+	if len(all.calls) == 1 && m.byAgent(all.calls[0]) { // which may go by several names, and call side by side
+		return root, InTrace
 	}
 	if parent := ancestor(all.calls); parent != nil && known {
 		return parent, InTrace
@@ -116,7 +116,8 @@ func (m *Memory) inWorkflow(x *analyzer.Exchange, c *call, root *call) (*call, E
 	return root, InTrace
 }
 
-// byContext finds the call that another agent was answering in the context which a message names.
+// byContext finds the call that the client was answering in the context which a message names. Where it is not known
+// whether it was the client that answered it, the exchange belongs to its workflow all the same.
 func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if c.context == "" || !c.sends {
 		return nil, None
@@ -131,13 +132,13 @@ func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	}
 	if m.byAgent(c) {
 		all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o.agent != c.client })
-		return ancestor(all.calls), ByContext
+		if len(all.calls) == 1 {
+			return all.calls[0], ByContext
+		}
+		return ancestor(all.calls), InContext
 	}
 	// An agent that hands a context on may go by several names: what it calls side by side is not caused by each other.
 	handed := func(o *call) bool { return o.context == c.context && m.byAgent(o) }
-	if len(all.calls) == 1 && all.calls[0].client != c.client && !handed(all.calls[0]) {
-		return all.calls[0], ByContext
-	}
 	for i, o := range all.calls {
 		if handed(o) {
 			all.calls[i] = o.parent
@@ -176,8 +177,8 @@ func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	return ancestor(makers), ByReference
 }
 
-// nested finds the call that the client was answering, by the client's name. Of several calls it is the one whose
-// content is handed on, or what all of them have in common.
+// nested finds the call that the client was answering, by the client's name. Of several calls it is the only one whose
+// content is handed on.
 func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	f, ok := m.agents.Get(c.client)
 	if !ok || c.anonymous {
@@ -191,11 +192,18 @@ func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if own.working {
 		by = Working
 	}
-	if parent := ancestor(own.calls); parent != nil {
-		return parent, by
+	if len(own.calls) == 1 {
+		return own.calls[0], by
 	}
-	handed := slices.DeleteFunc(own.calls, func(o *call) bool { return !handsOn(o, c) })
-	return ancestor(handed), ByContent
+	return only(slices.DeleteFunc(own.calls, func(o *call) bool { return !handsOn(o, c) })), ByContent
+}
+
+// only returns the only one of some calls; nil if there is none, or there are several.
+func only(calls []*call) *call {
+	if len(calls) != 1 {
+		return nil
+	}
+	return calls[0]
 }
 
 // doubt notes between which calls nothing decides, or that it is not known who calls while others are answering.
@@ -209,12 +217,15 @@ func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
 		from, known = f.during(x, func(*call) bool { return true })
 	} else if c.sends {
 		from, known = m.sent.during(x, func(o *call) bool {
-			return o.agent != c.agent && o.client != c.client && !o.beside(c)
+			return o.agent != c.agent && !o.shares(c)
 		})
 		if c.anonymous && len(from.calls) > 0 && !from.working {
 			c.by = Unknown
 		}
 		from.calls = slices.DeleteFunc(from.calls, func(o *call) bool { return !handsOn(o, c) })
+		if sameCaller(from.calls, c) {
+			return
+		}
 	}
 	if c.maybe = choiceOf(from.calls); c.maybe != (Choice{}) && known && !m.lacks(from.calls) {
 		c.by = Unknown
@@ -259,5 +270,5 @@ func (m *Memory) byContent(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if sameCaller(from, c) {
 		return nil, None
 	}
-	return ancestor(from), ByContent
+	return only(from), ByContent
 }

@@ -26,6 +26,29 @@ func (m *Memory) proved(earlier, c *call, s *shared) bool {
 	return true
 }
 
+// within takes note that a context which somebody unknown has named was made by the agent of a call that was open then:
+// nobody else could know it. It returns true if that settles to which workflow the earlier call belongs.
+func (m *Memory) within(earlier, c *call, s *shared) bool {
+	if earlier.parent != nil || m.byAgent(earlier) || !made(earlier, c) || c.below(earlier) || c.depth() >= maxDepth ||
+		slices.ContainsFunc(s.list, func(o *call) bool { return o != c && made(earlier, o) }) {
+		return false
+	}
+	earlier.parent, earlier.by, earlier.maybe = c, InContext, Choice{}
+	m.report(earlier)
+	return true
+}
+
+// made reports whether the context that an earlier call names can have been made by the agent of another one, while it
+// was answering that.
+func made(earlier, c *call) bool {
+	return c.context == "" && earlier.agent != c.agent && during(earlier, c)
+}
+
+// during reports whether a call began while another one was open.
+func during(earlier, c *call) bool {
+	return c.began < earlier.began && (c.ended == 0 || c.ended > earlier.began)
+}
+
 // identify takes note of who made a call, which was found out while it was open.
 func (m *Memory) identify(x *analyzer.Exchange, c *call) {
 	c.client, c.anonymous = strings.Clone(x.Link.Client), false
@@ -43,13 +66,13 @@ func (m *Memory) identify(x *analyzer.Exchange, c *call) {
 
 // meant reports whether an earlier call can have been made by the agent of another one, while it was answering that.
 func meant(earlier, c *call) bool {
-	return earlier != c && earlier.madeBy(c.agent) && earlier.agent != c.agent &&
-		c.began < earlier.began && (c.ended == 0 || c.ended > earlier.began)
+	return earlier.madeBy(c.agent) && earlier.agent != c.agent && during(earlier, c)
 }
 
 // prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
-// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
-// even by the connections, which a program with a pool of them takes for whatever comes next.
+// client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several
+// times before it calls, nobody knows for which call each was: not even by the connections, which a program with a pool
+// of them takes for whatever comes next.
 func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
 	on := fetchedOn{agent: c.agent}
 	inTrace := fetchedOn{trace: c.trace}

@@ -53,7 +53,22 @@ var moreStories = []story{
 		1
 		2 under 1 of 1 ~ made while answering
 		3 under 2 of 1 ~ made while answering
-		4 under 1 of 1 ~ made while answering`,
+		4 caused by 1 or 3: at the same time, in no common trace`,
+	},
+	{
+		"a loop in a trace", `
+		1 user>planner send trace=a/1
+		2 planner>hotel send trace=a/2
+		3 hotel>planner send trace=a/3
+		4 planner>car send trace=a/4
+		4 answer task=c
+		3 answer task=q
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 = same trace
+		3 under 2 of 1 = same trace
+		4 under 1 of 1 ~ same trace`,
 	},
 	{
 		"an agent that acts by itself", `

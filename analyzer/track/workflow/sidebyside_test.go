@@ -139,7 +139,7 @@ var sideBySide = []story{
 		1
 		2
 		3 under 1 of 1 = same context
-		4`,
+		4 under 1 of 1 ~ same context`,
 	},
 	{
 		"a trace that an agent begins, under two names", `

@@ -56,7 +56,7 @@ var firstStories = []story{
 		2 answer task=h
 		1 answer task=p`, `
 		1
-		2 under 1 of 1 = same trace
+		2 under 1 of 1 ~ same trace
 		3 under 1 of 1 ~ same trace`,
 	},
 	{
@@ -138,7 +138,7 @@ var firstStories = []story{
 		2 answer task=h
 		1 answer task=p context=c1`, `
 		1
-		2 under 1 of 1 = same context`,
+		2 under 1 of 1 ~ same context`,
 	},
 	{
 		"one client asks two agents in one context", `

@@ -343,6 +343,6 @@ func (m *Memory) inContext(c *call, id string) {
 	}
 	s.add(c)
 	if s.beyond == 0 {
-		s.waiting = slices.DeleteFunc(s.waiting, func(w *call) bool { return m.proved(w, c, s) })
+		s.waiting = slices.DeleteFunc(s.waiting, func(w *call) bool { return m.proved(w, c, s) || m.within(w, c, s) })
 	}
 }

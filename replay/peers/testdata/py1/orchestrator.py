@@ -1,7 +1,8 @@
-"""An agent of the Python a2a-sdk 1.x that asks three others, over HTTP+JSON, before it answers.
+"""An agent of the Python a2a-sdk 1.x that asks others, over HTTP+JSON, before it answers.
 
 Its standard input has a plan on each line (see orchestrator.go), which it follows from the next message on. It prints
-{"planned": true} when it has taken one, and {"call": X-REQUEST-ID, "for": MESSAGE-ID} for each request that it makes.
+{"planned": true} when it has taken one, and {"call": ID, "for": MESSAGE-ID} for each request that it makes, by its
+X-Request-Id, and for each message that goes to the next of a chain.
 """
 
 import asyncio
@@ -47,7 +48,7 @@ NOTIFICATIONS = 4
 def card(url: str) -> AgentCard:
     made = agent_card(url)
     made.name = 'orchestrator py1'
-    made.description = 'asks three agents, with a2a-sdk for Python, 1.x line'
+    made.description = 'asks other agents, with a2a-sdk for Python, 1.x line'
     made.capabilities.push_notifications = False
     return made
 
@@ -82,6 +83,20 @@ class User:
         self._trace = headers.get('traceparent', _new_trace()) if plan['trace'] else ''
 
     async def ask(self) -> list[str]:
+        """Asks whom the plan names."""
+        if self._plan['next']:
+            return [await self._hand_on()]
+        return await self._ask_three() if self._plan['stream'] else []
+
+    async def _hand_on(self) -> str:
+        """Asks the next agent of a chain what the user asked."""
+        agent = await self._meet(self._plan['next'])
+        request = self._request(self.text, context=self._context)
+        tell({'call': request.message.message_id, 'for': self._message})
+        answer = await agent.send(request)
+        return ' '.join(_text(artifact.parts) for artifact in answer.task.artifacts)
+
+    async def _ask_three(self) -> list[str]:
         """Asks the three agents at the same time. The stream ends last."""
         released = asyncio.Event()
 
@@ -98,7 +113,7 @@ class User:
         """Follows a task by stream, and releases it when the others have answered."""
         answer = ''
         agent = await self._meet(self._plan['stream'])
-        async for event in agent.streaming.send_message(self._request('poll ', self.text)):
+        async for event in agent.streaming.send_message(self._request('poll ', self.text, self._context)):
             if event.HasField('artifact_update'):
                 answer += _text(event.artifact_update.artifact.parts)
             if event.status_update.status.state == TaskState.TASK_STATE_WORKING:
@@ -110,7 +125,7 @@ class User:
         """Has a task done, waits for the notifications, and asks for it."""
         agent = await self._meet(self._plan['push'])
         url, notified = self._hooks.add()
-        request = self._request('work ', self.text)
+        request = self._request('work ', self.text, self._context)
         request.configuration.return_immediately = True
         request.configuration.task_push_notification_config.url = url
         request.configuration.task_push_notification_config.token = str(uuid.uuid4())
@@ -123,15 +138,15 @@ class User:
     async def _be_refused(self) -> str:
         """Waits for a task that fails."""
         agent = await self._meet(self._plan['fail'])
-        answer = await agent.send(self._request('fail ', self.text))
+        answer = await agent.send(self._request('fail ', self.text, self._context))
         return _text(answer.task.status.message.parts)
 
-    def _request(self, text: str, quote: str = '') -> SendMessageRequest:
-        """A message with the word that moves an agent, and what the user said in a part of its own."""
+    def _request(self, text: str, quote: str = '', context: str = '') -> SendMessageRequest:
+        """A message, as to the three with the word that moves an agent, and what the user said in a part of its own."""
         parts = [{'text': text}, {'text': quote}] if quote else [{'text': text}]
         message: dict[str, Any] = {'role': 'ROLE_USER', 'messageId': str(uuid.uuid4()), 'parts': parts}
-        if quote and self._context:
-            message['contextId'] = self._context
+        if context:
+            message['contextId'] = context
         return ParseDict({'message': message}, SendMessageRequest())
 
     async def _meet(self, agent_url: str) -> 'Agent':
@@ -183,7 +198,7 @@ class Hooks:
 
 
 class Orchestrator(AgentExecutor):
-    """Asks three agents about each message of a user."""
+    """Asks other agents about each message of a user."""
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks

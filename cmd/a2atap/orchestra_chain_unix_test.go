@@ -1,0 +1,29 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+
+	"a2atap/replay/peers"
+)
+
+// The names of the agents of a chain: each asks the next.
+var chainNames = []string{leaderName, "buyer", "seller"}
+
+// chained are the ways to record a chain.
+var chained = []recordedBy{
+	{name: "one recorder", recorders: [][]string{chainNames}},
+	{name: "one each", recorders: [][]string{chainNames[:1], chainNames[1:2], chainNames[2:]}},
+	{name: "fleet", recorders: [][]string{chainNames[:1], chainNames[1:2], chainNames[2:]}, ship: true},
+	{name: "middle not tapped", recorders: [][]string{{chainNames[0], chainNames[2]}}, strangers: true},
+	{name: "middle not tapped, one each", recorders: [][]string{chainNames[:1], chainNames[2:]}, strangers: true},
+	{name: "first not tapped", recorders: [][]string{chainNames[1:]}},
+}
+
+// TestOrchestraChain is TestOrchestraApart with agents of which each asks the next.
+func TestOrchestraChain(t *testing.T) {
+	t.Parallel()
+	sdk := peers.Go2Program("peer-go2")
+	newChain(t, chainNames, sdk, sdk, sdk).playApart(t, chained)
+}
