@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "3e43fda416084f36"
+const code = "cb4ad321cc917f39"
