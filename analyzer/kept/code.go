@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "cb4ad321cc917f39"
+const code = "c8f5ab2b60f6a294"
