@@ -17,7 +17,10 @@ import (
 	"a2atap/proxy/relay/h2"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The agents' server keeps a connection for a while that it has given up.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*http2serverConn).serve"))
+}
 
 // testTimeout bounds every wait for something that must happen. It is not reached when tests pass.
 const testTimeout = 30 * time.Second
