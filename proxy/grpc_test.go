@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/recording"
@@ -103,5 +104,114 @@ func TestCardOverGRPC(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Webhooks in messages of gRPC lead through the tap, to the agent and back in what it answers, and the rest of the
+// messages stays as it came.
+func TestWebhooksOverGRPC(t *testing.T) {
+	const hook = "http://127.0.0.1:1/hook?a=b"
+	for _, test := range []struct{ name, path, text, answer string }{
+		{
+			"1.0 create", "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+			`{"taskId":"t1","url":"HOOK","token":"HOOK/x"}`, `{"taskId":"t1","id":"p","url":"HOOK"}`,
+		},
+		{
+			"1.0 send", "/lf.a2a.v1.A2AService/SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{` +
+				`"url":"HOOK"}]},"configuration":{"taskPushNotificationConfig":{"url":"HOOK"}}}`, `{}`,
+		},
+		{
+			"1.0 stream", "/lf.a2a.v1.A2AService/SendStreamingMessage",
+			`{"configuration":{"taskPushNotificationConfig":{"id":"1","url":"HOOK"}}}`, `{"message":{"messageId":"m"}}`,
+		},
+		{
+			"1.0 list", "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs", `{"taskId":"t1"}`,
+			`{"configs":[{"id":"a","url":"http://127.0.0.1:1/"},{"id":"b","url":"HOOK"}]}`,
+		},
+		{
+			"0.3 create", "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+			`{"parent":"tasks/t1","configId":"c","config":{"name":"n","pushNotificationConfig":{"url":"HOOK"}}}`,
+			`{"name":"n","pushNotificationConfig":{"id":"c","url":"HOOK"}}`,
+		},
+		{
+			"0.3 send", "/a2a.v1.A2AService/SendMessage",
+			`{"configuration":{"pushNotification":{"url":"HOOK"},"blocking":true}}`, `{}`,
+		},
+		{"send without", "/lf.a2a.v1.A2AService/SendMessage", `{"message":{"messageId":"HOOK"}}`, `{}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			method, _ := grpc.MethodOf(test.path)
+			var ours string // that the agent was given in this or an earlier call
+			asked := make(chan []byte, 1)
+			agent := newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if given := given(string(body)); len(given) > 0 {
+					ours = given[0]
+				}
+				asked <- body[grpc.PrefixSize:]
+				if r.URL.Path == test.path {
+					w.Header().Set("Grpc-Encoding", "identity")
+					respond(w, grpc.AppendFrame(nil, messageOf(t, method.Answer, strings.ReplaceAll(test.answer, "HOOK", ours))))
+				} else {
+					respond(w, grpc.AppendFrame(nil, nil))
+				}
+			})
+			r := newRig(t, withWebhooks, "b="+agent.URL)
+			client := newHTTP2Client(t)
+			first := "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig"
+			create, _ := grpc.MethodOf(first)
+			calls(t, client, r.tap(0).URL(), first, messageOf(t, create.Request, `{"taskId":"t0","url":"`+hook+`"}`))
+			<-asked
+			if !strings.HasPrefix(ours, "http://"+r.tap(0).Addr()+"/") {
+				t.Fatalf("the agent was given %q", ours)
+			}
+			message := messageOf(t, method.Request, strings.ReplaceAll(test.text, "HOOK", hook))
+			answer := calls(t, client, r.tap(0).URL(), test.path, message)
+			want := messageOf(t, method.Request, strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(test.text,
+				`"url":"HOOK"`, `"url":"`+ours+`"`), `"parts":[{"url":"`+ours, `"parts":[{"url":"`+hook), "HOOK", hook))
+			if diff := cmp.Diff(want, <-asked); diff != "" {
+				t.Errorf("the agent: want -, got +:\n%s", diff)
+			}
+			want = messageOf(t, method.Answer, strings.ReplaceAll(test.answer, "HOOK", hook))
+			if diff := cmp.Diff(string(want), string(answer)); diff != "" {
+				t.Errorf("the client: want -, got +:\n%s", diff)
+			}
+			x := r.record()[1]
+			if strings.Contains(test.text, `"url":"HOOK"`) && !slices.ContainsFunc(x.Rewrites, func(w capture.Rewrite) bool {
+				return strings.HasPrefix(w.Place, "request.body#/") && w.Was == hook && w.Now == ours
+			}) || len(x.Notes) > 0 {
+				t.Errorf("recorded %v, %q", x.Rewrites, x.Notes)
+			}
+		})
+	}
+}
+
+// A request that is too large to be held, or of an agent elsewhere, passes as it came, and it is said if it carries a
+// config, or may.
+func TestWebhooksOverGRPCUnseen(t *testing.T) {
+	path := "/lf.a2a.v1.A2AService/SendMessage"
+	method, _ := grpc.MethodOf(path)
+	config := `"configuration":{"taskPushNotificationConfig":{"url":"http://127.0.0.1:1/"}}`
+	for name, test := range map[string]struct{ text, note string }{
+		"too large": {`{"message":{"messageId":"` + strings.Repeat("x", 2<<20) + `"},` + config + `}`, "has more than"},
+		"small":     {`{"message":{"messageId":"m"}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := make(chan []byte, 1)
+			agent := newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				asked <- body[grpc.PrefixSize:]
+				respond(w, grpc.AppendFrame(nil, nil))
+			})
+			r := newRig(t, withWebhooks, "b="+agent.URL)
+			message := messageOf(t, method.Request, test.text)
+			calls(t, newHTTP2Client(t), r.tap(0).URL(), path, message)
+			if got := <-asked; !bytes.Equal(got, message) {
+				t.Errorf("the agent got %d bytes, want %d", len(got), len(message))
+			}
+			if got := noted(r.record()); test.note == "" && got != "" || !strings.Contains(got, test.note) {
+				t.Errorf("notes %q, want %q", got, test.note)
+			}
+		})
 	}
 }

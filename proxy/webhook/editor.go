@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/internal/card"
 	"a2atap/proxy/internal/rawhead"
@@ -34,17 +35,18 @@ type exchangeHooks struct {
 
 	// Of the request's side.
 	head     capture.Head
-	start    []byte // its first line
-	unseen   string // why the URLs in the request pass as they came; empty if they need not
-	watched  bool   // the beginning of its body is kept until it can be said whether it has any
-	body     []byte // what has come of it, if so
-	overflow bool   // there was more of it
-	size     int    // of what has come
+	start    []byte       // its first line
+	method   *grpc.Method // that it calls, if it is one of gRPC
+	unseen   string       // why the URLs in the request pass as they came; empty if they need not
+	watched  bool         // the beginning of its body is kept until it can be said whether it has any
+	body     []byte       // what has come of it, if so
+	overflow bool         // there was more of it
+	size     int          // of what has come
 	request  *restorer
 
 	// Of the answer's side.
-	holds  bool      // it is held for us
-	answer *restorer // for the record; nil if nothing is to be put back
+	holds  bool         // it is held for us
+	answer relay.Change // for the record; nil if nothing is to be put back
 }
 
 // An Editor is a card.Editor that also leads webhooks through the tap: the relay.Editor of one connection. It must be
@@ -168,8 +170,13 @@ func (l *Editor) readably(x int, head []byte) []byte {
 // HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
 // along with their head and show it, and of most others their first bytes do.
 func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration) {
-	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) ||
-		!rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
+	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) {
+		return 0, 0
+	}
+	if method := card.MethodOf(head); method != nil {
+		return l.holdMessage(x, head, method)
+	}
+	if !rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
 		return 0, 0
 	}
 	coded := rawhead.IsCoded(head)
@@ -202,6 +209,9 @@ func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) (limit int, 
 // KeepRequest implements relay.RequestEditor.
 func (l *Editor) KeepRequest(x int, body []byte) bool {
 	h := l.hooks(x)
+	if h != nil && h.method != nil {
+		return h.keepsMessage(body)
+	}
 	if h == nil || h.asks.Load() || len(body) > maxOperation || mayConfigure(h.start, body) {
 		return h != nil
 	}
@@ -235,6 +245,9 @@ var postMethod = []byte("POST ")
 // HeldRequest implements relay.RequestEditor: it replaces the URLs of webhooks, and no other byte of the body.
 func (l *Editor) HeldRequest(x int, head, body, trailer []byte) []byte {
 	h := l.hooks(x)
+	if h != nil && h.method != nil {
+		return l.heldMessage(x, h, head, body, trailer)
+	}
 	if h == nil || !mentionsPush(body) && !targetMentionsPush(head) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/internal/card"
 	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/relay"
 )
@@ -19,7 +20,9 @@ func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
 	if h == nil {
 		h = &exchangeHooks{start: bytes.Clone(rawhead.StartLine(head)), head: capture.ParseRequestHead(head)}
 		h.client = l.record.NameNow(head)
-		h.request = l.recordRestorer(x, "request.body")
+		if h.method = card.MethodOf(head); h.method == nil {
+			h.request = &restorer{seals: l.site.hooks.seals, found: l.noted(x, "request.body")}
+		}
 		if l.hooked == nil {
 			l.hooked = make(map[int]*exchangeHooks)
 		}
@@ -39,15 +42,15 @@ func (l *Editor) hooks(x int) *exchangeHooks {
 	return l.hooked[x]
 }
 
-// recordRestorer returns what puts the URLs of webhooks back in what is recorded of an exchange, and notes where it has.
-func (l *Editor) recordRestorer(x int, place string) *restorer {
+// noted returns what notes, in the record of an exchange, where URLs of webhooks were put back in it.
+func (l *Editor) noted(x int, place string) func(ours string, h hook) {
 	known := make(map[string]bool)
-	return &restorer{seals: l.site.hooks.seals, found: func(ours string, h hook) {
+	return func(ours string, h hook) {
 		if !known[ours] && len(known) < maxNotedAddresses {
 			known[ours] = true
 			l.record.Fact(x, capture.Fact{Rewrites: []capture.Rewrite{{Place: place, Was: ours, Now: h.url}}})
 		}
-	}}
+	}
 }
 
 // maxNotedAddresses bounds how many addresses that were put back are noted of one message.
@@ -61,11 +64,17 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 	}
 	if h.watched && !h.overflow {
 		room := maxWatched - len(h.body)
+		if h.method != nil { // of which nothing is known before its end
+			room = maxHookBody - len(h.body)
+		}
 		h.overflow = len(p) > room
 		h.body = append(h.body, p[:min(len(p), room)]...)
 	}
 	if h.size += len(p); h.size > maxHookBody && h.unseen == "" {
 		h.unseen = requestTooLarge
+	}
+	if h.request == nil {
+		return p
 	}
 	return h.request.Next(p, false)
 }
@@ -81,11 +90,20 @@ func (l *Editor) ObserveRequestEnd(x int) []byte {
 		l.passedUnseen(x, h)
 		h.body = nil
 	}
+	if h.request == nil {
+		return nil
+	}
 	return h.request.Next(nil, true)
 }
 
 // passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
 func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
+	if h.method != nil {
+		if _, urls := h.message(h.body); h.overflow || len(urls) > 0 {
+			l.unseenWebhook(x, h.client, h.unseen)
+		}
+		return
+	}
 	body, err := h.body, error(nil)
 	if codings := h.head.Fields.Codings(); len(codings) > 0 {
 		decoding := &l.site.hooks.decoding
@@ -108,13 +126,13 @@ func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 func mayName(h *capture.Head, asked bool) bool {
 	media := h.Fields.MediaType()
 	return h.Status != 204 && h.Status != 304 &&
-		(rawhead.IsJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == ""))
+		(rawhead.IsJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == "" || capture.IsGRPC(media)))
 }
 
 // ObserveAnswer notes the head of an answer that may name addresses of ours.
 func (l *Editor) ObserveAnswer(x int, head []byte) {
 	if h := l.answerHooks(x, head); h != nil && !rawhead.IsCoded(head) {
-		h.answer = l.recordRestorer(x, "response.body")
+		h.answer = l.restorerOf(h, head, l.noted(x, "response.body"))
 	}
 }
 
@@ -165,10 +183,11 @@ func (l *Editor) answerHooks(x int, head []byte) *exchangeHooks {
 
 // Change implements relay.ContentEditor.
 func (l *Editor) Change(x int, head []byte) relay.Change {
-	if l.answerHooks(x, head) == nil || rawhead.IsCoded(head) {
+	h := l.answerHooks(x, head)
+	if h == nil || rawhead.IsCoded(head) {
 		return nil
 	}
-	return &restorer{seals: l.site.hooks.seals}
+	return l.restorerOf(h, head, nil)
 }
 
 // Answer implements relay.Editor.
@@ -178,6 +197,9 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 		return l.Editor.Answer(x, head, body, trailer)
 	}
 	parsed := capture.ParseResponseHead(head)
+	if h.method != nil {
+		return rawhead.Frame(rawhead.NewEdit(head), &parsed, l.restorerOf(h, head, nil).Next(body, true), trailer)
+	}
 	text, err := capture.Decode(body, parsed.Fields.Codings(), maxDecodedHook)
 	if err != nil {
 		return nil

@@ -11,15 +11,27 @@ import (
 	"a2atap/proxy/internal/rawhead"
 )
 
-// messageOf returns the type of the card that a request asks for in gRPC, nil if it asks for none.
-func messageOf(head []byte) *grpc.Type {
+// MethodOf returns the method of A2A that a request with this head calls in gRPC; nil if it calls none.
+func MethodOf(head []byte) *grpc.Method {
 	if !capture.IsGRPC(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
 		return nil
 	}
 	_, target, _ := bytes.Cut(rawhead.StartLine(head), []byte(" "))
 	target, _, _ = bytes.Cut(target, []byte(" "))
 	method, ok := grpc.MethodOf(string(target))
-	if operation := a2a.OperationOf(method.Name); !ok || operation != a2a.GetCard && operation != a2a.GetExtendedCard {
+	if !ok || !method.Known() {
+		return nil
+	}
+	return &method
+}
+
+// messageOf returns the type of the card that a request asks for in gRPC, nil if it asks for none.
+func messageOf(head []byte) *grpc.Type {
+	method := MethodOf(head)
+	if method == nil {
+		return nil
+	}
+	if operation := a2a.OperationOf(method.Name); operation != a2a.GetCard && operation != a2a.GetExtendedCard {
 		return nil
 	}
 	return method.Answer
