@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/internal/card"
 )
 
@@ -73,6 +75,39 @@ func FuzzRestorer(f *testing.F) {
 		}
 		if !strings.Contains(text, ".a2atap") && whole != text {
 			t.Fatalf("%q became %q", text, whole)
+		}
+	})
+}
+
+// However messages are cut, the same come out; without an address of ours in them, byte for byte.
+func FuzzFrameRestorer(f *testing.F) {
+	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/ListTaskPushNotificationConfigs")
+	address := "http://127.0.0.1:7001" + hookPrefix + testSeals.seal(hook{"a", "b", "http://h/x"})
+	message, err := method.Answer.FromJSON(a2a.Parse([]byte(`{"configs":[{"id":"a","url":"` + address + `"}]}`)).Root)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(grpc.AppendFrame(grpc.AppendFrame(nil, message), nil), 7)
+	f.Add([]byte("\x00\x00\x00\x00\x09"+address), 3)
+	f.Add([]byte("\x01\xff\x00\x00\x00abc"), 4)
+	f.Fuzz(func(t *testing.T, body []byte, at int) {
+		restore := func(pieces ...[]byte) string {
+			r := &frameRestorer{seals: testSeals, of: method.Answer}
+			var out []byte
+			for _, p := range pieces {
+				out = append(out, r.Next(p, false)...)
+			}
+			return string(append(out, r.Next(nil, true)...))
+		}
+		whole := restore(body)
+		if at < 0 || at > len(body) {
+			at = 0
+		}
+		if got := restore(body[:at], body[at:]); got != whole {
+			t.Fatalf("cut at %d it becomes %q, else %q", at, got, whole)
+		}
+		if !isAddress(body) && whole != string(body) {
+			t.Fatalf("%q became %q", body, whole)
 		}
 	})
 }
