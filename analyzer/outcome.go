@@ -27,6 +27,7 @@ const (
 	NoEnvelope    = "no JSON-RPC response" // but what it should hold
 	NoCode        = "error without a code"
 	OtherID       = "answer to another call" // over JSON-RPC, where the id says which call is answered
+	NoStatus      = "no grpc-status"         // over gRPC
 	ClientLeft    = "client left"            // before there was an answer
 	NotPassedOn   = "not passed on"          // by the recorder
 	UnknownReason = "no answer"              // and nobody says why

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "33d364a5d16edb86"
+const code = "9c4292e1a40ad55d"
