@@ -34,7 +34,7 @@ func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	to = p.known(from, at)
-	// An address that does not say so leaves it to the client whether it speaks TLS, and a client of an agent on TLS does.
+	// An address without a scheme leaves it to the client whether it speaks TLS, and that of an agent on TLS does.
 	if u.Scheme == "" && cmp.Or(to, from).spec.Agent.Scheme == "https" {
 		return nil, foreign
 	}
@@ -143,7 +143,7 @@ func (t *Tap) routeCard(address card.URL, used string, local net.Addr) (authorit
 	return to.listener.At(local), notice
 }
 
-// leaveCard is card.Site.Route where cards pass as they came: it names the addresses of gRPC, to which clients go past us.
+// leaveCard is card.Site.Route where cards pass as they came: it names the addresses of gRPC, where clients go past us.
 // For the other bindings whoever wants the cards so has led the client here.
 func (t *Tap) leaveCard(address card.URL, _ string, _ net.Addr) (authority, notice string) {
 	if !address.IsGRPC() {

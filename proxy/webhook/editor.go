@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/hostname"
@@ -281,6 +282,69 @@ func (l *Editor) replacements(x int, client string, urls []card.URL) []card.Repl
 		l.record.Fact(x, fact)
 	}
 	return replacements
+}
+
+// holdMessage is HoldRequest for a call of gRPC, of which only the whole message tells whether it carries a config.
+func (l *Editor) holdMessage(x int, head []byte, method *grpc.Method) (limit int, patience time.Duration) {
+	operation := a2a.OperationOf(method.Name)
+	if !operation.Sends() && operation != a2a.CreatePushConfig {
+		return 0, 0
+	}
+	h := l.hooksFor(x, head)
+	h.watched = true
+	if !l.site.mayReplace() {
+		h.unseen = agentElsewhere
+		return 0, 0
+	}
+	return maxHookBody, hookPatience
+}
+
+// keepsMessage is KeepRequest for a call of gRPC.
+func (h *exchangeHooks) keepsMessage(body []byte) bool {
+	if frame, _, ok := grpc.Cut(body); !ok || !frame.Whole() {
+		return !ok || frame.Length <= maxHookBody
+	}
+	if _, urls := h.message(body); len(urls) > 0 {
+		return true
+	}
+	h.watched, h.body = false, nil
+	return false
+}
+
+// message returns the message of a request of gRPC, and the URLs of the configs that it carries.
+func (h *exchangeHooks) message(body []byte) (message []byte, urls []card.URL) {
+	frame, rest, ok := grpc.Cut(body)
+	if !ok || len(rest) > 0 {
+		return nil, nil
+	}
+	message, err := frame.Plain(h.head.Fields.Get("Grpc-Encoding"))
+	if err != nil {
+		return nil, nil
+	}
+	text, _, err := h.method.Request.ToJSON(message)
+	if err != nil {
+		return nil, nil
+	}
+	doc := a2a.Parse(text)
+	return message, callConfigURLs(nil, &a2a.Call{Operation: a2a.OperationOf(h.method.Name), Params: doc.Root})
+}
+
+// heldMessage is HeldRequest for a call of gRPC: only the URLs in its message change, and their lengths.
+func (l *Editor) heldMessage(x int, h *exchangeHooks, head, body, trailer []byte) []byte {
+	message, urls := h.message(body)
+	by := make(map[string]card.Replacement)
+	for _, r := range l.replacements(x, h.client, urls) {
+		by[r.Pointer] = r
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	message = h.method.Request.Replace(message, func(pointer, text string) (string, bool) {
+		r, ok := by[pointer]
+		return r.By, ok && r.Text == text
+	})
+	parsed := capture.ParseRequestHead(head)
+	return rawhead.Frame(rawhead.NewEdit(head), &parsed, grpc.AppendFrame(nil, message), trailer)
 }
 
 // unseenWebhook says that the notifications of a webhook go past us.

@@ -25,8 +25,8 @@ func (u URL) IsPath() bool {
 	return err == nil && !u.IsGRPC() && at.Scheme == "" && at.Host == "" && strings.HasPrefix(u.Text, "/")
 }
 
-// Agent returns where the address leads: scheme, which is http, https, or empty if the client is to know whether to speak
-// TLS; host, and port. It returns false if no tap can stand there.
+// Agent returns where the address leads: scheme, which is http, https, or empty if the client is to know whether to
+// speak TLS; host, and port. It returns false if no tap can stand there.
 //
 // One of gRPC has to name its port, since gRPC's own default is not that of the scheme, and is 443 where TLS is meant.
 func (u URL) Agent() (*url.URL, bool) {
@@ -39,8 +39,7 @@ func (u URL) Agent() (*url.URL, bool) {
 	return &url.URL{Scheme: f.scheme, Host: f.authority}, ok && port != "" && (f.scheme != "" || port != "443")
 }
 
-// Through returns the address with another authority in the place of its own, in its own form, spoken to in the clear as
-// taps are. User information, path, query and fragment stay as they are written.
+// Through returns the address with another authority in the place of its own, in its own form, in the clear as taps are. User information, path, query and fragment stay as they are written.
 func (u URL) Through(authority string) string {
 	f, _ := u.form()
 	return f.lead + authority + f.rest

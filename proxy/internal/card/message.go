@@ -51,8 +51,8 @@ func (q *request) message(h *capture.Head, body []byte) (message, text []byte, e
 	return message, text, err
 }
 
-// answerMessage is Answer for a card in gRPC. Only the strings that are addresses change, and what says how long they are.
-// The message goes on uncompressed, which each message is free to be.
+// answerMessage is Answer for a card in gRPC. Only the strings that are addresses change, and their lengths. The message
+// goes on uncompressed, which each message is free to be.
 func (l *Editor) answerMessage(x int, q *request, head, body, trailer []byte) []byte {
 	if len(body) == 0 { // the call has failed
 		return nil
@@ -60,8 +60,8 @@ func (l *Editor) answerMessage(x int, q *request, head, body, trailer []byte) []
 	h := capture.ParseResponseHead(head)
 	message, text, err := q.message(&h, body)
 	if err != nil {
-		l.note(x, fmt.Sprintf("the card of %s could not be read (%v): it passed as it came, and a client that follows it "+
-			"leaves the tap", l.site.Name, err))
+		l.note(x, fmt.Sprintf("the card of %s could not be read (%v): it passed as it came, and a client that follows "+
+			"it leaves the tap", l.site.Name, err))
 		return nil
 	}
 	replacements := l.rewrite(x, q, text)

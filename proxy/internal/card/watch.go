@@ -2,8 +2,8 @@ package card
 
 import "a2atap/proxy/capture"
 
-// ObserveAnswer is told of the head of an answer, and ObserveAnswerBody and ObserveAnswerEnd of what follows. They are for
-// a Site that leaves cards as they are: where an answer is a card, they say which of its addresses lead past us.
+// ObserveAnswer is told of the head of an answer, and ObserveAnswerBody and ObserveAnswerEnd of what follows. They are
+// for a Site that leaves cards as they are: where an answer is a card, they say which of its addresses lead past us.
 func (l *Editor) ObserveAnswer(x int, head []byte) {
 	if q := l.left(x); q != nil {
 		q.answer, q.limit = capture.ParseResponseHead(head), l.Hold(x, head)
