@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // A Brief is what is kept of an exchange that is over: which it was, between whom and on whose behalf, in little room.
@@ -44,6 +45,9 @@ type Exchange struct {
 	Body           []byte            // the request's body, content coding taken off
 	Parsed         *a2a.Doc          // what Body was parsed to; nil if nobody has: see Doc
 	NoneMatch      string            // its If-None-Match as the agent got it: a tap that rewrites cards has others
+	Message        *grpc.Reading     // over gRPC: what the request's body holds; nil if it is not on record
+	Answer         *grpc.Reading     // over gRPC: the answer of a call that has one; nil if there is none
+	Trailer        capture.Fields    // of the answer, over gRPC
 	Rewritten      []capture.Rewrite // what a tap changed in the body of the answer, which is recorded as sent; a few
 	Call           a2a.Call          // what the request asks; Operation is NoOperation if it is not an A2A call
 	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
@@ -99,7 +103,7 @@ func (x *Brief) RequestPlace() Place { return Place{Exchange: x.Seq, member: x.a
 
 // ResponsePlace returns the place of the exchange's response.
 func (x *Brief) ResponsePlace() Place {
-	return Place{Exchange: x.Seq, Response: true, member: x.answered}
+	return Place{Exchange: x.Seq, Response: true, member: x.answered, messages: x.Binding == a2a.GRPC}
 }
 
 // InBatch reports whether this is one call of a JSON-RPC batch: it is observed beside the batch, as if it had been sent
@@ -162,7 +166,7 @@ func (x *Exchange) WithoutBodies() *Exchange {
 	kept.Body, kept.Parsed, kept.Stream = nil, nil, nil
 	kept.Call = a2a.Call{
 		Binding: call.Binding, Operation: call.Operation, Dialects: call.Dialects, Evidence: call.Evidence,
-		Version: call.Version, Method: strings.Clone(call.Method), Prefix: call.Prefix, Route: call.Route,
+		Version: call.Version, Method: strings.Clone(call.Method), RPC: call.RPC, Prefix: call.Prefix, Route: call.Route,
 	}
 	return &kept
 }
@@ -199,7 +203,7 @@ func (x *Exchange) Spoken() a2a.Dialects {
 // InterfaceURL returns the URL of the interface that a call went to: for HTTP+JSON without the route.
 func (x *Exchange) InterfaceURL() string {
 	switch {
-	case x.Call.Binding == a2a.HTTPJSON:
+	case x.Call.Binding == a2a.HTTPJSON, x.Call.Binding == a2a.GRPC:
 		return x.Origin + strings.TrimSuffix(x.Call.Prefix, "/")
 	case x.Call.Apart:
 		return x.Origin + x.Call.Prefix + "/"
@@ -209,10 +213,36 @@ func (x *Exchange) InterfaceURL() string {
 
 // Interface is InterfaceURL in the form in which addresses are compared.
 func (x *Exchange) Interface() string {
-	if x.Call.Binding == a2a.HTTPJSON || x.Call.Apart {
+	if x.Call.Binding == a2a.HTTPJSON || x.Call.Binding == a2a.GRPC || x.Call.Apart {
 		return address.Of(x.InterfaceURL())
 	}
 	return x.Address
+}
+
+// ResponsePlace returns the place of the exchange's response.
+func (x *Exchange) ResponsePlace() Place {
+	p := x.Brief.ResponsePlace()
+	p.messages = p.messages || x.Call.Binding == a2a.GRPC
+	return p
+}
+
+// GRPCStatus returns how a call over gRPC came out, and whether its answer says so.
+func (x *Exchange) GRPCStatus() (grpc.Status, bool) {
+	return grpc.StatusOf(func(name string) string {
+		if x.Trailer.Has(name) {
+			return x.Trailer.Get(name)
+		}
+		return x.Response.Fields.Get(name)
+	})
+}
+
+// GRPCPlace returns the place of a field that says how a call over gRPC came out: in the trailer, or in the head of an
+// answer that has nothing else.
+func (x *Exchange) GRPCPlace(name string) Place {
+	if !x.Trailer.Has(name) && x.Response.Fields.Has(name) {
+		return x.ResponsePlace().Header(name)
+	}
+	return x.ResponsePlace().Trailer(name)
 }
 
 // Principal returns who the request speaks for.
@@ -310,8 +340,9 @@ type Event struct {
 	K            int    // from 1
 	Raw          []byte // its bytes, blank line included
 	Fields       capture.EventFields
-	Dropped      int64 // bytes of it that were not kept: its data cannot be judged
-	Unterminated bool  // the stream ended before its blank line
+	Message      *grpc.Reading // over gRPC: what Raw holds, which Fields has as data
+	Dropped      int64         // bytes of it that were not kept: its data cannot be judged
+	Unterminated bool          // the stream ended before its blank line
 }
 
 // A Moment is when something had been delivered.

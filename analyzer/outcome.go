@@ -25,6 +25,7 @@ const (
 	NoHTTP        = "no valid HTTP"      // what the agent answers is none
 	NoProtocol    = "no protocol answer" // success by its status, and no answer of A2A
 	NoCode        = "error without a code"
+	NoStatus      = "no grpc-status"
 	ClientLeft    = "client left"   // before there was an answer
 	NotPassedOn   = "not passed on" // by the recorder
 	UnknownReason = "no answer"     // and nobody says why

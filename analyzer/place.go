@@ -9,17 +9,19 @@ import (
 // A Place is where in a capture something stands: an exchange, a side of it, a part of that, and a JSON Pointer into
 // it.
 //
-// Its text form is N.request or N.response, then optionally .line, .status, .header[Name], .body or .event[K], then
-// optionally # and a JSON Pointer (RFC 6901) into that body or into the event's data:
-// 12.response.event[3]#/result/statusUpdate/status/state.
+// Its text form is N.request or N.response, then optionally .line, .status, .header[Name], .trailer[Name], .body,
+// .event[K] or, over gRPC, .message[K], then optionally # and a JSON Pointer (RFC 6901) into that body or into the
+// event's data: 12.response.event[3]#/result/statusUpdate/status/state. Into a message of gRPC, and into what a trailer
+// tells of an error, it leads as if that were the JSON that it stands for.
 type Place struct {
 	Exchange   uint64 // sequence number, from 1
 	Response   bool   // on the agent's side
 	HasPointer bool   // tells the whole value ("#") from no pointer at all
-	Part       string // "line", "status", "body", "header[Name]", "event[K]", or empty for the whole
+	Part       string // "line", "status", "body", "header[Name]", "event[K]" and the like, or empty for the whole
 	Pointer    string // into the body or the event's data; meaningful only if HasPointer
 
-	member string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
+	messages bool   // over gRPC: the events of the stream are called messages
+	member   string // pointer to the call of a batch that Pointer begins at, or to its response; empty for other exchanges
 }
 
 // String returns the place in its text form.
@@ -60,7 +62,8 @@ func ParsePlace(text string) (Place, error) {
 		return p, fmt.Errorf("a place is in %s.request or %s.response, not in %q", number, number, side)
 	}
 	if hasPart && !isPart(part) {
-		return p, fmt.Errorf("a part of a message is line, status, body, header[Name] or event[3], not %q", part)
+		return p, fmt.Errorf("a part of a message is line, status, body, header[Name], trailer[Name], event[3] or "+
+			"message[1], not %q", part)
 	}
 	p.Exchange, p.Part, p.Pointer, p.HasPointer = seq, part, pointer, hasPointer
 	return p, nil
@@ -72,12 +75,25 @@ func isPart(text string) bool {
 		return true
 	}
 	name, bracketed := strings.CutSuffix(text, "]")
-	if k, isEvent := strings.CutPrefix(name, "event["); bracketed && isEvent {
-		n, err := strconv.Atoi(k)
-		return err == nil && n > 0 && strconv.Itoa(n) == k
+	for _, numbered := range [...]string{"event[", "message["} {
+		if k, is := strings.CutPrefix(name, numbered); bracketed && is {
+			n, err := strconv.Atoi(k)
+			return err == nil && n > 0 && strconv.Itoa(n) == k
+		}
 	}
-	_, isHeader := strings.CutPrefix(name, "header[")
-	return bracketed && isHeader
+	return bracketed && (strings.HasPrefix(name, "header[") || strings.HasPrefix(name, "trailer["))
+}
+
+// EventNumber returns the number of the event, or of the message of gRPC, in which the place is; ok is false if it is
+// in none.
+func (p Place) EventNumber() (k int, ok bool) {
+	for _, numbered := range [...]string{"event[", "message["} {
+		if digits, is := strings.CutPrefix(p.Part, numbered); is {
+			k, err := strconv.Atoi(strings.TrimSuffix(digits, "]"))
+			return k, err == nil && k > 0
+		}
+	}
+	return 0, false
 }
 
 // At returns the place of a JSON value under p.
@@ -122,8 +138,16 @@ var headerParts = func() map[string]string {
 // Body returns the place of the body of p's side.
 func (p Place) Body() Place { return p.part("body") }
 
-// Event returns the place of event k of p's stream.
-func (p Place) Event(k int) Place { return p.part("event[" + strconv.Itoa(k) + "]") }
+// Event returns the place of event k of p's stream, or over gRPC of message k.
+func (p Place) Event(k int) Place {
+	if p.messages {
+		return p.part("message[" + strconv.Itoa(k) + "]")
+	}
+	return p.part("event[" + strconv.Itoa(k) + "]")
+}
+
+// Trailer returns the place of a field in the trailer of p's side.
+func (p Place) Trailer(name string) Place { return p.part("trailer[" + name + "]") }
 
 func (p Place) part(name string) Place {
 	return Place{Exchange: p.Exchange, Response: p.Response, Part: name, member: p.member}
@@ -135,7 +159,7 @@ func (p Place) whole() Place {
 	if p.member != "" && p.Part == "body" {
 		p.Pointer, p.HasPointer = p.member+p.Pointer, true
 	}
-	p.member = ""
+	p.member, p.messages = "", false
 	return p
 }
 
@@ -163,7 +187,7 @@ func (p Place) Covers(q Place) bool {
 // and indices of arrays.
 func (p Place) shape() string {
 	p.Exchange = 0
-	if strings.HasPrefix(p.Part, "event[") {
+	if _, numbered := p.EventNumber(); numbered {
 		p.Part = "event"
 	}
 	var kept []string

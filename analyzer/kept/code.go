@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "1c57a3e0dd8864a4"
+const code = "2a543c19c57f957d"

@@ -77,6 +77,7 @@ func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
 	d.calls[x.ID] = &a2a.Call{ // what tells how answers are to be read: a stream holds it for as long as it is open
 		Binding: call.Binding, Operation: call.Operation, Streams: call.Streams, Dialects: call.Dialects,
 		Evidence: call.Evidence, Version: call.Version, Batch: emptied(call.Batch), Method: call.Method,
+		RPC: call.RPC,
 	}
 }
 

@@ -18,10 +18,15 @@ type Answer struct {
 //
 // The call may be nil if the request is not known: then only the answer itself shows it.
 func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {
-	if len(body) == 0 || call != nil && call.Binding == GRPC {
+	if len(body) == 0 {
 		return ReadAnswer(call, status, mediaType, &Doc{})
 	}
-	doc := Parse(body)
+	var doc Doc
+	if call != nil && call.Binding == GRPC {
+		doc = call.answerDoc(body)
+	} else {
+		doc = Parse(body)
+	}
 	return ReadAnswer(call, status, mediaType, &doc)
 }
 
@@ -29,9 +34,6 @@ func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer 
 func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
-	}
-	if call.Binding == GRPC {
-		return Answer{} // protocol buffers are not decoded
 	}
 	a := Answer{Doc: *doc}
 	root := a.Doc.Root
@@ -58,7 +60,8 @@ func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 // DecodeEvent says what the data of one event of a stream holds. The call may be nil, as in DecodeAnswer.
 func DecodeEvent(call *Call, data []byte) Answer {
 	if call != nil && call.Binding == GRPC {
-		return Answer{}
+		doc := call.answerDoc(data)
+		return ReadEvent(call, &doc)
 	}
 	doc := Parse(data)
 	return ReadEvent(call, &doc)
@@ -69,9 +72,6 @@ func ReadEvent(call *Call, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
 	}
-	if call.Binding == GRPC {
-		return Answer{}
-	}
 	a := Answer{Doc: *doc}
 	root := a.Doc.Root
 	switch {
@@ -80,6 +80,8 @@ func ReadEvent(call *Call, doc *Doc) Answer {
 		if !a.IsEnvelope {
 			a.Payload = call.payload(root, "")
 		}
+	case call.Binding == GRPC: // where an error is no message
+		a.Payload = call.payload(root, "")
 	case isErrorBody(root):
 		a.Err = decodeHTTPError(root, 200, call.Dialects)
 		a.Payload = Payload{Kind: ErrorPayload, Value: a.Err.Value, Pointer: a.Err.Pointer}
@@ -174,6 +176,7 @@ func isErrorBody(v Value) bool {
 // marks returns what the call tells about how its answers are to be weighed.
 func (c *Call) marks() marks {
 	return marks{
+		rpc: c.Binding == GRPC, in: c.Dialects,
 		rest: c.Binding == HTTPJSON,
 		gets: c.Operation == GetTask || c.Operation == CancelTask,
 		older: c.Binding == JSONRPC && c.Evidence == Decisive && !c.Dialects.Empty() &&

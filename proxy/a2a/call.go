@@ -3,6 +3,8 @@ package a2a
 import (
 	"iter"
 	"strings"
+
+	"a2atap/proxy/grpc"
 )
 
 // A Request is an HTTP request as DecodeRequest takes it.
@@ -10,7 +12,7 @@ type Request struct {
 	Method   string                   // as on the wire
 	Target   string                   // in origin or absolute form
 	Header   func(name string) string // the first value of a header, "" for none; nil stands for no headers
-	Body     []byte                   // without content coding
+	Body     []byte                   // without content coding; of gRPC the message on the wire, or its JSON
 	HasBody  bool                     // there was one, kept or not
 	BodyKept bool                     // Body is the whole of it
 	Doc      *Doc                     // what Body was parsed to, if somebody has; nil if not
@@ -62,11 +64,13 @@ type Call struct {
 
 	Doc    Doc    // the body; the zero Doc if there is none
 	Batch  []Call // the calls of a JSON-RPC batch, at most the first 100; not nil if it is one
-	Method string // of JSON-RPC, as written
+	Method string // of JSON-RPC or gRPC, as written
 	ID     Value  // of JSON-RPC
-	Params Value  // of JSON-RPC; for HTTP+JSON the body
+	Params Value  // of JSON-RPC; for HTTP+JSON the body, for gRPC the message
 
-	Prefix string // HTTP+JSON, or Apart: escaped path of the interface, without a slash at its end
+	RPC grpc.Method // GRPC: what is called
+
+	Prefix string // HTTP+JSON, gRPC, or Apart: escaped path of the interface, without a slash at its end
 	Route  string // HTTP+JSON: escaped path from the route on, such as "tasks/t1:cancel"
 	Query  string // as on the wire, without the question mark
 

@@ -141,7 +141,8 @@ func ErrorNameOfReason(reason string) ErrorName {
 type Error struct {
 	Code       int64 // of JSON-RPC, as written or else as the reason has it; 0 if not known
 	CodeKnown  bool
-	HTTPStatus int // of the answer that carries it
+	HTTPStatus int    // of the answer that carries it; 0 over gRPC
+	GRPCStatus string // of gRPC, by its name, such as "NOT_FOUND"
 	Name       ErrorName
 	Reason     string // of the ErrorInfo; "" if there is none
 	Message    string
@@ -166,13 +167,15 @@ func (e *Error) RefusesVersion() bool {
 		e.Name == OtherError && e.Code == -32009
 }
 
-// String returns the name and the code or, where there is none, the HTTP status: "TaskNotFoundError (-32001)".
+// String returns the name and the code or, where there is none, the status: "TaskNotFoundError (-32001)".
 func (e *Error) String() string {
 	name := e.Name.String()
 	if name == "" {
 		name = "an error of no known name"
 	}
 	switch {
+	case e.GRPCStatus != "":
+		return name + " (" + e.GRPCStatus + ")"
 	case e.CodeKnown:
 		return name + " (" + strconv.FormatInt(e.Code, 10) + ")"
 	case e.HTTPStatus != 0:

@@ -22,6 +22,8 @@ const (
 
 // marks collects what in one message, answer or event shows its dialect.
 type marks struct {
+	rpc      bool // over gRPC: the service has decided already, and the message can be in none of the others
+	in       Dialects
 	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
 	names1_0 bool // the client names version 1.0, or calls a method of it; or a card declares nothing else
 	older    bool // it is over JSON-RPC, and the method is one of 0.2 or 0.3

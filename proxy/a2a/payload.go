@@ -190,6 +190,10 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	default:
 		return
 	}
+	if m.rpc {
+		p.Dialects = m.in
+		return
+	}
 	m.wrapped = p.Wrapped
 	switch kind := p.Value.Get("kind"); {
 	case !p.Wrapped && !m.rest && m.names1_0 && p.spelt1_0(), m.gets && m.names1_0 && p.spelt1_0():

@@ -17,7 +17,6 @@ func DecodeRequest(r Request, known Known) Call {
 	c := Call{Query: query}
 	c.Version = c.version(&r)
 	if c.decodeGRPC(&r, path) {
-		c.Streams = c.Operation.Streams()
 		return c
 	}
 	switch {

@@ -392,7 +392,7 @@ func TestGRPC(t *testing.T) {
 		"/x/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs": ListPushConfigs,
 		"/lf.a2a.v1.A2AService/Frobnicate":                        NoOperation,
 	} {
-		c := ask("POST "+path, "\x00\x00\x00\x00\x02{}", Known{})
+		c := ask("POST "+path, "\x00\x00\x00\x00\x00", Known{})
 		if c.Binding != GRPC || c.Operation != want || c.Streams != want.Streams() || c.Doc.Err != nil {
 			t.Errorf("%s is %v %v", path, c.Binding, c.Operation)
 		}

@@ -136,7 +136,7 @@ type step struct {
 
 // Request visits what a request's parameters hold.
 func (w *Walker) Request(c *Call) {
-	if c.Binding != JSONRPC && c.Binding != HTTPJSON || !w.begin(Client, c, c.Dialects) {
+	if c.Binding == NoBinding || !w.begin(Client, c, c.Dialects) {
 		return
 	}
 	if !w.modern && c.Operation == ListTasks { // no version before 1.0 has it
@@ -210,7 +210,7 @@ func (w *Walker) brokenWrapper(p *Payload) {
 func (w *Walker) begin(author Side, c *Call, in Dialects) bool {
 	w.depth, w.author, w.operation, w.in = 0, author, c.Operation, in
 	w.modern = in == onlyV1_0
-	w.proto = c.Binding == HTTPJSON && !w.modern
+	w.proto = c.Binding != JSONRPC && !w.modern
 	return c.Operation != NoOperation && c.Batch == nil && !in.Empty() && (w.modern || !in.Has(V1_0))
 }
 

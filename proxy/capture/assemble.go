@@ -60,6 +60,13 @@ func (x *Exchange) addEvent(e Event, s Step) {
 	e.At = s.Offset
 	r := x.response()
 	r.Stream = true
+	if e.As == nil && mayBeGRPC(e.Raw) {
+		if n := len(r.Events); n > 0 && r.Events[n-1].As != nil {
+			e.As = r.Events[n-1].As
+		} else {
+			e.As = x.answers()
+		}
+	}
 	r.Events = append(r.Events, e)
 	r.Body.Dropped += e.Dropped
 	r.Body.At = s.Offset

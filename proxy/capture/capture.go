@@ -28,6 +28,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/grpc"
 )
 
 // An Exchange is one HTTP request and whatever came back for it.
@@ -117,7 +119,7 @@ type Response struct {
 	At            time.Duration // offset at which its head was complete; NotKnown if not measured
 	Informational [][]byte      // raw heads of 1xx answers, in order
 	Head          []byte        // the raw head with its blank line, as the agent sent it; empty if only 1xx came
-	Stream        bool          // the body is an event stream: it is in Events, and Body.Data is nil
+	Stream        bool          // the body is an event stream, or of gRPC: it is in Events, and Body.Data is nil
 	Body          Body
 	Events        []Event
 	Trailer       []byte
@@ -136,7 +138,8 @@ type Body struct {
 // Kept reports whether all of the body that passed is in Data.
 func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
 
-// An Event is one block of an event stream: the bytes up to and including the blank line that ends it.
+// An Event is one block of an event stream: the bytes up to and including the blank line that ends it. Of an answer over
+// gRPC it is one message with the five bytes before it, whether a method is answered with one or with many.
 //
 // The Raw bytes of all events of a stream, one after another, are the stream (its content coding taken off, secrets
 // replaced). Parse with ParseEvent.
@@ -148,6 +151,7 @@ type Event struct {
 	Raw          []byte        // the block's bytes, line ends and blank line included
 	Dropped      int64         // bytes of the block that passed and were not kept; its Raw is cut there
 	Unterminated bool          // the stream ended before the blank line: clients discard such a block
+	As           *grpc.Codec   // how it is read, if it is a message of gRPC; not part of the record
 }
 
 // A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.

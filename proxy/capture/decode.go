@@ -137,12 +137,27 @@ func (c *chunks) join() []byte {
 }
 
 // Decode returns the body as it was before its content codings were applied, or as much of it as can be decoded (see
-// Decode). It is nil if nothing was kept. The head is that of the body's message.
+// Decode). It is nil if nothing was kept. The head is that of the body's message. A message of gRPC is decoded to the
+// JSON that it stands for; where that cannot be, it comes as it is, with an error.
 func (b *Body) Decode(h *Head) ([]byte, error) {
-	if b.Decoded || b.Data == nil {
-		return b.Data, nil
+	if b.Data == nil {
+		return nil, nil
 	}
-	return Decode(b.Data, h.Fields.Codings(), DefaultDecodeLimit)
+	text := b.Data
+	if !b.Decoded {
+		var err error
+		if text, err = Decode(text, h.Fields.Codings(), DefaultDecodeLimit); err != nil {
+			return text, err
+		}
+	}
+	if as := h.GRPCMessage(); as != nil {
+		message := as.Read(text)
+		if message.Err != nil {
+			return text, fmt.Errorf("read the message of gRPC: %w", message.Err)
+		}
+		return message.Text, nil
+	}
+	return text, nil
 }
 
 // Content returns the request's body without its content codings (see Body.Decode).

@@ -53,8 +53,13 @@ func parseLaterEvent(raw []byte) EventFields {
 }
 
 // Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts.
+//
+// A message of gRPC is read as the JSON that it stands for, as if that had come as data.
 func (e *Event) Fields() EventFields {
-	if e.K <= 1 {
+	switch {
+	case e.As != nil:
+		return messageFields(e.As, e.Raw)
+	case e.K <= 1:
 		return ParseEvent(e.Raw)
 	}
 	return parseLaterEvent(e.Raw)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -32,6 +33,10 @@ type Parsed struct {
 	Fields *EventFields // of ResponseEvent
 	Text   []byte       // of RequestEnd and ResponseEnd: the whole body, its content coding taken off
 	Doc    *jsondoc.Doc // of Text, or of the data of Fields; nil if that was not taken for JSON
+
+	// Message is what the body of a request over gRPC holds, or a ResponseEvent of the answer; nil of all others. Its
+	// text and document are then the Text and Doc above.
+	Message *grpc.Reading
 }
 
 // largeText is how long a Text is that may well be another than the bytes on the wire, from which it was decoded.

@@ -52,7 +52,17 @@ func (e *Error) Error() string {
 //
 // Sources: Protocol Buffers, "Encoding", "Last One Wins" and "ProtoJSON Format".
 func (t *Type) ToJSON(message []byte) (text []byte, unknown []Unknown, err error) {
-	d := decoder{text: make([]byte, 0, 2*len(message)+2), room: 2*len(message) + 1<<20}
+	return t.decode(message, false)
+}
+
+// ToText is ToJSON for people who look at a message or write one: fields that the type does not have stand in it by
+// their numbers, as "#9", if they are numbers or texts.
+func (t *Type) ToText(message []byte) (text []byte, unknown []Unknown, err error) {
+	return t.decode(message, true)
+}
+
+func (t *Type) decode(message []byte, all bool) ([]byte, []Unknown, error) {
+	d := decoder{text: make([]byte, 0, 2*len(message)+2), room: 2*len(message) + 1<<20, all: all}
 	if err := d.message(t, message, 0); err != nil {
 		return nil, d.unknown, err
 	}
@@ -64,7 +74,9 @@ type decoder struct {
 	text    []byte
 	path    []step
 	unknown []Unknown
-	room    int // bytes that may still be copied to merge messages
+	room    int    // bytes that may still be copied to merge messages
+	all     bool   // fields that the type does not have are written too
+	strange []byte // members for those of the message at hand, with a comma behind each
 }
 
 // A step is a token of a JSON Pointer: a name, or an index where that is not negative.
@@ -103,10 +115,12 @@ func (d *decoder) tooMuch(reason string) error {
 
 // message writes a message as an object.
 func (d *decoder) message(t *Type, b []byte, depth int) error {
+	d.strange = nil
 	values, err := d.values(t, b, depth)
 	if err != nil {
 		return err
 	}
+	strange := d.strange
 	d.text = append(d.text, '{')
 	first := len(d.text)
 	for len(values) > 0 {
@@ -122,12 +136,18 @@ func (d *decoder) message(t *Type, b []byte, depth int) error {
 		d.path = d.path[:len(d.path)-1]
 		values = values[n:]
 	}
+	if len(strange) > 0 {
+		if len(d.text) > first {
+			d.text = append(d.text, ',')
+		}
+		d.text = append(d.text, strange[:len(strange)-1]...)
+	}
 	d.text = append(d.text, '}')
 	return nil
 }
 
-// values returns what a message holds in the order of the type's fields, and of each field in the order of the wire.
-// Of the fields of a oneof only the last one is left.
+// values returns what a message holds in the order of the wire, all of one field where the first of it is. Of the fields
+// of a oneof only the last one is left.
 func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 	if depth > maxDepth {
 		return nil, d.tooMuch("messages stand in each other too deep")
@@ -136,7 +156,7 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 		return nil, d.tooMuch("the message is too large")
 	}
 	var all []value
-	sorted, last := true, -1
+	grouped, last := true, -1
 	set, since := -1, 0 // the field of the oneof that is set, and since which value
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
@@ -151,7 +171,7 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 		v.field = t.byNumber(int(number))
 		b = b[n:]
 		if v.field < 0 || wireOf(t.fields[v.field].kind) != wire {
-			d.notKnown(t, v.field, int(number), wire)
+			d.notKnown(t, &v, int(number), wire)
 			continue
 		}
 		if t.fields[v.field].kind == stringKind && !utf8.Valid(v.bytes) {
@@ -160,7 +180,7 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 		if t.fields[v.field].oneof && set != v.field {
 			set, since = v.field, len(all)
 		}
-		sorted = sorted && v.field >= last
+		grouped = grouped && v.field >= last
 		last = v.field
 		all = append(all, v)
 	}
@@ -176,10 +196,19 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 		}
 		all = kept
 	}
-	if !sorted {
-		slices.SortStableFunc(all, func(a, b value) int { return a.field - b.field })
+	if !grouped {
+		group(all, len(t.fields))
 	}
 	return all, nil
+}
+
+// group moves the values of each of so many fields to the first of it.
+func group(values []value, fields int) {
+	first := make([]int, fields)
+	for i := len(values) - 1; i >= 0; i-- {
+		first[values[i].field] = i
+	}
+	slices.SortStableFunc(values, func(a, b value) int { return first[a.field] - first[b.field] })
 }
 
 // overwritten looks whether a value is well-formed that another one has taken the place of.
@@ -216,13 +245,22 @@ func (d *decoder) broken(t *Type, number protowire.Number, n int) error {
 }
 
 // notKnown lists a field that the type does not have, or has otherwise.
-func (d *decoder) notKnown(t *Type, index, number int, wire protowire.Type) {
+func (d *decoder) notKnown(t *Type, v *value, number int, wire protowire.Type) {
+	if d.all && (wire == protowire.VarintType || wire == protowire.BytesType && utf8.Valid(v.bytes)) {
+		d.strange = append(strconv.AppendInt(append(d.strange, `"#`...), int64(number), 10), `":`...)
+		if wire == protowire.VarintType {
+			d.strange = strconv.AppendUint(d.strange, v.bits, 10)
+		} else {
+			d.strange, _ = jsontext.AppendQuote(d.strange, v.bytes)
+		}
+		d.strange = append(d.strange, ',')
+	}
 	if len(d.unknown) == maxUnknown {
 		return
 	}
 	u := Unknown{Pointer: d.pointer(), Number: number, Wire: wireNames[wire]}
-	if index >= 0 {
-		u.Name = t.fields[index].name
+	if v.field >= 0 {
+		u.Name = t.fields[v.field].name
 	}
 	d.unknown = append(d.unknown, u)
 }

@@ -17,7 +17,17 @@ import (
 //
 // Source: Protocol Buffers, "ProtoJSON Format".
 func (t *Type) FromJSON(object jsondoc.Value) ([]byte, error) {
-	return t.encode(nil, object)
+	return encoder{}.message(nil, t, object)
+}
+
+// FromText is FromJSON for what ToText has written.
+func (t *Type) FromText(object jsondoc.Value) ([]byte, error) {
+	return encoder{all: true}.message(nil, t, object)
+}
+
+// An encoder writes messages.
+type encoder struct {
+	all bool // fields that a type does not have are named by their numbers
 }
 
 // wrong returns the error that a value is not what belongs there.
@@ -25,8 +35,8 @@ func wrong(v jsondoc.Value, format string, args ...any) error {
 	return &Error{Pointer: v.Pointer(), Reason: fmt.Sprintf(format, args...)}
 }
 
-// encode adds the message that a JSON object stands for.
-func (t *Type) encode(b []byte, object jsondoc.Value) ([]byte, error) {
+// message adds the message that a JSON object stands for.
+func (e encoder) message(b []byte, t *Type, object jsondoc.Value) ([]byte, error) {
 	if object.Kind() != jsondoc.Object {
 		return nil, wrong(object, "no object, which %s is", t.name)
 	}
@@ -35,7 +45,12 @@ func (t *Type) encode(b []byte, object jsondoc.Value) ([]byte, error) {
 		f := t.byName(name)
 		switch {
 		case f == nil:
-			return nil, wrong(v, "%s has no field of that name", t.name)
+			with, ok := e.strange(b, name, v)
+			if !ok {
+				return nil, wrong(v, "%s has no field of that name", t.name)
+			}
+			b = with
+			continue
 		case v.IsNull() && f.kind != valueKind:
 			continue
 		case f.oneof && set != "" && set != name:
@@ -44,15 +59,29 @@ func (t *Type) encode(b []byte, object jsondoc.Value) ([]byte, error) {
 			set = name
 		}
 		var err error
-		if b, err = f.encode(b, v); err != nil {
+		if b, err = e.field(b, f, v); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-// encode adds a field with what a member of JSON says.
-func (f *field) encode(b []byte, v jsondoc.Value) ([]byte, error) {
+// strange adds a field that stands by its number.
+func (e encoder) strange(b []byte, name string, v jsondoc.Value) (with []byte, ok bool) {
+	digits, is := strings.CutPrefix(name, "#")
+	number, err := strconv.ParseUint(digits, 10, 29)
+	if !e.all || !is || err != nil || number == 0 {
+		return b, false
+	}
+	if text, is := v.Str(); is {
+		return protowire.AppendString(protowire.AppendTag(b, protowire.Number(number), protowire.BytesType), text), true
+	}
+	bits, err := strconv.ParseUint(string(v.Raw()), 10, 64)
+	return protowire.AppendVarint(protowire.AppendTag(b, protowire.Number(number), protowire.VarintType), bits), err == nil
+}
+
+// field adds a field with what a member of JSON says.
+func (e encoder) field(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 	switch {
 	case f.keyed:
 		if v.Kind() != jsondoc.Object {
@@ -60,7 +89,7 @@ func (f *field) encode(b []byte, v jsondoc.Value) ([]byte, error) {
 		}
 		for key, of := range v.Members() {
 			entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), key)
-			entry, err := f.entry.fields[1].encode(entry, of)
+			entry, err := e.field(entry, &f.entry.fields[1], of)
 			if err != nil {
 				return nil, err
 			}
@@ -73,14 +102,14 @@ func (f *field) encode(b []byte, v jsondoc.Value) ([]byte, error) {
 		}
 		for _, of := range v.Elems() {
 			var err error
-			if b, err = f.one(b, of); err != nil {
+			if b, err = e.one(b, f, of); err != nil {
 				return nil, err
 			}
 		}
 		return b, nil
 	}
 	short := len(b) + protowire.SizeTag(protowire.Number(f.number)) + 1
-	with, err := f.one(b, v)
+	with, err := e.one(b, f, v)
 	if err == nil && !f.present && f.kind < messageKind && len(with) == short && with[short-1] == 0 {
 		return b, nil // as if it were not set
 	}
@@ -88,7 +117,7 @@ func (f *field) encode(b []byte, v jsondoc.Value) ([]byte, error) {
 }
 
 // one adds a tag and a value.
-func (f *field) one(b []byte, v jsondoc.Value) ([]byte, error) {
+func (e encoder) one(b []byte, f *field, v jsondoc.Value) ([]byte, error) {
 	b = protowire.AppendTag(b, protowire.Number(f.number), wireOf(f.kind))
 	switch f.kind {
 	case stringKind:
@@ -130,7 +159,7 @@ func (f *field) one(b []byte, v jsondoc.Value) ([]byte, error) {
 	var err error
 	switch f.kind {
 	case messageKind:
-		inner, err = f.of.encode(nil, v)
+		inner, err = e.message(nil, f.of, v)
 	case structKind:
 		inner, err = encodeStruct(v)
 	case valueKind:

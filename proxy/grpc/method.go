@@ -22,6 +22,8 @@ const (
 
 // methods are those of each service: NAME REQUEST ANSWER, with "stream" before the answer if there are many.
 //
+// Three have another name since 0.2.5.
+//
 // Sources: A2A 0.3 section 3.5.6 and its a2a.proto, A2A 1.0 sections 5.3 and 10.
 var methods = map[string]map[string]Method{
 	Service0_3: methodsOf(Service0_3, package0_3, `
@@ -35,7 +37,10 @@ var methods = map[string]map[string]Method{
 		GetTaskPushNotificationConfig GetTaskPushNotificationConfigRequest TaskPushNotificationConfig
 		ListTaskPushNotificationConfig ListTaskPushNotificationConfigRequest ListTaskPushNotificationConfigResponse
 		DeleteTaskPushNotificationConfig DeleteTaskPushNotificationConfigRequest Empty
-		GetAgentCard GetAgentCardRequest AgentCard`),
+		GetAgentCard GetAgentCardRequest AgentCard
+		CreateTaskPushNotification CreateTaskPushNotificationConfigRequest TaskPushNotificationConfig
+		GetTaskPushNotification GetTaskPushNotificationConfigRequest TaskPushNotificationConfig
+		ListTaskPushNotification ListTaskPushNotificationConfigRequest ListTaskPushNotificationConfigResponse`),
 	Service1_0: methodsOf(Service1_0, package1_0, `
 		SendMessage SendMessageRequest SendMessageResponse
 		SendStreamingMessage SendMessageRequest stream StreamResponse

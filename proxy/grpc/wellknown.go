@@ -132,21 +132,21 @@ func encodeStruct(v jsondoc.Value) ([]byte, error) {
 	if v.Kind() != jsondoc.Object {
 		return nil, wrong(v, "no object")
 	}
-	return structType.fields[0].encode(nil, v)
+	return encoder{}.field(nil, &structType.fields[0], v)
 }
 
 func encodeValue(v jsondoc.Value) ([]byte, error) {
 	switch v.Kind() {
 	case jsondoc.Number:
-		return valueType.fields[1].one(nil, v)
+		return encoder{}.one(nil, &valueType.fields[1], v)
 	case jsondoc.String:
-		return valueType.fields[2].one(nil, v)
+		return encoder{}.one(nil, &valueType.fields[2], v)
 	case jsondoc.Bool:
-		return valueType.fields[3].one(nil, v)
+		return encoder{}.one(nil, &valueType.fields[3], v)
 	case jsondoc.Object:
-		return valueType.fields[4].one(nil, v)
+		return encoder{}.one(nil, &valueType.fields[4], v)
 	case jsondoc.Array:
-		list, err := listType.fields[0].encode(nil, v)
+		list, err := encoder{}.field(nil, &listType.fields[0], v)
 		return protowire.AppendBytes(protowire.AppendTag(nil, 6, protowire.BytesType), list), err
 	}
 	return protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 0), nil

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // An openExchange gathers the steps of an exchange that is not over until there is something to observe.
@@ -28,6 +29,7 @@ type openExchange struct {
 	found    *capture.Head        // of an answer that may be one; nil if none has come
 	unseen   bool                 // what followed the answer's head was not observed: an upgrade, or a tunnel
 	made     faultMade            // by the recorder, because it was told to
+	only     *grpc.Reading        // over gRPC: the message of an answer that has one
 	unheard  bool                 // it configures a webhook whose notifications go past the recorder
 	noSign   bool                 // its bodies were left out, since nothing shows that it is A2A
 	missing  string               // why it cannot be judged as a whole; empty if it can
@@ -87,8 +89,6 @@ func (in *openExchange) whatIsMissing() string {
 		return "its request did not come whole"
 	case x.Unreleased:
 		return "version " + analyzer.QuoteText(x.Call.Version) + " of the protocol is not known here"
-	case x.Call.Binding == a2a.GRPC:
-		return "gRPC is not decoded"
 	case isCall(x) && !decided(x.Dialects) && !decided(in.spoken):
 		return "its dialect is not decided"
 	}
@@ -137,7 +137,7 @@ func notPassedOn(f *capture.Fault) bool {
 
 // isCall reports whether an exchange counts as a call.
 func isCall(x *analyzer.Exchange) bool {
-	return (x.Call.Binding == a2a.JSONRPC || x.Call.Binding == a2a.HTTPJSON) && !isNotification(x)
+	return x.Call.Binding != a2a.NoBinding && !isNotification(x)
 }
 
 // isNotification reports whether an exchange is a JSON-RPC request that wants no answer.

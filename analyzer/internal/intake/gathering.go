@@ -51,7 +51,7 @@ func (g *gathering) step(s *capture.Step) {
 			g.Status = s.Parsed.Head.Status
 			g.traced(s.Parsed.Head.Fields)
 		}
-		if g.Stream = g.Stream || what.Stream; g.Stream {
+		if g.Stream = g.Stream || what.Stream && g.mayStream(); g.Stream {
 			g.Events = max(g.Events, 0)
 		}
 	case capture.ResponseBody:
@@ -59,8 +59,9 @@ func (g *gathering) step(s *capture.Step) {
 		g.Cut = g.Cut || what.Dropped > 0
 		return
 	case capture.ResponseEvent:
-		g.Stream = true
-		g.Events = max(g.Events, what.Event.K, 0)
+		if g.Stream = g.mayStream(); g.Stream {
+			g.Events = max(g.Events, what.Event.K, 0)
+		}
 		g.ResponseSize = max(g.ResponseSize, 0) + int64(len(what.Event.Raw)) + max(what.Event.Dropped, 0)
 		g.Cut = g.Cut || what.Event.Dropped > 0
 	case capture.ResponseEnd:
@@ -86,6 +87,9 @@ func (g *gathering) step(s *capture.Step) {
 		g.last = max(g.last, s.Offset)
 	}
 }
+
+// mayStream reports whether what comes in events is a stream. Over gRPC all answers come so.
+func (g *gathering) mayStream() bool { return g.Binding != a2a.GRPC || g.Operation.Streams() }
 
 func (g *gathering) close(s *capture.Step, c *capture.Closed) {
 	g.Fault, g.Took, g.Life = c.Fault, s.Offset, capture.StateClosed

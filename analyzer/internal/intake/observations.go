@@ -18,6 +18,9 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	x := in.X
 	var lacks string
 	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
+	if x.Message = requestMessage(in, s.Parsed); x.Message != nil && (x.Message.Err == nil || !x.Message.Limit()) {
+		x.Body, x.Parsed, lacks = x.Message.Text, &x.Message.Doc, ""
+	}
 	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
 		ob.gap(in)
 	}
@@ -34,8 +37,12 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		Header: x.Request.Fields.Get,
 		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.Parsed,
 	}, ob.known(in))
-	if x.Call.Binding == a2a.HTTPJSON {
+	switch {
+	case x.Call.Binding == a2a.HTTPJSON:
 		x.Call.TaskID = strings.Clone(x.Call.TaskID) // it is remembered, and its request is not
+	case x.Message != nil && x.Message.Err != nil:
+		in.lack("its request's message", "cannot be read: "+x.Message.Err.Error())
+		ob.missed = true
 	}
 	if x.Parsed == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.Parsed = &x.Call.Doc
@@ -61,7 +68,6 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		ob.endpoints.place(&in.Case)
 		in.sending = ob.counter.Asked(x)
 	}
-	ob.missed = ob.missed || x.Call.Binding == a2a.GRPC // which is not decoded
 	o.Kind, o.Dialects = analyzer.RequestRead, x.Dialects
 	ob.observe(in, o)
 	in.seeking = !x.Judged() && !x.Gather && cardfetch.MayAsk(&x.Request, x.Body)
@@ -104,31 +110,37 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 		ob.webhook(in, s)
 		return
 	}
-	if doc == nil && x.Call.Binding != a2a.GRPC {
+	if doc == nil {
 		doc = ob.shown.readAnswer(x, body)
 	}
 	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
-	settle(x, &a.Payload)
 	if mayLack(&in.response, &a.Doc) {
 		in.lack("its answer's body", "was not kept")
 		in.cut()
 		return
 	}
-	in.gathered.answered(&a, nil)
+	ob.takeAnswer(in, s, &a, x.ResponsePlace().Body(), body)
+}
+
+// takeAnswer observes an answer that was read, and stands at a place.
+func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, place analyzer.Place, body []byte) {
+	x := in.X
+	settle(x, &a.Payload)
+	in.gathered.answered(a, nil)
 	in.Card = cardOf(x, body)
 	o := ob.message(x, analyzer.AnswerSeen, s)
-	o.Place = x.ResponsePlace().Body()
+	o.Place = place
 	o.Dialects = a.Payload.Dialects.NarrowedBy(answerDialects(x))
-	o.Answer, o.Body = &a, body
+	o.Answer, o.Body = a, body
 	if a.Early && x.Endpoint != nil {
 		x.Endpoint.Early = true
 	}
-	if len(bytes.TrimSpace(body)) > 0 {
+	if len(bytes.TrimSpace(body)) > 0 || a.Doc.Root.Exists() {
 		o.Doc = &a.Doc
 	}
 	ob.observe(in, o)
 	in.answered(o)
-	in.members = membersOf(x, &a)
+	in.members = membersOf(x, a)
 	ob.outcome(in, o, analyzer.OutcomeSeen)
 	ob.answerObjects(in, o, &a.Payload)
 	ob.payload(in, o, &a.Payload)
@@ -144,9 +156,14 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	}
 	ev := &analyzer.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
 	var doc *a2a.Doc
-	if s.Parsed != nil && s.Parsed.Fields != nil {
+	switch {
+	case x.Call.Binding == a2a.GRPC:
+		ev.Message = answerMessage(x, &s, raw.Raw)
+		ev.Fields = capture.EventFields{Data: ev.Message.Text, HasData: true, DataLines: 1, Retry: capture.NotKnown}
+		doc = &ev.Message.Doc
+	case s.Parsed != nil && s.Parsed.Fields != nil:
 		ev.Fields, doc = *s.Parsed.Fields, s.Parsed.Doc
-	} else {
+	default:
 		ev.Fields = raw.Fields()
 	}
 	in.gathered.typed(ev.Fields.Type)
@@ -162,9 +179,12 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	}
 	o := ob.message(x, analyzer.EventSeen, s)
 	o.Place = x.ResponsePlace().Event(raw.K)
-	o.Event = ev
+	if o.Event = ev; ev.Message != nil && ev.Message.Err != nil {
+		x.Stream.Gap = true
+		in.lack("a message of its answer", "cannot be read: "+ev.Message.Err.Error())
+	}
 	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
-		if doc == nil && x.Call.Binding != a2a.GRPC {
+		if doc == nil {
 			doc = parsed(ev.Fields.Data)
 		}
 		a := a2a.ReadEvent(&x.Call, doc)
@@ -180,6 +200,12 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 		o.Answer, o.Doc = &a, &a.Doc
 		o.Dialects = a.Payload.Dialects.NarrowedBy(answerDialects(x))
 	}
+	ob.takeEvent(in, o)
+}
+
+// takeEvent observes an event that was read.
+func (ob *observer) takeEvent(in *openExchange, o *analyzer.Observation) {
+	x := in.X
 	ob.observe(in, o)
 	if o.Answer == nil {
 		return

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // finalOutcome returns how a call came out when its exchange is closed.
@@ -22,6 +23,8 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analyzer.Outcome {
 		return analyzer.Outcome{}
 	case closed.Fault != nil && !x.Ended && !in.answeredWhole():
 		return in.faulted(closed.Fault)
+	case x.Ended && !in.ended() && !in.gap && !in.answeredWhole():
+		return analyzer.Outcome{Failure: analyzer.NoStatus}
 	case in.X.Outcome.Known() || x.Stream == nil || in.gap || x.Cut || !x.Ended:
 		return in.X.Outcome
 	case x.Response.Status >= 300:
@@ -32,6 +35,15 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analyzer.Outcome {
 	}
 	in.gathered.Said = cmp.Or(in.gathered.Said, summary.OneLine(x.Stream.ErrorData))
 	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+}
+
+// ended reports whether the agent has ended an answer, over gRPC with a trailer that says how the call came out.
+func (in *openExchange) ended() bool {
+	if !in.X.Ended || in.X.Call.Binding != a2a.GRPC || !grpc.IsMedia(in.X.Response.Fields.Get("Content-Type")) {
+		return in.X.Ended
+	}
+	_, told := in.X.GRPCStatus()
+	return told
 }
 
 // answeredWhole reports whether a stream has told all that its client waits for, whatever became of its end.
@@ -198,6 +210,8 @@ func failureName(err *a2a.Error, status int) string {
 		return "code " + strconv.FormatInt(err.Code, 10)
 	case err.Reason != "":
 		return analyzer.Clip(err.Reason)
+	case err.GRPCStatus != "":
+		return err.GRPCStatus
 	}
 	if status = cmp.Or(err.Status(), status); status < 300 {
 		return analyzer.NoCode

@@ -199,7 +199,7 @@ func (r *Reader) advanceAnswer(in *openExchange, s capture.Step) {
 	case capture.ResponseHead:
 		in.X.Response, in.X.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
 		r.foreign.answered(in.X)
-		if what.Stream {
+		if what.Stream && in.X.Call.Binding != a2a.GRPC {
 			in.X.Stream = &analyzer.Stream{Gap: in.X.Cut}
 			r.counter.Counts.Streams++
 		}
@@ -208,11 +208,18 @@ func (r *Reader) advanceAnswer(in *openExchange, s capture.Step) {
 	case capture.ResponseEvent:
 		if k, mine := in.made.event(what.Event.K); mine {
 			what.Event.K = k
-			r.event(in, s, what.Event)
+			if in.X.Call.Binding == a2a.GRPC {
+				r.grpcMessage(in, s, what.Event)
+			} else {
+				r.event(in, s, what.Event)
+			}
 		}
 	case capture.ResponseEnd:
 		in.response.Size, in.response.Complete, in.X.Ended, in.endedAt = what.Size, true, true, at(in.X, s)
-		if in.X.Stream == nil {
+		switch {
+		case in.X.Call.Binding == a2a.GRPC:
+			r.grpcEnded(in, s, what.Trailer)
+		case in.X.Stream == nil:
 			r.answer(in, s)
 			r.held -= len(in.response.Data)
 			in.size -= len(in.response.Data)
@@ -240,7 +247,7 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	}
 	if in.X.Stream != nil {
 		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown" || in.made.ends()
-		end := analyzer.StreamEnd{Clean: in.X.Ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: at(in.X, s)}
+		end := analyzer.StreamEnd{Clean: in.ended() && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: at(in.X, s)}
 		switch {
 		case in.X.Ended:
 			end.At = in.endedAt

@@ -85,7 +85,7 @@ var CardRequiredFields = &analyzer.Rule{
 	Level:    analyzer.Must,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4.1", a2a.V1_0),
@@ -128,7 +128,7 @@ var CardRequiredNested = &analyzer.Rule{
 	Level:    analyzer.Must,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -153,7 +153,7 @@ var CardFieldType = &analyzer.Rule{
 	Level:    analyzer.Must,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),

@@ -16,7 +16,7 @@ var Signatures = rule.Family{
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 }.Of(
 	CardSignatureShape,
 	CardSignatureHeader,

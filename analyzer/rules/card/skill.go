@@ -15,7 +15,7 @@ var Skills = rule.Family{
 	Side:     a2a.Agent,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 }.Of(
 	CardArraysNonempty,
 	CardModeSyntax,

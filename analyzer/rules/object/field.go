@@ -135,14 +135,15 @@ func snakeMember(v a2a.Value) string {
 
 // EnumNameString reports a state or role in the spelling of another version, or as a number.
 var EnumNameString = &analyzer.Rule{
-	ID:     "enum-name-string",
-	Title:  "state or role not in the spelling of 1.0",
-	Level:  analyzer.Must,
-	Either: true,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.StatusSeen | analyzer.MessageSeen | analyzer.FrameSeen,
-	Cites:  rule.Cite("5.5", a2a.V1_0),
-	Covers: []string{"version-semantics-mixed"},
+	ID:       "enum-name-string",
+	Title:    "state or role not in the spelling of 1.0",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSON,
+	Either:   true,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.StatusSeen | analyzer.MessageSeen | analyzer.FrameSeen,
+	Cites:    rule.Cite("5.5", a2a.V1_0),
+	Covers:   []string{"version-semantics-mixed"},
 	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0
 does not know "completed", nor the number 3, and cannot read the message.`,
 	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,

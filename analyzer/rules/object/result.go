@@ -108,7 +108,7 @@ with "kind" is fine too. An error object after other events is a note over HTTP+
 so late. Of several such events the first is reported. Where a stream begins with an event of another version, that is
 said instead.`,
 	Check: func(p *analyzer.Pass) {
-		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding == a2a.HTTPJSON
+		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding != a2a.JSONRPC
 		if p.Kind == analyzer.ForeignSeen {
 			if call.Streams && p.Dialects.Has(a2a.V1_0) && turnsForeign(p) {
 				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(),
@@ -120,7 +120,7 @@ said instead.`,
 			return
 		}
 		if p.Answer.Err != nil {
-			if rest && p.Exchange.Stream.Events > stream.Of(p).In(p.Exchange).Failed && !rule.OpensStream(p) {
+			if call.Binding == a2a.HTTPJSON && p.Exchange.Stream.Events > stream.Of(p).In(p.Exchange).Failed && !rule.OpensStream(p) {
 				p.Report(p.Place.At(p.Answer.Err.Pointer), "the event is an error",
 					"expected task, message, statusUpdate or artifactUpdate", analyzer.AtMost(analyzer.Note))
 			}
@@ -263,7 +263,7 @@ nothing lays down what a list of tasks is.`,
 			return
 		}
 		call := &p.Exchange.Call
-		rest, modern := call.Binding == a2a.HTTPJSON, p.Dialects.Has(a2a.V1_0)
+		rest, modern := call.Binding != a2a.JSONRPC, p.Dialects.Has(a2a.V1_0)
 		switch call.Operation {
 		case a2a.NoOperation, a2a.GetTask, a2a.CancelTask:
 			return

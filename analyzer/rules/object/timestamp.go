@@ -29,7 +29,7 @@ var TaskTimestampFormat = &analyzer.Rule{
 	Title:    "timestamp is not an ISO 8601 date and time",
 	Level:    analyzer.Must,
 	On:       analyzer.StatusSeen,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("6.2", rule.Before1...),
 	Doc: `A status says when it was recorded. Clients sort and show by it; a number of seconds or a date in words cannot be
 read by what reads ISO 8601.`,
@@ -55,7 +55,7 @@ var TimestampUTCZ = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Either:   true,
 	On:       analyzer.StatusSeen | analyzer.FrameSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Doc: `1.0 has one way to write a time: date, T, time, Z. Parsers of it refuse everything else, and with it the whole
 message; a time without a zone is read as any.`,
 	Fix: `Format times in UTC as 2026-03-01T10:00:00.000Z.`,
@@ -86,7 +86,7 @@ var TimestampNoOffset = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Either:   true,
 	On:       analyzer.StatusSeen | analyzer.FrameSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Doc: `Times of 1.0 are in UTC and end with Z. Receivers compare them as text and sort by them: with an offset the order
 comes out wrong, and strict parsers refuse the message.`,
 	Fix:    `Convert to UTC and write Z. In Python replace "+00:00", which isoformat() prints.`,
@@ -122,7 +122,7 @@ var TimestampMillis = &analyzer.Rule{
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.FrameSeen | analyzer.StreamEnded,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot
 be sorted by times of whole seconds, and a list by time shows them in any order.`,
 	Fix: `Keep the milliseconds when a status is recorded, and print them: 2026-03-01T10:00:00.125Z.`,

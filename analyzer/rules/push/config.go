@@ -216,11 +216,12 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 
 // PushListShapeV1 reports a list of 1.0 that is none.
 var PushListShapeV1 = &analyzer.Rule{
-	ID:     "push-list-shape-v1",
-	Title:  "list of push configs is not an object with configs",
-	Level:  analyzer.Must,
-	Cites:  rule.Cite("3.1.9", a2a.V1_0),
-	Covers: []string{"unknown-field", "field-type"},
+	ID:       "push-list-shape-v1",
+	Title:    "list of push configs is not an object with configs",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSONCall,
+	Cites:    rule.Cite("3.1.9", a2a.V1_0),
+	Covers:   []string{"unknown-field", "field-type"},
 	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
 bare array is what 0.3 had, and so is a config with its URL in pushNotificationConfig: clients of 1.0 find nothing in
 them.`,

@@ -70,7 +70,7 @@ card which was not seen, unless they say themselves that they do not support it;
 with a message; errors over HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials,
 rate, parameters, a task that the agent may not know).`,
 	Check: func(p *analyzer.Pass) {
-		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Answer.Err != nil {
+		if p.Exchange.Call.Binding != a2a.JSONRPC && p.Answer.Err != nil {
 			return
 		}
 		checkUndeclaredPush(p, a2a.PushNotSupported, a2a.UnsupportedOperation, a2a.MethodNotFound)
@@ -210,7 +210,7 @@ func configAnswer(p *analyzer.Pass, operations ...a2a.Operation) (asked *a2a.Cal
 		return nil, a2a.PushConfig{}, false
 	}
 	return asked, a2a.PushConfig{Value: p.Answer.Payload.Value}, p.Answer.Payload.Pointer != "" ||
-		asked.Binding == a2a.HTTPJSON
+		asked.Binding != a2a.JSONRPC
 }
 
 // checkTaskID reports a config that is said to belong to another task than the one asked for.

@@ -65,7 +65,7 @@ func checkConfigToSet(p *analyzer.Pass) {
 	case p.Dialects == a2a.Of(a2a.V1_0):
 		p.Applied()
 		reportNoURL(p, call.Params)
-	case call.Binding == a2a.HTTPJSON:
+	case call.Binding != a2a.JSONRPC:
 		p.Applied()
 		if !holdsURL(call.Params) {
 			reportNoURL(p, call.PushConfig.Config())
@@ -166,7 +166,7 @@ and the webhook will turn its notifications away.`,
 		switch {
 		case v.Is(""):
 			p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), expected, analyzer.AtMost(analyzer.Note))
-		case v.Kind() == kind, !rule.Given(v) && kind == a2a.Array && p.Exchange.Call.Binding == a2a.HTTPJSON:
+		case v.Kind() == kind, !rule.Given(v) && kind == a2a.Array && p.Exchange.Call.Binding != a2a.JSONRPC:
 		case !v.Exists():
 			p.Report(rule.InParams(p, auth), rule.QuoteMember(name, v), expected)
 		default:

@@ -223,7 +223,7 @@ var RPCValidationDetail = &analyzer.Rule{
 	ID:       "rpc-validation-detail",
 	Title:    "parameters refused without saying which",
 	Level:    analyzer.Should,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to
 compare the whole request with the schema.`,

@@ -22,8 +22,11 @@ var (
 
 // Bindings in which many rules hold.
 const (
-	OnRPC  = analyzer.OnJSONRPC                                         // calls over JSON-RPC
-	OnREST = analyzer.OnHTTPJSON                                        // calls over HTTP+JSON
-	OnCall = analyzer.OnJSONRPC | analyzer.OnHTTPJSON                   // calls over either
-	OnAll  = analyzer.OnHTTP | analyzer.OnJSONRPC | analyzer.OnHTTPJSON // calls, cards and notifications
+	OnRPC      = analyzer.OnJSONRPC           // calls over JSON-RPC
+	OnREST     = analyzer.OnHTTPJSON          // calls over HTTP+JSON
+	OnGRPC     = analyzer.OnGRPC              // calls over gRPC
+	OnJSONCall = OnRPC | OnREST               // calls over either that has JSON
+	OnJSON     = analyzer.OnHTTP | OnJSONCall // calls, cards and notifications that are JSON
+	OnCall     = OnJSONCall | OnGRPC          // calls over any binding
+	OnAll      = analyzer.OnHTTP | OnCall     // calls, cards and notifications
 )

@@ -114,7 +114,7 @@ several such events the first is reported.`,
 		if final == 0 || isOver(p) || p.Answer == nil {
 			return
 		}
-		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Answer.Payload.Kind != a2a.StatusPayload {
+		if p.Exchange.Call.Binding != a2a.JSONRPC && p.Answer.Payload.Kind != a2a.StatusPayload {
 			return
 		}
 		at, what := lateEvent(p)
@@ -208,7 +208,7 @@ on a resubscription, which may replay earlier rounds, only an end in a terminal 
 		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
 			final = s.Closing
 		}
-		if final == 0 || s.Newest != final && p.Exchange.Call.Binding != a2a.HTTPJSON {
+		if final == 0 || s.Newest != final && p.Exchange.Call.Binding == a2a.JSONRPC {
 			return
 		}
 		judgeLateClose(p, final, "final:true", analyzer.Warning)

@@ -18,7 +18,7 @@ var Events = rule.Family{
 	Category: analyzer.Streaming,
 	Side:     a2a.Agent,
 	On:       analyzer.EventSeen,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 }.Of(
 	SSEUTF8,
 	SSEUnterminatedEvent,

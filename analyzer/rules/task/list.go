@@ -32,10 +32,11 @@ var List = rule.Family{
 
 // ListNextTokenPresent reports a page that does not say whether there is another.
 var ListNextTokenPresent = &analyzer.Rule{
-	ID:     "list-next-token-present",
-	Title:  "page of tasks without nextPageToken",
-	Level:  analyzer.Must,
-	Covers: []string{"list-required-fields"},
+	ID:       "list-next-token-present",
+	Title:    "page of tasks without nextPageToken",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSONCall,
+	Covers:   []string{"list-required-fields"},
 	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
 end of the list from an agent that does not page.`,
 	Fix: `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out
@@ -128,10 +129,11 @@ pages, and tokens from before the recording. The first such page at an endpoint 
 
 // ListRequiredFields reports a page without what every page has.
 var ListRequiredFields = &analyzer.Rule{
-	ID:    "list-required-fields",
-	Title: "page of tasks is not complete",
-	Level: analyzer.Must,
-	Cites: rule.Cite("5.7", a2a.V1_0),
+	ID:       "list-required-fields",
+	Title:    "page of tasks is not complete",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSONCall,
+	Cites:    rule.Cite("5.7", a2a.V1_0),
 	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
 through all tasks count on the three.`,
 	Fix: `Write tasks, pageSize and totalSize into every page, the empty list and 0 too.`,
@@ -211,9 +213,10 @@ func requestedSize(p *analyzer.Pass) (n int64, stated bool) {
 
 // ListPageSizeEcho reports a page that gives a size that it cannot have.
 var ListPageSizeEcho = &analyzer.Rule{
-	ID:    "list-page-size-echo",
-	Title: "pageSize of a page is not its size",
-	Level: analyzer.Should,
+	ID:       "list-page-size-echo",
+	Title:    "pageSize of a page is not its size",
+	Level:    analyzer.Should,
+	Bindings: rule.OnJSONCall,
 	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
 than was asked for. Clients reckon with it how many pages are to come.`,
 	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
@@ -246,9 +249,10 @@ which have rules of their own.`,
 
 // ListTotalSize reports fewer tasks in all than on one page.
 var ListTotalSize = &analyzer.Rule{
-	ID:    "list-total-size",
-	Title: "totalSize is smaller than the page",
-	Level: analyzer.Must,
+	ID:       "list-total-size",
+	Title:    "totalSize is smaller than the page",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSONCall,
 	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
 there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,

@@ -58,6 +58,12 @@ a warning: the schema does not mark the member as required, since HTTP+JSON has 
 			}
 			return
 		}
+		if call.Binding == a2a.GRPC && !call.Dialects.Has(a2a.V1_0) {
+			if call.TaskID == "" {
+				p.Report(rule.InParams(p, call.Params), "neither name nor parent names a task", `expected "tasks/" and its id`)
+			}
+			return
+		}
 		name, snake := taskIDMember(call)
 		v := rule.Member(call.Params, name, snake)
 		if v.Text() != "" {

@@ -17,7 +17,7 @@ var Dialects = rule.Family{
 	Name:     "dialects",
 	Category: analyzer.Interop,
 	Side:     a2a.Client,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 }.Of(
 	DialectMismatch,
 )

@@ -33,7 +33,7 @@ var LegacyCardComplete = &analyzer.Rule{
 	Gravest:  analyzer.Warning,
 	On:       analyzer.CardSeen | analyzer.EarlySeen,
 	Needs:    []*analyzer.Tracker{early.Tracker},
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("5.5", a2a.V0_1),
 	Doc: `Before 0.1 a card described the agent and each skill, named the modes of each skill, and told with the schemes
 oauth2 and apiKey where the token is to be had and in which header the key is to be sent. A client of that time finds no

@@ -33,13 +33,14 @@ const versionName = "A2A-Version"
 
 // VerHeaderPresent reports a request of 1.0 that names no version.
 var VerHeaderPresent = &analyzer.Rule{
-	ID:    "ver-header-present",
-	Title: "request of 1.0 without A2A-Version",
-	Level: analyzer.Must,
-	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
-	Cites: rule.Cite("3.6.1", a2a.V1_0),
+	ID:       "ver-header-present",
+	Title:    "request of 1.0 without A2A-Version",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSONCall,
+	Side:     a2a.Client,
+	Once:     analyzer.PerEndpoint,
+	On:       analyzer.OutcomeSeen,
+	Cites:    rule.Cite("3.6.1", a2a.V1_0),
 	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both
 versions answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
 	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
@@ -163,12 +164,13 @@ whole text refuses a client that it would understand.`,
 
 // VerHeaderParamConflict reports a request that names two versions.
 var VerHeaderParamConflict = &analyzer.Rule{
-	ID:    "ver-header-param-conflict",
-	Title: "version in the header and as a parameter disagree",
-	Level: analyzer.Should,
-	Side:  a2a.Client,
-	On:    analyzer.RequestSeen,
-	Cites: rule.Cite("3.6.1", a2a.V1_0),
+	ID:       "ver-header-param-conflict",
+	Title:    "version in the header and as a parameter disagree",
+	Level:    analyzer.Should,
+	Bindings: rule.OnJSONCall,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Cites:    rule.Cite("3.6.1", a2a.V1_0),
 	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
 where the agent looks first.`,
 	Fix:    `Name the version once, in the header.`,

@@ -207,7 +207,7 @@ var StreamContentType = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
 		rule.Cite("3.3.1", a2a.V0_3),
@@ -272,7 +272,7 @@ var StreamStatus200 = &analyzer.Rule{
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
 		rule.Cite("3.3.1", a2a.V0_3),
@@ -309,7 +309,7 @@ var StreamMethodAnsweredJSON = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -357,7 +357,7 @@ var NonstreamMethodAnsweredSSE = &analyzer.Rule{
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.StreamEnded,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("9.4.1", a2a.V1_0),
@@ -399,7 +399,7 @@ var HTTPRetryAfter = &analyzer.Rule{
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.AnswerSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("RFC 6585 §4", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),

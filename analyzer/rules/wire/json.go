@@ -15,7 +15,7 @@ var JSON = rule.Family{
 	Category: analyzer.ErrorHandling,
 	Side:     a2a.Agent,
 	On:       analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.WebhookSeen,
-	Bindings: rule.OnAll,
+	Bindings: rule.OnJSON,
 }.Of(
 	JSONWellformed,
 	JSONUTF8,

@@ -163,7 +163,7 @@ var OutcomeNoProtocol = &analyzer.Rule{
 	Title:    "call answered outside of the protocol",
 	Gravest:  analyzer.Error,
 	On:       analyzer.AnswerSeen,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("JSON-RPC 2.0 §5", rule.Every...),
 	Doc: `The agent's side answered over HTTP, and not in A2A: with the page or the text of a server that failed, or with
 something else than JSON where a result is due. The client learns neither a result nor an error that it could act on.`,

@@ -32,7 +32,7 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 	Level:    analyzer.Should,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),
@@ -76,7 +76,7 @@ var ErrorNotFoundCode = &analyzer.Rule{
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{answer.Tracker},
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("5.4", a2a.V1_0),

@@ -63,7 +63,7 @@ var TransportHSTS = &analyzer.Rule{
 	Title:    "https answer without Strict-Transport-Security",
 	Level:    analyzer.Should,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	Bindings: rule.OnCall,
+	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("13.4", a2a.V1_0),
 	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a
 redirect to http takes them to anybody who answers there.`,

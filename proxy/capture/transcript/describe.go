@@ -218,10 +218,15 @@ func (d *describer) body(kind string, b *capture.Body, data, section []byte) []b
 	var text []byte
 	var f bodyFlags
 	missing, incomplete := data == nil && !stream, !b.Complete
+	as := d.codec(kind)
 	if d.m.reading() {
 		b.Decoded, missing, incomplete = false, false, false
-	} else {
-		text, f = bodyText(data)
+	} else if text, f = bodyText(data); as != nil {
+		if messages, ok := messagesText(as, data); ok {
+			text, f = messages, bodyFlags{}
+		} else {
+			text, f = wrapBase64(data), bodyFlags{base64: true}
+		}
 	}
 	flags := map[string]*bool{
 		"base64": &f.base64, "crlf": &f.crlf, "no-newline": &f.noNewline, "decoded": &b.Decoded,
@@ -235,7 +240,12 @@ func (d *describer) body(kind string, b *capture.Body, data, section []byte) []b
 		return text
 	}
 	b.Complete = !incomplete
-	text, err := f.bytes(section)
+	var err error
+	if as != nil && !f.base64 {
+		text, err = messagesBytes(as, section)
+	} else {
+		text, err = f.bytes(section)
+	}
 	if err == nil && missing && len(text) > 0 {
 		err = fmt.Errorf("a body that is missing is there")
 	}

@@ -25,7 +25,7 @@ func (d *describer) response() {
 	d.offset("response.at", &r.At, 9*time.Millisecond)
 	metaRaw(d.m, "response.informational", &r.Informational)
 	h := capture.ParseResponseHead(r.Head)
-	metaYes(d.m, "response.stream", &r.Stream, h.Fields.MediaType() == "text/event-stream")
+	metaYes(d.m, "response.stream", &r.Stream, h.Fields.MediaType() == "text/event-stream" || d.codec("response") != nil)
 	data := r.Body.Data
 	if r.Stream {
 		data = r.StreamBytes()
@@ -39,6 +39,9 @@ func (d *describer) response() {
 	if r.Stream {
 		d.blocks(data)
 		d.events()
+		if d.m.reading() {
+			d.x.ReadAsGRPC()
+		}
 	}
 	d.sizes("response", &r.Body, data)
 	d.responseEnd(data)
@@ -61,10 +64,14 @@ func (d *describer) responseEnd(data []byte) {
 // blocks is how a stream is cut, where the stream itself does not say so.
 func (d *describer) blocks(stream []byte) {
 	r := d.x.Response
-	s := capture.Splitter{Limit: len(stream) + 1}
 	var natural []capture.Event
-	natural = append(natural, s.Write(stream)...)
-	natural = append(natural, s.Flush()...)
+	if d.codec("response") != nil {
+		natural = cutMessages(stream)
+	} else {
+		s := capture.Splitter{Limit: len(stream) + 1}
+		natural = append(natural, s.Write(stream)...)
+		natural = append(natural, s.Flush()...)
+	}
 	d.m.line("response.blocks", func() [][]string {
 		if slices.EqualFunc(natural, r.Events, sameBlock) {
 			return nil

@@ -26,9 +26,11 @@ import (
 // A Transcript is the text form of exchanges: a txtar archive that people write, diffs show, and tests are made of.
 //
 // Its sections are N.request and N.response, where N is the exchange's sequence number; N.meta for what HTTP does not
-// say; gaps, what is missing from the capture as a whole; and want, the findings that are expected. A message is its head, a blank line and its body; lines of a head end
-// with LF and stand for lines that end with CRLF; the body is everything that follows, the last line end included. An
-// event stream is its bytes. A missing request or response was not seen. An empty response is one that has no head.
+// say; gaps, what is missing from the capture as a whole; and want, the findings that are expected. A message is its
+// head, a blank line and its body; lines of a head end with LF and stand for lines that end with CRLF; the body is
+// everything that follows, the last line end included. An event stream is its bytes. Messages of gRPC, which the head
+// shows, stand as the JSON that they stand for, one after another; a field that their type does not have is named by
+// its number ("#9"). A missing request or response was not seen. An empty response is one that has no head.
 //
 //	The agent cancels and says nothing.
 //	-- 1.request --
@@ -64,7 +66,7 @@ import (
 //	request.trailer: "FIELDS"                                 [none]
 //	response.at: OFFSET       when its head was complete      [9ms after the request]
 //	response.informational: "HEAD"      a 1xx answer; may be repeated             [none]
-//	response.stream: yes or no          the body is cut into events               [yes for text/event-stream]
+//	response.stream: yes or no          the body is cut into events               [yes for text/event-stream, and gRPC]
 //	response.blocks: K:LENGTH[+DROPPED][!] ...   blocks of the stream: number, bytes, bytes that were not kept, ! if
 //	                          unterminated                    [as the stream itself says]
 //	event[K]: OFFSET          when event K was complete       [10ms after the block before it, or the head]

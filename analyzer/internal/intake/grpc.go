@@ -1,0 +1,111 @@
+package intake
+
+import (
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
+)
+
+// requestMessage returns the message of a request over gRPC; nil of all others, and where it is not on record.
+func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
+	if p != nil && p.Message != nil {
+		return p.Message
+	}
+	as := in.X.Request.GRPCMessage()
+	b := &in.request
+	if as == nil || !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 ||
+		b.Size != capture.NotKnown && b.Size != int64(len(b.Data)) && !b.Decoded {
+		return nil
+	}
+	return as.Read(b.Data)
+}
+
+// answerMessage returns a message of an answer over gRPC.
+func answerMessage(x *analyzer.Exchange, s *capture.Step, raw []byte) *grpc.Reading {
+	if s.Parsed != nil && s.Parsed.Message != nil {
+		return s.Parsed.Message
+	}
+	as := grpc.Codec{Type: x.Call.RPC.Answer, Encoding: x.Response.Fields.Get("Grpc-Encoding")}
+	return as.Read(raw)
+}
+
+// grpcMessage takes a message of an answer over gRPC: an event of a stream, or the answer of a call that has one. That
+// waits for the trailer, which says whether it counts.
+func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event) {
+	x := in.X
+	if x.Call.Streams && x.Stream == nil {
+		x.Stream = &analyzer.Stream{Gap: x.Cut}
+		r.counter.Counts.Streams++
+	}
+	switch {
+	case x.Stream != nil:
+		r.event(in, s, raw)
+	case raw.Dropped > 0:
+		in.lack("its answer's message", "was not kept")
+		in.cut()
+	case raw.K == 1:
+		in.only = answerMessage(x, &s, raw.Raw)
+	}
+}
+
+// grpcEnded takes the end of an answer over gRPC, whose trailer says how the call came out.
+func (r *Reader) grpcEnded(in *openExchange, s capture.Step, trailer []byte) {
+	x := in.X
+	x.Trailer, _ = capture.ParseFields(trailer)
+	status, told := x.GRPCStatus()
+	switch {
+	case !told:
+		if !grpc.IsMedia(x.Response.Fields.Get("Content-Type")) {
+			r.answer(in, s) // which is none of gRPC
+		}
+	case status.Code != grpc.OK:
+		r.grpcFailed(in, s, &status)
+	case !x.Call.Streams:
+		r.grpcAnswered(in, s)
+	case x.Stream == nil:
+		x.Stream = &analyzer.Stream{Gap: x.Cut}
+		r.counter.Counts.Streams++
+	}
+}
+
+// grpcAnswered observes the one message of an answer.
+func (ob *observer) grpcAnswered(in *openExchange, s capture.Step) {
+	x := in.X
+	if x.Cut {
+		return
+	}
+	place, doc, text := x.ResponsePlace().Body(), &a2a.Doc{}, []byte(nil)
+	if in.only != nil {
+		place, doc, text = x.ResponsePlace().Event(1), &in.only.Doc, in.only.Text
+		x.Answer = in.only
+		if in.only.Err != nil && in.only.Limit() {
+			in.lack("its answer's message", "cannot be read: "+in.only.Err.Error())
+			in.cut()
+			return
+		}
+	}
+	a := a2a.ReadAnswer(&x.Call, x.Response.Status, "", doc)
+	ob.takeAnswer(in, s, &a, place, text)
+}
+
+// grpcFailed observes what a call over gRPC has failed with: as its answer, or after the messages of a stream as one
+// event more.
+func (ob *observer) grpcFailed(in *openExchange, s capture.Step, status *grpc.Status) {
+	x := in.X
+	a := a2a.ReadStatus(&x.Call, status)
+	place := x.GRPCPlace(grpc.StatusField)
+	if status.Details() != nil {
+		place = x.GRPCPlace(grpc.DetailsField)
+	}
+	if x.Stream == nil {
+		ob.takeAnswer(in, s, &a, place, nil)
+		return
+	}
+	o := ob.message(x, analyzer.EventSeen, s)
+	o.Place, o.Answer, o.Doc = place, &a, &a.Doc
+	o.Event = &analyzer.Event{K: in.lastK + 1, Fields: capture.EventFields{Retry: capture.NotKnown}}
+	o.Dialects = answerDialects(x)
+	in.gathered.answered(&a, o.Event)
+	ob.takeEvent(in, o)
+}

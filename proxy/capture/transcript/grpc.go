@@ -1,0 +1,82 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
+)
+
+// codec returns how the messages of the request or of the answer are read, if they are of gRPC and known; else nil.
+func (d *describer) codec(kind string) *grpc.Codec {
+	request := capture.ParseRequestHead(d.x.Request.Head)
+	as := request.GRPCMessage()
+	if kind == "response" {
+		answer := capture.ParseResponseHead(d.x.Response.Head)
+		as = capture.GRPCAnswers(&request, &answer)
+	}
+	if as == nil || as.Type == nil {
+		return nil
+	}
+	return as
+}
+
+// messagesText returns messages of gRPC as JSON, one on a line. It is not ok if the same bytes cannot be made of that.
+func messagesText(as *grpc.Codec, data []byte) (text []byte, ok bool) {
+	for rest := data; len(rest) > 0; {
+		var frame grpc.Frame
+		if frame, rest, ok = grpc.Cut(rest); !ok || !frame.Whole() || frame.Compressed || frame.Reserved {
+			return nil, false
+		}
+		line, _, err := as.Type.ToText(frame.Message)
+		if err != nil {
+			return nil, false
+		}
+		text = append(append(text, line...), '\n')
+	}
+	again, err := messagesBytes(as, text)
+	return text, err == nil && bytes.Equal(again, data) && isText(text)
+}
+
+// messagesBytes is the other way.
+func messagesBytes(as *grpc.Codec, text []byte) ([]byte, error) {
+	data := []byte{}
+	values := jsontext.NewDecoder(bytes.NewReader(text))
+	for {
+		value, err := values.ReadValue()
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read messages of gRPC: %w", err)
+		}
+		doc := jsondoc.Parse(bytes.Clone(value))
+		message, err := as.Type.FromText(doc.Root)
+		if err != nil {
+			return nil, fmt.Errorf("make a %s of JSON: %w", as.Type.Name(), err)
+		}
+		data = grpc.AppendFrame(data, message)
+	}
+}
+
+// cutMessages cuts the answer of a call over gRPC into its messages.
+func cutMessages(data []byte) []capture.Event {
+	var events []capture.Event
+	for rest := data; len(rest) > 0; {
+		frame, after, ok := grpc.Cut(rest)
+		e := capture.Event{K: len(events) + 1, At: capture.NotKnown, Raw: rest}
+		if ok {
+			e.Raw = rest[: len(rest)-len(after) : len(rest)-len(after)]
+		}
+		e.Unterminated = !ok || !frame.Whole()
+		events = append(events, e)
+		rest = rest[len(e.Raw):]
+	}
+	return events
+}
