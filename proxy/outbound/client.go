@@ -55,3 +55,12 @@ func AdviceIn(err error) string {
 	}
 	return ""
 }
+
+// OnlyHTTP2 lets a transport speak HTTP/2 alone: with prior knowledge in the clear, and chosen by ALPN on TLS.
+//
+// Source: RFC 9113 section 3.
+func OnlyHTTP2(t *http.Transport) {
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP2(true)
+	t.Protocols.SetUnencryptedHTTP2(true)
+}

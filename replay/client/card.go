@@ -111,7 +111,9 @@ func (c *Card) possible(said Interface) {
 
 // add notes an interface once, with a version of two parts, and returns it.
 func (c *Card) add(at, binding, version, tenant string) Interface {
-	if base, err := url.Parse(c.URL); err == nil {
+	if binding == bindingGRPC {
+		at = grpcURL(at, c.URL)
+	} else if base, err := url.Parse(c.URL); err == nil {
 		if u, err := base.Parse(at); err == nil {
 			at = u.String()
 		}
@@ -249,7 +251,7 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the card of %s: %w", agent, err)
 	}
-	h := newHTTP(o)
+	h := newHTTP(o, false)
 	defer h.client.CloseIdleConnections()
 	var first error
 	missing := 0
