@@ -9,9 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
@@ -103,24 +101,9 @@ func (c *Client) outgoingGRPC(in call) (*Outgoing, error) {
 		out.Header.Set("A2A-Version", "1.0") // A2A 1.0 §10.2
 	}
 	if !m.Streams {
-		out.Header.Set("Grpc-Timeout", grpcTimeout(c.http.opts.Timeout))
+		out.Header.Set(grpc.TimeoutField, grpc.FormatTimeout(c.http.opts.Timeout))
 	}
 	return out, nil
-}
-
-// grpcTimeout writes a time as deadlines are: at most eight digits and a unit.
-//
-// Source: gRPC over HTTP2, "Requests".
-func grpcTimeout(d time.Duration) string {
-	for _, unit := range []struct {
-		of   time.Duration
-		word string
-	}{{time.Millisecond, "m"}, {time.Second, "S"}, {time.Minute, "M"}} {
-		if n := (d + unit.of - 1) / unit.of; n < 1e8 {
-			return strconv.FormatInt(int64(n), 10) + unit.word
-		}
-	}
-	return strconv.FormatInt(min(int64(d/time.Hour), 99_999_999), 10) + "H"
 }
 
 // message03 returns the request as the proto definition of 0.3 has it, which names tasks and configs by paths.
@@ -161,7 +144,9 @@ func (in call) message03() any {
 }
 
 // configName names a push config as the proto definition of 0.3 does.
-func configName(taskID, id string) string { return "tasks/" + taskID + "/pushNotificationConfigs/" + id }
+func configName(taskID, id string) string {
+	return "tasks/" + taskID + "/pushNotificationConfigs/" + id
+}
 
 // invokeGRPC performs a call that is answered with one message, and returns it as JSON.
 func (c *Client) invokeGRPC(ctx context.Context, in call) ([]byte, error) {
@@ -275,7 +260,7 @@ func messages(resp *http.Response, m grpc.Method) iter.Seq2[[]byte, error] {
 				return
 			}
 		}
-		if err := statusOf(resp); err != nil {
+		if err := statusOf(resp, m.Service); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -308,7 +293,7 @@ func ended(err error) error {
 
 // statusOf returns the error that a call has come to, by the trailer of an answer that has been read or, where there is
 // none, its head; nil for OK.
-func statusOf(resp *http.Response) error {
+func statusOf(resp *http.Response, service string) error {
 	status, ok := grpc.StatusOf(func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) })
 	switch {
 	case !ok && resp.StatusCode != http.StatusOK:
@@ -323,6 +308,9 @@ func statusOf(resp *http.Response) error {
 	var refused *Error
 	if errors.As(err, &refused) {
 		refused.Status = status.Code.String()
+		if service == grpc.Service0_3 && refused.Reason == "" && status.Code == grpc.NotFound {
+			refused.Code, refused.Reason = codeOf("TASK_NOT_FOUND"), "TASK_NOT_FOUND" // 0.3 has no details that say so
+		}
 	}
 	return err
 }

@@ -13,6 +13,9 @@ type Options struct {
 	// BaseURL is the origin that cards put before the agent's path, such as http://127.0.0.1:9001. If it is empty,
 	// cards name the origin that the request was sent to.
 	BaseURL string
+	// Bindings are those that the agent serves and its card names, in this order: JSONRPC, HTTP+JSON, GRPC, in any case. Empty
+	// are all but GRPC that the agent of that name speaks. Agents of 0.3 and 1.0 speak gRPC; it needs a server of HTTP/2.
+	Bindings []string
 	// Fault is the slug of the rule to break; empty for a faithful agent.
 	Fault string
 	// Card is the JSON of the card to serve in place of the agent's own; empty for that. Its skills are what the agent
