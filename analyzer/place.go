@@ -164,7 +164,23 @@ func (p Place) whole() Place {
 }
 
 // Equal reports whether two places are the same.
-func (p Place) Equal(q Place) bool { return p.whole() == q.whole() }
+func (p Place) Equal(q Place) bool {
+	p, q = p.whole(), q.whole()
+	if samePart(p.Part, q.Part) {
+		p.Part = q.Part
+	}
+	return p == q
+}
+
+// samePart reports whether two parts of a side are one: a message of gRPC is an event of the answer.
+func samePart(a, b string) bool {
+	if a == b {
+		return true
+	}
+	j, aEvent := Place{Part: a}.EventNumber()
+	k, bEvent := Place{Part: b}.EventNumber()
+	return aEvent && bEvent && j == k
+}
 
 // Covers reports whether q is p or stands inside it.
 func (p Place) Covers(q Place) bool {
@@ -174,7 +190,7 @@ func (p Place) Covers(q Place) bool {
 	if p.Part == "" && !p.HasPointer {
 		return true
 	}
-	if p.Part != q.Part {
+	if !samePart(p.Part, q.Part) {
 		return false
 	}
 	if !p.HasPointer || p.Pointer == q.Pointer {

@@ -9,14 +9,14 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// connect connects to an agent, with TLS for the name if that is asked for. Before any byte is sent, refuse may say why
-// the connection must not be used.
+// connect connects to an agent, with TLS for the name if that is asked for, where protocols are offered. Before any byte is
+// sent, refuse may say why the connection must not be used.
 func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string,
-	refuse func(net.Conn) error,
+	refuse func(net.Conn) error, protocols ...string,
 ) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
 	defer cancel()
-	conn, err := p.dialer.Dial(ctx, address, secure, name, refuse)
+	conn, err := p.dialer.Dial(ctx, address, secure, name, refuse, protocols...)
 	if why := relay.Exhausted(err); why != "" {
 		p.notice("agents cannot be reached for the moment: " + why)
 	}

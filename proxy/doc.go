@@ -4,7 +4,7 @@
 // the taps of one recording and its forward proxy, if there is one. It arranges what does the work:
 //
 //   - package listener opens addresses, and knows which hosts requests to them may name;
-//   - package relay carries the bytes, and package outbound connects to agents;
+//   - packages relay and relay/h2 carry the bytes, and package outbound connects to agents;
 //   - package recording makes steps of what passes, for the capture;
 //   - packages card and webhook change the little that must be changed on the way;
 //   - package forward is the way in for clients that name a2atap as their proxy;

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -12,6 +14,7 @@ import (
 	"a2atap/proxy/internal/card"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/relay/h2"
 	"a2atap/proxy/webhook"
 )
 
@@ -66,7 +69,27 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 	case l.cards != nil:
 		cfg.Editor = l.cards
 	}
+	cfg.HTTP2 = func(ctx context.Context, client net.Conn, begun []byte) error {
+		return h2.Serve(ctx, client, begun, t.overHTTP2(cfg, l, client))
+	}
 	return relay.New(client, cfg)
+}
+
+// overHTTP2 returns the configuration of a client that speaks HTTP/2. Faults are made in answers of HTTP/1.1 alone.
+func (t *Tap) overHTTP2(cfg relay.Config, l *link, client net.Conn) relay.Config {
+	if l.faults != nil {
+		l.faults = nil
+		t.proxy.notice(fmt.Sprintf("tap %s: a client speaks HTTP/2, where --fault makes no faults", t.Name()))
+	}
+	cfg.Dial = func(ctx context.Context) (net.Conn, error) {
+		conn, err := t.dialFor(ctx, client, "h2")
+		if session, ok := conn.(*tls.Conn); ok && session.ConnectionState().NegotiatedProtocol != "h2" {
+			conn.Close()
+			return nil, errors.New("it does not speak HTTP/2 (ALPN, RFC 7301)")
+		}
+		return conn, err
+	}
+	return cfg
 }
 
 // refused tells the user, once, of a request for a host that is not the tap's.
@@ -75,8 +98,8 @@ func (t *Tap) refused(why error) {
 }
 
 // dialFor connects to the agent for a client.
-func (t *Tap) dialFor(ctx context.Context, client net.Conn) (net.Conn, error) {
-	conn, err := t.dial(ctx)
+func (t *Tap) dialFor(ctx context.Context, client net.Conn, protocols ...string) (net.Conn, error) {
+	conn, err := t.dial(ctx, protocols...)
 	if err == nil && t.proxy.opts.OnDial != nil {
 		t.proxy.opts.OnDial(client.RemoteAddr().String(), conn.LocalAddr().String())
 	}
@@ -84,7 +107,7 @@ func (t *Tap) dialFor(ctx context.Context, client net.Conn) (net.Conn, error) {
 }
 
 // dial connects to the agent. The connection is refused if it would come back to us.
-func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
+func (t *Tap) dial(ctx context.Context, protocols ...string) (net.Conn, error) {
 	u := t.spec.Agent
 	refuse := t.proxy.refuseLoop(u.Host)
 	return t.proxy.connect(ctx, hostname.HostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
@@ -93,7 +116,7 @@ func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 		}
 		t.proxy.callers.reached(t, conn.RemoteAddr())
 		return nil
-	})
+	}, protocols...)
 }
 
 // peer returns the agent as the record names it.

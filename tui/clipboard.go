@@ -320,7 +320,10 @@ func copyWhat(m *inspector, name string) (tea.Cmd, error) {
 	return c.Do(), nil
 }
 
-func isEvent(at analyzer.Place) bool { return strings.HasPrefix(at.Part, "event[") }
+func isEvent(at analyzer.Place) bool {
+	_, is := at.EventNumber()
+	return is
+}
 
 // hasValue reports whether a place is one of a value: in a head, or in JSON.
 func hasValue(at analyzer.Place) bool {

@@ -1,8 +1,6 @@
 package otlp
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -89,8 +87,7 @@ func (e *exchangeSpan) at(p analyzer.Place) time.Time {
 	case e.Response == nil:
 		return e.end()
 	}
-	if text, ok := strings.CutPrefix(p.Part, "event["); ok {
-		k, _ := strconv.Atoi(strings.TrimSuffix(text, "]"))
+	if k, ok := p.EventNumber(); ok {
 		for i := range e.Response.Events {
 			if event := &e.Response.Events[i]; event.K == k && event.At >= 0 {
 				return e.Started.Add(event.At)

@@ -147,6 +147,8 @@ func errorLabel(err *a2a.Error, binding a2a.Binding) string {
 		name = analyzer.Clip(err.Reason)
 	}
 	switch {
+	case err.GRPCStatus != "":
+		return strings.TrimSpace(err.GRPCStatus + " " + name)
 	case err.CodeKnown && (binding != a2a.HTTPJSON || err.HTTPStatus == 0):
 		return strings.TrimSpace(fmt.Sprintf("%d %s", err.Code, name))
 	case err.HTTPStatus != 0 && (name != "" || err.Message != ""):

@@ -28,6 +28,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
 		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
+		"grpctalk": grpctalk,
 		"clientgo2": once(sendGo2), "clientgo03": once(sendGo03),
 		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
 		"growth": growthTraffic,
@@ -81,6 +82,7 @@ func TestScripts(t *testing.T) {
 			"connect":      scriptConnect,
 			"rawagent":     scriptRawAgent,
 			"tlsagent":     scriptTLSAgent,
+			"grpcagent":    scriptGRPCAgent,
 			"guardedagent": scriptGuardedAgent,
 			"privateagent": scriptPrivateAgent,
 			"upstream":     scriptUpstream,

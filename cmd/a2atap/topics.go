@@ -180,7 +180,7 @@ of the same link succeeded: a task that it never showed is not there, a task tha
 operation is not offered. Each call of a batch counts. Not seen is what the record lacks: the end of calls and streams
 that were open when the recording ended, where a redirect led, bodies that were not kept or cannot be decoded, versions
 of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes in a
-tunnel, HTTP/2, requests that the recorder refused, connections whose client did not take our certificate, webhooks and
+tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not take our certificate, webhooks and
 interfaces of a card that are not tapped. A client that read a card, never called, and says of itself that it speaks
 0.3 where the card offers only 1.0, or the other way round, is named with that.
 

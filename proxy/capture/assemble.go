@@ -60,7 +60,7 @@ func (x *Exchange) addEvent(e Event, s Step) {
 	e.At = s.Offset
 	r := x.response()
 	r.Stream = true
-	if e.As == nil && mayBeGRPC(e.Raw) {
+	if e.As == nil && e.IsMessage() {
 		if n := len(r.Events); n > 0 && r.Events[n-1].As != nil {
 			e.As = r.Events[n-1].As
 		} else {

@@ -139,10 +139,10 @@ type Body struct {
 func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
 
 // An Event is one block of an event stream: the bytes up to and including the blank line that ends it. Of an answer over
-// gRPC it is one message with the five bytes before it, whether a method is answered with one or with many.
+// gRPC it is one message with its prefix (see IsMessage), whether a method is answered with one or with many.
 //
 // The Raw bytes of all events of a stream, one after another, are the stream (its content coding taken off, secrets
-// replaced). Parse with ParseEvent.
+// replaced). Parse with Fields.
 //
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
 type Event struct {
@@ -150,7 +150,7 @@ type Event struct {
 	At           time.Duration // offset at which its last byte arrived; NotKnown if not measured
 	Raw          []byte        // the block's bytes, line ends and blank line included
 	Dropped      int64         // bytes of the block that passed and were not kept; its Raw is cut there
-	Unterminated bool          // the stream ended before the blank line: clients discard such a block
+	Unterminated bool          // the stream ended before the blank line, or inside the message: clients discard it
 	As           *grpc.Codec   // how it is read, if it is a message of gRPC; not part of the record
 }
 

@@ -52,13 +52,15 @@ func parseLaterEvent(raw []byte) EventFields {
 	return f
 }
 
-// Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts.
-//
-// A message of gRPC is read as the JSON that it stands for, as if that had come as data.
+// Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts. A
+// message of gRPC is read as the JSON that it stands for, as if that had come as data; one that cannot be read has no
+// fields.
 func (e *Event) Fields() EventFields {
 	switch {
 	case e.As != nil:
 		return messageFields(e.As, e.Raw)
+	case e.IsMessage():
+		return EventFields{Retry: NotKnown}
 	case e.K <= 1:
 		return ParseEvent(e.Raw)
 	}

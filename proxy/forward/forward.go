@@ -37,10 +37,10 @@ type Options struct {
 
 	Recorder *recording.Recorder
 
-	// Connect connects to an agent, with TLS for the name if it is secure. Before any byte is sent, refuse may say why the
-	// connection must not be used. Advise says what to do about an error of it.
+	// Connect connects to an agent, with TLS for the name if it is secure, where protocols are offered. Before any byte is
+	// sent, refuse may say why the connection must not be used. Advise says what to do about an error of it.
 	Connect func(ctx context.Context, address string, secure bool, name string,
-		refuse func(net.Conn) error) (net.Conn, error)
+		refuse func(net.Conn) error, protocols ...string) (net.Conn, error)
 	Advise func(err error, address string) string
 
 	Tapped func(at hostname.Origin) bool                          // a tap of ours listens there, which records what comes to it
@@ -116,15 +116,15 @@ func (f *Proxy) relay(ctx context.Context, l *link, s relay.Session) {
 	}
 }
 
-// dial connects to a target; name is whom its certificate must be for. A tap of ours may be the target, the forward
-// proxy itself not.
-func (f *Proxy) dial(ctx context.Context, to relay.Target, name string) (net.Conn, error) {
+// dial connects to a target; name is whom its certificate must be for, and protocols are what it is offered with TLS. A tap
+// of ours may be the target, the forward proxy itself not.
+func (f *Proxy) dial(ctx context.Context, to relay.Target, name string, protocols ...string) (net.Conn, error) {
 	return f.Connect(ctx, to.Authority(), to.Scheme == "https", name, func(conn net.Conn) error {
 		if f.listener.Reaches(conn.LocalAddr(), conn.RemoteAddr()) {
 			return fmt.Errorf("%s leads back to this forward proxy, which would be a loop", to.Authority())
 		}
 		return nil
-	})
+	}, protocols...)
 }
 
 // peer returns the agent at a target as the record names it: the name of the tap in front of it, if there is one.

@@ -29,6 +29,9 @@ type Reading struct {
 	Unknown []Unknown
 	Rest    []byte // what follows the message
 	Err     error  // why it cannot be read
+
+	// Overwritten says that values stand in the message that are not in the JSON, since others have come in their place.
+	Overwritten bool
 }
 
 // The reasons why there is no message to be read.
@@ -61,9 +64,11 @@ func (r *Reading) read(c *Codec, frame *Frame) {
 		r.Err = ErrNoType
 		return
 	}
-	if r.Text, r.Unknown, r.Err = c.Type.ToJSON(message); r.Err == nil {
-		r.Doc = jsondoc.Parse(r.Text)
+	d := newDecoder(message)
+	if r.Err = d.message(c.Type, message, 0); r.Err == nil {
+		r.Text, r.Doc = d.text, jsondoc.Parse(d.text)
 	}
+	r.Unknown, r.Overwritten = d.unknown, d.hidden
 }
 
 // Limit reports whether the message may be in order, and only cannot be read here.

@@ -62,7 +62,8 @@ func (t *Type) ToText(message []byte) (text []byte, unknown []Unknown, err error
 }
 
 func (t *Type) decode(message []byte, all bool) ([]byte, []Unknown, error) {
-	d := decoder{text: make([]byte, 0, 2*len(message)+2), room: 2*len(message) + 1<<20, all: all}
+	d := newDecoder(message)
+	d.all = all
 	if err := d.message(t, message, 0); err != nil {
 		return nil, d.unknown, err
 	}
@@ -76,7 +77,12 @@ type decoder struct {
 	unknown []Unknown
 	room    int    // bytes that may still be copied to merge messages
 	all     bool   // fields that the type does not have are written too
+	hidden  bool   // a value has come in the place of another one
 	strange []byte // members for those of the message at hand, with a comma behind each
+}
+
+func newDecoder(message []byte) *decoder {
+	return &decoder{text: make([]byte, 0, 2*len(message)+2), room: 2*len(message) + 1<<20}
 }
 
 // A step is a token of a JSON Pointer: a name, or an index where that is not negative.
@@ -213,6 +219,7 @@ func group(values []value, fields int) {
 
 // overwritten looks whether a value is well-formed that another one has taken the place of.
 func (d *decoder) overwritten(f *field, v *value, depth int) error {
+	d.hidden = true
 	begin := len(d.text)
 	d.path = append(d.path, step{name: f.name, index: -1})
 	err := d.value(f, v, depth)
@@ -307,6 +314,7 @@ func (d *decoder) field(f *field, values []value, another bool, depth int) error
 		return nil
 	}
 	v := values[len(values)-1]
+	d.hidden = d.hidden || len(values) > 1 && f.kind < messageKind
 	if !f.present && f.kind < messageKind && v.bits == 0 && len(v.bytes) == 0 {
 		d.text = d.text[:begin]
 		return nil
@@ -372,6 +380,7 @@ func (d *decoder) entries(f *field, values []value, depth int) error {
 		held := slices.DeleteFunc(all[i], func(v value) bool { return v.field == 0 })
 		if len(held) > 0 {
 			v = held[len(held)-1]
+			d.hidden = d.hidden || len(held) > 1 || len(all[i]) > len(held)+1
 			var err error
 			if v.bytes, err = d.merged(&entry.fields[1], held); err != nil {
 				return err
@@ -382,7 +391,7 @@ func (d *decoder) entries(f *field, values []value, depth int) error {
 		}
 		d.path = d.path[:len(d.path)-1]
 		if last[key] != i {
-			d.text = d.text[:begin]
+			d.hidden, d.text = true, d.text[:begin]
 		}
 	}
 	d.text = append(d.text, '}')

@@ -216,8 +216,8 @@ func TestPlain(t *testing.T) {
 }
 
 // notFound is a google.rpc.Status with an ErrorInfo, in base64.
-const notFound = "CAUSB2dvbmUgLi4aUgoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxImCg5U" +
-	"QVNLX05PVF9GT1VORBISYTJhLXByb3RvY29sLm9yZxoA"
+const notFound = "CAUSBGdvbmUaTgoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIiCg5UQVNLX05PVF9GT1" +
+	"VORBIQYTJhLXByb3RvY29sLm9yZw=="
 
 func trailer(code, message, details string) func(string) string {
 	return func(name string) string {
@@ -230,13 +230,13 @@ func trailer(code, message, details string) func(string) string {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ code, message, details, want string }{
-		{"0", "", "", `{"error":{"code":0,"status":"OK","message":""}}`},
+		{"0", "", "", `{"code":0,"status":"OK","message":""}`},
 		{
 			"14", "connection%20refused%", "",
-			`{"error":{"code":14,"status":"UNAVAILABLE","message":"connection refused%"}}`,
+			`{"code":14,"status":"UNAVAILABLE","message":"connection refused%"}`,
 		},
-		{"99", "", "", `{"error":{"code":99,"status":"99","message":""}}`},
-		{"no", "", "", `{"error":{"code":2,"status":"UNKNOWN","message":""}}`},
+		{"99", "", "", `{"code":99,"status":"99","message":""}`},
+		{"no", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
 	} {
 		s, ok := grpc.StatusOf(trailer(tt.code, tt.message, tt.details))
 		if diff := cmp.Diff(tt.want, string(s.JSON())); diff != "" || !ok || (s.Bad != "") != (tt.code == "no") {
@@ -245,5 +245,15 @@ func TestStatus(t *testing.T) {
 	}
 	if _, ok := grpc.StatusOf(trailer("", "", "")); ok {
 		t.Error("there is a status without a grpc-status")
+	}
+}
+
+func TestErrorInfo(t *testing.T) {
+	t.Parallel()
+	s, _ := grpc.StatusOf(trailer("5", "gone", notFound))
+	const want = `{"code":5,"status":"NOT_FOUND","message":"gone","details":[{"@type":` +
+		`"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}`
+	if got := string(s.JSON()); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -99,18 +99,18 @@ func StatusOf(get func(name string) string) (s Status, ok bool) {
 // Details returns what grpc-status-details-bin says; nil if there is none, or it cannot be read.
 func (s *Status) Details() *Detail { return s.details }
 
-// JSON returns the status as the answers of HTTP+JSON have it: google.rpc.Status in the member error, with the details
-// that came with it.
+// JSON returns the status as JSON: the google.rpc.Status that it is, with the name of its code beside it, as the answers
+// of HTTP+JSON have it in their member error.
 //
 // Source: A2A 1.0 sections 10.6 and 11.6.
 func (s *Status) JSON() []byte {
-	text := append([]byte(`{"error":{"code":`), strconv.Itoa(int(s.Code))...)
+	text := append([]byte(`{"code":`), strconv.Itoa(int(s.Code))...)
 	text = append(append(append(text, `,"status":"`...), s.Code.String()...), `","message":`...)
 	text, _ = jsontext.AppendQuote(text, strings.ToValidUTF8(s.Message, "\uFFFD"))
 	if s.details != nil {
 		text = append(append(text, `,"details":`...), s.details.List...)
 	}
-	return append(text, "}}"...)
+	return append(text, '}')
 }
 
 // unescape takes the percent-encoding off a grpc-message. What is not properly encoded stands for itself.

@@ -133,7 +133,7 @@ func (d *Dialer) tunnel(ctx context.Context, conn net.Conn, via *url.URL, addres
 	}
 	if via.Scheme == "https" {
 		toProxy := &Dialer{Roots: d.Roots, Insecure: d.Insecure}
-		session, err := toProxy.secure(ctx, conn, via.Host, via.Hostname())
+		session, err := toProxy.secure(ctx, conn, via.Host, via.Hostname(), []string{"http/1.1"})
 		if err != nil {
 			return nil, proxyError(via, "TLS", orTimeout(ctx, err))
 		}

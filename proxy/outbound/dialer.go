@@ -39,17 +39,20 @@ type Dialer struct {
 
 // Dial connects to an agent at host:port, with TLS for the name if secure. Before any byte is sent, check may say why
 // the connection, which is one to the proxy if there is one on the way, must not be used; nil lets all pass. The context
-// bounds connecting alone.
+// bounds connecting alone. Protocols are what is offered with TLS (RFC 7301), HTTP/1.1 if there are none.
 //
 // Errors about the proxy are of [*ProxyError].
 func (d *Dialer) Dial(
-	ctx context.Context, address string, secure bool, name string, check func(net.Conn) error,
+	ctx context.Context, address string, secure bool, name string, check func(net.Conn) error, protocols ...string,
 ) (net.Conn, error) {
 	conn, err := d.reach(ctx, address, secure, check)
 	if err != nil || !secure {
 		return conn, err
 	}
-	session, err := d.secure(ctx, conn, address, name)
+	if len(protocols) == 0 {
+		protocols = []string{"http/1.1"}
+	}
+	session, err := d.secure(ctx, conn, address, name, protocols)
 	if err != nil {
 		conn.Close()
 		return nil, err
@@ -84,12 +87,14 @@ func dialTCP(ctx context.Context, address string, check func(net.Conn) error) (n
 }
 
 // secure begins TLS.
-func (d *Dialer) secure(ctx context.Context, conn net.Conn, address, name string) (net.Conn, error) {
+func (d *Dialer) secure(
+	ctx context.Context, conn net.Conn, address, name string, protocols []string,
+) (net.Conn, error) {
 	d.once.Do(func() { d.sessions = tls.NewLRUClientSessionCache(256) })
 	asked := false
 	config := &tls.Config{
 		RootCAs: d.Roots, ServerName: name, MinVersion: tls.VersionTLS12, ClientSessionCache: d.sessions,
-		NextProtos:         []string{"http/1.1"}, // which is what is spoken here (RFC 7301)
+		NextProtos:         protocols,
 		InsecureSkipVerify: d.Insecure,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			if d.Certificate != nil { // also if the agent names other authorities: it says more of that than we could

@@ -4,7 +4,7 @@
 // relay.Observer, which copies what it is told into the queue and returns, in well under a microsecond and as a rule
 // without allocating. The goroutine takes the pieces in the order in which they came, makes steps of them and appends
 // these to the capture's Sink: an exchange was opened, a piece of a body passed, an event passed. Event streams are cut
-// into events here, their content coding taken off first.
+// into events here, their content coding taken off first, and answers of gRPC into messages.
 //
 // # What it promises
 //

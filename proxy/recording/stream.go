@@ -9,13 +9,21 @@ import (
 	"a2atap/proxy/internal/rawhead"
 )
 
-// A stream cuts an event stream into events, its content coding taken off first if it has one.
+// A stream cuts an event stream into events, its content coding taken off first if it has one, or an answer of gRPC into
+// messages.
 type stream struct {
-	split     capture.Splitter
+	split     splitter
 	decoder   *capture.StreamDecoder // nil without a content coding
 	failed    bool
 	lost      int64 // bytes on the wire since the decoder failed and not yet counted
 	expansion expansion
+}
+
+// A splitter cuts a body into events. What a call returns is valid until the next.
+type splitter interface {
+	Write(p []byte) []capture.Event
+	Flush() []capture.Event
+	Fields(i int) *capture.EventFields
 }
 
 // An expansion is what a coded stream has come to so far. A few kilobytes can claim to be gigabytes, or millions of
@@ -44,23 +52,31 @@ func mayStream(head []byte) bool {
 		if slash < 0 {
 			return false
 		}
-		from := slash - len("text")
-		if from >= 0 && len(rest)-from >= len(streamType) &&
-			bytes.EqualFold(rest[from:from+len(streamType)], []byte(streamType)) {
+		if around(rest, slash, "text", "/event-stream") || around(rest, slash, "application", "/grpc") {
 			return true
 		}
 		rest = rest[slash+1:]
 	}
 }
 
+// around reports whether a place in a text stands between these words, in any case.
+func around(text []byte, at int, before, after string) bool {
+	from, to := at-len(before), at+len(after)
+	return from >= 0 && to <= len(text) && bytes.EqualFold(text[from:at], []byte(before)) &&
+		bytes.EqualFold(text[at:to], []byte(after))
+}
+
 // openStream returns a stream if the answer with this head is one, else nil. One in a coding that nobody here knows is
 // recorded like any other body.
 func openStream(head []byte, limit int) *stream {
-	if capture.MediaType(string(rawhead.Value(head, "Content-Type"))) != "text/event-stream" {
+	switch kind := capture.MediaType(string(rawhead.Value(head, "Content-Type"))); {
+	case capture.IsGRPC(kind):
+		return &stream{split: &capture.MessageSplitter{Limit: limit}}
+	case kind != streamType:
 		return nil
 	}
 	h := capture.ParseResponseHead(head)
-	s := &stream{split: capture.Splitter{Limit: limit}}
+	s := &stream{split: &capture.Splitter{Limit: limit}}
 	if codings := h.Fields.Codings(); len(codings) > 0 {
 		decoder, err := capture.NewStreamDecoder(codings)
 		if err != nil {

@@ -6,7 +6,7 @@ package relay
 // was asked for belongs to the record. It reports false where a part of an answer has passed.
 func (a *answers) endRefusedSession(err error) bool {
 	x := a.front()
-	if x == nil || a.x != nil || len(a.in.unread()) > 0 || !a.takeTurn(x, false) {
+	if x == nil || a.x != nil || len(a.in.Unread()) > 0 || !a.takeTurn(x, false) {
 		return false
 	}
 	f := DialFault(err, a.authority).Advised(a.advise(err, a.authority))

@@ -10,7 +10,7 @@ import (
 
 // refuse puts 502 in the place of an answer that cannot be framed, whose head is the first n bytes, and breaks off.
 func (a *answers) refuse(x *exchange, n int, err error) {
-	a.obs.answer(x.n, a.in.unread()[:n])
+	a.obs.Answer(x.n, a.in.Unread()[:n])
 	f := Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
 	a.noteCause(x.n, f)
 	a.fault(x, f)
@@ -21,7 +21,7 @@ func (a *answers) refuse(x *exchange, n int, err error) {
 // unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody
 // can know which answer belongs to which request. It reports whether an answer may follow.
 func (a *answers) unsolicited() bool {
-	b := a.in.unread()
+	b := a.in.Unread()
 	blank := len(bytes.Trim(b, "\r\n")) == 0
 	a.mu.Lock()
 	if a.answersEnd || a.replaced() || a.due() != nil { // our own answer was the last, or a request came meanwhile
@@ -36,16 +36,16 @@ func (a *answers) unsolicited() bool {
 	}
 	a.mu.Unlock()
 	f.Bytes = b[:min(len(b), maxFaultBytes)]
-	a.obs.fault(-1, f)
+	a.obs.Fault(-1, f)
 	if !a.send(b) {
 		return false
 	}
-	a.in.consume(len(b))
+	a.in.Consume(len(b))
 	if blank {
 		return true
 	}
-	for a.fill() && a.send(a.in.unread()) {
-		a.in.consume(len(a.in.unread()))
+	for a.fill() && a.send(a.in.Unread()) {
+		a.in.Consume(len(a.in.Unread()))
 	}
 	return false
 }
@@ -83,7 +83,7 @@ func (a *answers) readFailed(err error) {
 	case a.clientEOF:
 		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, "connection closed before the answer was complete"
 	case err != io.EOF && !truncated:
-		f.Kind, f.Detail = KindReset, reason(err)
+		f.Kind, f.Detail = KindReset, Reason(err)
 	}
 	a.setCause(-1, f)
 	a.mu.Unlock()
@@ -102,7 +102,7 @@ func (a *answers) where() string {
 	switch {
 	case a.x != nil:
 		return "connection closed inside the body of the answer"
-	case len(a.in.unread()) > 0:
+	case len(a.in.Unread()) > 0:
 		return "connection closed inside the head of the answer"
 	case a.due() == nil:
 		return "connection closed before the request was complete"
@@ -160,12 +160,12 @@ func (a *answers) passPartial() {
 	if a.by != nil {
 		a.send(a.unchanged())
 	}
-	b := a.in.unread()
+	b := a.in.Unread()
 	if len(b) == 0 || a.x != nil {
 		return
 	}
 	if x := a.front(); x != nil && a.takeTurn(x, false) {
-		a.obs.answer(x.n, b)
+		a.obs.Answer(x.n, b)
 		a.send(b)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"a2atap/proxy/relay/internal/inflow"
 )
 
 // answers reads the agent.
@@ -13,7 +15,7 @@ type answers struct {
 	*pair
 	agent       net.Conn // its own, while that of the pair may be the next one already
 	authority   string   // that names it in messages; "" if its name is not known
-	in          buffer
+	in          inflow.Buffer
 	find        headFinder
 	x           *exchange // the one being answered, nil between answers
 	body        body
@@ -25,7 +27,7 @@ type answers struct {
 
 // run relays answers until the agent has ended its sending or the connection is broken.
 func (a *answers) run() {
-	defer a.in.release()
+	defer a.in.Release()
 	if a.cfg.AnswerTimeout > 0 && !a.setReadDeadline() {
 		a.tooLate()
 	} else {
@@ -44,7 +46,7 @@ func (a *answers) run() {
 
 // answer relays one answer, interim or final, whose head has n bytes, and reports whether another may follow.
 func (a *answers) answer(x *exchange, n int) bool {
-	raw := a.in.unread()[:n]
+	raw := a.in.Unread()[:n]
 	status, b, err := scanAnswer(raw, x.method, a.cfg.HeadLimit)
 	interim := err == nil && status < 200 && status != 101
 	if !a.takeTurn(x, interim) {
@@ -58,25 +60,25 @@ func (a *answers) answer(x *exchange, n int) bool {
 	case status == 101:
 		return a.upgrade(x, n)
 	case interim:
-		a.obs.informational(x.n, raw)
+		a.obs.Informational(x.n, raw)
 		if !a.send(raw) {
 			return false
 		}
 		a.interimPassed(x)
-		a.in.consume(n)
+		a.in.Consume(n)
 		return true
 	}
 	a.decide(x, false)
 	a.x, a.body, a.trailer = x, b, nil
 	a.by = nil
-	if limit := a.edit.hold(x.n, raw); limit > 0 {
+	if limit := a.edit.Hold(x.n, raw); limit > 0 {
 		if a.held = newHeld(limit, raw, b); a.held == nil {
-			a.edit.tooLarge(x.n)
+			a.edit.TooLarge(x.n)
 		} else {
-			a.held.until = a.edit.patience(x.n)
+			a.held.until = a.edit.Until(x.n)
 		}
 	} else if b.framing == framedChunked || b.framing == framedClose {
-		a.by = a.edit.change(x.n, raw)
+		a.by = a.edit.Change(x.n, raw)
 	}
 	return a.pass(n) && a.rest() && a.endAnswer()
 }
@@ -95,7 +97,7 @@ func (a *answers) rest() bool {
 func (a *answers) awaitHead() (x *exchange, n int) {
 	a.find = headFinder{}
 	for {
-		if b := a.in.unread(); len(b) > 0 {
+		if b := a.in.Unread(); len(b) > 0 {
 			if x = a.front(); x == nil {
 				if !a.unsolicited() {
 					return nil, 0
@@ -128,7 +130,7 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 func (a *answers) fill() bool {
 	for {
 		limited := a.limitHold()
-		err := a.in.fill(a.agent)
+		err := a.in.Fill(a.agent)
 		switch {
 		case err == nil:
 			return true
@@ -149,16 +151,16 @@ func (a *answers) fill() bool {
 // pass describes what there is of the answer, head bytes of which are its head, and forwards it. It reports whether the
 // answer may go on.
 func (a *answers) pass(head int) bool {
-	unread := a.in.unread()
+	unread := a.in.Unread()
 	b := unread[head:]
 	before := a.body
 	look := before
 	n, err := look.skip(b)
 	b = b[:n]
 	if head > 0 {
-		a.obs.answer(a.x.n, unread[:head])
+		a.obs.Answer(a.x.n, unread[:head])
 	}
-	a.trailer = describe(a.x.n, &a.body, b, a.trailer, a.obs.answerBody)
+	a.trailer = describe(a.x.n, &a.body, b, a.trailer, a.obs.AnswerBody)
 	out := unread[:head+n]
 	switch {
 	case a.held != nil:
@@ -175,7 +177,7 @@ func (a *answers) pass(head int) bool {
 	if !a.send(out) {
 		return false
 	}
-	if a.in.consume(head + n); err == nil {
+	if a.in.Consume(head + n); err == nil {
 		return true
 	}
 	a.noteCause(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
@@ -190,7 +192,7 @@ func (a *answers) pass(head int) bool {
 
 // complete reports that the answer is complete, before the last bytes of it are written.
 func (a *answers) complete() {
-	a.obs.answerEnd(a.x.n, a.trailer)
+	a.obs.AnswerEnd(a.x.n, a.trailer)
 	a.reportClientEnd(a.x)
 	a.answerReported(a.x)
 }
@@ -225,7 +227,7 @@ func (a *answers) send(b []byte) bool {
 		return true
 	}
 	a.mu.Lock()
-	f := Fault{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + reason(err)}
+	f := Fault{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + Reason(err)}
 	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
 		f.Kind = KindClientLeft
 	}
@@ -255,15 +257,15 @@ func (a *answers) decide(x *exchange, taken bool) {
 // upgrade relays what the agent sends when it has taken an upgrade. It is reported before it is done, so that nothing
 // the client then sends can be reported first.
 func (a *answers) upgrade(x *exchange, head int) bool {
-	raw := a.in.unread()[:head]
-	a.obs.answer(x.n, raw)
-	a.obs.upgraded(x.n)
+	raw := a.in.Unread()[:head]
+	a.obs.Answer(x.n, raw)
+	a.obs.Upgraded(x.n)
 	a.decide(x, true)
 	a.x, a.body = x, newBody(framedClose, 0, 0)
 	if !a.send(raw) {
 		return false
 	}
-	a.in.consume(head)
+	a.in.Consume(head)
 	for a.pass(0) && a.fill() {
 	}
 	return false
@@ -273,13 +275,13 @@ func (a *answers) upgrade(x *exchange, head int) bool {
 // answer, edited, when it is complete, or as it came when it has grown too large.
 func (a *answers) hold(before body, b []byte) []byte {
 	if !a.held.add(before, b) {
-		a.edit.tooLarge(a.x.n)
+		a.edit.TooLarge(a.x.n)
 		return a.unlimited()
 	}
 	if a.body.done() {
 		return a.edited()
 	}
-	if !a.edit.keep(a.x.n, a.held) {
+	if !a.edit.Keep(a.x.n, a.held.body) {
 		return a.unlimited()
 	}
 	return nil
@@ -296,7 +298,7 @@ func (a *answers) limitHold() bool {
 
 // endHold ends the holding of an answer that takes too long, and returns what is to be sent of it.
 func (a *answers) endHold() []byte {
-	a.edit.tooSlow(a.x.n, a.held)
+	a.edit.TooSlow(a.x.n, a.held.body)
 	return a.unlimited()
 }
 
@@ -319,7 +321,7 @@ func (a *answers) liftLimit() {
 // edited ends the holding of a complete answer and returns what is to be sent of it.
 func (a *answers) edited() []byte {
 	a.liftLimit()
-	if out := a.edit.answer(a.x.n, a.held); out != nil {
+	if out := a.edit.Answer(a.x.n, a.held.head, a.held.body, a.held.trailer); out != nil {
 		a.held = nil
 		return out
 	}
@@ -345,7 +347,7 @@ func (a *answers) changed(head []byte, before body, b []byte) []byte {
 			break
 		}
 		if kind == pieceData {
-			out = a.framed(out, a.edit.changed(a.by, b[:n], false))
+			out = a.framed(out, a.edit.Next(a.by, b[:n], false))
 		}
 		b = b[n:]
 	}
@@ -376,5 +378,5 @@ func (a *answers) framed(out, p []byte) []byte {
 func (a *answers) unchanged() []byte {
 	by := a.by
 	a.by = nil
-	return a.framed(nil, a.edit.changed(by, nil, true))
+	return a.framed(nil, a.edit.Next(by, nil, true))
 }

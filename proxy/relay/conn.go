@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// lingerTime is how long a connection that we or the agent have ended may still be read from, so that the client gets
+// LingerTime is how long a connection that we or the agent have ended may still be read from, so that the client gets
 // to see the last bytes: closing with bytes unread would reset it (RFC 9112 section 9.6).
-const lingerTime = 500 * time.Millisecond
+const LingerTime = 500 * time.Millisecond
 
 // base returns the connection at the bottom of c.
 func base(c net.Conn) net.Conn {
@@ -56,7 +56,7 @@ func Reset(c net.Conn) {
 // WriteFinal writes an answer of ours and closes the connection, so that the client gets to read it: RFC 9112 section
 // 9.6.
 func WriteFinal(client net.Conn, answer []byte) {
-	client.SetDeadline(time.Now().Add(lingerTime))
+	client.SetDeadline(time.Now().Add(LingerTime))
 	if _, err := client.Write(answer); err == nil {
 		CloseWrite(client)
 		io.Copy(io.Discard, client) //nolint:errcheck // whatever it is, it is over

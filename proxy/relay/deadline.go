@@ -69,8 +69,8 @@ func (a *answers) tooLate() {
 		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", a.cfg.AnswerTimeout),
 		advice: "see what keeps the agent, or give it more time",
 	}
-	if b := a.in.unread(); len(b) > 0 {
-		a.obs.answer(x.n, b)
+	if b := a.in.Unread(); len(b) > 0 {
+		a.obs.Answer(x.n, b)
 	}
 	a.noteCause(x.n, f)
 	a.fault(x, f)

@@ -72,9 +72,9 @@ func DialFault(err error, authority string) Fault {
 	if why := Exhausted(err); why != "" {
 		return Fault{Kind: KindUnreachable, Side: SideProxy, Detail: why, Status: http.StatusServiceUnavailable}
 	}
-	f := Fault{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + reason(err), Status: 502}
+	f := Fault{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + Reason(err), Status: 502}
 	if authority != "" {
-		f.Detail = "connect to the agent at " + authority + ": " + reason(err)
+		f.Detail = "connect to the agent at " + authority + ": " + Reason(err)
 	}
 	var ne net.Error
 	switch {
@@ -99,8 +99,8 @@ func isTLS(err error) bool {
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
-// reason says in few words why a network operation failed, without the ephemeral ports that make equal errors differ.
-func reason(err error) string {
+// Reason says in few words why a network operation failed, without the ephemeral ports that make equal errors differ.
+func Reason(err error) string {
 	var (
 		op  *net.OpError
 		sys *os.SyscallError

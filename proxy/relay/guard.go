@@ -6,14 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// guard keeps a panic of somebody else's code away from the traffic. After the first one that code is not called again.
-type guard struct {
+// A Guard keeps a panic of somebody else's code away from the traffic. After the first one that code is not called
+// again.
+type Guard struct {
 	broken atomic.Bool
 	err    atomic.Pointer[error]
 }
 
-// recoverPanic is deferred around each call.
-func (g *guard) recoverPanic(who string) {
+// Recover is deferred around each call.
+func (g *Guard) Recover(who string) {
 	if v := recover(); v != nil {
 		err := fmt.Errorf("%s panicked, it is not called again on this connection: %v\n%s", who, v, debug.Stack())
 		g.err.CompareAndSwap(nil, &err)
@@ -21,44 +22,59 @@ func (g *guard) recoverPanic(who string) {
 	}
 }
 
-// failure returns the panic as an error, nil if there was none.
-func (g *guard) failure() error {
+// Broken reports whether a call has panicked.
+func (g *Guard) Broken() bool { return g.broken.Load() }
+
+// Failure returns the panic as an error, nil if there was none.
+func (g *Guard) Failure() error {
 	if err := g.err.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// observed calls an Observer under guard.
-type observed struct {
-	guard
-	to Observer
+// Observed is an Observer that calls another one under Guard.
+type Observed struct {
+	Guard
+	To Observer
 }
 
+var _ Observer = (*Observed)(nil)
+
 // call calls the observer, unless it has panicked before.
-func (o *observed) call(f func()) {
-	defer o.recoverPanic("observer")
-	if !o.broken.Load() {
+func (o *Observed) call(f func()) {
+	defer o.Recover("observer")
+	if !o.Broken() {
 		f()
 	}
 }
 
-func (o *observed) request(x int, head []byte) { o.call(func() { o.to.Request(x, head) }) }
+// Request implements Observer.
+func (o *Observed) Request(x int, head []byte) { o.call(func() { o.To.Request(x, head) }) }
 
-func (o *observed) requestBody(x int, p []byte) { o.call(func() { o.to.RequestBody(x, p) }) }
+// RequestBody implements Observer.
+func (o *Observed) RequestBody(x int, p []byte) { o.call(func() { o.To.RequestBody(x, p) }) }
 
-func (o *observed) requestEnd(x int, trailer []byte) { o.call(func() { o.to.RequestEnd(x, trailer) }) }
+// RequestEnd implements Observer.
+func (o *Observed) RequestEnd(x int, trailer []byte) { o.call(func() { o.To.RequestEnd(x, trailer) }) }
 
-func (o *observed) informational(x int, head []byte) { o.call(func() { o.to.Informational(x, head) }) }
+// Informational implements Observer.
+func (o *Observed) Informational(x int, head []byte) { o.call(func() { o.To.Informational(x, head) }) }
 
-func (o *observed) answer(x int, head []byte) { o.call(func() { o.to.Answer(x, head) }) }
+// Answer implements Observer.
+func (o *Observed) Answer(x int, head []byte) { o.call(func() { o.To.Answer(x, head) }) }
 
-func (o *observed) upgraded(x int) { o.call(func() { o.to.Upgraded(x) }) }
+// Upgraded implements Observer.
+func (o *Observed) Upgraded(x int) { o.call(func() { o.To.Upgraded(x) }) }
 
-func (o *observed) answerBody(x int, p []byte) { o.call(func() { o.to.AnswerBody(x, p) }) }
+// AnswerBody implements Observer.
+func (o *Observed) AnswerBody(x int, p []byte) { o.call(func() { o.To.AnswerBody(x, p) }) }
 
-func (o *observed) answerEnd(x int, trailer []byte) { o.call(func() { o.to.AnswerEnd(x, trailer) }) }
+// AnswerEnd implements Observer.
+func (o *Observed) AnswerEnd(x int, trailer []byte) { o.call(func() { o.To.AnswerEnd(x, trailer) }) }
 
-func (o *observed) fault(x int, f Fault) { o.call(func() { o.to.Fault(x, f) }) }
+// Fault implements Observer.
+func (o *Observed) Fault(x int, f Fault) { o.call(func() { o.To.Fault(x, f) }) }
 
-func (o *observed) ended(x int) { o.call(func() { o.to.Ended(x) }) }
+// Ended implements Observer.
+func (o *Observed) Ended(x int) { o.call(func() { o.To.Ended(x) }) }

@@ -17,11 +17,12 @@ import (
 // writes to the other's connection, with one exception: where no answer is due, the first writes our own.
 type pair struct {
 	cfg  Config
-	obs  observed
-	edit editing
+	obs  Observed
+	edit Edited
 
 	client net.Conn
 	reader sync.WaitGroup // the goroutine that reads the agent
+	begun  []byte         // what was read of a connection that is HTTP/2; nil for any other
 
 	mu         sync.Mutex
 	decided    sync.Cond   // an upgrade was decided, an exchange or answers have ended
@@ -89,10 +90,10 @@ func newPair(client net.Conn, cfg Config) *pair {
 		cfg.Mark = "a2atap"
 	}
 	if cfg.linger <= 0 {
-		cfg.linger = lingerTime
+		cfg.linger = LingerTime
 	}
 	p := &pair{cfg: cfg, client: client, causeAt: -1, idleSince: time.Now()}
-	p.obs.to, p.edit.by = cfg.Observer, cfg.Editor
+	p.obs.To, p.edit.By = cfg.Observer, cfg.Editor
 	p.decided.L = &p.mu
 	return p
 }
@@ -102,6 +103,10 @@ func (p *pair) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.shutdown)
 	defer stop()
 	newRequests(p).run(ctx)
+	if p.begun != nil && stop() {
+		p.client.SetReadDeadline(time.Time{})
+		return p.cfg.HTTP2(ctx, p.client, p.begun)
+	}
 	return p.end()
 }
 
@@ -117,7 +122,7 @@ func (p *pair) end() error {
 	p.decided.Broadcast()
 	p.mu.Unlock()
 	p.endUnfinished(true)
-	return errors.Join(p.firstFault, p.obs.failure(), p.edit.failure())
+	return errors.Join(p.firstFault, p.obs.Failure(), p.edit.Failure())
 }
 
 // endUnfinished reports the fault and the end of exchanges that will not be finished, since no answers follow: of those
@@ -153,7 +158,7 @@ func (p *pair) endUnfinished(all bool) {
 		}
 		p.fault(x, g)
 		if !over[i] {
-			p.obs.ended(x.n)
+			p.obs.Ended(x.n)
 		}
 	}
 }
@@ -239,7 +244,7 @@ func (p *pair) fault(x *exchange, f Fault) {
 	}
 	p.mu.Unlock()
 	if !reported {
-		p.obs.fault(x.n, f)
+		p.obs.Fault(x.n, f)
 	}
 }
 
@@ -304,7 +309,7 @@ func (p *pair) answerReported(x *exchange) {
 	n, over := x.n, x.endOnce()
 	p.mu.Unlock()
 	if over {
-		p.obs.ended(n)
+		p.obs.Ended(n)
 	}
 }
 
@@ -341,7 +346,7 @@ func (p *pair) finish(x *exchange) {
 	p.decided.Broadcast()
 	p.mu.Unlock()
 	if over {
-		p.obs.ended(n)
+		p.obs.Ended(n)
 	}
 }
 

@@ -41,7 +41,8 @@ func (r *requests) connect(ctx context.Context) bool {
 		r.noteCause(-1, stopped)
 		return false
 	case err == nil:
-		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent), authority: r.authority()}
+		a := &answers{pair: r.pair, agent: agent, authority: r.authority()}
+		a.in.Watch(agent)
 		r.reader.Go(a.run)
 	default:
 		f := r.dialFault(err).Advised(r.advise(err, r.authority()))
@@ -84,8 +85,8 @@ func (r *requests) refuse(n int, err error) {
 	}
 	if f.Kind != KindNotHTTP {
 		x = r.number()
-		r.obs.request(x, r.in.unread()[:n])
-		r.in.consume(n)
+		r.obs.Request(x, r.in.Unread()[:n])
+		r.in.Consume(n)
 	}
 	if !r.mayReply() {
 		f.Status = 0
@@ -109,7 +110,7 @@ func (r *requests) refuse(n int, err error) {
 // refused records a request that got no answer.
 func (r *requests) refused(head []byte, f Fault) {
 	x := r.number()
-	r.obs.request(x, head)
+	r.obs.Request(x, head)
 	r.endUnnumbered(x, f)
 }
 
@@ -122,9 +123,9 @@ func (r *requests) endUnnumbered(x int, f Fault) {
 		r.firstFault = f
 	}
 	r.mu.Unlock()
-	r.obs.fault(x, f)
+	r.obs.Fault(x, f)
 	if x >= 0 {
-		r.obs.ended(x)
+		r.obs.Ended(x)
 	}
 }
 
@@ -151,7 +152,7 @@ func (p *pair) unanswered(x *exchange) {
 	x.ended = true
 	p.mu.Unlock()
 	if over {
-		p.obs.ended(x.n)
+		p.obs.Ended(x.n)
 	}
 }
 
@@ -191,9 +192,9 @@ func (p *pair) writeFinal(own []byte) {
 func (r *requests) drain() (first []byte) {
 	r.find, r.since = headFinder{}, time.Time{}
 	for {
-		b := r.in.unread()
+		b := r.in.Unread()
 		first = append(first, b[:min(len(b), maxFaultBytes-len(first))]...)
-		r.in.consume(len(b))
+		r.in.Consume(len(b))
 		r.mu.Lock()
 		r.drained += int64(len(b))
 		r.mu.Unlock()
@@ -215,7 +216,7 @@ func OwnAnswer(mark string, f Fault) []byte {
 	}
 	body, err := json.Marshal(struct {
 		Error problem `json:"error"`
-	}{problem{mark, f.Kind, f.Side, message(f)}})
+	}{problem{mark, f.Kind, f.Side, Message(f)}})
 	if err != nil { // strings always marshal
 		body = []byte("{}")
 	}
@@ -228,8 +229,8 @@ func OwnAnswer(mark string, f Fault) []byte {
 		f.Status, http.StatusText(f.Status), mark, f.Kind, challenge, len(body), body)
 }
 
-// message says in a sentence what happened and what to do.
-func message(f Fault) string {
+// Message says in a sentence what happened and what to do.
+func Message(f Fault) string {
 	switch {
 	case f.advice != "":
 		return f.Detail + "; " + f.advice

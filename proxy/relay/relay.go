@@ -24,6 +24,11 @@ type Config struct {
 	// beside Forward.
 	Route *Route
 
+	// HTTP2 serves a client that speaks HTTP/2 with prior knowledge (RFC 9113 section 3.3), in the place of the Session: it
+	// owns the connection from then on. Begun is what was read of it, which starts with the preface, and belongs to it. Nil
+	// refuses such clients.
+	HTTP2 func(ctx context.Context, client net.Conn, begun []byte) error
+
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
 	Authority string
 
@@ -60,7 +65,7 @@ type Config struct {
 	// Mark names the speaker in our own answers, in their Server header and body; empty is "a2atap".
 	Mark string
 
-	linger time.Duration // in place of lingerTime, for tests
+	linger time.Duration // in place of LingerTime, for tests
 }
 
 // A Session is a client's connection that is to be relayed. The zero Session must not be used.

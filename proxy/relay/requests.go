@@ -11,12 +11,14 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"a2atap/proxy/relay/internal/inflow"
 )
 
 // requests reads the client.
 type requests struct {
 	*pair
-	in      buffer
+	in      inflow.Buffer
 	find    headFinder
 	since   time.Time // when the first byte of the current head came; zero before
 	x       *exchange // the last one begun
@@ -34,13 +36,13 @@ type requests struct {
 
 func newRequests(p *pair) *requests {
 	r := &requests{pair: p}
-	r.in.wait = readinessOf(p.client) // as bufferOf does, but with no copy of a buffer on the stack that will wait
+	r.in.Watch(p.client)
 	return r
 }
 
 // run relays requests until the client has ended its sending or the connection is broken.
 func (r *requests) run(ctx context.Context) {
-	defer r.in.release()
+	defer r.in.Release()
 	if r.setReadDeadline() { // else it has waited for us for too long
 		for n, ok := r.awaitHead(); ok && !r.stopping() && r.request(ctx, n); n, ok = r.awaitHead() {
 		}
@@ -70,7 +72,7 @@ func (r *requests) endRequests() {
 // request relays one request, whose head has n bytes, and reports whether another may follow. It does not wait for
 // that: a connection waits with a small stack.
 func (r *requests) request(ctx context.Context, n int) bool {
-	raw := r.in.unread()[:n]
+	raw := r.in.Unread()[:n]
 	h, err := scanRequest(raw, r.cfg.HeadLimit)
 	switch {
 	case r.cfg.Forward == nil && err == nil:
@@ -97,7 +99,7 @@ func (r *requests) request(ctx context.Context, n int) bool {
 		r.closeAgent()
 	}
 	n = r.number()
-	r.obs.request(n, raw) // before an agent that answers too early is taken to answer it
+	r.obs.Request(n, raw) // before an agent that answers too early is taken to answer it
 	r.x, r.body, r.trailer = r.begin(n, h), h.body, nil
 	if !r.connect(ctx) {
 		return false
@@ -121,9 +123,13 @@ func (r *requests) request(ctx context.Context, n int) bool {
 func (r *requests) awaitHead() (n int, ok bool) {
 	r.find, r.since = headFinder{}, time.Time{}
 	for {
-		if b := r.in.unread(); len(b) > 0 {
+		if b := r.in.Unread(); len(b) > 0 {
 			if r.upgraded() {
 				r.relayRaw()
+				return 0, false
+			}
+			if r.x == nil && r.cfg.HTTP2 != nil && bytes.HasPrefix(b, prefaceLine) {
+				r.begun = bytes.Clone(b)
 				return 0, false
 			}
 			n, err := r.find.within(b, r.cfg.HeadLimit)
@@ -161,7 +167,7 @@ func (r *requests) upgraded() bool {
 // fill reads once, and reports whether there is something new.
 func (r *requests) fill() bool {
 	for {
-		err := r.in.fill(r.client)
+		err := r.in.Fill(r.client)
 		if err == nil {
 			return true
 		}
@@ -171,7 +177,7 @@ func (r *requests) fill() bool {
 				continue
 			}
 			if !r.since.IsZero() {
-				r.refuse(len(r.in.unread()), errHeadTimeout)
+				r.refuse(len(r.in.Unread()), errHeadTimeout)
 			}
 			return false
 		}
@@ -194,7 +200,7 @@ func (r *requests) readFailed(err error) {
 				Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
 		}
 	} else {
-		r.setCause(-1, Fault{Kind: KindReset, Side: SideClient, Detail: reason(err)})
+		r.setCause(-1, Fault{Kind: KindReset, Side: SideClient, Detail: Reason(err)})
 	}
 	r.mu.Unlock()
 	if !midway {
@@ -214,7 +220,7 @@ func (r *requests) readFailed(err error) {
 
 // brokenHead records a head that will never be complete.
 func (r *requests) brokenHead() {
-	b := r.in.unread()
+	b := r.in.Unread()
 	if len(b) <= r.find.lead { // blank lines at most
 		return
 	}
@@ -250,12 +256,12 @@ func (r *requests) relayRaw() {
 func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	forward := r.cfg.Forward != nil
 	rewrite := h.hasHost && r.cfg.Authority != "" && !forward
-	if r.sendBlocked || !rewrite && !forward && !r.routed && !r.edit.on() {
+	if r.sendBlocked || !rewrite && !forward && !r.routed && !r.edit.On() {
 		return r.pass(nil, len(raw))
 	}
-	out := scratch(len(r.in.unread()) + len(r.cfg.Authority) + len(r.to.authority) + len(r.to.rest))
-	defer out.release()
-	head := out.b[:0]
+	out := inflow.Scratch(len(r.in.Unread()) + len(r.cfg.Authority) + len(r.to.authority) + len(r.to.rest))
+	defer out.Release()
+	head := out.Room()[:0]
 	switch {
 	case forward:
 		head = r.to.appendForwarded(head, raw, h)
@@ -268,30 +274,45 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	default:
 		head = append(head, raw...)
 	}
-	if r.edit.on() {
-		edited := r.edit.request(r.x.n, head)
+	if r.edit.On() {
+		edited := r.edit.Request(r.x.n, head)
 		if len(edited) == 0 || &edited[0] != &head[0] {
 			edited = slices.Clip(edited) // what lies behind it is the editor's
 		}
 		head = edited
-		begun, whole := r.body.begun(r.in.unread()[len(raw):])
-		if r.held = r.edit.holdRequest(r.x.n, head, begun, whole, h); r.held.limited() {
-			r.setReadDeadline()
-		}
+		r.holdRequest(head, r.in.Unread()[len(raw):], h)
 	}
 	return r.pass(head, len(raw))
+}
+
+// holdRequest begins to hold a request, given its edited head and what there is behind it, if it is to be held.
+func (r *requests) holdRequest(head, rest []byte, h *requestHead) {
+	if h.body.framing == framedNone {
+		return
+	}
+	begun, whole := r.body.begun(rest)
+	limit, until := r.edit.HoldRequest(r.x.n, head, begun, whole)
+	if limit <= 0 || h.expect {
+		return
+	}
+	if r.held = newHeld(limit, head, h.body); r.held != nil {
+		r.held.until = until
+	}
+	if r.held.limited() {
+		r.setReadDeadline()
+	}
 }
 
 // pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the
 // raw one if that is nil. It reports whether the request may go on.
 func (r *requests) pass(head []byte, skip int) bool {
-	unread := r.in.unread()
+	unread := r.in.Unread()
 	b := unread[skip:]
 	before := r.body
 	look := before
 	n, err := look.skip(b)
 	b = b[:n]
-	r.trailer = describe(r.x.n, &r.body, b, r.trailer, r.obs.requestBody)
+	r.trailer = describe(r.x.n, &r.body, b, r.trailer, r.obs.RequestBody)
 	out := unread[:skip+n]
 	switch {
 	case r.held != nil:
@@ -303,7 +324,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 		r.complete()
 	}
 	r.send(out)
-	if r.in.consume(skip + n); err == nil {
+	if r.in.Consume(skip + n); err == nil {
 		return true
 	}
 	r.refuseRest(err)
@@ -312,7 +333,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 
 // complete reports that the request is complete, before the last bytes of it are written.
 func (r *requests) complete() {
-	r.obs.requestEnd(r.x.n, r.trailer)
+	r.obs.RequestEnd(r.x.n, r.trailer)
 	switch {
 	case !r.sendBlocked || r.lacksSession(r.x): // else it is not sent whole, so its exchange stays unfinished
 		r.requestComplete(r.x)
@@ -327,8 +348,8 @@ func (r *requests) hold(before body, b []byte) (out []byte) {
 	within, done := r.held.add(before, b), r.body.done()
 	switch {
 	case within && done:
-		out = r.edit.heldRequest(r.x.n, r.held)
-	case within && r.edit.keepRequest(r.x.n, r.held):
+		out = r.edit.HeldRequest(r.x.n, r.held.head, r.held.body, r.held.trailer)
+	case within && r.edit.KeepRequest(r.x.n, r.held.body):
 		return nil
 	}
 	if out == nil {
@@ -345,7 +366,7 @@ func (r *requests) hold(before body, b []byte) (out []byte) {
 func (r *requests) endHold() {
 	if h := r.held; h.limited() && !time.Now().Before(h.until) {
 		r.held = nil
-		r.edit.requestTooSlow(r.x.n)
+		r.edit.RequestTooSlow(r.x.n)
 		r.send(h.wire)
 	}
 }
@@ -359,7 +380,7 @@ func (r *requests) send(b []byte) {
 	if _, err := r.agent.Write(b); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.setCause(-1, Fault{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + reason(err)})
+		r.setCause(-1, Fault{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + Reason(err)})
 		r.sendBlocked = true
 		r.limitLinger()
 		// A reset is reported once: to us now, so that the reader of the agent may see a mere end.

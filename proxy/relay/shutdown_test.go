@@ -57,7 +57,7 @@ func TestShutdownAtTheEnd(t *testing.T) {
 			reads time.Duration // after which the client reads
 		}{
 			"before it is written":      {true, 0},
-			"before it can be written":  {false, lingerTime / 2},
+			"before it can be written":  {false, LingerTime / 2},
 			"while nothing is in a way": {false, 0},
 		} {
 			t.Run(name+"/"+when, func(t *testing.T) {

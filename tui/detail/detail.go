@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -218,7 +217,7 @@ func (d *Panel) AtRest() bool { return d.Ready && d.rows.ticket == 0 && d.buildi
 
 // seekGoal moves to the goal, once what it names was read.
 func (d *Panel) seekGoal() tea.Cmd {
-	if d.sought || d.More && strings.HasPrefix(d.goal.Part, "event[") {
+	if _, inEvent := d.goal.EventNumber(); d.sought || d.More && inEvent {
 		return nil
 	}
 	d.sought = true

@@ -2,10 +2,7 @@ package load
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -56,14 +53,11 @@ func (s *Stream) Number(i int) int {
 
 // IndexOf returns the index of the event that the part of a place names, or -1.
 func (s *Stream) IndexOf(part string) int {
-	var k int32
-	if !strings.HasPrefix(part, "event[") {
+	k, is := analyzer.Place{Part: part}.EventNumber()
+	if !is {
 		return -1
 	}
-	if _, err := fmt.Sscanf(part, "event[%d]", &k); err != nil || k < 1 {
-		return -1
-	}
-	if i, there := slices.BinarySearch(s.Last, k); there {
+	if i, there := slices.BinarySearch(s.Last, int32(k)); there {
 		return i
 	}
 	return -1
@@ -165,7 +159,6 @@ func EventAt(seq uint64, k int) analyzer.Place {
 
 // EventNumber returns the number of the event that a place is in, and whether it is in one.
 func EventNumber(at analyzer.Place) (int, bool) {
-	digits, is := strings.CutPrefix(at.Part, "event[")
-	k, err := strconv.Atoi(strings.TrimSuffix(digits, "]"))
-	return k, is && at.Response && err == nil
+	k, is := at.EventNumber()
+	return k, is && at.Response
 }

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
+	"a2atap/analyzer"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
@@ -21,11 +20,7 @@ const (
 )
 
 // eventOf returns the number of the event that a part is.
-func eventOf(part string) (k int, ok bool) {
-	number, is := strings.CutPrefix(part, "event[")
-	k, err := strconv.Atoi(strings.TrimSuffix(number, "]"))
-	return k, is && err == nil
-}
+func eventOf(part string) (k int, ok bool) { return analyzer.Place{Part: part}.EventNumber() }
 
 // addEvents leaves of a long stream the events at its ends and those with findings, which it reads where they are not
 // there.
@@ -115,7 +110,10 @@ func (w *writer) event(id string, e *capture.Event, words string, room int) {
 		return
 	}
 	part := fmt.Sprintf("event[%d]", e.K)
-	found := w.of(true, func(p string) bool { return p == part })
+	found := w.of(true, func(p string) bool {
+		k, is := eventOf(p)
+		return is && k == e.K
+	})
 	w.raw(`<details class="event" id="` + id + "." + part + `"><summary>`)
 	w.raw(`<span class="number">` + part + "</span> ")
 	if e.At >= 0 {

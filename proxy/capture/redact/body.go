@@ -35,6 +35,7 @@ const (
 	bodyText
 	bodyXML
 	bodyMultipart
+	bodyGRPC     // a message of A2A
 	bodyUnknown  // compressed, so that only its end tells what it is
 	bodyHeadless // it is part of no message that is known: a whole one, which nobody asked for, or the rest of one
 	bodyWithheld // there was no more room for it
@@ -77,6 +78,9 @@ func (h *held) fields() capture.Fields {
 func (h *held) decide(r *redactor, fields capture.Fields, data []byte) {
 	kind := mediaKind(fields.MediaType())
 	switch {
+	case h.head != nil && h.head.GRPCMessage() != nil && !(r.opts.Keep && r.opts.Describer == nil):
+		h.kind = bodyGRPC
+		return
 	case r.opts.Keep && r.opts.Describer == nil:
 		h.kind = bodyPasses
 		return
@@ -131,6 +135,8 @@ func isPlain(data []byte) bool {
 func mediaKind(essence string) bodyKind {
 	major, minor, _ := strings.Cut(essence, "/")
 	switch {
+	case capture.IsGRPC(essence): // messages say how long they are, whatever is in them
+		return bodyPasses
 	case essence == "application/x-www-form-urlencoded":
 		return bodyForm
 	case minor == "json" || strings.HasSuffix(minor, "+json"):

@@ -150,7 +150,11 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 		text, coded, whole, err = nil, false, false, errNoTime
 	}
 	parsed = &capture.Parsed{Head: h.head, Text: text}
-	if err == nil && len(text) > 0 && (h.kind == bodyJSON || looksLikeJSON(text)) {
+	switch {
+	case err != nil || len(text) == 0:
+	case h.kind == bodyGRPC:
+		readMessage(h.head.GRPCMessage(), text, parsed)
+	case h.kind == bodyJSON || looksLikeJSON(text):
 		doc := jsondoc.Parse(text)
 		parsed.Doc = &doc
 	}
@@ -162,7 +166,11 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	if err == nil && !o.r.opts.Keep {
 		var now []byte
 		var cut int
-		now, cut, err = o.r.search(o, d).message(h, parsed)
+		if search := o.r.search(o, d); parsed.Message != nil {
+			now, err = search.grpcMessage(h.head.GRPCMessage(), text, parsed.Message)
+		} else {
+			now, cut, err = search.message(h, parsed)
+		}
 		if !same(now, text) {
 			p.Data, p.Decoded = now, h.decoded || coded
 			whole = false
@@ -243,6 +251,11 @@ func parseEvent(e *capture.Event, by *capture.Parsed) *capture.Parsed {
 func (r *redactor) event(out []capture.Step, s capture.Step, what capture.ResponseEvent) []capture.Step {
 	o := r.exchange(s)
 	o.answer().Stream = true
+	if request, answer := o.request.head, o.response.head; request != nil && answer != nil {
+		if as := capture.GRPCAnswers(request, answer); as != nil {
+			return r.grpcEvent(out, s, what, as)
+		}
+	}
 	e := what.Event
 	e.At = s.Offset
 	parsed := parseEvent(&e, s.Parsed)

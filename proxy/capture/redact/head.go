@@ -6,6 +6,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/grpc"
 )
 
 // headKind says what the first line of a head is.
@@ -69,7 +70,8 @@ func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 		return false
 	}
 	for i := range h.Fields {
-		if f := &h.Fields[i]; m.header(f.Name).Hidden() || strings.ContainsAny(f.Value, "?#@") {
+		f := &h.Fields[i]
+		if m.header(f.Name).Hidden() || strings.ContainsAny(f.Value, "?#@") || strings.EqualFold(f.Name, grpc.DetailsField) {
 			return false
 		}
 	}
@@ -108,8 +110,12 @@ func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 	if i <= 0 {
 		return credential.Plain, line
 	}
-	kind = m.header(strings.Trim(line[:i], " \t"))
-	value := line[i+1:]
+	name, value := strings.Trim(line[:i], " \t"), line[i+1:]
+	if strings.EqualFold(name, grpc.DetailsField) {
+		value = m.details(value)
+		return credential.Plain, line[:i+1] + value
+	}
+	kind = m.header(name)
 	if hidden = m.padded(kind, value); hidden == value {
 		return kind, line
 	}

@@ -70,7 +70,7 @@ func AppendURL(urls []URL, pointer string, v a2a.Value, transport string) []URL 
 	})
 }
 
-// IsGRPC reports whether the address is spoken to in gRPC, which taps do not carry.
+// IsGRPC reports whether the address is spoken to in gRPC, whose clients take other addresses than URLs.
 func (u URL) IsGRPC() bool { return strings.EqualFold(u.Transport, a2a.GRPC.String()) }
 
 // A Replacement puts another text in the place of a token.

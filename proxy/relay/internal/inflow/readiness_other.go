@@ -1,6 +1,6 @@
 //go:build !unix
 
-package relay
+package inflow
 
 import "net"
 
@@ -9,4 +9,4 @@ type readiness struct{}
 
 func readinessOf(net.Conn) *readiness { return nil }
 
-func (*readiness) read(*buffer) (int, error) { panic("relay: no connection has a readiness here") }
+func (*readiness) read(space) (int, error) { panic("inflow: no connection has a readiness here") }

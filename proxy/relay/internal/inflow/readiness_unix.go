@@ -1,6 +1,6 @@
 //go:build unix
 
-package relay
+package inflow
 
 import (
 	"errors"
@@ -11,11 +11,11 @@ import (
 )
 
 // A readiness reads a connection without having room for what it may send: room is made when something is there. So a
-// stream that is silent costs no buffer.
+// stream that is silent costs no Buffer.
 type readiness struct {
 	raw  syscall.RawConn
 	try  func(fd uintptr) bool // made once
-	into *buffer
+	into space
 	n    int
 	err  error
 }
@@ -36,8 +36,8 @@ func readinessOf(c net.Conn) *readiness {
 	return r
 }
 
-// read waits until there is something to read and reads it into b, which is empty. Its errors are those of a read.
-func (r *readiness) read(b *buffer) (int, error) {
+// read waits until there is something to read and reads it into b. Its errors are those of a read.
+func (r *readiness) read(b space) (int, error) {
 	r.into, r.n, r.err = b, 0, nil
 	if err := r.raw.Read(r.try); err != nil {
 		b.releaseToWait()
@@ -57,12 +57,13 @@ func (r *readiness) read(b *buffer) (int, error) {
 // attempt reads once, and reports false if there is nothing to read yet.
 func (r *readiness) attempt(fd uintptr) bool {
 	b := r.into
-	b.makeRoom()
+	room := b.makeRoom()
 	for {
-		n, err := syscall.Read(int(fd), b.b)
+		n, err := syscall.Read(int(fd), room)
 		switch {
 		case n > 0:
-			b.w, r.n = n, n
+			b.took(n)
+			r.n = n
 		case err == nil:
 			r.err = io.EOF
 		case err == syscall.EINTR:

@@ -1,0 +1,99 @@
+package redact
+
+import (
+	"errors"
+	"strings"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
+)
+
+var errMessage = errors.New("it is no message that can be read")
+
+// readMessage returns a message of gRPC as it was read. Its JSON is what stands for it from here on.
+func readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parsed) {
+	m := as.Read(raw)
+	parsed.Message, parsed.Text, parsed.Doc = m, m.Text, nil
+	if m.Err == nil {
+		parsed.Doc = &m.Doc
+	}
+}
+
+// grpcMessage returns a message of gRPC without its secrets; it is the message itself if it has none. One that has is
+// written anew, without what no reader of its type sees: fields that the type does not have, and values in whose place
+// others have come. One that cannot be read is withheld, with an error.
+func (s search) grpcMessage(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byte, error) {
+	if errors.Is(m.Err, grpc.ErrNoMessage) {
+		return raw, nil
+	}
+	if m.Err != nil {
+		return nil, errMessage
+	}
+	edits := s.json(&m.Doc, m.Text)
+	if len(edits) == 0 && !m.Overwritten && len(m.Rest) == 0 && (len(m.Unknown) == 0 || len(s.loose(raw)) == 0) {
+		return raw, nil
+	}
+	doc := jsondoc.Parse(splice(m.Text, edits))
+	now, err := as.Write(doc.Root)
+	if err != nil {
+		return nil, errUnsettled
+	}
+	return now, nil
+}
+
+// details returns what tells of an error over gRPC, or a placeholder for all of it if there is a secret in it, or if it
+// cannot be read.
+func (m *mask) details(value string) string {
+	inner := strings.Trim(value, " \t")
+	if inner == "" || credential.IsPlaceholder(inner) {
+		return value
+	}
+	status, _ := grpc.StatusOf(func(name string) string {
+		return map[string]string{grpc.StatusField: "2", grpc.DetailsField: inner}[name]
+	})
+	if status.Detail == nil {
+		status.Message = status.Details().Message
+		if len(search{m, new(placeSet)}.json(nil, status.JSON())) == 0 {
+			return value
+		}
+	}
+	return strings.Replace(value, inner, m.hideWhole(inner), 1)
+}
+
+// grpcEvent describes a message of an answer over gRPC and hands it on.
+func (r *redactor) grpcEvent(
+	out []capture.Step, s capture.Step, what capture.ResponseEvent, as *grpc.Codec,
+) []capture.Step {
+	o := r.exchange(s)
+	e := what.Event
+	e.At, e.As = s.Offset, as
+	parsed := &capture.Parsed{Head: o.response.head}
+	readMessage(as, e.Raw, parsed)
+	parsed.Text = nil // which is that of bodies
+	d, ok := o.describe(parsed,
+		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+	parsed.Head, s.Parsed = nil, nil // which may have held secrets
+	s.Keys = append(s.Keys, d.Keys...)
+	if r.opts.Keep {
+		s.Parsed = parsed
+		return append(out, s)
+	}
+	raw, err := []byte(nil), errDescriber
+	if ok {
+		raw, err = r.search(o, d).grpcMessage(as, e.Raw, parsed.Message)
+	}
+	switch {
+	case err != nil:
+		what.Event.Dropped += int64(len(e.Raw))
+		o.withheld += int64(len(e.Raw))
+		fallthrough
+	case !same(raw, e.Raw):
+		what.Event.Raw = raw
+		s.What = what
+		return o.note(append(out, s), err)
+	}
+	s.Parsed = parsed
+	return append(out, s)
+}

@@ -1,0 +1,146 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
+)
+
+// grpcHead is the head of a call over gRPC.
+func grpcHead(method string) []byte {
+	return []byte("POST /lf.a2a.v1.A2AService/" + method + " HTTP/2\r\nHost: booker\r\n" +
+		"content-type: application/grpc\r\n\r\n")
+}
+
+const grpcAnswer = "HTTP/2 200 \r\ncontent-type: application/grpc\r\n\r\n"
+
+// grpcTypes returns how the messages of a method are read.
+func grpcTypes(t testing.TB, method string) (request, answer *grpc.Codec) {
+	t.Helper()
+	m, ok := grpc.MethodOf("/lf.a2a.v1.A2AService/" + method)
+	if !ok || !m.Known() {
+		t.Fatalf("there is no method %s", method)
+	}
+	return &grpc.Codec{Type: m.Request}, &grpc.Codec{Type: m.Answer}
+}
+
+func write(t testing.TB, as *grpc.Codec, text string) []byte {
+	t.Helper()
+	doc := jsondoc.Parse([]byte(text))
+	raw, err := as.Write(doc.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// A call sets a push config, and is answered with it.
+func TestMessagesOfGRPC(t *testing.T) {
+	const method = "CreateTaskPushNotificationConfig"
+	request, answer := grpcTypes(t, method)
+	const config = `{"taskId":"t1","url":"http://hook/x","token":"«geheim»",` +
+		`"authentication":{"scheme":"Bearer","credentials":"«abc»"}}`
+	plain := strings.NewReplacer("«", "", "»", "").Replace(config)
+	asked, answered := write(t, request, plain), write(t, answer, plain)
+	sink, _ := run(t, Options{}, new(tape).add(capture.Opened{Head: grpcHead(method)},
+		capture.RequestBody{Data: asked[:7]}, capture.RequestBody{Data: asked[7:]},
+		capture.RequestEnd{Size: int64(len(asked))},
+		capture.ResponseHead{Head: []byte(grpcAnswer), Stream: true},
+		capture.ResponseEvent{Event: capture.Event{K: 1, Raw: answered}},
+		capture.ResponseEnd{Trailer: []byte("grpc-status: 0\r\n")}, capture.Closed{}))
+	x := sink.exchange()
+	if got := request.Read(x.Request.Body.Data); got.Err != nil || string(got.Text) != masked(config) {
+		t.Errorf("request: got %s, %v, want %s", got.Text, got.Err, masked(config))
+	}
+	if got := answer.Read(x.Response.Events[0].Raw); got.Err != nil || string(got.Text) != masked(config) {
+		t.Errorf("answer: got %s, %v, want %s", got.Text, got.Err, masked(config))
+	}
+	if x.Lost != 0 || x.Request.Body.Dropped != 0 || x.Response.Events[0].Dropped != 0 {
+		t.Errorf("something is missing: %+v", x)
+	}
+}
+
+// What holds no secret passes byte for byte, fields that nobody knows too, and what it was parsed to goes along.
+func TestMessagesWithoutSecrets(t *testing.T) {
+	const method = "SendMessage"
+	request, _ := grpcTypes(t, method)
+	raw := write(t, request, `{"message":{"messageId":"m1","parts":[{"text":"hello"}]}}`)
+	raw = grpc.AppendFrame(nil, append(raw[grpc.PrefixSize:], "\x7a\x02hi"...)) // field 15
+	sink, _ := run(t, Options{}, new(tape).add(capture.Opened{Head: grpcHead(method)},
+		capture.RequestBody{Data: raw}, capture.RequestEnd{Size: int64(len(raw))}, capture.Closed{}))
+	if got := sink.exchange().Request.Body.Data; !bytes.Equal(got, raw) {
+		t.Errorf("got %q, want %q", got, raw)
+	}
+	for _, s := range sink.steps {
+		p := s.Parsed
+		if _, ok := s.What.(capture.RequestEnd); ok && (p == nil || p.Message == nil || len(p.Message.Unknown) != 1 ||
+			p.Doc == nil || string(p.Text) != string(p.Message.Text)) {
+			t.Errorf("got %+v along with the end", p)
+		}
+	}
+}
+
+// Secrets also stand where no reader of the type sees them.
+func TestSecretsOutOfSight(t *testing.T) {
+	const method = "SendMessage"
+	request, _ := grpcTypes(t, method)
+	message := write(t, request, `{"message":{"messageId":"m1"}}`)[grpc.PrefixSize:]
+	for name, raw := range map[string][]byte{
+		"a field that nobody knows":    append(bytes.Clone(message), "\x7a\x1eAuthorization: Bearer geheim12"...),
+		"a tenant that is overwritten": append([]byte("\x0a\x08geheim12\x0a\x02ok"), message...),
+		"what is no message":           []byte("geheim12"),
+		"a message that is cut off":    message[:len(message)-1],
+	} {
+		raw = grpc.AppendFrame(nil, raw)
+		sink, _ := run(t, Options{}, new(tape).add(capture.Opened{Head: grpcHead(method)},
+			capture.RequestBody{Data: raw}, capture.RequestEnd{Size: int64(len(raw))}, capture.Closed{}))
+		x := sink.exchange()
+		if bytes.Contains(x.Request.Body.Data, []byte("geheim12")) {
+			t.Errorf("%s: got %q", name, x.Request.Body.Data)
+		}
+		got := request.Read(x.Request.Body.Data)
+		all := int64(len(raw))
+		withheld := x.Request.Body.Dropped == all && x.Lost == all && len(x.Notes) == 1
+		if got.Err != nil != withheld {
+			t.Errorf("%s: got %v, %+v", name, got.Err, x)
+		}
+	}
+}
+
+func TestDetailsOfAnError(t *testing.T) {
+	// Each is a google.rpc.Status: with an ErrorInfo, and with a message that holds a token.
+	const plain = "CAUSBGdvbmUaTgoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIiCg5UQVNLX05PVF9GT1" +
+		"VORBIQYTJhLXByb3RvY29sLm9yZw=="
+	secret := base64.StdEncoding.EncodeToString([]byte("\x08\x05\x12\x1eAuthorization: Bearer geheim12"))
+	for details, want := range map[string]string{
+		plain: plain, secret: testMask.placeholder(secret), "AAAA": testMask.placeholder("AAAA"), "": "",
+	} {
+		head := "grpc-status: 5\r\nGrpc-Status-Details-Bin: " + details + "\r\n"
+		got := string(testMask.head([]byte(head), fieldsOnly))
+		if want := "grpc-status: 5\r\nGrpc-Status-Details-Bin: " + want + "\r\n"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	request, _ := grpcTypes(f, "SendMessage")
+	f.Add(write(f, request, `{"message":{"parts":[{"data":{"password":"geheim12"}}]}}`))
+	f.Add([]byte("\x00\x00\x00\x00\x0a\x0a\x08geheim12"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var parsed capture.Parsed
+		readMessage(request, raw, &parsed)
+		now, err := testSearch(new(placeSet)).grpcMessage(request, raw, parsed.Message)
+		if err != nil || bytes.Equal(now, raw) {
+			return
+		}
+		if again := request.Read(now); again.Err != nil || len(again.Unknown) > 0 || again.Overwritten {
+			t.Fatalf("got %q, which has %v, %v", now, again.Unknown, again.Err)
+		}
+	})
+}

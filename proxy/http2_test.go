@@ -1,0 +1,118 @@
+package proxy_test
+
+import (
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/recording"
+)
+
+// newHTTP2Agent starts an agent that speaks HTTP/2, in the clear with prior knowledge, or with TLS.
+func newHTTP2Agent(t *testing.T, secure bool, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	agent := httptest.NewUnstartedServer(handler)
+	agent.Config.ErrorLog = discardLog
+	if secure {
+		agent.EnableHTTP2 = true
+		agent.StartTLS()
+	} else {
+		agent.Config.Protocols = new(http.Protocols)
+		agent.Config.Protocols.SetUnencryptedHTTP2(true)
+		agent.Start()
+	}
+	t.Cleanup(agent.Close)
+	return agent
+}
+
+// rootsOf returns what verifies the certificate of an agent.
+func rootsOf(agent *httptest.Server) *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(agent.Certificate())
+	return pool
+}
+
+// newHTTP2Client returns a client of HTTP/2 with prior knowledge.
+func newHTTP2Client(t *testing.T) *http.Client {
+	t.Helper()
+	transport := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
+}
+
+// A tap takes HTTP/2 on the port of HTTP/1.1, to agents in the clear and on TLS, and records both.
+func TestHTTP2ThroughTap(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprint(secure), func(t *testing.T) {
+			agent := newHTTP2Agent(t, secure, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"proto":%q,"host":%q,"got":%q}`, r.Proto, r.Host, body)
+			})
+			r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
+				if secure {
+					o.RootCAs = rootsOf(agent)
+				}
+			}, "echo="+agent.URL)
+			_, got := fetch(t, newHTTP2Client(t), "POST", r.tap(0).URL(), strings.NewReader("hello"))
+			want := fmt.Sprintf(`{"proto":"HTTP/2.0","host":%q,"got":"hello"}`, agent.Listener.Addr())
+			if got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			x := r.record()[0]
+			h := capture.ParseRequestHead(x.Request.Head)
+			if h.Version != "HTTP/2" || h.Fields.Get("Host") != r.tap(0).Addr() || len(h.Bad) > 0 || x.Fault != nil ||
+				string(x.Response.Body.Data) != want || !x.Response.Body.Complete || x.Agent.Name != "echo" {
+				t.Errorf("recorded as %+v, %+v", h, x)
+			}
+		})
+	}
+}
+
+// An agent on TLS that does not speak HTTP/2 is said to a client that does.
+func TestHTTP2ToAgentWithout(t *testing.T) {
+	agent := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(agent.Close)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.RootCAs = rootsOf(agent) }, "old="+agent.URL)
+	res, got := get(t, newHTTP2Client(t), r.tap(0).URL())
+	if res.StatusCode != 502 || !strings.Contains(got, "does not speak HTTP/2") && !strings.Contains(got, "protocol") {
+		t.Errorf("got %d, %s", res.StatusCode, got)
+	}
+	if x := r.record()[0]; x.Fault == nil || x.Fault.Side != "agent" {
+		t.Errorf("fault %+v", x.Fault)
+	}
+}
+
+// The card leads back to the tap over HTTP/2, too, whatever credit the client gives.
+func TestCardOverHTTP2(t *testing.T) {
+	for _, window := range []int{0, 1} {
+		var card string
+		agent := newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, card)
+		})
+		card = fmt.Sprintf(`{"name":"x","url":"%s/rpc","skills":[],"capabilities":{},"description":%q}`, agent.URL,
+			strings.Repeat("long ", 20_000>>(4*window)))
+		r := newRig(t, nil, "x="+agent.URL)
+		client := newHTTP2Client(t)
+		client.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: window}
+		for range 3 {
+			_, got := get(t, client, r.tap(0).URL()+"/.well-known/agent-card.json")
+			want := strings.Replace(card, agent.URL, "http://"+r.tap(0).Addr(), 1)
+			if got != want {
+				t.Fatalf("window %d: got %d bytes, %.80s, want %d, %.80s", window, len(got), got, len(want), want)
+			}
+		}
+		x := r.record()[0]
+		if now(x)["response.body#/url"] != "http://"+r.tap(0).Addr()+"/rpc" || string(x.Response.Body.Data) != card {
+			t.Errorf("recorded %v and %.80s", x.Rewrites, x.Response.Body.Data)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package h2
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+)
+
+// answers reads the agent.
+type answers struct {
+	*half
+	head []byte // scratch: the head of an answer as the Observer gets it
+}
+
+// fields implements direction.
+func (a *answers) fields(b *block) {
+	s := a.streamOf(b.head.StreamID)
+	switch {
+	case s == nil:
+		a.forward(b)
+	case s.isOurs(): // the client has its answer
+	case b.tooLong:
+		a.refuse(s, "the head of the answer is longer than this proxy takes (RFC 9113 section 10.5.1)")
+	default:
+		a.message(s, b)
+	}
+}
+
+// message deals with a head or a trailer of an answer.
+func (a *answers) message(s *stream, b *block) {
+	s.mu.Lock()
+	status := b.list.status()
+	interim := status >= 100 && status < 200 && !b.endsStream()
+	head := !s.answered && !interim
+	switch {
+	case s.ended:
+	case interim:
+		a.head = b.list.appendAnswer(a.head[:0])
+		a.obs.Informational(s.x, a.head)
+	case head:
+		a.head = b.list.appendAnswer(a.head[:0])
+		s.answered = true
+		if s.late != nil {
+			s.late.Stop()
+		}
+		a.obs.Answer(s.x, a.head)
+		if s.connect && status >= 200 && status < 300 {
+			a.obs.Upgraded(s.x)
+		}
+	}
+	x, tunnel := s.x, s.connect
+	s.mu.Unlock()
+	own := a.bodyOf(s.id)
+	withheld := head && a.edited.On() && !tunnel && a.hold(s, x, b)
+	if own != nil && b.endsStream() {
+		a.endBody(own, b.list)
+		withheld = true
+	}
+	if b.endsStream() {
+		s.mu.Lock()
+		if !s.ended {
+			var trailer []byte
+			if !head {
+				trailer = b.list.appendTrailer(nil)
+			}
+			a.ended(s, trailer)
+		}
+		s.mu.Unlock()
+	}
+	if !withheld {
+		a.forward(b)
+	}
+}
+
+// hold has an answer go on as the Editor wants it, and reports whether it is not to go on now as it came.
+func (a *answers) hold(s *stream, x int, b *block) bool {
+	limit := a.edited.Hold(x, a.head)
+	if limit > 0 {
+		switch {
+		case b.endsStream():
+			if edited := a.edited.Answer(x, a.head, nil, nil); edited != nil {
+				b.list = b.list.edited(edited)
+			}
+			return false
+		case mayHold(b.list, limit):
+			a.withhold(s, &hold{head: a.head, limit: limit, until: a.edited.Until(x)}, nil, b.list)
+			return true
+		}
+		a.edited.TooLarge(x)
+		return false
+	}
+	if _, declared := b.list.get("content-length"); declared || b.endsStream() {
+		return false
+	}
+	if by := a.edited.Change(x, a.head); by != nil {
+		a.withhold(s, nil, by, b.list)
+		return true
+	}
+	return false
+}
+
+// refuse puts 502 in the place of an answer that cannot be taken, or breaks it off if it has begun.
+func (a *answers) refuse(s *stream, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := relay.Fault{Kind: relay.KindRefused, Side: relay.SideAgent, Detail: why}
+	a.giveUp(s, http2.ErrCodeCancel)
+	if s.answered {
+		a.client.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, s.id, http2.ErrCodeInternal) })
+		s.ours = true
+		a.endBroken(s, f)
+		return
+	}
+	f.Status = http.StatusBadGateway
+	a.answerOurs(s, f)
+}
+
+// observe implements direction.
+func (a *answers) observe(s *stream, p []byte) { a.obs.AnswerBody(s.x, p) }
+
+// ended implements direction.
+func (a *answers) ended(s *stream, trailer []byte) {
+	if s.answerDone {
+		return
+	}
+	s.answerDone = true
+	a.obs.AnswerEnd(s.x, trailer)
+	a.endIfDone(s)
+}
+
+// keep implements direction.
+func (a *answers) keep(s *stream, content []byte) bool { return a.edited.Keep(s.x, content) }
+
+// edit implements direction.
+func (a *answers) edit(s *stream, head, content, trailer []byte) []byte {
+	return a.edited.Answer(s.x, head, content, trailer)
+}
+
+// tooLarge implements direction.
+func (a *answers) tooLarge(s *stream) { a.edited.TooLarge(s.x) }
+
+// tooSlow implements direction.
+func (a *answers) tooSlow(s *stream, content []byte) { a.edited.TooSlow(s.x, content) }
+
+// woken implements direction.
+func (a *answers) woken(time.Time) bool {
+	_, idle := a.idle()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !idle || !a.clientEOF
+}
+
+// unsent implements direction.
+func (a *answers) unsent(err error) bool {
+	f := relay.Fault{Kind: relay.KindReset, Side: relay.SideClient, Detail: "while the answer was sent: " + relay.Reason(err)}
+	a.mu.Lock()
+	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
+		f.Kind = relay.KindClientLeft
+	}
+	a.mu.Unlock()
+	a.setCause(f)
+	a.endAll(a.reason(f))
+	relay.Reset(a.agent.Conn)
+	relay.Reset(a.client.Conn)
+	return false
+}
+
+// failed implements direction.
+func (a *answers) failed(err error) {
+	if isOurs(err) {
+		return
+	}
+	f := relay.Fault{
+		Kind: relay.KindTruncated, Side: relay.SideAgent, Detail: "connection closed before the answer was complete",
+	}
+	inOrder := errors.Is(err, io.EOF)
+	if !inOrder {
+		f.Kind, f.Detail = relay.KindReset, relay.Reason(err)
+	}
+	a.endAll(a.reason(f)) // before the client can notice, and try again
+	a.stopWaiting()
+	if !inOrder {
+		relay.Reset(a.client.Conn)
+		return
+	}
+	a.client.out.take()
+	a.client.out.give()
+	a.linger()
+}

@@ -1,0 +1,173 @@
+package h2
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+)
+
+// withhold begins a body on this half: one that is held, if h is not nil, or changed by by.
+func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) {
+	k := &h.credit
+	k.mu.Lock()
+	b := &body{stream: s, receiver: k.initial, hold: held, by: by, waiting: held != nil}
+	if held == nil {
+		b.head = slices.Clone(list)
+	} else {
+		held.head, held.list = bytes.Clone(held.head), slices.Clone(list)
+		k.held++
+	}
+	k.bodies[s.id] = b
+	k.mu.Unlock()
+	switch {
+	case held == nil:
+		h.flushSoon()
+	case !held.until.IsZero():
+		h.holding = append(h.holding, b)
+		h.wakeAt(held.until)
+	}
+}
+
+// addContent takes content of a body.
+func (h *half) addContent(b *body, p []byte) {
+	k := &h.credit
+	switch {
+	case k.isGone(b):
+		k.replace(nil, len(p), nil)
+	case b.hold != nil:
+		held := b.hold
+		held.content = append(held.content, p...)
+		k.keep(b, len(p))
+		switch {
+		case len(held.content) > held.limit:
+			h.does.tooLarge(b.stream)
+			h.release(b, nil)
+		case !h.does.keep(b.stream, held.content):
+			h.release(b, nil)
+		}
+		return
+	case b.by != nil:
+		k.replace(b, len(p), h.edited.Next(b.by, p, false))
+	default:
+		k.replace(b, len(p), p)
+	}
+	h.flushSoon()
+}
+
+// release ends the holding of a message, and sends what is given in its place, head and content; nil for what came.
+func (h *half) release(b *body, edited []byte) {
+	held := b.hold
+	b.hold = nil
+	h.holding = slices.DeleteFunc(h.holding, func(other *body) bool { return other == b })
+	list, content := held.list, held.content
+	if edited != nil {
+		end := bytes.Index(edited, []byte("\r\n\r\n")) + len("\r\n\r\n")
+		list, content = list.edited(edited[:end]), edited[end:]
+	}
+	k := &h.credit
+	k.mu.Lock()
+	if !b.gone {
+		k.unhold(b)
+		b.head, b.queue = list, content
+		k.pending += int64(len(content))
+	}
+	k.mu.Unlock()
+	h.flushSoon()
+}
+
+// releaseLate ends the holding of messages that take too long. It returns true.
+func (h *half) releaseLate(now time.Time) bool {
+	for _, b := range slices.Clone(h.holding) {
+		switch {
+		case b.hold.until.After(now):
+			h.wakeAt(b.hold.until)
+		case h.credit.isGone(b):
+			h.release(b, nil)
+		default:
+			h.does.tooSlow(b.stream, b.hold.content)
+			h.release(b, nil)
+		}
+	}
+	return true
+}
+
+// endBody says that a body is complete, and what follows it.
+func (h *half) endBody(b *body, trailer fieldList) {
+	k := &h.credit
+	k.mu.Lock()
+	b.ended, b.trailer = true, slices.Clone(trailer)
+	k.mu.Unlock()
+	switch held := b.hold; {
+	case held != nil:
+		h.release(b, h.does.edit(b.stream, held.head, held.content, trailer.appendTrailer(nil)))
+	case b.by != nil:
+		k.replace(b, 0, h.edited.Next(b.by, nil, true))
+	}
+	h.flushSoon()
+}
+
+// bodyOf returns the body of a stream on this half, nil if it has none.
+func (h *half) bodyOf(id uint32) *body {
+	h.credit.mu.Lock()
+	defer h.credit.mu.Unlock()
+	return h.credit.bodies[id]
+}
+
+// bodyAllowed notes that the receiver takes n more bytes of a stream, and reports whether that is for us and not for the
+// sender.
+func (h *half) bodyAllowed(id uint32, n int64) bool {
+	k := &h.credit
+	k.mu.Lock()
+	b := k.bodies[id]
+	if b != nil {
+		b.receiver += n
+	}
+	k.mu.Unlock()
+	if b != nil {
+		h.flushSoon()
+	}
+	return b != nil
+}
+
+// flushSoon has sent what bodies may send, once.
+func (h *half) flushSoon() {
+	k := &h.credit
+	k.mu.Lock()
+	flush := len(k.bodies) > 0 && !k.flushing
+	k.flushing = k.flushing || flush
+	k.mu.Unlock()
+	if flush {
+		h.to.out.post(h.flush)
+	}
+}
+
+// flush adds what bodies may send now.
+func (h *half) flush(o *outlet) {
+	k := &h.credit
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.flushing = false
+	for id, b := range k.bodies {
+		if b.head != nil {
+			var flags http2.Flags
+			if b.gone = b.ended && len(b.queue) == 0 && len(b.trailer) == 0; b.gone {
+				flags = http2.FlagHeadersEndStream
+			}
+			o.fields(http2.FrameHeaders, flags, id, nil, 0, b.head)
+			b.head = nil
+		} else if b.waiting {
+			continue
+		}
+		k.send(o, b)
+		if b.gone {
+			delete(k.bodies, id)
+		} else {
+			k.allow(b)
+		}
+	}
+	k.settle()
+}

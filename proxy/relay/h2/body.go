@@ -1,0 +1,157 @@
+package h2
+
+import (
+	"strconv"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+)
+
+// A body is the body of a message that is held, or changed on the way, so that what the receiver allows on its stream is
+// not for the sender. It is guarded by the lock of the credit of its direction, but for what is marked.
+type body struct {
+	stream   *stream
+	receiver int64  // what the receiver takes on the stream
+	owed     int64  // bytes that the sender is to be allowed in place of those that have come
+	queue    []byte // what is to be sent
+	head     fieldList
+	trailer  fieldList
+	waiting  bool  // it is held, and not sent yet
+	held     int64 // bytes that are held
+	ended    bool  // nothing comes any more
+	gone     bool  // it is sent to its end, or dropped
+
+	hold *hold        // it waits to be complete; of the half's goroutine
+	by   relay.Change // the content is changed while it passes; of the half's goroutine
+}
+
+// A hold is what there is of a message that waits to be complete.
+type hold struct {
+	head    []byte // as the Editor sees it
+	list    fieldList
+	content []byte
+	limit   int
+	until   time.Time // when it goes on as it came; zero if it may take as long as it does
+}
+
+// mayHold reports whether a message may be held whose body may have limit bytes: false if it is known to be too large.
+func mayHold(list fieldList, limit int) bool {
+	text, ok := list.get("content-length")
+	length, err := strconv.ParseInt(text, 10, 64)
+	return !ok || err != nil || length <= int64(limit)
+}
+
+// take notes that DATA comes for a body, if the stream has one here: n bytes, of which so many are content.
+func (k *credit) take(stream uint32, n, content int64) *body {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.bodies[stream]
+	if b == nil {
+		return nil
+	}
+	k.sender -= n
+	k.pending += content
+	b.owed += n
+	k.settle()
+	return b
+}
+
+// allow lets the sender of a body go on where nothing of it waits to be sent. The lock is held.
+func (k *credit) allow(b *body) {
+	if len(b.queue) == 0 && b.owed > 0 && !b.ended {
+		k.grant(b.stream.id, b.owed)
+		b.owed = 0
+	}
+}
+
+// isGone reports whether nothing more of a body is to be sent.
+func (k *credit) isGone(b *body) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return b.gone
+}
+
+// keep notes that so many bytes more of a body are held, and lets its sender go on.
+func (k *credit) keep(b *body, n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b.held += int64(n)
+	k.allow(b)
+	k.settle()
+}
+
+// unhold forgets what is held of a body. The lock is held.
+func (k *credit) unhold(b *body) {
+	k.held--
+	k.pending -= b.held
+	b.held, b.waiting = 0, false
+}
+
+// replace puts content to be sent in the place of n bytes that are pending.
+func (k *credit) replace(b *body, n int, by []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pending += int64(len(by) - n)
+	if b != nil {
+		b.queue = append(b.queue, by...)
+		k.allow(b)
+	}
+	k.settle()
+}
+
+// drop forgets the body of a stream that was given up.
+func (k *credit) drop(id uint32) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.bodies[id]
+	if b == nil {
+		return
+	}
+	delete(k.bodies, id)
+	if b.waiting {
+		k.unhold(b)
+	}
+	b.gone = true
+	k.pending -= int64(len(b.queue))
+	b.queue = nil
+	k.settle()
+}
+
+// completes reports whether a stream has a body that is there to its end, and not all sent.
+func (k *credit) completes(id uint32) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.bodies[id]
+	return b != nil && b.ended
+}
+
+// send adds what a body may send of its queue, and what follows it. The lock is held.
+func (k *credit) send(o *outlet, b *body) {
+	id := b.stream.id
+	for len(b.queue) > 0 {
+		n := int(min(int64(len(b.queue)), b.receiver, k.receiver, minFrameSize))
+		if n <= 0 {
+			return
+		}
+		var flags http2.Flags
+		if b.gone = b.ended && n == len(b.queue) && len(b.trailer) == 0; b.gone {
+			flags = http2.FlagDataEndStream
+		}
+		o.bytes = appendFrame(o.bytes, http2.FrameData, flags, id, b.queue[:n])
+		b.queue = b.queue[n:]
+		b.receiver -= int64(n)
+		k.receiver -= int64(n)
+		k.pending -= int64(n)
+	}
+	switch {
+	case b.gone || !b.ended:
+	case len(b.trailer) > 0:
+		o.fields(http2.FrameHeaders, http2.FlagHeadersEndStream, id, nil, 0, b.trailer)
+		b.gone = true
+	default:
+		o.bytes = appendHead(o.bytes, http2.FrameData, http2.FlagDataEndStream, id, 0)
+		b.gone = true
+	}
+}

@@ -1,0 +1,305 @@
+package h2
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+	"a2atap/proxy/relay/internal/inflow"
+)
+
+// A conn is a connection of a client, and the one to the agent that belongs to it.
+//
+// The goroutine of Serve reads the client; a second one, begun when the agent has been dialled, reads the agent.
+type conn struct {
+	cfg    relay.Config
+	obs    relay.Observed
+	edited relay.Edited
+
+	client, agent *end
+	up, down      *half // requests, answers
+	reader        sync.WaitGroup
+
+	mu         sync.Mutex
+	streams    map[uint32]*stream // that have not ended, and those whose answer was ours
+	next       int                // number of the next exchange
+	lastID     uint32             // the highest stream that the client has begun
+	refused    int                // streams whose answer was ours
+	idleSince  time.Time
+	cause      *relay.Fault // why streams will never be finished; the first one stays
+	firstFault error
+	clientEOF  bool // the client has ended its sending
+	lingers    bool // nothing more is sent to the client
+
+	over atomic.Bool // nothing more is forwarded
+}
+
+// A half is one direction of a connection. Its goroutine reads frames from one end and forwards them to the other.
+type half struct {
+	*conn
+	does       direction
+	from, to   *end
+	in         inflow.Buffer
+	blocks     blockReader
+	credit     credit // of what flows here
+	data       dataFrame
+	holding    []*body   // that are held for a bounded time
+	left       int       // bytes of the payload at hand that pass as they come
+	within     bool      // a frame was begun that is not complete, so that the turn is kept
+	begun      bool      // the first frame was there
+	opaque     bool      // what comes is not understood, and passes as it came
+	wake       time.Time // when a read is interrupted; zero for never
+	blockSince time.Time // when the header block that is under way began
+	alone      bool      // there is no receiver, so that what the sender asks of the connection is answered here
+}
+
+// A direction is what the two halves do each in their own way. Its calls come from the goroutine of the half.
+type direction interface {
+	// fields is given a header block that is whole: the header of a message, or its trailer.
+	fields(b *block)
+	// observe reports a piece of the body of a stream, whose lock is held.
+	observe(s *stream, p []byte)
+	// ended says that the sender's side of a stream is complete. The lock of the stream is held.
+	ended(s *stream, trailer []byte)
+	// keep reports whether a body that is held is to be held on, and edit what is to be sent in place of a message that is
+	// complete: head and content, nil for what came. TooLarge and tooSlow say that it passes as it came.
+	keep(s *stream, content []byte) bool
+	edit(s *stream, head, content, trailer []byte) []byte
+	tooLarge(s *stream)
+	tooSlow(s *stream, content []byte)
+	// failed says that nothing more can be read, and why.
+	failed(err error)
+	// woken is called when a read was interrupted. It returns false to end the half.
+	woken(now time.Time) bool
+	// unsent says that the receiver takes no more, and why. It returns false to end the half.
+	unsent(err error) bool
+}
+
+// Limits of one connection.
+const (
+	maxStreams = 20_000 // that are open at once
+	maxRefused = 1_000  // whose answers were ours
+)
+
+// other returns the half of the other direction.
+func (c *conn) other(h *half) *half {
+	if h == c.up {
+		return c.down
+	}
+	return c.up
+}
+
+// streamOf returns a stream that has not ended, nil for any other.
+func (c *conn) streamOf(id uint32) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.streams[id]
+}
+
+// open begins a stream, and returns it locked, so that nothing is told of it before its request.
+func (c *conn) open(id uint32) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &stream{id: id, x: c.next}
+	s.mu.Lock()
+	c.next++
+	c.streams[id] = s
+	return s
+}
+
+// all returns the streams that have not ended, those above a number.
+func (c *conn) all(above uint32) (streams []*stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, s := range c.streams {
+		if id > above {
+			streams = append(streams, s)
+		}
+	}
+	return streams
+}
+
+// begins notes a stream that the client begins, and reports whether it does: RFC 9113 section 5.1.1.
+func (c *conn) begins(id uint32) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id%2 == 0 || id <= c.lastID {
+		return false
+	}
+	c.lastID = id
+	return true
+}
+
+// lastAsked returns the highest stream that the client has begun.
+func (c *conn) lastAsked() uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastID
+}
+
+// idle reports since when no stream is open; false if one is.
+func (c *conn) idle() (since time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.idleSince, len(c.streams) == c.refused
+}
+
+// endIfDone ends a stream both of whose sides are complete. Its lock is held.
+func (c *conn) endIfDone(s *stream) {
+	if s.asked && (s.answerDone || s.ours) {
+		c.end(s, nil)
+	}
+}
+
+// end reports that nothing more will come of a stream, and how it broke, if it did. Its lock is held.
+func (c *conn) end(s *stream, f *relay.Fault) {
+	if s.ended {
+		return
+	}
+	s.ended = true
+	if s.late != nil {
+		s.late.Stop()
+	}
+	if f != nil && !s.faulted {
+		s.faulted = true
+		c.noteFault(*f)
+		c.obs.Fault(s.x, *f)
+	}
+	c.obs.Ended(s.x)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !s.ours { // of those, both ends may still speak for a while
+		delete(c.streams, s.id)
+	}
+	c.idleSince = time.Now()
+}
+
+// endAll ends all streams, those whose answer is complete without a fault.
+func (c *conn) endAll(f relay.Fault) {
+	for _, s := range c.all(0) {
+		s.mu.Lock()
+		c.endBroken(s, f)
+		s.mu.Unlock()
+	}
+}
+
+// endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever there is
+// still of the request: RFC 9113 section 8.1. The lock of the stream is held.
+func (c *conn) endBroken(s *stream, f relay.Fault) {
+	if s.answerDone {
+		c.end(s, nil)
+		return
+	}
+	c.end(s, &f)
+}
+
+// reason returns why streams are not finished: the cause, if one is known, else f.
+func (c *conn) reason(f relay.Fault) relay.Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.cause != nil:
+		return *c.cause
+	case c.clientEOF:
+		return relay.Fault{
+			Kind: relay.KindClientLeft, Side: relay.SideClient, Detail: "connection closed before the answer was complete",
+		}
+	}
+	return f
+}
+
+// setCause notes why the connection will break, unless a reason is known already.
+func (c *conn) setCause(f relay.Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == nil {
+		c.cause = &f
+	}
+}
+
+// noteFault keeps the first fault, which Serve returns.
+func (c *conn) noteFault(f relay.Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.firstFault == nil {
+		f.Bytes = nil
+		c.firstFault = f
+	}
+}
+
+// stopWaiting lets no half wait for credit any more.
+func (c *conn) stopWaiting() {
+	c.up.credit.end()
+	c.down.credit.end()
+}
+
+// setReadDeadline bounds the next read of an end, unless only the end of the client's sending is waited for.
+func (c *conn) setReadDeadline(e *end, t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.lingers || e != c.client {
+		e.SetReadDeadline(t)
+	}
+}
+
+// linger ends our sending to the client, and gives it a moment to read the last of it.
+func (c *conn) linger() {
+	relay.CloseWrite(c.client.Conn)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lingers = true
+	c.client.SetReadDeadline(time.Now().Add(relay.LingerTime))
+}
+
+// isLingering reports whether linger was called.
+func (c *conn) isLingering() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lingers
+}
+
+// wakeAt has the next read interrupted at a time, if it lasts so long; the zero time is never.
+func (h *half) wakeAt(t time.Time) {
+	if !t.IsZero() && (h.wake.IsZero() || t.Before(h.wake)) {
+		h.wake = t
+		h.setReadDeadline(h.from, t)
+	}
+}
+
+// rewake ends an interruption.
+func (h *half) rewake() {
+	h.wake = time.Time{}
+	h.setReadDeadline(h.from, time.Time{})
+}
+
+// malformed reports a header block that nobody can read.
+func (h *half) malformed(id uint32, why string) {
+	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
+	h.setCause(f)
+	s := h.streamOf(id)
+	if s == nil {
+		h.obs.Fault(-1, f)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.endBroken(s, f)
+}
+
+// abandon ends the connection for a sender that asks for too much.
+func (h *half) abandon(why string) {
+	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
+	h.over.Store(true)
+	h.setCause(f)
+	h.endAll(f)
+	h.stopWaiting()
+	h.from.out.post(func(o *outlet) {
+		o.bytes = appendGoAway(o.bytes, h.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: "+why)
+	})
+	if to := h.to.Conn; to != nil {
+		relay.Reset(to)
+	}
+}

@@ -1,0 +1,125 @@
+package h2
+
+import (
+	"bytes"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+)
+
+// settings notes what the sender announces, before the receiver can heed it: RFC 9113 section 6.5.2.
+func (h *half) settings(fh http2.FrameHeader, payload []byte) {
+	if fh.Flags&http2.FlagSettingsAck != 0 || fh.StreamID != 0 || len(payload)%6 != 0 {
+		return
+	}
+	for ; len(payload) > 0; payload = payload[6:] {
+		s := http2.Setting{
+			ID:  http2.SettingID(uint16(payload[0])<<8 | uint16(payload[1])),
+			Val: uint32(payload[2])<<24 | uint32(payload[3])<<16 | uint32(payload[4])<<8 | uint32(payload[5]),
+		}
+		switch s.ID {
+		case http2.SettingHeaderTableSize:
+			if s.Val > maxTable { // on the way to the other end it is ours, since ours is the table there
+				copy(payload[2:], []byte{0, maxTable >> 16, maxTable >> 8 & 0xff, maxTable & 0xff})
+			}
+			h.from.announce(min(s.Val, maxTable))
+		case http2.SettingMaxFrameSize:
+			h.from.maxFrame.Store(max(h.from.maxFrame.Load(), min(s.Val, 1<<24-1)))
+		case http2.SettingInitialWindowSize:
+			h.other(h).credit.setInitial(int64(s.Val))
+		}
+	}
+}
+
+// moreCredit deals with a WINDOW_UPDATE: it is about what flows the other way. It reports whether it is to pass as it came.
+func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
+	n := int64(uint32(payload[0])<<24|uint32(payload[1])<<16|uint32(payload[2])<<8|uint32(payload[3])) &^ (1 << 31)
+	back := h.other(h)
+	if fh.StreamID == 0 {
+		left := back.credit.allowed(n)
+		back.flushSoon()
+		if left < n && left > 0 {
+			h.to.out.bytes = appendCredit(h.to.out.bytes, 0, left)
+		}
+		return left == n
+	}
+	if back.bodyAllowed(fh.StreamID, n) {
+		return false
+	}
+	s := h.streamOf(fh.StreamID)
+	return s == nil || !s.isOurs()
+}
+
+// reset notes that an end gives a stream up: RFC 9113 section 6.4. It reports whether the other end is to hear of it.
+func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
+	if h.credit.completes(fh.StreamID) {
+		return false // all of its message is here, and goes on
+	}
+	h.up.credit.drop(fh.StreamID)
+	h.down.credit.drop(fh.StreamID)
+	s := h.streamOf(fh.StreamID)
+	if s == nil {
+		return true
+	}
+	code := http2.ErrCode(uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3]))
+	f := relay.Fault{Kind: relay.KindReset, Side: h.from.side, Detail: "the stream was reset: RST_STREAM with " + code.String()}
+	if h.from.side == relay.SideClient && (code == http2.ErrCodeCancel || code == http2.ErrCodeNo) {
+		f.Kind = relay.KindClientLeft
+		f.Detail = "the client gave the stream up before the answer was complete: RST_STREAM with " + code.String()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.endBroken(s, f)
+	return !s.ours
+}
+
+// goAway notes that an end takes no more streams: RFC 9113 section 6.8. Those of the client that the agent will not look
+// at have ended.
+func (h *half) goAway(from *end, payload []byte) {
+	last := (uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3])) &^ (1 << 31)
+	code := http2.ErrCode(uint32(payload[4])<<24 | uint32(payload[5])<<16 | uint32(payload[6])<<8 | uint32(payload[7]))
+	detail := "GOAWAY with " + code.String()
+	if why := payload[8:]; len(why) > 0 {
+		detail += " (" + shown(why) + ")"
+	}
+	f := relay.Fault{Kind: relay.KindReset, Side: from.side, Detail: "the connection was given up: " + detail}
+	if code != http2.ErrCodeNo {
+		h.setCause(f)
+	}
+	if from.side == relay.SideClient {
+		return
+	}
+	f.Detail = "the stream was not looked at: " + detail
+	for _, s := range h.all(last) {
+		s.mu.Lock()
+		h.endBroken(s, f)
+		s.mu.Unlock()
+	}
+}
+
+// shown returns what a peer says in its own words, as much as a line takes.
+func shown(p []byte) string {
+	const most = 200
+	text := make([]byte, 0, most)
+	for _, c := range p[:min(len(p), most)] {
+		if c < ' ' || c > '~' {
+			c = '?'
+		}
+		text = append(text, c)
+	}
+	return string(text)
+}
+
+// answerAlone answers for an agent that is not there what a client asks of the connection itself.
+func (h *half) answerAlone(fh http2.FrameHeader, payload []byte) {
+	const ack = http2.FlagSettingsAck // of PING, too
+	switch {
+	case fh.Flags&ack != 0:
+	case fh.Type == http2.FrameSettings:
+		h.from.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, ack, 0, nil) })
+	case fh.Type == http2.FramePing:
+		said := bytes.Clone(payload)
+		h.from.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FramePing, ack, 0, said) })
+	}
+}

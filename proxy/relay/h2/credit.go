@@ -1,0 +1,120 @@
+package h2
+
+import (
+	"sync"
+)
+
+// lowCredit is how little a sender may be left with while a body is held that it may not be able to complete with less.
+const lowCredit = 16 << 10
+
+// initialCredit is that of a connection: RFC 9113 section 6.9.2.
+const initialCredit = 1<<16 - 1
+
+// A credit is what one end has been allowed to send to the other on the whole connection, in bytes of DATA: RFC 9113 section
+// 5.2. As a rule the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not where a body is held, changed
+// or made here. What the sender lacks then it gets from us, and what it has too much is taken from the next that the
+// receiver allows.
+type credit struct {
+	mu       sync.Mutex
+	changed  sync.Cond
+	sender   int64 // what the sender believes that it may send
+	receiver int64 // what the receiver takes
+	initial  int64 // what the receiver takes on a new stream
+	pending  int64 // bytes of bodies that have come and not gone
+	held     int   // bodies that are held until they are complete
+	bodies   map[uint32]*body
+	over     bool // nothing will change any more
+	flushing bool // what bodies may send is about to be sent
+
+	grant func(stream uint32, n int64) // sends credit to the sender
+}
+
+func (k *credit) init(grant func(stream uint32, n int64)) {
+	k.changed.L = &k.mu
+	k.sender, k.receiver, k.initial = initialCredit, initialCredit, initialCredit
+	k.bodies = make(map[uint32]*body)
+	k.grant = grant
+}
+
+// passes notes that DATA passes as it came. Where we have let the sender have more than the receiver takes, it waits until
+// there is room.
+func (k *credit) passes(n int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for n > k.receiver && k.sender > k.receiver && !k.over {
+		k.changed.Wait()
+	}
+	k.sender -= n
+	k.receiver -= n
+}
+
+// mustWait reports whether passes would wait.
+func (k *credit) mustWait(n int64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return n > k.receiver && k.sender > k.receiver && !k.over
+}
+
+// stays notes that DATA has come that goes nowhere, or not now. What stays is not pending unless a body has it.
+func (k *credit) stays(n int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sender -= n
+	k.settle()
+}
+
+// made notes that we send DATA of our own.
+func (k *credit) made(n int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.receiver -= n
+}
+
+// room returns how much DATA of our own a new stream can take now.
+func (k *credit) room() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return min(k.receiver, k.initial)
+}
+
+// settle gives the sender what it lacks. The lock is held.
+func (k *credit) settle() {
+	due := k.receiver - k.pending
+	if k.held > 0 {
+		due = max(due, lowCredit)
+	}
+	if n := due - k.sender; n > 0 {
+		k.sender += n
+		k.grant(0, n)
+	}
+}
+
+// allowed notes that the receiver takes n more bytes, and returns how many of these are the sender's.
+func (k *credit) allowed(n int64) int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	debt := max(0, k.sender-k.receiver)
+	k.receiver += n
+	n = max(0, n-debt)
+	k.sender += n
+	k.changed.Broadcast()
+	return n
+}
+
+// setInitial notes what the receiver takes on each stream from now on: RFC 9113 section 6.9.2.
+func (k *credit) setInitial(n int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range k.bodies {
+		b.receiver += n - k.initial
+	}
+	k.initial = n
+}
+
+// end lets nobody wait any more.
+func (k *credit) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.over = true
+	k.changed.Broadcast()
+}

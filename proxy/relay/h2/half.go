@@ -1,0 +1,223 @@
+package h2
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+)
+
+// run relays until the sender has ended its sending or the connection is broken.
+func (h *half) run() {
+	defer h.in.Release()
+	for h.pass() && h.fill() {
+	}
+	if h.within {
+		h.within = false
+		h.to.out.give()
+	}
+}
+
+// fill reads once, and reports whether there is something new.
+func (h *half) fill() bool {
+	for {
+		err := h.in.Fill(h.from.Conn)
+		switch {
+		case err == nil:
+			return true
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if h.rewake(); h.releaseLate(time.Now()) && h.does.woken(time.Now()) {
+				continue
+			}
+			return false
+		}
+		h.does.failed(err)
+		return false
+	}
+}
+
+// isOurs reports whether a read failed because the connection was closed here.
+func isOurs(err error) bool { return errors.Is(err, net.ErrClosed) }
+
+// pass forwards what there is, and reports whether more may follow.
+func (h *half) pass() bool {
+	out := &h.to.out
+	if !h.within {
+		out.take()
+	}
+	out.sayPosted()
+	for h.step() {
+	}
+	var err error
+	if h.within = h.left > 0 && !h.opaque; h.within {
+		out.write()
+		err = out.failed
+	} else {
+		err = out.give()
+	}
+	return (err == nil || h.does.unsent(err)) && !h.over.Load()
+}
+
+// step forwards a frame, or as much of one as may pass alone. It returns false if more is needed.
+func (h *half) step() bool {
+	b := h.in.Unread()
+	switch {
+	case len(b) == 0 || h.over.Load():
+		return false
+	case h.opaque:
+		h.to.out.bytes = append(h.to.out.bytes, b...)
+		h.in.Consume(len(b))
+		return false
+	case h.left > 0:
+		n := min(h.left, len(b))
+		h.piece(b[:n])
+		h.left -= n
+		h.in.Consume(n)
+		if h.left == 0 {
+			h.endPiece()
+		}
+		return true
+	case len(b) < frameHead:
+		return false
+	case h.isHTTP1(b):
+		h.opaque = true
+		return true
+	}
+	fh := parseHead(b)
+	need, whole := h.need(fh)
+	if len(b) < need {
+		return false
+	}
+	if whole && int(fh.Length) > h.blocks.limit {
+		h.abandon("a frame is longer than this proxy takes (RFC 9113 section 10.5)")
+		return false
+	}
+	if whole {
+		h.frame(fh, b[:need])
+		h.in.Consume(need)
+		return true
+	}
+	h.begin(fh, b[frameHead:need])
+	h.in.Consume(need)
+	h.left = frameHead + int(fh.Length) - need
+	if h.left == 0 {
+		h.endPiece()
+	}
+	return true
+}
+
+// isHTTP1 reports whether an agent answers the preface in HTTP/1, as one does that knows no other. The client gets to see
+// that.
+func (h *half) isHTTP1(b []byte) bool {
+	if h.begun || h.from.side != relay.SideAgent {
+		return false
+	}
+	h.begun = true
+	if !bytes.HasPrefix(b, []byte("HTTP/1.")) {
+		return false
+	}
+	h.setCause(relay.Fault{
+		Kind: relay.KindNotHTTP, Side: relay.SideAgent,
+		Detail: "the agent answers HTTP/2 with HTTP/1: it does not speak HTTP/2 here (RFC 9113 section 3.3)",
+	})
+	return true
+}
+
+// need returns how many bytes of a frame must be there before anything is done with it, and whether that is all of it.
+// What the relay reads must be whole. All else passes as it comes: DATA, of which the length of the padding must be known,
+// frames that nobody here knows, and those that are larger than the receiver takes.
+func (h *half) need(fh http2.FrameHeader) (n int, whole bool) {
+	switch fh.Type {
+	case http2.FrameData:
+		if fh.Flags&http2.FlagDataPadded != 0 && fh.Length > 0 {
+			return frameHead + 1, false
+		}
+		return frameHead, false
+	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation, http2.FrameSettings, http2.FrameRSTStream,
+		http2.FrameWindowUpdate, http2.FrameGoAway:
+		if fh.Length <= h.to.maxFrame.Load() {
+			return frameHead + min(int(fh.Length), h.blocks.limit), true
+		}
+	case http2.FramePing:
+		if h.alone && fh.Length <= minFrameSize { // which is to be answered here
+			return frameHead + int(fh.Length), true
+		}
+	}
+	return frameHead, false
+}
+
+// begin forwards the head of a frame whose payload passes piece by piece, the first bytes of which are there.
+func (h *half) begin(fh http2.FrameHeader, first []byte) {
+	h.data = dataFrame{}
+	if h.blocks.under() {
+		h.breakBlock()
+	}
+	switch fh.Type {
+	case http2.FrameData:
+		if fh.StreamID != 0 {
+			h.beginData(fh, first)
+			return
+		}
+	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation:
+		h.blocks.lost = true // what it does to the table is not known, and the receiver takes no frame so large
+		h.data.garble = true
+	}
+	h.to.out.bytes = append(appendHead(h.to.out.bytes, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
+}
+
+// piece forwards bytes of the payload that is under way.
+func (h *half) piece(p []byte) {
+	switch {
+	case h.data.stream != nil:
+		h.dataPiece(p)
+	case h.data.garble:
+		for range p {
+			h.to.out.bytes = append(h.to.out.bytes, undecodable)
+		}
+	default:
+		h.to.out.bytes = append(h.to.out.bytes, p...)
+	}
+}
+
+// endPiece says that the payload that was under way is complete.
+func (h *half) endPiece() {
+	if h.data.stream != nil {
+		h.endData()
+	}
+	h.data = dataFrame{}
+	h.to.out.sayPosted()
+}
+
+// frame deals with a whole frame, b, that the relay reads.
+func (h *half) frame(fh http2.FrameHeader, b []byte) {
+	payload := b[frameHead:]
+	if h.blocks.under() && (fh.Type != http2.FrameContinuation || fh.StreamID != h.blocks.stream) {
+		h.breakBlock()
+	}
+	if h.alone {
+		h.answerAlone(fh, payload)
+	}
+	pass := true
+	switch fh.Type {
+	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation:
+		pass = !h.addBlock(fh, payload)
+	case http2.FrameSettings:
+		h.settings(fh, payload)
+	case http2.FrameWindowUpdate:
+		pass = len(payload) != 4 || h.moreCredit(fh, payload)
+	case http2.FrameRSTStream:
+		pass = len(payload) != 4 || h.reset(fh, payload)
+	case http2.FrameGoAway:
+		if len(payload) >= 8 && fh.StreamID == 0 {
+			h.goAway(h.from, payload)
+		}
+	}
+	if pass {
+		h.to.out.bytes = append(h.to.out.bytes, b...)
+	}
+}

@@ -1,0 +1,219 @@
+package h2
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// Sizes of tables of header fields: RFC 7541 section 4.2.
+const (
+	initialTable = 4 << 10  // of each end, and the most that we use
+	maxTable     = 64 << 10 // that an end may have us remember
+)
+
+// An end is one of the two ends of a relayed connection: what it has announced, and the way to it.
+type end struct {
+	net.Conn        // nil for an agent that could not be dialled
+	side     string // relay.SideClient or relay.SideAgent
+
+	maxFrame atomic.Uint32 // the largest SETTINGS_MAX_FRAME_SIZE that it has announced
+
+	// The SETTINGS_HEADER_TABLE_SIZE that it has announced last, as far as we allow it, and the smallest since a header
+	// block was made for it.
+	table, smallest atomic.Uint32
+
+	out outlet
+}
+
+func newEnd(c net.Conn, side string) *end {
+	e := &end{Conn: c, side: side}
+	e.maxFrame.Store(minFrameSize)
+	e.table.Store(initialTable)
+	e.smallest.Store(initialTable)
+	e.out.to = e
+	e.out.free.L = &e.out.mu
+	e.out.enc = hpack.NewEncoder(&e.out.block)
+	return e
+}
+
+// announce notes how large the end lets the table be with which header blocks for it are made.
+func (e *end) announce(table uint32) {
+	e.table.Store(table)
+	e.smallest.Store(min(e.smallest.Load(), table))
+}
+
+// An outlet is what goes to one end. Whoever has its turn writes; a frame is never cut in two. The reader of the other end
+// takes the turn for what it forwards. All others post what they have to say, and never wait.
+type outlet struct {
+	to *end
+
+	// Of whoever has the turn.
+	bytes  []byte // to be written
+	room   *[]byte
+	enc    *hpack.Encoder
+	block  bytes.Buffer
+	failed error // why the end takes no more; nil if it does
+
+	mu     sync.Mutex
+	free   sync.Cond
+	busy   bool // somebody has the turn
+	closed bool
+	posted []func(*outlet)
+	drains sync.WaitGroup
+}
+
+// maxPosted bounds what may wait to be written beside what is forwarded. So much waits only for an end that makes us speak
+// and does not listen.
+const maxPosted = 10_000
+
+var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+
+// take waits for the turn.
+func (o *outlet) take() {
+	o.mu.Lock()
+	for o.busy {
+		o.free.Wait()
+	}
+	o.busy = true
+	o.mu.Unlock()
+	o.room = rooms.Get().(*[]byte)
+	o.bytes = (*o.room)[:0]
+}
+
+// give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end takes no more, nil
+// if it does.
+func (o *outlet) give() error {
+	for {
+		o.write()
+		o.mu.Lock()
+		if len(o.posted) == 0 {
+			break
+		}
+		o.mu.Unlock()
+		o.sayPosted()
+	}
+	if cap(o.bytes) <= 64<<10 {
+		*o.room = o.bytes[:0]
+		rooms.Put(o.room)
+	}
+	err := o.failed
+	o.bytes, o.room, o.busy = nil, nil, false
+	o.free.Broadcast()
+	o.mu.Unlock()
+	return err
+}
+
+// sayPosted adds what was posted, between two frames. The caller has the turn.
+func (o *outlet) sayPosted() {
+	o.mu.Lock()
+	posted := o.posted
+	o.posted = nil
+	o.mu.Unlock()
+	for _, say := range posted {
+		say(o)
+	}
+}
+
+// write writes what there is. The caller has the turn.
+func (o *outlet) write() {
+	if len(o.bytes) > 0 && o.failed == nil && o.to.Conn != nil {
+		_, o.failed = o.to.Write(o.bytes)
+	}
+	o.bytes = o.bytes[:0]
+}
+
+// post has something said as soon as nobody has the turn, in the order of posting.
+func (o *outlet) post(say func(*outlet)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.closed:
+		return
+	case len(o.posted) >= maxPosted:
+		if o.to.Conn != nil {
+			o.to.Close()
+		}
+		return
+	}
+	o.posted = append(o.posted, say)
+	if !o.busy {
+		o.busy = true
+		o.room = rooms.Get().(*[]byte)
+		o.bytes = (*o.room)[:0]
+		o.drains.Go(func() { o.give() })
+	}
+}
+
+// close lets nothing be posted any more, and waits until what was posted is written.
+func (o *outlet) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.mu.Unlock()
+	o.drains.Wait()
+}
+
+// fields adds a header block for a stream: a HEADERS frame with these flags, and CONTINUATION where it is long. What stands
+// before the block in the first frame is before: a priority, or the stream that is promised. The caller has the turn.
+func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, before []byte, padding int,
+	fields []hpack.HeaderField,
+) {
+	o.heedTable()
+	o.block.Reset()
+	for _, f := range fields {
+		o.enc.WriteField(f) //nolint:errcheck // of a bytes.Buffer
+	}
+	o.fragments(kind, flags, stream, before, padding, o.block.Bytes())
+	if o.block.Cap() > 64<<10 {
+		o.block = bytes.Buffer{}
+	}
+}
+
+// heedTable makes the encoder's table as large as the end allows, by way of the smallest that it has allowed meanwhile: RFC
+// 7541 section 4.2.
+func (o *outlet) heedTable() {
+	now := min(o.to.table.Load(), initialTable)
+	for _, size := range []uint32{o.to.smallest.Swap(now), now} {
+		if size = min(size, initialTable); size != o.enc.MaxDynamicTableSize() {
+			o.enc.SetMaxDynamicTableSize(size)
+		}
+	}
+}
+
+// fragments adds an encoded header block.
+func (o *outlet) fragments(kind http2.FrameType, flags http2.Flags, stream uint32, before []byte, padding int,
+	block []byte,
+) {
+	flags &^= http2.FlagHeadersPadded | http2.FlagHeadersEndHeaders
+	head := len(before)
+	if padding > 0 && head+len(block)+padding < minFrameSize {
+		flags |= http2.FlagHeadersPadded
+		head += 1 + padding
+	}
+	first := block[:min(len(block), minFrameSize-head)]
+	rest := block[len(first):]
+	if len(rest) == 0 {
+		flags |= http2.FlagHeadersEndHeaders
+	}
+	o.bytes = appendHead(o.bytes, kind, flags, stream, head+len(first))
+	if flags&http2.FlagHeadersPadded != 0 {
+		o.bytes = append(o.bytes, byte(padding))
+	}
+	o.bytes = append(append(o.bytes, before...), first...)
+	if flags&http2.FlagHeadersPadded != 0 {
+		o.bytes = append(o.bytes, make([]byte, padding)...)
+	}
+	for len(rest) > 0 {
+		piece := rest[:min(len(rest), minFrameSize)]
+		if rest = rest[len(piece):]; len(rest) == 0 {
+			flags = http2.FlagContinuationEndHeaders
+		} else {
+			flags = 0
+		}
+		o.bytes = appendFrame(o.bytes, http2.FrameContinuation, flags, stream, piece)
+	}
+}

@@ -1,0 +1,118 @@
+package h2
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"a2atap/proxy/relay"
+)
+
+// answerOurs answers a request in the agent's place, and reports why. The lock of the stream is held. The exchange lasts
+// until the request is complete where that is still read.
+func (c *conn) answerOurs(s *stream, f relay.Fault) {
+	s.ours = true
+	c.noteFault(f)
+	c.obs.Fault(s.x, f)
+	s.faulted = true
+	if s.asked || f.Side == relay.SideClient {
+		c.end(s, nil)
+	}
+	list, content := ownAnswer(c.cfg.Mark, f, s.isGRPC)
+	asked := s.asked
+	c.client.out.post(func(o *outlet) {
+		n := int64(len(content))
+		if n > c.down.credit.room() {
+			n = 0
+		}
+		var flags http2.Flags
+		if n == 0 {
+			flags = http2.FlagHeadersEndStream
+		}
+		o.fields(http2.FrameHeaders, flags, s.id, nil, 0, list)
+		if n > 0 {
+			c.down.credit.made(n)
+			o.bytes = appendFrame(o.bytes, http2.FrameData, http2.FlagDataEndStream, s.id, content)
+		}
+		if !asked && f.Side == relay.SideClient {
+			o.bytes = appendReset(o.bytes, s.id, http2.ErrCodeNo)
+		}
+	})
+	c.mu.Lock()
+	c.refused++
+	many := c.refused > maxRefused
+	c.mu.Unlock()
+	if many {
+		c.client.out.post(func(o *outlet) {
+			o.bytes = appendGoAway(o.bytes, c.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: too many requests are refused")
+		})
+		c.over.Store(true)
+	}
+}
+
+// ownAnswer returns an answer of ours, header and content. One to a call of gRPC is in its terms: the status UNAVAILABLE in
+// a header that is a trailer, too.
+func ownAnswer(mark string, f relay.Fault, isGRPC bool) (list fieldList, content []byte) {
+	head, content, _ := bytes.Cut(relay.OwnAnswer(mark, f), []byte("\r\n\r\n"))
+	start, rest, _ := strings.Cut(string(head), "\r\n")
+	status := strings.Fields(start)[1]
+	if isGRPC {
+		status = "200"
+	}
+	list = fieldList{{Name: ":status", Value: status}}
+	for line := range strings.SplitSeq(rest, "\r\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		switch name = strings.ToLower(name); {
+		case name == "connection", isGRPC && strings.HasPrefix(name, "content-"):
+		default:
+			list = append(list, hpack.HeaderField{Name: name, Value: value})
+		}
+	}
+	if !isGRPC {
+		return list, content
+	}
+	const unavailable = 14
+	return append(list,
+		hpack.HeaderField{Name: "content-type", Value: "application/grpc"},
+		hpack.HeaderField{Name: "grpc-status", Value: strconv.Itoa(unavailable)},
+		hpack.HeaderField{Name: "grpc-message", Value: percentEncoded("a2atap: " + relay.Message(f))},
+	), nil
+}
+
+// percentEncoded returns a text as grpc-message has it.
+func percentEncoded(text string) string {
+	var out strings.Builder
+	for _, c := range []byte(text) {
+		if c < ' ' || c > '~' || c == '%' {
+			const digits = "0123456789ABCDEF"
+			out.Write([]byte{'%', digits[c>>4], digits[c&15]})
+			continue
+		}
+		out.WriteByte(c)
+	}
+	return out.String()
+}
+
+// giveUp tells the agent that nothing more is wanted of a stream.
+func (c *conn) giveUp(s *stream, code http2.ErrCode) {
+	c.agent.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, s.id, code) })
+}
+
+// tooLate puts 504 in the place of an answer that has not begun in time.
+func (c *conn) tooLate(s *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answered || s.ended || s.ours {
+		return
+	}
+	c.giveUp(s, http2.ErrCodeCancel)
+	c.answerOurs(s, relay.Fault{
+		Kind: relay.KindTimeout, Side: relay.SideAgent, Status: http.StatusGatewayTimeout,
+		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", c.cfg.AnswerTimeout),
+	}.Advised("see what keeps the agent, or give it more time"))
+}

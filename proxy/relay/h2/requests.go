@@ -1,0 +1,304 @@
+package h2
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/relay"
+)
+
+// requests reads the client.
+type requests struct {
+	*half
+	head []byte // scratch: the head of a request as the Observer gets it
+
+	unreachable *relay.Fault // why there is no agent, which is what each request is answered with; nil as a rule
+	told        bool         // the client was told that the connection ends for that
+}
+
+// awaitPreface waits for the whole preface, and reports whether it is one. What is not gets nowhere.
+func (r *requests) awaitPreface() bool {
+	var until time.Time
+	if r.cfg.HeadTimeout > 0 {
+		until = time.Now().Add(r.cfg.HeadTimeout)
+	}
+	r.client.SetReadDeadline(until)
+	for {
+		b := r.in.Unread()
+		if n := min(len(b), len(preface)); string(b[:n]) != preface[:n] {
+			r.obs.Fault(-1, relay.Fault{
+				Kind: relay.KindNotHTTP, Side: relay.SideClient, Bytes: b,
+				Detail: "begins as the preface of HTTP/2, and is not one (RFC 9113 section 3.4)",
+			})
+			return false
+		}
+		if len(b) >= len(preface) {
+			break
+		}
+		if r.in.Fill(r.client.Conn) != nil {
+			return false
+		}
+	}
+	r.rewake()
+	r.wakeIdle()
+	return true
+}
+
+// forwardPreface begins the connection to the agent.
+func (r *requests) forwardPreface() {
+	r.to.out.take()
+	r.to.out.bytes = append(r.to.out.bytes, preface...)
+	r.in.Consume(len(preface))
+	r.to.out.give()
+}
+
+// withoutAgent answers the first requests of a client whose agent could not be dialled, and ends the connection.
+func (r *requests) withoutAgent(err error) {
+	f := relay.DialFault(err, r.cfg.Authority)
+	if r.cfg.Advise != nil {
+		f = f.Advised(r.cfg.Advise(err, r.cfg.Authority))
+	}
+	r.unreachable, r.alone = &f, true
+	r.in.Consume(len(preface))
+	r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, 0, 0, nil) })
+	r.run()
+}
+
+// sayGoodbye tells a client whose agent is not there that the next request needs another connection, for which the agent is
+// dialled again.
+func (r *requests) sayGoodbye() {
+	if r.unreachable == nil || r.told {
+		return
+	}
+	r.told = true
+	r.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, r.lastAsked(), http2.ErrCodeNo, "") })
+	r.wakeAt(time.Now().Add(relay.LingerTime))
+}
+
+// fields implements direction.
+func (r *requests) fields(b *block) {
+	r.blockSince = time.Time{}
+	id := b.head.StreamID
+	if s := r.streamOf(id); s != nil {
+		r.trailer(s, b)
+		return
+	}
+	if !r.begins(id) { // the agent says what it makes of it
+		r.forward(b)
+		return
+	}
+	s := r.open(id)
+	list := b.list
+	r.head = list.appendRequest(r.head[:0])
+	defer s.mu.Unlock()
+	r.obs.Request(s.x, r.head)
+	method, _ := list.get(":method")
+	s.connect = method == http.MethodConnect
+	if b.endsStream() {
+		r.ended(s, nil)
+	}
+	s.isGRPC = isGRPC(list)
+	if f := r.refusal(b); f != nil {
+		r.answerOurs(s, *f)
+		r.sayGoodbye()
+		return
+	}
+	r.readdress(list)
+	if !r.edited.On() {
+		r.forward(b)
+		return
+	}
+	r.forwardEdited(s, b)
+}
+
+// refusal returns why the agent shall not see a request; nil if it may.
+func (r *requests) refusal(b *block) *relay.Fault {
+	refused := func(status int, detail string) *relay.Fault {
+		return &relay.Fault{Kind: relay.KindRefused, Side: relay.SideClient, Detail: detail, Status: status}
+	}
+	r.mu.Lock()
+	open := len(r.streams)
+	r.mu.Unlock()
+	switch {
+	case b.tooLong:
+		return refused(http.StatusRequestHeaderFieldsTooLarge, "head is longer than this proxy takes (RFC 6585 section 5)")
+	case open > maxStreams:
+		return refused(http.StatusServiceUnavailable, "more streams are open than this proxy takes (RFC 9113 section 10.5)")
+	}
+	if route := r.cfg.Route; route != nil {
+		if _, taken := relay.RouteTarget(r.head, route.Prefix); taken {
+			return refused(http.StatusHTTPVersionNotSupported, route.Receiver+" is reached over HTTP/1.1")
+		}
+	}
+	for _, name := range []string{":authority", "host"} {
+		if host, ok := b.list.get(name); ok && r.cfg.Accept != nil {
+			if err := r.cfg.Accept([]byte(host)); err != nil {
+				return refused(http.StatusMisdirectedRequest, err.Error())
+			}
+		}
+	}
+	return r.unreachable
+}
+
+// readdress makes a request one to the agent.
+func (r *requests) readdress(list fieldList) {
+	if r.cfg.Authority != "" {
+		list.set(":authority", r.cfg.Authority)
+		list.set("host", r.cfg.Authority)
+	}
+	if scheme, _ := list.get(":scheme"); scheme == "http" && isTLS(r.agent.Conn) {
+		list.set(":scheme", "https")
+	}
+}
+
+// isTLS reports whether a connection is one of TLS.
+func isTLS(c net.Conn) bool {
+	_, ok := c.(*tls.Conn)
+	return ok
+}
+
+// forwardEdited sends a request on as the Editor wants it. The lock of the stream is held.
+func (r *requests) forwardEdited(s *stream, b *block) {
+	r.head = b.list.appendRequest(r.head[:0])
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	head := r.edited.Request(s.x, r.head)
+	if !bytes.Equal(head, r.head) {
+		b.list = b.list.edited(head)
+	}
+	if !b.endsStream() {
+		_, expects := b.list.get("expect")
+		if limit, until := r.edited.HoldRequest(s.x, head, nil, false); limit > 0 && !expects && mayHold(b.list, limit) {
+			r.withhold(s, &hold{head: head, limit: limit, until: until}, nil, b.list)
+			return
+		}
+	}
+	r.forward(b)
+}
+
+// trailer deals with a header block that is not the first of its stream.
+func (r *requests) trailer(s *stream, b *block) {
+	own := r.bodyOf(s.id)
+	if own != nil && b.endsStream() {
+		r.endBody(own, b.list)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.endsStream() && !s.ended {
+		r.ended(s, b.list.appendTrailer(nil))
+	}
+	if own == nil && !s.ours {
+		r.forward(b)
+	}
+}
+
+// observe implements direction.
+func (r *requests) observe(s *stream, p []byte) { r.obs.RequestBody(s.x, p) }
+
+// ended implements direction.
+func (r *requests) ended(s *stream, trailer []byte) {
+	if s.asked {
+		return
+	}
+	s.asked = true
+	r.obs.RequestEnd(s.x, trailer)
+	r.endIfDone(s)
+	if limit := r.cfg.AnswerTimeout; limit > 0 && !s.answered && !s.ended && !s.ours {
+		s.late = time.AfterFunc(limit, func() { r.tooLate(s) })
+	}
+}
+
+// keep implements direction.
+func (r *requests) keep(s *stream, content []byte) bool { return r.edited.KeepRequest(s.x, content) }
+
+// edit implements direction.
+func (r *requests) edit(s *stream, head, content, trailer []byte) []byte {
+	return r.edited.HeldRequest(s.x, head, content, trailer)
+}
+
+// tooLarge implements direction: the Editor is not told of requests.
+func (r *requests) tooLarge(*stream) {}
+
+// tooSlow implements direction.
+func (r *requests) tooSlow(s *stream, _ []byte) { r.edited.RequestTooSlow(s.x) }
+
+// woken implements direction.
+func (r *requests) woken(now time.Time) bool {
+	if r.isLingering() || r.told {
+		return false
+	}
+	if r.blocks.under() {
+		if until := r.blockSince.Add(r.cfg.HeadTimeout); until.After(now) {
+			r.wakeAt(until)
+		} else {
+			r.abandon("a header block was not complete in time")
+			return false
+		}
+	}
+	return r.wakeIdle()
+}
+
+// wakeIdle bounds the time without a stream. It returns false if that is over.
+func (r *requests) wakeIdle() bool {
+	limit := r.cfg.IdleTimeout
+	if limit <= 0 {
+		return true
+	}
+	now := time.Now()
+	since, idle := r.idle()
+	if !idle {
+		since = now
+	}
+	if !since.Add(limit).After(now) {
+		r.setCause(relay.Fault{Kind: relay.KindTimeout, Side: relay.SideClient, Detail: "no stream was open for " + limit.String()})
+		r.breakIdle()
+		return false
+	}
+	r.wakeAt(since.Add(limit))
+	return true
+}
+
+// breakIdle ends a connection on which nothing is under way.
+func (c *conn) breakIdle() {
+	c.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, c.lastAsked(), http2.ErrCodeNo, "") })
+	if c.agent.Conn != nil {
+		c.agent.Close()
+	}
+}
+
+// unsent implements direction: an agent that takes no more may still have something to say.
+func (r *requests) unsent(error) bool { return true }
+
+// failed implements direction.
+func (r *requests) failed(err error) {
+	r.stopWaiting()
+	agent := r.agent.Conn
+	switch {
+	case errors.Is(err, io.EOF):
+		r.mu.Lock()
+		r.clientEOF = true
+		r.mu.Unlock()
+		if agent != nil {
+			relay.CloseWrite(agent)
+			if _, idle := r.idle(); idle {
+				agent.SetReadDeadline(time.Now().Add(relay.LingerTime))
+			}
+		}
+		return
+	case isOurs(err):
+		return
+	}
+	f := relay.Fault{Kind: relay.KindReset, Side: relay.SideClient, Detail: relay.Reason(err)}
+	r.setCause(f)
+	r.endAll(f)
+	if agent != nil {
+		relay.Reset(agent)
+	}
+}

@@ -1,0 +1,124 @@
+package h2
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"a2atap/proxy/relay"
+)
+
+// Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
+// connections. Begun is what was read of the client's already. Config is as for relay.New; Forward and HTTP2 have no
+// meaning here, and requests that a Route would take are refused. When ctx ends, it ends in bounded time, and exchanges in
+// flight are reported as a Fault of relay.KindShutdown.
+//
+// The error is as that of relay.Session.Serve.
+func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config) error {
+	c := newConn(client, cfg)
+	stop := context.AfterFunc(ctx, c.shutdown)
+	defer stop()
+	c.up.in.Add(begun)
+	c.serve(ctx)
+	return c.close()
+}
+
+func newConn(client net.Conn, cfg relay.Config) *conn {
+	if cfg.Observer == nil {
+		cfg.Observer = relay.Discard{}
+	}
+	if cfg.HeadLimit <= 0 {
+		cfg.HeadLimit = relay.DefaultHeadLimit
+	}
+	c := &conn{
+		cfg: cfg, client: newEnd(client, relay.SideClient), agent: newEnd(nil, relay.SideAgent),
+		streams: make(map[uint32]*stream), idleSince: time.Now(),
+	}
+	c.obs.To, c.edited.By = cfg.Observer, cfg.Editor
+	c.up = c.newHalf(c.client, c.agent)
+	c.up.does = &requests{half: c.up}
+	c.down = c.newHalf(c.agent, c.client)
+	c.down.does = &answers{half: c.down}
+	c.up.in.Watch(client)
+	return c
+}
+
+func (c *conn) newHalf(from, to *end) *half {
+	h := &half{conn: c, from: from, to: to, blocks: newBlockReader(c.cfg.HeadLimit)}
+	h.credit.init(func(stream uint32, n int64) {
+		from.out.post(func(o *outlet) { o.bytes = appendCredit(o.bytes, stream, n) })
+	})
+	return h
+}
+
+// serve waits for the preface, dials the agent, and relays.
+func (c *conn) serve(ctx context.Context) {
+	up := c.up.does.(*requests)
+	if !up.awaitPreface() {
+		return
+	}
+	agent, err := c.cfg.Dial(ctx)
+	if err != nil {
+		up.withoutAgent(err)
+		return
+	}
+	c.mu.Lock()
+	c.agent.Conn = agent
+	c.mu.Unlock()
+	if c.over.Load() {
+		return
+	}
+	up.forwardPreface()
+	c.down.in.Watch(agent)
+	c.reader.Go(c.down.run)
+	c.up.run()
+}
+
+// close waits for the answers, closes both connections, and returns what went wrong.
+func (c *conn) close() error {
+	c.reader.Wait()
+	for _, e := range []*end{c.client, c.agent} {
+		if e.Conn != nil {
+			e.SetWriteDeadline(time.Now().Add(relay.LingerTime))
+		}
+		e.out.close()
+	}
+	if c.over.Load() || c.agent.Conn == nil { // there may be a word of ours that the client has to read
+		c.linger()
+		io.Copy(io.Discard, c.client.Conn) //nolint:errcheck // whatever it is, it is over
+	}
+	c.client.Close()
+	if c.agent.Conn != nil {
+		c.agent.Close()
+	}
+	c.endAll(c.reason(relay.Fault{
+		Kind: relay.KindTruncated, Side: relay.SideAgent, Detail: "connection closed before the answer was complete",
+	}))
+	return errors.Join(c.firstFault, c.obs.Failure(), c.edited.Failure())
+}
+
+// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
+func (c *conn) shutdown() {
+	c.client.SetWriteDeadline(time.Now().Add(relay.LingerTime))
+	c.client.out.take() // what was reported as complete is written
+	c.client.out.give()
+	c.over.Store(true)
+	c.mu.Lock()
+	agent := c.agent.Conn
+	c.mu.Unlock()
+	stopped := relay.Fault{Kind: relay.KindShutdown, Side: relay.SideProxy, Detail: "the proxy was stopped"}
+	c.setCause(stopped)
+	_, idle := c.idle()
+	c.endAll(stopped)
+	c.stopWaiting()
+	if agent != nil {
+		relay.Reset(agent)
+	}
+	if idle {
+		c.client.Close()
+	} else {
+		relay.Reset(c.client.Conn)
+	}
+}

@@ -1,0 +1,43 @@
+package h2
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// A stream is an exchange that is under way. The fields that mu does not guard do not change.
+type stream struct {
+	id uint32
+	x  int // its number for the Observer
+
+	isGRPC bool // it is a call of gRPC
+
+	mu         sync.Mutex // is held while the Observer is told of it
+	ours       bool       // the answer is ours: what either end sends from then on goes nowhere
+	connect    bool       // it asks for a tunnel
+	answered   bool       // the head of the final answer was there
+	asked      bool       // the request is complete
+	answerDone bool       // the answer is complete
+	faulted    bool       // its fault was reported
+	ended      bool       // Ended was called
+	late       *time.Timer
+}
+
+// isOurs reports whether the answer of a stream is ours.
+func (s *stream) isOurs() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ours
+}
+
+// A dataFrame is the frame whose payload is under way.
+type dataFrame struct {
+	head    http2.FrameHeader
+	stream  *stream // whose body it is a part of; nil for bytes that are not read
+	content int     // bytes of it that are still to come; padding follows
+	dropped bool    // it goes nowhere
+	own     *body   // it goes on by credit of our own; nil as a rule
+	garble  bool    // it must not be understood
+}

@@ -1,0 +1,47 @@
+package relay
+
+import (
+	"bytes"
+	"time"
+)
+
+// held is a message that waits to be complete.
+type held struct {
+	limit   int    // bytes of body that may be held
+	head    []byte // as it would be sent
+	wire    []byte // head and body as they would be sent
+	body    []byte // without framing
+	trailer []byte
+	until   time.Time // when it goes on as it came; zero if it may take as long as it does
+}
+
+// limited reports whether a message is held for a bounded time; false for nil.
+func (h *held) limited() bool { return h != nil && !h.until.IsZero() }
+
+// newHeld begins to hold a message. It returns nil if it is known to be too large: limit is at least 1.
+func newHeld(limit int, head []byte, b body) *held {
+	if b.framing == framedLength && b.left > int64(limit) {
+		return nil
+	}
+	head = bytes.Clone(head)
+	return &held{limit: limit, head: head, wire: head[:len(head):len(head)]}
+}
+
+// add takes bytes of the body, whose state is a copy, and reports whether the message is still within its limit.
+func (h *held) add(b body, p []byte) bool {
+	h.wire = append(h.wire, p...)
+	for len(p) > 0 {
+		n, kind, err := b.next(p)
+		switch {
+		case err != nil || n == 0:
+			return true
+		case kind == pieceData:
+			h.body = append(h.body, p[:n]...)
+		case kind == pieceTrailer:
+			h.trailer = append(h.trailer, p[:n]...)
+		}
+		p = p[n:]
+	}
+	// Framing may outweigh the data, but not without bound.
+	return len(h.body) <= h.limit && len(h.wire) <= len(h.head)+8*h.limit+maxChunkLine
+}
