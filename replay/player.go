@@ -22,6 +22,7 @@ type player struct {
 	src     capture.Source
 	plan    *plan
 	log     *recorder
+	wires   wires
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
 	hooks   *hooks

@@ -112,7 +112,7 @@ func (c *Card) possible(said Interface) {
 // add notes an interface once, with a version of two parts, and returns it.
 func (c *Card) add(at, binding, version, tenant string) Interface {
 	if binding == bindingGRPC {
-		at = grpcURL(at, c.URL)
+		at = GRPCURL(at, c.URL)
 	} else if base, err := url.Parse(c.URL); err == nil {
 		if u, err := base.Parse(at); err == nil {
 			at = u.String()

@@ -184,7 +184,7 @@ func New(endpoint Interface, o Options) (*Client, error) {
 		return nil, fmt.Errorf("unknown protocol %s; use %s", endpoint.Protocol, join(Protocols()))
 	}
 	if endpoint.Protocol.overGRPC() {
-		endpoint.URL = grpcURL(endpoint.URL, "")
+		endpoint.URL = GRPCURL(endpoint.URL, "")
 	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
 	if o.Tenant != "" {

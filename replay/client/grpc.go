@@ -21,9 +21,9 @@ const bindingGRPC = "GRPC"
 // overGRPC says whether the protocol is one over gRPC.
 func (p Protocol) overGRPC() bool { return p.Binding == bindingGRPC }
 
-// grpcURL returns the address of an interface over gRPC as a URL: cards write a host and a port, or a URL, or a target
+// GRPCURL returns the address of an interface over gRPC as a URL: cards write a host and a port, or a URL, or a target
 // as libraries of gRPC take it. Where it does not say whether TLS is spoken, that is as for the card.
-func grpcURL(at, card string) string {
+func GRPCURL(at, card string) string {
 	scheme := "http"
 	if strings.HasPrefix(card, "https://") {
 		scheme = "https"
@@ -304,13 +304,10 @@ func statusOf(resp *http.Response, service string) error {
 		return nil
 	}
 	body := status.JSON()
-	_, err := restResult(resp.StatusCode, body)
-	var refused *Error
-	if errors.As(err, &refused) {
-		refused.Status = status.Code.String()
-		if service == grpc.Service0_3 && refused.Reason == "" && status.Code == grpc.NotFound {
-			refused.Code, refused.Reason = codeOf("TASK_NOT_FOUND"), "TASK_NOT_FOUND" // 0.3 has no details that say so
-		}
+	refused := decodeError(resp.StatusCode, body, body)
+	refused.Status = status.Code.String()
+	if service == grpc.Service0_3 && refused.Reason == "" && status.Code == grpc.NotFound {
+		refused.Code, refused.Reason = codeOf("TASK_NOT_FOUND"), "TASK_NOT_FOUND" // 0.3 has no details that say so
 	}
-	return err
+	return refused
 }

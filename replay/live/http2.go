@@ -9,10 +9,13 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"net/textproto"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
@@ -31,17 +34,21 @@ func NewHTTP2(d *outbound.Dialer) *http.Transport {
 	return t
 }
 
-// A Message is a call of gRPC over HTTP/2: the request is sent, and what comes back is recorded as it comes.
+// A Message is a call of gRPC over HTTP/2. It is as a Call, whose Conn it does not use; begun is told of an answer of
+// messages, and event of each.
 type Message struct {
-	Over  *http.Transport // as NewHTTP2 returns it
-	Log   *Entry
-	Sent  func()                         // called when the request is on its way; may be nil
-	Begun func() (stay bool)             // called when the answer begins; false leaves it; may be nil
-	Event func(e *capture.Event) Reading // called with each message; nil reads on
+	*Call
+	Over   *http.Transport // as NewHTTP2 returns it
+	Origin string          // scheme, host and port of the agent
+
+	from string
 }
 
-// HeadHTTP2 writes the head of a request over HTTP/2 in the form of HTTP/1, as it is recorded.
-func HeadHTTP2(req *http.Request, size int) []byte {
+// From returns the address from which the request was sent, host and port; empty if it was not.
+func (v *Message) From() string { return v.from }
+
+// headHTTP2 writes the head of a request over HTTP/2 in the form of HTTP/1, as it is recorded.
+func headHTTP2(req *http.Request, size int) []byte {
 	head := fmt.Appendf(nil, "%s %s HTTP/2\r\nHost: %s\r\n", req.Method, req.URL.RequestURI(), cmp.Or(req.Host, req.URL.Host))
 	head = appendFields(head, req.Header)
 	return fmt.Appendf(head, "content-length: %d\r\n\r\n", size)
@@ -57,21 +64,39 @@ func appendFields(head []byte, fields http.Header) []byte {
 	return head
 }
 
-// Do sends the request and reads the answer to its end. It returns how the exchange broke, or nil, and does not close
-// the log.
-func (v *Message) Do(req *http.Request, body []byte) *capture.Fault {
-	a, err := v.start(req, body)
+// Do sends the request with a head as it is recorded, and reads the answer to its end. It returns how the exchange broke,
+// or nil, and does not close the log.
+func (v *Message) Do(ctx context.Context, method string, head, body []byte) *capture.Fault {
+	h := capture.ParseRequestHead(head)
+	req, err := http.NewRequestWithContext(ctx, method, v.Origin+h.Target, nil)
+	if err != nil {
+		return faultOf(ctx, err)
+	}
+	for _, f := range h.Fields {
+		switch name := strings.ToLower(f.Name); name {
+		case "host", "content-length":
+		default:
+			req.Header.Add(name, f.Value)
+		}
+	}
+	a, err := v.start(req, head, body)
 	if err == nil {
 		_, err = io.Copy(io.Discard, a)
-		a.res.Body.Close()
+		a.end(err)
 	}
-	return faultOf(req.Context(), err)
+	return faultOf(ctx, err)
 }
 
 // start sends the request and reads the head of the answer.
-func (v *Message) start(req *http.Request, body []byte) (*messages, error) {
-	ctx, cancel := context.WithCancel(req.Context())
-	sent := req.Clone(ctx)
+func (v *Message) start(req *http.Request, head, body []byte) (*messages, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	a := &messages{v: v, cancel: cancel}
+	if v.Timeout > 0 {
+		a.timer = time.AfterFunc(v.Timeout, func() { cancel(os.ErrDeadlineExceeded) })
+	}
+	sent := req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(got httptrace.GotConnInfo) { v.from = got.Conn.LocalAddr().String() },
+	}))
 	sent.Body, sent.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	v.Log.RequestBody(body)
 	if v.Sent != nil {
@@ -79,16 +104,20 @@ func (v *Message) start(req *http.Request, body []byte) (*messages, error) {
 	}
 	res, err := v.Over.RoundTrip(sent)
 	if err != nil {
-		cancel()
+		err = a.cause(ctx, err)
+		a.end(err)
 		return nil, err
 	}
-	head := appendFields(fmt.Appendf(nil, "HTTP/2 %d\r\n", res.StatusCode), res.Header)
-	stream := grpc.IsMedia(res.Header.Get("Content-Type"))
-	v.Log.ResponseHead(append(head, "\r\n"...), stream)
-	a := &messages{v: v, res: res, body: res.Body, cancel: cancel, stream: stream}
+	request := capture.ParseRequestHead(head)
+	written := append(appendFields(fmt.Appendf(nil, "HTTP/2 %d\r\n", res.StatusCode), res.Header), "\r\n"...)
+	answer := capture.ParseResponseHead(written)
+	a.res, a.body, a.ctx, a.as = res, res.Body, ctx, capture.GRPCAnswers(&request, &answer)
+	a.stream = capture.IsGRPC(answer.Fields.MediaType())
+	v.Log.ResponseHead(written, a.stream)
 	res.Request, res.Body = req, a
-	if stream && v.Begun != nil && !v.Begun() {
+	if a.stream && v.Begun != nil && !v.Begun() {
 		a.leave()
+		a.end(errLeft)
 		return nil, errLeft
 	}
 	return a, nil
@@ -97,79 +126,89 @@ func (v *Message) start(req *http.Request, body []byte) (*messages, error) {
 // messages are the body of an answer of gRPC that is recorded as it is read. Leaving it resets the stream.
 type messages struct {
 	v      *Message
+	ctx    context.Context
 	res    *http.Response
 	body   io.ReadCloser
-	cancel context.CancelFunc
+	as     *grpc.Codec // how messages are read; nil if that is not known
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // nil without a timeout
 	once   sync.Once
 	done   func(error) // called once, with how reading has ended; may be nil
 
 	stream bool
-	rest   []byte // of a message that is not whole yet
-	k      int
+	split  capture.MessageSplitter
 	size   int64
+}
+
+// cause returns why reading has ended: an error of the context says too little.
+func (m *messages) cause(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), os.ErrDeadlineExceeded) {
+		return os.ErrDeadlineExceeded
+	}
+	return err
 }
 
 // Read reads the body and records it. At its end it records that too.
 func (m *messages) Read(p []byte) (int, error) {
 	n, err := m.body.Read(p)
 	m.size += int64(n)
-	if !m.stream {
+	var left error
+	if m.stream {
+		left = m.take(m.split.Write(p[:n]))
+	} else if n > 0 {
 		m.v.Log.responseBody(p[:n], 0)
-	} else if left := m.take(p[:n], err); left != nil {
-		err = left
+	}
+	if left == nil && err != nil && m.stream {
+		left = m.take(m.split.Flush())
 	}
 	switch {
+	case left != nil:
+		err = left
 	case err == nil:
 		return n, nil
 	case errors.Is(err, io.EOF):
 		m.v.Log.ResponseEnd(m.size, trailerHTTP2(m.res))
-	case !errors.Is(err, errLeft):
-		err = fmt.Errorf("read the answer: %w", err)
+	default:
+		err = fmt.Errorf("read the answer: %w", m.cause(m.ctx, err))
 	}
 	m.end(err)
 	return n, err
 }
 
-// take records the messages in a piece of the body, at its end also one that is not whole.
-func (m *messages) take(p []byte, end error) error {
-	m.rest = append(m.rest, p...)
-	for {
-		frame, rest, ok := grpc.Cut(m.rest)
-		if !ok || !frame.Whole() {
-			break
+// take records messages and hands them out.
+func (m *messages) take(events []capture.Event) error {
+	for i := range events {
+		e := &events[i]
+		m.v.Log.event(*e)
+		if m.v.Event == nil {
+			continue
 		}
-		raw := bytes.Clone(m.rest[:len(m.rest)-len(rest)])
-		m.rest = rest
-		if err := m.event(raw, false); err != nil {
-			return err
+		e.As = m.as
+		switch m.v.Event(e) {
+		case Progress:
+			if m.timer != nil {
+				m.timer.Reset(m.v.Timeout)
+			}
+		case Leave:
+			m.leave()
+			return errLeft
 		}
-	}
-	if end != nil && len(m.rest) > 0 {
-		return m.event(bytes.Clone(m.rest), true)
-	}
-	return nil
-}
-
-func (m *messages) event(raw []byte, cut bool) error {
-	m.k++
-	e := capture.Event{K: m.k, At: capture.NotKnown, Raw: raw, Unterminated: cut}
-	m.v.Log.event(e)
-	if m.v.Event != nil && m.v.Event(&e) == Leave {
-		m.leave()
-		return errLeft
 	}
 	return nil
 }
 
 // leave resets the stream.
 func (m *messages) leave() {
-	m.cancel()
+	m.cancel(nil)
 	m.body.Close()
 }
 
 func (m *messages) end(err error) {
 	m.once.Do(func() {
-		m.cancel()
+		if m.timer != nil {
+			m.timer.Stop()
+		}
+		m.cancel(nil)
 		if m.done != nil {
 			m.done(err)
 		}
@@ -203,17 +242,14 @@ func (t *Transport) roundTripHTTP2(req *http.Request) (*http.Response, error) {
 			return nil, fmt.Errorf("read the body of the request: %w", err)
 		}
 	}
-	log := t.Log.Open(t.Client, t.Agent(req.URL), HeadHTTP2(req, len(body)))
+	head := headHTTP2(req, len(body))
+	log := t.Log.Open(t.Client, t.Agent(req.URL), head)
 	if t.Noted != nil {
 		t.Noted(req, log.Seq())
 	}
-	a, err := (&Message{Over: t.http2(), Log: log}).start(req, body)
+	a, err := (&Message{Call: &Call{Log: log}, Over: t.http2()}).start(req, head, body)
 	if err != nil {
-		fault := faultOf(req.Context(), err)
-		if fault.Kind == "reset" {
-			fault = &capture.Fault{Kind: "unreachable", Side: "agent", Detail: Cause(err).Error()}
-		}
-		log.Close(fault)
+		log.Close(faultOf(req.Context(), err))
 		if req.Context().Err() != nil {
 			err = req.Context().Err()
 		}
