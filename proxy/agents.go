@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// connect connects to an agent, with TLS for the name if that is asked for, where protocols are offered. Before any byte is
-// sent, refuse may say why the connection must not be used.
+// connect connects to an agent, with TLS for the name if that is asked for, where protocols are offered. Before any
+// byte is sent, refuse may say why the connection must not be used.
 func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string,
 	refuse func(net.Conn) error, protocols ...string,
 ) (net.Conn, error) {

@@ -1,9 +1,11 @@
 package proxy_test
 
 import (
+	"context"
 	"crypto/x509"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -114,5 +116,74 @@ func TestCardOverHTTP2(t *testing.T) {
 		if now(x)["response.body#/url"] != "http://"+r.tap(0).Addr()+"/rpc" || string(x.Response.Body.Data) != card {
 			t.Errorf("recorded %v and %.80s", x.Rewrites, x.Response.Body.Data)
 		}
+	}
+}
+
+// Inside CONNECT a client speaks HTTP/2 in the clear, or on TLS if the agent takes it, and is observed.
+func TestHTTP2ThroughForward(t *testing.T) {
+	for name, test := range map[string]struct {
+		secure, mayHTTP1, agentHTTP2 bool
+		want                         string
+	}{
+		"in the clear":           {false, false, true, "HTTP/2.0"},
+		"TLS, h2 alone":          {true, false, true, "HTTP/2.0"},
+		"TLS, both":              {true, true, true, "HTTP/2.0"},
+		"TLS, both, agent of h1": {true, true, false, "HTTP/1.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			echo := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto+" "+r.Host) }
+			agent := newHTTP2Agent(t, test.secure, echo)
+			if !test.agentHTTP2 {
+				agent = way{test.secure}.agent(t, echo)
+			}
+			f := newForwardRig(t, nil)
+			address := agent.Listener.Addr().String()
+			client := f.client("")
+			transport := client.Transport.(*http.Transport)
+			transport.Protocols = new(http.Protocols)
+			transport.Protocols.SetHTTP1(test.mayHTTP1)
+			transport.Protocols.SetHTTP2(test.secure)
+			if !test.secure {
+				transport.Protocols.SetUnencryptedHTTP2(true)
+				transport.Proxy = nil
+				transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+					conn := f.dial()
+					f.connect(conn, address, "")
+					return conn, nil
+				}
+			}
+			for range 2 {
+				if _, got := get(t, client, agent.URL); got != test.want+" "+address {
+					t.Errorf("got %s", got)
+				}
+			}
+			client.CloseIdleConnections()
+			f.follow(closings(2))
+			for _, x := range f.record() {
+				h := capture.ParseRequestHead(x.Request.Head)
+				if h.Method != "GET" || h.Version+".0" != test.want && h.Version != test.want || h.Fields.Get("Host") != address ||
+					x.Fault != nil || len(x.Notes) > 0 || x.Agent.Addr != address {
+					t.Errorf("recorded %+v, %v, %v", h, x.Fault, x.Notes)
+				}
+			}
+		})
+	}
+}
+
+// An agent of HTTP/2 that is not there is a 502 inside TLS, for a client that may speak HTTP/1.1, and no answer at all for
+// one that may not.
+func TestHTTP2ThroughForwardToNobody(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	f := newForwardRig(t, nil)
+	client := f.client("")
+	transport := client.Transport.(*http.Transport)
+	transport.ForceAttemptHTTP2 = true
+	if res, got := get(t, client, "https://"+address); res.StatusCode != 502 || !strings.Contains(got, "connect to the agent") {
+		t.Errorf("got %d, %s", res.StatusCode, got)
 	}
 }

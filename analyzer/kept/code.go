@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "2a543c19c57f957d"
+const code = "be7c2736fc3dc850"

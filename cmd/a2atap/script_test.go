@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
 		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
-		"grpctalk": grpctalk,
+		"grpctalk":  grpctalk,
 		"clientgo2": once(sendGo2), "clientgo03": once(sendGo03),
 		"peer-go2": peers.Go2Main, "office": office, "collector": collect, "planner": fleetPlanner,
 		"growth": growthTraffic,

@@ -151,22 +151,28 @@ func (w *sowing) talk(t *testing.T, dial func() (net.Conn, error), all []sending
 	}
 }
 
-// talkRaw sends what is not an exchange: HTTP/2, another protocol, an answer that nobody asked for, and a CONNECT that
-// is refused.
+// talkRaw sends a request of HTTP/2, and what is not an exchange: HTTP/2 where nobody takes it, an answer that nobody
+// asked for, and a CONNECT that is refused.
 func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) {
 	t.Helper()
-	frame := func(kind byte, payload string) string {
-		return string([]byte{0, 0, byte(len(payload)), kind, 0, 0, 0, 0, 1}) + payload
+	frame := func(kind, flags byte, payload string) string {
+		return string([]byte{0, 0, byte(len(payload)), kind, flags, 0, 0, 0, 1}) + payload
 	}
+	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	secret := w.in("HTTP/2 field", "\x00\x0dauthorization\x0f§") // fields that are in no table, and never to be
+	request := frame(1, 4, "\x83\x86\x84\x01"+string(byte(len(tap)))+tap+"\x0f\x10\x10application/json"+secret) +
+		frame(0, 1, w.in("HTTP/2 body", `{"token":"§"}`))
+	h2, err := net.Dial("tcp", tap)
+	rawCall(h2, err, preface+string([]byte{0, 0, 0, 4, 0, 0, 0, 0, 0})+request) //nolint:errcheck // it gets no answer
 	agent.add([]sending{{Path: "/twice", Answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + w.in("second answer",
 		"HTTP/1.1 200 OK\r\nSet-Cookie: a=§\r\nContent-Type: application/json\r\n\r\n{\"access_token\":\"§\"}")}})
-	for _, request := range []string{
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, "") +
-			frame(1, w.in("HTTP/2 head", "\x00\x0dauthorization\x0f§")) + frame(0, w.in("HTTP/2 data", `{"token":"§"}`)),
-		"GET /twice HTTP/1.1\r\nHost: " + tap + "\r\n\r\n",
+	for _, raw := range []struct{ to, request string }{
+		{forward, preface + frame(4, 0, "") + frame(1, 0, w.in("HTTP/2 head", "\x00\x0dauthorization\x0f§")) +
+			frame(0, 0, w.in("HTTP/2 data", `{"token":"§"}`))},
+		{tap, "GET /twice HTTP/1.1\r\nHost: " + tap + "\r\n\r\n"},
 	} {
-		conn, err := net.Dial("tcp", tap)
-		if answer, err := rawCall(conn, err, request); err != nil || answer == "" {
+		conn, err := net.Dial("tcp", raw.to)
+		if answer, err := rawCall(conn, err, raw.request); err != nil || answer == "" {
 			t.Errorf("got %q, %v", answer, err)
 		}
 	}
@@ -245,7 +251,7 @@ func writeTexts(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-const secretsSown = 221
+const secretsSown = 223
 
 // Of 221 secrets none is in the capture, nor in anything that is printed of it.
 func TestNoSecretIsStored(t *testing.T) {

@@ -175,14 +175,14 @@ right? Its first word is
 
 A call failed if the agent answered with an error or not at all, or if its stream ended while the task was at work and
 nobody resumed it or asked for the task afterwards; so did notifications of which their webhook took none. It was
-refused, which is not a failure, if the agent said in the words of the protocol what cannot be done, and another call
-of the same link succeeded: a task that it never showed is not there, a task that has ended cannot be canceled, or the
+refused, which is not a failure, if the agent said in the words of the protocol what cannot be done, and another call of
+the same link succeeded: a task that it never showed is not there, a task that has ended cannot be canceled, or the
 operation is not offered. Each call of a batch counts. Not seen is what the record lacks: the end of calls and streams
 that were open when the recording ended, where a redirect led, bodies that were not kept or cannot be decoded, versions
 of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes in a
-tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not take our certificate, webhooks and
-interfaces of a card that are not tapped. A client that read a card, never called, and says of itself that it speaks
-0.3 where the card offers only 1.0, or the other way round, is named with that.
+tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not take
+our certificate, webhooks and interfaces of a card that are not tapped. A client that read a card, never called, and
+says of itself that it speaks 0.3 where the card offers only 1.0, or the other way round, is named with that.
 
 --fail-on calls makes one failed call a failure: with findings as --fail-on error,calls or --fail-on warning,calls.
 Failed calls that a baseline accepts count, but fail nothing by themselves.

@@ -3,6 +3,7 @@ package forward
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -35,6 +36,9 @@ type connect struct {
 	to      relay.Target // as it is named; https until the first bytes show it
 
 	certificate *x509.Certificate // that the client has shown inside; nil if none was asked for, or shown
+
+	agent net.Conn // dialled already, to know what it speaks; nil as a rule, and once it is used
+	err   error    // why it could not be
 }
 
 type connectKey struct{}
@@ -142,11 +146,9 @@ func (c *connect) intercept() {
 	case err != nil: // the client has closed without sending anything
 	case kind == protocolTLS:
 		c.interceptTLS()
-	case kind == protocolHTTP:
+	case kind == protocolHTTP, kind == protocolHTTP2:
 		c.to.Scheme = "http"
 		c.relay(c.peekedConn, "")
-	case kind == protocolHTTP2:
-		c.tunnel(capture.HTTP2, true)
 	case kind == protocolSilent:
 		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does",
 			c.forward.sniffTimeout()), true)
@@ -155,20 +157,28 @@ func (c *connect) intercept() {
 	}
 }
 
-// interceptTLS ends the client's TLS here, where HTTP/1.1 can be negotiated.
+// interceptTLS ends the client's TLS here, where it is known what is spoken in it: HTTP/2 if both client and agent take
+// that (RFC 7301), else HTTP/1.1.
 func (c *connect) interceptTLS() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.forward.headTimeout())
 	defer cancel()
 	hello := c.peekHello(ctx)
-	if hello != nil && len(hello.SupportedProtos) > 0 && !offersHTTP1(hello.SupportedProtos) {
-		why := "the client speaks " + strings.Join(hello.SupportedProtos, ", ") + " and not HTTP/1.1"
-		if slices.Contains(hello.SupportedProtos, "h2") {
-			why = capture.HTTP2 + ": " + why
+	speaks := overHTTP1
+	if hello != nil && len(hello.SupportedProtos) > 0 {
+		offered := hello.SupportedProtos
+		speaks = c.mirror(hello)
+		defer c.closeAgent()
+		if len(speaks) == 0 {
+			c.closeAgent()
+			why := "the client speaks " + strings.Join(offered, ", ") + " and not HTTP/1.1"
+			if slices.Contains(offered, overHTTP2) {
+				why = capture.HTTP2 + ": " + why
+			}
+			c.tunnel(why, true)
+			return
 		}
-		c.tunnel(why, true)
-		return
 	}
-	session := tls.Server(c.peekedConn, c.config())
+	session := tls.Server(c.peekedConn, c.config(speaks))
 	if err := session.HandshakeContext(ctx); err != nil {
 		c.tlsFailed(err)
 		return
@@ -179,15 +189,61 @@ func (c *connect) interceptTLS() {
 	c.relay(session, session.ConnectionState().ServerName)
 }
 
+// The protocols of a session: RFC 9113 section 3.2, RFC 7301 section 6.
+const overHTTP2 = "h2"
+
+var overHTTP1 = []string{"http/1.1", "http/1.0"}
+
+// mirror returns what is spoken with a client that says what it can: HTTP/2 if it offers that, and the agent chooses it
+// of what the client offers. The agent is dialled for it. None is returned if that is nothing that we know.
+func (c *connect) mirror(hello *tls.ClientHelloInfo) []string {
+	both := offersHTTP1(hello.SupportedProtos)
+	if slices.Contains(hello.SupportedProtos, overHTTP2) {
+		offer := []string{overHTTP2}
+		if both {
+			offer = append(offer, "http/1.1")
+		}
+		c.agent, c.err = c.forward.dial(c.ctx, c.to, c.named(hello.ServerName), offer...)
+		if session, ok := c.agent.(*tls.Conn); ok && session.ConnectionState().NegotiatedProtocol == overHTTP2 {
+			return offer[:1]
+		}
+	}
+	if both {
+		return overHTTP1
+	}
+	return nil
+}
+
+// closeAgent closes a connection to the agent that was not used.
+func (c *connect) closeAgent() {
+	if c.agent != nil {
+		c.agent.Close()
+		c.agent = nil
+	}
+}
+
+// dial connects to the agent, or returns the connection that there is, once.
+func (c *connect) dial(ctx context.Context, name string) (net.Conn, error) {
+	agent, err := c.agent, c.err
+	c.agent, c.err = nil, nil
+	if agent == nil && err == nil {
+		return c.forward.dial(ctx, c.to, name)
+	}
+	return agent, err
+}
+
+// named returns whom the certificate of the agent must be for.
+func (c *connect) named(sni string) string { return cmp.Or(sni, c.to.Host) }
+
 // config is how we play the agent towards a client. It takes the certificate for the name that the client means: that
 // in its hello (RFC 6066 section 3), else that of CONNECT.
-func (c *connect) config() *tls.Config {
+func (c *connect) config(protocols []string) *tls.Config {
 	ask := tls.NoClientCert
 	if c.forward.Recorder.AsksForCertificates() {
 		ask = tls.RequestClientCert // which names the client, and lets it in or not no more than a User-Agent does
 	}
 	return &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1", "http/1.0"}, SessionTicketsDisabled: true,
+		MinVersion: tls.VersionTLS12, NextProtos: protocols, SessionTicketsDisabled: true,
 		ClientAuth: ask,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			name := hello.ServerName
@@ -208,16 +264,12 @@ func (c *connect) relay(client net.Conn, sni string) {
 // session returns the session of an opened connection. All its requests go to the target of CONNECT, whatever their Host
 // says.
 func (c *connect) session(l *link, client net.Conn, sni string) relay.Session {
-	name := c.to.Host
-	if sni != "" {
-		name = sni
-	}
 	if sni != "" && hostname.Normal(sni) != hostname.Normal(c.to.Host) {
 		l.sni = sni
 	}
 	return c.forward.session(l, client, relay.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
-			return c.forward.dial(ctx, c.to, name)
+			return c.dial(ctx, c.named(sni))
 		},
 		Advise: func(err error, _ string) string { return c.forward.Advise(err, c.to.Authority()) },
 	})

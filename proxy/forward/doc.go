@@ -21,7 +21,8 @@
 //   - It refuses its own address, and leaves to a tap what goes to that tap: it is recorded there.
 //   - An opened CONNECT is recorded as the requests inside, one that is tunnelled or fails as an exchange of its own.
 //     What is tunnelled has sizes and no bytes.
-//   - It is tunnelled, too, if the client offers HTTP/2 alone, begins with neither TLS nor HTTP, or sends nothing for 5
-//     s. TLS is opened for HTTP/1.1 alone.
-//   - CONNECT is answered before the agent is dialled, so that an agent that is down is a 502 inside TLS.
+//   - It is tunnelled, too, if it begins with neither TLS nor HTTP, if the client sends nothing for 5 s, or if it offers
+//     HTTP/2 alone and the agent does not take that.
+//   - CONNECT is answered before the agent is dialled, so that an agent that is down is a 502 inside TLS. Where the client
+//     offers HTTP/2 the agent is dialled before TLS, to know whether it takes that.
 package forward

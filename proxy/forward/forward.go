@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/listener"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/relay/h2"
 )
 
 // A Spec says what a forward proxy opens, and what it leaves alone. Listen and Leaf are required.
@@ -103,6 +104,11 @@ func (f *Proxy) session(l *link, client net.Conn, cfg relay.Config) relay.Sessio
 	cfg.AnswerTimeout = f.AnswerTimeout
 	if cfg.Advise == nil {
 		cfg.Advise = f.Advise
+	}
+	if over := cfg; cfg.Forward == nil {
+		cfg.HTTP2 = func(ctx context.Context, client net.Conn, begun []byte) error {
+			return h2.Serve(ctx, client, begun, over)
+		}
 	}
 	return relay.New(client, cfg)
 }

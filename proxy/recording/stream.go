@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/internal/rawhead"
 )
 
-// A stream cuts an event stream into events, its content coding taken off first if it has one, or an answer of gRPC into
-// messages.
+// A stream cuts an event stream into events, its content coding taken off first if it has one, or an answer of gRPC
+// into messages.
 type stream struct {
 	split     splitter
 	decoder   *capture.StreamDecoder // nil without a content coding

@@ -24,9 +24,9 @@ type Config struct {
 	// beside Forward.
 	Route *Route
 
-	// HTTP2 serves a client that speaks HTTP/2 with prior knowledge (RFC 9113 section 3.3), in the place of the Session: it
-	// owns the connection from then on. Begun is what was read of it, which starts with the preface, and belongs to it. Nil
-	// refuses such clients.
+	// HTTP2 serves a client that speaks HTTP/2 with prior knowledge (RFC 9113 section 3.3), in the place of the Session:
+	// it owns the connection from then on. Begun is what was read of it, which starts with the preface, and belongs to it.
+	// Nil refuses such clients.
 	HTTP2 func(ctx context.Context, client net.Conn, begun []byte) error
 
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.

@@ -133,7 +133,7 @@ func whyNothing(program string) []string {
 		local   = "the program uses no proxy for localhost and 127.0.0.1, as those in Go never do"
 		ignores = "it does not read HTTP_PROXY and HTTPS_PROXY, or sets a proxy or NO_PROXY itself"
 		node    = "Node.js before 22.21 and 24 ignores HTTPS_PROXY (EnvHttpProxyAgent of undici reads it)"
-		silent  = "it called no agent, or not over HTTP/1.1: gRPC and HTTP/2 without TLS are not recorded"
+		silent  = "it called no agent, or by no proxy: clients of gRPC take the one of HTTPS_PROXY, if any"
 	)
 	if _, err := buildinfo.ReadFile(program); err == nil {
 		return []string{goes, ignores, silent}

@@ -305,8 +305,8 @@ agent through it, no URL has to change, and agent cards stay as they are. TLS is
 user's own authority, which is created on first use; clients must trust it (see a2atap ca env). A user name in the
 proxy's URL names the client in the capture: http://planner@127.0.0.1:7080. Many clients, among them all Go programs,
 use no proxy for localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections that
-use HTTP/2 only (gRPC) or that --tunnel names are passed on encrypted, and the capture says so. Of exchanges that show
-no sign of A2A, such as requests to a language model, only heads and sizes are recorded, unless --all-traffic is given.`
+--tunnel names are passed on encrypted, and the capture says so. Of exchanges that show no sign of A2A, such as requests
+to a language model, only heads and sizes are recorded, unless --all-traffic is given.`
 
 // ReachHelp is the part of the help that says how agents are reached.
 const ReachHelp = `Agents on TLS are verified by the system's authorities and those of --agent-ca; --client-cert is

@@ -158,7 +158,9 @@ func (a *answers) woken(time.Time) bool {
 
 // unsent implements direction.
 func (a *answers) unsent(err error) bool {
-	f := relay.Fault{Kind: relay.KindReset, Side: relay.SideClient, Detail: "while the answer was sent: " + relay.Reason(err)}
+	f := relay.Fault{
+		Kind: relay.KindReset, Side: relay.SideClient, Detail: "while the answer was sent: " + relay.Reason(err),
+	}
 	a.mu.Lock()
 	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
 		f.Kind = relay.KindClientLeft

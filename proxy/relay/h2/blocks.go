@@ -10,8 +10,8 @@ import (
 // here goes on as that, since its bytes could be other fields in the receiver's table.
 const undecodable = 0x80
 
-// addBlock deals with a frame that carries a header block, or a part of one. It returns false if the frame is to pass as it
-// came.
+// addBlock deals with a frame that carries a header block, or a part of one. It returns false if the frame is to pass
+// as it came.
 func (h *half) addBlock(fh http2.FrameHeader, payload []byte) bool {
 	r := &h.blocks
 	if fh.Type != http2.FrameContinuation {
@@ -70,8 +70,8 @@ func (h *half) forward(b *block) {
 	h.to.out.fields(b.head.Type, b.head.Flags, b.head.StreamID, b.before, b.padding, b.list)
 }
 
-// breakBlock begins at the receiver the block that is under way here, since a frame comes that must not stand in it: RFC
-// 9113 section 6.10. The receiver sees what is wrong, and no part of the block.
+// breakBlock begins at the receiver the block that is under way here, since a frame comes that must not stand in it:
+// RFC 9113 section 6.10. The receiver sees what is wrong, and no part of the block.
 func (h *half) breakBlock() {
 	b := &h.blocks.block
 	h.blocks.stream, h.blocks.lost = 0, true

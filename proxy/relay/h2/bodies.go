@@ -117,8 +117,8 @@ func (h *half) bodyOf(id uint32) *body {
 	return h.credit.bodies[id]
 }
 
-// bodyAllowed notes that the receiver takes n more bytes of a stream, and reports whether that is for us and not for the
-// sender.
+// bodyAllowed notes that the receiver takes n more bytes of a stream, and reports whether that is for us and not for
+// the sender.
 func (h *half) bodyAllowed(id uint32, n int64) bool {
 	k := &h.credit
 	k.mu.Lock()

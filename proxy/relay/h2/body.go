@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A body is the body of a message that is held, or changed on the way, so that what the receiver allows on its stream is
-// not for the sender. It is guarded by the lock of the credit of its direction, but for what is marked.
+// A body is the body of a message that is held, or changed on the way, so that what the receiver allows on its stream
+// is not for the sender. It is guarded by the lock of the credit of its direction, but for what is marked.
 type body struct {
 	stream   *stream
 	receiver int64  // what the receiver takes on the stream

@@ -186,8 +186,8 @@ func (c *conn) endAll(f relay.Fault) {
 	}
 }
 
-// endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever there is
-// still of the request: RFC 9113 section 8.1. The lock of the stream is held.
+// endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever
+// there is still of the request: RFC 9113 section 8.1. The lock of the stream is held.
 func (c *conn) endBroken(s *stream, f relay.Fault) {
 	if s.answerDone {
 		c.end(s, nil)

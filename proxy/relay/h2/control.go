@@ -32,7 +32,8 @@ func (h *half) settings(fh http2.FrameHeader, payload []byte) {
 	}
 }
 
-// moreCredit deals with a WINDOW_UPDATE: it is about what flows the other way. It reports whether it is to pass as it came.
+// moreCredit deals with a WINDOW_UPDATE: it is about what flows the other way. It reports whether it is to pass as it
+// came.
 func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 	n := int64(uint32(payload[0])<<24|uint32(payload[1])<<16|uint32(payload[2])<<8|uint32(payload[3])) &^ (1 << 31)
 	back := h.other(h)
@@ -63,7 +64,9 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 		return true
 	}
 	code := http2.ErrCode(uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3]))
-	f := relay.Fault{Kind: relay.KindReset, Side: h.from.side, Detail: "the stream was reset: RST_STREAM with " + code.String()}
+	f := relay.Fault{
+		Kind: relay.KindReset, Side: h.from.side, Detail: "the stream was reset: RST_STREAM with " + code.String(),
+	}
 	if h.from.side == relay.SideClient && (code == http2.ErrCodeCancel || code == http2.ErrCodeNo) {
 		f.Kind = relay.KindClientLeft
 		f.Detail = "the client gave the stream up before the answer was complete: RST_STREAM with " + code.String()
@@ -74,8 +77,8 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	return !s.ours
 }
 
-// goAway notes that an end takes no more streams: RFC 9113 section 6.8. Those of the client that the agent will not look
-// at have ended.
+// goAway notes that an end takes no more streams: RFC 9113 section 6.8. Those of the client that the agent will not
+// look at have ended.
 func (h *half) goAway(from *end, payload []byte) {
 	last := (uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3])) &^ (1 << 31)
 	code := http2.ErrCode(uint32(payload[4])<<24 | uint32(payload[5])<<16 | uint32(payload[6])<<8 | uint32(payload[7]))

@@ -10,10 +10,10 @@ const lowCredit = 16 << 10
 // initialCredit is that of a connection: RFC 9113 section 6.9.2.
 const initialCredit = 1<<16 - 1
 
-// A credit is what one end has been allowed to send to the other on the whole connection, in bytes of DATA: RFC 9113 section
-// 5.2. As a rule the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not where a body is held, changed
-// or made here. What the sender lacks then it gets from us, and what it has too much is taken from the next that the
-// receiver allows.
+// A credit is what one end has been allowed to send to the other on the whole connection, in bytes of DATA: RFC 9113
+// section 5.2. As a rule the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not where a body is
+// held, changed or made here. What the sender lacks then it gets from us, and what it has too much is taken from the
+// next that the receiver allows.
 type credit struct {
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -36,8 +36,8 @@ func (k *credit) init(grant func(stream uint32, n int64)) {
 	k.grant = grant
 }
 
-// passes notes that DATA passes as it came. Where we have let the sender have more than the receiver takes, it waits until
-// there is room.
+// passes notes that DATA passes as it came. Where we have let the sender have more than the receiver takes, it waits
+// until there is room.
 func (k *credit) passes(n int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -47,8 +47,8 @@ func (l fieldList) status() (status int) {
 // version is that of the heads that the Observer gets.
 const version = "HTTP/2"
 
-// appendRequest appends a request to out in the form that the Observer gets: request line, Host, the other fields in their
-// order, blank line. The authority becomes Host. Scheme and the pseudo-fields of extensions are left out.
+// appendRequest appends a request to out in the form that the Observer gets: request line, Host, the other fields in
+// their order, blank line. The authority becomes Host. Scheme and the pseudo-fields of extensions are left out.
 func (l fieldList) appendRequest(out []byte) []byte {
 	method, _ := l.get(":method")
 	path, _ := l.get(":path")
@@ -104,8 +104,8 @@ func appendField(out []byte, name, value string) []byte {
 	return append(appendClean(out, value, "\r\n\x00"), "\r\n"...)
 }
 
-// appendClean appends text, with a replacement character in the place of each that would make two fields or lines of one.
-// HTTP/2 can carry them, and no message may: RFC 9113 section 8.2.1.
+// appendClean appends text, with a replacement character in the place of each that would make two fields or lines of
+// one. HTTP/2 can carry them, and no message may: RFC 9113 section 8.2.1.
 func appendClean(out []byte, text, bad string) []byte {
 	if !strings.ContainsAny(text, bad) {
 		return append(out, text...)
@@ -120,8 +120,8 @@ func appendClean(out []byte, text, bad string) []byte {
 	return out
 }
 
-// edited returns the fields of a message whose head, as the Observer gets it, was changed to this one. Pseudo-fields that
-// the head does not show stay, and so does which values are never to be indexed.
+// edited returns the fields of a message whose head, as the Observer gets it, was changed to this one. Pseudo-fields
+// that the head does not show stay, and so does which values are never to be indexed.
 func (l fieldList) edited(head []byte) fieldList {
 	start, rest, _ := bytes.Cut(head, []byte("\n"))
 	words := strings.Fields(string(start))
@@ -173,5 +173,6 @@ func (l fieldList) sensitive(f hpack.HeaderField) bool {
 // isGRPC reports whether a request is a call of gRPC.
 func isGRPC(list fieldList) bool {
 	kind, _ := list.get("content-type")
-	return kind == "application/grpc" || strings.HasPrefix(kind, "application/grpc+") || strings.HasPrefix(kind, "application/grpc;")
+	rest, ok := strings.CutPrefix(kind, "application/grpc")
+	return ok && (rest == "" || rest[0] == '+' || rest[0] == ';')
 }

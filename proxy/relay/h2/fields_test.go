@@ -10,11 +10,16 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// A header block is decoded and encoded again without a change, and its text has a line for each field, whatever the fields
-// are.
+// A header block is decoded and encoded again without a change, and its text has a line for each field, whatever the
+// fields are.
 func FuzzHeaderBlock(f *testing.F) {
 	for _, list := range []fieldList{
-		{{Name: ":method", Value: "POST"}, {Name: ":path", Value: "/a"}, {Name: ":authority", Value: "h"}, {Name: "a", Value: "b", Sensitive: true}},
+		{
+			{Name: ":method", Value: "POST"},
+			{Name: ":path", Value: "/a"},
+			{Name: ":authority", Value: "h"},
+			{Name: "a", Value: "b", Sensitive: true},
+		},
 		{{Name: ":status", Value: "200"}, {Name: "A: b\r\nc", Value: "d\r\n\r\ne"}, {Name: "", Value: ""}},
 	} {
 		var b bytes.Buffer

@@ -58,8 +58,8 @@ func appendGoAway(out []byte, last uint32, code http2.ErrCode, why string) []byt
 	return append(out, why...)
 }
 
-// unpad takes the padding off a payload, and says how long it was. It returns false if there is more padding than payload:
-// RFC 9113 sections 6.1 and 6.2.
+// unpad takes the padding off a payload, and says how long it was. It returns false if there is more padding than
+// payload: RFC 9113 sections 6.1 and 6.2.
 func unpad(fh http2.FrameHeader, payload []byte) (rest []byte, padding int, ok bool) {
 	if fh.Flags&http2.FlagDataPadded == 0 { // one bit, whatever the frame
 		return payload, 0, true

@@ -50,7 +50,9 @@ func seeds() (clients, agents [][]byte) {
 			f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: get[:3], PadLength: 7})
 			f.WriteContinuation(1, true, get[3:])
 			f.WriteDataPadded(1, false, []byte("hello"), make([]byte, 3))
-			f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: fields("x", "y\r\nz"), EndHeaders: true, EndStream: true})
+			f.WriteHeaders(http2.HeadersFrameParam{
+				StreamID: 1, BlockFragment: fields("x", "y\r\nz"), EndHeaders: true, EndStream: true,
+			})
 			f.WriteGoAway(1, http2.ErrCodeNo, []byte("bye"))
 			f.WriteRawFrame(99, 1, 1, []byte("?"))
 		}),
@@ -62,12 +64,15 @@ func seeds() (clients, agents [][]byte) {
 	}
 	agents = [][]byte{
 		frames(func(f *http2.Framer) {
-			f.WriteSettings(http2.Setting{ID: http2.SettingHeaderTableSize, Val: 1 << 30}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 20})
+			f.WriteSettings(http2.Setting{ID: http2.SettingHeaderTableSize, Val: 1 << 30},
+				http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 20})
 			f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: ok, EndHeaders: true})
 			f.WriteData(1, true, []byte(`{"name":"x"}`))
 		}),
 		frames(func(f *http2.Framer) {
-			f.WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2, BlockFragment: fields(":path", "/"), EndHeaders: true})
+			f.WritePushPromise(http2.PushPromiseParam{
+				StreamID: 1, PromiseID: 2, BlockFragment: fields(":path", "/"), EndHeaders: true,
+			})
 			f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: fields(":status", "103"), EndHeaders: true})
 			f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: ok, EndHeaders: true, EndStream: true})
 			f.WriteGoAway(0, http2.ErrCodeInternal, nil)

@@ -144,8 +144,8 @@ func says(answer any, header, trailer metadata.MD, err error) string {
 	return fmt.Sprintf("%v\n%v\n%v\n%v", answer, header, trailer, status.Convert(err))
 }
 
-// scripts are what clients of gRPC do, each of which comes to the same with and without a tap. They return what the client
-// got to see.
+// scripts are what clients of gRPC do, each of which comes to the same with and without a tap. They return what the
+// client got to see.
 var scripts = map[string]func(t *testing.T, c pb.TestServiceClient, s *service) string{
 	"unary": func(t *testing.T, c pb.TestServiceClient, _ *service) string {
 		ctx := metadata.AppendToOutgoingContext(within(t), "x-asked", "a", "x-asked", "b", "x-empty", "")

@@ -111,8 +111,8 @@ func (h *half) step() bool {
 	return true
 }
 
-// isHTTP1 reports whether an agent answers the preface in HTTP/1, as one does that knows no other. The client gets to see
-// that.
+// isHTTP1 reports whether an agent answers the preface in HTTP/1, as one does that knows no other. The client gets to
+// see that.
 func (h *half) isHTTP1(b []byte) bool {
 	if h.begun || h.from.side != relay.SideAgent {
 		return false
@@ -129,8 +129,8 @@ func (h *half) isHTTP1(b []byte) bool {
 }
 
 // need returns how many bytes of a frame must be there before anything is done with it, and whether that is all of it.
-// What the relay reads must be whole. All else passes as it comes: DATA, of which the length of the padding must be known,
-// frames that nobody here knows, and those that are larger than the receiver takes.
+// What the relay reads must be whole. All else passes as it comes: DATA, of which the length of the padding must be
+// known, frames that nobody here knows, and those that are larger than the receiver takes.
 func (h *half) need(fh http2.FrameHeader) (n int, whole bool) {
 	switch fh.Type {
 	case http2.FrameData:

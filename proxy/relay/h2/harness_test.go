@@ -1,7 +1,6 @@
 package h2_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -91,7 +90,6 @@ type witness struct {
 type connection struct {
 	*witness
 	exchanges map[int]*exchange
-	stray     []relay.Fault
 }
 
 // An exchange is what an Observer was told of one.
@@ -128,16 +126,6 @@ func (w *witness) all() (all []*exchange) {
 				all = append(all, &copied)
 			}
 		}
-	}
-	return all
-}
-
-// strays returns the faults that belong to no exchange.
-func (w *witness) strays() (all []relay.Fault) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range w.cs {
-		all = append(all, c.stray...)
 	}
 	return all
 }
@@ -247,11 +235,7 @@ func (c *connection) AnswerEnd(x int, trailer []byte) {
 }
 
 func (c *connection) Fault(x int, f relay.Fault) {
-	if x < 0 {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		f.Bytes = bytes.Clone(f.Bytes)
-		c.stray = append(c.stray, f)
+	if x < 0 { // it belongs to no exchange
 		return
 	}
 	c.tell(x, func(e *exchange) {

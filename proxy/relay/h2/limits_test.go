@@ -61,7 +61,9 @@ func (w *wire) block(pairs ...string) []byte {
 // get asks for something on a stream.
 func (w *wire) get(id uint32, path string, more ...string) {
 	pairs := append([]string{":method", "GET", ":scheme", "http", ":path", path, ":authority", "tap"}, more...)
-	w.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: w.block(pairs...), EndHeaders: true, EndStream: true})
+	w.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: id, BlockFragment: w.block(pairs...), EndHeaders: true, EndStream: true,
+	})
 }
 
 // next returns the next frame for which want is true; nil if the connection ends before.
@@ -173,7 +175,6 @@ func TestFloods(t *testing.T) {
 		})
 	}
 }
-
 
 // Ten thousand streams at once on one connection take memory in proportion to what is known of each, and none once they
 // have ended.

@@ -47,8 +47,8 @@ func (e *end) announce(table uint32) {
 	e.smallest.Store(min(e.smallest.Load(), table))
 }
 
-// An outlet is what goes to one end. Whoever has its turn writes; a frame is never cut in two. The reader of the other end
-// takes the turn for what it forwards. All others post what they have to say, and never wait.
+// An outlet is what goes to one end. Whoever has its turn writes; a frame is never cut in two. The reader of the other
+// end takes the turn for what it forwards. All others post what they have to say, and never wait.
 type outlet struct {
 	to *end
 
@@ -67,8 +67,8 @@ type outlet struct {
 	drains sync.WaitGroup
 }
 
-// maxPosted bounds what may wait to be written beside what is forwarded. So much waits only for an end that makes us speak
-// and does not listen.
+// maxPosted bounds what may wait to be written beside what is forwarded. So much waits only for an end that makes us
+// speak and does not listen.
 const maxPosted = 10_000
 
 var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
@@ -85,8 +85,8 @@ func (o *outlet) take() {
 	o.bytes = (*o.room)[:0]
 }
 
-// give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end takes no more, nil
-// if it does.
+// give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end takes no more,
+// nil if it does.
 func (o *outlet) give() error {
 	for {
 		o.write()
@@ -157,8 +157,9 @@ func (o *outlet) close() {
 	o.drains.Wait()
 }
 
-// fields adds a header block for a stream: a HEADERS frame with these flags, and CONTINUATION where it is long. What stands
-// before the block in the first frame is before: a priority, or the stream that is promised. The caller has the turn.
+// fields adds a header block for a stream: a HEADERS frame with these flags, and CONTINUATION where it is long. What
+// stands before the block in the first frame is before: a priority, or the stream that is promised. The caller has the
+// turn.
 func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, before []byte, padding int,
 	fields []hpack.HeaderField,
 ) {
@@ -173,8 +174,8 @@ func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, 
 	}
 }
 
-// heedTable makes the encoder's table as large as the end allows, by way of the smallest that it has allowed meanwhile: RFC
-// 7541 section 4.2.
+// heedTable makes the encoder's table as large as the end allows, by way of the smallest that it has allowed meanwhile:
+// RFC 7541 section 4.2.
 func (o *outlet) heedTable() {
 	now := min(o.to.table.Load(), initialTable)
 	for _, size := range []uint32{o.to.smallest.Swap(now), now} {

@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// answerOurs answers a request in the agent's place, and reports why. The lock of the stream is held. The exchange lasts
-// until the request is complete where that is still read.
+// answerOurs answers a request in the agent's place, and reports why. The lock of the stream is held. The exchange
+// lasts until the request is complete where that is still read.
 func (c *conn) answerOurs(s *stream, f relay.Fault) {
 	s.ours = true
 	c.noteFault(f)
@@ -55,8 +55,8 @@ func (c *conn) answerOurs(s *stream, f relay.Fault) {
 	}
 }
 
-// ownAnswer returns an answer of ours, header and content. One to a call of gRPC is in its terms: the status UNAVAILABLE in
-// a header that is a trailer, too.
+// ownAnswer returns an answer of ours, header and content. One to a call of gRPC is in its terms: the status
+// UNAVAILABLE in a header that is a trailer, too.
 func ownAnswer(mark string, f relay.Fault, isGRPC bool) (list fieldList, content []byte) {
 	head, content, _ := bytes.Cut(relay.OwnAnswer(mark, f), []byte("\r\n\r\n"))
 	start, rest, _ := strings.Cut(string(head), "\r\n")

@@ -20,7 +20,8 @@ func TestRelays(t *testing.T) {
 		t.Errorf("got %q, %v, %v", got, res.Header, res.Trailer)
 	}
 	e := p.seen.ended(1)[0]
-	want := "POST /a?b=c HTTP/2\nhost: " + p.addr + "\ncontent-type: application/json\ncontent-length: 5\naccept-encoding: gzip\n\n"
+	want := "POST /a?b=c HTTP/2\nhost: " + p.addr +
+		"\ncontent-type: application/json\ncontent-length: 5\naccept-encoding: gzip\n\n"
 	if lines(e.Request) != want {
 		t.Errorf("request %q, want %q", lines(e.Request), want)
 	}

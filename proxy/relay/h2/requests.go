@@ -71,8 +71,8 @@ func (r *requests) withoutAgent(err error) {
 	r.run()
 }
 
-// sayGoodbye tells a client whose agent is not there that the next request needs another connection, for which the agent is
-// dialled again.
+// sayGoodbye tells a client whose agent is not there that the next request needs another connection, for which the
+// agent is dialled again.
 func (r *requests) sayGoodbye() {
 	if r.unreachable == nil || r.told {
 		return
@@ -257,7 +257,9 @@ func (r *requests) wakeIdle() bool {
 		since = now
 	}
 	if !since.Add(limit).After(now) {
-		r.setCause(relay.Fault{Kind: relay.KindTimeout, Side: relay.SideClient, Detail: "no stream was open for " + limit.String()})
+		r.setCause(relay.Fault{
+			Kind: relay.KindTimeout, Side: relay.SideClient, Detail: "no stream was open for " + limit.String(),
+		})
 		r.breakIdle()
 		return false
 	}

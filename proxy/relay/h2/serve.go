@@ -12,8 +12,8 @@ import (
 
 // Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
 // connections. Begun is what was read of the client's already. Config is as for relay.New; Forward and HTTP2 have no
-// meaning here, and requests that a Route would take are refused. When ctx ends, it ends in bounded time, and exchanges in
-// flight are reported as a Fault of relay.KindShutdown.
+// meaning here, and requests that a Route would take are refused. When ctx ends, it ends in bounded time, and exchanges
+// in flight are reported as a Fault of relay.KindShutdown.
 //
 // The error is as that of relay.Session.Serve.
 func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config) error {

@@ -38,8 +38,8 @@ func (b *Buffer) Unread() []byte { return b.b[b.r:b.w] }
 // Consume drops n bytes from the beginning of what is there.
 func (b *Buffer) Consume(n int) { b.r += n }
 
-// Watch says which connection a Buffer will be filled from, so that it can wait without memory. It comes before the first
-// Fill, and may be left out.
+// Watch says which connection a Buffer will be filled from, so that it can wait without memory. It comes before the
+// first Fill, and may be left out.
 func (b *Buffer) Watch(c net.Conn) { b.wait = readinessOf(c) }
 
 // Add puts p behind what is there.

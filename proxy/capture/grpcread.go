@@ -1,0 +1,69 @@
+package capture
+
+import (
+	"strings"
+
+	"a2atap/proxy/grpc"
+)
+
+// GRPC returns the method of A2A that a request calls over gRPC, and whether it is such a request. What stands before
+// the service in the path belongs to the interface.
+func (h *Head) GRPC() (m grpc.Method, ok bool) {
+	if h.Method != "POST" || !grpc.IsMedia(h.Fields.Get("Content-Type")) {
+		return m, false
+	}
+	path, _, _ := strings.Cut(h.Target, "?")
+	method := strings.LastIndexByte(path, '/')
+	if method < 0 {
+		return m, false
+	}
+	return grpc.MethodOf(path[max(strings.LastIndexByte(path[:method], '/'), 0):])
+}
+
+// GRPCMessage returns how the message in the body of such a request is read; nil if it is none.
+func (h *Head) GRPCMessage() *grpc.Codec {
+	m, ok := h.GRPC()
+	if !ok {
+		return nil
+	}
+	return &grpc.Codec{Type: m.Request, Encoding: h.Fields.Get("Grpc-Encoding")}
+}
+
+// GRPCAnswers returns how the messages are read that answer such a request; nil if they are none.
+func GRPCAnswers(request, answer *Head) *grpc.Codec {
+	m, ok := request.GRPC()
+	if !ok || !grpc.IsMedia(answer.Fields.Get("Content-Type")) {
+		return nil
+	}
+	return &grpc.Codec{Type: m.Answer, Encoding: answer.Fields.Get("Grpc-Encoding")}
+}
+
+// answers returns how the messages of the exchange's answer are read; nil if it is none of gRPC.
+func (x *Exchange) answers() *grpc.Codec {
+	request, answer := ParseRequestHead(x.Request.Head), ParseResponseHead(x.Response.Head)
+	return GRPCAnswers(&request, &answer)
+}
+
+// ReadAsGRPC has the events of an answer read as messages of gRPC, if they are. Whoever makes an exchange otherwise than
+// by Assemble calls it once it is whole.
+func (x *Exchange) ReadAsGRPC() {
+	if x.Response == nil {
+		return
+	}
+	for i := range x.Response.Events {
+		if e := &x.Response.Events[i]; e.IsMessage() {
+			if e.As = x.answers(); e.As == nil {
+				return
+			}
+		}
+	}
+}
+
+// messageFields returns what a message of gRPC says as an event does: its JSON as data, if it can be read.
+func messageFields(as *grpc.Codec, raw []byte) EventFields {
+	f := EventFields{Retry: NotKnown}
+	if r := as.Read(raw); r.Err == nil {
+		f.Data, f.HasData, f.DataLines = r.Text, true, 1
+	}
+	return f
+}
