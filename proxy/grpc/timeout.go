@@ -13,7 +13,11 @@ var units = []struct {
 	of   time.Duration
 	word byte
 }{
-	{time.Nanosecond, 'n'}, {time.Microsecond, 'u'}, {time.Millisecond, 'm'}, {time.Second, 'S'}, {time.Minute, 'M'},
+	{time.Nanosecond, 'n'},
+	{time.Microsecond, 'u'},
+	{time.Millisecond, 'm'},
+	{time.Second, 'S'},
+	{time.Minute, 'M'},
 	{time.Hour, 'H'},
 }
 

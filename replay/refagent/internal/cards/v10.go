@@ -19,7 +19,7 @@ type Subject struct {
 	Push      bool
 	Streaming bool
 	Bindings  []wire.Binding // that it serves, the preferred one first
-	Tenants   []string // of an agent without any the one without a name
+	Tenants   []string       // of an agent without any the one without a name
 	Auth      *Credentials
 	Behave    func(*engine.Skill) *engine.Skill // what a skill of a given card becomes; nil leaves it as it is
 	Misfit    func(*engine.Skill) *engine.Skill // what the help for messages that fit none becomes; likewise
