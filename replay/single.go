@@ -50,6 +50,9 @@ func NewSingle(x *capture.Exchange) (*Single, error) {
 	case strings.ContainsAny(head.Line, "\x00"):
 		return nil, fmt.Errorf("the request line of exchange %d cannot be sent", x.Seq)
 	}
+	if _, is := head.GRPC(); is {
+		body = x.Request.Body.Data // the message as it was, and not what it stands for
+	}
 	s := &Single{Method: head.Method, Agent: x.Agent, head: head, body: body}
 	to := x.Agent.URL
 	if u, err := url.Parse(head.Target); err == nil && u.Host != "" {
