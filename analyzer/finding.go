@@ -21,7 +21,8 @@ type Finding struct {
 	Dialects   a2a.Dialects // of the message; 0.2 and 0.3 stay a pair until a card tells them apart
 	Binding    a2a.Binding
 	Operation  a2a.Operation
-	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
+	Revises    bool         // it takes the place of what was reported before: see TakesPlaceOf
+	Unsettled  bool         // it was made without the agent's card, and one that revises it may follow when that is known
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
 	Link       Link
 	ExchangeID uuid.UUID
@@ -68,9 +69,21 @@ func (f *Finding) String() string {
 }
 
 // TakesPlaceOf reports whether a finding that revises others does so with one that was made before it. They are then
-// about one thing, of which more is known at the end of a capture.
+// about one thing, of which more is known now: of a link at the end of a capture, or of a place when the card came.
 func (f *Finding) TakesPlaceOf(g *Finding) bool {
-	return f.Revises && f.Rule == g.Rule && f.Link == g.Link && f.Side == g.Side && !g.Revises
+	switch {
+	case !f.Revises || g.Revises || f.Link != g.Link:
+		return false
+	case f.Rule.Revises:
+		return f.Rule == g.Rule && f.Side == g.Side
+	}
+	return g.Unsettled && f.SaysMoreThan(g)
+}
+
+// SaysMoreThan reports whether a finding is about the same as one that was made while less was known.
+func (f *Finding) SaysMoreThan(g *Finding) bool {
+	return f.Rule == g.Rule && f.Side == g.Side && f.Place == g.Place ||
+		slices.Contains(f.Also, g.Rule.ID) && f.Place.Covers(g.Place)
 }
 
 // Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation

@@ -18,13 +18,15 @@ func (o Outcome) Known() bool { return o.Succeeded || o.Failure != "" }
 
 // The names of failures without an error of the protocol.
 const (
-	Unreachable   = "unreachable"        // no connection to the agent
-	Untrusted     = "tls"                // a connection to the agent, but no TLS session on it
-	TooLate       = "timeout"            // the agent was too slow
-	CutShort      = "cut short"          // the agent broke off before the end of its answer
-	NoHTTP        = "no valid HTTP"      // what the agent answers is none
-	NoProtocol    = "no protocol answer" // success by its status, and no answer of A2A
+	Unreachable   = "unreachable"          // no connection to the agent
+	Untrusted     = "tls"                  // a connection to the agent, but no TLS session on it
+	TooLate       = "timeout"              // the agent was too slow
+	CutShort      = "cut short"            // the agent broke off before the end of its answer
+	NoHTTP        = "no valid HTTP"        // what the agent answers is none
+	NoProtocol    = "no protocol answer"   // success by its status, and no answer of A2A
+	NoEnvelope    = "no JSON-RPC response" // but what it should hold
 	NoCode        = "error without a code"
+	OtherID       = "answer to another call" // over JSON-RPC, where the id says which call is answered
 	NoStatus      = "no grpc-status"
 	ClientLeft    = "client left"   // before there was an answer
 	NotPassedOn   = "not passed on" // by the recorder

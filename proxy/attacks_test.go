@@ -22,6 +22,7 @@ import (
 // What proxies are known to break, by the numbers of docs/security.md, on every road. What is not a matter of the road
 // is tested elsewhere; that page says where.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	attacks := []struct {
 		name string
 		test func(t *testing.T, r road)

@@ -162,6 +162,7 @@ func TestCardFoundAgain(t *testing.T) {
 
 // What may be a card is held no longer than it takes to see that it is none, nor than a bound.
 func TestAnswersAreNotHeldUp(t *testing.T) {
+	t.Parallel()
 	const begin = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for name, first := range map[string]string{
 		"no object": "5\r\n[1,2,\r\n",
@@ -221,6 +222,7 @@ func TestAnswersAreNotHeldUp(t *testing.T) {
 
 // A connection goes on as it should after an answer that was held for too long, with a bound on answers too.
 func TestAfterAnAnswerThatTookLong(t *testing.T) {
+	t.Parallel()
 	slow := make(chan struct{})
 	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -302,6 +302,7 @@ func TestMalformedConnect(t *testing.T) {
 
 // A client that is slow with its CONNECT is cut off; one that is silent before it is an idle connection.
 func TestSlowConnect(t *testing.T) {
+	t.Parallel()
 	const short = 50 * time.Millisecond
 	idle := newForwardRig(t, func(o *proxy.Options) { o.IdleTimeout = short })
 	if err := expectEnd(idle.dial()); err != nil {

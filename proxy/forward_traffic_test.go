@@ -21,6 +21,7 @@ import (
 // Whatever well-formed traffic passes, what is recorded of it is what was sent, and both ends get what the other has
 // sent.
 func TestForwardRecordedIsSent(t *testing.T) {
+	t.Parallel()
 	bothWays(t, func(t *testing.T, w way) {
 		for seed := range uint64(8) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {

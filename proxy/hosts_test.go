@@ -96,6 +96,7 @@ func ask(t *testing.T, addr, request string) (status int, mark, text string) {
 // A page that has its own name lead to a tap does not get to the agent, and what the agent would check itself is not
 // made good on the way.
 func TestHostsOfTaps(t *testing.T) {
+	t.Parallel()
 	for name, test := range namedRequests {
 		t.Run(name, func(t *testing.T) {
 			agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) })
@@ -197,6 +198,7 @@ func TestHostsOnAllAddresses(t *testing.T) {
 
 // What the forward proxy answers itself is for its own hosts alone; what passes through it is for any.
 func TestHostsOfForward(t *testing.T) {
+	t.Parallel()
 	for name, test := range namedRequests {
 		if strings.Contains(test.head, "://") {
 			continue // an agent's

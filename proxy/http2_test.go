@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"a2atap/proxy"
@@ -185,5 +186,65 @@ func TestHTTP2ThroughForwardToNobody(t *testing.T) {
 	transport.ForceAttemptHTTP2 = true
 	if res, got := get(t, client, "https://"+address); res.StatusCode != 502 || !strings.Contains(got, "connect to the agent") {
 		t.Errorf("got %d, %s", res.StatusCode, got)
+	}
+}
+
+// Cards that are asked for at once are all there, whatever credit there is on the connection.
+func TestCardsAtOnceOverHTTP2(t *testing.T) {
+	var card string
+	agent := newHTTP2Agent(t, false, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, card)
+	})
+	card = fmt.Sprintf(`{"name":"x","url":"%s/rpc","skills":[],"capabilities":{},"description":%q}`, agent.URL,
+		strings.Repeat("long ", 20_000))
+	r := newRig(t, nil, "x="+agent.URL)
+	want := strings.Replace(card, agent.URL, "http://"+r.tap(0).Addr(), 1)
+	client := newHTTP2Client(t)
+	client.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{
+		MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10,
+	}
+	var wait sync.WaitGroup
+	for range 30 {
+		wait.Go(func() {
+			res, err := client.Get(r.tap(0).URL() + "/.well-known/agent-card.json")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			if got, err := io.ReadAll(res.Body); err != nil || string(got) != want {
+				t.Errorf("got %d bytes and %v, want %d", len(got), err, len(want))
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Webhooks in JSON are led through the tap over HTTP/2, too, and notifications come over HTTP/1.1.
+func TestWebhooksOverHTTP2(t *testing.T) {
+	receiver := newTaker(t, nil)
+	var got string
+	agent := newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = string(body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(body) // which names the address that it was given
+	})
+	r := newRig(t, withWebhooks, "x="+agent.URL)
+	_, answer := post(t, newHTTP2Client(t), r.tap(0).URL(), setConfig(receiver.URL))
+	if answer != setConfig(receiver.URL) {
+		t.Errorf("the client got %s", answer)
+	}
+	addresses := given(got)
+	if len(addresses) != 1 {
+		t.Fatalf("the agent got %s", got)
+	}
+	post(t, newClient(t), addresses[0], `{"notification":1}`)
+	if got := receiver.last(t); !strings.HasSuffix(got, `{"notification":1}`) {
+		t.Errorf("the webhook got %s", got)
+	}
+	if res, _ := post(t, newHTTP2Client(t), addresses[0], `{}`); res.StatusCode != http.StatusHTTPVersionNotSupported {
+		t.Errorf("over HTTP/2 a notification got %d", res.StatusCode)
 	}
 }

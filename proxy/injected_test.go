@@ -86,6 +86,7 @@ func askFor(t *testing.T, c *http.Client, url, body string) (status int, h http.
 }
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	reset, cut := syscall.ECONNRESET, io.ErrUnexpectedEOF
 	for _, tt := range []struct {
 		fault  string

@@ -146,6 +146,7 @@ func TestCompressedStream(t *testing.T) {
 // A stream that decodes to gigabytes, or to millions of events, is let go: what came before is recorded, the rest
 // counted.
 func TestDecompressionBomb(t *testing.T) {
+	t.Parallel()
 	for name, block := range map[string]string{"bytes": ": " + strings.Repeat("x", 4094) + "\n", "events": "\n\n\n\n"} {
 		t.Run(name, func(t *testing.T) {
 			var wire bytes.Buffer

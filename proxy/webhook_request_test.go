@@ -223,6 +223,7 @@ func TestHeldRequestTooLarge(t *testing.T) {
 // An agent can refuse a request before it is complete: a body that comes in pieces is not held where its beginning shows
 // that no webhook has to be changed, and else for no longer than it takes to see that it comes slowly.
 func TestEarlyRefusals(t *testing.T) {
+	t.Parallel()
 	send := `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{`
 	for _, test := range []struct {
 		name, target, kind, begun string
@@ -355,6 +356,7 @@ func TestAnswersOfAnyType(t *testing.T) {
 
 // Once webhooks are led through a tap, an answer that is slow in coming still begins to reach its client.
 func TestSlowAnswersBegin(t *testing.T) {
+	t.Parallel()
 	begun, answer := make(chan struct{}), []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	agent := newTaker(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -9,6 +9,8 @@
 //   - A finding is a fact. Where the record has a gap, where the dialect is not decided, or where two exchanges overlap
 //     and their order is not certain, rules report nothing.
 //   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
+//   - It does not matter whether a client reads the card of an agent before it calls, or somebody does soon afterwards:
+//     findings of the first calls may follow, or be revised, when the card comes.
 //   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
 //     first. What was forgotten is unknown, and counted.
 //   - Coverage counts, for each rule and link, how often it applied and how often it was broken. A rule that never
@@ -27,6 +29,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/internal/intake"
+	"a2atap/analyzer/internal/late"
 	"a2atap/analyzer/internal/tally"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
@@ -42,6 +45,7 @@ type Engine struct {
 	hooks      intake.Hooks
 	asked      []*analyzer.Tracker         // by options
 	given      map[*analyzer.Tracker][]any // what options gave
+	late       *late.Judge                 // nil if cards that come late change nothing
 	watch      *Watch                      // for others to look at what was observed; nil if nobody does
 }
 
@@ -57,6 +61,10 @@ func New(rules []*analyzer.Rule, options ...Option) *Engine {
 	e.reader = intake.NewReader(e.counter, &e.hooks)
 	e.dispatcher = dispatch.New(rules, e.asked, e.given, e.reader, e.counter)
 	e.reader.Start(e.dispatcher)
+	if len(rules) > 0 && e.hooks.Known == nil {
+		e.late = late.New(e.reader, e.dispatcher, e.counter)
+		e.hooks.Card = e.late.Card
+	}
 	e.watch.show(e)
 	return e
 }
@@ -67,6 +75,9 @@ func (e *Engine) Step(s capture.Step) []analyzer.Finding {
 	defer e.watch.begin()()
 	e.reader.Step(s)
 	found := e.dispatcher.Findings(e.reader.Case)
+	if e.late != nil {
+		found = e.late.Step(s, found)
+	}
 	e.reader.Forget()
 	return found
 }
@@ -78,6 +89,9 @@ func (e *Engine) End(live bool) []analyzer.Finding {
 	if live {
 		e.reader.Pause()
 		return nil
+	}
+	if e.late != nil {
+		e.late.End()
 	}
 	e.reader.End()
 	e.counter.Close()

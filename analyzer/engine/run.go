@@ -52,6 +52,7 @@ func run(
 	e := New(rules, append(slices.Clip(options), From(ctx, src))...)
 	result.Live, err = feed(ctx, e, src, report, follow)
 	report(e.End(result.Live))
+	result.Settle()
 	result.Found, result.Critical = ledger.Found, ledger.Critical
 	e.Observed(result)
 	if info, infoErr := src.Info(ctx); infoErr == nil {

@@ -2,8 +2,6 @@ package judgment
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,84 +16,15 @@ import (
 
 // Bounds of an account. Beyond them calls and gaps are counted, but not told apart.
 const (
-	maxFailed = 1000   // groups of failed calls
-	maxGaps   = 1000   // groups of what was not seen
-	maxShown  = 10_000 // tasks that agents have shown
-	maxLeft   = 10_000 // streams that ended, or were open at the end, while their task was at work
-	maxOthers = 100    // exchanges of a group, beside the first
-	maxHooks  = 1000   // links with notifications
-	maxWays   = 10     // in which notifications of a link are refused
+	maxShown = 10_000 // tasks that agents have shown
+	maxLeft  = 10_000 // streams that ended, or were open at the end, while their task was at work
+	maxHooks = 1000   // links with notifications
+	maxWays  = 10     // in which notifications of a link are refused
 )
 
 // LeftAtWork is the name of the failure of a stream that ended while its task was at work, when nobody resumed it or
 // asked for the task afterwards.
 const LeftAtWork = "ended at working"
-
-// FailedCalls are calls of one link that failed alike.
-type FailedCalls struct {
-	Capture   string
-	Exchange  uint64   // the first of them
-	Others    []uint64 // the next ones, at most a hundred
-	Link      analyzer.Link
-	Binding   a2a.Binding
-	Operation string   // or the method in quotes
-	Error     string   // by name, as in Calls.Failures
-	Code      string   // of the error; empty if it has none
-	Text      string   // what the first one's error says; empty if nothing does
-	Refused   bool     // they were refused: see Calls.Refused
-	Known     bool     // they are accepted: see Result.Accept
-	Rules     []string // whose findings stand in their exchanges: see Result.Explain
-	Count     int
-}
-
-// Has reports whether an exchange is among them, as far as they are listed.
-func (f *FailedCalls) Has(exchange uint64) bool {
-	return f.Exchange == exchange || slices.Contains(f.Others, exchange)
-}
-
-// Fingerprint identifies the failure across captures and clients: it depends on the agent, the binding, what was asked,
-// and the error with its code and what it says, but for words with numbers.
-func (f *FailedCalls) Fingerprint() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{
-		"call", f.Link.Agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(f.Text),
-	}, "\x00")))
-	return hex.EncodeToString(sum[:8])
-}
-
-// String returns them as people read them: "4 SendMessage InternalError: database is down", how many more, and the rules
-// that say something of them.
-func (f *FailedCalls) String() string {
-	text := fmt.Sprintf("%d %s %s", f.Exchange, analyzer.Clean(f.Operation), analyzer.Clean(f.Error))
-	if f.Text != "" {
-		text += ": " + analyzer.Clean(f.Text)
-	}
-	if f.Count > 1 {
-		text += fmt.Sprintf(" (and %d more)", f.Count-1)
-	}
-	if len(f.Rules) > 0 {
-		text += " [" + strings.Join(f.Rules, ", ") + "]"
-	}
-	return text
-}
-
-// A NotSeen is something that passed, or may have passed, and that the record does not show.
-type NotSeen struct {
-	What     string // such as "exchange"
-	Why      string
-	Exchange uint64 // the first one; 0 if there is none
-	Count    int
-}
-
-// String returns it as people read it.
-func (n *NotSeen) String() string {
-	if n.What == seenInPart {
-		return analyzer.Plural(n.Count, "exchange") + ": " + analyzer.Clean(n.Why)
-	}
-	return analyzer.Clean(n.What) + ": " + analyzer.Clean(n.Why)
-}
-
-// seenInPart is NotSeen.What of an exchange that cannot be judged as a whole.
-const seenInPart = "exchange"
 
 // An Account says of exchanges what a verdict asks before it asks for rules: what of them was not seen, and which calls
 // failed. It takes their summaries in the order in which they end, and remembers a bounded number of tasks. The zero
@@ -106,6 +35,10 @@ type Account struct {
 	shown  *recent.Map[analyzer.TaskKey, bool]        // whether the task was shown with an end
 	left   *recent.Map[analyzer.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
 	hooks  map[analyzer.Link]*hook                    // by agent and receiver
+	worked workedOn
+	told   refusals
+	// by the exchange that was taken last, for another link
+	changed []Calls
 }
 
 // A hook is what became of the notifications of a link.
@@ -118,6 +51,7 @@ type hook struct {
 // link.
 func (a *Account) Take(s *summary.Summary) Calls {
 	c := Calls{Link: s.Link, Exchanges: 1}
+	a.changed = nil
 	a.askedAfter(s)
 	switch {
 	case s.FaultMade != "":
@@ -144,6 +78,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	if s.Operation == a2a.Webhook {
 		a.notified(s)
 	}
+	a.tasks(&c, s)
 	if !s.Call {
 		return c
 	}
@@ -168,6 +103,22 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 	}
 	return c
+}
+
+// Changed returns what the exchange that was taken last adds to the calls of another link than its own.
+func (a *Account) Changed() []Calls { return a.changed }
+
+// tasks counts the tasks of an exchange.
+func (a *Account) tasks(c *Calls, s *summary.Summary) {
+	worked, ended := a.worked.take(s)
+	for _, f := range ended {
+		a.failed.add(f)
+	}
+	if worked.Link == c.Link {
+		c.Merge(&worked)
+	} else {
+		a.changed = []Calls{worked}
+	}
 }
 
 // uselessCard says why a client may have been unable to use the card that it asked for.
@@ -230,6 +181,9 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 		c.Add(m.Outcome)
 		if m.Outcome.Succeeded && m.Task != "" {
 			a.remember(s.Link.Agent, m.Task, false)
+			for _, before := range a.told.granted(requestOf(s, m)) {
+				a.failed.add(before.FailedCalls)
+			}
 		}
 		if atWork(s) && (openAtEnd(s) && !a.seenEnded(s) || s.Life == capture.StateClosed && s.Fault == nil && !s.Cut) {
 			if f.Code, f.Text = "", ""; !openAtEnd(s) {
@@ -241,8 +195,9 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 			a.left.Put(analyzer.TaskKeyOf("", "", s.Task), f)
 		}
 	case f.Refused:
-		c.Refuse(m.Outcome)
-		a.failed.add(f)
+		if c.Refuse(m.Outcome); !a.told.add(requestOf(s, m), f, m.Error == a2a.TaskNotFound) {
+			a.failed.add(f)
+		}
 	default:
 		c.Add(m.Outcome)
 		a.failed.add(f)
@@ -267,7 +222,7 @@ func (a *Account) notified(s *summary.Summary) {
 	case s.Status >= 300 && s.Missing == "" && s.Life == capture.StateClosed && len(h.refused.list) < maxWays:
 		h.refused.add(FailedCalls{
 			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Operation.String(),
-			Error: fmt.Sprintf("HTTP %d", s.Status), Text: s.Said, Count: 1,
+			Error: fmt.Sprintf("HTTP %d", s.Status), Text: cmp.Or(s.Said, http.StatusText(s.Status)), Count: 1,
 		})
 	}
 }
@@ -321,13 +276,18 @@ func (a *Account) refused(s *summary.Summary, m *summary.Member) bool {
 	case a2a.UnsupportedOperation:
 		return m.Task != "" || !op.Sends() && op != a2a.GetTask
 	case a2a.TaskNotFound:
-		if m.Task == "" || a.shown == nil {
-			return m.Task != ""
-		}
-		_, shown := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", m.Task))
-		return !shown
+		return m.Task != "" && !a.hasShown(s.Link.Agent, m.Task)
 	}
 	return false
+}
+
+// hasShown reports whether an agent has shown a task.
+func (a *Account) hasShown(agent, task string) bool {
+	if a.shown == nil {
+		return false
+	}
+	_, shown := a.shown.Get(analyzer.TaskKeyOf(agent, "", task))
+	return shown
 }
 
 // failureText returns what the error of a failed call says, in its own words.
@@ -355,6 +315,20 @@ func (a *Account) Close() []Calls {
 		}
 	}
 	a.hooks = nil
+	if gap := a.worked.atWork(); gap.Count > 0 {
+		a.gaps = addGap(a.gaps, gap)
+	}
+	a.told.all(a.hasShown, func(f FailedCalls, unheeded bool) {
+		if unheeded {
+			f.Refused = false
+			changes = append(changes, Calls{
+				Link: f.Link, Failed: f.Count, Failures: map[string]int{f.Error: f.Count},
+				Refused: -f.Count, Refusals: map[string]int{f.Error: -f.Count},
+			})
+		}
+		a.failed.add(f)
+	})
+	a.told = refusals{}
 	if a.left == nil {
 		return changes
 	}
@@ -374,82 +348,17 @@ func (a *Account) Close() []Calls {
 }
 
 // Failed returns the calls that failed or were refused, in the order of the first of each group.
-func (a *Account) Failed() []FailedCalls { return a.failed.sorted() }
+func (a *Account) Failed() []FailedCalls {
+	all := a.failed
+	if a.told.list != nil { // the account goes on
+		all = failures{}
+		for _, f := range a.failed.list {
+			all.add(f)
+		}
+		a.told.all(a.hasShown, func(f FailedCalls, _ bool) { all.add(f) })
+	}
+	return all.sorted()
+}
 
 // Gaps returns what was not seen.
 func (a *Account) Gaps() []NotSeen { return slices.Clone(a.gaps) }
-
-// failures are groups of calls that failed alike.
-type failures struct {
-	list []FailedCalls
-	at   map[alike]int // where the group is in the list
-}
-
-// An alike is what calls that failed alike have in common.
-type alike struct {
-	capture                string
-	link                   analyzer.Link
-	binding                a2a.Binding
-	operation, error, code string
-	refused, known         bool
-	text                   string // what the error says, without words that have digits: those are ids and numbers
-}
-
-// add adds calls to those that failed alike.
-func (l *failures) add(f FailedCalls) {
-	key := alike{
-		f.Capture, f.Link, f.Binding, f.Operation, f.Error, f.Code, f.Refused, f.Known, withoutNumbers(f.Text),
-	}
-	if i, known := l.at[key]; known {
-		g := &l.list[i]
-		g.Count += f.Count
-		for _, n := range append([]uint64{f.Exchange}, f.Others...) {
-			if len(g.Others) < maxOthers && !g.Has(n) {
-				g.Others = append(g.Others, n)
-			}
-		}
-		return
-	}
-	if len(l.list) == maxFailed {
-		return
-	}
-	if l.at == nil {
-		l.at = make(map[alike]int)
-	}
-	l.at[key] = len(l.list)
-	l.list = append(l.list, f)
-}
-
-// sorted returns the groups in the order of the first call of each.
-func (l *failures) sorted() []FailedCalls {
-	list := slices.Clone(l.list)
-	slices.SortStableFunc(list, func(a, b FailedCalls) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	return list
-}
-
-func withoutNumbers(text string) string {
-	if !strings.ContainsAny(text, "0123456789") {
-		return text
-	}
-	words := strings.Fields(text)
-	for i, word := range words {
-		if strings.ContainsAny(word, "0123456789") {
-			words[i] = "#"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// addGap adds something to what was not seen for the same reason.
-func addGap(list []NotSeen, n NotSeen) []NotSeen {
-	for i := range list {
-		if g := &list[i]; g.What == n.What && g.Why == n.Why {
-			g.Count += n.Count
-			return list
-		}
-	}
-	if len(list) < maxGaps {
-		return append(list, n)
-	}
-	return list
-}

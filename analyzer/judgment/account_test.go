@@ -44,6 +44,9 @@ func take(list ...summary.Summary) (judgment.Calls, []string) {
 		list[i].Seq = uint64(i + 1)
 		c := a.Take(&list[i])
 		sum.Merge(&c)
+		for _, c := range a.Changed() {
+			sum.Merge(&c)
+		}
 	}
 	for _, c := range a.Close() {
 		sum.Merge(&c)
@@ -100,7 +103,7 @@ func TestRefusedInBatch(t *testing.T) {
 	}
 	sum, words := take(batch, failing(call(a2a.GetTask, "t9"), a2a.TaskNotFound, ""), failing(call(a2a.GetTask, "t8"), a2a.TaskNotFound, ""))
 	want := []string{
-		"refused: 1 GetTask TaskNotFoundError (and 1 more)", "failed: 1 SendMessage UnsupportedOperationError",
+		"failed: 1 SendMessage UnsupportedOperationError", "refused: 1 GetTask TaskNotFoundError (and 1 more)",
 		"failed: 3 GetTask TaskNotFoundError",
 	}
 	if diff := cmp.Diff(want, words); diff != "" || sum.Made != 6 || sum.Succeeded != 2 || sum.Failed != 2 || sum.Refused != 2 {

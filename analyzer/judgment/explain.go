@@ -23,7 +23,7 @@ func (r *Result) Explain() {
 	}
 	for i := range r.FailedCalls {
 		f := &r.FailedCalls[i]
-		if f.Rules = nil; f.Refused && works[f.Link.String()] {
+		if f.Rules = nil; f.Task || f.Refused && works[f.Link.String()] {
 			continue
 		}
 		for _, n := range append([]uint64{f.Exchange}, f.Others...) {

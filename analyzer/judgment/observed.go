@@ -60,8 +60,12 @@ type Calls struct {
 	Cards     int            // of them, how many asked for a card
 	Card      string         // why the card that was asked for last may have been of no use; empty if nothing is known
 	Unusable  string         // why the client cannot use a card that it asked for; empty if nothing shows that
-	Unheard   bool           // webhooks were configured whose notifications went past the recorder
-	Unproved  bool           // calls of further links are in it, too many to tell which of these have had a success
+	// tasks on which the agent worked, sent messages that were answered without one, and how many tasks failed, were
+	// rejected, or canceled though nobody asked for it; of them, how many are accepted; how they ended
+	Tasks, Answers, TasksFailed, TasksKnown int
+	Ends                                    map[string]int
+	Unheard                                 bool // webhooks were configured whose notifications went past the recorder
+	Unproved                                bool // it has calls of links that are too many to tell which have had a success
 }
 
 // Proved reports whether a call of the link is known to have succeeded, none was made, or all failed as is accepted.
@@ -92,7 +96,12 @@ func count(by *map[string]int, name string, n int) {
 	if *by == nil {
 		*by = make(map[string]int)
 	}
-	(*by)[name] += n
+	if (*by)[name] += n; (*by)[name] == 0 {
+		delete(*by, name)
+	}
+	if len(*by) == 0 {
+		*by = nil
+	}
 }
 
 // Settled returns the counts with what was refused among what failed, if no call of the link succeeded: then it cannot
@@ -114,16 +123,17 @@ func (c *Calls) Settled() Calls {
 // Unknown returns of how many calls the record does not show how they came out.
 func (c *Calls) Unknown() int { return c.Made - c.Succeeded - c.Failed - c.Refused }
 
-// New returns how many calls failed that are not accepted.
+// New returns how many calls and tasks failed that are not accepted.
 func (c *Calls) New() int {
 	s := c.Settled()
-	return s.Failed - s.Known
+	return s.Failed - s.Known + s.TasksFailed - s.TasksKnown
 }
 
-// Failing reports whether at least half of the calls whose outcome is known failed, and one of them is not accepted.
+// Failing reports whether at least half of the calls whose outcome is known failed, and one of them is not accepted; or
+// whether at least half of what was worked on did.
 func (c *Calls) Failing() bool {
 	s := c.Settled()
-	return s.Failed > s.Known && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused
+	return s.Failed > s.Known && 2*s.Failed >= s.Failed+s.Succeeded+s.Refused || c.tasksFailing()
 }
 
 // blind reports whether what is not known of the link outweighs the rest: exchanges that cannot be judged, or are of no
@@ -145,6 +155,8 @@ func (c *Calls) Merge(other *Calls) {
 	c.Known, c.Waived = c.Known+other.Known, c.Waived+other.Waived
 	c.Exchanges, c.Missing = c.Exchanges+other.Exchanges, c.Missing+other.Missing
 	c.Foreign, c.Cards = c.Foreign+other.Foreign, c.Cards+other.Cards
+	c.Tasks, c.Answers = c.Tasks+other.Tasks, c.Answers+other.Answers
+	c.TasksFailed, c.TasksKnown = c.TasksFailed+other.TasksFailed, c.TasksKnown+other.TasksKnown
 	c.Unusable = cmp.Or(c.Unusable, other.Unusable)
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
 	if other.Cards > 0 {
@@ -156,9 +168,12 @@ func (c *Calls) Merge(other *Calls) {
 	for name, n := range other.Refusals {
 		count(&c.Refusals, name, n)
 	}
+	for name, n := range other.Ends {
+		count(&c.Ends, name, n)
+	}
 }
 
-// A Failure is an error, by name, and how many calls failed with it.
+// A Failure is an error, or the end of a task, by name, and how many calls or tasks failed with it.
 type Failure struct {
 	Error string
 	Count int
@@ -166,6 +181,9 @@ type Failure struct {
 
 // ByError returns the failures, most frequent first.
 func (c *Calls) ByError() []Failure { return byError(c.Failures) }
+
+// ByEnd returns how tasks ended that failed, most frequent first.
+func (c *Calls) ByEnd() []Failure { return byError(c.Ends) }
 
 func byError(by map[string]int) []Failure {
 	list := make([]Failure, 0, len(by))
@@ -179,24 +197,21 @@ func byError(by map[string]int) []Failure {
 }
 
 // String returns the counts in words, as verdicts have them: "3 of 6 calls failed: VersionNotSupported 3; 1 refused:
-// TaskNotFound 1".
+// TaskNotFound 1; 2 of 3 tasks failed: failed 1, rejected 1".
 func (c *Calls) String() string {
 	s := c.Settled()
 	unknown := s.Unknown()
 	var text string
 	switch {
+	case s.Made == 0 && s.TasksFailed > 0:
+		return s.taskWords()
 	case s.Made == 0:
 		return "no call"
 	case s.Failed == 0:
 		text = fmt.Sprintf("%d of %s succeeded", s.Succeeded, analyzer.Plural(s.Made, "call"))
 	default:
 		text = fmt.Sprintf("%d of %s failed: %s", s.Failed, analyzer.Plural(s.Made, "call"), errorWords(s.Failures))
-		switch {
-		case s.Known == s.Failed:
-			text += ", as is accepted"
-		case s.Known > 0:
-			text += fmt.Sprintf(", %d of them accepted", s.Known)
-		}
+		text += acceptedWords(s.Known, s.Failed)
 	}
 	if s.Refused > 0 {
 		text += fmt.Sprintf("; %d refused: %s", s.Refused, errorWords(s.Refusals))
@@ -207,7 +222,40 @@ func (c *Calls) String() string {
 	case unknown > 0:
 		text += fmt.Sprintf("; %d without a known outcome", unknown)
 	}
-	return text
+	switch tasks := s.taskWords(); {
+	case tasks == "":
+		return text
+	case s.Failed == 0: // what failed comes first
+		return tasks + "; " + text
+	default:
+		return text + "; " + tasks
+	}
+}
+
+// tasksFailing reports whether at least half of what was worked on has failed, and a part of it is not accepted.
+func (c *Calls) tasksFailing() bool {
+	return c.TasksFailed > c.TasksKnown && 2*c.TasksFailed >= c.Tasks+c.Answers
+}
+
+// taskWords says how tasks ended, as verdicts have it: "3 of 10 tasks failed: failed 2, rejected 1"; nothing if none
+// ended badly.
+func (c *Calls) taskWords() string {
+	if c.TasksFailed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s failed: %s%s", c.TasksFailed, analyzer.Plural(c.Tasks, "task"), errorWords(c.Ends),
+		acceptedWords(c.TasksKnown, c.TasksFailed))
+}
+
+// acceptedWords says how many of those that failed are accepted, as the end of a sentence; nothing if none are.
+func acceptedWords(known, failed int) string {
+	switch {
+	case known == 0:
+		return ""
+	case known == failed:
+		return ", as is accepted"
+	}
+	return fmt.Sprintf(", %d of them accepted", known)
 }
 
 // errorWords names errors, most frequent first, the first few of them.

@@ -22,7 +22,7 @@ type Result struct {
 	Counts    Counts
 	Calls     []Calls // of each link on which anything passed
 	Agents    []Agent
-	// calls that failed or were refused, those together that failed alike, and what was not seen
+	// calls that failed or were refused, and tasks that ended badly, those together that are alike; what was not seen
 	FailedCalls []FailedCalls
 	NotSeen     []NotSeen
 	Nothing     string          // why nothing was chosen of what was judged; empty if something was
@@ -174,6 +174,13 @@ func (r *Result) Take(f analyzer.Finding) {
 	r.Findings = slices.Insert(kept, min(at, len(kept)), f)
 }
 
+// Settle says that no finding will come that revises others.
+func (r *Result) Settle() {
+	for i := range r.Findings {
+		r.Findings[i].Unsettled = false
+	}
+}
+
 // Keep drops the findings for which keep returns false.
 func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
 	kept := r.Findings[:0]
@@ -201,9 +208,12 @@ func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
 			continue
 		}
 		f.Known = true
-		if n += f.Count; f.Refused {
+		switch n += f.Count; {
+		case f.Task:
+			c.TasksKnown += f.Count
+		case f.Refused:
 			c.Waived += f.Count
-		} else {
+		default:
 			c.Known += f.Count
 		}
 	}
@@ -227,7 +237,7 @@ func (r *Result) Count(list ...summary.Summary) {
 		if x.FaultMade != "" {
 			r.Counts.Made++
 		}
-		calls = append(calls, account.Take(x))
+		calls = append(append(calls, account.Take(x)), account.Changed()...)
 	}
 	if !r.Live {
 		calls = append(calls, account.Close()...)
@@ -274,6 +284,7 @@ type Ledger struct {
 	Critical []string // agents that were gone at the end
 
 	provisional map[revision][analyzer.Error + 1]int
+	unsettled   []analyzer.Finding
 }
 
 // A revision is what a finding that revises others has in common with them.
@@ -289,6 +300,7 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		l.Critical = append(l.Critical, f.Link.Agent)
 	}
 	if !f.Rule.Revises {
+		l.settle(f)
 		return
 	}
 	key := revision{f.Rule, f.Link}
@@ -304,4 +316,20 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		l.provisional = make(map[revision][analyzer.Error + 1]int)
 	}
 	l.provisional[key] = counts
+}
+
+// settle takes what a finding revises from the counts, and notes it if it may be revised itself.
+func (l *Ledger) settle(f *analyzer.Finding) {
+	if f.Revises {
+		l.unsettled = slices.DeleteFunc(l.unsettled, func(g analyzer.Finding) bool {
+			revised := f.TakesPlaceOf(&g)
+			if revised {
+				l.Found[g.Severity]--
+			}
+			return revised
+		})
+	}
+	if f.Unsettled {
+		l.unsettled = append(l.unsettled, *f)
+	}
 }

@@ -16,9 +16,9 @@ type Status string
 // right? StatusClean is said only if all three are answered with yes.
 const (
 	StatusClean       Status = "clean"
-	StatusNoViolation Status = "no violation" // nothing was found, but some calls failed, or something was not seen
+	StatusNoViolation Status = "no violation" // nothing was found, but something failed, or was not seen
 	StatusFindings    Status = "findings"
-	StatusFailing     Status = "failing" // at least half of the calls of a link failed
+	StatusFailing     Status = "failing" // at least half of the calls of a link failed, or of its tasks
 	StatusNothing     Status = "nothing" // nothing was judged
 	// at least half of a link was not seen, or nobody knows what: a counted loss, a recorder that was killed
 	StatusIncomplete Status = "incomplete"
@@ -43,10 +43,11 @@ type Verdict struct {
 	Made      int             // exchanges in which the recorder made a fault, whose answers are not judged
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
-	Failing   []Calls         // of each link on which at least half of the calls failed
+	Failing   []Calls         // of each link on which at least half of the calls failed, or of the tasks
 	Blind     []Calls         // of each link of which at least half was not seen
 	Failed    []FailedCalls   // what failed, those together that failed alike
 	Refused   []FailedCalls   // what was refused by agents that work
+	Tasks     []FailedCalls   // tasks that ended badly
 	Known     []FailedCalls   // what failed as is accepted
 	NotSeen   []NotSeen       // what was not seen, and why
 	Unheard   []analyzer.Link // on which webhooks were configured whose notifications went past the recorder
@@ -54,10 +55,11 @@ type Verdict struct {
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
 
-// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least half
-// of whose calls failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder
-// that was killed, where at least half of a link was not seen, where a client called nobody and asked for the card
-// of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a link came out.
+// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least
+// half of whose calls or tasks failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the
+// end of a recorder that was killed, where at least half of a link was not seen, where a client called nobody and
+// asked for the card of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a
+// link came out.
 func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
@@ -89,6 +91,8 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 			v.Refused = append(v.Refused, f)
 		case f.Known:
 			v.Known = append(v.Known, f)
+		case f.Task:
+			v.Tasks = append(v.Tasks, f)
 		default:
 			v.Failed = append(v.Failed, f)
 		}
@@ -115,7 +119,7 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 		v.Status = StatusNothing
 	case v.Lost > 0, len(v.Crashes) > 0, len(v.Unproved) > 0, len(v.Blind) > 0, alone:
 		v.Status = StatusIncomplete
-	case v.Calls.Failed > 0, v.Calls.Unknown() > 0, len(v.NotSeen) > 0, len(v.Unheard) > 0:
+	case v.Calls.Failed > 0, v.Calls.TasksFailed > 0, v.Calls.Unknown() > 0, len(v.NotSeen) > 0, len(v.Unheard) > 0:
 		v.Status = StatusNoViolation
 	default:
 		v.Status = StatusClean
@@ -158,12 +162,12 @@ func times(n int) string {
 
 // String returns the verdict as one line for people, the reason for it first.
 func (v Verdict) String() string {
-	seen, worked, right := v.seen(), v.worked(), v.found()
+	seen, worked, right := v.Seen(), v.worked(), v.found()
 	answers := []string{right, worked, seen}
 	switch v.Status {
 	case StatusFailing, StatusNoViolation:
 		answers = []string{worked, right, seen}
-		if v.Calls.Failed == 0 {
+		if v.Calls.Failed == 0 && v.Calls.TasksFailed == 0 {
 			answers = []string{right, worked, seen}
 		}
 	case StatusIncomplete:
@@ -180,8 +184,8 @@ func (v Verdict) String() string {
 	return text
 }
 
-// seen says what was not seen; nothing if nothing is known to be missing.
-func (v Verdict) seen() string {
+// Seen says what was not seen; nothing if nothing is known to be missing.
+func (v Verdict) Seen() string {
 	var words []string
 	if v.Lost > 0 {
 		words = append(words, fmt.Sprintf("%d lost", v.Lost))
@@ -208,7 +212,7 @@ func (v Verdict) seen() string {
 
 // worked says how the calls came out; nothing if there were none.
 func (v Verdict) worked() string {
-	if v.Calls.Made == 0 {
+	if v.Calls.Made == 0 && v.Calls.TasksFailed == 0 {
 		return ""
 	}
 	text := v.Calls.String()

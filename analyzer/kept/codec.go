@@ -267,6 +267,12 @@ func (e *encoder) rest(r *Row) {
 		e.text(m.Code)
 		e.text(m.Text)
 	}
+	e.count(len(r.Ended))
+	for i := range r.Ended {
+		e.text(r.Ended[i].ID)
+		e.octet(byte(r.Ended[i].State))
+		e.text(r.Ended[i].Text)
+	}
 	e.count(len(r.Found))
 	for i := range r.Found {
 		e.found(&r.Found[i])
@@ -401,6 +407,12 @@ func (d *decoder) rest(r *Row, b *brief) {
 		m.Asked, m.Operation, m.Task = d.text(), a2a.Operation(d.octet()), d.text()
 		d.flags(&m.Outcome.Succeeded)
 		m.Outcome.Failure, m.Error, m.Code, m.Text = d.text(), a2a.ErrorName(d.octet()), d.text(), d.text()
+	}
+	if n := d.count(); n > 0 {
+		r.Ended = make([]summary.TaskEnd, n)
+	}
+	for i := range r.Ended {
+		r.Ended[i] = summary.TaskEnd{ID: d.text(), State: a2a.State(d.octet()), Text: d.text()}
 	}
 	if n := d.count(); n > 0 {
 		r.Found = make([]Found, n)

@@ -35,7 +35,9 @@ func (e *encoder) result(r *judgment.Result) {
 		e.count(v.Made)
 		e.count(v.Succeeded)
 		e.count(v.Failed)
-		for _, n := range []int{v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards} {
+		for _, n := range []int{
+			v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards, v.Tasks, v.Answers, v.TasksFailed,
+		} {
 			e.count(n)
 		}
 		e.text(v.Card)
@@ -43,6 +45,7 @@ func (e *encoder) result(r *judgment.Result) {
 		e.flags(v.Unheard, v.Unproved)
 		e.counted(v.Failures)
 		e.counted(v.Refusals)
+		e.counted(v.Ends)
 	}
 	e.count(len(r.FailedCalls))
 	for i := range r.FailedCalls {
@@ -55,7 +58,7 @@ func (e *encoder) result(r *judgment.Result) {
 		e.link(v.Link)
 		e.octet(byte(v.Binding))
 		e.list([]string{v.Operation, v.Error, v.Code, v.Text})
-		e.flags(v.Refused)
+		e.flags(v.Refused, v.Task)
 		e.count(v.Count)
 	}
 	e.count(len(r.NotSeen))
@@ -146,13 +149,15 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 	}
 	for range d.count() {
 		v := judgment.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
-		for _, n := range []*int{&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards} {
+		for _, n := range []*int{
+			&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards, &v.Tasks, &v.Answers, &v.TasksFailed,
+		} {
 			*n = d.small()
 		}
 		v.Card = d.text()
 		v.Unusable = d.text()
 		d.flags(&v.Unheard, &v.Unproved)
-		v.Failures, v.Refusals = d.counted(), d.counted()
+		v.Failures, v.Refusals, v.Ends = d.counted(), d.counted(), d.counted()
 		r.Calls = append(r.Calls, v)
 	}
 	for range d.count() {
@@ -166,7 +171,7 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 			return r
 		}
 		v.Operation, v.Error, v.Code, v.Text = words[0], words[1], words[2], words[3]
-		d.flags(&v.Refused)
+		d.flags(&v.Refused, &v.Task)
 		v.Count = d.small()
 		r.FailedCalls = append(r.FailedCalls, v)
 	}

@@ -228,7 +228,7 @@ func (w *Writer) Found(f analyzer.Finding) {
 	if f.Revises {
 		number = w.revise(&f)
 	}
-	if f.Rule.Revises {
+	if f.Rule.Revises || f.Unsettled {
 		w.revised = append(w.revised, provisional{number, f})
 	}
 	if number == w.head.Findings {

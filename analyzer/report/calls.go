@@ -13,7 +13,8 @@ import (
 // maxCalls bounds the groups of failed calls that a report for people names.
 const maxCalls = 50
 
-// answersText says what was not seen, and which calls failed or were refused: the two questions before that for rules.
+// answersText says what was not seen, which calls failed or were refused, and which tasks failed: the two questions
+// before that for rules.
 func answersText(b *strings.Builder, v judgment.Verdict) {
 	if len(v.NotSeen) > 0 {
 		b.WriteString("not seen\n")
@@ -23,6 +24,7 @@ func answersText(b *strings.Builder, v judgment.Verdict) {
 	}
 	callsText(b, "failed calls", v.Failed)
 	callsText(b, "refused calls", v.Refused)
+	callsText(b, "failed tasks", v.Tasks)
 }
 
 func callsText(b *strings.Builder, head string, list []judgment.FailedCalls) {
@@ -60,13 +62,14 @@ func mdAnswers(b *strings.Builder, v judgment.Verdict) {
 	}
 	mdFailedCalls(b, "Failed calls", v.Failed)
 	mdFailedCalls(b, "Refused calls", v.Refused)
+	mdFailedCalls(b, "Failed tasks", v.Tasks)
 }
 
 func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls) {
 	if len(list) == 0 {
 		return
 	}
-	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "Calls", "Findings"}}
+	rows := [][]string{{"First", "Link", "Operation", "Error", "What it says", "How often", "Findings"}}
 	for i := range list {
 		if i == maxCalls {
 			break
@@ -91,7 +94,7 @@ func exchangeOrDash(n uint64) string {
 	return fmt.Sprint(n)
 }
 
-// A FailedCall is a group of calls that failed alike, as JSON.
+// A FailedCall is a group of calls that failed alike, or of tasks, as JSON.
 type FailedCall struct {
 	Capture   string `json:"capture,omitempty"`
 	Exchange  uint64 `json:"exchange"` // the first of them
@@ -144,7 +147,7 @@ func junitCalls(c *judgment.Calls, name string, failed []judgment.FailedCalls) (
 	one := junit.Case{Name: strings.TrimSpace("calls " + name), Class: "a2atap.outcome"}
 	if c.Failing() {
 		text := c.String()
-		if c.Succeeded == 0 {
+		if !c.Proved() {
 			text = "no call succeeded: " + text
 		}
 		one.Failure = &junit.Message{Message: text, Type: "outcome", Text: lines.String()}

@@ -77,11 +77,11 @@ func TestJUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(suites) != 1 || suites[0].Name != "planner->booker" {
+	if len(suites) != 2 || suites[0].Name != "planner->booker" || suites[1].Name != "observation" {
 		t.Fatalf("suites are %+v", suites)
 	}
 	got := suites[0].Totals
-	if want := (junit.Totals{Tests: 7, Passed: 4, Skipped: 1, Failed: 2}); got != want {
+	if want := (junit.Totals{Tests: 8, Passed: 5, Skipped: 1, Failed: 2}); got != want {
 		t.Errorf("totals are %+v, want %+v", got, want)
 	}
 	for _, test := range suites[0].Tests {
@@ -163,6 +163,50 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 		}
 		if !strings.Contains(b.String(), shown[name]) {
 			t.Errorf("%s looks like success:\n%s", name, b.String())
+		}
+	}
+}
+
+// Every figure of the verdict stands in every format: what was not seen, calls that failed or were refused, and tasks
+// that failed, each with its own words; whether the link is failing or not.
+func TestFiguresInEveryFormat(t *testing.T) {
+	link := analyzer.Link{Client: "planner", Agent: "booker"}
+	one := func(exchange uint64, operation, failure, text string) judgment.FailedCalls {
+		return judgment.FailedCalls{
+			Capture: "c", Exchange: exchange, Link: link, Binding: a2a.JSONRPC, Operation: operation, Error: failure,
+			Text: text, Count: 1,
+		}
+	}
+	failed := one(2, "SendMessage", "InternalError", "database is down")
+	refused := one(3, "GetTask", "TaskNotFound", "no such task")
+	task := one(4, "SendMessage", "task rejected", "we book no flights")
+	refused.Refused, task.Task = true, true
+	for _, succeeded := range []int{2, 20} {
+		for _, name := range report.Formats() {
+			r := &judgment.Result{
+				Captures: []string{"c"}, Counts: judgment.Counts{Exchanges: 30, Judged: 30},
+				Coverage: []judgment.Coverage{{Rule: few[0], Link: link, Applied: 3}},
+				Calls: []judgment.Calls{{
+					Link: link, Made: succeeded + 2, Succeeded: succeeded, Failed: 1, Failures: map[string]int{"InternalError": 1},
+					Refused: 1, Refusals: map[string]int{"TaskNotFound": 1},
+					Tasks: succeeded, TasksFailed: 1, Ends: map[string]int{"rejected": 1},
+				}},
+				FailedCalls: []judgment.FailedCalls{failed, refused, task},
+				NotSeen:     []judgment.NotSeen{{What: "exchange", Why: "its answer was not kept", Exchange: 5, Count: 1}},
+			}
+			var b strings.Builder
+			if err := report.Write(&b, name, whole(r)); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"InternalError", "TaskNotFound", "rejected", "its answer was not kept"}
+			if name != "sarif" { // whose results are findings
+				want = append(want, "database is down", "we book no flights")
+			}
+			for _, words := range want {
+				if !strings.Contains(b.String(), words) {
+					t.Errorf("%s, %d succeeded: no %q in\n%s", name, succeeded, words, b.String())
+				}
+			}
 		}
 	}
 }

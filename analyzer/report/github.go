@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -15,33 +16,31 @@ var githubKinds = [...]markup.AnnotationKind{
 	analyzer.Note: markup.Notice, analyzer.Warning: markup.Warning, analyzer.Error: markup.Error,
 }
 
-// GitHub writes a result as workflow commands: a line a failed test and a finding, at most ten lines of each severity, the last of which
-// says how many more there are. Where nothing was proved, that is a warning.
+// GitHub writes a result as workflow commands, at most ten lines of each severity, the last of which says how many more
+// there are: what was not seen, how the calls and tasks came out, those that failed, and a line a failed test and a
+// finding. Failed calls and tasks are notes, and errors where a link is failing. Where nothing was proved, that is a
+// warning.
 func GitHub(w io.Writer, r *Report) error {
+	lines := r.answers()
+	for _, t := range r.failedTests() {
+		lines = append(lines, annotation{t.severity, fmt.Sprintf("%s (agent %s)", t.Name, t.agent), t.sentence()})
+	}
+	for i := range r.Result.Findings {
+		f := &r.Result.Findings[i]
+		lines = append(lines, annotation{
+			f.Severity, fmt.Sprintf("%s (%s)", f.Rule.ID, culprit(f)),
+			fmt.Sprintf("%s: %s (%s; %s)", f.Capture, f, f.Link, strings.Join(f.Sections(), ", ")),
+		})
+	}
 	var b strings.Builder
-	found := r.Result.Findings
 	var total, said [len(githubKinds)]int
-	failed := r.failedTests()
-	for _, t := range failed {
-		total[t.severity]++
+	for _, l := range lines {
+		total[l.severity]++
 	}
-	for i := range found {
-		total[found[i].Severity]++
-	}
-	room := func(s analyzer.Severity) bool {
-		said[s]++
-		return said[s] < markup.MaxAnnotations || total[s] == markup.MaxAnnotations && said[s] == markup.MaxAnnotations
-	}
-	for _, t := range failed {
-		if room(t.severity) {
-			markup.Annotate(&b, githubKinds[t.severity], fmt.Sprintf("%s (agent %s)", t.Name, t.agent), t.sentence())
-		}
-	}
-	for i := range found {
-		f := &found[i]
-		if s := f.Severity; room(s) {
-			markup.Annotate(&b, githubKinds[s], fmt.Sprintf("%s (%s)", f.Rule.ID, culprit(f)),
-				fmt.Sprintf("%s: %s (%s; %s)", f.Capture, f, f.Link, strings.Join(f.Sections(), ", ")))
+	for _, l := range lines {
+		s := l.severity
+		if said[s]++; said[s] < markup.MaxAnnotations || said[s] == markup.MaxAnnotations && total[s] == said[s] {
+			markup.Annotate(&b, githubKinds[s], l.title, l.text)
 		}
 	}
 	for s, n := range total {
@@ -50,24 +49,50 @@ func GitHub(w io.Writer, r *Report) error {
 				fmt.Sprintf("and %s more", analyzer.Plural(more, analyzer.Severity(s).String())))
 		}
 	}
-	switch v := r.verdict(); {
-	case !v.Status.Proved():
-		markup.Annotate(&b, markup.Warning, "a2atap", r.sentence())
-	case r.Tests != nil:
-		markup.Annotate(&b, markup.Notice, "a2atap probe", r.sentence())
-	case v.Calls.Failed > 0:
-		kind := markup.Notice
-		if v.Status == judgment.StatusFailing {
-			kind = markup.Error
-		}
-		markup.Annotate(&b, kind, "a2atap calls", v.Calls.String())
-		for i := range v.Failed {
-			if i == markup.MaxAnnotations-1 {
-				break
-			}
-			markup.Annotate(&b, kind, "a2atap calls", v.Failed[i].Capture+": "+v.Failed[i].String())
-		}
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// An annotation is a line of a workflow's log.
+type annotation struct {
+	severity    analyzer.Severity
+	title, text string
+}
+
+// answers says what was not seen, and how the calls and tasks came out; nothing if all is well. Of an agent that was
+// asked actively, where some calls are to fail, it says how that came out.
+func (r *Report) answers() (lines []annotation) {
+	v := r.verdict()
+	switch {
+	case !v.Status.Proved():
+		lines = append(lines, annotation{analyzer.Warning, "a2atap", r.sentence()})
+	case r.Tests != nil:
+		lines = append(lines, annotation{analyzer.Note, "a2atap probe", r.sentence()})
+	case v.Seen() != "":
+		lines = append(lines, annotation{analyzer.Note, "a2atap", v.Seen()})
+	}
+	if r.Tests != nil || v.Calls.Failed+v.Calls.Refused+v.Calls.TasksFailed == 0 {
+		return lines
+	}
+	severity := analyzer.Note
+	if v.Status == judgment.StatusFailing {
+		severity = analyzer.Error
+	}
+	lines = append(lines, annotation{severity, "a2atap calls", v.Calls.String()})
+	for _, f := range slices.Concat(v.Failed, v.Tasks) {
+		text := f.String()
+		if in := r.captureOf(f.Capture); in != "" {
+			text = in + ": " + text
+		}
+		lines = append(lines, annotation{severity, "a2atap calls", text})
+	}
+	return lines
+}
+
+// captureOf returns the capture of failed calls, which do not say it where there is one.
+func (r *Report) captureOf(name string) string {
+	if name == "" && len(r.Result.Captures) == 1 {
+		return r.Result.Captures[0]
+	}
+	return name
 }

@@ -27,7 +27,7 @@ type pageData struct {
 	Matrix                                [][]string
 	Calls                                 []pageCalls
 	NotSeen                               []judgment.NotSeen
-	Failed, Refused                       []judgment.FailedCalls
+	Failed, Refused, FailedTasks          []judgment.FailedCalls
 	Directions                            []Direction
 	Agents                                []pageAgent
 	Tests                                 []pageTest // that failed
@@ -106,7 +106,7 @@ func HTML(w io.Writer, r *Report) error {
 	}
 	data.calls(r)
 	if r.Tests == nil {
-		data.NotSeen, data.Failed, data.Refused = v.NotSeen, v.Failed, v.Refused
+		data.NotSeen, data.Failed, data.Refused, data.FailedTasks = v.NotSeen, v.Failed, v.Refused, v.Tasks
 	}
 	data.agents(r)
 	data.tests(r)

@@ -48,7 +48,7 @@ type Finding struct {
 	Also        []string `json:"also"`
 	Fingerprint string   `json:"fingerprint"`
 	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end
-	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what its rule has reported on the link
+	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what was reported before
 	Failure     string   `json:"failure,omitempty"`  // with what the call failed in whose exchange it stands
 	Workflow    uint64   `json:"workflow,omitempty"` // the exchange that began the request of a user; absent if not known
 }
@@ -68,6 +68,10 @@ type Calls struct {
 	Succeeded int       `json:"succeeded"`
 	Failed    int       `json:"failed"`
 	Failures  []Failure `json:"failures"`
+
+	Tasks       int       `json:"tasks,omitempty"`       // that were worked on
+	TasksFailed int       `json:"tasksFailed,omitempty"` // of them: failed, rejected, or canceled unasked
+	TaskEnds    []Failure `json:"taskEnds,omitempty"`    // by how these ended
 }
 
 // A Failure is an error, by name, and how many calls failed with it.
@@ -100,7 +104,13 @@ type Verdict struct {
 	FailedCalls []FailedCall `json:"failedCalls"`
 	NotSeen     []NotSeen    `json:"notSeen"`
 
-	Refused  int      `json:"callsRefused,omitempty"`
+	Tasks       int          `json:"tasks"` // that were worked on
+	TasksFailed int          `json:"tasksFailed"`
+	FailedTasks []FailedCall `json:"failedTasks"`
+
+	Refused  int          `json:"callsRefused,omitempty"`
+	Refusals []FailedCall `json:"refusedCalls,omitempty"`
+
 	Known    int      `json:"callsKnown,omitempty"` // of those that failed, how many a baseline accepts
 	Unproved []string `json:"unproved,omitempty"`   // links with calls of which none is known to have succeeded
 	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end
@@ -123,10 +133,13 @@ func JSON(w io.Writer, whole *Report) error {
 	}
 	for i := range r.Calls {
 		c := r.Calls[i].Settled()
-		if c.Made == 0 {
+		if c.Made == 0 && c.Tasks == 0 {
 			continue
 		}
-		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(&c)})
+		doc.Calls = append(doc.Calls, Calls{
+			Link: c.Link.String(), Calls: c.Made, Succeeded: c.Succeeded, Failed: c.Failed, Failures: failures(c.ByError()),
+			Tasks: c.Tasks, TasksFailed: c.TasksFailed, TaskEnds: failures(c.ByEnd()),
+		})
 	}
 	doc.Verdict = JSONVerdict(whole)
 	return encode(w, doc, "  ")
@@ -139,9 +152,10 @@ func JSONVerdict(whole *Report) Verdict {
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
-		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
+		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(v.Calls.ByError()), Critical: v.Critical,
 		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
-		Known: v.Calls.Known,
+		Known: v.Calls.Known, Tasks: v.Calls.Tasks, TasksFailed: v.Calls.TasksFailed, FailedTasks: jsonCalls(v.Tasks),
+		Refusals: jsonCalls(v.Refused),
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()
@@ -153,9 +167,9 @@ func JSONVerdict(whole *Report) Verdict {
 	return sum
 }
 
-func failures(c *judgment.Calls) []Failure {
+func failures(by []judgment.Failure) []Failure {
 	list := []Failure{}
-	for _, f := range c.ByError() {
+	for _, f := range by {
 		list = append(list, Failure{analyzer.Clean(f.Error), f.Count})
 	}
 	return list

@@ -28,7 +28,7 @@ func TestJSON(t *testing.T) {
 	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "calls", "verdict", "reports")
 	members(t, "tool", doc["tool"], "name", "version")
 	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost",
-		"calls", "callsFailed", "failures", "failedCalls", "notSeen")
+		"calls", "callsFailed", "failures", "failedCalls", "notSeen", "tasks", "tasksFailed", "failedTasks")
 	for _, f := range doc["findings"].([]any) {
 		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange",
 			"exchangeId",

@@ -66,7 +66,7 @@ func JUnit(w io.Writer, r *Report) error {
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(calls[link], verdict.Failed)
+			suite.addCalls(calls[link], slices.Concat(verdict.Failed, verdict.Refused, verdict.Tasks))
 		}
 		suite.Tests = len(suite.Cases)
 		all.Errors += suite.Errors
@@ -112,7 +112,7 @@ func seenSuite(r *Report, v judgment.Verdict) *junitSuite {
 // addCalls says how the calls came out that are counted with the suite's link.
 func (s *junitSuite) addCalls(calls []*judgment.Calls, failed []judgment.FailedCalls) {
 	for _, c := range calls {
-		if c.Made == 0 {
+		if c.Made == 0 && c.TasksFailed == 0 {
 			continue
 		}
 		name := ""
@@ -120,7 +120,7 @@ func (s *junitSuite) addCalls(calls []*judgment.Calls, failed []judgment.FailedC
 			name = clean + ": "
 		}
 		s.Out += name + c.String() + "\n"
-		if settled := c.Settled(); settled.Failed == 0 && c.Proved() {
+		if settled := c.Settled(); settled.Failed+settled.TasksFailed == 0 && c.Proved() {
 			continue
 		}
 		one, bad := junitCalls(c, strings.TrimSuffix(name, ": "), failed)

@@ -125,7 +125,7 @@ func SARIF(w io.Writer, r *Report) error {
 	}
 	notify("note", r.sentence())
 	for i := range r.Result.Calls {
-		if c := &r.Result.Calls[i]; c.Failed > 0 && r.Tests == nil {
+		if c := &r.Result.Calls[i]; c.Failed+c.TasksFailed > 0 && r.Tests == nil {
 			notify("warning", analyzer.Clean(c.Link.String())+": "+c.String())
 		}
 	}

@@ -46,7 +46,7 @@ func TestArrowsOfASession(t *testing.T) {
 	want := strings.Split(`1 planner to booker: GetAgentCard
 1 booker to planner: 200 card
 2 planner to booker: SendMessage
-2 booker to planner: 200 t1 working
+2 booker to planner: no JSON-RPC response, task t1 working
 3 planner to booker: SendStreamingMessage (error)
 3 booker to planner: ·1 task working
 3 booker to planner: ·2 status completed (warning)

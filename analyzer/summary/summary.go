@@ -5,6 +5,7 @@ package summary
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,15 +70,16 @@ type Summary struct {
 	Said string
 	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
 	FaultMade string
-	Unseen    bool     // what followed was not observed: another protocol, or a tunnel
-	Missing   string   // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
-	NotHeard  bool     // it configures a webhook whose notifications went past the recorder
-	Batch     []Member // the calls of a JSON-RPC batch, each by itself, at most a hundred
-	Push      bool     // a notification, or a call that configures them
-	Card      bool     // a card was asked for, or is the answer
-	Unusable  string   // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
-	CardSum   uint64   // stands for the text of the card that came; 0 if none did, or if it could not be read
-	Cut       bool     // bytes are missing from the record, or a message ended before its framing said so
+	Unseen    bool      // what followed was not observed: another protocol, or a tunnel
+	Missing   string    // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
+	NotHeard  bool      // it configures a webhook whose notifications went past the recorder
+	Batch     []Member  // the calls of a JSON-RPC batch, each by itself, at most a hundred
+	Ended     []TaskEnd // tasks that are shown failed, rejected, or canceled though their client did not ask for it
+	Push      bool      // a notification, or a call that configures them
+	Card      bool      // a card was asked for, or is the answer
+	Unusable  string    // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
+	CardSum   uint64    // stands for the text of the card that came; 0 if none did, or if it could not be read
+	Cut       bool      // bytes are missing from the record, or a message ended before its framing said so
 	Rewritten bool
 	Replayed  bool
 	Notes     []string // what the recorder has to say about it
@@ -92,6 +94,13 @@ type Member struct {
 	Error     a2a.ErrorName
 	Code      string // of its error, as ErrorSeen.CodeText has it
 	Text      string // what its error says, clipped
+}
+
+// A TaskEnd is the end of a task that has not done what it was for.
+type TaskEnd struct {
+	ID    string
+	State a2a.State // Failed, Rejected or Canceled
+	Text  string    // the first text of the message that goes with the status, in one line
 }
 
 // An ErrorSeen is an error that an answer or an event carries.
@@ -201,9 +210,11 @@ func (s *Summary) Failure() string {
 	return analyzer.Clip(s.Outcome.Failure)
 }
 
-// Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, or a call that failed.
+// Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
+// task that failed or was rejected; whether somebody wanted one to be canceled, an exchange alone does not show.
 func (s *Summary) Failed() bool {
-	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != ""
+	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
+		slices.ContainsFunc(s.Ended, func(e TaskEnd) bool { return e.State != a2a.Canceled })
 }
 
 // A Look says what a word of an outcome is about, for those who have colours.

@@ -26,18 +26,19 @@ agent. A capture that is still being recorded is checked up to its newest exchan
 A capture is judged once: the result is kept in it, or beside it in CAPTURE.reading, and read from then on, until the
 capture grows or the rules change. --again judges it afresh.
 
-Findings and failed calls that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the
-current ones; from then on --baseline FILE hides and counts them, and names those that no longer occur. A link fails
-only if one of its failed calls is not accepted; accepted ones are alike in client, agent, operation, binding, error and
-its text without numbers. probe and replay take the same file. An entry may have a "reason", and with "until":
-"2027-01-31" a last day.
+Findings, failed calls and failed tasks that a project accepts are kept in a baseline: --baseline FILE
+--update-baseline accepts the current ones; from then on --baseline FILE hides and counts them, and names those that
+no longer occur. A link fails only if one of its failed calls or tasks is not accepted; accepted ones are alike in
+client, agent, operation, binding, error and its text without numbers. probe and replay take the same file. An entry
+may have a "reason", and with "until": "2027-01-31" a last day.
 
-The verdict answers three questions: was all seen that passed, did the calls work, and was it right? A capture is clean
-only if the answer to all three is yes; what was not seen, and which calls failed, stands in the report. See help exit.
+The verdict answers three questions: was all seen that passed, did the calls work, and was it right? A capture is
+clean only if the answer to all three is yes; what was not seen, and which calls and tasks failed, stands in the
+report. See help exit.
 
-Exit status: 0 no finding at or above --fail-on, and most calls of each link succeeded; 1 findings, or at least half of
-the calls of a link failed; 2 wrong usage; 3 a capture could not be read; 4 inconclusive: nothing was judged, nothing
-matches --filter and --agent, or at least half of a link was not seen.`,
+Exit status: 0 no finding at or above --fail-on, and most calls and tasks of each link succeeded; 1 findings, or at
+least half of the calls or tasks of a link failed; 2 wrong usage; 3 a capture could not be read; 4 inconclusive:
+nothing was judged, nothing matches --filter and --agent, or at least half of a link was not seen.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning
@@ -53,7 +54,7 @@ matches --filter and --agent, or at least half of a link was not seen.`,
 	f.StringVar(&o.Format, "format", "text", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.Output, "output", "o", "-", "write the result to `FILE`")
 	f.StringVar(&o.FailOn, "fail-on", "error",
-		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call: calls; or never")
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call or task: calls; or never")
 	f.StringVar(&o.MinSeverity, "min-severity", "note",
 		"print only findings of this `SEVERITY` or worse: error, warning or note; all are counted")
 	f.StringVar(&o.Filter, "filter", "", "report only findings in exchanges that match `EXPR`; all are judged")

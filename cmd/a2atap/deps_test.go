@@ -276,6 +276,7 @@ type captureRoom struct {
 }
 
 func TestCaptureRooms(t *testing.T) {
+	t.Parallel()
 	const noun = "a2atap/proxy/capture"
 	rooms := 0
 	for from, list := range listImports(t) {
@@ -310,6 +311,7 @@ var shared = []string{
 }
 
 func TestForbiddenArrows(t *testing.T) {
+	t.Parallel()
 	imports := listImports(t)
 	if len(imports["a2atap/cmd/a2atap"]) == 0 {
 		t.Fatal("go list names no imports of the command")
@@ -398,6 +400,7 @@ func TestMainIsASwitchboard(t *testing.T) {
 
 // The official SDKs must not be behind the program, not even by detour.
 func TestSDKsAreNotLinked(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", "a2atap/cmd/a2atap").Output()
 	if err != nil {
 		t.Fatal(err)

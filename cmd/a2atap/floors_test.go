@@ -25,6 +25,7 @@ var stillUpward = []string{}
 // runs up, in the order in which the fewest do. A use is a function, method, type, variable or constant of one file that
 // another file names, however often.
 func TestUsesRunDown(t *testing.T) {
+	t.Parallel()
 	for name, uses := range usesBetweenFiles(t) {
 		order := uses.order()
 		up := uses.upward(order)

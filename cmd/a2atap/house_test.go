@@ -28,6 +28,7 @@ const (
 var stillOver = []string{}
 
 func TestRoomsAreSmall(t *testing.T) {
+	t.Parallel()
 	files, methods := countRooms(t)
 	over := make(map[string]string)
 	for folder, n := range files {

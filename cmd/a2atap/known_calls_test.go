@@ -10,6 +10,7 @@ import (
 
 // Failed calls that a project accepts stay in the record and in the counts, and only others fail.
 func TestKnownCalls(t *testing.T) {
+	t.Parallel()
 	s := &shell{t: t, dir: t.TempDir()}
 	put := func(name, text string) {
 		t.Helper()

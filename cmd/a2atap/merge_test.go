@@ -22,6 +22,7 @@ import (
 // TestMergedTranscripts cuts the transcripts of the rules in two, as if each link had a recorder of its own, and merges
 // them: what is found is the same as in one capture.
 func TestMergedTranscripts(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../analyzer/rules/testdata/*/*.txtar")
 	if err != nil {
 		t.Fatal(err)

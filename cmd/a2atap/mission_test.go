@@ -21,6 +21,7 @@ import (
 
 // The page about the mission has each of its rows once, and evidence for each; and the evidence is there.
 func TestMissionIsShown(t *testing.T) {
+	t.Parallel()
 	known := strings.Fields(missionRows)
 	if count := fmt.Sprintf("in %d rows", len(known)); !strings.Contains(missionPage(t), count) {
 		t.Errorf("the page does not say that the mission is written down %s", count)

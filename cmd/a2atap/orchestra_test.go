@@ -122,6 +122,7 @@ func (o *orchestra) checkVerdict(t *testing.T, c *concert) {
 		Type, Rule, Link, Message string
 		Status                    string
 		Lost, CallsFailed         int
+		FailedTasks               []struct{ Link, Error string }
 		Unproved                  []string
 	}
 	got := map[string]bool{}
@@ -137,7 +138,8 @@ func (o *orchestra) checkVerdict(t *testing.T, c *concert) {
 			}
 			got[agentOf(f.Link)+": "+f.Rule] = true
 		case "verdict":
-			if f.Status != "clean" || f.Lost > 0 || f.CallsFailed > 0 || len(f.Unproved) > 0 {
+			one := len(f.FailedTasks) == 1 && agentOf(f.FailedTasks[0].Link) == failName // as it is meant to
+			if f.Status != "failing" || !one || f.Lost > 0 || f.CallsFailed > 0 || len(f.Unproved) > 0 {
 				t.Errorf("the verdict is %s", line)
 			}
 		}

@@ -83,6 +83,7 @@ func TestScripts(t *testing.T) {
 			"rawagent":     scriptRawAgent,
 			"tlsagent":     scriptTLSAgent,
 			"grpcagent":    scriptGRPCAgent,
+			"h2agent":      scriptH2Agent,
 			"guardedagent": scriptGuardedAgent,
 			"privateagent": scriptPrivateAgent,
 			"upstream":     scriptUpstream,

@@ -30,10 +30,34 @@ func scriptTLSAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: tlsagent NAME FILE")
 	}
+	server := sdkAgent("https")
+	server.StartTLS()
+	ts.Defer(server.Close)
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), cert, 0o600))
+	ts.Setenv(args[0], server.URL)
+}
+
+// h2agent NAME starts the same agent in the clear, where it speaks HTTP/2 with prior knowledge alone, and sets NAME to
+// its URL.
+func scriptH2Agent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: h2agent NAME")
+	}
+	server := sdkAgent("http")
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
+}
+
+// sdkAgent returns an agent of the official Go SDK that is not started.
+func sdkAgent(scheme string) *httptest.Server {
 	mux := http.NewServeMux()
 	server := httptest.NewUnstartedServer(mux)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	origin := "https://" + server.Listener.Addr().String()
+	origin := scheme + "://" + server.Listener.Addr().String()
 	handler := a2asrv.NewHandler(sdkExecutor{}, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
 	mux.Handle("/rest/", http.StripPrefix("/rest", a2asrv.NewRESTHandler(handler)))
@@ -47,11 +71,7 @@ func scriptTLSAgent(ts *testscript.TestScript, neg bool, args []string) {
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"},
 		Skills: []a2a.AgentSkill{{ID: "do", Name: "do", Description: "does it", Tags: []string{"test"}}},
 	}))
-	server.StartTLS()
-	ts.Defer(server.Close)
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), cert, 0o600))
-	ts.Setenv(args[0], origin)
+	return server
 }
 
 // An sdkExecutor works, says what it was told, in two pieces, and completes.
@@ -87,13 +107,18 @@ func (sdkExecutor) Cancel(_ context.Context, req *a2asrv.ExecutorContext) iter.S
 func traveller() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	client := &http.Client{Transport: &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
+	transport := &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
 		address := os.Getenv(strings.ToUpper(r.URL.Scheme) + "_PROXY")
 		if address == "" {
 			return nil, nil
 		}
 		return url.Parse(address)
-	}}}
+	}}
+	if os.Getenv("TRAVEL") == "HTTP/2" {
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+	}
+	client := &http.Client{Transport: transport}
 	card, err := agentcard.NewResolver(client).Resolve(ctx, os.Args[1])
 	if err != nil {
 		fatal("resolve the card: ", err)

@@ -151,7 +151,8 @@ exchanges, those with findings first, and says how many it leaves out.
 const exitTopic = `Exit statuses are the same everywhere, so that a script knows why it stopped.
 
   0    proved good: exchanges were judged, sent or compared, and nothing at or above --fail-on or different was found
-  1    findings at or above --fail-on, a link at least half of whose calls failed, differences, or requests without a match
+  1    findings at or above --fail-on, a link at least half of whose calls or tasks failed, differences, or requests
+       without a match
   2    the command line is wrong; nothing was done
   3    it could not be done: a capture that cannot be read, an agent that cannot be reached, an address in use
   4    inconclusive: nothing was judged, sent or compared, or at least half of a link was not seen; --allow-empty
@@ -165,28 +166,36 @@ The verdict of check, record and run answers three questions: was all seen that 
 right? Its first word is
 
   clean         the answer to all three is yes                                                      0
-  no violation  nothing was found, but some calls failed, or something was not seen                 0
+  no violation  nothing was found, but some calls or tasks failed, or something was not seen        0
   findings      rules were broken, at or above --fail-on                                            1
-  failing       at least half of the calls of a link failed                                         1
+  failing       at least half of the calls of a link failed, or of its tasks                        1
   incomplete    at least half of a link was not seen or judged; traffic was lost, or the recorder
                 killed; a client read the card of an agent that nobody called, or that it cannot
                 use; or nobody knows how the calls of a link came out                               4
   nothing       nothing was judged                                                                  4
 
-A call failed if the agent answered with an error or not at all, or if its stream ended while the task was at work and
-nobody resumed it or asked for the task afterwards; so did notifications of which their webhook took none. It was
-refused, which is not a failure, if the agent said in the words of the protocol what cannot be done, and another call of
-the same link succeeded: a task that it never showed is not there, a task that has ended cannot be canceled, or the
-operation is not offered. Each call of a batch counts. Not seen is what the record lacks: the end of calls and streams
-that were open when the recording ended, where a redirect led, bodies that were not kept or cannot be decoded, versions
-of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes in a
-tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not take
-our certificate, webhooks and interfaces of a card that are not tapped. A client that read a card, never called, and
-says of itself that it speaks 0.3 where the card offers only 1.0, or the other way round, is named with that.
+A call failed if the agent answered with an error or not at all, or over JSON-RPC without an envelope or with the id of
+another call, or if its stream ended while the task was at work and nobody resumed it or asked for the task afterwards;
+so did notifications of which their webhook took none. It was refused, which is not a failure, if the agent said in the
+words of the protocol what cannot be done, and another call of the same link succeeded: a task that it never showed is
+not there, a task that has ended cannot be canceled, or the operation is not offered. Who asks the same of the same
+task three times, is told the same, and never gets it, was not refused: these calls failed. Each call of a batch
+counts.
 
---fail-on calls makes one failed call a failure: with findings as --fail-on error,calls or --fail-on warning,calls.
-Failed calls that a baseline accepts count, but fail nothing by themselves.
-With --fail-on never neither findings nor failed calls matter.
+A task failed if it ended as failed or rejected, or as canceled though its client neither canceled it nor left nor sent
+it another message. It counts once, wherever its end is shown, and not if it had ended before anybody sent it, streamed
+it or saw it at work here. At least half are counted of the tasks and of the messages that were answered with one.
+
+Not seen is what the record lacks: the end of calls and streams that were open when the recording ended, and of tasks
+that were at work when they were shown last, where a redirect led, bodies that were not kept or cannot be decoded,
+versions of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes
+in a tunnel, messages of gRPC, requests that the recorder refused, connections whose client did not take our
+certificate, webhooks and interfaces of a card that are not tapped. A client that read a card, never called, and says
+of itself that it speaks 0.3 where the card offers only 1.0, or the other way round, is named with that.
+
+--fail-on calls makes one failed call or task a failure: with findings as --fail-on error,calls or --fail-on
+warning,calls. Failed calls and tasks that a baseline accepts count, but fail nothing by themselves. With --fail-on
+never neither findings nor failed calls and tasks matter.
 
   a2atap check c.a2atap --fail-on warning,calls
   a2atap check c.a2atap --filter op:NoSuchOperation --allow-empty

@@ -40,6 +40,12 @@ const (
 		`"status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n"
 )
 
+// worldEnded is an answer with a task that has ended, and why.
+func worldEnded(state, why string) string {
+	return worldResult(`{"task":{"id":"t%[1]d","contextId":"c%[1]d","status":{"state":"` + state +
+		`","message":{"messageId":"a%[1]d","role":"ROLE_AGENT","parts":[{"text":"` + why + `"}]}}}}`)
+}
+
 // worldResult is an answer with a result.
 func worldResult(result string) string {
 	return "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" + `{"jsonrpc":"2.0","id":"r%[1]d","result":` + result + "}\n"
@@ -114,6 +120,36 @@ func worlds() []world {
 		world{name: "a result that is empty", answer: worldResult("{}")},
 		world{name: "an error that is a text", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
 			`{"jsonrpc":"2.0","id":"r%[1]d","error":"boom, database is down"}` + "\n"},
+		world{name: "a task that failed", answer: worldEnded("TASK_STATE_FAILED", "no seats left on train %[1]d")},
+		world{name: "a task that was rejected", answer: worldEnded("TASK_STATE_REJECTED", "we book no flights")},
+		world{name: "a task that its agent canceled", answer: worldEnded("TASK_STATE_CANCELED", "out of time")},
+		world{
+			name: "a task that its client canceled", request: strings.Replace(worldGet, "GetTask", "CancelTask", 1),
+			answer: worldResult(`{"id":"t0%[1]d","contextId":"c%[1]d","status":{"state":"TASK_STATE_CANCELED"}}`),
+		},
+		world{name: "a task that asks for more", answer: worldEnded("TASK_STATE_INPUT_REQUIRED", "which train?")},
+		world{
+			name: "a task that had failed before", request: worldGet,
+			answer: worldResult(`{"id":"t0%[1]d","contextId":"c%[1]d","status":{"state":"TASK_STATE_FAILED"}}`),
+		},
+		world{name: "a message in place of a task", answer: worldResult(
+			`{"message":{"messageId":"a%[1]d","role":"ROLE_AGENT","parts":[{"text":"Booked"}]}}`)},
+		world{
+			name: "a stream whose task failed", request: worldStream, answer: worldWorking +
+				`data: {"jsonrpc":"2.0","id":"r%[1]d","result":{"statusUpdate":{"taskId":"t%[1]d","contextId":"c%[1]d",` +
+				`"status":{"state":"TASK_STATE_FAILED","message":{"messageId":"a%[1]d","role":"ROLE_AGENT",` +
+				`"parts":[{"text":"boom"}]}}}}}` + "\n\n",
+		},
+		world{name: "an answer with another id", answer: strings.Replace(worldDone, `"r%[1]d"`, "7", 1)},
+		world{name: "an answer with a null id", answer: strings.Replace(worldDone, `"r%[1]d"`, "null", 1)},
+		world{name: "an answer without an id", answer: strings.Replace(worldDone, `"id":"r%[1]d",`, "", 1)},
+		world{name: "a result without an envelope", answer: "HTTP/1.1 200 OK\nContent-Type: application/json\n\n" +
+			`{"task":{"id":"t%[1]d","contextId":"c%[1]d","status":{"state":"TASK_STATE_COMPLETED"}}}` + "\n"},
+		world{name: "a task that stays at work", answer: worldEnded("TASK_STATE_WORKING", "soon")},
+		world{
+			name: "the same task that is not there", request: strings.ReplaceAll(worldGet, "t0%[1]d", "t0"),
+			answer: missing.answer,
+		},
 		world{name: "a redirect", answer: "HTTP/1.1 307 Temporary Redirect\nLocation: https://elsewhere.example/a2a?key=1\n" +
 			"Content-Length: 0\n\n"},
 		world{
@@ -181,6 +217,7 @@ func worlds() []world {
 // What check says, and exits with, where one of ten exchanges, half of them or all are broken, lost or of no known kind.
 // An answer in a form that breaks the protocol is a finding besides.
 func TestBrokenWorlds(t *testing.T) {
+	t.Parallel()
 	golden, err := filepath.Abs(filepath.Join("testdata", "worlds.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -185,6 +185,7 @@ func TestFollowedRecorderThatCannotShip(t *testing.T) {
 
 // What was removed while nobody read is a gap of somebody.
 func TestRemovedBeforeRead(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	r := s.begun()
 	seqs := s.publish(messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)...)

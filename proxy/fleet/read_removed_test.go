@@ -90,6 +90,7 @@ func TestSinceOfARecorderThatOnlyEnded(t *testing.T) {
 
 // Recorders of which nothing is left are a gap of the stream.
 func TestRecordersThatWereRemovedAltogether(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	gone := s.publish(messages(t, "south", record(t, capturetest.Exchanges()), 1<<20)...)
@@ -133,6 +134,7 @@ func TestRecordersThatWereRemovedAltogether(t *testing.T) {
 
 // A stream that is removed and made again is read from its beginning, however long it is.
 func TestStreamsThatAreMadeAnew(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.publish(messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)...)
 	r := s.reader(ReadOptions{})

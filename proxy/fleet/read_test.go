@@ -18,6 +18,7 @@ import (
 )
 
 func TestWhatWasPublishedIsReadBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	paths := map[string]string{}
 	var waiting [][]*Message
@@ -48,6 +49,7 @@ func TestWhatWasPublishedIsReadBack(t *testing.T) {
 }
 
 func TestMirrorIsASource(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
 		one := &stage{t: t, server: s.server, conn: s.conn}
@@ -59,6 +61,7 @@ func TestMirrorIsASource(t *testing.T) {
 }
 
 func TestRepeatedAndBrokenRuns(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 60)
@@ -80,6 +83,7 @@ func TestRepeatedAndBrokenRuns(t *testing.T) {
 }
 
 func TestHoles(t *testing.T) {
+	t.Parallel()
 	xs := capturetest.Exchanges()
 	for name, test := range map[string]struct {
 		remove func(n int) []int // which messages

@@ -7,6 +7,7 @@ import (
 )
 
 func TestShip(t *testing.T) {
+	t.Parallel()
 	server := fleettest.Start(t)
 	r := newRecorder(t)
 	r.record(3, 100)

@@ -1,6 +1,9 @@
 package grpc
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // A Method is one call that a service of A2A has.
 type Method struct {
@@ -84,4 +87,15 @@ func MethodOf(path string) (m Method, ok bool) {
 		return m, true
 	}
 	return Method{Service: service, Name: name}, true
+}
+
+// Types returns the types of the messages of a service by their names; nil of a service that is none of A2A.
+func Types(service string) map[string]*Type {
+	switch service {
+	case Service0_3:
+		return maps.Clone(package0_3)
+	case Service1_0:
+		return maps.Clone(package1_0)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 )
@@ -146,17 +145,6 @@ func (t *Type) byName(name string) *field {
 		if t.fields[i].name == name {
 			return &t.fields[i]
 		}
-	}
-	return nil
-}
-
-// Types returns the types of the messages of a service by their names; nil of a service that is none of A2A.
-func Types(service string) map[string]*Type {
-	switch service {
-	case Service0_3:
-		return maps.Clone(package0_3)
-	case Service1_0:
-		return maps.Clone(package1_0)
 	}
 	return nil
 }

@@ -268,6 +268,7 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 
 // Events keep their recorded pace, and a stream can be cut.
 func TestPlaybackStreams(t *testing.T) {
+	t.Parallel()
 	const step = 30 * time.Millisecond
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{StepTime: step}), func(tapURL string) {
 		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),

@@ -20,6 +20,7 @@ import (
 // A client of each recorded session, of SDKs and frameworks in four dialects and two bindings, that says other words in
 // the same places gets to see the very answers of the recording, ids and times left aside.
 func TestEachSessionWithOtherWords(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", "*.txtar"))
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d recorded sessions, %v; want at least 50", len(files), err)

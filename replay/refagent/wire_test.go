@@ -52,6 +52,21 @@ func rpc(id, method, params string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`
 }
 
+// Of push notification configs the agent knows the methods by their names of 1.0 alone.
+func TestPushMethodNames(t *testing.T) {
+	origin := serve(t, "spec", refagent.Options{Push: true})
+	for method, want := range map[string]string{
+		"CreateTaskPushNotificationConfig": `"code":-32001`, // there is no such task
+		"SetPushNotificationConfig":        `"code":-32601`,
+		"SetTaskPushNotificationConfig":    `"code":-32601`,
+	} {
+		_, body := exchange(t, origin, "POST /spec"+v10Header+rpc("1", method, `{"taskId":"t9","url":"https://127.0.0.1:1/"}`))
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: got %s, want %s", method, body, want)
+		}
+	}
+}
+
 // wireTests compare whole bodies. Agents have fixed clocks and ids that count from id-1; the first exchanges of a
 // test set the stage for the last, whose answer counts.
 var wireTests = []struct {

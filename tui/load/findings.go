@@ -35,21 +35,30 @@ func (l *Findings) Add(findings []analyzer.Finding) {
 
 // remove takes those findings off the list that another one takes the place of.
 func (l *Findings) remove(by *analyzer.Finding) {
-	before := len(l.List)
+	var marked []uint64
+	whole := len(l.List) < maxListed
 	l.List = slices.DeleteFunc(slices.Clone(l.List), func(g analyzer.Finding) bool {
 		if !by.TakesPlaceOf(&g) {
 			return false
 		}
 		l.Counts[g.Severity]--
+		marked = append(marked, g.Place.Exchange)
 		return true
 	})
-	if len(l.List) == before {
+	if marked == nil {
 		return
+	}
+	if whole {
+		for _, seq := range marked {
+			l.Marks[seq] = 0
+		}
 	}
 	clear(l.ByExchange)
 	for i := range l.List {
-		seq := l.List[i].Place.Exchange
+		f := &l.List[i]
+		seq := f.Place.Exchange
 		l.ByExchange[seq] = append(l.ByExchange[seq], i)
+		l.Marks[seq] = max(l.Marks[seq], uint8(f.Severity)+1)
 	}
 }
 

@@ -67,6 +67,16 @@ func New(
 	return d
 }
 
+// Beside returns a dispatcher for the same rules that has seen nothing yet but the faults that the recorder made.
+func (d *Dispatcher) Beside(record Record, counter *tally.Counter) *Dispatcher {
+	b := New(d.rules, nil, nil, record, counter)
+	b.wanting, b.faults = d.wanting, d.faults
+	return b
+}
+
+// First reports whether a finding, in a case that is over, is the first of its rule and its severity in the rule's scope.
+func (d *Dispatcher) First(c *Case, f *analyzer.Finding) bool { return d.merger.first(c, f, 0, nil) }
+
 // A session is what passes ask.
 type session struct {
 	Record

@@ -94,6 +94,18 @@ func (s *endpoints) knownAt(x *analyzer.Exchange) a2a.Known {
 	return k
 }
 
+// named reports whether a card names an interface to which a request to the address would go.
+func (s *endpoints) named(at string) bool {
+	near := s.cards.Near(at)
+	for i := range near {
+		route, below := strings.CutPrefix(at, near[i].Address)
+		if below && (route == "" || route[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
 // place fills what is known of the endpoint of a call. A notification has none.
 func (s *endpoints) place(c *dispatch.Case) {
 	x := c.X

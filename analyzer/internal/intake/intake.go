@@ -36,6 +36,21 @@ func NewReader(counter *tally.Counter, hooks *Hooks) *Reader {
 // Start says where observations go.
 func (r *Reader) Start(to *dispatch.Dispatcher) { r.dispatcher = to }
 
+// Beside returns a reader of a few of the exchanges that r has read; missed says that one is missing among them. What
+// r knows to be missing is missing for it, too.
+func (r *Reader) Beside(counter *tally.Counter, hooks *Hooks, missed bool) *Reader {
+	b := NewReader(counter, hooks)
+	b.missed, b.counter.Counts.Lost = r.missed || missed, r.counter.Counts.Lost
+	b.foreign = foreign{kept: r.foreign.kept, looked: true}
+	return b
+}
+
+// Named reports whether a card names an interface to which a request to the address would go.
+func (r *Reader) Named(address string) bool { return r.endpoints.named(address) }
+
+// Place fills what is known of the endpoint of a call now.
+func (r *Reader) Place(c *dispatch.Case) { r.endpoints.place(c) }
+
 // RequestMissed implements dispatch.Record.
 func (r *Reader) RequestMissed() bool { return r.missed }
 

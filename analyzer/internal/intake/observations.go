@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/cardfetch"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
@@ -64,6 +65,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		in.cut()
 	}
 	in.gathered.asked(&x.Call)
+	ob.givenUp.asked(&x.Call)
 	if x.Judged() {
 		ob.endpoints.place(&in.Case)
 		in.sending = ob.counter.Asked(x)
@@ -107,6 +109,9 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 		return
 	}
 	if x.Call.Operation == a2a.Webhook {
+		if x.Response.Status >= 300 {
+			in.gathered.Said = summary.OneLine(body)
+		}
 		ob.webhook(in, s)
 		return
 	}
@@ -324,6 +329,7 @@ func (ob *observer) payload(in *openExchange, o *analyzer.Observation, p *a2a.Pa
 			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), IDNamed: !u.Has("taskId"),
 			State: u.State(), Spelling: u.StateText(),
 		})
+		ob.taskEnded(in, u.TaskID(), u.State(), u.Status().Message())
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: p.Value}
 		ob.taskSeen(in, o, analyzer.TaskObservation{
@@ -338,6 +344,7 @@ func (ob *observer) task(in *openExchange, o *analyzer.Observation, t a2a.Task, 
 		Object: o.Place.At(pointer), Snapshot: true,
 		TaskID: t.ID(), ContextID: t.ContextID(), State: t.State(), Spelling: t.StateText(), Stamp: stamp,
 	})
+	ob.taskEnded(in, t.ID(), t.State(), t.StatusMessage())
 }
 
 // taskSeen observes a task, if it has an id.
@@ -368,6 +375,9 @@ func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Paylo
 	in.gathered.Unusable = unusable(x, card)
 	ob.endpoints.learn(x, card)
 	ob.counter.Card(x, card)
+	if ob.hooks.Card != nil {
+		ob.hooks.Card(seen)
+	}
 }
 
 // callEnded observes that a call, the fetch of a card or a notification is over, however it came out.

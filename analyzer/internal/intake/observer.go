@@ -16,6 +16,7 @@ type observer struct {
 	endpoints  endpoints
 	shown      shownCards
 	ids        sharedTexts
+	givenUp    givenUp
 	walker     a2a.Walker
 	whole      analyzer.Observation // of the message at hand
 	inner      analyzer.Observation // of the task or card in it
@@ -28,6 +29,7 @@ type Hooks struct {
 	Ended []func(summary.Summary)                 // of each exchange that is over, or open at the end
 	Event func(summary.Event)                     // of each event that holds something of A2A
 	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that is over
+	Card  func(*analyzer.Observation)             // of each card that an agent has shown, when it is known
 	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
 	Kept  func() analyzer.Kept                    // by other programs, in the whole capture
 }

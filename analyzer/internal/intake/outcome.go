@@ -100,6 +100,8 @@ func (in *openExchange) said(o *analyzer.Observation, now analyzer.Outcome) {
 	}
 	switch status := in.X.Response.Status; {
 	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
+	case now.Failure == analyzer.OtherID:
+		g.Said = idWords(in.X.Call.ID, o.Answer.ID)
 	case status >= 300 && status < 400:
 		address, _, _ := strings.Cut(in.X.Response.Fields.Get("Location"), "?")
 		g.Said = summary.OneLine(address)
@@ -123,10 +125,36 @@ func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
 		return analyzer.Outcome{}
 	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
 		return analyzer.Outcome{}
+	case x.Call.Binding == a2a.JSONRPC && !answersCall(o):
+		return analyzer.Outcome{Failure: analyzer.OtherID}
+	case x.Call.Binding == a2a.JSONRPC && o.Event == nil && !a.IsEnvelope && answersProtocol(o):
+		return analyzer.Outcome{Failure: analyzer.NoEnvelope}
 	case answersProtocol(o):
 		return analyzer.Outcome{Succeeded: true}
 	}
 	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+}
+
+// answersCall reports whether a response with a result has the id of the call, by which its client finds that (JSON-RPC
+// 2.0 §5); null is for errors alone. Nothing is said of what is no response, of events without an id, which agents of
+// 0.1 send, and of calls whose own id is none.
+func answersCall(o *analyzer.Observation) bool {
+	asked, got := o.Exchange.Call.ID, o.Answer.ID
+	switch {
+	case !o.Answer.IsEnvelope, asked.Kind() != a2a.String && asked.Kind() != a2a.Number:
+		return true
+	case !got.Exists():
+		return o.Event != nil
+	}
+	return a2a.SameID(asked, got)
+}
+
+// idWords says which id came in place of which.
+func idWords(asked, got a2a.Value) string {
+	if !got.Exists() {
+		return "answered without an id where " + analyzer.Quote(asked) + " was asked"
+	}
+	return "answered with id " + analyzer.Quote(got) + " where " + analyzer.Quote(asked) + " was asked"
 }
 
 // answersProtocol reports whether an answer without an error is one in which the protocol answers.

@@ -257,6 +257,9 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 		r.streamEnded(in, s, end)
 	}
 	in.X.Outcome = in.finalOutcome(&c)
+	if c.Fault != nil && c.Fault.Side == "client" && in.task != "" {
+		r.givenUp.named(in.task, true)
+	}
 	end := &analyzer.StreamEnd{Clean: in.X.Ended && c.Fault == nil, Fault: c.Fault, At: at(in.X, s)}
 	if op := in.X.Call.Operation; !c.Interrupted && !in.made.is() && (isCall(in.X) || op == a2a.GetCard || op == a2a.Webhook) {
 		r.callEnded(in, s, end)

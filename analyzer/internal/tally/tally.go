@@ -35,6 +35,9 @@ func New(rules []*analyzer.Rule) *Counter {
 	return c
 }
 
+// Beside returns a counter for the same rules that has counted nothing yet.
+func (c *Counter) Beside() *Counter { return New(c.rules) }
+
 // Note takes a link into account. It is called in the order of the record, so that each part of a capture counts the
 // same links by themselves.
 func (c *Counter) Note(l analyzer.Link) { c.links.note(l) }
@@ -45,6 +48,29 @@ func (c *Counter) Applied(on analyzer.Link, rule int, broken bool) {
 	list[rule].applied++
 	if broken {
 		list[rule].broken++
+	}
+}
+
+// Forget gives up what was counted by rule.
+func (c *Counter) Forget() {
+	clear(c.byLink)
+	c.last = nil
+}
+
+// Add adds by how much rules applied more, and were broken more, in one count than in another one of the same rules.
+func (c *Counter) Add(more, than *Counter) {
+	for link, list := range more.byLink {
+		for rule, n := range list {
+			var old count
+			if known := than.byLink[link]; known != nil {
+				old = known[rule]
+			}
+			if n.applied > old.applied || n.broken > old.broken {
+				to := &c.of(link)[rule]
+				to.applied += max(n.applied-old.applied, 0)
+				to.broken += max(n.broken-old.broken, 0)
+			}
+		}
 	}
 }
 
@@ -94,6 +120,9 @@ func (c *Counter) Over(s *summary.Summary) {
 	added := c.account.Take(s)
 	added.Unheard = s.Call && s.NotHeard
 	c.calls.add(added)
+	for _, change := range c.account.Changed() {
+		c.calls.correct(change)
+	}
 }
 
 // Close says that no exchange follows.

@@ -201,7 +201,7 @@ var AuthUndeclared = &analyzer.Rule{
 answered with 401: a client that does all that the card says cannot get through.`,
 	Fix: `Declare in securitySchemes and security (1.0: securityRequirements) what the agent, or the gateway in front of it,
 asks for.`,
-	Silent: `Calls of an agent whose card was not seen before, or one of whose cards declares a scheme; the extended card,
+	Silent: `Calls of an agent whose card was not seen, or one of whose cards declares a scheme; the extended card,
 which is for clients that have authenticated; endpoints that have answered a call, so that a gateway may have been in the
 way; other statuses than 401. The first such answer at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {

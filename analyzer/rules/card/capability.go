@@ -41,7 +41,7 @@ var CapStreamingUnsupported = &analyzer.Rule{
 look for a fault in their request.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to
 true if the agent streams.`,
-	Silent: `Agents whose card was not seen before the request, agents one of whose cards offers streaming, or that
+	Silent: `Agents whose card was not seen, agents one of whose cards offers streaming, or that
 have an extended card which was not seen, unless they say themselves that they do not support it. A refusal as an
 unknown method, and errors that may have a cause of their own: credentials, rate, version, extensions, content types,
 a task that is not there, a request that is wrong in itself.`,
@@ -74,7 +74,7 @@ var CapStreamingUnsupported0x = &analyzer.Rule{
 	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to
 call, so most of them will poll an agent that could tell them at once.`,
 	Fix: `Set capabilities.streaming to true in the card; or refuse streaming calls.`,
-	Silent: `Refusals with whatever error. Agents whose card was not seen before the request, one of whose cards offers
+	Silent: `Refusals with whatever error. Agents whose card was not seen, one of whose cards offers
 streaming, or that have an extended card which was not seen.`,
 	Check: func(p *analyzer.Pass) {
 		card := quietCard(p)
@@ -123,7 +123,7 @@ var CapStreamingRefused = &analyzer.Rule{
 Clients take the card's word and have no other way prepared.`,
 	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
 card names.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
+	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
 declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.`,
@@ -234,7 +234,7 @@ UnsupportedOperationError (-32004). A client cannot tell an agent that has no su
 it.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set
 capabilities.extendedAgentCard to true if there is one.`,
-	Silent: `Agents whose card was not seen before the request, or one of whose cards offers an extended one. Errors
+	Silent: `Agents whose card was not seen, or one of whose cards offers an extended one. Errors
 that may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not
 say which they are.`,
 	Check: func(p *analyzer.Pass) {
@@ -273,7 +273,7 @@ var CapExtendedDeclared = &analyzer.Rule{
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
 	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);
 or serve the operation. If the card is not configured yet, the error is -32007.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
+	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
 	Check: func(p *analyzer.Pass) {
 		card := extendedFlag(p, true)

@@ -132,7 +132,7 @@ var ReqInterfaceURL = &analyzer.Rule{
 another: the agent answers 404, or an error that blames the body.`,
 	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
 	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know;
-calls that began before the card was there.`,
+calls that began long before the card was there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		var other card.Offer
@@ -172,7 +172,7 @@ refused.`,
 }
 
 const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents
-whose extended card was not seen, unless the client was seen to read the public card alone; calls that began before
+whose extended card was not seen, unless the client was seen to read the public card alone; calls that began long before
 the card was there.`
 
 // checkAbility judges a call that asks for something that an agent may not be able to do.

@@ -46,7 +46,7 @@ PushNotificationNotSupportedError (-32003). A client that is told anything else 
 or repairs a request that was right.`,
 	Fix: `Answer -32003 with the reason PUSH_NOTIFICATION_NOT_SUPPORTED (HTTP+JSON: status 400), or set
 capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen before the request, of which any card offers push, or that have an extended
+	Silent: `Agents whose card was not seen, of which any card offers push, or that have an extended
 card which was not seen, unless they say themselves that they do not support it; configs that come along
 with a message; refusals with a cause of their own (credentials, rate, version, extensions, a request that is wrong in
 itself, a task that the agent may not know); HTTP+JSON errors that do not say which they are.`,
@@ -65,7 +65,7 @@ var PushUnsupportedError0x = &analyzer.Rule{
 PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves
 the client waiting for notifications.`,
 	Fix: `Answer -32003, or set capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen before the request, of which any card offers push, or that have an extended
+	Silent: `Agents whose card was not seen, of which any card offers push, or that have an extended
 card which was not seen, unless they say themselves that they do not support it; configs that come along
 with a message; errors over HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials,
 rate, parameters, a task that the agent may not know).`,
@@ -99,7 +99,7 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 			"expected PushNotificationNotSupportedError (-32003)")
 		return
 	}
-	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && task.Of(p).Named(x) == nil ||
+	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && !task.Of(p).SeenBefore(x) ||
 		failure.Name == a2a.InvalidParams || failure.Name == a2a.InvalidRequest {
 		return
 	}
@@ -141,7 +141,7 @@ var PushSupportedButRefused = &analyzer.Rule{
 client that chose the agent for this capability finds out only when it waits for news of a task.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree. Calls that are not about push: an
+	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: an
 operation on configs, or, since 0.2, a message with one. The oldest agents answered messages with that code when their
 store was full.`,
 	Check: func(p *analyzer.Pass) {

@@ -290,7 +290,7 @@ var RPCUnknownMethodCode = &analyzer.Rule{
 older or does less, and can do without; any other code makes it repair its parameters or try again.`,
 	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,
 	Silent: `The codes -32600, -32004 and -32009, which say it too; refusals with a cause of their own (credentials, rate,
-size, extensions) and codes of the agent's own; agents whose card was not seen before, that declare extensions, or that
+size, extensions) and codes of the agent's own; agents whose card was not seen, that declare extensions, or that
 have a further card that was not seen, unless the error says that the method is not supported.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -328,7 +328,7 @@ var RPCCoreMethodMissing = &analyzer.Rule{
 it has no such method, so there is no way left to do what every client relies on.`,
 	Fix: `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where
 it knows no such task.`,
-	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen before;
+	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen;
 requests that name another version.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {

@@ -30,7 +30,7 @@ var ExtRequiredMissing = &analyzer.Rule{
 same, and reads it without what the extension adds or changes: prices without currency, promises without conditions.`,
 	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension; or drop
 required:true.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree; requests that name the
+	Silent: `Agents whose card was not seen, or whose cards disagree; requests that name the
 extension anywhere, in a header or in the body; HARs of other programs that may leave fields out. Other calls than
 sending a message are a note.`,
 	Check: func(p *analyzer.Pass) {
@@ -127,7 +127,7 @@ there.`,
 	Fix: `Answer -32008 with the reason EXTENSION_SUPPORT_REQUIRED (HTTP+JSON: status 400) and name the extension.`,
 	Silent: `Errors that may have a cause of their own (credentials, rate, version, content types, a task that is not
 there or has ended, push, streaming, a request that is wrong in itself); errors that A2A does not define; HTTP+JSON
-errors that do not say which they are; cards that were not seen before.`,
+errors that do not say which they are; cards that were not seen.`,
 	Check: func(p *analyzer.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || p.Answer == nil || p.Answer.Err == nil {
@@ -200,7 +200,7 @@ var ExtRequiredMissing0x = &analyzer.Rule{
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
 same, and reads it without what the extension adds or changes.`,
 	Fix: `Refuse messages that do not name the extension, with an error that says so; or drop required:true.`,
-	Silent: `Agents whose card was not seen before, whose cards disagree, or whose version is not known to have the
+	Silent: `Agents whose card was not seen, whose cards disagree, or whose version is not known to have the
 header; other calls than sending a message; a URI anywhere in the request; HARs of other programs that may leave
 fields out.`,
 	Check: func(p *analyzer.Pass) {

@@ -207,7 +207,7 @@ var VerInterfaceMatch = &analyzer.Rule{
 	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
 that, and clients may try versions in turn; but the agent has to refuse it, even if it would understand.`,
 	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
-	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen before the request.
+	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen.
 Where the agent fails or answers in another version, that is said instead. The first request of each client at an
 endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
@@ -269,7 +269,7 @@ VersionNotSupportedError (-32009). By that error a client knows that it may try 
 words than it asked for makes it fail somewhere else.`,
 	Fix: `Look at A2A-Version first, and answer -32009 with the reason VERSION_NOT_SUPPORTED (HTTP+JSON: status 400) for
 versions that are not served here.`,
-	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen before the request;
+	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen;
 answers in the version that was asked for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors
 with another cause, such as credentials. A version that does not exist yet is one that the card does not offer.`,
 	Check: func(p *analyzer.Pass) {
@@ -324,7 +324,7 @@ var VerSupportedRefused = &analyzer.Rule{
 that did as the card says has nowhere else to go.`,
 	Fix: `Compare the major and the minor number only; and let the card name what is served: one interface entry for
 each version and URL.`,
-	Silent: `Cards that were not seen before the request, or that disagree; requests that name no version, or another one
+	Silent: `Cards that were not seen, or that disagree; requests that name no version, or another one
 than that of their words; agents whose cards know no 1.0, which cannot know the error.`,
 	Check: func(p *analyzer.Pass) {
 		version, _, given := givenVersion(p)

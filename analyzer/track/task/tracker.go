@@ -76,6 +76,12 @@ func (m *Memory) Get(x *analyzer.Exchange, id string) *Task { return m.At(x.Task
 // Named returns the task that a request names; nil if it names none, or one that was not known when it was read.
 func (m *Memory) Named(x *analyzer.Exchange) *Task { return m.named.Of(x) }
 
+// SeenBefore reports whether an answer had shown the named task before the exchange began.
+func (m *Memory) SeenBefore(x *analyzer.Exchange) bool {
+	t := m.Named(x)
+	return t != nil && t.First != nil && x.BeganAfter(t.First.Moment())
+}
+
 // Retry reports whether a request sends a message that was sent to the task before, or may have been: some request was
 // not recorded.
 func (m *Memory) Retry(x *analyzer.Exchange) bool { return m.retry.Of(x) }

@@ -15,7 +15,8 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON.
+// Exchange prints an exchange that has ended, as a line of text or, read back from the capture, of JSON. Of several in
+// a row that cannot be read for the same reason only the first is told of.
 func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,7 +26,10 @@ func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	}
 	shown, err := shortened(context.Background(), src, x.Seq)
 	if err != nil {
-		fmt.Fprintf(p.Env.Err, "a2atap: print exchange %d: %s\n", x.Seq, analyzer.Clean(err.Error()))
+		if why := analyzer.Clean(err.Error()); why != p.unread {
+			fmt.Fprintf(p.Env.Err, "a2atap: print exchange %d: %s\n", x.Seq, why)
+			p.unread = why
+		}
 		return
 	}
 	text, err := jsonl.Format(shown, Annotator{Reader: &p.reader})

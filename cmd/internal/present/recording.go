@@ -33,6 +33,7 @@ type Recorded struct {
 	Env    cli.Env
 	JSON   bool
 	reader reading.Reader // of the exchanges that are printed as JSON
+	unread string         // why the last of them could not be
 
 	configs []push.Standing // that point at the recorder when it ends
 }

@@ -12,7 +12,7 @@ import (
 // A Gate says what makes a checking command fail.
 type Gate struct {
 	Severity analyzer.Severity // the lowest that does; none if it is above Error
-	Calls    bool              // one failed call does; else only links on which at least half of the calls failed
+	Calls    bool              // one failed call or task does; else only links on which at least half of them failed
 	Never    bool              // not even these do
 }
 

@@ -83,7 +83,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 	f.StringVarP(&o.Output, "output", "o", "",
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.FailOn, "fail-on", "never",
-		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call: calls; or never")
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call or task: calls; or never")
 	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
 	o.webhooks.register(f)
 	o.Hide.Register(f)

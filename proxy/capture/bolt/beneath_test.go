@@ -27,7 +27,8 @@ const endsWithin = 5 * time.Second
 type damagedEnd struct {
 	Appended int64
 	Account  Account
-	Took     time.Duration
+	Took     time.Duration // with some looks at what was recorded
+	Held     bool          // the file is still locked after that
 	Err      string
 }
 
@@ -46,6 +47,9 @@ func TestDamagedBeneathTheRecorder(t *testing.T) {
 					end, how := damagedBeneath(t, uint64(seed))
 					if longest.Store(max(longest.Load(), int64(end.Took))); end.Took > endsWithin {
 						t.Errorf("seed %d, %v: it takes %v to end", seed, how, end.Took)
+					}
+					if end.Held {
+						t.Errorf("seed %d, %v: the file is locked although it was closed", seed, how)
 					}
 					if sum := end.Account.Exchanges + end.Account.LostExchanges; sum != end.Appended {
 						t.Errorf("seed %d, %v: %d exchanges stored and %d lost of %d; %s", seed, how, end.Account.Exchanges,
@@ -161,6 +165,22 @@ func readAll(ctx context.Context, r *Reader) {
 	}
 }
 
+// held reports whether a file stays locked, for longer than readers have it.
+func held(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for end := time.Now().Add(endsWithin); time.Now().Before(end); {
+		segments.AwaitExclusive(f)
+		if segments.LockExclusive(f) == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // helpBeneath records, follows and reads in one process until its input ends. It prints a line now and then, and at the
 // end what became of what was appended.
 func helpBeneath(path string) error {
@@ -208,7 +228,12 @@ func helpBeneath(path string) error {
 		end.Err = err.Error()
 	}
 	end.Account = s.Account()
+	for seq := range uint64(20) { // as one does who comes after
+		for range s.StepsOf(context.Background(), seq+1, 0) {
+		}
+	}
 	end.Took = time.Since(begun)
+	end.Held = held(path)
 	readers.Wait()
 	said, err := json.Marshal(end)
 	if err != nil {

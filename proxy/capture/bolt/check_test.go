@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -155,24 +156,31 @@ func TestDamageIsReportedOnce(t *testing.T) {
 
 // TestDamagedFreePages makes bbolt's own list of free pages senseless, which only bbolt reads.
 func TestDamagedFreePages(t *testing.T) {
-	data := readFile(t, closedCapture(t, Options{}, 20))
-	path := filepath.Join(t.TempDir(), "c.a2atap")
-	for _, meta := range []int{0, os.Getpagesize()} {
-		page := binary.NativeEndian.Uint64(data[meta+pages.PageHeader+pages.MetaFreelistAt:]) * uint64(os.Getpagesize())
-		binary.NativeEndian.PutUint16(data[page+pages.PageCountAt:], 0xffff)
-		binary.NativeEndian.PutUint64(data[page+pages.PageHeader:], 1<<40)
-	}
-	writeFile(t, path, data)
-	c, err := Examine(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(c.Problems) != 1 ||
-		!strings.HasPrefix(c.Problems[0].String(), path+": database: the list of free pages has ") {
-		t.Errorf("problems %v, want one of the database", c.Problems)
-	}
-	if s, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "the list of free pages") {
-		t.Errorf("a recorder opens it: %v, %v", s, err)
+	sound := readFile(t, closedCapture(t, Options{}, 20))
+	for said, damage := range map[string]func(page []byte){
+		" has ": func(page []byte) {
+			binary.NativeEndian.PutUint16(page[pages.PageCountAt:], 0xffff)
+			binary.NativeEndian.PutUint64(page[pages.PageHeader:], 1<<40)
+		},
+		", from page ": func(page []byte) { binary.NativeEndian.PutUint32(page[pages.PageOverflowAt:], 1<<31) },
+	} {
+		data := bytes.Clone(sound)
+		for _, meta := range []int{0, os.Getpagesize()} {
+			list := binary.NativeEndian.Uint64(data[meta+pages.PageHeader+pages.MetaFreelistAt:])
+			damage(data[list*uint64(os.Getpagesize()):])
+		}
+		path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), data)
+		c, err := Examine(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = path + ": database: the list of free pages" + said
+		if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), said) {
+			t.Errorf("problems %v, want one of the database", c.Problems)
+		}
+		if s, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "the list of free pages") {
+			t.Errorf("a recorder opens it: %v, %v", s, err)
+		}
 	}
 }
 

@@ -101,6 +101,7 @@ func newBase(t *testing.T, name, path string) *base {
 
 // TestRebuild repairs captures whose index does not match their blocks: all is as it was.
 func TestRebuild(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(tx *bbolt.Tx) error{
 		"rows": func(tx *bbolt.Tx) error { return tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(7)) },
 		"parts": func(tx *bbolt.Tx) error {
@@ -274,6 +275,7 @@ func claimed(data []byte, field int, claim uint64) {
 
 // TestRebuildOfClaims repairs captures that claim far more pages than they have: only those that there are are read.
 func TestRebuildOfClaims(t *testing.T) {
+	t.Parallel()
 	whole := readFile(t, closedCapture(t, Options{}, 60))
 	for _, claim := range []uint64{1 << 20, 1 << 28, 1 << 33, 1 << 40, 1 << 63} {
 		data := bytes.Clone(whole)

@@ -51,6 +51,7 @@ func TestKeysAreNamed(t *testing.T) {
 
 // A recorder whose key is new each time does not make the list grow without end.
 func TestKeysAreBounded(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	for i := range layout.MaxKeyNames + 3 {
 		mustClose(t, mustOpen(t, path, Options{RedactionKey: fmt.Sprintf("%08x", i)}))
@@ -102,6 +103,7 @@ func age(t *testing.T, path string, key []byte) {
 // Whoever records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
 // included. What was recorded stays as it is.
 func TestKeyInsideIsErased(t *testing.T) {
+	t.Parallel()
 	key := []byte("the key of a capture of format 1")
 	for name, size := range map[string]int64{"one file": 0, "many segments": 1} {
 		t.Run(name, func(t *testing.T) {

@@ -79,6 +79,7 @@ func TestIndexAgainstModel(t *testing.T) {
 
 // TestYoungRunsAreMerged counts runs: there are few of them, however many commits there were.
 func TestYoungRunsAreMerged(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	runs := func() (young, merged int) {
 		set, err := remote.New(path).Open()

@@ -13,13 +13,15 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files.
+// localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files, but
+// not to those of a database that faulted: each look at them would begin with looking through all of them.
 type localAccess struct {
 	path   string
 	remote *remote.Capture
 
 	mu      sync.RWMutex
 	set     segments.Set // nil after the files were closed
+	fault   error        // of a database, then
 	state   layout.State // what is committed
 	ended   bool         // nothing will be added
 	changed chan struct{}
@@ -71,17 +73,17 @@ func (in *localAccess) end(st layout.State) {
 func (in *localAccess) close() error {
 	in.mu.Lock()
 	set := in.set
-	in.set, in.recent = nil, recent{}
+	in.set, in.recent, in.fault = nil, recent{}, set.Fault()
 	in.mu.Unlock()
 	return set.Close()
 }
 
-// read calls fn with the segments, or reports false when they were closed.
+// read calls fn with the segments, or reports false when they were closed and can be opened again.
 func (in *localAccess) read(fn func(set segments.Set, ended bool) error) (bool, error) {
 	in.mu.RLock()
 	defer in.mu.RUnlock()
 	if in.set == nil {
-		return false, nil
+		return in.fault != nil, in.fault
 	}
 	return true, fn(in.set, in.ended)
 }
@@ -191,11 +193,13 @@ func (in *localAccess) Mark(ctx context.Context) (sum []byte, err error) {
 func (in *localAccess) Wait(ctx context.Context, from uint64) error {
 	for {
 		in.mu.RLock()
-		closed, ended, last, changed := in.set == nil, in.ended, in.state.Arrival, in.changed
+		closed, ended, last, changed, fault := in.set == nil, in.ended, in.state.Arrival, in.changed, in.fault
 		in.mu.RUnlock()
 		switch {
 		case last >= from:
 			return nil
+		case fault != nil:
+			return fault
 		case closed:
 			// Another recorder may have gone on with the capture.
 			return in.remote.Wait(ctx, from)
@@ -214,8 +218,8 @@ func (in *localAccess) Wait(ctx context.Context, from uint64) error {
 func (in *localAccess) Replace(
 	ctx context.Context, amend bool, write func(put func(...capture.Entry) error) error,
 ) error {
-	if open, _ := in.read(func(segments.Set, bool) error { return nil }); open {
-		return errHeldHere
+	if open, fault := in.read(func(segments.Set, bool) error { return nil }); open {
+		return cmp.Or[error](fault, errHeldHere)
 	}
 	return in.remote.Replace(ctx, amend, write)
 }

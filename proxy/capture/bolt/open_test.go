@@ -222,6 +222,7 @@ func TestKilledWhileCreating(t *testing.T) {
 }
 
 func TestSegmentsInDisorder(t *testing.T) {
+	t.Parallel()
 	build := func(t *testing.T) string {
 		path := closedCapture(t, Options{SegmentSize: 1}, 4)
 		if paths, err := segments.Paths(path); err != nil || len(paths) < 4 {

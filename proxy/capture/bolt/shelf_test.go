@@ -409,6 +409,7 @@ func keptCapture(t *testing.T, entries map[string]string) string {
 
 // TestDamagedEntries are errors for who reads them, problems for doctor, and nothing to who reads the traffic.
 func TestDamagedEntries(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(sealed []byte) []byte{
 		"a bit":            func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
 		"cut":              func(b []byte) []byte { return b[:len(b)-1] },

@@ -47,6 +47,7 @@ type exchange struct {
 	N          uint64                 `json:"n"`
 	ID         string                 `json:"id"`
 	Conn       uint64                 `json:"conn"`
+	HTTP       string                 `json:"http,omitzero"` // "1.1", "2"; not read, since the request line says it
 	Link       string                 `json:"link"`
 	Client     exchangejson.Peer      `json:"client"`
 	Agent      exchangejson.Peer      `json:"agent"`
@@ -148,6 +149,7 @@ func exchangeOf(x *capture.Exchange) *exchange {
 		j.Link = x.Client.Name + "->" + x.Agent.Name
 	}
 	h := capture.ParseRequestHead(x.Request.Head)
+	_, j.HTTP, _ = strings.Cut(h.Version, "/")
 	b := &x.Request.Body
 	data, decoded := exchangejson.ExportBody(b, h.Fields.Codings())
 	j.Request = messageOf(&h, b, data)

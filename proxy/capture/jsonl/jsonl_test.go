@@ -45,7 +45,7 @@ func TestWrite(t *testing.T) {
 	_, v := marshal(t, capturetest.Exchanges()[0], annotator{})
 	delete(v, "_a2atap")
 	want := map[string]any{
-		"n": 1.0, "id": v["id"], "conn": 1.0, "link": "planner->booker",
+		"n": 1.0, "id": v["id"], "conn": 1.0, "http": "1.1", "link": "planner->booker",
 		"client":  map[string]any{"name": "planner", "addr": "127.0.0.1:53124", "how": "user-agent"},
 		"agent":   map[string]any{"name": "booker", "addr": "127.0.0.1:9000", "url": "http://127.0.0.1:9000/rpc"},
 		"started": "2026-03-01T10:00:00.123456789Z", "durationMs": 31.000017,

@@ -122,7 +122,11 @@ func (a *answers) refuse(s *stream, why string) {
 }
 
 // observe implements direction.
-func (a *answers) observe(s *stream, p []byte) { a.obs.AnswerBody(s.x, p) }
+func (a *answers) observe(s *stream, p []byte) {
+	if s.answered && !s.answerDone {
+		a.obs.AnswerBody(s.x, p)
+	}
+}
 
 // ended implements direction.
 func (a *answers) ended(s *stream, trailer []byte) {
@@ -191,7 +195,7 @@ func (a *answers) failed(err error) {
 		relay.Reset(a.client.Conn)
 		return
 	}
-	a.client.out.take()
-	a.client.out.give()
+	a.client.out.take() // what others have said is written
+	a.client.out.give() //nolint:errcheck // it is over
 	a.linger()
 }

@@ -17,10 +17,7 @@ func (h *half) run() {
 	defer h.in.Release()
 	for h.pass() && h.fill() {
 	}
-	if h.within {
-		h.within = false
-		h.to.out.give()
-	}
+	h.endTurn()
 }
 
 // fill reads once, and reports whether there is something new.
@@ -36,8 +33,17 @@ func (h *half) fill() bool {
 			}
 			return false
 		}
+		h.endTurn()
 		h.does.failed(err)
 		return false
+	}
+}
+
+// endTurn gives the turn that is kept while a frame is not complete.
+func (h *half) endTurn() {
+	if h.within {
+		h.within = false
+		h.to.out.give()
 	}
 }
 
@@ -208,6 +214,7 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 		pass = !h.addBlock(fh, payload)
 	case http2.FrameSettings:
 		h.settings(fh, payload)
+		h.to.out.speak()
 	case http2.FrameWindowUpdate:
 		pass = len(payload) != 4 || h.moreCredit(fh, payload)
 	case http2.FrameRSTStream:

@@ -3,6 +3,7 @@ package h2_test
 import (
 	"context"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -252,7 +253,7 @@ func (c *connection) Ended(x int) { c.tell(x, func(e *exchange) { e.Ended = true
 func agent(t testing.TB, h http.HandlerFunc) (addr string) {
 	t.Helper()
 	l := listen(t)
-	server := &http.Server{Handler: h, Protocols: new(http.Protocols)}
+	server := &http.Server{Handler: h, Protocols: new(http.Protocols), ErrorLog: log.New(io.Discard, "", 0)}
 	server.Protocols.SetUnencryptedHTTP2(true)
 	server.Protocols.SetHTTP1(true)
 	var wait sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -62,6 +63,7 @@ type outlet struct {
 	mu     sync.Mutex
 	free   sync.Cond
 	busy   bool // somebody has the turn
+	speaks bool // the end has got the first SETTINGS: before them it takes nothing else (RFC 9113 section 3.4)
 	closed bool
 	posted []func(*outlet)
 	drains sync.WaitGroup
@@ -85,13 +87,30 @@ func (o *outlet) take() {
 	o.bytes = (*o.room)[:0]
 }
 
+// await returns when nobody has the turn, or after a time: a frame that is not complete may keep it.
+func (o *outlet) await(most time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	late := false
+	timer := time.AfterFunc(most, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		late = true
+		o.free.Broadcast()
+	})
+	defer timer.Stop()
+	for o.busy && !late {
+		o.free.Wait()
+	}
+}
+
 // give writes what there is, with what was posted meanwhile, and ends the turn. It returns why the end takes no more,
 // nil if it does.
 func (o *outlet) give() error {
 	for {
 		o.write()
 		o.mu.Lock()
-		if len(o.posted) == 0 {
+		if len(o.posted) == 0 || !o.speaks {
 			break
 		}
 		o.mu.Unlock()
@@ -111,8 +130,10 @@ func (o *outlet) give() error {
 // sayPosted adds what was posted, between two frames. The caller has the turn.
 func (o *outlet) sayPosted() {
 	o.mu.Lock()
-	posted := o.posted
-	o.posted = nil
+	var posted []func(*outlet)
+	if o.speaks {
+		posted, o.posted = o.posted, nil
+	}
 	o.mu.Unlock()
 	for _, say := range posted {
 		say(o)
@@ -127,7 +148,7 @@ func (o *outlet) write() {
 	o.bytes = o.bytes[:0]
 }
 
-// post has something said as soon as nobody has the turn, in the order of posting.
+// post has something said as soon as nobody has the turn and the end listens, in the order of posting.
 func (o *outlet) post(say func(*outlet)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -141,12 +162,26 @@ func (o *outlet) post(say func(*outlet)) {
 		return
 	}
 	o.posted = append(o.posted, say)
-	if !o.busy {
-		o.busy = true
-		o.room = rooms.Get().(*[]byte)
-		o.bytes = (*o.room)[:0]
-		o.drains.Go(func() { o.give() })
+	o.drain()
+}
+
+// drain begins to say what was posted, if nobody has the turn. The lock is held.
+func (o *outlet) drain() {
+	if o.busy || !o.speaks || len(o.posted) == 0 {
+		return
 	}
+	o.busy = true
+	o.room = rooms.Get().(*[]byte)
+	o.bytes = (*o.room)[:0]
+	o.drains.Go(func() { o.give() })
+}
+
+// speak notes that the end has got the first SETTINGS, or is about to, so that it can be told other things.
+func (o *outlet) speak() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.speaks = true
+	o.drain()
 }
 
 // close lets nothing be posted any more, and waits until what was posted is written.

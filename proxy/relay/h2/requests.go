@@ -68,6 +68,7 @@ func (r *requests) withoutAgent(err error) {
 	r.unreachable, r.alone = &f, true
 	r.in.Consume(len(preface))
 	r.client.out.post(func(o *outlet) { o.bytes = appendFrame(o.bytes, http2.FrameSettings, 0, 0, nil) })
+	r.client.out.speak()
 	r.run()
 }
 
@@ -199,8 +200,12 @@ func (r *requests) trailer(s *stream, b *block) {
 	}
 }
 
-// observe implements direction.
-func (r *requests) observe(s *stream, p []byte) { r.obs.RequestBody(s.x, p) }
+// observe implements direction. What comes after the end is between the two ends.
+func (r *requests) observe(s *stream, p []byte) {
+	if !s.asked {
+		r.obs.RequestBody(s.x, p)
+	}
+}
 
 // ended implements direction.
 func (r *requests) ended(s *stream, trailer []byte) {

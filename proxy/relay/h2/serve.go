@@ -102,8 +102,7 @@ func (c *conn) close() error {
 // shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
 func (c *conn) shutdown() {
 	c.client.SetWriteDeadline(time.Now().Add(relay.LingerTime))
-	c.client.out.take() // what was reported as complete is written
-	c.client.out.give()
+	c.client.out.await(relay.LingerTime) // what was reported as complete is written
 	c.over.Store(true)
 	c.mu.Lock()
 	agent := c.agent.Conn

@@ -134,10 +134,10 @@ func InspectFreelist(path string) error {
 	if err != nil || m.freelist == noFreelist {
 		return err
 	}
-	var page [PageHeader + 8]byte
 	if m.freelist >= m.Pages {
 		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.Pages, layout.ErrDamaged)
 	}
+	var page [PageHeader + 8]byte
 	if _, err := f.ReadAt(page[:], Product(m.PageSize, m.freelist)); err != nil {
 		return fmt.Errorf("read the list of free pages: %w", err)
 	}
@@ -145,8 +145,12 @@ func InspectFreelist(path string) error {
 	if count == math.MaxUint16 {
 		count = binary.NativeEndian.Uint64(page[PageHeader:])
 	}
-	if count >= m.Pages {
+	switch {
+	case count >= m.Pages:
 		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.Pages, layout.ErrDamaged)
+	case !m.freelistWithin(page[:]):
+		return fmt.Errorf("the list of free pages, from page %d of %d on, is not as long as it says: %w", m.freelist,
+			m.Pages, layout.ErrDamaged)
 	}
 	return nil
 }
@@ -159,11 +163,14 @@ func FreelistFits(f io.ReaderAt) bool {
 		return err == nil
 	}
 	var page [PageHeader]byte
-	if _, err := f.ReadAt(page[:], Product(m.PageSize, m.freelist)); err != nil {
-		return false
-	}
-	more := uint64(binary.NativeEndian.Uint32(page[pageOverflowAt:]))
-	return binary.NativeEndian.Uint64(page[:]) == m.freelist && m.freelist+more < m.Pages
+	_, err = f.ReadAt(page[:], Product(m.PageSize, m.freelist))
+	return err == nil && m.freelistWithin(page[:])
+}
+
+// freelistWithin reports whether the list of free pages, by its header, lies within the file.
+func (m *metaPage) freelistWithin(header []byte) bool {
+	more := uint64(binary.NativeEndian.Uint32(header[PageOverflowAt:]))
+	return binary.NativeEndian.Uint64(header) == m.freelist && m.freelist+more < m.Pages
 }
 
 // Product multiplies without overflow: what no file can have is the largest size there is.

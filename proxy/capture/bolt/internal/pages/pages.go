@@ -22,7 +22,7 @@ import (
 // is in the machine's own byte order.
 const (
 	PageFlagsAt    = 8
-	pageOverflowAt = 12
+	PageOverflowAt = 12
 	elementSize    = 16
 	kindBranch     = 1
 	kindLeaf       = 2
@@ -122,7 +122,7 @@ func (p *pager) page(id uint64, whole bool, room []byte) (page, error) {
 		return page{}, p.wrong(id, "it says that it is page %d", own)
 	}
 	pg := parsePage(id, data)
-	more := uint64(binary.NativeEndian.Uint32(data[pageOverflowAt:]))
+	more := uint64(binary.NativeEndian.Uint32(data[PageOverflowAt:]))
 	if more > 0 {
 		if err := p.claim(id+1, more); err != nil {
 			return page{}, err
@@ -370,7 +370,7 @@ func (p *pager) freelist() error {
 	if count == math.MaxUint16 {
 		count, start = binary.NativeEndian.Uint64(header[PageHeader:]), PageHeader+8
 	}
-	more := uint64(binary.NativeEndian.Uint32(header[pageOverflowAt:]))
+	more := uint64(binary.NativeEndian.Uint32(header[PageOverflowAt:]))
 	if count > p.meta.Pages || start+8*int64(count) > Product(p.meta.PageSize, 1+more) {
 		return fmt.Errorf("the list of free pages has %d of %d: %w", count, p.meta.Pages, ErrPages)
 	}

@@ -118,15 +118,27 @@ func (db *DB) begin(write bool) (*bbolt.Tx, error) {
 	return <-begun, nil
 }
 
-// Close closes the database. Of one that faulted only the file is closed, and with it its lock let go.
+// Close closes the database. Of one that faulted only the file is closed, and its lock let go: as long as the file is
+// mapped, which it stays, closing it is not enough.
 func (db *DB) Close() error {
 	if err := db.apart(db.bolt.Close); !errors.Is(err, ErrPanicked) {
 		return err
 	}
 	if db.file != nil {
+		Unlock(db.file)
 		db.file.Close()
 	}
 	return nil
+}
+
+// Fault returns why the database is left alone; nil if it is not.
+func (db *DB) Fault() error {
+	select {
+	case <-db.faulted:
+		return db.cause
+	default:
+		return nil
+	}
 }
 
 // Sync writes to the disk what was written without that.
@@ -144,10 +156,8 @@ const faultPatience = 100 * time.Millisecond
 // apart runs fn, which may wait for locks of the database, in a goroutine, which is given up when another call has
 // faulted and fn does not return soon after.
 func (db *DB) apart(fn func() error) error {
-	select {
-	case <-db.faulted:
-		return db.cause
-	default:
+	if err := db.Fault(); err != nil {
+		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- db.guarded(fn) }()

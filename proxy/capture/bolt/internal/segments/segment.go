@@ -170,6 +170,16 @@ type Set []*Segment
 // Last returns the segment that is written, or would be.
 func (set Set) Last() *Segment { return set[len(set)-1] }
 
+// Fault returns why one of the databases is left alone; nil if none is.
+func (set Set) Fault() error {
+	for _, s := range set {
+		if s.DB != nil && s.DB.Fault() != nil {
+			return fmt.Errorf("read %s: %w", s.Path, s.DB.Fault())
+		}
+	}
+	return nil
+}
+
 // Close closes all segments.
 func (set Set) Close() error {
 	var errs []error

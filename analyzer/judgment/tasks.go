@@ -1,0 +1,180 @@
+package judgment
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+)
+
+// maxTasks bounds the tasks that are told apart. One that is shown again after as many others counts once more.
+const maxTasks = 10_000
+
+// workedOn are the tasks on which agents have worked while it was recorded: those that came of a message, of which a
+// stream told, that were at work when somebody asked for them, or about which somebody wanted to be notified. What a
+// list or a poll shows of tasks that had ended before is history.
+type workedOn struct {
+	tasks  *recent.Map[analyzer.TaskKey, work]
+	owners *recent.Map[analyzer.TaskKey, analyzer.Link] // by id alone, for notifications: the link that showed it last
+	early  *recent.Map[analyzer.TaskKey, early]         // by id alone: what was told of tasks that have no owner yet
+}
+
+// A work is what is known of a task.
+type work struct {
+	bad  bool   // it has ended badly
+	over bool   // it has ended, or how it goes on is told elsewhere
+	at   uint64 // the exchange that showed it at work last, and not in a stream, of which LeftAtWork tells; 0 if none did
+}
+
+// An early is what a notification has told before the call was over that its task came of.
+type early struct {
+	end  *badEnd // nil if it has not ended badly
+	over bool
+}
+
+// A badEnd is the end of a task, as failed calls are.
+type badEnd struct {
+	FailedCalls
+	task  string
+	state a2a.State
+}
+
+// take counts the tasks of an exchange, those of notifications for the link on which they were shown. It returns those
+// that have ended badly, and were not known to have.
+func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
+	c.Link = s.Link
+	asks := s.Operation == a2a.CreatePushConfig && s.Outcome.Succeeded
+	if len(s.States) == 0 && len(s.Batch) == 0 && !s.Operation.Sends() && !asks {
+		return c, nil
+	}
+	if w.tasks == nil {
+		w.tasks = recent.New[analyzer.TaskKey, work](maxTasks)
+		w.owners = recent.New[analyzer.TaskKey, analyzer.Link](maxTasks)
+		w.early = recent.New[analyzer.TaskKey, early](maxTasks)
+	}
+	if s.Operation == a2a.Webhook && !w.owned(&c, s) {
+		return c, nil
+	}
+	happens := s.Operation.Sends() || s.Operation == a2a.SubscribeToTask || len(s.Batch) > 0
+	atWork := s.State != a2a.NoState && !s.State.Terminal()
+	if s.Task != "" && len(s.Batch) == 0 && (asks || atWork || happens && len(s.States) > 0) {
+		ended = w.begin(&c, s.Task)
+	}
+	for _, end := range s.Ended {
+		if happens {
+			ended = append(ended, w.begin(&c, end.ID)...)
+		}
+		ended = append(ended, w.end(&c, badEndOf(s, &end))...)
+	}
+	w.goesOn(c.Link.Agent, s)
+	c.Answers = max(sent(s)-len(ended), 0)
+	return c, ended
+}
+
+// badEndOf returns the end of a task that an exchange shows.
+func badEndOf(s *summary.Summary, end *summary.TaskEnd) badEnd {
+	return badEnd{
+		FailedCalls{
+			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Asked,
+			Error: "task " + end.State.String(), Text: end.Text, Task: true, Count: 1,
+		}, end.ID, end.State,
+	}
+}
+
+// owned says for which link a notification counts. If the task was not shown yet, it keeps what it tells of it.
+func (w *workedOn) owned(c *Calls, s *summary.Summary) bool {
+	id := analyzer.TaskKeyOf("", "", s.Task)
+	owner, ok := w.owners.Get(id)
+	if ok {
+		c.Link = owner
+		return true
+	}
+	told, _ := w.early.Get(id)
+	told.over = told.over || slices.ContainsFunc(s.States, a2a.State.Terminal)
+	if len(s.Ended) > 0 && told.end == nil {
+		end := badEndOf(s, &s.Ended[0])
+		told.end = &end
+	}
+	w.early.Put(id, told)
+	return false
+}
+
+// begin counts a task that is not known yet. It returns how it has ended already, if it has ended badly.
+func (w *workedOn) begin(c *Calls, task string) (ended []FailedCalls) {
+	key, id := analyzer.TaskKeyOf(c.Link.Agent, "", task), analyzer.TaskKeyOf("", "", task)
+	w.owners.Put(id, c.Link)
+	if _, known := w.tasks.Get(key); known {
+		return nil
+	}
+	told, _ := w.early.Get(id)
+	w.early.Delete(id)
+	c.Tasks++
+	w.tasks.Put(key, work{over: told.over})
+	if told.end != nil {
+		ended = w.end(c, *told.end)
+	}
+	return ended
+}
+
+// end counts the end of a task that was worked on, once.
+func (w *workedOn) end(c *Calls, end badEnd) []FailedCalls {
+	key := analyzer.TaskKeyOf(c.Link.Agent, "", end.task)
+	if task, known := w.tasks.Get(key); !known || task.bad {
+		return nil
+	}
+	w.tasks.Put(key, work{bad: true, over: true})
+	c.TasksFailed++
+	count(&c.Ends, end.state.String(), 1)
+	end.Link = c.Link
+	return []FailedCalls{end.FailedCalls}
+}
+
+// goesOn notes how far the tasks of an exchange have come. Of several it does not say which has.
+func (w *workedOn) goesOn(agent string, s *summary.Summary) {
+	several := s.Operation == a2a.ListTasks || len(s.Batch) > 0
+	for _, id := range append(s.Tasks[:len(s.Tasks):len(s.Tasks)], s.Task) {
+		key := analyzer.TaskKeyOf(agent, "", id)
+		task, known := w.tasks.Get(key)
+		if !known || task.over {
+			continue
+		}
+		task.over = several || slices.ContainsFunc(s.States, a2a.State.Terminal)
+		if task.at = 0; s.State.Active() && !s.Stream && id == s.Task {
+			task.at = s.Seq
+		}
+		w.tasks.Put(key, task)
+	}
+}
+
+// atWork returns what is not seen of tasks that were at work when they were shown last.
+func (w *workedOn) atWork() (gap NotSeen) {
+	if w.tasks == nil {
+		return gap
+	}
+	for _, task := range w.tasks.All() {
+		if task.over || task.at == 0 {
+			continue
+		}
+		if gap.Count++; gap.Exchange == 0 || task.at < gap.Exchange {
+			gap.Exchange = task.at
+		}
+	}
+	gap.What, gap.Why = "the end of "+analyzer.Plural(gap.Count, "task"), "at work when last shown"
+	return gap
+}
+
+// sent returns how many messages were answered without telling of a task, or in a batch, where the summary does not say
+// with what.
+func sent(s *summary.Summary) (n int) {
+	for i := range s.Batch {
+		if m := &s.Batch[i]; m.Operation.Sends() && m.Outcome.Succeeded {
+			n++
+		}
+	}
+	if s.Operation.Sends() && s.Outcome.Succeeded && len(s.States) == 0 {
+		n++
+	}
+	return n
+}
