@@ -147,7 +147,7 @@ func (t *target) choose() {
 	for _, i := range t.card.Interfaces {
 		switch {
 		case prefixes[i.Protocol] == "":
-			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: this program does not speak it", i.Protocol, i.URL))
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: probe does not speak it", i.Protocol, i.URL))
 		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
 		case t.has(i.Protocol):
