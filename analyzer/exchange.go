@@ -228,12 +228,7 @@ func (x *Exchange) ResponsePlace() Place {
 
 // GRPCStatus returns how a call over gRPC came out, and whether its answer says so.
 func (x *Exchange) GRPCStatus() (grpc.Status, bool) {
-	return grpc.StatusOf(func(name string) string {
-		if x.Trailer.Has(name) {
-			return x.Trailer.Get(name)
-		}
-		return x.Response.Fields.Get(name)
-	})
+	return capture.GRPCStatusIn(x.Trailer, x.Response.Fields)
 }
 
 // GRPCPlace returns the place of a field that says how a call over gRPC came out: in the trailer, or in the head of an

@@ -27,10 +27,10 @@ const (
 	NoEnvelope    = "no JSON-RPC response" // but what it should hold
 	NoCode        = "error without a code"
 	OtherID       = "answer to another call" // over JSON-RPC, where the id says which call is answered
-	NoStatus      = "no grpc-status"
-	ClientLeft    = "client left"   // before there was an answer
-	NotPassedOn   = "not passed on" // by the recorder
-	UnknownReason = "no answer"     // and nobody says why
+	NoStatus      = "no grpc-status"         // over gRPC
+	ClientLeft    = "client left"            // before there was an answer
+	NotPassedOn   = "not passed on"          // by the recorder
+	UnknownReason = "no answer"              // and nobody says why
 )
 
 // FaultName returns the name of the failure that a fault of the agent's side makes of a call.

@@ -2,6 +2,8 @@ package proxy_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -82,9 +84,9 @@ func TestFurtherTapsAreLimited(t *testing.T) {
 func TestAddressesThatAreNotTapped(t *testing.T) {
 	agent := newRawAgent(t, "")
 	card := `{"url":"https://booker.example/a2a","preferredTransport":"JSONRPC","additionalInterfaces":[` +
-		`{"url":"ADDR","transport":"GRPC"},{"url":"http://ADDR/g","transport":"grpc"},{"url":"localhost:50051",` +
-		`"transport":"GRPC"},{"url":"wss://ADDR/ws","transport":"https://ws.example"}],` +
-		`"supportedInterfaces":[{"url":"http://ADDR/x","protocolBinding":"GRPC"}]}`
+		`{"url":"unix:/run/a","transport":"GRPC"},{"url":"booker.example:50051","transport":"grpc"},` +
+		`{"url":"wss://ADDR/ws","transport":"https://ws.example"},{"url":"localhost","transport":"GRPC"}],` +
+		`"supportedInterfaces":[{"url":"localhost:443","protocolBinding":"GRPC"}]}`
 	agent.answer = agent.sized(card)
 	r := newRig(t, nil, "booker=http://"+agent.addr)
 	for range 2 {
@@ -94,8 +96,8 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 	}
 	var want []string
 	for _, url := range []string{
-		"https://booker.example/a2a", "ADDR", "http://ADDR/g", "localhost:50051",
-		"wss://ADDR/ws", "http://ADDR/x",
+		"https://booker.example/a2a", "unix:/run/a (gRPC)", "booker.example:50051 (gRPC)",
+		"wss://ADDR/ws", "localhost (gRPC)", "localhost:443 (gRPC)",
 	} {
 		want = append(want,
 			agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
@@ -113,6 +115,56 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 	}
 	if len(r.notices) != len(want) {
 		t.Errorf("got notices %q", r.notices)
+	}
+}
+
+// Addresses of gRPC lead to taps as those of the other bindings do, in the form that they have: to the tap itself where
+// the agent has one port, else to one that opens.
+func TestAddressesOfGRPC(t *testing.T) {
+	other := newRawAgent(t, "")
+	_, port, _ := strings.Cut(other.addr, ":")
+	agent := newRawAgent(t, "")
+	card := `{"url":"ADDR","preferredTransport":"GRPC","additionalInterfaces":[` +
+		`{"url":"http://ADDR/g","transport":"grpc"},{"url":"GRPCS://ADDR","transport":"GRPC"},` +
+		`{"url":"grpc://localhost:` + port + `","transport":"GRPC"},{"url":"[::]:` + port + `","transport":"GRPC"}],` +
+		`"supportedInterfaces":[{"url":"dns:///localhost:` + port + `","protocolBinding":"GRPC"},` +
+		`{"url":"dns:0.0.0.0:` + port + `","protocolBinding":"GRPC"},{"protocolBinding":"GRPC","url":"passthrough:///ADDR"},` +
+		`{"url":"https://ADDR/","protocolBinding":"GRPC"}]}`
+	agent.answer = agent.sized(card)
+	r := newRig(t, nil, "booker=http://"+agent.addr)
+	got := bodyOf(askCard(t, r.tap(0).Addr()))
+	further := <-r.opened
+	if further.Name() != "booker:"+port || further.Agent().String() != "http://localhost:"+port {
+		t.Errorf("got %s in front of %s", further.Name(), further.Agent())
+	}
+	want := strings.NewReplacer("https:", "http:", "GRPCS", "GRPC", "ADDR", r.tap(0).Addr(), "localhost:"+port, further.Addr(),
+		"0.0.0.0:"+port, further.Addr(), "[::]:"+port, further.Addr()).Replace(card)
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if x := r.record()[0]; len(x.Notes) > 0 || len(r.proxy.Taps()) != 2 {
+		t.Errorf("got notes %q, %d taps", x.Notes, len(r.proxy.Taps()))
+	}
+}
+
+// A client of gRPC is told by its configuration to speak TLS, not by host:port: no tap in the clear takes the place of an
+// agent on TLS then.
+func TestAddressOfGRPCWithTLS(t *testing.T) {
+	var card string
+	agent := newHTTP2Agent(t, true, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, card)
+	})
+	address := agent.Listener.Addr().String()
+	card = fmt.Sprintf(`{"supportedInterfaces":[{"url":%q,"protocolBinding":"GRPC"},{"url":"127.0.0.1:1",`+
+		`"protocolBinding":"GRPC"},{"url":"grpcs://%s","protocolBinding":"GRPC"}]}`, address, address)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.RootCAs = rootsOf(agent) }, "booker="+agent.URL)
+	_, got := get(t, newHTTP2Client(t), r.tap(0).URL()+"/.well-known/agent-card.json")
+	if want := strings.Replace(card, "grpcs://"+address, "grpc://"+r.tap(0).Addr(), 1); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if notes := r.record()[0].Notes; len(notes) != 2 || len(r.proxy.Taps()) != 1 {
+		t.Errorf("got notes %q, %d taps", notes, len(r.proxy.Taps()))
 	}
 }
 

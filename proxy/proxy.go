@@ -148,7 +148,7 @@ type Tap struct {
 	spec        TapSpec
 	agent       hostname.Origin
 	listener    *listener.Listener
-	cards       *card.Site      // rewrites the agent's card; nil if it passes as it came
+	cards       *card.Site      // for the agent's card
 	hooks       *webhook.Site   // leads webhooks through the tap; nil if they go past us
 	misdirected sync.Once       // the user was told of a request for another host
 	further     bool            // it opened by itself

@@ -346,6 +346,36 @@ func TestNoRewrite(t *testing.T) {
 	}
 }
 
+// Where cards pass as they came, their addresses of gRPC are named: clients that follow them leave the tap.
+func TestNoRewriteOfGRPC(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		agent := newRawAgent(t, "")
+		card := `{"supportedInterfaces":[{"url":"http://ADDR/"},{"url":"ADDR","protocolBinding":"GRPC"}]}`
+		agent.answer = agent.sized(card)
+		if packed {
+			var body bytes.Buffer
+			w := gzip.NewWriter(&body)
+			io.WriteString(w, agent.expand(card))
+			w.Close()
+			agent.answer = func(string, string) string {
+				return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"+
+					"Content-Length: %d\r\nConnection: close\r\n\r\n%s", body.Len(), &body)
+			}
+		}
+		r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.NoRewrite = true }, "b=http://"+agent.addr)
+		if got := askCard(t, r.tap(0).Addr(), "Accept-Encoding: gzip"); got != agent.answer("", "") {
+			t.Errorf("got %q", got)
+		}
+		want := "b advertises " + agent.addr + " (gRPC), which is not tapped: traffic there is not observed"
+		if x := r.record()[0]; len(x.Notes) != 1 || x.Notes[0] != want || len(x.Rewrites) > 0 {
+			t.Errorf("notes %q, rewritten %v", x.Notes, x.Rewrites)
+		}
+		if got := r.notice(); got != want {
+			t.Errorf("notice %q", got)
+		}
+	}
+}
+
 func TestAuthorityThatTheClientUsed(t *testing.T) {
 	agent := newRawAgent(t, "")
 	agent.answer = agent.sized(`{"url":"http://ADDR/"}`)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,24 +22,24 @@ const maxFurtherTaps = 32
 // address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
 // nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
 func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
-	foreign := from.Name() + " advertises " + address.Text + capture.NotTapped
-	u, err := url.Parse(address.Text)
-	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.Text, "/") {
+	foreign := from.notTapped(address)
+	if address.IsPath() {
 		return nil, ""
 	}
-	scheme := ""
-	if err == nil {
-		scheme = strings.ToLower(u.Scheme)
-	}
-	if scheme != "http" && scheme != "https" || u.Hostname() == "" || address.IsGRPC() {
+	u, ok := address.Agent()
+	if !ok {
 		return nil, foreign
 	}
-	u.Scheme = scheme
 	at := hostname.OriginOf(u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := p.known(from, at); t != nil {
-		return t, ""
+	to = p.known(from, at)
+	// An address that does not say so leaves it to the client whether it speaks TLS, and a client of an agent on TLS does.
+	if u.Scheme == "" && cmp.Or(to, from).spec.Agent.Scheme == "https" {
+		return nil, foreign
+	}
+	if to != nil {
+		return to, ""
 	}
 	if p.tapAt(at) != nil {
 		return nil, ""
@@ -46,11 +47,12 @@ func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	if at.Host != from.agent.Host {
 		return nil, foreign
 	}
-	t, err := p.openFurther(from, u, at)
+	u.Scheme = cmp.Or(u.Scheme, from.spec.Agent.Scheme)
+	to, err := p.openFurther(from, u, at)
 	if err != nil {
 		return nil, fmt.Sprintf("%s (%v)", foreign, err)
 	}
-	return t, ""
+	return to, ""
 }
 
 // known returns the tap in front of the agent at an origin, as seen from the card of an agent. The caller holds p.mu.
@@ -139,6 +141,23 @@ func (t *Tap) routeCard(address card.URL, used string, local net.Addr) (authorit
 		return t.listener.Authority(used, local), notice
 	}
 	return to.listener.At(local), notice
+}
+
+// leaveCard is card.Site.Route where cards pass as they came: it names the addresses of gRPC, to which clients go past us.
+// For the other bindings whoever wants the cards so has led the client here.
+func (t *Tap) leaveCard(address card.URL, _ string, _ net.Addr) (authority, notice string) {
+	if !address.IsGRPC() {
+		return "", ""
+	}
+	if u, ok := address.Agent(); ok && t.proxy.isTapped(hostname.OriginOf(u)) {
+		return "", ""
+	}
+	return "", t.notTapped(address)
+}
+
+// notTapped says that an address in the agent's card leads past us.
+func (t *Tap) notTapped(address card.URL) string {
+	return t.Name() + " advertises " + address.String() + capture.NotTapped
 }
 
 // cardState is card.Site.State: what route depends on.

@@ -202,8 +202,9 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 		return nil, err
 	}
 	t := &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: spec.Name, listener: l}
-	if !p.opts.NoRewrite {
-		t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: p.notice}
+	t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: p.notice}
+	if p.opts.NoRewrite {
+		t.cards.Route, t.cards.Leaves = t.leaveCard, true
 	}
 	if p.hooks != nil {
 		t.hooks = p.hooks.NewSite(spec.Name, spec.Agent, l.At(nil))

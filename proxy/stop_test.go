@@ -82,7 +82,12 @@ func TestAbandon(t *testing.T) {
 	client, other := net.Pipe()
 	defer client.Close()
 	defer other.Close()
-	l := newLink(&Tap{proxy: p, spec: TapSpec{Name: "a", Agent: new(url.URL)}}, client)
+	tap, err := p.listen(TapSpec{Name: "a", Agent: new(url.URL), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tap.listener.Close()
+	l := newLink(tap, client)
 	l.Request(0, []byte("GET / HTTP/1.1\r\n\r\n"))
 	if n := l.abandon(); n != 1 {
 		t.Errorf("%d were open", n)

@@ -66,7 +66,7 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 	switch {
 	case l.hooks != nil:
 		cfg.Editor, cfg.Route = l.hooks, t.hooks.Route(cfg.Accept)
-	case l.cards != nil:
+	case !t.cards.Leaves:
 		cfg.Editor = l.cards
 	}
 	cfg.HTTP2 = func(ctx context.Context, client net.Conn, begun []byte) error {
@@ -130,7 +130,7 @@ type link struct {
 	*recording.Conn
 	tap    *Tap
 	local  net.Addr
-	cards  *card.Editor        // nil if cards pass as they came
+	cards  *card.Editor
 	hooks  *webhook.Editor     // nil if webhooks go past us
 	faults *injection.Injector // that makes faults in its answers; nil for none
 }
@@ -143,9 +143,7 @@ func newLink(t *Tap, client net.Conn) *link {
 		tap:   t,
 		local: client.LocalAddr(),
 	}
-	if t.cards != nil {
-		l.cards = t.cards.NewEditor(l.local, l.Conn)
-	}
+	l.cards = t.cards.NewEditor(l.local, l.Conn)
 	if t.hooks != nil {
 		l.hooks = t.hooks.NewEditor(l.cards, l.Conn, t.listener.At(l.local))
 	}
@@ -166,9 +164,7 @@ func (l *link) Request(x int, head []byte) {
 	if l.faults != nil {
 		l.faults.Request(x, head)
 	}
-	if l.cards != nil {
-		l.cards.ObserveRequest(x, head)
-	}
+	l.cards.ObserveRequest(x, head)
 }
 
 // RequestBody implements relay.Observer.
@@ -181,9 +177,7 @@ func (l *link) RequestBody(x int, p []byte) {
 		recorded = l.hooks.ObserveRequestBody(x, p)
 	}
 	l.Conn.RequestBody(x, recorded)
-	if l.cards != nil {
-		l.cards.ObserveRequestBody(x, p)
-	}
+	l.cards.ObserveRequestBody(x, p)
 }
 
 // RequestEnd implements relay.Observer.
@@ -197,14 +191,13 @@ func (l *link) RequestEnd(x int, trailer []byte) {
 	if l.faults != nil {
 		l.faults.RequestEnd(x)
 	}
-	if l.cards != nil {
-		l.cards.ObserveRequestEnd(x)
-	}
+	l.cards.ObserveRequestEnd(x)
 }
 
 // Answer implements relay.Observer.
 func (l *link) Answer(x int, head []byte) {
 	l.Conn.Answer(x, head)
+	l.cards.ObserveAnswer(x, head)
 	if l.hooks != nil {
 		l.hooks.ObserveAnswer(x, head)
 	}
@@ -212,6 +205,7 @@ func (l *link) Answer(x int, head []byte) {
 
 // AnswerBody implements relay.Observer.
 func (l *link) AnswerBody(x int, p []byte) {
+	l.cards.ObserveAnswerBody(x, p)
 	if l.hooks != nil {
 		p = l.hooks.ObserveAnswerBody(x, p, false)
 	}
@@ -220,6 +214,7 @@ func (l *link) AnswerBody(x int, p []byte) {
 
 // AnswerEnd implements relay.Observer.
 func (l *link) AnswerEnd(x int, trailer []byte) {
+	l.cards.ObserveAnswerEnd(x)
 	if l.hooks != nil {
 		if rest := l.hooks.ObserveAnswerBody(x, nil, true); len(rest) > 0 {
 			l.Conn.AnswerBody(x, rest)
@@ -252,9 +247,7 @@ func (l *link) Ended(x int) {
 		l.faults.Ended(x)
 	}
 	l.tap.proxy.inFlight.add(-1)
-	if l.cards != nil {
-		l.cards.ObserveEnded(x)
-	}
+	l.cards.ObserveEnded(x)
 	if l.hooks != nil {
 		l.hooks.ObserveEnded(x)
 	}

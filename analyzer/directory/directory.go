@@ -6,6 +6,7 @@ package directory
 
 import (
 	"slices"
+	"strings"
 
 	"a2atap/analyzer/address"
 	"a2atap/analyzer/recent"
@@ -73,15 +74,29 @@ func (d *Directory[C]) Put(key Key, value C, interfaces []a2a.Interface) {
 		d.drop(forgotten)
 	}
 	for _, entry := range now.interfaces {
-		entry.URL = address.Of(entry.URL)
+		entry.URL = AddressOf(&entry)
 		origin := address.Origin(entry.URL)
 		d.at[origin] = append(d.at[origin], Entry[C]{value, entry.URL, entry, now})
 	}
 }
 
+// AddressOf returns the address of an interface. One of gRPC may be a host and a port and no URL: then the port alone
+// says whether TLS is spoken there.
+func AddressOf(i *a2a.Interface) string {
+	url := i.URL
+	if i.Binding == a2a.GRPC && url != "" && !strings.Contains(url, "://") {
+		scheme := "http://"
+		if strings.HasSuffix(url, ":443") {
+			scheme = "https://"
+		}
+		url = scheme + url
+	}
+	return address.Of(url)
+}
+
 func (d *Directory[C]) drop(old *card[C]) {
 	for _, entry := range old.interfaces {
-		origin := address.Origin(address.Of(entry.URL))
+		origin := address.Origin(AddressOf(&entry))
 		kept := slices.DeleteFunc(d.at[origin], func(e Entry[C]) bool { return e.of == old })
 		if len(kept) == 0 {
 			delete(d.at, origin)

@@ -255,6 +255,8 @@ func TestCardAlone(t *testing.T) {
 	page.Notes, page.Method = nil, "GET"
 	other := call(a2a.SendMessage, "t1")
 	other.Link.Client = "traveller"
+	further := other
+	further.Link.Agent = "booker:9362"
 	for _, test := range []struct {
 		name string
 		list []summary.Summary
@@ -297,6 +299,12 @@ func TestCardAlone(t *testing.T) {
 			"no violation: 2 exchanges; 1 of 1 call succeeded; " +
 				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
 				"calls of planner → booker: the client asked for the card once and never called",
+		},
+		{
+			"beside another client, which calls another port of the agent",
+			[]summary.Summary{page, further},
+			"no violation: 2 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
+				"the client asked for the card once and never called; what it got is no card",
 		},
 		{
 			"and then it calls",

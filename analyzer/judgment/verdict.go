@@ -135,6 +135,9 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Made > 0 {
 			calls[c.Link.Client], called[c.Link.Agent] = true, true
+			if i := strings.LastIndexByte(c.Link.Agent, ':'); i > 0 { // a further tap, on another port of the agent
+				called[c.Link.Agent[:i]] = true
+			}
 		}
 	}
 	for i := range r.Calls {

@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // A Reading is what one exchange says when it is read by itself, or with the cards that a Reader has seen: for lists,
@@ -126,7 +127,16 @@ func (r *Reading) response(res *capture.Response) {
 		}
 		a := a2a.DecodeEvent(&r.Call, fields.Data)
 		state := r.answer(&a)
+		if r.Call.Binding == a2a.GRPC && !r.Call.Streams {
+			continue
+		}
 		r.Events = append(r.Events, EventReading{K: e.K, Kind: a.Payload.Kind, State: state, Err: a.Err})
+	}
+	if r.Call.Binding == a2a.GRPC {
+		if status, told := res.GRPCStatus(); told && status.Code != grpc.OK {
+			a := a2a.ReadStatus(&r.Call, &status)
+			r.answer(&a)
+		}
 	}
 	if body, _ := res.Body.Decode(&head); !res.Stream && len(body) > 0 {
 		r.body(&capture.Parsed{Head: &head, Text: body})

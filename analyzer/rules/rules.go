@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/auth"
 	"a2atap/analyzer/rules/card"
+	"a2atap/analyzer/rules/grpc"
 	"a2atap/analyzer/rules/object"
 	"a2atap/analyzer/rules/push"
 	"a2atap/analyzer/rules/rest"
@@ -37,6 +38,7 @@ var All = slices.Concat(
 	rpc.ErrorInfo,
 	rpc.Batch,
 	rest.Calls,
+	grpc.Calls,
 	object.Messages,
 	object.Mentions,
 	object.Parts,
@@ -50,6 +52,7 @@ var All = slices.Concat(
 	rest.Query,
 	rest.Errors,
 	rest.ErrorObjects,
+	grpc.Statuses,
 	wire.Equivalence,
 	wire.Refusals,
 	task.Requests,

@@ -344,7 +344,7 @@ func TestFamiliesStandAlone(t *testing.T) {
 	allowed := []string{
 		"a2atap/analyzer", "a2atap/analyzer/address", "a2atap/analyzer/digest", "a2atap/analyzer/jws",
 		"a2atap/analyzer/track/...", "a2atap/proxy/a2a", "a2atap/proxy/capture", "a2atap/proxy/capture/credential",
-		"a2atap/proxy/hostname", "a2atap/proxy/spelling", under + "rule",
+		"a2atap/proxy/grpc", "a2atap/proxy/hostname", "a2atap/proxy/spelling", under + "rule",
 	}
 	families := 0
 	for from, list := range listImports(t) {

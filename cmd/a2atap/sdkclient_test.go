@@ -11,7 +11,13 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
+
+// inTheClear has clients speak gRPC without TLS.
+var inTheClear = grpc.WithTransportCredentials(insecure.NewCredentials())
 
 // once runs a client of an official Go SDK: URL TEXT send|stream.
 func once(send func(ctx context.Context, url, text string, stream bool) error) func() {
@@ -28,7 +34,7 @@ func sendGo2(ctx context.Context, url, text string, stream bool) error {
 	if err != nil {
 		return err
 	}
-	client, err := a2aclient.NewFromCard(ctx, card)
+	client, err := a2aclient.NewFromCard(ctx, card, a2agrpc.WithGRPCTransport(inTheClear))
 	if err != nil {
 		return err
 	}
@@ -50,7 +56,7 @@ func sendGo03(ctx context.Context, url, text string, stream bool) error {
 	if err != nil {
 		return err
 	}
-	client, err := client03.NewFromCard(ctx, card)
+	client, err := client03.NewFromCard(ctx, card, client03.WithGRPCTransport(inTheClear))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 // The inspector shows no secret in any exchange, and would show many if they were kept.
 func TestNoSecretIsOnTheScreen(t *testing.T) {
-	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		w := sow(t, keep)
 		src, err := bolt.Read(w.path)

@@ -217,7 +217,6 @@ func worlds() []world {
 // What check says, and exits with, where one of ten exchanges, half of them or all are broken, lost or of no known kind.
 // An answer in a form that breaks the protocol is a finding besides.
 func TestBrokenWorlds(t *testing.T) {
-	t.Parallel()
 	golden, err := filepath.Abs(filepath.Join("testdata", "worlds.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -67,3 +67,32 @@ func messageFields(as *grpc.Codec, raw []byte) EventFields {
 	}
 	return f
 }
+
+// Streams reports whether the answer is a stream: server-sent events, or what answers a method of gRPC with any number
+// of messages.
+func (x *Exchange) Streams() bool {
+	if x.Response == nil || !x.Response.Stream {
+		return false
+	}
+	head := ParseRequestHead(x.Request.Head)
+	m, ok := head.GRPC()
+	return !ok || m.Streams
+}
+
+// GRPCStatus returns how a call over gRPC came out, and whether its answer says so.
+func (r *Response) GRPCStatus() (grpc.Status, bool) {
+	trailer, _ := ParseFields(r.Trailer)
+	head := ParseResponseHead(r.Head)
+	return GRPCStatusIn(trailer, head.Fields)
+}
+
+// GRPCStatusIn returns how a call over gRPC came out that has been answered with this trailer, and with these fields in
+// the head, where an answer that has nothing else says so.
+func GRPCStatusIn(trailer, head Fields) (grpc.Status, bool) {
+	return grpc.StatusOf(func(name string) string {
+		if trailer.Has(name) {
+			return trailer.Get(name)
+		}
+		return head.Get(name)
+	})
+}

@@ -150,7 +150,7 @@ func (s *endpoints) learn(x *analyzer.Exchange, card *a2a.Card) {
 	own := agentName{origin: address.Of(x.Origin)}
 	addresses := make([]string, 0, len(card.Interfaces))
 	for _, i := range card.Interfaces[:min(len(card.Interfaces), directory.MaxInterfaces)] {
-		if at := address.Of(i.URL); i.URL != "" && s.mayClaim(at, own.origin) {
+		if at := directory.AddressOf(&i); i.URL != "" && s.mayClaim(at, own.origin) {
 			addresses = append(addresses, at)
 		}
 	}

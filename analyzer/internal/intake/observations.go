@@ -19,7 +19,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	x := in.X
 	var lacks string
 	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
-	if x.Message = requestMessage(in, s.Parsed); x.Message != nil && (x.Message.Err == nil || !x.Message.Limit()) {
+	if x.Message = requestMessage(in, s.Parsed); x.Message != nil {
 		x.Body, x.Parsed, lacks = x.Message.Text, &x.Message.Doc, ""
 	}
 	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {

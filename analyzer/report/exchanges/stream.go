@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
-	"a2atap/analyzer"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )

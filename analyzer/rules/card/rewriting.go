@@ -39,7 +39,7 @@ origin, since it replaces the URLs in the card: what works here may fail without
 	Fix: `Write the origin into the card at which clients fetch it, or give that of the card to clients and to record
 --agent. With record --no-rewrite a client gets the card as it is: if it fails then, that is why.`,
 	Silent: `Cards that were not changed on their way, as through the forward proxy, since clients met them as they are;
-capital letters and the default port. Paths stay as they are, and are not compared. What else rewriting hides stands in
+capital letters and the default port. Interfaces of gRPC, whose clients compare no origins. Paths stay as they are, and are not compared. What else rewriting hides stands in
 docs/ways-in.md.`,
 	Check: func(p *analyzer.Pass) {
 		own := originText(p.Exchange.Origin)
@@ -47,6 +47,9 @@ docs/ways-in.md.`,
 			_, pointer, _ := strings.Cut(w.Place, "#")
 			if p.Card.At(strings.TrimPrefix(pointer, p.Place.Pointer)).Text() != w.Was {
 				continue // another recorder on the way changed what this one had made of it
+			}
+			if isGRPC(p, strings.TrimPrefix(pointer, p.Place.Pointer)) {
+				continue
 			}
 			p.Applied()
 			if originText(w.Was) == own {
@@ -58,6 +61,13 @@ docs/ways-in.md.`,
 				"expected one origin for clients that compare them; --no-rewrite shows what they do")
 		}
 	},
+}
+
+// isGRPC reports whether the URL at a pointer in the card is that of an interface of gRPC.
+func isGRPC(p *analyzer.Pass, pointer string) bool {
+	return slices.ContainsFunc(p.Card.Interfaces, func(entry a2a.Interface) bool {
+		return entry.Pointer == pointer && entry.Binding == a2a.GRPC
+	})
 }
 
 // originText returns the origin of a URL as clients compare it: as a text, but for capital letters, credentials and the

@@ -291,7 +291,7 @@ func (s *subject) is(word string) bool {
 	case "cut":
 		return s.outline == nil && isCut(x) || s.outline != nil && s.outline.Cut
 	case "stream":
-		return x.Response != nil && x.Response.Stream
+		return x.Streams()
 	case "rewritten":
 		return len(x.Rewrites) > 0
 	case "replayed":

@@ -188,7 +188,7 @@ func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
 		if authority == "" {
 			continue
 		}
-		s := Replacement{u, replaceAuthority(u.Text, authority)}
+		s := Replacement{u, u.Through(authority)}
 		replacements = append(replacements, s)
 		fact.Rewrites = append(fact.Rewrites,
 			capture.Rewrite{Place: "response.body#" + u.Pointer, Was: u.Text, Now: s.By})
@@ -213,21 +213,6 @@ func (l *Editor) marked(x int, q *request, edit *rawhead.Edit) *rawhead.Edit {
 		return now, true
 	})
 	return edit
-}
-
-// replaceAuthority puts another authority into an absolute URL, with the scheme http that taps speak. User information,
-// path, query and fragment stay as they are written.
-func replaceAuthority(raw, authority string) string {
-	_, rest, _ := strings.Cut(raw, "://")
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	user := ""
-	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
-		user = rest[:at+1]
-	}
-	return "http://" + user + authority + rest[end:]
 }
 
 // mayBeCard reports whether an answer of which only its body can tell is to be held. An event stream never is.

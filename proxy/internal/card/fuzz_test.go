@@ -30,7 +30,7 @@ func FuzzApplyReplacements(f *testing.F) {
 		for i := len(urls) - 1; i >= 0; i-- {
 			u := urls[i]
 			rest = append(rest[:u.Start:u.Start], rest[u.End:]...)
-			splices = append([]Replacement{{u, replaceAuthority(u.Text, "127.0.0.1:7001")}}, splices...)
+			splices = append([]Replacement{{u, u.Through("127.0.0.1:7001")}}, splices...)
 		}
 		out := Apply(doc, splices)
 		if len(urls) == 0 {

@@ -29,6 +29,11 @@ type request struct {
 	body      []byte
 	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is not a call
 	ended     bool          // bodyKnown is closed
+
+	// Of the answer's side, where cards pass as they came: what there is of the answer, if it is one.
+	answer capture.Head
+	card   []byte
+	limit  int // bytes that are kept of it; 0 for what is no card
 }
 
 // requestOf returns the card request that a request with this head is, or may be; nil for any other.

@@ -19,6 +19,10 @@ type Site struct {
 
 	Notice func(text string)
 
+	// Leaves says that cards pass as they came: Route returns notices alone, and the Editor is no relay.Editor. It is told
+	// of answers then, see Editor.ObserveAnswer.
+	Leaves bool
+
 	found paths
 }
 

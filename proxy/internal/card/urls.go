@@ -2,7 +2,6 @@ package card
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,9 +68,6 @@ func AppendURL(urls []URL, pointer string, v a2a.Value, transport string) []URL 
 		Pointer: pointer, Start: v.Offset(), End: v.Offset() + len(raw), Text: text, Transport: transport,
 	})
 }
-
-// IsGRPC reports whether the address is spoken to in gRPC, whose clients take other addresses than URLs.
-func (u URL) IsGRPC() bool { return strings.EqualFold(u.Transport, a2a.GRPC.String()) }
 
 // A Replacement puts another text in the place of a token.
 type Replacement struct {

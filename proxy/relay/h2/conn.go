@@ -296,9 +296,7 @@ func (h *half) abandon(why string) {
 	h.setCause(f)
 	h.endAll(f)
 	h.stopWaiting()
-	h.from.out.post(func(o *outlet) {
-		o.bytes = appendGoAway(o.bytes, h.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: "+why)
-	})
+	h.from.out.sayFinally(h.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: "+why)
 	if to := h.to.Conn; to != nil {
 		relay.Reset(to)
 	}

@@ -104,7 +104,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fromClient, fromAgent []byte, edit bool) {
 		client, tapped := net.Pipe()
 		dialled, agent := net.Pipe()
-		seen := (&witness{t: t}).connection()
+		seen := newWitness(t).connection()
 		cfg := relay.Config{
 			Dial:      func(context.Context) (net.Conn, error) { return dialled, nil },
 			Authority: "agent:1", Observer: seen, HeadLimit: 1 << 12,

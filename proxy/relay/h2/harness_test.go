@@ -17,7 +17,10 @@ import (
 	"a2atap/proxy/relay/h2"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The agents' server keeps a connection for a while that it has given up.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*http2serverConn).serve"))
+}
 
 // testTimeout bounds every wait for something that must happen. It is not reached when tests pass.
 const testTimeout = 30 * time.Second
@@ -37,7 +40,7 @@ func newTap(t testing.TB, agent string, change func(*relay.Config)) *tap {
 	l := listen(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	p := &tap{addr: l.Addr().String(), agent: agent, seen: &witness{t: t}, stop: cancel, wait: wait.Wait}
+	p := &tap{addr: l.Addr().String(), agent: agent, seen: newWitness(t), stop: cancel, wait: wait.Wait}
 	wait.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -83,10 +86,13 @@ func listen(t testing.TB) net.Listener {
 
 // A witness keeps what the Observers of all connections were told, and complains about calls that break their contract.
 type witness struct {
-	t  testing.TB
-	mu sync.Mutex
-	cs []*connection
+	t       testing.TB
+	mu      sync.Mutex
+	cs      []*connection
+	changed chan struct{} // closed when an exchange has ended, and made anew
 }
+
+func newWitness(t testing.TB) *witness { return &witness{t: t, changed: make(chan struct{})} }
 
 type connection struct {
 	*witness
@@ -131,10 +137,15 @@ func (w *witness) all() (all []*exchange) {
 	return all
 }
 
-// ended waits until n exchanges have ended, and returns them.
+// ended waits until n exchanges have ended, and returns all.
 func (w *witness) ended(n int) []*exchange {
 	w.t.Helper()
-	for deadline := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
+	patience := time.NewTimer(testTimeout)
+	defer patience.Stop()
+	for {
+		w.mu.Lock()
+		changed := w.changed
+		w.mu.Unlock()
 		all, over := w.all(), 0
 		for _, e := range all {
 			if e.Ended {
@@ -144,7 +155,9 @@ func (w *witness) ended(n int) []*exchange {
 		if over >= n {
 			return all
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-changed:
+		case <-patience.C:
 			w.t.Fatalf("%d exchanges have ended, want %d: %+v", over, n, all)
 		}
 	}
@@ -247,7 +260,13 @@ func (c *connection) Fault(x int, f relay.Fault) {
 	})
 }
 
-func (c *connection) Ended(x int) { c.tell(x, func(e *exchange) { e.Ended = true }) }
+func (c *connection) Ended(x int) {
+	c.tell(x, func(e *exchange) {
+		e.Ended = true
+		close(c.changed)
+		c.witness.changed = make(chan struct{})
+	})
+}
 
 // agent serves HTTP/2 in the clear until the test ends, and returns its address.
 func agent(t testing.TB, h http.HandlerFunc) (addr string) {

@@ -176,6 +176,20 @@ func (o *outlet) drain() {
 	o.drains.Go(func() { o.give() })
 }
 
+// sayFinally has the end told that the connection is over, which it is even before the first SETTINGS.
+func (o *outlet) sayFinally(last uint32, code http2.ErrCode, why string) {
+	o.mu.Lock()
+	greeted := o.speaks
+	o.mu.Unlock()
+	o.post(func(o *outlet) {
+		if !greeted {
+			o.bytes = appendFrame(o.bytes, http2.FrameSettings, 0, 0, nil)
+		}
+		o.bytes = appendGoAway(o.bytes, last, code, why)
+	})
+	o.speak()
+}
+
 // speak notes that the end has got the first SETTINGS, or is about to, so that it can be told other things.
 func (o *outlet) speak() {
 	o.mu.Lock()

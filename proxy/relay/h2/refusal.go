@@ -48,9 +48,7 @@ func (c *conn) answerOurs(s *stream, f relay.Fault) {
 	many := c.refused > maxRefused
 	c.mu.Unlock()
 	if many {
-		c.client.out.post(func(o *outlet) {
-			o.bytes = appendGoAway(o.bytes, c.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: too many requests are refused")
-		})
+		c.client.out.sayFinally(c.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: too many requests are refused")
 		c.over.Store(true)
 	}
 }

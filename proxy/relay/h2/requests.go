@@ -274,7 +274,7 @@ func (r *requests) wakeIdle() bool {
 
 // breakIdle ends a connection on which nothing is under way.
 func (c *conn) breakIdle() {
-	c.client.out.post(func(o *outlet) { o.bytes = appendGoAway(o.bytes, c.lastAsked(), http2.ErrCodeNo, "") })
+	c.client.out.sayFinally(c.lastAsked(), http2.ErrCodeNo, "")
 	if c.agent.Conn != nil {
 		c.agent.Close()
 	}

@@ -1,0 +1,95 @@
+package card
+
+import (
+	"net/url"
+	"strings"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/hostname"
+)
+
+// IsGRPC reports whether the address is spoken to in gRPC, whose clients take other addresses than URLs.
+func (u URL) IsGRPC() bool { return strings.EqualFold(u.Transport, a2a.GRPC.String()) }
+
+// String returns the address for people. One of gRPC is named as such: few look like a URL.
+func (u URL) String() string {
+	if u.IsGRPC() {
+		return u.Text + " (gRPC)"
+	}
+	return u.Text
+}
+
+// IsPath reports whether the address is a path alone, which leads to whoever was asked for the card.
+func (u URL) IsPath() bool {
+	at, err := url.Parse(u.Text)
+	return err == nil && !u.IsGRPC() && at.Scheme == "" && at.Host == "" && strings.HasPrefix(u.Text, "/")
+}
+
+// Agent returns where the address leads: scheme, which is http, https, or empty if the client is to know whether to speak
+// TLS; host, and port. It returns false if no tap can stand there.
+//
+// One of gRPC has to name its port, since gRPC's own default is not that of the scheme, and is 443 where TLS is meant.
+func (u URL) Agent() (*url.URL, bool) {
+	f, ok := u.form()
+	if !ok || !u.IsGRPC() {
+		at, err := url.Parse(u.Text)
+		return at, ok && err == nil && at.Hostname() != ""
+	}
+	_, port, ok := hostname.Split(f.authority)
+	return &url.URL{Scheme: f.scheme, Host: f.authority}, ok && port != "" && (f.scheme != "" || port != "443")
+}
+
+// Through returns the address with another authority in the place of its own, in its own form, spoken to in the clear as
+// taps are. User information, path, query and fragment stay as they are written.
+func (u URL) Through(authority string) string {
+	f, _ := u.form()
+	return f.lead + authority + f.rest
+}
+
+// A form is what an address consists of.
+type form struct {
+	scheme    string // http, https, or empty
+	lead      string // what stands before the authority of an address in the clear
+	authority string
+	rest      string
+}
+
+// form takes an address apart. It returns false if it has none of the forms that are known.
+//
+// A2A asks for a URL (0.3 §5.6.1, 1.0 §4.4.6) and gRPC's clients for a name to resolve (gRPC Name Resolution), so cards
+// name gRPC by URLs of http, https, grpc and grpcs, by host:port, and by the schemes dns and passthrough.
+func (u URL) form() (f form, ok bool) {
+	written, rest, isURL := strings.Cut(u.Text, "://")
+	switch scheme := strings.ToLower(written); {
+	case !isURL:
+		return u.target()
+	case scheme == "http", scheme == "https":
+		f.scheme, f.lead = scheme, "http://"
+	case scheme == "grpc" && u.IsGRPC():
+		f.scheme, f.lead = "http", written+"://"
+	case scheme == "grpcs" && u.IsGRPC():
+		f.scheme, f.lead = "https", written[:len("grpc")]+"://"
+	default:
+		return u.target()
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	at := strings.LastIndexByte(rest[:end], '@') + 1
+	f.lead, f.authority, f.rest = f.lead+rest[:at], rest[at:end], rest[end:]
+	return f, true
+}
+
+// target is form for what only gRPC's clients take. A server of names that stands in it is left alone: it knows no tap.
+func (u URL) target() (f form, ok bool) {
+	f.authority = u.Text
+	for _, scheme := range []string{"dns:", "passthrough:"} {
+		for _, lead := range []string{scheme + "///", scheme} {
+			if rest, ok := strings.CutPrefix(u.Text, lead); ok && f.lead == "" {
+				f.lead, f.authority = lead, rest
+			}
+		}
+	}
+	return f, u.IsGRPC()
+}

@@ -1,0 +1,42 @@
+package card
+
+import "a2atap/proxy/capture"
+
+// ObserveAnswer is told of the head of an answer, and ObserveAnswerBody and ObserveAnswerEnd of what follows. They are for
+// a Site that leaves cards as they are: where an answer is a card, they say which of its addresses lead past us.
+func (l *Editor) ObserveAnswer(x int, head []byte) {
+	if q := l.left(x); q != nil {
+		q.answer, q.limit = capture.ParseResponseHead(head), l.Hold(x, head)
+	}
+}
+
+// left is request for a Site that leaves cards as they are.
+func (l *Editor) left(x int) *request {
+	if !l.site.Leaves {
+		return nil
+	}
+	return l.request(x)
+}
+
+// ObserveAnswerBody is told of a piece of an answer's body.
+func (l *Editor) ObserveAnswerBody(x int, p []byte) {
+	q := l.left(x)
+	if q == nil || q.limit == 0 {
+		return
+	}
+	if q.card = append(q.card, p...); len(q.card) > q.limit {
+		q.card, q.limit = nil, 0
+	}
+}
+
+// ObserveAnswerEnd is told of the end of an answer.
+func (l *Editor) ObserveAnswerEnd(x int) {
+	q := l.left(x)
+	if q == nil || q.limit == 0 || q.method == "HEAD" {
+		return
+	}
+	if card, err := plainCard(&q.answer, q.card); err == nil {
+		l.rewrite(x, q, card)
+	}
+	q.card, q.limit = nil, 0
+}
