@@ -32,8 +32,8 @@ type doer interface {
 	From() string // the address from which it was sent, host and port; empty if it was not
 }
 
-// open returns what sends a request to the address: over a connection of its own or, for gRPC, over HTTP/2. What the call
-// has beside its connection holds for both.
+// open returns what sends a request to the address: over a connection of its own or, for gRPC, over HTTP/2. What the
+// call has beside its connection holds for both.
 func (w *wires) open(ctx context.Context, at address, binding a2a.Binding, call *live.Call) (doer, error) {
 	if binding != a2a.GRPC {
 		var err error

@@ -200,8 +200,8 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 }
 
 // endedBefore reports whether a subscription failed because its task had ended by then in the state in which it ended,
-// later, when it was recorded: that an agent is faster, or a request slower, is not a difference. The agent is asked for the
-// task. One that refuses to be subscribed to while it works is not excused.
+// later, when it was recorded: that an agent is faster, or a request slower, is not a difference. The agent is asked
+// for the task. One that refuses to be subscribed to while it works is not excused.
 //
 // Source: A2A 1.0 §3.1.6: a task that has ended cannot be subscribed to.
 func (p *player) endedBefore(

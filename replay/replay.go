@@ -15,9 +15,9 @@ import (
 	"a2atap/replay/report"
 )
 
-// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
-// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
-// If the live traffic could not be recorded, it returns the report and an error.
+// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be
+// read, holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the
+// report. If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
 		o.Profile = compare.Protocol

@@ -152,8 +152,8 @@ type SingleOptions struct {
 }
 
 // Send sends the request and reads the answer to its end, or until the context ends. It returns the exchange as it
-// went, also one that broke, and the address from which it was sent, host and port. Its error says that the exchange was
-// not sent at all, or could not be kept.
+// went, also one that broke, and the address from which it was sent, host and port. Its error says that the exchange
+// was not sent at all, or could not be kept.
 func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange, from string, err error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout

@@ -99,8 +99,8 @@ func StatusOf(get func(name string) string) (s Status, ok bool) {
 // Details returns what grpc-status-details-bin says; nil if there is none, or it cannot be read.
 func (s *Status) Details() *Detail { return s.details }
 
-// JSON returns the status as JSON: the google.rpc.Status that it is, with the name of its code beside it, as the answers
-// of HTTP+JSON have it in their member error.
+// JSON returns the status as JSON: the google.rpc.Status that it is, with the name of its code beside it, as the
+// answers of HTTP+JSON have it in their member error.
 //
 // Source: A2A 1.0 sections 10.6 and 11.6.
 func (s *Status) JSON() []byte {

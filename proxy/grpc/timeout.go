@@ -24,7 +24,8 @@ var units = []struct {
 // maxTimeout is the largest number that a timeout can have, of eight digits.
 const maxTimeout = 99_999_999
 
-// FormatTimeout writes a time as grpc-timeout has it, in milliseconds where they can say it. What they cannot is rounded up.
+// FormatTimeout writes a time as grpc-timeout has it, in milliseconds where they can say it. What they cannot is
+// rounded up.
 //
 // Source: gRPC over HTTP2, "Requests".
 func FormatTimeout(d time.Duration) string {

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy where there is
-// none on the way.
+// Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy where there
+// is none on the way.
 func (d *Dialer) Configure(t *http.Transport) {
 	t.TLSClientConfig = &tls.Config{
 		RootCAs: d.Roots, InsecureSkipVerify: d.Insecure, MinVersion: tls.VersionTLS12,

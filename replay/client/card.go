@@ -180,7 +180,8 @@ func (c *Card) At(given string) (*Card, error) {
 	return &here, nil
 }
 
-// ErrElsewhere says that a card has interfaces only at other addresses than the given one. [Card.At] returns it, wrapped.
+// ErrElsewhere says that a card has interfaces only at other addresses than the given one. [Card.At] returns it,
+// wrapped.
 var ErrElsewhere = errors.New("the agent is elsewhere")
 
 // sameAddress reports whether two URLs lead to one address.

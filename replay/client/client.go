@@ -80,8 +80,8 @@ type Options struct {
 	// Authorize adds credentials to every request, that for the card included. It comes after Token and Header, so that
 	// its Authorization holds, and must be safe for concurrent use. What it adds is in no message of this package.
 	Authorize func(context.Context, *Outgoing) error
-	// CredentialsTo are URLs to whose addresses Connect may go with Token, Header or Authorize, beside the given one, where
-	// the card says that the agent is there.
+	// CredentialsTo are URLs to whose addresses Connect may go with Token, Header or Authorize, beside the given one,
+	// where the card says that the agent is there.
 	CredentialsTo []string
 	// Tenant replaces the interface's, if it is not empty.
 	Tenant string
@@ -150,8 +150,8 @@ type Client struct {
 	http     *httpClient
 }
 
-// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. It is an
-// error if that is elsewhere and credentials would go along: see [Options].CredentialsTo.
+// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. It is
+// an error if that is elsewhere and credentials would go along: see [Options].CredentialsTo.
 func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	card, err := Discover(ctx, agent, o)
 	if err != nil {

@@ -49,7 +49,8 @@ func (v *Message) From() string { return v.from }
 
 // headHTTP2 writes the head of a request over HTTP/2 in the form of HTTP/1, as it is recorded.
 func headHTTP2(req *http.Request, size int) []byte {
-	head := fmt.Appendf(nil, "%s %s HTTP/2\r\nHost: %s\r\n", req.Method, req.URL.RequestURI(), cmp.Or(req.Host, req.URL.Host))
+	host := cmp.Or(req.Host, req.URL.Host)
+	head := fmt.Appendf(nil, "%s %s HTTP/2\r\nHost: %s\r\n", req.Method, req.URL.RequestURI(), host)
 	head = appendFields(head, req.Header)
 	return fmt.Appendf(head, "content-length: %d\r\n\r\n", size)
 }
@@ -64,8 +65,8 @@ func appendFields(head []byte, fields http.Header) []byte {
 	return head
 }
 
-// Do sends the request with a head as it is recorded, and reads the answer to its end. It returns how the exchange broke,
-// or nil, and does not close the log.
+// Do sends the request with a head as it is recorded, and reads the answer to its end. It returns how the exchange
+// broke, or nil, and does not close the log.
 func (v *Message) Do(ctx context.Context, method string, head, body []byte) *capture.Fault {
 	h := capture.ParseRequestHead(head)
 	req, err := http.NewRequestWithContext(ctx, method, v.Origin+h.Target, nil)

@@ -177,8 +177,8 @@ func (t *target) private() bool {
 	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 || t.opts.Second != nil
 }
 
-// here reports whether a URL is at the address that was given, or another one where credentials go, wherever a card says
-// that the agent is.
+// here reports whether a URL is at the address that was given, or another one where credentials go, wherever a card
+// says that the agent is.
 func (t *target) here(at string) bool { return t.opts.Client.Trusts(t.url, at) }
 
 func (t *target) has(p client.Protocol) bool {

@@ -160,7 +160,8 @@ func grpcCode(f *model.Failure) grpc.Code {
 	return code
 }
 
-// endGRPC says in the trailer how a call came out: in order, unless its time is over, or an answer could not be written.
+// endGRPC says in the trailer how a call came out: in order, unless its time is over, or an answer could not be
+// written.
 func endGRPC(w http.ResponseWriter, ctx context.Context, out *wire.Answer, err error) {
 	if out.Trailerless {
 		return

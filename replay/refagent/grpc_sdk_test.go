@@ -98,7 +98,8 @@ func TestSDKOverGRPC10(t *testing.T) {
 		len(all) != 1 || all[0].ID != config.ID {
 		t.Errorf("configs: %+v, %v", all, err)
 	}
-	if err := c.DeleteTaskPushConfig(ctx, params, &a2a.DeleteTaskPushConfigRequest{TaskID: task.ID, ID: config.ID}); err != nil {
+	deletion := &a2a.DeleteTaskPushConfigRequest{TaskID: task.ID, ID: config.ID}
+	if err := c.DeleteTaskPushConfig(ctx, params, deletion); err != nil {
 		t.Error(err)
 	}
 	authorized := a2aclient.ServiceParams{"a2a-version": {"1.0"}, "authorization": {"Bearer agentbin-test-token"}}

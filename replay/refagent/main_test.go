@@ -38,8 +38,8 @@ func (l link) with(o refagent.Options) refagent.Options {
 	return o
 }
 
-// proto says whether messages are those of the proto definition of 0.3, whose data has a wrapper, and where nothing tells
-// 0 from what is not set.
+// proto says whether messages are those of the proto definition of 0.3, whose data has a wrapper, and where nothing
+// tells 0 from what is not set.
 func (l link) proto() bool { return l.agent == "spec03-proto" || l.protocol == client.GRPC03 }
 
 func (l link) String() string { return l.agent + " " + l.protocol.String() }

@@ -38,7 +38,8 @@ type profile struct {
 
 var profiles = []*profile{
 	{
-		name: "echo", dialect: dialect.V10{}, rest: rest10, grpc: grpc10, face: cards.Face10, versioned: true, card: cards.EchoCard,
+		name: "echo", dialect: dialect.V10{}, rest: rest10, grpc: grpc10,
+		face: cards.Face10, versioned: true, card: cards.EchoCard,
 		declare:    cards.Declare10,
 		route:      func(*model.Message) *engine.Skill { return engine.EchoSkill },
 		behave:     func(*engine.Skill) *engine.Skill { return engine.EchoSkill },
@@ -46,7 +47,8 @@ var profiles = []*profile{
 		noExtended: model.Fail(model.CodeUnsupported, "This agent has no extended card"),
 	},
 	{
-		name: "spec", dialect: dialect.V10{}, rest: rest10, grpc: grpc10, face: cards.Face10, versioned: true, streaming: true,
+		name: "spec", dialect: dialect.V10{}, rest: rest10, grpc: grpc10,
+		face: cards.Face10, versioned: true, streaming: true,
 		route: engine.Route,
 		card:  cards.SpecCard, declare: cards.Declare10, extended: cards.SpecExtendedCard,
 		noExtended: model.Fail(model.CodeUnsupported, "This agent has no extended card"),

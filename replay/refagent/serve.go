@@ -93,8 +93,8 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, card bool) {
 }
 
 // Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card; but an
-// agent at the root of its origin has that, and all that is below no other's path. What is asked over gRPC, which has no
-// paths of agents, goes to the first one that serves it.
+// agent at the root of its origin has that, and all that is below no other's path. What is asked over gRPC, which has
+// no paths of agents, goes to the first one that serves it.
 func Mux(agents ...*Agent) http.Handler {
 	root := slices.IndexFunc(agents, func(a *Agent) bool { return a.Path() == "" })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

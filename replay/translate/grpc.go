@@ -7,8 +7,8 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// speaks reports whether calls can be said and read in a protocol: over gRPC only in 1.0, whose messages are the objects
-// of its JSON.
+// speaks reports whether calls can be said and read in a protocol: over gRPC only in 1.0, whose messages are the
+// objects of its JSON.
 func (p Protocol) speaks() bool {
 	return p.Binding == a2a.JSONRPC || p.Binding == a2a.HTTPJSON || p.Binding == a2a.GRPC && modern(p.Dialect)
 }
@@ -25,6 +25,5 @@ func writeGRPC(op a2a.Operation, params a2a.Value, tenant string) Request {
 	return Request{Method: "POST", Path: "/" + grpc.Service1_0 + "/" + op.MethodName(a2a.V1_0), Body: message.json()}
 }
 
-// overGRPC returns the fields of a head that a binding alone has, for one that is said over gRPC or was before: those of
-// HTTP that negotiate what is sent have no meaning over gRPC, and the other way round.
+// overGRPC reports whether a field of a head has a meaning over gRPC alone.
 func overGRPC(name string) bool { return strings.HasPrefix(name, "grpc-") || name == "te" }

@@ -17,8 +17,8 @@ func TestGRPCurl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := requested("POST /lf.a2a.v1.A2AService/GetTask HTTP/2\nHost: tap\na2a-version: 1.0\ncontent-type: application/grpc\n"+
-		"grpc-timeout: 1500m\nte: trailers\nuser-agent: x", string(body))
+	x := requested("POST /lf.a2a.v1.A2AService/GetTask HTTP/2\nHost: tap\na2a-version: 1.0\n"+
+		"content-type: application/grpc\ngrpc-timeout: 1500m\nte: trailers\nuser-agent: x", string(body))
 	x.Request.Body.Complete = true
 	want := `grpcurl -plaintext -H 'a2a-version: 1.0' -max-time 1.5 -d '{"id":"it'\''s"}' 'booker.example:9001' ` +
 		`lf.a2a.v1.A2AService/GetTask`

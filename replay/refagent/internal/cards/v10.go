@@ -118,7 +118,8 @@ var spec03CardSkills = []Skill{
 // Version is that of the agents, as their cards name it.
 const Version = "1.0.0"
 
-// address returns where a binding is spoken, as cards write it: over gRPC a host and a port (A2A 1.0 §4.4.6), else base.
+// address returns where a binding is spoken, as cards write it: over gRPC a host and a port (A2A 1.0 §4.4.6), else
+// base.
 func address(base string, b wire.Binding) string {
 	if b != wire.GRPC {
 		return base
@@ -145,8 +146,9 @@ func interfaces10(a *Subject, base string) []any {
 	var all []any
 	for _, tenant := range a.Tenants {
 		for _, b := range a.Bindings {
-			all = append(all, jsonvalue.Object{{"url", address(base, b)}, {"protocolBinding", string(b)}, {"protocolVersion", "1.0"}}.
-				Optional("tenant", tenant))
+			all = append(all, jsonvalue.Object{
+				{"url", address(base, b)}, {"protocolBinding", string(b)}, {"protocolVersion", "1.0"},
+			}.Optional("tenant", tenant))
 		}
 	}
 	return all

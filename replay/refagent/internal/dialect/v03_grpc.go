@@ -7,8 +7,8 @@ import (
 	"a2atap/replay/refagent/internal/model"
 )
 
-// The messages of A2A 0.3 over gRPC, as JSON: those of its proto definition, in which requests name tasks and configs by
-// paths.
+// The messages of A2A 0.3 over gRPC, as JSON: those of its proto definition, in which requests name tasks and configs
+// by paths.
 type V03grpc struct{ V03proto }
 
 // Operation implements [model.Dialect].
