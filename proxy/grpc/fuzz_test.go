@@ -62,6 +62,52 @@ func FuzzToJSON(f *testing.F) {
 	})
 }
 
+// Where nothing is replaced a message stays byte for byte; where all is, it stays one of its type, and its strings are
+// those that were asked for, where they were asked for.
+func FuzzReplace(f *testing.F) {
+	for _, seed := range messages {
+		for i := range fuzzed {
+			f.Add(byte(i), []byte(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, which byte, wire []byte) {
+		of := fuzzed[int(which)%len(fuzzed)]
+		method, _ := grpc.MethodOf("/" + of.service + "/" + string(of.method))
+		kind := method.Request
+		if of.answer {
+			kind = method.Answer
+		}
+		if got := kind.Replace(wire, func(string, string) (string, bool) { return "", false }); !bytes.Equal(got, wire) {
+			t.Fatalf("%q became %q", wire, got)
+		}
+		same := kind.Replace(wire, func(_, text string) (string, bool) { return text, true })
+		was, _, err := kind.ToJSON(wire)
+		now, _, err2 := kind.ToJSON(same)
+		if (err == nil) != (err2 == nil) || !bytes.Equal(was, now) {
+			t.Fatalf("%s, %v became %s, %v", was, err, now, err2)
+		}
+		if err != nil {
+			return
+		}
+		texts := make(map[string]string)
+		kind.Replace(wire, func(pointer, text string) (string, bool) {
+			texts[pointer] = text
+			return "", false
+		})
+		doc := jsondoc.Parse(was)
+		for pointer, text := range texts {
+			if v := doc.Root.At(pointer); v.Exists() && v.Text() == text {
+				longer := kind.Replace(wire, func(at, _ string) (string, bool) { return text + " and more", at == pointer })
+				after, _, err := kind.ToJSON(longer)
+				if got := jsondoc.Parse(after); err != nil || got.Root.At(pointer).Text() != text+" and more" {
+					t.Fatalf("%v, %s became %s at %s", err, was, after, pointer)
+				}
+				break
+			}
+		}
+	})
+}
+
 func FuzzCut(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x02ab\x01\x00\x00\x00\x09c"), "gzip")
 	f.Add([]byte("\x07\x00"), "identity")

@@ -41,7 +41,7 @@ func (s *Site) NewEditor(local net.Addr, facts Facts) *Editor {
 // asked for and no range; and the entity tags of rewritten cards become the agent's again.
 func (l *Editor) Request(x int, head []byte) []byte {
 	q := l.request(x)
-	if q == nil || q.bodyKnown != nil || q.doubtful && !q.found {
+	if q == nil || q.rpc != nil || q.bodyKnown != nil || q.doubtful && !q.found {
 		return head
 	}
 	tags := newTagger(l.site.State(q.host, l.local)...)
@@ -82,6 +82,10 @@ func (l *Editor) Hold(x int, head []byte) int {
 	h := capture.ParseResponseHead(head)
 	media := h.Fields.MediaType()
 	switch {
+	case q.rpc != nil:
+		if h.Status == 200 && capture.IsGRPC(media) {
+			return maxCard
+		}
 	case q.bodyKnown != nil:
 		if h.Status == 200 && rawhead.IsJSON(media) && q.callsForCard() {
 			return maxCard
@@ -119,6 +123,9 @@ func (l *Editor) Answer(x int, head, body, trailer []byte) []byte {
 	q := l.request(x)
 	if q == nil {
 		return nil
+	}
+	if q.rpc != nil {
+		return l.answerMessage(x, q, head, body, trailer)
 	}
 	h := capture.ParseResponseHead(head)
 	edit := rawhead.NewEdit(head)

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/internal/rawhead"
 )
 
@@ -18,6 +19,8 @@ type request struct {
 	method string
 	host   string // that the client used
 	marked bool   // it named an entity tag of a rewritten card
+
+	rpc *grpc.Type // of the answer, if the request is a call of gRPC
 
 	// Of a request whose path does not tell what it asks for. Only the answer's side uses coded.
 	doubtful bool
@@ -49,6 +52,9 @@ func (s *Site) requestOf(head []byte) *request {
 			}
 		}
 	case "POST":
+		if q.rpc = messageOf(head); q.rpc != nil {
+			break
+		}
 		length, may := mayCallForCard(head)
 		if !may {
 			return nil

@@ -35,7 +35,14 @@ func (l *Editor) ObserveAnswerEnd(x int) {
 	if q == nil || q.limit == 0 || q.method == "HEAD" {
 		return
 	}
-	if card, err := plainCard(&q.answer, q.card); err == nil {
+	read := plainCard
+	if q.rpc != nil {
+		read = func(h *capture.Head, body []byte) ([]byte, error) {
+			_, text, err := q.message(h, body)
+			return text, err
+		}
+	}
+	if card, err := read(&q.answer, q.card); err == nil {
 		l.rewrite(x, q, card)
 	}
 	q.card, q.limit = nil, 0

@@ -1,0 +1,67 @@
+package grpc
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"a2atap/proxy/jsondoc"
+)
+
+// maxReplaced is how deep in messages strings are replaced: those of A2A that hold addresses are not as deep.
+const maxReplaced = 16
+
+// Replace returns a message of the type with other strings in the place of those for which with returns one. It is given
+// where the string stands in the JSON that ToJSON makes; strings in maps, and those below google.protobuf's own types,
+// are not asked about. All else stays byte for byte, fields that the type does not have included, and so does a message
+// that is none.
+func (t *Type) Replace(message []byte, with func(pointer, text string) (string, bool)) []byte {
+	out, _ := t.replace(message, "", maxReplaced, with)
+	return out
+}
+
+// replace is Replace for a message at a pointer. It reports whether anything was replaced.
+func (t *Type) replace(message []byte, at string, depth int, with func(pointer, text string) (string, bool),
+) (out []byte, replaced bool) {
+	index := make(map[int]int) // of the next element of each list
+	for rest := message; len(rest) > 0; {
+		number, wire, tag := protowire.ConsumeTag(rest)
+		if tag < 0 {
+			return message, false
+		}
+		size := protowire.ConsumeFieldValue(number, wire, rest[tag:])
+		if size < 0 {
+			return message, false
+		}
+		field := rest[:tag+size]
+		rest = rest[tag+size:]
+		if i := t.byNumber(int(number)); i >= 0 && wire == protowire.BytesType && depth > 0 {
+			f := &t.fields[i]
+			pointer := jsondoc.Ptr(at, f.name)
+			if f.repeated {
+				pointer = jsondoc.Ptr(pointer, index[i])
+				index[i]++
+			}
+			was, _ := protowire.ConsumeBytes(field[tag:])
+			if now, ok := f.replace(was, pointer, depth-1, with); ok {
+				out = protowire.AppendBytes(append(out, field[:tag]...), now)
+				replaced = true
+				continue
+			}
+		}
+		out = append(out, field...)
+	}
+	return out, replaced
+}
+
+// replace is Replace for a value of the field.
+func (f *field) replace(value []byte, pointer string, depth int, with func(pointer, text string) (string, bool),
+) (out []byte, replaced bool) {
+	switch {
+	case f.keyed:
+	case f.kind == stringKind:
+		text, ok := with(pointer, string(value))
+		return []byte(text), ok
+	case f.kind == messageKind:
+		return f.of.replace(value, pointer, depth, with)
+	}
+	return nil, false
+}

@@ -1,0 +1,70 @@
+package card
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/internal/rawhead"
+)
+
+// messageOf returns the type of the card that a request asks for in gRPC, nil if it asks for none.
+func messageOf(head []byte) *grpc.Type {
+	if !capture.IsGRPC(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
+		return nil
+	}
+	_, target, _ := bytes.Cut(rawhead.StartLine(head), []byte(" "))
+	target, _, _ = bytes.Cut(target, []byte(" "))
+	method, ok := grpc.MethodOf(string(target))
+	if operation := a2a.OperationOf(method.Name); !ok || operation != a2a.GetCard && operation != a2a.GetExtendedCard {
+		return nil
+	}
+	return method.Answer
+}
+
+var errNoMessage = errors.New("it is not one message")
+
+// message returns the card in an answer of gRPC, and the same as JSON.
+func (q *request) message(h *capture.Head, body []byte) (message, text []byte, err error) {
+	frame, rest, ok := grpc.Cut(body)
+	if !ok || len(rest) > 0 {
+		return nil, nil, errNoMessage
+	}
+	if message, err = frame.Plain(h.Fields.Get("Grpc-Encoding")); err == nil {
+		text, _, err = q.rpc.ToJSON(message)
+	}
+	return message, text, err
+}
+
+// answerMessage is Answer for a card in gRPC. Only the strings that are addresses change, and what says how long they are.
+// The message goes on uncompressed, which each message is free to be.
+func (l *Editor) answerMessage(x int, q *request, head, body, trailer []byte) []byte {
+	if len(body) == 0 { // the call has failed
+		return nil
+	}
+	h := capture.ParseResponseHead(head)
+	message, text, err := q.message(&h, body)
+	if err != nil {
+		l.note(x, fmt.Sprintf("the card of %s could not be read (%v): it passed as it came, and a client that follows it "+
+			"leaves the tap", l.site.Name, err))
+		return nil
+	}
+	replacements := l.rewrite(x, q, text)
+	if len(replacements) == 0 {
+		return nil
+	}
+	by := make(map[string]Replacement)
+	for _, r := range replacements {
+		by[r.Pointer] = r
+	}
+	message = q.rpc.Replace(message, func(pointer, text string) (string, bool) {
+		r, ok := by[pointer]
+		return r.By, ok && r.Text == text
+	})
+	edit := rawhead.NewEdit(head)
+	rawhead.DropDigests(edit)
+	return rawhead.Frame(edit, &h, grpc.AppendFrame(nil, message), rawhead.WithoutDigests(trailer))
+}
