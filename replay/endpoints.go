@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
@@ -24,9 +26,37 @@ type address struct {
 	target string
 }
 
-// dial opens a connection to the address.
-func dial(ctx context.Context, d *outbound.Dialer, at address, timeout time.Duration) (net.Conn, error) {
-	return live.Dial(ctx, d, at.host, at.scheme == "https", timeout)
+// A doer sends a request and records what comes of it.
+type doer interface {
+	Do(ctx context.Context, method string, head, body []byte) *capture.Fault
+	From() string // the address from which it was sent, host and port; empty if it was not
+}
+
+// open returns what sends a request to the address: over a connection of its own or, for gRPC, over HTTP/2. What the
+// call has beside its connection holds for both.
+func (w *wires) open(ctx context.Context, at address, binding a2a.Binding, call *live.Call) (doer, error) {
+	if binding != a2a.GRPC {
+		var err error
+		call.Conn, err = live.Dial(ctx, w.dialer, at.host, at.scheme == "https", call.Timeout)
+		return call, err
+	}
+	w.once.Do(func() { w.http2 = live.NewHTTP2(w.dialer) })
+	return &live.Message{Call: call, Over: w.http2, Origin: at.scheme + "://" + at.authority()}, nil
+}
+
+// wires are how agents are reached. It is safe for concurrent use.
+type wires struct {
+	dialer *outbound.Dialer
+	once   sync.Once
+	http2  *http.Transport // nil until it is needed
+}
+
+// close closes the connections that are shared.
+func (w *wires) close() {
+	w.once.Do(func() {})
+	if w.http2 != nil {
+		w.http2.CloseIdleConnections()
+	}
 }
 
 // authority returns what the Host field says: the port only where it is not the scheme's own (RFC 9110 section 4.2.3).
@@ -43,6 +73,7 @@ type endpoints struct {
 
 	mu    sync.Mutex
 	moved map[string]moved // by the escaped path of a recorded interface
+	rpc   *moved           // where gRPC is spoken, which has no paths; nil if that is not known to be elsewhere
 }
 
 // A moved interface is where the live agent has it.
@@ -79,7 +110,13 @@ func (e *endpoints) locate(agentURL, target string) address {
 	}
 	path, query, hasQuery := strings.Cut(target, "?")
 	at := address{scheme: e.live.Scheme, host: hostPort(e.live)}
-	if rest, m, ok := e.movedFor(path); ok {
+	if _, is := grpc.MethodOf(path); is {
+		e.mu.Lock()
+		if e.rpc != nil {
+			at.scheme, at.host = e.rpc.scheme, e.rpc.host
+		}
+		e.mu.Unlock()
+	} else if rest, m, ok := e.movedFor(path); ok {
 		at.scheme, at.host, path = m.scheme, m.host, m.path+rest
 	} else {
 		path = e.rebase(agentURL, path)
@@ -130,6 +167,10 @@ func below(path, base string) bool {
 // at which the live agent is not followed.
 func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
 	for _, was := range recorded.Interfaces {
+		if was.Binding == a2a.GRPC {
+			notes = append(notes, e.moveRPC(was, live)...)
+			continue
+		}
 		from, err := url.Parse(was.URL)
 		if err != nil || from.Host == "" {
 			continue
@@ -147,6 +188,26 @@ func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// moveRPC notes where gRPC is spoken now.
+func (e *endpoints) moveRPC(was a2a.Interface, live a2a.Card) (notes []string) {
+	to, ok := compare.SameInterface(was, live.Interfaces)
+	if !ok {
+		return nil
+	}
+	u, err := url.Parse(client.GRPCURL(to.URL, e.live.String()))
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	m, note := e.follow(u)
+	if note != "" {
+		return []string{note}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rpc = &m
+	return nil
 }
 
 func (e *endpoints) move(from, to *url.URL) string {

@@ -39,7 +39,7 @@ type Options struct {
 	Dialer  *outbound.Dialer // connects to the agent; nil is one without options
 
 	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
-	// card has for it: they are JSONRPC or HTTPJSON, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was
+	// card has for it: they are JSONRPC, HTTPJSON or GRPC, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was
 	// recorded. Requests that cannot be said so are left out; answers are then compared by meaning.
 	Binding a2a.Binding
 	Dialect a2a.Dialects

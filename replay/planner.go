@@ -312,8 +312,6 @@ func (p *planner) whyNot(o *openExchange) string {
 		return "its request was not recorded completely"
 	case !o.call.A2A():
 		return "not an A2A request"
-	case o.call.Binding == a2a.GRPC:
-		return "gRPC is not supported"
 	case x.FaultMade() != "":
 		return "a fault was made in its answer when it was recorded"
 	case x.Fault != nil && x.Fault.Side == "proxy":

@@ -154,7 +154,9 @@ func (p *player) once(
 	l.Noise = p.opts.Noise.Of(rec.Call.Operation, rec.Seq, log.Seq())
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
-	conn, err := dial(ctx, p.opts.Dialer, out.at, timeout)
+	f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
+	v, err := p.wires.open(ctx, out.at, out.call.Binding,
+		&live.Call{Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event})
 	if err != nil {
 		sent()
 		log.Close(&capture.Fault{
@@ -162,8 +164,6 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
-		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
 	now := compare.ReadReply(out.call, log.Recorded())
@@ -200,8 +200,8 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 }
 
 // endedBefore reports whether a subscription failed because its task had ended by then in the state in which it ended,
-// later, when it was recorded: that an agent is faster, or a request slower, is not a difference. The agent is asked for the
-// task. One that refuses to be subscribed to while it works is not excused.
+// later, when it was recorded: that an agent is faster, or a request slower, is not a difference. The agent is asked
+// for the task. One that refuses to be subscribed to while it works is not excused.
 //
 // Source: A2A 1.0 §3.1.6: a task that has ended cannot be subscribed to.
 func (p *player) endedBefore(
@@ -212,21 +212,35 @@ func (p *player) endedBefore(
 		return false
 	}
 	get, ok := getInstead(out)
+	if out.call.Binding == a2a.GRPC {
+		get, ok = getOverGRPC(out)
+	}
 	if !ok {
 		return false
 	}
 	t := p.targets[e.agent]
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, get.head)
-	conn, err := dial(ctx, p.opts.Dialer, get.at, p.opts.Timeout)
+	v, err := p.wires.open(ctx, get.at, out.call.Binding, &live.Call{Log: log, Timeout: p.opts.Timeout})
 	if err != nil {
 		log.Close(&capture.Fault{Kind: "unreachable", Side: "agent", Detail: live.Cause(err).Error()})
 		return false
 	}
-	v := &live.Call{Conn: conn, Log: log, Timeout: p.opts.Timeout}
 	log.Close(v.Do(ctx, get.method, get.head, get.body))
 	target := capture.ParseRequestHead(x.Request.Head).Target
 	call, _, _ := compare.ReadCall(log.Recorded(), p.plan.reader.Known(x.Agent.URL, target))
 	return compare.ReadReply(&call, log.Recorded()).First().State == end
+}
+
+// getOverGRPC is getInstead over gRPC, where both requests are one message.
+func getOverGRPC(out outgoing) (outgoing, bool) {
+	before, is := strings.CutSuffix(out.at.target, "/"+out.call.Method)
+	if !is {
+		return out, false
+	}
+	was := out.at.target
+	out.at.target = before + "/GetTask"
+	out.head = bytes.Replace(out.head, []byte(" "+was+" "), []byte(" "+out.at.target+" "), 1)
+	return out, true
 }
 
 // getInstead returns the request for a task in place of a subscription to it, in the same binding and dialect.

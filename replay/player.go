@@ -22,6 +22,7 @@ type player struct {
 	src     capture.Source
 	plan    *plan
 	log     *recorder
+	wires   wires
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
 	hooks   *hooks
@@ -116,8 +117,8 @@ type target struct {
 	interfaces []a2a.Interface // of the live card, if requests are to be sent in other words
 }
 
-// noteCallers says which live agents were clients, too: what they sent is sent again, as all that went to the agents that
-// are replayed, and they make such calls themselves as well.
+// noteCallers says which live agents were clients, too: what they sent is sent again, as all that went to the agents
+// that are replayed, and they make such calls themselves as well.
 func (p *player) noteCallers() {
 	asked := map[string][]string{} // by caller
 	var callers, others []string

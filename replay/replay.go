@@ -15,9 +15,9 @@ import (
 	"a2atap/replay/report"
 )
 
-// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
-// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
-// If the live traffic could not be recorded, it returns the report and an error.
+// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be
+// read, holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the
+// report. If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
 		o.Profile = compare.Protocol
@@ -54,6 +54,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 			}
 		}
 	}
+	defer p.wires.close()
 	p.play(ctx)
 	r := &report.Report{
 		Capture: p.plan.info.Name, To: p.destination(), Profile: string(o.Profile), Lost: p.plan.info.LostExchanges,
@@ -77,7 +78,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	}
 	p := &player{
 		opts: o, src: src, plan: plan, targets: map[string]*target{}, runs: map[uint64]*run{},
-		log: newRecorder(o.Rules, o.Sink, o.Seq),
+		log: newRecorder(o.Rules, o.Sink, o.Seq), wires: wires{dialer: o.Dialer},
 	}
 	if err := p.aim(to); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/grpc"
 	"a2atap/replay/compare"
 )
 
@@ -35,6 +36,9 @@ func (p *player) prepare(
 	if err != nil {
 		return out, &call, err.Error()
 	}
+	if call.Binding == a2a.GRPC && call.Doc.Root.Exists() { // its JSON is carried, and written as a message at last
+		body = call.Doc.Root.Raw()
+	}
 	w := wording{call: &call, head: head, body: body, at: func(target string) address {
 		return t.endpoints.locate(x.Agent.URL, target)
 	}}
@@ -59,8 +63,20 @@ func (p *player) prepare(
 	if c.reason == "" {
 		c.reason = c.orphan(&call, x)
 	}
+	if out.call.Binding == a2a.GRPC {
+		if out.body, err = message(out.call, out.body); err != nil {
+			return out, &call, "it cannot be written as a message: " + err.Error()
+		}
+	}
 	out.head, out.lacks = p.head(t, &w.head, out, secrets), c.lacks
 	return out, &call, c.reason
+}
+
+// message returns the message that JSON stands for, as gRPC carries it.
+func message(call *a2a.Call, text []byte) ([]byte, error) {
+	doc := a2a.Parse(text)
+	codec := grpc.Codec{Type: call.RPC.Request}
+	return codec.Write(doc.Root)
 }
 
 // A carrier substitutes the values of one request.
@@ -191,7 +207,7 @@ func quote(s string) []byte {
 // to the recorded connection.
 func (p *player) head(t *target, recorded *capture.Head, out outgoing, secrets *secrets) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.authority())
+	beginHead(&b, out.method, out.at, out.call.Binding == a2a.GRPC)
 	hop := hopByHop(recorded.Fields)
 	for _, f := range recorded.Fields {
 		if hop[strings.ToLower(f.Name)] {

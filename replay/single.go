@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/hostname"
@@ -48,6 +49,9 @@ func NewSingle(x *capture.Exchange) (*Single, error) {
 		return nil, fmt.Errorf("the request of exchange %d was not recorded completely, so it cannot be sent", x.Seq)
 	case strings.ContainsAny(head.Line, "\x00"):
 		return nil, fmt.Errorf("the request line of exchange %d cannot be sent", x.Seq)
+	}
+	if _, is := head.GRPC(); is {
+		body = x.Request.Body.Data // the message as it was, and not what it stands for
 	}
 	s := &Single{Method: head.Method, Agent: x.Agent, head: head, body: body}
 	to := x.Agent.URL
@@ -124,7 +128,8 @@ func (s *Single) withoutSecrets(target string) string {
 // that belong to the recorded connection or held secrets.
 func (s *Single) wire() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", s.Method, s.at.target, s.at.authority())
+	_, overGRPC := s.head.GRPC()
+	beginHead(&b, s.Method, s.at, overGRPC)
 	hop := hopByHop(s.head.Fields)
 	for _, f := range s.head.Fields {
 		if !hop[strings.ToLower(f.Name)] && !credential.HasPlaceholder([]byte(f.Value)) {
@@ -147,8 +152,8 @@ type SingleOptions struct {
 }
 
 // Send sends the request and reads the answer to its end, or until the context ends. It returns the exchange as it
-// went, also one that broke, and the address from which it was sent, host and port. Its error says that the exchange was
-// not sent at all, or could not be kept.
+// went, also one that broke, and the address from which it was sent, host and port. Its error says that the exchange
+// was not sent at all, or could not be kept.
 func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange, from string, err error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -158,10 +163,17 @@ func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange
 	defer log.End()
 	agent := s.Agent
 	agent.Addr = s.at.host
-	conn, err := dial(ctx, o.Dialer, s.at, o.Timeout)
+	call := &live.Call{Timeout: o.Timeout, Event: func(*capture.Event) live.Reading { return live.Progress }}
+	ways := wires{dialer: o.Dialer}
+	defer ways.close()
+	over := a2a.NoBinding
+	if _, is := s.head.GRPC(); is {
+		over = a2a.GRPC
+	}
+	v, err := ways.open(ctx, s.at, over, call)
 	if ctx.Err() != nil {
-		if err == nil { // the connection was there a moment before
-			conn.Close()
+		if err == nil && call.Conn != nil { // the connection was there a moment before
+			call.Conn.Close()
 		}
 		return nil, "", errors.New("it was canceled before it was sent")
 	}
@@ -170,11 +182,9 @@ func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange
 	}
 	head := s.wire()
 	e := log.Open(capture.Peer{Name: "a2atap", How: "replay"}, agent, head)
-	progress := func(*capture.Event) live.Reading { return live.Progress }
-	call := &live.Call{Conn: conn, Log: e, Timeout: o.Timeout, Event: progress}
-	from = conn.LocalAddr().String()
-	e.Close(call.Do(ctx, s.Method, head, s.body))
-	return e.Recorded(), from, kept.err
+	call.Log = e
+	e.Close(v.Do(ctx, s.Method, head, s.body))
+	return e.Recorded(), v.From(), kept.err
 }
 
 // A keeper passes steps on to a sink until one cannot be kept.
@@ -191,6 +201,18 @@ func (k *keeper) take(s capture.Step) {
 		if err := k.sink.Append(s.Clone()); err != nil {
 			k.err = fmt.Errorf("record the answer: %w", err)
 		}
+	}
+}
+
+// beginHead writes the first lines of a head.
+func beginHead(b *bytes.Buffer, method string, at address, overGRPC bool) {
+	version := "HTTP/1.1"
+	if overGRPC {
+		version = "HTTP/2"
+	}
+	fmt.Fprintf(b, "%s %s %s\r\nHost: %s\r\n", method, at.target, version, at.authority())
+	if overGRPC {
+		b.WriteString("te: trailers\r\n") // gRPC over HTTP2, "Requests"
 	}
 }
 

@@ -97,7 +97,7 @@ func (p *player) reach(ctx context.Context) error {
 func (p *player) reachOne(ctx context.Context, t *target, deadline time.Time) error {
 	at := address{scheme: t.endpoints.live.Scheme, host: hostPort(t.endpoints.live)}
 	for {
-		conn, err := dial(ctx, p.opts.Dialer, at, p.opts.Timeout)
+		conn, err := live.Dial(ctx, p.opts.Dialer, at.host, at.scheme == "https", p.opts.Timeout)
 		if err == nil {
 			return conn.Close()
 		}

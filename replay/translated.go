@@ -38,7 +38,9 @@ func (p *player) meet(ctx context.Context) error {
 		}
 		t.interfaces = a2a.DecodeCard(a2a.Parse(card.Raw).Root).Interfaces
 		for i := range t.interfaces {
-			if u, err := at.Parse(t.interfaces[i].URL); err == nil {
+			if t.interfaces[i].Binding == a2a.GRPC {
+				t.interfaces[i].URL = client.GRPCURL(t.interfaces[i].URL, card.URL)
+			} else if u, err := at.Parse(t.interfaces[i].URL); err == nil {
 				t.interfaces[i].URL = u.String()
 			}
 		}

@@ -34,6 +34,9 @@ into the card. A card that is not of the agent's dialect, or promises what the a
 With --skill ID=PROGRAM a program does what a skill of that card does. It is started for each message, reads what it is
 asked as a line of JSON, and writes a line for each state and each artifact (docs/agents.md).
 
+With --binding the agent serves only these bindings. echo, spec and spec03… serve gRPC, too, on the same port: over
+HTTP/2 without TLS, as the card then says with host and port.
+
 With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
 the member tenant, and HTTP+JSON names it there, in the query, or before the path (/spec/NAME/tasks).
 
@@ -48,6 +51,7 @@ of the address; legacy, if it is among them, has the root and the card there. Th
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
   a2atap agent legacy --card travel.json --push
   a2atap agent spec --store tasks.db --listen 127.0.0.1:9001
+  a2atap agent spec --binding grpc --binding jsonrpc --listen 127.0.0.1:9001
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return agents.Run(cmd.Context(), e, o, args) },
@@ -59,6 +63,8 @@ of the address; legacy, if it is among them, has the root and the card there. Th
 	f.StringVar(&o.Card, "card", "", "serve the agent card in `FILE`, and do what it says; for one agent")
 	f.StringArrayVar(&o.Skills, "skill", nil, "have `ID=PROGRAM` do what the skill ID of the card does: it is run for each "+
 		"message, and speaks JSON on standard input and output; repeatable")
+	f.StringArrayVar(&o.Bindings, "binding", nil, "serve the `BINDING`, and name it in the card: jsonrpc, http+json or "+
+		"grpc; repeatable, the preferred one first (default all but grpc that the agent speaks)")
 	f.BoolVar(&o.Push, "push", false, "offer push notifications")
 	f.StringVar(&o.WebhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) in addition to the "+
 		"system's; needs --push")

@@ -19,7 +19,8 @@ func newShow(e cli.Env) *cobra.Command {
 
 Formats: list (a line for each exchange; the default), detail (heads, and bodies laid out for people; the default for
 numbers), tree (what one request of a user has caused is indented under it), ladder (arrows between client and agent),
-transcript (HTTP as text, which other commands read), curl (the request as a command), json (a line for each).
+transcript (HTTP as text, which other commands read), curl (the request as a command, of grpcurl for gRPC), json (a line
+for each).
 
 A line of the list begins with the sign of the worst finding: ! for an error, ? for a warning, · for a note. Short ids
 of tasks are taken back by filters: task:2f1e9c04, or task:*9f3c2a1b where the beginning was left out.

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"a2atap/proxy/jsondoc"
 )
 
 // A Code is how a call came out.
@@ -96,8 +99,8 @@ func StatusOf(get func(name string) string) (s Status, ok bool) {
 // Details returns what grpc-status-details-bin says; nil if there is none, or it cannot be read.
 func (s *Status) Details() *Detail { return s.details }
 
-// JSON returns the status as JSON: the google.rpc.Status that it is, with the name of its code beside it, as the answers
-// of HTTP+JSON have it in their member error.
+// JSON returns the status as JSON: the google.rpc.Status that it is, with the name of its code beside it, as the
+// answers of HTTP+JSON have it in their member error.
 //
 // Source: A2A 1.0 sections 10.6 and 11.6.
 func (s *Status) JSON() []byte {
@@ -206,4 +209,72 @@ func appendAny(list, message []byte) ([]byte, error) {
 		list = append(base64.StdEncoding.AppendEncode(append(list, `,"value":"`...), held), '"')
 	}
 	return append(list, '}'), err
+}
+
+// Write says how a call came out in the fields that StatusOf reads. The details are a JSON array as Detail has it; nil
+// writes none.
+//
+// Source: gRPC over HTTP2, "Responses".
+func (s *Status) Write(set func(name, value string), details jsondoc.Value) error {
+	set(StatusField, strconv.Itoa(int(s.Code)))
+	if s.Message != "" {
+		set(MessageField, escape(s.Message))
+	}
+	if details.Len() == 0 {
+		return nil
+	}
+	b := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(s.Code))
+	b = protowire.AppendString(protowire.AppendTag(b, 2, protowire.BytesType), s.Message)
+	for _, d := range details.Elems() {
+		detail, err := anyOf(d)
+		if err != nil {
+			return err
+		}
+		b = protowire.AppendBytes(protowire.AppendTag(b, 3, protowire.BytesType), detail)
+	}
+	set(DetailsField, base64.RawStdEncoding.EncodeToString(b))
+	return nil
+}
+
+// anyOf returns the google.protobuf.Any that a detail in JSON stands for, which is of one of the types of google.rpc.
+func anyOf(detail jsondoc.Value) ([]byte, error) {
+	url := detail.Get("@type").Text()
+	of := rpc[strings.TrimPrefix(url[strings.LastIndexByte(url, '/')+1:], "google.rpc.")]
+	if of == nil {
+		return nil, wrong(detail, "of no type that is known here")
+	}
+	var held []byte
+	for name, v := range detail.Members() {
+		f := of.byName(name)
+		var err error
+		switch {
+		case name == "@type":
+			continue
+		case f == nil:
+			err = wrong(v, "%s has no field of that name", of.name)
+		default:
+			held, err = encoder{}.field(held, f, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), url)
+	return protowire.AppendBytes(protowire.AppendTag(b, 2, protowire.BytesType), held), nil
+}
+
+// escape puts a text into the percent-encoding of a grpc-message.
+//
+// Source: gRPC over HTTP2, "Status-Message".
+func escape(text string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '%' {
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }

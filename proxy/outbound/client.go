@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy where there is
-// none on the way.
+// Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy where there
+// is none on the way.
 func (d *Dialer) Configure(t *http.Transport) {
 	t.TLSClientConfig = &tls.Config{
 		RootCAs: d.Roots, InsecureSkipVerify: d.Insecure, MinVersion: tls.VersionTLS12,
@@ -54,4 +54,13 @@ func AdviceIn(err error) string {
 		return e.advice
 	}
 	return ""
+}
+
+// OnlyHTTP2 lets a transport speak HTTP/2 alone: with prior knowledge in the clear, and chosen by ALPN on TLS.
+//
+// Source: RFC 9113 section 3.
+func OnlyHTTP2(t *http.Transport) {
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP2(true)
+	t.Protocols.SetUnencryptedHTTP2(true)
 }

@@ -31,6 +31,9 @@ type outRPC struct {
 
 // outgoing puts a call on the client's binding.
 func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
+	if c.endpoint.Protocol.overGRPC() {
+		return c.outgoingGRPC(in)
+	}
 	out := &Outgoing{Operation: in.op, Header: http.Header{}}
 	payload := in.body
 	if c.endpoint.Protocol.Binding == "JSONRPC" {

@@ -111,7 +111,9 @@ func (c *Card) possible(said Interface) {
 
 // add notes an interface once, with a version of two parts, and returns it.
 func (c *Card) add(at, binding, version, tenant string) Interface {
-	if base, err := url.Parse(c.URL); err == nil {
+	if binding == bindingGRPC {
+		at = GRPCURL(at, c.URL)
+	} else if base, err := url.Parse(c.URL); err == nil {
 		if u, err := base.Parse(at); err == nil {
 			at = u.String()
 		}
@@ -178,7 +180,8 @@ func (c *Card) At(given string) (*Card, error) {
 	return &here, nil
 }
 
-// ErrElsewhere says that a card has interfaces only at other addresses than the given one. [Card.At] returns it, wrapped.
+// ErrElsewhere says that a card has interfaces only at other addresses than the given one. [Card.At] returns it,
+// wrapped.
 var ErrElsewhere = errors.New("the agent is elsewhere")
 
 // sameAddress reports whether two URLs lead to one address.
@@ -249,7 +252,7 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the card of %s: %w", agent, err)
 	}
-	h := newHTTP(o)
+	h := newHTTP(o, false)
 	defer h.client.CloseIdleConnections()
 	var first error
 	missing := 0

@@ -24,7 +24,7 @@ func TestDecodeCard(t *testing.T) {
 		URL: "http://h/.well-known/agent-card.json", Name: "Hybrid", Description: "d", Version: "2", Streaming: true,
 		Push: true, Extended: true,
 		Interfaces: []Interface{
-			{"grpc.example:443", Protocol{"1.0", "GRPC"}, ""},
+			{"http://grpc.example:443", GRPC10, ""},
 			{"http://h/rest", REST10, "acme"},
 			{"http://h/rpc", JSONRPC10, ""},
 			{"http://h/old", JSONRPC03, ""},
@@ -46,7 +46,7 @@ func TestChoose(t *testing.T) {
 		prefer []Protocol
 		want   string
 	}{
-		{nil, "http://h/rest"}, // the card's first that is spoken here
+		{nil, "http://grpc.example:443"}, // the card's first that is spoken here
 		{[]Protocol{JSONRPC10, REST10}, "http://h/rpc"},
 		{[]Protocol{JSONRPC03}, "http://h/old"},
 	} {
@@ -54,9 +54,9 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%v: got %v, %v, want %s", tt.prefer, got, err, tt.want)
 		}
 	}
-	only := &Card{Name: "g", Interfaces: card.Interfaces[:1]}
+	only := &Card{Name: "g", Interfaces: []Interface{{"http://h", Protocol{"1.0", "WS"}, ""}}}
 	if _, err := only.Choose(); err == nil ||
-		err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
+		err.Error() != `agent "g" offers A2A 1.0 WS; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 1.0 GRPC, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.3 GRPC, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
 		t.Errorf("got %v, want what is offered and what is spoken", err)
 	}
 	if _, err := new(Card).Choose(JSONRPC10); err == nil || !strings.Contains(err.Error(), "offers no interface") {

@@ -18,22 +18,24 @@ import (
 // A Protocol is a version of A2A over a binding.
 type Protocol struct {
 	Version string // Major.Minor, or "legacy"
-	Binding string // as cards spell it: JSONRPC, HTTP+JSON
+	Binding string // as cards spell it: JSONRPC, HTTP+JSON, GRPC
 }
 
 // The protocols that this package speaks.
 var (
 	JSONRPC10 = Protocol{"1.0", "JSONRPC"}
 	REST10    = Protocol{"1.0", "HTTP+JSON"}
+	GRPC10    = Protocol{"1.0", bindingGRPC}
 	JSONRPC03 = Protocol{"0.3", "JSONRPC"} // also 0.2, which is the same dialect on the wire
 	REST03    = Protocol{"0.3", "HTTP+JSON"}
+	GRPC03    = Protocol{"0.3", bindingGRPC}
 	JSONRPC01 = Protocol{"0.1", "JSONRPC"}
 	Early     = Protocol{"legacy", "JSONRPC"} // what was spoken before 0.1 was written down
 )
 
 // Protocols returns the protocols that this package speaks, the newest first.
 func Protocols() []Protocol {
-	return []Protocol{JSONRPC10, REST10, JSONRPC03, REST03, JSONRPC01, Early}
+	return []Protocol{JSONRPC10, REST10, GRPC10, JSONRPC03, REST03, GRPC03, JSONRPC01, Early}
 }
 
 // String returns the protocol as people write it: "A2A 1.0 JSONRPC".
@@ -78,8 +80,8 @@ type Options struct {
 	// Authorize adds credentials to every request, that for the card included. It comes after Token and Header, so that
 	// its Authorization holds, and must be safe for concurrent use. What it adds is in no message of this package.
 	Authorize func(context.Context, *Outgoing) error
-	// CredentialsTo are URLs to whose addresses Connect may go with Token, Header or Authorize, beside the given one, where
-	// the card says that the agent is there.
+	// CredentialsTo are URLs to whose addresses Connect may go with Token, Header or Authorize, beside the given one,
+	// where the card says that the agent is there.
 	CredentialsTo []string
 	// Tenant replaces the interface's, if it is not empty.
 	Tenant string
@@ -148,8 +150,8 @@ type Client struct {
 	http     *httpClient
 }
 
-// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. It is an
-// error if that is elsewhere and credentials would go along: see [Options].CredentialsTo.
+// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. It is
+// an error if that is elsewhere and credentials would go along: see [Options].CredentialsTo.
 func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	card, err := Discover(ctx, agent, o)
 	if err != nil {
@@ -181,11 +183,14 @@ func New(endpoint Interface, o Options) (*Client, error) {
 	if !slices.Contains(Protocols(), endpoint.Protocol) {
 		return nil, fmt.Errorf("unknown protocol %s; use %s", endpoint.Protocol, join(Protocols()))
 	}
+	if endpoint.Protocol.overGRPC() {
+		endpoint.URL = GRPCURL(endpoint.URL, "")
+	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
 	if o.Tenant != "" {
 		endpoint.Tenant = o.Tenant
 	}
-	c := &Client{endpoint: endpoint, http: newHTTP(o)}
+	c := &Client{endpoint: endpoint, http: newHTTP(o, endpoint.Protocol.overGRPC())}
 	if o.Break != nil {
 		var err error
 		if c.http.fault, err = o.Break(endpoint.Protocol); err != nil {
@@ -204,10 +209,10 @@ func (c *Client) Card() *Card { return c.card }
 // Close closes idle connections. Requests under way go on.
 func (c *Client) Close() { c.http.client.CloseIdleConnections() }
 
-// A call is an operation in both bindings.
+// A call is an operation in all bindings.
 type call struct {
 	op     Operation
-	params any    // of JSON-RPC; nil if there are none
+	params any    // of JSON-RPC and gRPC; nil if there are none
 	verb   string // of HTTP+JSON
 	path   string // below the interface's URL, escaped
 	query  url.Values

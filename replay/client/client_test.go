@@ -109,7 +109,7 @@ func TestUnreadableAnswers(t *testing.T) {
 		!strings.HasPrefix(err.Error(), "GetTask: GET http://127.0.0.1:1/tasks/t: ") {
 		t.Errorf("got %v, want what was attempted", err)
 	}
-	if _, err := New(Interface{Protocol: Protocol{"0.3", "GRPC"}}, Options{}); err == nil ||
+	if _, err := New(Interface{Protocol: Protocol{"0.1", "GRPC"}}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "A2A 1.0 HTTP+JSON") {
 		t.Errorf("got %v, want the known protocols", err)
 	}

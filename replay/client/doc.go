@@ -1,5 +1,5 @@
-// Package client is an A2A client for A2A 1.0 and 0.3 over JSON-RPC and HTTP+JSON, and over JSON-RPC for 0.1 and for
-// what was spoken before it.
+// Package client is an A2A client for A2A 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC, and over JSON-RPC for
+// 0.1 and for what was spoken before it.
 //
 // [Connect] reads an agent's card and picks an interface; [New] takes an endpoint that is already known. What comes
 // back is free of dialects: a [Task] looks the same whatever was spoken, and its Raw bytes show what was.

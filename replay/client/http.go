@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
 )
 
 // maxAnswer bounds an answer that is not a stream, in bytes.
@@ -28,13 +29,17 @@ type httpClient struct {
 	fault func(*Outgoing) // nil if the client is faithful
 }
 
-func newHTTP(o Options) *httpClient {
+// newHTTP returns a client; one of gRPC speaks HTTP/2, in the clear too.
+func newHTTP(o Options, overGRPC bool) *httpClient {
 	o = o.withDefaults()
 	transport := o.Transport
 	if transport == nil {
 		own := NewTransport(o.Timeout)
 		if o.Dialer != nil {
 			o.Dialer.Configure(own)
+		}
+		if overGRPC {
+			outbound.OnlyHTTP2(own)
 		}
 		transport = own
 	}

@@ -30,7 +30,7 @@ func (c *Client) plainParams(m Message, o SendOptions, streams bool) any {
 	switch {
 	case p.clientNamesTasks():
 		return p.send01(m, o)
-	case p == REST03 && c.http.opts.ProtoJSON:
+	case p == REST03 && c.http.opts.ProtoJSON, p == GRPC03:
 		return p.send(m, o, streams).proto()
 	}
 	return p.send(m, o, streams)

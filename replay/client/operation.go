@@ -186,6 +186,9 @@ func segment(id string) string { return strings.ReplaceAll(url.PathEscape(id), "
 
 // invoke performs a call whose answer is complete, and returns the result.
 func (c *Client) invoke(ctx context.Context, in call) ([]byte, error) {
+	if c.endpoint.Protocol.overGRPC() {
+		return c.invokeGRPC(ctx, in)
+	}
 	out, err := c.outgoing(in, false)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,17 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
+		if c.endpoint.Protocol.overGRPC() {
+			for e, err := range c.streamGRPC(ctx, cancel, in) {
+				if err != nil {
+					err = streamError(in.op, err)
+				}
+				if !yield(e, err) {
+					return
+				}
+			}
+			return
+		}
 		resp, err := c.open(ctx, cancel, in)
 		if err != nil {
 			yield(Event{}, streamError(in.op, err))

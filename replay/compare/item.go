@@ -70,6 +70,8 @@ func errorLabel(e *a2a.Error) string {
 		return fmt.Sprintf("%d", e.Code)
 	case e.Reason != "":
 		return e.Reason
+	case e.GRPCStatus != "":
+		return e.GRPCStatus
 	}
 	return fmt.Sprintf("HTTP %d", e.HTTPStatus)
 }
@@ -208,6 +210,9 @@ func sameError(i, j Item) bool {
 	if errorLabel(i.Err) == errorLabel(j.Err) {
 		return true
 	}
+	if statusMeans(i.Err.GRPCStatus, j.Err) || statusMeans(j.Err.GRPCStatus, i.Err) {
+		return true
+	}
 	if i.rest == j.rest {
 		return false
 	}
@@ -225,4 +230,26 @@ func sameError(i, j Item) bool {
 	}
 	row, ok := j.Err.Name.Row()
 	return ok && slices.Contains(row.Status, i.Err.HTTPStatus)
+}
+
+// statusMeans reports whether a status of gRPC stands for an error of another binding that has no name of A2A.
+//
+// Source: A2A 1.0 §3.3.2, §5.4.
+func statusMeans(status string, e *a2a.Error) bool {
+	if e.GRPCStatus != "" || e.Name.A2A() {
+		return false
+	}
+	switch status {
+	case "UNAUTHENTICATED":
+		return e.HTTPStatus == 401
+	case "PERMISSION_DENIED":
+		return e.HTTPStatus == 403
+	case "INVALID_ARGUMENT":
+		return e.HTTPStatus == 400 || e.Name == a2a.InvalidParams || e.Name == a2a.InvalidRequest
+	case "UNIMPLEMENTED":
+		return e.HTTPStatus == 404 || e.HTTPStatus == 405 || e.HTTPStatus == 501 || e.Name == a2a.MethodNotFound
+	case "INTERNAL":
+		return e.HTTPStatus == 500 || e.Name == a2a.InternalError
+	}
+	return false
 }

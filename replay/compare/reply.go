@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // An Ending is how an answer ended.
@@ -47,6 +49,10 @@ func ReadReply(call *a2a.Call, x *capture.Exchange) *Reply {
 	head := capture.ParseResponseHead(x.Response.Head)
 	r.Status, r.Stream, r.Media = head.Status, x.Response.Stream, head.Fields.MediaType()
 	r.fields, r.took, r.times = head.Fields, x.Response.Body.At, map[int]time.Duration{}
+	if call.Binding == a2a.GRPC {
+		r.readGRPC(call, x)
+		return r
+	}
 	for i := range x.Response.Events {
 		e := &x.Response.Events[i]
 		if a, ok := ReadEvent(call, e); ok {
@@ -60,6 +66,34 @@ func ReadReply(call *a2a.Call, x *capture.Exchange) *Reply {
 		r.Add(0, a2a.DecodeAnswer(call, head.Status, head.Fields.MediaType(), body))
 	}
 	return r
+}
+
+// readGRPC reads an answer over gRPC: a message where the method has one, else its events; and with what it failed.
+func (r *Reply) readGRPC(call *a2a.Call, x *capture.Exchange) {
+	r.Stream = call.RPC.Streams
+	for i := range x.Response.Events {
+		e := &x.Response.Events[i]
+		a, ok := ReadEvent(call, e)
+		switch {
+		case !ok:
+		case r.Stream:
+			r.Events++
+			r.times[e.K] = e.At
+			r.Add(e.K, a)
+		default:
+			r.Add(0, a2a.DecodeAnswer(call, r.Status, r.Media, e.Fields().Data))
+		}
+	}
+	trailer, _ := capture.ParseFields(x.Response.Trailer)
+	status, ok := grpc.StatusOf(func(name string) string { return cmp.Or(trailer.Get(name), r.fields.Get(name)) })
+	switch {
+	case !ok || status.Code == grpc.OK:
+	case len(r.Items) == 0: // no stream has begun
+		r.Stream = false
+		r.Add(0, a2a.ReadStatus(call, &status))
+	default:
+		r.Add(len(x.Response.Events)+1, a2a.ReadStatus(call, &status))
+	}
 }
 
 // ReadEvent reads an event that a client would have dispatched; it reports false for others.

@@ -56,9 +56,10 @@ func Sites(root a2a.Value, call *a2a.Call) iter.Seq[Site] {
 	}
 }
 
-// isParams reports whether the root itself holds the parameters: the body of an HTTP+JSON request.
+// isParams reports whether the root itself holds the parameters: the body of an HTTP+JSON request, or the message of
+// gRPC.
 func isParams(call *a2a.Call, root a2a.Value) bool {
-	return call != nil && call.Binding == a2a.HTTPJSON && call.Params.Exists() &&
+	return call != nil && (call.Binding == a2a.HTTPJSON || call.Binding == a2a.GRPC) && call.Params.Exists() &&
 		string(root.Raw()) == string(call.Params.Raw())
 }
 

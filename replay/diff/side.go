@@ -133,8 +133,6 @@ func whyNot(x *capture.Exchange, call *a2a.Call) string {
 		return "its request was not recorded"
 	case !call.A2A():
 		return "not an A2A request"
-	case call.Binding == a2a.GRPC:
-		return "gRPC is not supported"
 	case x.Lost > 0:
 		return "parts of it were not recorded"
 	case !x.Request.Body.Complete || x.Request.Body.Dropped > 0:

@@ -5,6 +5,6 @@
 // A [Log] hands out the steps of all exchanges in one order. [Call] is one exchange, and [Transport] puts it under a
 // net/http client.
 //
-// It speaks HTTP/1.1 only, opens a connection for each exchange, and uses no proxy of the environment: the proxy would
-// be recorded in the agent's place.
+// It speaks HTTP/1.1 over a connection of its own for each exchange, and gRPC over HTTP/2, whose connections are
+// shared. It uses no proxy of the environment: the proxy would be recorded in the agent's place.
 package live

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/outbound"
 )
 
@@ -28,11 +29,17 @@ type Transport struct {
 	Dialer *outbound.Dialer                  // connects to agents; nil is one without options
 	Dialed time.Duration                     // how long connecting may take; 0 for 30 seconds
 	Noted  func(req *http.Request, n uint64) // called with each exchange's number before it is sent; may be nil
+
+	once  sync.Once
+	over2 *http.Transport // carries what is over HTTP/2; see http2
 }
 
 // RoundTrip implements [http.RoundTripper]. The exchange is recorded as ended when the answer's body has been read to
 // its end or is closed.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if grpc.IsMedia(req.Header.Get("Content-Type")) {
+		return t.roundTripHTTP2(req)
+	}
 	head, body, err := wireForm(req)
 	if err != nil {
 		return nil, err

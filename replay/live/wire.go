@@ -66,6 +66,9 @@ const (
 	Leave                   // the connection is closed at once
 )
 
+// From returns the address from which the request is sent, host and port.
+func (v *Call) From() string { return v.Conn.LocalAddr().String() }
+
 // Do sends the request and reads the answer to its end. It returns how the exchange broke, or nil, and does not close
 // the log.
 func (v *Call) Do(ctx context.Context, method string, head, body []byte) *capture.Fault {
@@ -115,12 +118,20 @@ func faultOf(ctx context.Context, err error) *capture.Fault {
 		return &capture.Fault{Kind: "client-left", Side: "client", Detail: err.Error()}
 	case ctx.Err() != nil:
 		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
+	case isDial(err):
+		return &capture.Fault{Kind: "unreachable", Side: "agent", Detail: "connect: " + Cause(err).Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &capture.Fault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return &capture.Fault{Kind: "truncated", Side: "agent", Detail: err.Error()}
 	}
 	return &capture.Fault{Kind: "reset", Side: "agent", Detail: err.Error()}
+}
+
+// isDial reports whether an error is that there was no connection.
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // An answer is the final answer of a call. Reading its body records it.

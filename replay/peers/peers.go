@@ -162,6 +162,9 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 	}))
 	url := "http://" + server.Listener.Addr().String()
 	inner = handler(url)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true) // which gRPC speaks
 	server.Start()
 	t.Cleanup(server.Close)
 	// The senders of notifications in both Go SDKs use the default transport; its idle connections outlive the test.

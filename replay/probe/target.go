@@ -147,7 +147,7 @@ func (t *target) choose() {
 	for _, i := range t.card.Interfaces {
 		switch {
 		case prefixes[i.Protocol] == "":
-			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: this program does not speak it", i.Protocol, i.URL))
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: probe does not speak it", i.Protocol, i.URL))
 		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
 		case t.has(i.Protocol):
@@ -177,8 +177,8 @@ func (t *target) private() bool {
 	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0 || t.opts.Second != nil
 }
 
-// here reports whether a URL is at the address that was given, or another one where credentials go, wherever a card says
-// that the agent is.
+// here reports whether a URL is at the address that was given, or another one where credentials go, wherever a card
+// says that the agent is.
 func (t *target) here(at string) bool { return t.opts.Client.Trusts(t.url, at) }
 
 func (t *target) has(p client.Protocol) bool {

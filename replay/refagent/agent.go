@@ -45,7 +45,11 @@ func New(name string, opts Options) (*Agent, error) {
 	if err := p.checkTenants(opts.Tenants); err != nil {
 		return nil, err
 	}
-	served := p.served(opts)
+	bindings, err := p.chosen(opts.Bindings)
+	if err != nil {
+		return nil, err
+	}
+	served := p.served(opts, bindings)
 	given, err := cards.Read(served, opts.Card)
 	if err != nil {
 		return nil, err

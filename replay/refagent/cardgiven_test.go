@@ -133,7 +133,7 @@ func TestGivenCardIsServed(t *testing.T) {
 func TestGivenSkills(t *testing.T) {
 	for _, l := range specLinks {
 		t.Run(l.String(), func(t *testing.T) {
-			url := serve(t, l.agent, refagent.Options{Card: Given(t, l.agent, nil)}) + "/" + l.agent
+			url := serve(t, l.agent, l.with(refagent.Options{Card: Given(t, l.agent, nil)})) + "/" + l.agent
 			c := agenttest.Connect(t, url, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"})
 			for text, want := range map[string]string{
 				"book-flight to Rome": "completed [book-flight] Processed: book-flight to Rome",

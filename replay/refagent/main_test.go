@@ -30,6 +30,18 @@ type link struct {
 	protocol client.Protocol
 }
 
+// with returns options with which the agent speaks the protocol.
+func (l link) with(o refagent.Options) refagent.Options {
+	if l.protocol.Binding == client.GRPC10.Binding {
+		o.Bindings = []string{l.protocol.Binding}
+	}
+	return o
+}
+
+// proto says whether messages are those of the proto definition of 0.3, whose data has a wrapper, and where nothing
+// tells 0 from what is not set.
+func (l link) proto() bool { return l.agent == "spec03-proto" || l.protocol == client.GRPC03 }
+
 func (l link) String() string { return l.agent + " " + l.protocol.String() }
 
 var specLinks = []link{
@@ -39,6 +51,8 @@ var specLinks = []link{
 	{"spec03-rest", client.REST03},
 	{"spec03-proto", client.REST03},
 	{"spec02", client.JSONRPC03},
+	{"spec", client.GRPC10},
+	{"spec03", client.GRPC03},
 }
 
 // eachLink runs a test against every spec agent over every protocol it speaks.
@@ -46,7 +60,7 @@ func eachLink(t *testing.T, opts refagent.Options, test func(t *testing.T, l lin
 	for _, l := range specLinks {
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()
-			url := serve(t, l.agent, opts)
+			url := serve(t, l.agent, l.with(opts))
 			test(t, l, agenttest.Connect(t, url+"/"+l.agent, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"}))
 		})
 	}

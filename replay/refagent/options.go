@@ -13,6 +13,10 @@ type Options struct {
 	// BaseURL is the origin that cards put before the agent's path, such as http://127.0.0.1:9001. If it is empty,
 	// cards name the origin that the request was sent to.
 	BaseURL string
+	// Bindings are those that the agent serves and its card names, in this order: JSONRPC, HTTP+JSON, GRPC, in any case.
+	// Empty are all but GRPC that the agent of that name speaks. Agents of 0.3 and 1.0 speak gRPC; it needs a server of
+	// HTTP/2.
+	Bindings []string
 	// Fault is the slug of the rule to break; empty for a faithful agent.
 	Fault string
 	// Card is the JSON of the card to serve in place of the agent's own; empty for that. Its skills are what the agent
@@ -27,9 +31,9 @@ type Options struct {
 	Push bool
 	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.
 	Auth *Credentials
-	// Store keeps the tasks and their push notification configs, so that they outlive the agent: those that wait for their
-	// client go on, those that were being worked on have failed when the agent is made again. nil keeps them in memory.
-	// Several agents may share one; it must not be closed before them.
+	// Store keeps the tasks and their push notification configs, so that they outlive the agent: those that wait for
+	// their client go on, those that were being worked on have failed when the agent is made again. nil keeps them in
+	// memory. Several agents may share one; it must not be closed before them.
 	Store Store
 	// Tenants are those that an agent of A2A 1.0 serves, each with tasks of its own (§8.3.2); its card has an interface
 	// for each, and requests for others are refused. If there are none, tenants in requests are ignored.

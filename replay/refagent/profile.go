@@ -1,7 +1,9 @@
 package refagent
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/replay/refagent/internal/cards"
 	"a2atap/replay/refagent/internal/dialect"
@@ -16,6 +18,7 @@ type profile struct {
 	name       string
 	dialect    model.Dialect // of JSON-RPC; nil if it is not served
 	rest       *restBinding  // nil if HTTP+JSON is not served
+	grpc       *grpcBinding  // nil if gRPC cannot be served
 	face       *cards.Face   // what its cards look like
 	cardNames  []string      // under which the card lies below /.well-known; empty for all
 	streaming  bool
@@ -35,7 +38,8 @@ type profile struct {
 
 var profiles = []*profile{
 	{
-		name: "echo", dialect: dialect.V10{}, rest: rest10, face: cards.Face10, versioned: true, card: cards.EchoCard,
+		name: "echo", dialect: dialect.V10{}, rest: rest10, grpc: grpc10,
+		face: cards.Face10, versioned: true, card: cards.EchoCard,
 		declare:    cards.Declare10,
 		route:      func(*model.Message) *engine.Skill { return engine.EchoSkill },
 		behave:     func(*engine.Skill) *engine.Skill { return engine.EchoSkill },
@@ -43,24 +47,25 @@ var profiles = []*profile{
 		noExtended: model.Fail(model.CodeUnsupported, "This agent has no extended card"),
 	},
 	{
-		name: "spec", dialect: dialect.V10{}, rest: rest10, face: cards.Face10, versioned: true, streaming: true,
+		name: "spec", dialect: dialect.V10{}, rest: rest10, grpc: grpc10,
+		face: cards.Face10, versioned: true, streaming: true,
 		route: engine.Route,
 		card:  cards.SpecCard, declare: cards.Declare10, extended: cards.SpecExtendedCard,
 		noExtended: model.Fail(model.CodeUnsupported, "This agent has no extended card"),
 	},
 	{
-		name: "spec03", dialect: dialect.V03{}, face: cards.Face03, streaming: true, route: engine.Route,
+		name: "spec03", dialect: dialect.V03{}, grpc: grpc03, face: cards.Face03, streaming: true, route: engine.Route,
 		card: cards.Spec03Card, declare: cards.Declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec03-rest", rest: rest03, face: cards.Face03, streaming: true, route: engine.Route,
+		name: "spec03-rest", rest: rest03, grpc: grpc03, face: cards.Face03, streaming: true, route: engine.Route,
 		card:       cards.Spec03RESTCard,
 		declare:    cards.Declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec03-proto", rest: rest03proto, face: cards.Face03, streaming: true, route: engine.Route,
+		name: "spec03-proto", rest: rest03proto, grpc: grpc03, face: cards.Face03, streaming: true, route: engine.Route,
 		card:       cards.Spec03ProtoCard,
 		declare:    cards.Declare03,
 		noExtended: noExtended03,
@@ -106,22 +111,49 @@ func profileOf(name string) *profile {
 	return profiles[i]
 }
 
-// transport returns the name of the binding of an agent before 1.0, which has one.
-func (p *profile) transport() string {
-	if p.dialect == nil {
-		return string(wire.HTTPJSON)
+// bindings returns those that the agent speaks unless its options say more.
+func (p *profile) bindings() []wire.Binding {
+	var all []wire.Binding
+	if p.dialect != nil {
+		all = append(all, wire.JSONRPC)
 	}
-	return string(wire.JSONRPC)
+	if p.rest != nil {
+		all = append(all, wire.HTTPJSON)
+	}
+	return all
+}
+
+// chosen returns the bindings that the agent is to serve. It fails if it cannot speak one of them.
+func (p *profile) chosen(words []string) ([]wire.Binding, error) {
+	own := p.bindings()
+	if len(words) == 0 {
+		return own, nil
+	}
+	if p.grpc != nil {
+		own = append(own, wire.GRPC)
+	}
+	var all []wire.Binding
+	for _, word := range words {
+		b := wire.Binding(strings.ToUpper(word))
+		if !slices.Contains(own, b) {
+			return nil, fmt.Errorf("agent %s does not speak %s; it speaks %s", p.name, word, cards.Words(own))
+		}
+		if slices.Contains(all, b) {
+			return nil, fmt.Errorf("the binding %s is named twice; name each once", word)
+		}
+		all = append(all, b)
+	}
+	return all, nil
 }
 
 // served returns what cards say of an agent with these options.
-func (p *profile) served(o Options) *cards.Subject {
+func (p *profile) served(o Options, bindings []wire.Binding) *cards.Subject {
 	tenants := o.Tenants
 	if len(tenants) == 0 {
 		tenants = []string{""}
 	}
 	return &cards.Subject{
-		Agent: p.name, Face: p.face, Push: o.Push, Streaming: p.streaming, Transport: p.transport(), Tenants: tenants,
+		Agent: p.name, Face: p.face, Push: o.Push, Streaming: p.streaming, Bindings: bindings, Tenants: tenants,
 		Auth: o.Auth, Behave: p.behave, Misfit: p.misfit,
 	}
 }

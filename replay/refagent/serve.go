@@ -8,6 +8,7 @@ import (
 	"a2atap/replay/refagent/internal/engine"
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
+	"a2atap/replay/refagent/internal/wire"
 )
 
 // ServeHTTP implements [http.Handler].
@@ -32,6 +33,14 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !engine.Wait(ctx, a.opts.Delay) || below && a.serveOAuth(w, r, rest) {
 		return
 	}
+	if m, ok := a.asksGRPC(r, path); ok {
+		a.serveGRPC(w, r, m)
+		return
+	}
+	if m, ok := a.asksGRPC(r, rest); ok && below {
+		a.serveGRPC(w, r, m)
+		return
+	}
 	a.route(w, r, path, rest, below)
 }
 
@@ -46,9 +55,9 @@ func (a *Agent) route(w http.ResponseWriter, r *http.Request, path, rest string,
 		a.notFound(w, r)
 	case a.profile.subscribe && a.streams() && rest == "/subscribe":
 		a.serveSubscribe(w, r)
-	case a.profile.dialect != nil && (rest == "" || rest == "/"):
+	case a.offers(wire.JSONRPC) && (rest == "" || rest == "/"):
 		a.serveRPC(w, r)
-	case a.profile.rest != nil && len(rest) > 1:
+	case a.offers(wire.HTTPJSON) && len(rest) > 1:
 		a.serveREST(w, r, rest[1:])
 	default:
 		a.notFound(w, r)
@@ -84,13 +93,20 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, card bool) {
 }
 
 // Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card; but an
-// agent at the root of its origin has that, and all that is below no other's path.
+// agent at the root of its origin has that, and all that is below no other's path. What is asked over gRPC, which has
+// no paths of agents, goes to the first one that serves it.
 func Mux(agents ...*Agent) http.Handler {
 	root := slices.IndexFunc(agents, func(a *Agent) bool { return a.Path() == "" })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, a := range agents {
 			rest, ok := strings.CutPrefix(r.URL.EscapedPath(), a.Path())
 			if ok && a.Path() != "" && (rest == "" || rest[0] == '/') {
+				a.ServeHTTP(w, r)
+				return
+			}
+		}
+		for _, a := range agents {
+			if _, ok := a.asksGRPC(r, r.URL.EscapedPath()); ok {
 				a.ServeHTTP(w, r)
 				return
 			}

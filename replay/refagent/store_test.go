@@ -94,7 +94,7 @@ func start(t *testing.T, agent string, o refagent.Options) run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(a)
+	s := agenttest.Serve(a)
 	end := sync.OnceFunc(func() { a.Close(); s.Close() })
 	t.Cleanup(end)
 	return run{s.URL, end}
@@ -107,7 +107,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 		t.Run(l.String(), func(t *testing.T) {
 			store := newMemory()
 			options := client.Options{ProtoJSON: l.agent == "spec03-proto"}
-			one := start(t, l.agent, refagent.Options{Store: store, CancelWait: time.Hour})
+			one := start(t, l.agent, l.with(refagent.Options{Store: store, CancelWait: time.Hour}))
 			c := agenttest.Connect(t, one.origin+"/"+l.agent, l.protocol, options)
 			send := func(c *client.Client, m client.Message, o client.SendOptions) *client.Task {
 				t.Helper()
@@ -132,7 +132,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			before := []*client.Task{get(c, ended), get(c, waits)}
 			one.end()
 
-			two := start(t, l.agent, refagent.Options{Store: store})
+			two := start(t, l.agent, l.with(refagent.Options{Store: store}))
 			c = agenttest.Connect(t, two.origin+"/"+l.agent, l.protocol, options)
 			if diff := cmp.Diff(before, []*client.Task{get(c, ended), get(c, waits)}); diff != "" {
 				t.Errorf("after a restart (-before +after):\n%s", diff)
@@ -151,7 +151,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			}
 			two.end()
 
-			three := start(t, l.agent, refagent.Options{Store: store})
+			three := start(t, l.agent, l.with(refagent.Options{Store: store}))
 			c = agenttest.Connect(t, three.origin+"/"+l.agent, l.protocol, options)
 			if task := get(c, waits); task.Status.State != client.Completed || len(task.History) != 3 {
 				t.Errorf("after the second restart: %+v", task)

@@ -51,14 +51,18 @@ func (s *service) perform(ctx context.Context, c *wire.Call) (model.Reply, *mode
 func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *wire.Call, s *model.Stream) {
 	head := wire.NewAnswer(http.StatusOK, "text/event-stream", nil)
 	head.Header.Set("Cache-Control", "no-cache")
+	a.stream(ctx, w, c, head, s, serverEvent) //nolint:errcheck // events can be written as they are
+}
+
+// stream writes a stream behind a head, its events as encode has them, and returns the error of that.
+func (a *Agent) stream(ctx context.Context, w http.ResponseWriter, c *wire.Call, head *wire.Answer, s *model.Stream,
+	encode func(*wire.Frame) ([]byte, error),
+) error {
 	head.Stream = true
 	if a.hooks.Answer != nil {
 		a.hooks.Answer(c, head)
 	}
-	for name, v := range head.Header {
-		w.Header()[name] = v
-	}
-	w.WriteHeader(head.Status)
+	head.WriteHead(w)
 	var hook func(*wire.Frame) []*wire.Frame
 	if a.hooks.Events != nil {
 		hook = a.hooks.Events(c)
@@ -69,41 +73,51 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *wire
 		if c.Named {
 			f.Name = model.LegacyName(e)
 		}
-		if done := writeFrames(w, f, hook); done {
-			return
+		done, err := writeFrames(w, f, hook, encode)
+		if done || err != nil {
+			return err
 		}
-		var err error
 		if e, rest, err = rest.Wait(ctx); err != nil {
 			if a.hooks.Left != nil {
 				a.hooks.Left(a.engines[c.Request.Tenant], s.First)
 			}
-			return
+			return nil
 		}
 	}
 }
 
 // writeFrames writes an event, or what the fault makes of it, and says whether the stream is over.
-func writeFrames(w http.ResponseWriter, f *wire.Frame, hook func(*wire.Frame) []*wire.Frame) (done bool) {
+func writeFrames(w http.ResponseWriter, f *wire.Frame, hook func(*wire.Frame) []*wire.Frame,
+	encode func(*wire.Frame) ([]byte, error),
+) (done bool, err error) {
 	frames := []*wire.Frame{f}
 	if hook != nil {
 		frames = hook(f)
 	}
 	done = f.Last
 	for _, f := range frames {
-		text := f.Text
-		if text == nil {
-			var head []byte
-			if f.Name != "" {
-				head = append(head, "event: "+f.Name+"\n"...)
-			}
-			text = append(jsonvalue.Append(append(head, "data: "...), f.Body), "\n\n"...)
+		text, err := encode(f)
+		if err != nil {
+			return true, err
 		}
 		if _, err := w.Write(text); err != nil {
-			return true
+			return true, nil
 		}
 		done = done || f.Last
 	}
-	return http.NewResponseController(w).Flush() != nil || done
+	return http.NewResponseController(w).Flush() != nil || done, nil
+}
+
+// serverEvent writes an event as a server-sent event.
+func serverEvent(f *wire.Frame) ([]byte, error) {
+	if f.Text != nil {
+		return f.Text, nil
+	}
+	var head []byte
+	if f.Name != "" {
+		head = append(head, "event: "+f.Name+"\n"...)
+	}
+	return append(jsonvalue.Append(append(head, "data: "...), f.Body), "\n\n"...), nil
 }
 
 // readBody returns a request's body, or the failure that its size or its media type deserves.

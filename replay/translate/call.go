@@ -30,7 +30,7 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 	from := Protocol{Binding: call.Binding, Dialect: to.Dialect}
 	before1 := a2a.Of(a2a.V0_2, a2a.V0_3)
 	switch in := call.Dialects; {
-	case to.Binding != a2a.JSONRPC && to.Binding != a2a.HTTPJSON, to.Dialect == a2a.V0_1:
+	case !to.speaks(), to.Dialect == a2a.V0_1:
 		return from, fmt.Errorf("cannot be said in %s, which is not supported", to)
 	case call.Doc.Err != nil:
 		return from, errors.New("has a body that is not JSON")
@@ -38,7 +38,7 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 		return from, errors.New("is a batch of JSON-RPC")
 	case call.Operation == a2a.GetExtendedCard && call.Binding == a2a.NoBinding: // of 0.2, beside the JSON-RPC URL
 		from = Protocol{a2a.HTTPJSON, a2a.V0_2}
-	case call.Binding != a2a.JSONRPC && call.Binding != a2a.HTTPJSON || call.Operation == a2a.NoOperation:
+	case call.Binding == a2a.NoBinding || call.Operation == a2a.NoOperation:
 		return from, errors.New("asks for nothing that A2A has")
 	case call.Apart:
 		return from, errors.New("is spoken as before 0.1")
@@ -60,6 +60,9 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 	default:
 		return from, errors.New("does not show its dialect")
 	}
+	if !from.speaks() {
+		return from, fmt.Errorf("is in %s, which is not supported", from)
+	}
 	return from, nil
 }
 
@@ -80,9 +83,12 @@ func translate(call *a2a.Call, from, to Protocol, o Options) (*Request, error) {
 		tenant = o.Tenant
 	}
 	var r Request
-	if to.Binding == a2a.JSONRPC {
+	switch to.Binding {
+	case a2a.GRPC:
+		r = writeGRPC(call.Operation, params, tenant)
+	case a2a.JSONRPC:
 		r, err = writeRPC(call.Operation, to.Dialect, requestID(call, o), params, tenant)
-	} else {
+	default:
 		r, err = writeREST(call.Operation, to.Dialect, params, tenant)
 	}
 	if query != "" && r.Query != "" {
@@ -101,7 +107,11 @@ func read(call *a2a.Call, from Protocol, o Options) (params a2a.Value, query str
 	if query, err = readQuery(nil, call, nil, carryAll); err != nil {
 		return params, "", err
 	}
-	params, err = readRPC(call)
+	if from.Binding == a2a.GRPC {
+		params, err = parameters(call.Params)
+	} else {
+		params, err = readRPC(call)
+	}
 	return params, query, err
 }
 

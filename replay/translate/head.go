@@ -30,7 +30,11 @@ func fields(call *a2a.Call, from, to Protocol, hasBody bool, recorded []Field) (
 				continue
 			}
 			typed = true
-			f.Value = "application/json"
+			f.Value = contentType(to)
+		case from.Binding != to.Binding && overGRPC(name):
+			continue
+		case to.Binding == a2a.GRPC && (name == "accept" || name == "accept-encoding"):
+			continue
 		case name == "accept":
 			f.Value = accept(f.Value, to, call.Operation.Streams())
 		case name == strings.ToLower(versionField):
@@ -49,7 +53,10 @@ func fields(call *a2a.Call, from, to Protocol, hasBody bool, recorded []Field) (
 		out = append(out, f)
 	}
 	if hasBody && !typed {
-		out = append(out, Field{"Content-Type", "application/json"})
+		out = append(out, Field{"Content-Type", contentType(to)})
+	}
+	if from.Binding == a2a.GRPC && to.Binding != a2a.GRPC {
+		out = append(out, Field{"Accept", accept("", to, call.Operation.Streams())})
 	}
 	switch {
 	case versioned || !modern(to.Dialect):
@@ -59,6 +66,13 @@ func fields(call *a2a.Call, from, to Protocol, hasBody bool, recorded []Field) (
 		out = append(out, Field{versionField, call.Version})
 	}
 	return out, nil
+}
+
+func contentType(to Protocol) string {
+	if to.Binding == a2a.GRPC {
+		return "application/grpc"
+	}
+	return "application/json"
 }
 
 // names reports whether a version is that of a dialect. 0.2 and 0.3 are one.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 	"a2atap/replay/translate"
 )
@@ -32,6 +33,14 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.last.body, _ = io.ReadAll(r.Body)
 	}
 	return nil, io.EOF
+}
+
+// target returns that of the last request.
+func (w *wire) target() string {
+	if w.last == nil {
+		return ""
+	}
+	return w.last.target
 }
 
 // A kind of client: a protocol, and how it writes 0.3 over HTTP+JSON.
@@ -66,6 +75,10 @@ func (s speaker) ask(t testing.TB, call func(*client.Client)) *sent {
 		t.Fatal(err)
 	}
 	call(c)
+	if m, ok := grpc.MethodOf(strings.TrimPrefix(w.target(), "/a2a")); ok { // what stands here is its JSON
+		codec := grpc.Codec{Type: m.Request}
+		w.last.body = codec.Read(w.last.body).Text
+	}
 	return w.last
 }
 

@@ -6,7 +6,7 @@ import (
 
 // A Protocol is a dialect as it is spoken over a binding.
 type Protocol struct {
-	Binding a2a.Binding // JSONRPC or HTTPJSON
+	Binding a2a.Binding // JSONRPC or HTTPJSON, or of V1_0 GRPC
 	Dialect a2a.Dialect // V0_2, V0_3 or V1_0
 }
 
@@ -18,7 +18,7 @@ type Request struct {
 	Method string
 	Path   string // escaped, below the URL of the interface: empty, or it begins with a slash
 	Query  string // without the question mark; empty if there is none
-	Body   []byte // nil if there is none
+	Body   []byte // nil if there is none; over gRPC the JSON of the message
 	Fields []Field
 }
 

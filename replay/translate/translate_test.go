@@ -14,6 +14,7 @@ import (
 var speakers = []speaker{
 	{protocol: client.JSONRPC10},
 	{protocol: client.REST10},
+	{protocol: client.GRPC10},
 	{protocol: client.JSONRPC03},
 	{protocol: client.REST03},
 	{protocol: client.REST03, proto: true},
@@ -108,8 +109,8 @@ func TestThereAndBack(t *testing.T) {
 
 // The tenant of the interface is named where a client names none, and that of the call stays.
 func TestTenants(t *testing.T) {
-	for _, from := range []speaker{{protocol: client.JSONRPC10}, {protocol: client.REST10}} {
-		for _, to := range []speaker{{protocol: client.JSONRPC10}, {protocol: client.REST10}} {
+	for _, from := range []speaker{{protocol: client.JSONRPC10}, {protocol: client.REST10}, {protocol: client.GRPC10}} {
+		for _, to := range []speaker{{protocol: client.JSONRPC10}, {protocol: client.REST10}, {protocol: client.GRPC10}} {
 			for _, named := range []string{"", "own tenant"} {
 				for _, r := range requests {
 					from.tenant = named
@@ -275,8 +276,8 @@ func TestReasons(t *testing.T) {
 			"clients make the ids of tasks",
 		},
 		{
-			"gRPC", rpc10,
-			translate.Protocol{Binding: a2a.GRPC, Dialect: a2a.V1_0},
+			"0.3 over gRPC", rpc10,
+			translate.Protocol{Binding: a2a.GRPC, Dialect: a2a.V0_3},
 			"POST", "/a2a",
 			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`, "not supported",
 		},

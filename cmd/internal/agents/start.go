@@ -18,6 +18,7 @@ type Options struct {
 	Fault     string
 	Card      string
 	Skills    []string
+	Bindings  []string
 	Push      bool
 	WebhookCA string
 	Step      time.Duration
@@ -60,7 +61,7 @@ func readCardFile(name string) ([]byte, error) {
 func (o *Options) start(e cli.Env, names []string) (agents []*refagent.Agent, end func(), err error) {
 	options := refagent.Options{
 		Fault: o.Fault, Push: o.Push, StepTime: o.Step, Tenants: o.Tenants, MaxTasks: o.MaxTasks, Delay: o.Delay,
-		Log: e.Notice,
+		Bindings: o.Bindings, Log: e.Notice,
 	}
 	if options.Auth, err = agentAuth(e, o.Auth); err != nil {
 		return nil, nil, err

@@ -15,9 +15,12 @@ import (
 	"a2atap/replay/client/setup"
 )
 
-// Serve serves HTTP until the context ends, then closes open connections, streams included.
+// Serve serves HTTP/1.1 and, to those who begin with it, HTTP/2 until the context ends, then closes open connections,
+// streams included.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

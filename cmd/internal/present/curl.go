@@ -2,14 +2,18 @@ package present
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // CurlPrinter prints requests as commands for a shell. Secrets are shown as they were recorded: as placeholders, unless
@@ -29,9 +33,12 @@ func (p *CurlPrinter) Print(one *Shown) error {
 // End implements Printer.
 func (p *CurlPrinter) End() error { return nil }
 
-// Curl returns a command for a shell that sends the request of an exchange.
+// Curl returns a command for a shell that sends the request of an exchange: of curl, or of grpcurl for a call of gRPC.
 func Curl(x *capture.Exchange) (string, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
+	if m, ok := head.GRPC(); ok {
+		return grpcurl(x, &head, m)
+	}
 	body, _ := x.Request.Body.Decode(&head)
 	if bytes.IndexByte(x.Request.Head, 0) >= 0 || bytes.IndexByte(body, 0) >= 0 {
 		return "", fmt.Errorf("exchange %d: there is a zero byte in it, so a command cannot hold it; use --format json",
@@ -72,4 +79,37 @@ func address(x *capture.Exchange, head *capture.Head) string {
 		return "http://" + head.Fields.Get("Host") + head.Target
 	}
 	return u.Scheme + "://" + u.Host + head.Target
+}
+
+// grpcurl returns the command for a call of gRPC, with its message as JSON. The agent tells grpcurl by reflection what
+// messages are, or grpcurl is given the definition with -proto.
+func grpcurl(x *capture.Exchange, head *capture.Head, m grpc.Method) (string, error) {
+	message, err := x.Request.Body.Decode(head)
+	if err != nil {
+		return "", fmt.Errorf("exchange %d: %w", x.Seq, err)
+	}
+	u, err := url.Parse(address(x, head))
+	if err != nil {
+		return "", fmt.Errorf("exchange %d: %w", x.Seq, err)
+	}
+	parts := []string{"grpcurl"}
+	if u.Scheme == "http" {
+		parts = append(parts, "-plaintext")
+	}
+	for _, f := range head.Fields {
+		name := strings.ToLower(f.Name)
+		switch {
+		case name == grpc.TimeoutField:
+			if d, ok := grpc.ParseTimeout(f.Value); ok {
+				parts = append(parts, "-max-time", strconv.FormatFloat(d.Seconds(), 'f', -1, 64))
+			}
+		case name == "host", name == "te", name == "content-type", name == "content-length", name == "user-agent",
+			strings.HasPrefix(name, "grpc-"), !capture.IsToken(f.Name):
+		default:
+			parts = append(parts, "-H", cli.Quote(f.Name+": "+f.Value))
+		}
+	}
+	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	at := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
+	return strings.Join(append(parts, "-d", cli.Quote(string(message)), cli.Quote(at), m.Service+"/"+m.Name), " "), nil
 }

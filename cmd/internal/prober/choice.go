@@ -153,7 +153,9 @@ func listed(s *probe.Scenario) listedScenario {
 	}
 	protocols := s.Protocols
 	if len(protocols) == 0 {
-		protocols = client.Protocols()
+		protocols = slices.DeleteFunc(client.Protocols(), func(p client.Protocol) bool {
+			return p.Binding == client.GRPC10.Binding
+		})
 	}
 	add := func(to *[]string, word string) {
 		if !slices.Contains(*to, word) {

@@ -262,6 +262,9 @@ func (o *target) speak(a *agent) error {
 	}
 	var left []client.Protocol
 	for _, p := range chosen {
+		if p.Binding == client.GRPC10.Binding { // scenarios are not asked over it
+			continue
+		}
 		if (version == "" || p.Version == version) && (o.binding == "" || strings.EqualFold(p.Binding, o.binding)) {
 			left = append(left, p)
 		}

@@ -13,7 +13,7 @@ type translation struct{ binding, dialect string }
 
 func (f *translation) Register(to *pflag.FlagSet) {
 	to.StringVar(&f.binding, "binding", "",
-		"translate requests to the `BINDING` jsonrpc or http+json, at the address that the live card has for it")
+		"translate requests to the `BINDING` jsonrpc, http+json or grpc, at the address that the live card has for it")
 	to.StringVar(&f.dialect, "dialect", "",
 		"translate requests to the `DIALECT` 0.2, 0.3 or 1.0, at the address that the live card has for it")
 }
@@ -21,7 +21,8 @@ func (f *translation) Register(to *pflag.FlagSet) {
 // set writes the choice into the options of a replay.
 func (f *translation) set(o *replay.Options) error {
 	if f.binding != "" {
-		if err := cli.Choose("binding", f.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String()); err != nil {
+		if err := cli.Choose("binding", f.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String(),
+			a2a.GRPC.String()); err != nil {
 			return err
 		}
 		o.Binding, _ = a2a.ParseBinding(f.binding)

@@ -33,5 +33,7 @@ var (
 	overREST    = []client.Protocol{client.REST10}
 	only10      = []client.Protocol{client.JSONRPC10, client.REST10}
 	only03      = []client.Protocol{client.JSONRPC03}
-	anyProtocol = client.Protocols()
+	anyProtocol = []client.Protocol{
+		client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01, client.Early,
+	}
 )

@@ -46,9 +46,11 @@ var protocols = []struct {
 }{
 	{"1.0-jsonrpc", client.JSONRPC10, false},
 	{"1.0-rest", client.REST10, false},
+	{"1.0-grpc", client.GRPC10, false},
 	{"0.3-jsonrpc", client.JSONRPC03, false},
 	{"0.3-rest", client.REST03, false},
 	{"0.3-rest-proto", client.REST03, true},
+	{"0.3-grpc", client.GRPC03, false},
 	{"0.1-jsonrpc", client.JSONRPC01, false},
 	{"legacy", client.Early, false},
 }

@@ -154,9 +154,10 @@ func TestProtocols(t *testing.T) {
 	for args, want := range map[string][]client.Protocol{
 		"":                         nil,
 		"--protocol 0.3-rest":      {client.REST03},
+		"--protocol 0.3-grpc":      {client.GRPC03},
 		"--protocol legacy":        {client.Early},
-		"--protocol-version 0.3.0": {client.JSONRPC03, client.REST03},
-		"--protocol-version 1.0":   {client.JSONRPC10, client.REST10},
+		"--protocol-version 0.3.0": {client.JSONRPC03, client.REST03, client.GRPC03},
+		"--protocol-version 1.0":   {client.JSONRPC10, client.REST10, client.GRPC10},
 		"--protocol-version 0.3 --protocol 1.0-rest": {client.REST10},
 		"--protocol-version 7.0":                     nil,
 	} {

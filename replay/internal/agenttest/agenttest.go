@@ -5,6 +5,7 @@ package agenttest
 import (
 	"context"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
@@ -32,13 +33,23 @@ func Start(t testing.TB, name string, o refagent.Options, broken ...Breaker) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(All(broken...)(a))
+	s := Serve(All(broken...)(a))
 	t.Cleanup(func() {
 		s.CloseClientConnections() // a stream may be open for good
 		a.Close()
 		s.Close()
 	})
 	return s.URL + a.Path()
+}
+
+// Serve serves a handler over HTTP/1.1 and HTTP/2. The caller closes the server.
+func Serve(h http.Handler) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetHTTP1(true)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	return s
 }
 
 // Connect returns a client of an agent over one protocol, which is closed when the test ends.

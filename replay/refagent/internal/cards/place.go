@@ -26,8 +26,8 @@ func checkInterfaces10(c *cardCheck) {
 	for f := range c.Each("supportedInterfaces") {
 		c.readURL(f, "url")
 		b := f.Required("protocolBinding")
-		if b != "" && b != string(wire.JSONRPC) && b != string(wire.HTTPJSON) {
-			f.Complain("protocolBinding", "is "+strconv.Quote(b)+", and the agent speaks JSONRPC and HTTP+JSON")
+		if b != "" && !slices.Contains(c.Bindings, wire.Binding(b)) {
+			f.Complain("protocolBinding", "is "+strconv.Quote(b)+", and the agent speaks "+Words(c.Bindings))
 		}
 		if v := f.Required("protocolVersion"); v != "" && v != "1.0" {
 			f.Complain("protocolVersion", "is "+strconv.Quote(v)+", and the agent speaks 1.0")
@@ -59,7 +59,7 @@ func checkInterfaces10(c *cardCheck) {
 func addressed10(a *Subject, g *Given, base string) jsonvalue.Object {
 	var list []any
 	for _, p := range g.offered {
-		entry := p.entry.With("url", base)
+		entry := p.entry.With("url", address(base, wire.Binding(p.binding)))
 		if p.tenant != "" {
 			entry = entry.With("tenant", p.tenant)
 		}
@@ -73,7 +73,7 @@ func addressed10(a *Subject, g *Given, base string) jsonvalue.Object {
 
 // checkPlaces03 reads version, address and transports of 0.2 and 0.3 (A2A 0.3 §5.5, §5.6).
 func checkPlaces03(c *cardCheck) {
-	ours := c.Transport
+	ours := func(t string) bool { return slices.Contains(c.Bindings, wire.Binding(t)) }
 	minor := strings.TrimPrefix(c.Face.version, "A2A ")
 	v := c.Text("protocolVersion")
 	switch {
@@ -83,13 +83,13 @@ func checkPlaces03(c *cardCheck) {
 		c.Complain("protocolVersion", "is "+strconv.Quote(v)+", and the agent speaks "+minor)
 	}
 	checkURL(c)
-	if t := c.Text("preferredTransport"); t != "" && t != ours {
-		c.Complain("preferredTransport", "is "+strconv.Quote(t)+", and the agent speaks "+ours)
+	if t := c.Text("preferredTransport"); t != "" && !ours(t) {
+		c.Complain("preferredTransport", "is "+strconv.Quote(t)+", and the agent speaks "+Words(c.Bindings))
 	}
 	for f := range c.Each("additionalInterfaces") {
 		c.readURL(f, "url")
-		if t := f.Required("transport"); t != "" && t != ours {
-			f.Complain("transport", "is "+strconv.Quote(t)+", and the agent speaks "+ours)
+		if t := f.Required("transport"); t != "" && !ours(t) {
+			f.Complain("transport", "is "+strconv.Quote(t)+", and the agent speaks "+Words(c.Bindings))
 		}
 	}
 }
@@ -98,12 +98,19 @@ func checkURL(c *cardCheck) { c.readURL(c.Fields, "url") }
 
 // addressed03 returns a card of 0.2 or 0.3 with the agent's address, and the transport there unless it is the default.
 func addressed03(a *Subject, g *Given, base string) jsonvalue.Object {
-	card := g.card.With("url", base)
-	if t := a.Transport; t != string(wire.JSONRPC) {
-		card = card.With("preferredTransport", t)
+	first := a.Bindings[0]
+	if t, _ := g.card.Get("preferredTransport"); t != nil {
+		first = wire.Binding(t.(string))
+	}
+	card := g.card.With("url", address(base, first))
+	if first != wire.JSONRPC {
+		card = card.With("preferredTransport", string(first))
 	}
 	if more, _ := card.Get("additionalInterfaces"); more != nil {
-		here := func(v any) any { return v.(jsonvalue.Object).With("url", base) }
+		here := func(v any) any {
+			t, _ := v.(jsonvalue.Object).Get("transport")
+			return v.(jsonvalue.Object).With("url", address(base, wire.Binding(t.(string))))
+		}
 		card = card.With("additionalInterfaces", jsonvalue.Values(more.([]any), here))
 	}
 	return card

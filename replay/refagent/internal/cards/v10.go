@@ -3,6 +3,8 @@
 package cards
 
 import (
+	"strings"
+
 	"a2atap/replay/refagent/internal/engine"
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/wire"
@@ -16,8 +18,8 @@ type Subject struct {
 	Face      *Face
 	Push      bool
 	Streaming bool
-	Transport string   // the name of the one binding of an agent before 1.0
-	Tenants   []string // of an agent without any the one without a name
+	Bindings  []wire.Binding // that it serves, the preferred one first
+	Tenants   []string       // of an agent without any the one without a name
 	Auth      *Credentials
 	Behave    func(*engine.Skill) *engine.Skill // what a skill of a given card becomes; nil leaves it as it is
 	Misfit    func(*engine.Skill) *engine.Skill // what the help for messages that fit none becomes; likewise
@@ -116,13 +118,37 @@ var spec03CardSkills = []Skill{
 // Version is that of the agents, as their cards name it.
 const Version = "1.0.0"
 
-// interfaces10 are those of a 1.0 card: the same URL for both bindings, and for each tenant.
+// address returns where a binding is spoken, as cards write it: over gRPC a host and a port (A2A 1.0 §4.4.6), else
+// base.
+func address(base string, b wire.Binding) string {
+	if b != wire.GRPC {
+		return base
+	}
+	_, rest, _ := strings.Cut(base, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
+
+// Words returns bindings as messages name them.
+func Words(list []wire.Binding) string {
+	words := make([]string, len(list))
+	for i, b := range list {
+		words[i] = string(b)
+	}
+	if last := len(words) - 1; last > 0 {
+		return strings.Join(words[:last], ", ") + " and " + words[last]
+	}
+	return strings.Join(words, "")
+}
+
+// interfaces10 are those of a 1.0 card: one for each binding, and for each tenant.
 func interfaces10(a *Subject, base string) []any {
 	var all []any
 	for _, tenant := range a.Tenants {
-		for _, b := range []wire.Binding{wire.JSONRPC, wire.HTTPJSON} {
-			all = append(all, jsonvalue.Object{{"url", base}, {"protocolBinding", string(b)}, {"protocolVersion", "1.0"}}.
-				Optional("tenant", tenant))
+		for _, b := range a.Bindings {
+			all = append(all, jsonvalue.Object{
+				{"url", address(base, b)}, {"protocolBinding", string(b)}, {"protocolVersion", "1.0"},
+			}.Optional("tenant", tenant))
 		}
 	}
 	return all

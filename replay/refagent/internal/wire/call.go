@@ -14,12 +14,13 @@ import (
 // ExtendedCardToken is the bearer token that the extended card asks for.
 const ExtendedCardToken = "agentbin-test-token"
 
-// A Binding is a way to put operations on HTTP.
+// A Binding is a way to put operations on HTTP, as cards spell it.
 type Binding string
 
 const (
 	JSONRPC  Binding = "JSONRPC"
 	HTTPJSON Binding = "HTTP+JSON"
+	GRPC     Binding = "GRPC"
 )
 
 // A Call is one request on its way through the agent, as the hooks of a fault see it.
@@ -29,7 +30,7 @@ type Call struct {
 	MediaType string          // of complete answers
 	Op        model.Operation // empty if the request could not be read that far
 	Request   *model.Request  // nil as long as it is not decoded
-	ID        any             // the JSON-RPC id; nil on HTTP+JSON
+	ID        any             // the JSON-RPC id; nil in the other bindings
 	Batch     []any           // the calls of a JSON-RPC batch
 	Failure   *model.Failure  // what the answer will say, if it is an error
 	Envelope  func(result any) any
@@ -43,10 +44,12 @@ type Call struct {
 type Answer struct {
 	Status   int
 	Header   http.Header
-	Body     any    // a JSON tree
+	Body     any    // a JSON tree; over gRPC of the message, or as HTTP+JSON has errors
 	Text     []byte // written in place of body if it is not nil
 	Stream   bool   // events follow; there is no body
 	Bodyless bool   // 304
+
+	Trailerless bool // of gRPC: nothing says how the call came out
 }
 
 // NewAnswer returns an answer whose body is a JSON tree.
@@ -56,11 +59,8 @@ func NewAnswer(status int, mediaType string, body any) *Answer {
 
 // Write sends a complete answer. A client that has left is not a concern of the agent.
 func (a *Answer) Write(w http.ResponseWriter) {
-	for name, v := range a.Header {
-		w.Header()[name] = v
-	}
 	if a.Bodyless {
-		w.WriteHeader(a.Status)
+		a.WriteHead(w)
 		return
 	}
 	text := a.Text
@@ -68,8 +68,16 @@ func (a *Answer) Write(w http.ResponseWriter) {
 		text = jsonvalue.Append(nil, a.Body)
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(a.Status)
+	a.WriteHead(w)
 	w.Write(text) // an error means that the client has left
+}
+
+// WriteHead sends the head of an answer.
+func (a *Answer) WriteHead(w http.ResponseWriter) {
+	for name, v := range a.Header {
+		w.Header()[name] = v
+	}
+	w.WriteHeader(a.Status)
 }
 
 // A Frame is one event of a stream about to be written.
