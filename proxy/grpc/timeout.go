@@ -30,7 +30,11 @@ const maxTimeout = 99_999_999
 // Source: gRPC over HTTP2, "Requests".
 func FormatTimeout(d time.Duration) string {
 	for _, u := range units[2:] {
-		if n := (max(d, 0) + u.of - 1) / u.of; n <= maxTimeout {
+		n := max(d, 0) / u.of
+		if n*u.of < d {
+			n++
+		}
+		if n <= maxTimeout {
 			return strconv.FormatInt(int64(n), 10) + string(u.word)
 		}
 	}
