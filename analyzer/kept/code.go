@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "9c4292e1a40ad55d"
+const code = "1c911daf42e2d008"

@@ -119,24 +119,29 @@ func (r *Reading) request() {
 
 func (r *Reading) response(res *capture.Response) {
 	head := capture.ParseResponseHead(res.Head)
+	overGRPC := r.Call.Binding == a2a.GRPC
+	var status grpc.Status
+	var told bool
+	if overGRPC {
+		status, told = res.GRPCStatus()
+	}
+	single := overGRPC && !r.Call.Streams
 	for i := range res.Events {
 		e := &res.Events[i]
 		fields := e.Fields()
-		if e.K == 0 || !fields.HasData {
+		if e.K == 0 || !fields.HasData || single && (!told || status.Code != grpc.OK) { // the trailer says whether it counts
 			continue
 		}
 		a := a2a.DecodeEvent(&r.Call, fields.Data)
 		state := r.answer(&a)
-		if r.Call.Binding == a2a.GRPC && !r.Call.Streams {
+		if single {
 			continue
 		}
 		r.Events = append(r.Events, EventReading{K: e.K, Kind: a.Payload.Kind, State: state, Err: a.Err})
 	}
-	if r.Call.Binding == a2a.GRPC {
-		if status, told := res.GRPCStatus(); told && status.Code != grpc.OK {
-			a := a2a.ReadStatus(&r.Call, &status)
-			r.answer(&a)
-		}
+	if told && status.Code != grpc.OK {
+		a := a2a.ReadStatus(&r.Call, &status)
+		r.answer(&a)
 	}
 	if body, _ := res.Body.Decode(&head); !res.Stream && len(body) > 0 {
 		r.body(&capture.Parsed{Head: &head, Text: body})
