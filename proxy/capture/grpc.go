@@ -18,13 +18,14 @@ func IsGRPC(mediaType string) bool {
 }
 
 // IsMessage reports whether an event is a message of gRPC with its prefix, or the beginning of one, rather than a block
-// of server-sent events. Its own bytes tell: no text has such a prefix.
+// of server-sent events. Its own bytes tell: no text has such a prefix, nor that of a message of less than 128 MiB that was
+// cut off.
 func (e *Event) IsMessage() bool {
 	if len(e.Raw) < messagePrefix || e.Raw[0] > 1 {
 		return false
 	}
 	size, there := messageSize(e.Raw), int64(len(e.Raw)-messagePrefix)+e.Dropped
-	return size == there || e.Unterminated && size > there
+	return size == there || e.Unterminated && size > there && size < 1<<27
 }
 
 // messageSize returns how long the message is that a prefix stands before.

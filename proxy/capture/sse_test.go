@@ -18,6 +18,9 @@ func split(stream []byte, limit int, lengths ...int) []Event {
 	var blocks []Event
 	check := func(found []Event) []Event {
 		for i := range found {
+			if found[i].IsMessage() { // no text, whatever it was taken for
+				continue
+			}
 			if diff := cmp.Diff(found[i].Fields(), *s.Fields(i), cmpopts.EquateEmpty()); diff != "" {
 				panic("fields of " + strconv.Quote(string(found[i].Raw)) + ": " + diff)
 			}
@@ -241,7 +244,7 @@ func dispatch(stream string) (events []string) {
 func FuzzSplitter(f *testing.F) {
 	for _, stream := range []string{
 		"data: a\n\n", "data: a\r\n\r\nevent: b\rdata\r\r", BOM + ":\r\r\n\ndata: x", "\xEF\xBBdata: 1\n\n\r\n\r",
-		"event: x\ndata: {\ndata: }\n\n: keep-alive\n\nid: 1\n\n",
+		"event: x\ndata: {\ndata: }\n\n: keep-alive\n\nid: 1\n\n", "\x01ata: a\n*",
 	} {
 		f.Add([]byte(stream), uint8(1), uint8(3))
 	}
