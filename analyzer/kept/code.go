@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "1c911daf42e2d008"
+const code = "f81fd316dcb32a10"
