@@ -265,30 +265,34 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
 	parsed.Head = nil // which may have held secrets
 	s.Keys = append(s.Keys, d.Keys...)
-	switch {
-	case r.opts.Keep:
+	if r.opts.Keep {
 		s.Parsed = parsed
 		return append(out, s)
-	case !ok:
-		what.Event.Dropped += int64(len(e.Raw))
-		o.withheld += int64(len(e.Raw))
-		what.Event.Raw = nil
-		s.What = what
-		return o.note(append(out, s), errDescriber)
 	}
-	raw, err := r.search(o, d).event(&e, parsed)
-	switch {
-	case err != nil:
-		what.Event.Dropped += int64(len(e.Raw))
-		o.withheld += int64(len(e.Raw))
-		fallthrough
-	case !same(raw, e.Raw):
-		what.Event.Raw = raw
-		s.What = what
-		return o.note(append(out, s), err)
+	now, err := []byte(nil), errDescriber
+	if ok {
+		now, err = r.search(o, d).event(&e, parsed)
 	}
-	s.Parsed = parsed
-	return append(out, s)
+	return o.searched(out, s, what, parsed, now, err)
+}
+
+// searched adds to out an event that was searched for secrets: as it is now, or without its bytes, and counted, if it
+// could not be searched.
+func (o *openExchange) searched(
+	out []capture.Step, s capture.Step, what capture.ResponseEvent, parsed *capture.Parsed, now []byte, err error,
+) []capture.Step {
+	raw := what.Event.Raw
+	if err == nil && same(now, raw) {
+		s.Parsed = parsed
+		return append(out, s)
+	}
+	if err != nil {
+		what.Event.Dropped += int64(len(raw))
+		o.withheld += int64(len(raw))
+	}
+	what.Event.Raw = now
+	s.What = what
+	return o.note(append(out, s), err)
 }
 
 // step adds to out what becomes of a step: nothing as long as it waits.

@@ -80,20 +80,9 @@ func (r *redactor) grpcEvent(
 		s.Parsed = parsed
 		return append(out, s)
 	}
-	raw, err := []byte(nil), errDescriber
+	now, err := []byte(nil), errDescriber
 	if ok {
-		raw, err = r.search(o, d).grpcMessage(as, e.Raw, parsed.Message)
+		now, err = r.search(o, d).grpcMessage(as, e.Raw, parsed.Message)
 	}
-	switch {
-	case err != nil:
-		what.Event.Dropped += int64(len(e.Raw))
-		o.withheld += int64(len(e.Raw))
-		fallthrough
-	case !same(raw, e.Raw):
-		what.Event.Raw = raw
-		s.What = what
-		return o.note(append(out, s), err)
-	}
-	s.Parsed = parsed
-	return append(out, s)
+	return o.searched(out, s, what, parsed, now, err)
 }
