@@ -108,6 +108,11 @@ var confirmed = []confirmation{
 		"the client sends page_size 0 where it is given none; over JSON-RPC it leaves it out, and 0 is not 1 to 100",
 	},
 	{
+		"go2-js1-grpc go2-py1-grpc",
+		"note agent rpc-errorinfo-reason response.header[grpc-status-details-bin]#/details/0/reason: ListTasks*1",
+		"the agent refuses that page_size, with INVALID_PARAMS under the domain of A2A, which has no such reason",
+	},
+	{
 		"go2legacy-go2hybrid-rest",
 		"warning client rest-v1-prefix request.line: SendMessage*1",
 		"the client leaves out the /v1 of 0.3 section 3.5.6: POST /v0/rest/message:send, which the agent takes",

@@ -52,6 +52,7 @@ func Direct(_ testing.TB, agentURL string) string { return agentURL }
 type Agent struct {
 	Name  string // the SDK with its major line, as in "go2", with a suffix for a variant
 	Start func(t testing.TB) Running
+	Apart bool // its service of gRPC is on another port than its card
 }
 
 // Running is an agent that answers.

@@ -92,6 +92,11 @@ func (cardEditor) Answer(_ int, head, body, _ []byte) []byte {
 	return append(bytes.Clone(head), bytes.ToUpper(body)...)
 }
 
+// An everythingEditor holds requests and answers.
+type everythingEditor struct{ requestEditor }
+
+func (everythingEditor) Hold(int, []byte) int { return 100 }
+
 // Whatever both ends send, it ends, and the Observer is told of each exchange as it should be.
 func FuzzFrames(f *testing.F) {
 	clients, agents := seeds()
@@ -110,7 +115,7 @@ func FuzzFrames(f *testing.F) {
 			Authority: "agent:1", Observer: seen, HeadLimit: 1 << 12,
 		}
 		if edit {
-			cfg.Editor = cardEditor{}
+			cfg.Editor = everythingEditor{}
 		}
 		var wait sync.WaitGroup
 		for end, says := range map[net.Conn][]byte{client: fromClient, agent: fromAgent} {

@@ -113,7 +113,7 @@ func (r *requests) fields(b *block) {
 	}
 	r.readdress(list)
 	if !r.edited.On() {
-		r.forward(b)
+		r.sendInTurn(s, b)
 		return
 	}
 	r.forwardEdited(s, b)
@@ -177,11 +177,12 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 	if !b.endsStream() {
 		_, expects := b.list.get("expect")
 		if limit, until := r.edited.HoldRequest(s.x, head, nil, false); limit > 0 && !expects && mayHold(b.list, limit) {
-			r.withhold(s, &hold{head: head, limit: limit, until: until}, nil, b.list)
+			_, sized := b.list.get("content-length")
+			r.withhold(s, &hold{head: head, limit: limit, ahead: s.isGRPC && !sized, until: until}, nil, b.list)
 			return
 		}
 	}
-	r.forward(b)
+	r.sendInTurn(s, b)
 }
 
 // trailer deals with a header block that is not the first of its stream.
