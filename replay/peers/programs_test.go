@@ -87,6 +87,11 @@ func TestProgramsOverGRPC(t *testing.T) {
 	testPairs(t, overGRPC)
 }
 
+// TestProbedProgramsOverGRPC is TestProbedOverGRPC with the SDKs in other languages.
+func TestProbedProgramsOverGRPC(t *testing.T) {
+	probeOverGRPC(t, JS03.GRPCAgent(), JS1.GRPCAgent(), Py03.GRPCAgent(), Py1.GRPCAgent())
+}
+
 // both pairs a client with an agent over each binding.
 func both(client Client, agent Agent) []Pair {
 	return []Pair{{client, agent, JSONRPC}, {client, agent, HTTPJSON}}
