@@ -99,6 +99,7 @@ func (r *requests) fields(b *block) {
 	list := b.list
 	r.head = list.appendRequest(r.head[:0])
 	defer s.mu.Unlock()
+	r.obs.Stream(s.x, id)
 	r.obs.Request(s.x, r.head)
 	method, _ := list.get(":method")
 	s.connect = method == http.MethodConnect
@@ -112,11 +113,15 @@ func (r *requests) fields(b *block) {
 		return
 	}
 	r.readdress(list)
-	if !r.edited.On() {
+	switch {
+	case r.isLeft(id):
+		r.ignore(s)
+	case b.endsStream() && r.keepBack(s):
+	case !r.edited.On():
 		r.sendInTurn(s, b)
-		return
+	default:
+		r.forwardEdited(s, b)
 	}
-	r.forwardEdited(s, b)
 }
 
 // refusal returns why the agent shall not see a request; nil if it may.
@@ -178,7 +183,9 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 		_, expects := b.list.get("expect")
 		if limit, until := r.edited.HoldRequest(s.x, head, nil, false); limit > 0 && !expects && mayHold(b.list, limit) {
 			_, sized := b.list.get("content-length")
-			r.withhold(s, &hold{head: head, limit: limit, ahead: s.isGRPC && !sized, until: until}, nil, b.list)
+			_, mayKeep := r.edited.By.(Breaker)
+			ahead := s.isGRPC && !sized && !mayKeep
+			r.withhold(s, &hold{head: head, limit: limit, ahead: ahead, until: until}, nil, b.list)
 			return
 		}
 	}
