@@ -158,7 +158,7 @@ func inOtherSpelling(v a2a.Value) bool {
 // hasExtensions reports whether an extension was asked for or activated.
 func hasExtensions(x *analyzer.Exchange) bool {
 	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
-		if len(x.Request.Fields.Values(name)) > 0 || len(x.Response.Fields.Values(name)) > 0 {
+		if x.Request.Fields.Has(name) || x.Response.Fields.Has(name) || x.Trailer.Has(name) {
 			return true
 		}
 	}
