@@ -90,6 +90,10 @@ func overGRPC(original []*capture.Exchange) (translated []*capture.Exchange, ok 
 			}
 		}
 		doc := jsondoc.Parse(x.Request.Body.Data)
+		head := capture.ParseRequestHead(x.Request.Head)
+		if _, already := head.GRPC(); already {
+			return nil, false
+		}
 		if doc.Root.Get("method").Exists() {
 			if !callOverGRPC(y, &doc) {
 				return nil, false

@@ -120,7 +120,7 @@ exchange the first is reported.`,
 			return
 		}
 		p.Applied()
-		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) {
+		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) && !unknownWord(p, state) {
 			return
 		}
 		worst := analyzer.Error
@@ -148,6 +148,11 @@ func isState(p *analyzer.Pass, v a2a.Value) bool {
 		}
 	}
 	return p.Entity.Proto() && v.Is("TASK_STATE_CANCELLED")
+}
+
+// unknownWord reports whether a value is a number over gRPC, which stands for a word that the enumeration does not have.
+func unknownWord(p *analyzer.Pass, v a2a.Value) bool {
+	return p.Exchange.Call.Binding == a2a.GRPC && v.Kind() == a2a.Number
 }
 
 // inOtherSpelling reports whether a value is a state in the spelling of another version, or as a number.
