@@ -31,7 +31,7 @@ type outRPC struct {
 
 // outgoing puts a call on the client's binding.
 func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
-	if c.endpoint.Protocol.overGRPC() {
+	if c.endpoint.Protocol.OverGRPC() {
 		return c.outgoingGRPC(in)
 	}
 	out := &Outgoing{Operation: in.op, Header: http.Header{}}

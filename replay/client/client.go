@@ -183,14 +183,14 @@ func New(endpoint Interface, o Options) (*Client, error) {
 	if !slices.Contains(Protocols(), endpoint.Protocol) {
 		return nil, fmt.Errorf("unknown protocol %s; use %s", endpoint.Protocol, join(Protocols()))
 	}
-	if endpoint.Protocol.overGRPC() {
+	if endpoint.Protocol.OverGRPC() {
 		endpoint.URL = GRPCURL(endpoint.URL, "")
 	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
 	if o.Tenant != "" {
 		endpoint.Tenant = o.Tenant
 	}
-	c := &Client{endpoint: endpoint, http: newHTTP(o, endpoint.Protocol.overGRPC())}
+	c := &Client{endpoint: endpoint, http: newHTTP(o, endpoint.Protocol.OverGRPC())}
 	if o.Break != nil {
 		var err error
 		if c.http.fault, err = o.Break(endpoint.Protocol); err != nil {

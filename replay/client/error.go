@@ -2,7 +2,11 @@ package client
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
+
+	"a2atap/proxy/grpc"
 )
 
 // An Error is an agent's refusal. Every operation may return one.
@@ -38,6 +42,25 @@ func (e *Error) Error() string {
 		return "agent refused: " + message
 	}
 	return fmt.Sprintf("agent refused: %s (%s)", message, strings.Join(about, ", "))
+}
+
+// Unauthorized reports whether it refuses for want of credentials, or for those that there were (A2A 1.0 §3.3.2).
+func (e *Error) Unauthorized() bool {
+	return e.HTTPStatus == http.StatusUnauthorized || e.HTTPStatus == http.StatusForbidden ||
+		e.Status == grpc.Unauthenticated.String() || e.Status == grpc.PermissionDenied.String()
+}
+
+// Internal reports whether it says that the agent, and not the request, is at fault.
+func (e *Error) Internal() bool {
+	return e.Code == -32603 || e.HTTPStatus >= http.StatusInternalServerError || slices.Contains(internal, e.Status)
+}
+
+// internal are the statuses of gRPC that say so.
+var internal = []string{"UNKNOWN", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
+
+// Invalid reports whether it says over gRPC or HTTP+JSON that the request cannot be taken as it is.
+func (e *Error) Invalid() bool {
+	return e.Status == grpc.InvalidArgument.String() || e.Status == "" && e.HTTPStatus == http.StatusBadRequest
 }
 
 // reasons of A2A 1.0 §5.4. In 0.3 the codes up to −32007 mean the same.

@@ -18,8 +18,8 @@ import (
 // bindingGRPC is how cards spell the binding.
 const bindingGRPC = "GRPC"
 
-// overGRPC says whether the protocol is one over gRPC.
-func (p Protocol) overGRPC() bool { return p.Binding == bindingGRPC }
+// OverGRPC reports whether the protocol is one over gRPC.
+func (p Protocol) OverGRPC() bool { return p.Binding == bindingGRPC }
 
 // GRPCURL returns the address of an interface over gRPC as a URL: cards write a host and a port, or a URL, or a target
 // as libraries of gRPC take it. Where it does not say whether TLS is spoken, that is as for the card.

@@ -186,7 +186,7 @@ func segment(id string) string { return strings.ReplaceAll(url.PathEscape(id), "
 
 // invoke performs a call whose answer is complete, and returns the result.
 func (c *Client) invoke(ctx context.Context, in call) ([]byte, error) {
-	if c.endpoint.Protocol.overGRPC() {
+	if c.endpoint.Protocol.OverGRPC() {
 		return c.invokeGRPC(ctx, in)
 	}
 	out, err := c.outgoing(in, false)

@@ -18,7 +18,7 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		if c.endpoint.Protocol.overGRPC() {
+		if c.endpoint.Protocol.OverGRPC() {
 			for e, err := range c.streamGRPC(ctx, cancel, in) {
 				if err != nil {
 					err = streamError(in.op, err)

@@ -49,6 +49,9 @@ var Go03GRPCAgent = Agent{Name: "go03grpc", Start: func(t testing.TB) Running {
 			Capabilities:       a2a.AgentCapabilities{Streaming: true, PushNotifications: true},
 			DefaultInputModes:  []string{"text/plain"},
 			DefaultOutputModes: []string{"text/plain"},
+			Skills: []a2a.AgentSkill{{
+				ID: "moves", Name: "moves", Description: "does what the first word says", Tags: []string{"test"},
+			}},
 		}))
 		mux.Handle("/a2a.v1.A2AService/", server)
 		return mux

@@ -1,5 +1,3 @@
-//go:build peers
-
 package peers
 
 import (
@@ -21,12 +19,13 @@ import (
 	"a2atap/replay/probe/scenarios"
 )
 
-// TestProbed asks the agents of the SDKs what the active suite asks, and demands what testdata/probed holds: how many
-// cases came out how, and each failure.
-func TestProbed(t *testing.T) {
-	for _, agent := range []Agent{
-		Go03Agent, Go2Agent, Go2HybridAgent, JS03.Agent(), JS1.Agent(), Py03.Agent(), Py1.Agent(),
-	} {
+// TestProbedOverGRPC asks agents of the SDKs in Go, over gRPC alone.
+func TestProbedOverGRPC(t *testing.T) { probeAgents(t, Go03GRPCAgent, Go2GRPCAgent) }
+
+// probeAgents asks agents of SDKs what the active suite asks, and demands what testdata/probed holds: how many cases came
+// out how, and each failure.
+func probeAgents(t *testing.T, agents ...Agent) {
+	for _, agent := range agents {
 		t.Run(agent.Name, func(t *testing.T) {
 			t.Parallel()
 			suite, err := scenarios.Suite(scenarios.ProtocolSuite)

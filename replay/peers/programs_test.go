@@ -90,3 +90,8 @@ func TestConfirmed(t *testing.T) {
 		}
 	}
 }
+
+// TestProbed asks the agents of the SDKs what the active suite asks.
+func TestProbed(t *testing.T) {
+	probeAgents(t, Go03Agent, Go2Agent, Go2HybridAgent, JS03.Agent(), JS1.Agent(), Py03.Agent(), Py1.Agent())
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 )
 
@@ -47,8 +48,7 @@ func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
 // unauthorized reports whether a call was refused for want of credentials, or for those that there were.
 func unauthorized(err error) bool {
 	var refused *client.Error
-	return errors.As(err, &refused) &&
-		(refused.HTTPStatus == http.StatusUnauthorized || refused.HTTPStatus == http.StatusForbidden)
+	return errors.As(err, &refused) && refused.Unauthorized()
 }
 
 // follows says from what the failure of a case follows, where that is told elsewhere; empty if it is news.
@@ -65,7 +65,7 @@ func (t *target) follows(c *probeCase, s *Session, err error) string {
 	var refused, first *client.Error
 	switch {
 	case errors.As(base.err, &first) && errors.As(err, &refused):
-		if first.HTTPStatus == refused.HTTPStatus && first.Code == refused.Code {
+		if first.HTTPStatus == refused.HTTPStatus && first.Code == refused.Code && first.Status == refused.Status {
 			return why
 		}
 	case first != nil && errors.As(err, &failure):
@@ -116,6 +116,8 @@ func (s *Session) full() string {
 	for n := range s.Asks() {
 		a := s.AnswerTo(n)
 		switch {
+		case a.GRPC != nil && a.GRPC.Code == grpc.ResourceExhausted:
+			return a.GRPC.Code.String()
 		case a.Status == http.StatusTooManyRequests,
 			a.Status == http.StatusServiceUnavailable && a.Header.Has("Retry-After"):
 			return fmt.Sprintf("HTTP %d", a.Status)

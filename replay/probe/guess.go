@@ -15,8 +15,8 @@ import (
 // generations are the protocols that one URL may speak, newest first; an agent that speaks a newer one is not asked in
 // an older one unless its card says so.
 var generations = [][]client.Protocol{
-	{client.JSONRPC10, client.REST10},
-	{client.JSONRPC03, client.REST03},
+	{client.JSONRPC10, client.REST10, client.GRPC10},
+	{client.JSONRPC03, client.REST03, client.GRPC03},
 	{client.JSONRPC01},
 	{client.Early},
 }

@@ -1,12 +1,14 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 )
 
@@ -87,7 +89,7 @@ func RefusedWith(err error, codes ...int) error {
 
 // Describe says how a call was refused.
 func Describe(e *client.Error) string {
-	text := fmt.Sprintf("HTTP %d", e.HTTPStatus)
+	text := cmp.Or(e.Status, fmt.Sprintf("HTTP %d", e.HTTPStatus))
 	if e.Code != 0 {
 		text += fmt.Sprintf(", code %d", e.Code)
 	}
@@ -129,5 +131,5 @@ func refuses(a *Answer) bool {
 // disclaims reports whether an agent says that it does not have what it was asked for.
 func disclaims(refused *client.Error) bool {
 	return refused.Reason == "PUSH_NOTIFICATION_NOT_SUPPORTED" || refused.Reason == "UNSUPPORTED_OPERATION" ||
-		refused.Code == -32601
+		refused.Code == -32601 || refused.Status == grpc.Unimplemented.String()
 }

@@ -244,7 +244,7 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 		}
 		made := false
 		for _, at := range t.endpoints {
-			if s.fits(at.Protocol) && !(made && s.Once) {
+			if (s.fits(at.Protocol) || s.foreign(at.Protocol) != "") && !(made && s.Once) {
 				made = true
 				r.add(&probeCase{scenario: s, target: t, at: at})
 			}
@@ -349,6 +349,9 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 
 // ask runs the scenario if the agent has what it needs.
 func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
+	if why := c.scenario.foreign(c.at.Protocol); why != "" {
+		return &Skip{Why: "not applicable over gRPC: " + why}
+	}
 	if s.Card != nil {
 		for _, need := range c.scenario.Needs {
 			if !need.Has(s.Card) {

@@ -77,8 +77,10 @@ func (c Capability) Has(card *client.Card) bool {
 var prefixes = map[client.Protocol]string{
 	client.JSONRPC10: "jsonrpc",
 	client.REST10:    "rest",
+	client.GRPC10:    "grpc",
 	client.JSONRPC03: "v03",
 	client.REST03:    "v03-rest",
+	client.GRPC03:    "v03-grpc",
 	client.JSONRPC01: "v01",
 	client.Early:     "legacy",
 }
@@ -103,6 +105,29 @@ func (s *Scenario) LevelIn(p client.Protocol) analyzer.Level {
 		return level
 	}
 	return s.Level
+}
+
+// foreign returns why a scenario has no meaning in a protocol over gRPC, though it has one in other bindings of the
+// same version; empty if it is not so.
+func (s *Scenario) foreign(p client.Protocol) string {
+	if !p.OverGRPC() || s.fits(p) {
+		return ""
+	}
+	var about []string
+	for _, other := range s.Protocols {
+		if other.Version == p.Version {
+			about = append(about, other.Binding)
+		}
+	}
+	switch slices.Sort(about); {
+	case len(about) == 0:
+		return ""
+	case about[0] == client.JSONRPC10.Binding:
+		return "it is about JSON-RPC"
+	case len(about) == 1:
+		return "it is about HTTP+JSON"
+	}
+	return "it is about HTTP and JSON"
 }
 
 // fits reports whether a scenario is for a protocol.

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // An Answer is what came back for one request, as it was on the wire. The zero Answer stands for none.
@@ -15,6 +16,10 @@ type Answer struct {
 	Status   int               // 0 if no answer came
 	Header   capture.Fields
 	Body     []byte // content coding taken off; of a stream nothing
+
+	// GRPC is how a call over gRPC came out, as far as its answer says so; else nil. The Body is then its one message as
+	// JSON, or what HTTP+JSON has in its place: {"error":…} with the status.
+	GRPC *grpc.Status
 }
 
 // JSON parses the body. What is not JSON has absent members.
@@ -44,11 +49,30 @@ func readAnswer(x *capture.Exchange) *Answer {
 	}
 	head := capture.ParseResponseHead(x.Response.Head)
 	a.Status, a.Header = head.Status, head.Fields
+	if grpc.IsMedia(head.Fields.Get("Content-Type")) {
+		a.readGRPC()
+		return a
+	}
 	body, err := x.Response.Body.Decode(&head)
 	if err == nil {
 		a.Body = body
 	}
 	return a
+}
+
+// readGRPC reads what came over gRPC.
+func (a *Answer) readGRPC() {
+	status, ok := a.Exchange.Response.GRPCStatus()
+	if ok {
+		a.GRPC = &status
+	}
+	data := a.Events()
+	switch {
+	case ok && status.Code != grpc.OK:
+		a.Body = append(append([]byte(`{"error":`), status.JSON()...), '}')
+	case len(data) == 1 && !a.Exchange.Streams():
+		a.Body = data[0]
+	}
 }
 
 // What a report quotes, in bytes: of a message in a sentence, and of one by itself, where it should be whole.
@@ -61,8 +85,8 @@ const (
 func requestText(x *capture.Exchange) string {
 	head := capture.ParseRequestHead(x.Request.Head)
 	text := head.Method + " " + head.Target
-	if len(x.Request.Body.Data) > 0 {
-		text += "\n" + cut(x.Request.Body.Data, wholeSize)
+	if body, _ := x.Request.Body.Decode(&head); len(body) > 0 {
+		text += "\n" + cut(body, wholeSize)
 	}
 	return text
 }
@@ -86,8 +110,15 @@ func answerText(x *capture.Exchange) string {
 			fmt.Fprintf(&b, "\n… and %d more events", len(x.Response.Events)-i)
 			break
 		}
-		b.WriteString("\n" + strings.TrimRight(cut(x.Response.Events[i].Raw, wholeSize), "\r\n"))
+		e := &x.Response.Events[i]
+		raw := e.Raw
+		if e.As != nil {
+			fields := e.Fields()
+			raw = []byte(fields.Data)
+		}
+		b.WriteString("\n" + strings.TrimRight(cut(raw, wholeSize), "\r\n"))
 	}
+	b.WriteString(strings.TrimRight("\n"+string(x.Response.Trailer), "\r\n"))
 	if x.Fault != nil {
 		b.WriteString("\nthen: " + x.Fault.Detail)
 	}

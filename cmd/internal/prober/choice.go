@@ -153,9 +153,7 @@ func listed(s *probe.Scenario) listedScenario {
 	}
 	protocols := s.Protocols
 	if len(protocols) == 0 {
-		protocols = slices.DeleteFunc(client.Protocols(), func(p client.Protocol) bool {
-			return p.Binding == client.GRPC10.Binding
-		})
+		protocols = client.Protocols()
 	}
 	add := func(to *[]string, word string) {
 		if !slices.Contains(*to, word) {

@@ -21,18 +21,20 @@ func probeFlags(o *target) *pflag.FlagSet {
 func TestProtocolsToProbe(t *testing.T) {
 	for flags, want := range map[string][]client.Protocol{
 		"":                                    nil,
-		"--dialect 1.0":                       {client.JSONRPC10, client.REST10},
+		"--dialect 1.0":                       {client.JSONRPC10, client.REST10, client.GRPC10},
 		"--binding http+json":                 {client.REST10, client.REST03},
-		"--dialect 0.2":                       {client.JSONRPC03, client.REST03},
+		"--binding grpc":                      {client.GRPC10, client.GRPC03},
+		"--dialect 0.2":                       {client.JSONRPC03, client.REST03, client.GRPC03},
 		"--dialect legacy":                    {client.Early},
 		"--dialect 0.3 --binding jsonrpc":     {client.JSONRPC03},
 		"--protocol 0.3-rest":                 {client.REST03},
-		"--protocol-version 1.0":              {client.JSONRPC10, client.REST10},
+		"--protocol 1.0-grpc":                 {client.GRPC10},
+		"--protocol-version 1.0":              {client.JSONRPC10, client.REST10, client.GRPC10},
 		"--protocol 1.0-rest --dialect 1.0":   {client.REST10},
 		"--no-card":                           nil,
 		"--no-card --dialect 0.1":             {client.JSONRPC01},
-		"--no-card --protocol-version 0.3":    {client.JSONRPC03, client.REST03},
-		"--no-card --dialect 1.0 --skill abc": {client.JSONRPC10, client.REST10},
+		"--no-card --protocol-version 0.3":    {client.JSONRPC03, client.REST03, client.GRPC03},
+		"--no-card --dialect 1.0 --skill abc": {client.JSONRPC10, client.REST10, client.GRPC10},
 	} {
 		var o target
 		if err := probeFlags(&o).Parse(strings.Fields(flags)); err != nil {

@@ -59,8 +59,8 @@ func (o *target) Register(f *pflag.FlagSet) {
 	}
 	f.StringVar(&o.dialect, "dialect", "", "ask only in this `VERSION` of A2A: "+strings.Join(words, ", ")+
 		" (default all that the card offers)")
-	f.StringVar(&o.binding, "binding", "", "ask only over this `BINDING`: jsonrpc or http+json (default all that the card "+
-		"offers)")
+	f.StringVar(&o.binding, "binding", "", "ask only over this `BINDING`: jsonrpc, http+json or grpc (default all that "+
+		"the card offers)")
 	f.StringVar(&o.patch, "spec-patch", "", "insist on the HTTP statuses of A2A `VERSION` 1.0.0 or 1.0.1 (default either)")
 	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
 		"agents, or natural, the examples of its card (default what its skills suggest)")
@@ -226,7 +226,7 @@ func (o *target) about(e cli.Env) (probe.Options, error) {
 		known      []string
 	}{
 		{"dialect", o.dialect, []string{"1.0", "0.3", "0.2", "0.1", "legacy"}},
-		{"binding", o.binding, []string{"jsonrpc", "http+json"}},
+		{"binding", o.binding, []string{"jsonrpc", "http+json", "grpc"}},
 		{"word for --spec-patch", o.patch, []string{"1.0.0", "1.0.1"}},
 		{"drive", o.drive, []string{string(probe.Scripted), string(probe.Natural)}},
 	} {
@@ -262,9 +262,6 @@ func (o *target) speak(a *agent) error {
 	}
 	var left []client.Protocol
 	for _, p := range chosen {
-		if p.Binding == client.GRPC10.Binding { // scenarios are not asked over it
-			continue
-		}
 		if (version == "" || p.Version == version) && (o.binding == "" || strings.EqualFold(p.Binding, o.binding)) {
 			left = append(left, p)
 		}

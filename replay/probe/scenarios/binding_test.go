@@ -23,6 +23,20 @@ func TestBindingScenariosFail(t *testing.T) {
 		{name: "rpc-error-data-type-key", fails: []string{"act-rpc-error-codes", "act-rpc-errorinfo"}},
 		{name: "rpc-a2a-errorinfo", fails: []string{"act-rpc-errorinfo"}},
 		{name: "rpc-errorinfo-domain", fails: []string{"act-rpc-errorinfo"}},
+		{
+			name: "a status of gRPC that the error does not have", bindings: []string{"grpc"},
+			fails: []string{"act-grpc-status-codes"},
+			twist: onHead(func(h http.Header) {
+				if h.Get("Grpc-Status") == "5" {
+					h.Set("Grpc-Status", "10")
+				}
+			}),
+		},
+		{
+			name: "no details over gRPC", bindings: []string{"jsonrpc", "grpc"},
+			fails: []string{"act-binding-equivalence", "act-grpc-status-codes"},
+			twist: onHead(func(h http.Header) { h.Del("Grpc-Status-Details-Bin") }),
+		},
 		{name: "equiv-error-same", fails: []string{"act-binding-equivalence"}},
 		{name: "equiv-result-same", fails: []string{"act-binding-equivalence"}},
 		{

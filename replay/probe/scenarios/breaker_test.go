@@ -157,3 +157,26 @@ func answersOnly(name string) agenttest.Breaker {
 		agenttest.RPCAnswer(w, body, "result", nil)
 	})
 }
+
+// onHead changes the heads of answers.
+func onHead(edit func(http.Header)) agenttest.Breaker {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&headEditor{w, edit}, r)
+		})
+	}
+}
+
+type headEditor struct {
+	http.ResponseWriter
+	edit func(http.Header)
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (e *headEditor) WriteHeader(status int) {
+	e.edit(e.Header())
+	e.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets streams be flushed.
+func (e *headEditor) Unwrap() http.ResponseWriter { return e.ResponseWriter }

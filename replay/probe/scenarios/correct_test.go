@@ -2,7 +2,6 @@ package scenarios_test
 
 import (
 	"flag"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
+	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
@@ -58,6 +58,17 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 			probe: client.Options{Authorize: auth.Header("X-API-Key", "let-me-in")},
 		},
 	}
+	for _, over := range worlds {
+		if over.oauth.ClientID == "" {
+			over.name += ", over gRPC"
+			over.agent.Bindings = []string{"grpc"}
+			worlds = append(worlds, over)
+		}
+	}
+	worlds = append(worlds,
+		world{name: "every binding", agent: refagent.Options{Bindings: []string{"grpc", "jsonrpc"}, Push: true}},
+		world{name: "gRPC, 2 tasks", agent: refagent.Options{Bindings: []string{"grpc"}, MaxTasks: 2}},
+	)
 	counts := []int{1, 2, 5, 20, 100}
 	for n := 1; *everyLimit && n <= 100; n++ {
 		if !slices.Contains(counts, n) {
@@ -68,8 +79,12 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		worlds = append(worlds, world{name: analyzer.Plural(n, "task"), agent: refagent.Options{MaxTasks: n}})
 	}
 	for i, world := range worlds {
-		for j, name := range refagent.Names() {
-			if !everyCase && i%len(refagent.Names()) != j {
+		speak := refagent.Names()
+		if len(world.agent.Bindings) > 0 {
+			speak = []string{"echo", "spec", "spec03"}
+		}
+		for j, name := range speak {
+			if !everyCase && i%len(speak) != j {
 				continue
 			}
 			t.Run(name+" "+world.name, func(t *testing.T) {
@@ -117,7 +132,7 @@ func askAll(
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
-	server := httptest.NewServer(a)
+	server := agenttest.Serve(a)
 	t.Cleanup(server.Close)
 	if oauth.ClientID != "" {
 		oauth.Agent = server.URL + a.Path()

@@ -20,21 +20,13 @@ func Unaskeds() []Unasked {
 }
 
 func unaskeds() []Unasked {
-	const grpc = "this program does not speak gRPC"
 	return []Unasked{
 		{"A43", "no webhook is opened; of those that are recorded the rule hook-attempted judges deliveries"},
 		{"A45", "no webhook is opened; of those that are recorded the rule hook-after-delete judges deliveries"},
 		{"A51", "it is about a client that receives push notifications: record one"},
 		{"A52", "it is about a client that meets an old agent: record one"},
 		{"A53", "this program offers TLS 1.2 and later only; a scanner of TLS tells what else is taken"},
-		{"A56", grpc},
-		{"GRPC-SVC-001", grpc},
-		{"GRPC-SVC-002", grpc},
-		{"GRPC-SVC-003", grpc},
-		{"GRPC-META-001", grpc},
-		{"GRPC-ERR-001", grpc},
-		{"GRPC-ERR-002", grpc},
-		{"GRPC-ERR-003", grpc},
+		{"GRPC-SVC-003", "whether gRPC has TLS is said by the address in the card, and shown by the connection there"},
 		{"AUTH-TLS-002", "this program offers TLS 1.2 and later only; a scanner of TLS tells what else is taken"},
 		{"AUTH-SERVER-001", "it is about clients that verify certificates, which needs a server that has a bad one"},
 		{"AUTH-INTASK-004", "whether a text holds credentials cannot be told"},

@@ -25,6 +25,8 @@ type wrong struct {
 	fault string // beside twist; may be empty
 	agent string // spec if empty
 	push  bool
+	// bindings are those that it serves; empty for its usual ones.
+	bindings []string
 	// tenants are those that the agent serves.
 	tenants []string
 	auth    *refagent.Credentials
@@ -99,7 +101,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 		name = "spec"
 	}
 	var ticks atomic.Int64
-	o := refagent.Options{Push: tt.push, Auth: tt.auth, Tenants: tt.tenants, StepTime: 5 * time.Millisecond, Now: func() time.Time {
+	o := refagent.Options{Bindings: tt.bindings, Push: tt.push, Auth: tt.auth, Tenants: tt.tenants, StepTime: 5 * time.Millisecond, Now: func() time.Time {
 		return time.Now().Add(time.Duration(ticks.Add(1)) * time.Millisecond) // no two states at the same time
 	}}
 	if tt.twist == nil && tt.heard == nil {
@@ -117,6 +119,9 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 		handler = tt.twist(a)
 	}
 	server := httptest.NewUnstartedServer(handler)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
 	if tt.heard != nil {
 		server.Listener = &listener{server.Listener, tt.heard}
 	}

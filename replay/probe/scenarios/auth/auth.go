@@ -51,7 +51,8 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID: "act-auth-challenge", Title: "who is refused for want of credentials is told which are wanted",
 		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Should,
-		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "acts:SEC-AUTH-006"},
+		Protocols: scenario.HTTP,
+		Sections:  []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "acts:SEC-AUTH-006"},
 		Fix: "Send WWW-Authenticate with status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if !requiresSecurity(s) {
@@ -127,7 +128,7 @@ var Scenarios = []*probe.Scenario{
 			}
 			card, err := s.Client.ExtendedCard(ctx)
 			if r := scenario.Refusal(err); r != nil {
-				if r.HTTPStatus == 401 || r.HTTPStatus == 403 || r.Reason == "EXTENDED_AGENT_CARD_NOT_CONFIGURED" {
+				if r.Unauthorized() || r.Reason == "EXTENDED_AGENT_CARD_NOT_CONFIGURED" {
 					return probe.Unclear("the extended card is not for these credentials: %s", probe.Describe(r))
 				}
 				return probe.Fail("the extended card", "%s", probe.Describe(r))
@@ -145,7 +146,7 @@ var Scenarios = []*probe.Scenario{
 		ID:       "act-in-task-auth",
 		Title:    "a task that needs an authorization says so, for which, and takes messages meanwhile",
 		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since03,
-		Levels:   scenario.Levels(analyzer.Should, client.JSONRPC03, client.REST03),
+		Levels:   scenario.Levels(analyzer.Should, scenario.V03...),
 		Sections: []string{"1.0 §7.6.1", "0.3 §4.5"},
 		Tags: []string{
 			"auth", "scripted", "AUTH-INTASK-001", "AUTH-INTASK-002", "AUTH-INTASK-003", "acts:SEC-AUTH-005",

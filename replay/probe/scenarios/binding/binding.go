@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -27,6 +28,14 @@ var Scenarios = []*probe.Scenario{
 		},
 		Fix: "Send {\"error\":{code, status, message, details}} with the HTTP status of the error as code.",
 		Run: func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodRESTError) },
+	},
+	{
+		ID: "act-grpc-status-codes", Title: "errors over gRPC have their status, and an ErrorInfo in its details",
+		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: []client.Protocol{client.GRPC10},
+		Sections: []string{"1.0 §5.4", "1.0 §10.6"},
+		Tags:     []string{"errors", "wire-format", "A56", "GRPC-ERR-001", "GRPC-ERR-002"},
+		Fix:      "Answer with the status of the error, and its ErrorInfo in grpc-status-details-bin.",
+		Run:      func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodGRPCError) },
 	},
 	{
 		ID: "act-rpc-error-codes", Title: "errors over JSON-RPC have their code, a message, and data that are typed",
@@ -91,25 +100,28 @@ var Scenarios = []*probe.Scenario{
 // A knownError is an error that every agent can be brought to.
 type knownError struct {
 	reason   string
-	code     int    // of JSON-RPC
-	statuses []int  // of HTTP: what 1.0.0 and 1.0.1 say
-	name     string // of the gRPC status
+	code     int      // of JSON-RPC
+	statuses []int    // of HTTP: what 1.0.0 and 1.0.1 say
+	grpc     []string // statuses of gRPC: what 1.0.0 and 1.0.1 say
 	provoke  func(context.Context, *probe.Session) error
 }
 
+// unsupported are the statuses of what an agent does not support.
+var unsupported = []string{"UNIMPLEMENTED", "FAILED_PRECONDITION"}
+
 var knownErrors = []knownError{
-	{"TASK_NOT_FOUND", -32001, []int{404}, "NOT_FOUND", func(ctx context.Context, s *probe.Session) error {
+	{"TASK_NOT_FOUND", -32001, []int{404}, []string{"NOT_FOUND"}, func(ctx context.Context, s *probe.Session) error {
 		_, err := s.Client.Get(ctx, s.NewID(), nil)
 		return err
 	}},
-	{"VERSION_NOT_SUPPORTED", -32009, []int{400}, "", func(ctx context.Context, s *probe.Session) error {
+	{"VERSION_NOT_SUPPORTED", -32009, []int{400}, unsupported, func(ctx context.Context, s *probe.Session) error {
 		_, err := s.Edited(scenario.SetHeader("A2A-Version", "99.9")).Get(ctx, s.NewID(), nil)
 		return err
 	}},
 	{
 		"TASK_NOT_CANCELABLE", -32002,
 		[]int{400, 409},
-		"FAILED_PRECONDITION",
+		[]string{"FAILED_PRECONDITION"},
 		func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Finished(ctx, probe.CompletesTask)
 			if err == nil {
@@ -118,7 +130,7 @@ var knownErrors = []knownError{
 			return err
 		},
 	},
-	{"UNSUPPORTED_OPERATION", -32004, []int{400}, "", func(ctx context.Context, s *probe.Session) error {
+	{"UNSUPPORTED_OPERATION", -32004, []int{400}, unsupported, func(ctx context.Context, s *probe.Session) error {
 		task, err := s.Finished(ctx, probe.CompletesTask)
 		if err != nil {
 			return err
@@ -128,7 +140,7 @@ var knownErrors = []knownError{
 		_, err = s.Client.Send(ctx, m, client.SendOptions{})
 		return err
 	}},
-	{"PUSH_NOTIFICATION_NOT_SUPPORTED", -32003, []int{400}, "", func(ctx context.Context, s *probe.Session) error {
+	{"PUSH_NOTIFICATION_NOT_SUPPORTED", -32003, []int{400}, unsupported, func(ctx context.Context, s *probe.Session) error {
 		if s.Card == nil || s.Card.Push {
 			return nil
 		}
@@ -136,6 +148,9 @@ var knownErrors = []knownError{
 		return err
 	}},
 }
+
+// certain are the statuses of gRPC that libraries and gateways do not give by themselves.
+var certain = []string{"NOT_FOUND", "FAILED_PRECONDITION"}
 
 // eachError looks at the answer of each known error. Whether the right error came is asked elsewhere: others are passed
 // over.
@@ -147,6 +162,8 @@ func eachError(ctx context.Context, s *probe.Session, look func(knownError, *pro
 			continue
 		} else if refused.Reason != "" && refused.Reason != k.reason {
 			continue
+		} else if refused.Status != "" && refused.Reason == "" && !slices.Contains(certain, refused.Status) {
+			continue
 		}
 		n++
 		if err := look(k, s.Last()); err != nil {
@@ -157,6 +174,14 @@ func eachError(ctx context.Context, s *probe.Session, look func(knownError, *pro
 		return probe.Unclear("no error of A2A came")
 	}
 	return nil
+}
+
+func goodGRPCError(k knownError, a *probe.Answer) error {
+	object := a.JSON().Get("error")
+	if !slices.Contains(k.grpc, object.Get("status").Text()) {
+		return probe.Fail(strings.Join(k.grpc, " or ")+" for "+k.reason, "%s", scenario.Brief(a))
+	}
+	return hasErrorInfo(object.Get("details"), k, a)
 }
 
 func goodRESTError(k knownError, a *probe.Answer) error {

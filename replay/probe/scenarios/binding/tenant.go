@@ -50,10 +50,11 @@ func askTenant(ctx context.Context, s *probe.Session, i client.Interface) error 
 	c := s.At(i, func(o *client.Options) { o.Tenant = "" })
 	defer c.Close()
 	form := "in the member tenant"
-	if !s.RPC() {
+	inPath := s.Protocol().Binding == client.REST10.Binding
+	if inPath {
 		form = "in the path"
 	}
-	if err := serves(ctx, s, c, i.Tenant, form); err != nil || s.RPC() {
+	if err := serves(ctx, s, c, i.Tenant, form); err != nil || !inPath {
 		return err
 	}
 	edit := withTenant(i.Tenant)

@@ -19,8 +19,7 @@ import (
 // Requirement words that differ from version to version.
 var (
 	// bestEarly is what only the form before 0.1 asks for: later ones have defaults for it, or say nothing.
-	bestEarly = scenario.Levels(analyzer.Advice,
-		client.JSONRPC01, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10)
+	bestEarly = scenario.Levels(analyzer.Advice, scenario.Since01...)
 	// mayIn01 is what 0.1 leaves to the agent, and what was before it does not.
 	mayIn01 = scenario.Levels(analyzer.May, client.JSONRPC01)
 )
@@ -34,7 +33,7 @@ var Scenarios = []*probe.Scenario{
 		Tags:     []string{"core", "card", "basic", "CARD-DISC-001", "A49", "S0-1.1", "S0-1.6", "S0-1.7", "S0-V1"},
 		Fix:      "Serve the agent card as JSON at /.well-known/agent-card.json; up to 0.2, at /.well-known/agent.json.",
 		Run: func(_ context.Context, s *probe.Session) error {
-			if r := scenario.Refusal(s.NoCard()); r != nil && (r.HTTPStatus == 401 || r.HTTPStatus == 403) {
+			if r := scenario.Refusal(s.NoCard()); r != nil && r.Unauthorized() {
 				return probe.Unclear("the card is not shown without the right credentials: %s", probe.Describe(r))
 			}
 			if s.Card == nil {
@@ -77,7 +76,7 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID: "card-public", Title: "the card is there for those without credentials", Category: analyzer.ErrorHandling,
 		Stranger: true, Level: analyzer.Must, Once: true,
-		Levels:   scenario.Levels(analyzer.Advice, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10),
+		Levels:   scenario.Levels(analyzer.Advice, scenario.Since03...),
 		Sections: []string{"1.0 §8.2", "0.3 §5.4"},
 		Tags:     []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6"},
 		Fix:      "Let anybody read the public card; put what is confidential into the extended card.",

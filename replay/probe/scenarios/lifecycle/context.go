@@ -38,7 +38,7 @@ var Contexts = []*probe.Scenario{
 		ID: "act-context-accept-or-reject", Title: "a context that the client names is kept or refused",
 		// Before 1.0 no sentence says it; a context is there to be gone on with all the same.
 		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since03,
-		Levels:   scenario.Levels(analyzer.Advice, client.JSONRPC03, client.REST03),
+		Levels:   scenario.Levels(analyzer.Advice, scenario.V03...),
 		Sections: []string{"1.0 §3.4.1", "0.3 §6.1"},
 		Tags: []string{
 			"context", "A12", "CORE-MULTI-002", "CORE-MULTI-002a", "acts:CORE-CTX-001", "tck-main:continue_with_contextid",

@@ -20,9 +20,12 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID: "send", Title: "a message is answered with a task, or with a message", Category: analyzer.Lifecycle,
 		Level: analyzer.Must, First: true, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
-		Tags: []string{"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "tck-main:message_send_valid_text"},
-		Fix:  "Answer a message with a task that has an id and a state, or with a message.",
-		Run:  askSend,
+		Tags: []string{
+			"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "GRPC-SVC-001", "GRPC-SVC-002",
+			"tck-main:message_send_valid_text",
+		},
+		Fix: "Answer a message with a task that has an id and a state, or with a message.",
+		Run: askSend,
 	},
 	{
 		ID: "task-completes", Title: "a task that was sent is found, and completes", Category: analyzer.Lifecycle,
@@ -52,7 +55,7 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID: "task-history", Title: "the history of a task is kept", Category: analyzer.Lifecycle, Level: analyzer.Must,
 		Sections: []string{"0.3 §5.5.2", "0.3 §7.3"}, Tags: []string{"history", "S0-2.5"},
-		Protocols: []client.Protocol{client.JSONRPC03, client.REST03, client.JSONRPC01, client.Early},
+		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
 		Fix:       "Keep each status that a task had, or do not declare stateTransitionHistory.",
 		Run:       askHistory,
 	},
@@ -107,7 +110,7 @@ func choosy(r *client.Error) bool {
 	case -32602, -32005:
 		return true
 	}
-	return r.Code == 0 && (r.HTTPStatus == 400 || r.HTTPStatus == 415 || r.HTTPStatus == 422)
+	return r.Invalid() || r.Code == 0 && (r.HTTPStatus == 415 || r.HTTPStatus == 422)
 }
 
 // knownStates are those that a task may be in.

@@ -122,6 +122,9 @@ var Lists = []*probe.Scenario{
 				{"status", "TASK_STATE_NOBODY_KNOWS"},
 				{"statusTimestampAfter", "yesterday"},
 			} {
+				if s.Protocol().OverGRPC() && bad[0] != "pageToken" {
+					continue // what has a type cannot be written otherwise
+				}
 				_, err := listWith(s, bad[0], bad[1]).List(ctx, client.ListOptions{})
 				switch {
 				case err == nil:
@@ -143,7 +146,7 @@ var Lists = []*probe.Scenario{
 // listWith returns a client that puts one parameter into lists, whatever its value.
 func listWith(s *probe.Session, name, value string) *client.Client {
 	return s.Edited(func(out *client.Outgoing) {
-		if s.RPC() {
+		if s.RPC() || s.Protocol().OverGRPC() {
 			if name != "pageSize" {
 				value = fmt.Sprintf("%q", value)
 			}
@@ -199,7 +202,7 @@ func askPages(ctx context.Context, s *probe.Session) error {
 			return probe.Fail("an empty nextPageToken on the last page", "another page after %d, for %d tasks", i, len(tasks))
 		case len(page.Tasks) > 1:
 			return probe.Fail("a page of one task", "%d tasks", len(page.Tasks))
-		case !scenario.ResultOf(s, s.Last()).Has("nextPageToken"):
+		case !s.Protocol().OverGRPC() && !scenario.ResultOf(s, s.Last()).Has("nextPageToken"):
 			return probe.Fail("a page with nextPageToken", "%s", scenario.Brief(s.Last()))
 		}
 		for _, t := range page.Tasks {
@@ -241,7 +244,7 @@ func askPageFields(ctx context.Context, s *probe.Session) error {
 		}
 		result := scenario.ResultOf(s, s.Last())
 		for _, name := range []string{"tasks", "nextPageToken", "pageSize", "totalSize"} {
-			if !result.Has(name) {
+			if !result.Has(name) && !s.Protocol().OverGRPC() { // where what is empty is not sent
 				return probe.Fail("a page with "+name, "%s", scenario.Brief(s.Last()))
 			}
 		}

@@ -14,11 +14,12 @@ import (
 )
 
 // withConfigs are the protocols in which configs have ids, and can be listed and deleted.
-var withConfigs = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
+var withConfigs = scenario.Since03
 
 // tokenLevels are how much it matters that a notification brings the token.
 var tokenLevels = map[client.Protocol]analyzer.Level{
 	client.Early: analyzer.Must, client.JSONRPC10: analyzer.Advice, client.REST10: analyzer.Advice,
+	client.GRPC10: analyzer.Advice,
 }
 
 // Scenarios are about push notifications.
@@ -114,8 +115,7 @@ func configure(ctx context.Context, s *probe.Session, task string, in *inbox) (*
 	config.TaskID = task
 	created, err := s.Client.CreatePush(ctx, config)
 	var refused *client.Error
-	if errors.As(err, &refused) && refused.Reason == "" && refused.Code != -32601 && refused.Code != -32603 &&
-		refused.HTTPStatus < 500 {
+	if errors.As(err, &refused) && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
 		return nil, probe.Unclear("the agent does not take a webhook at %s: %s", in.origin(), probe.Describe(refused))
 	}
 	if err != nil {

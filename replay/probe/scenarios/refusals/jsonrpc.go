@@ -168,6 +168,9 @@ func askInvalidRequest(ctx context.Context, s *probe.Session) error {
 
 func askInvalidParams(ctx context.Context, s *probe.Session) error {
 	for _, params := range []string{`{}`, `{"message":"hello"}`, `{"message":{"role":7,"parts":"hello"}}`} {
+		if s.Protocol().OverGRPC() && params != `{}` {
+			continue // what has a type cannot be written otherwise
+		}
 		_, err := s.Edited(scenario.WithParams(s, params)).Send(ctx, s.Say(probe.Anything), client.SendOptions{})
 		if err := scenario.RefusedParams(s, err, "parameters "+params); err != nil {
 			return err

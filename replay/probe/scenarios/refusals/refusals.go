@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -70,11 +71,13 @@ var Scenarios = []*probe.Scenario{
 		Run:  askStrangers,
 	},
 	{
-		ID: "auth-401", Title: "those without credentials are refused with HTTP 401", Category: analyzer.ErrorHandling,
-		Stranger: true, Level: analyzer.Should, Levels: scenario.Levels(analyzer.Must, client.Early),
+		ID: "auth-401", Title: "those without credentials are refused with HTTP 401, over gRPC with UNAUTHENTICATED",
+		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Should,
+		// 0.3 speaks of HTTP alone.
+		Levels:   map[client.Protocol]analyzer.Level{client.Early: analyzer.Must, client.GRPC03: analyzer.Advice},
 		Sections: []string{"1.0 §7.4", "0.3 §4.4"},
 		Tags:     []string{"auth", "S0-4.5", "S0-V6"},
-		Fix:      "Answer requests without credentials with HTTP status 401.",
+		Fix:      "Answer requests without credentials with HTTP status 401, over gRPC with UNAUTHENTICATED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, refused, err := unknown(ctx, s)
 			switch {
@@ -83,7 +86,9 @@ var Scenarios = []*probe.Scenario{
 			case scenario.Gone(refused):
 				return probe.Unclear("to strangers the agent has no task %s, which does not say whether it knew them as such",
 					task)
-			case refused.HTTPStatus != http.StatusUnauthorized:
+			case s.Protocol().OverGRPC() && refused.Status != grpc.Unauthenticated.String():
+				return probe.Fail(grpc.Unauthenticated.String(), "%s", probe.Describe(refused))
+			case !s.Protocol().OverGRPC() && refused.HTTPStatus != http.StatusUnauthorized:
 				return probe.Fail("HTTP 401", "%s", probe.Describe(refused))
 			}
 			return nil
@@ -155,6 +160,8 @@ func askCancelEnded(ctx context.Context, s *probe.Session) error {
 	}
 	if r := scenario.Refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus/100 == 4 {
 		return nil // there is no form for errors
+	} else if r != nil && s.Protocol() == client.GRPC03 && !r.Internal() {
+		return nil // nor one for details
 	}
 	return probe.Refused(err, "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND")
 }

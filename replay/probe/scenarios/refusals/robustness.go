@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -19,6 +20,10 @@ var Robustness = []*probe.Scenario{
 		Tags: []string{"robustness", "A38", "DM-SERIAL-005", "acts:DM-EXTRA-001", "tck-main:extra_fields"},
 		Fix:  "Ignore members of objects that are unknown: newer clients may send them.",
 		Run: func(ctx context.Context, s *probe.Session) error {
+			if s.Protocol().OverGRPC() {
+				_, err := s.Edited(withUnknown).Send(ctx, s.Say(probe.Anything), client.SendOptions{})
+				return err
+			}
 			_, err := s.Client.Send(ctx, s.Say(probe.Anything), client.SendOptions{Patch: json.RawMessage(
 				`{"a2atapUnknown":1,"message":{"a2atapUnknown":{"x":[]}},"configuration":{"a2atapUnknown":"x"}}`)})
 			return err
@@ -62,7 +67,7 @@ var Robustness = []*probe.Scenario{
 	},
 	{
 		ID: "act-null-members", Title: "optional members that are null are taken as absent, or refused",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
+		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.JSON10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "tck-main:null_optional_fields"},
 		Fix:  "Take null for absent, as JSON mappings of protobuf do.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -77,4 +82,10 @@ var Robustness = []*probe.Scenario{
 			return scenario.RefusedParams(s, err, "members that are null")
 		},
 	},
+}
+
+// withUnknown adds a field to a message of gRPC that no version has: number 9999, with the value 1.
+func withUnknown(out *client.Outgoing) {
+	frame, _, _ := grpc.Cut(out.Body)
+	out.Body = grpc.AppendFrame(nil, append(frame.Message, 0xf8, 0xf0, 0x04, 1))
 }

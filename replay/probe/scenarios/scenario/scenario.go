@@ -14,16 +14,24 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 )
 
-// Protocols of 1.0, of all since a version, and of 0.1 to 0.3; with 0.3 there is 0.2, which is the same on the wire.
+// Protocols of 1.0, of 0.3, of all since a version, and of 0.1 to 0.3; with 0.3 there is 0.2, which is the same on the wire.
 var (
-	V10     = []client.Protocol{client.JSONRPC10, client.REST10}
-	Since03 = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
+	V10     = []client.Protocol{client.JSONRPC10, client.REST10, client.GRPC10}
+	V03     = []client.Protocol{client.JSONRPC03, client.REST03, client.GRPC03}
+	Since03 = slices.Concat(V10, V03)
 	Since01 = append(Since03[:len(Since03):len(Since03)], client.JSONRPC01)
-	Old     = []client.Protocol{client.JSONRPC03, client.REST03, client.JSONRPC01}
+	Old     = append(V03[:len(V03):len(V03)], client.JSONRPC01)
+)
+
+// JSON10 are the protocols of 1.0 whose messages are JSON, and HTTP those whose calls are requests of HTTP.
+var (
+	JSON10 = []client.Protocol{client.JSONRPC10, client.REST10}
+	HTTP   = slices.DeleteFunc(client.Protocols(), client.Protocol.OverGRPC)
 )
 
 // Post sends a text to a JSON-RPC endpoint, which need not be a request at all.
@@ -57,7 +65,19 @@ func GetRequest(s *probe.Session, id string) string {
 }
 
 // WithParams returns an edit that puts other parameters, a JSON value, in place of those of a request that has a body.
+// Over gRPC it is a message that stands for them; there must be one.
 func WithParams(s *probe.Session, params string) func(*client.Outgoing) {
+	if s.Protocol().OverGRPC() {
+		return func(out *client.Outgoing) {
+			head := capture.Head{Method: out.Method, Target: out.URL}
+			head.Fields = capture.Fields{{Name: "Content-Type", Value: out.Header.Get("Content-Type")}}
+			body, err := head.GRPCMessage().Write(a2a.Parse([]byte(params)).Root)
+			if err != nil {
+				panic(fmt.Sprintf("scenario: write %s as a message: %v", params, err))
+			}
+			out.Body = body
+		}
+	}
 	return editRPC(s, func(members map[string]json.RawMessage) {
 		members["params"] = json.RawMessage(params)
 	}, params)
@@ -99,8 +119,11 @@ func Brief(a *probe.Answer) string {
 	if len(text) > 300 {
 		text = strings.ToValidUTF8(text[:300], "") + "…"
 	}
-	if a.Status == 0 {
+	switch {
+	case a.Status == 0:
 		return "no answer"
+	case a.GRPC != nil:
+		return strings.TrimSpace(a.GRPC.Code.String() + " " + text)
 	}
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", a.Status, text))
 }
@@ -152,7 +175,7 @@ func Gone(err error) bool {
 // Broken reports whether a refusal is an internal error.
 func Broken(err error) bool {
 	r := Refusal(err)
-	return r != nil && (r.Code == -32603 || r.HTTPStatus >= http.StatusInternalServerError)
+	return r != nil && r.Internal()
 }
 
 // Declared returns the card as it stands in JSON.
@@ -204,9 +227,12 @@ func HistoryAtMost(ctx context.Context, s *probe.Session, id string, n int) erro
 // RefusedParams asserts that parameters were refused as invalid.
 func RefusedParams(s *probe.Session, err error, what string) error {
 	refused := Refusal(err)
-	expected := "error -32602 for " + what
-	if !s.RPC() {
-		expected = "status 400 for " + what
+	expected := "status 400 for " + what
+	switch {
+	case s.RPC():
+		expected = "error -32602 for " + what
+	case s.Protocol().OverGRPC():
+		expected = "INVALID_ARGUMENT for " + what
 	}
 	switch {
 	case err == nil:
@@ -215,8 +241,10 @@ func RefusedParams(s *probe.Session, err error, what string) error {
 		return err
 	case s.RPC() && refused.Code == 0 && refused.HTTPStatus/100 == 4:
 		return probe.Unclear("%s: refused by HTTP status %d alone, without an error of JSON-RPC", what, refused.HTTPStatus)
-	case s.RPC() && refused.Code == -32602, !s.RPC() && refused.HTTPStatus == http.StatusBadRequest:
+	case s.RPC() && refused.Code == -32602, !s.RPC() && refused.Invalid():
 		return nil
+	case s.Protocol() == client.GRPC03 && !refused.Internal():
+		return nil // 0.3 leaves that to the agent, too
 	case !s.RPC() && s.Protocol().Version != "1.0" && refused.HTTPStatus/100 == 4:
 		return nil // 0.3 leaves the status to the agent
 	}

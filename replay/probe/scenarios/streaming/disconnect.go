@@ -88,8 +88,15 @@ func askReturn(ctx context.Context, s *probe.Session) error {
 		failed <- err
 	}()
 	// In 0.1 to 0.3 nothing needs to come before the task moves on: it is canceled once the stream is there.
+	// Over gRPC the stream may be there only then.
+	begun, cancelBegun := context.WithCancel(within)
+	defer cancelBegun()
+	if s.Protocol().OverGRPC() {
+		begun, cancelBegun = context.WithTimeout(within, forgetting)
+		defer cancelBegun()
+	}
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		if a := s.AnswerTo(before); a.Status != 0 || !live.Sleep(within, pause) {
+		if a := s.AnswerTo(before); a.Status != 0 || !live.Sleep(begun, pause) {
 			break
 		}
 	}

@@ -61,12 +61,12 @@ var Events = []*probe.Scenario{
 		Run: askOrderOfStates,
 	},
 	{
-		ID: "act-stream-framing", Title: "a stream is text/event-stream, and each event one object of the binding",
+		ID: "act-stream-framing", Title: "a stream is what the binding has for it, and each event one of its objects",
 		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §9.4.2", "1.0 §11.7"},
+		Sections: []string{"1.0 §9.4.2", "1.0 §10.7", "1.0 §11.7"},
 		Tags: []string{
-			"stream", "wire-format", "JSONRPC-SSE-001", "HTTP_JSON-SSE-001", "acts:JSONRPC-SSE-001",
+			"stream", "wire-format", "GRPC-ERR-003", "JSONRPC-SSE-001", "HTTP_JSON-SSE-001", "acts:JSONRPC-SSE-001",
 			"tck-main:sse_header_compliance", "tck-main:streaming_response_equivalence",
 		},
 		Fix: "Send events as JSON-RPC responses with the request's id, over HTTP+JSON as bare objects.",
@@ -82,7 +82,7 @@ var Events = []*probe.Scenario{
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Collect(s.Edited(scenario.WithParams(s, `{}`)).Stream(ctx, s.Say(probe.Anything),
 				client.SendOptions{}))
-			if r := scenario.Refusal(err); r != nil && r.HTTPStatus == http.StatusOK && !scenario.Broken(err) {
+			if r := scenario.Refusal(err); r != nil && r.HTTPStatus == http.StatusOK && r.Status == "" && !scenario.Broken(err) {
 				return nil // a stream whose first event refuses
 			}
 			return scenario.RefusedParams(s, err, "parameters {}")
@@ -246,8 +246,12 @@ func askFraming(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	a := s.Last()
-	if got := a.Header.MediaType(); got != "text/event-stream" {
-		return probe.Fail("Content-Type text/event-stream", "%q", a.Header.Get("Content-Type"))
+	want := "text/event-stream"
+	if s.Protocol().OverGRPC() {
+		want = "application/grpc"
+	}
+	if got := a.Header.MediaType(); got != want && got != "application/grpc+proto" {
+		return probe.Fail("Content-Type "+want, "%q", a.Header.Get("Content-Type"))
 	}
 	asked := a2a.Parse(a.Exchange.Request.Body.Data).Root.Get("id")
 	events := a.Events()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -54,7 +55,7 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID: "sse-final-event", Title: "the last status of a stream is marked as final", Category: analyzer.Streaming,
 		Level: analyzer.Must, Levels: shouldBefore10, Needs: []probe.Capability{probe.Streaming},
-		Protocols: []client.Protocol{client.JSONRPC03, client.REST03, client.JSONRPC01, client.Early},
+		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
 		Sections:  []string{"0.3 §7.2.2", "0.3 §9.3"}, Tags: []string{"stream", "S0-3.4c"},
 		Fix: "Send the status in which a task ends with final: true.",
 		Run: askFinalEvent,
@@ -83,12 +84,10 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID: "stream-resubscribe", Title: "a client that lost a stream can come back", Category: analyzer.Streaming,
 		Level: analyzer.Must, Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.1.6", "0.3 §7.9"},
-		Protocols: []client.Protocol{
-			client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01,
-		},
-		Tags: []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
-		Fix:  "Serve the stream of a task that is at work to clients that ask for it again.",
-		Run:  askReturn,
+		Protocols: scenario.Since01,
+		Tags:      []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
+		Fix:       "Serve the stream of a task that is at work to clients that ask for it again.",
+		Run:       askReturn,
 	},
 }
 
@@ -133,6 +132,9 @@ func hear(ctx context.Context, s *probe.Session, b probe.Behavior) (*hearing, er
 
 // streamed reports whether the newest answer says that it is a stream.
 func streamed(s *probe.Session) bool {
+	if a := s.Last(); s.Protocol().OverGRPC() { // where streams have no media type of their own
+		return len(a.Events()) > 0 || a.GRPC != nil && a.GRPC.Code == grpc.OK
+	}
 	return strings.Contains(strings.ToLower(s.Last().Header.Get("Content-Type")), "text/event-stream")
 }
 
@@ -195,7 +197,7 @@ func askStreamType(ctx context.Context, s *probe.Session) error {
 		return probe.Fail("a stream, as the card advertises", "%s", probe.Describe(refused))
 	}
 	a := s.Last()
-	if err != nil && (a.Status == 0 || refused != nil) {
+	if err != nil && (a.Status == 0 || refused != nil || s.Protocol().OverGRPC()) {
 		return err
 	}
 	return probe.Fail("a stream of Content-Type text/event-stream, as the card advertises",

@@ -35,7 +35,7 @@ var Extensions = []*probe.Scenario{
 	{
 		ID: "act-unknown-extension-ignored", Title: "an extension that nobody knows is ignored",
 		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §4.6.3"},
-		Tags: []string{"extensions", "A37", "JSONRPC-SVC-002", "HTTP_JSON-SVC-002"},
+		Tags: []string{"extensions", "A37", "JSONRPC-SVC-002", "HTTP_JSON-SVC-002", "GRPC-META-001"},
 		Fix:  "Ignore extensions that are asked for and not supported.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Edited(func(out *client.Outgoing) {

@@ -69,7 +69,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-version-query-param", Title: "a version that stands in the query is read or ignored",
-		Category: analyzer.Interop, Level: analyzer.May, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.1"},
+		Category: analyzer.Interop, Level: analyzer.May, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.6.1"},
 		Tags: []string{"version", "A35"},
 		Fix:  "Read A2A-Version from the query if the header is missing.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -90,7 +90,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-header-case", Title: "the names of fields mean the same in any case",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.6"},
+		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.2.6"},
 		Tags: []string{"version", "A40"},
 		Fix:  "Compare names of header fields without regard to case.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -137,9 +137,9 @@ func askNoVersion(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-// offers03 reports whether the card offers 0.3 at the address under test.
+// offers03 reports whether the card offers 0.3 at the address under test. Over gRPC that is another service.
 func offers03(s *probe.Session) bool {
-	if s.Card == nil {
+	if s.Card == nil || s.Protocol().OverGRPC() {
 		return false
 	}
 	for _, i := range s.Card.Interfaces {
