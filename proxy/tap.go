@@ -75,17 +75,16 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 	return relay.New(client, cfg)
 }
 
-// overHTTP2 returns the configuration of a client that speaks HTTP/2. Faults are made in answers of HTTP/1.1 alone.
+// overHTTP2 returns the configuration of a client that speaks HTTP/2.
 func (t *Tap) overHTTP2(cfg relay.Config, l *link, client net.Conn) relay.Config {
-	if l.faults != nil {
-		l.faults = nil
-		t.proxy.notice(fmt.Sprintf("tap %s: a client speaks HTTP/2, where --fault makes no faults", t.Name()))
-	}
 	cfg.Dial = func(ctx context.Context) (net.Conn, error) {
 		conn, err := t.dialFor(ctx, client, "h2")
 		if session, ok := conn.(*tls.Conn); ok && session.ConnectionState().NegotiatedProtocol != "h2" {
 			conn.Close()
 			return nil, errors.New("it does not speak HTTP/2 (ALPN, RFC 7301)")
+		}
+		if l.faults != nil && err == nil {
+			conn = l.faults.WrapHTTP2(ctx, conn)
 		}
 		return conn, err
 	}
@@ -135,7 +134,7 @@ type link struct {
 	faults *injection.Injector // that makes faults in its answers; nil for none
 }
 
-var _ relay.Observer = (*link)(nil)
+var _ relay.StreamObserver = (*link)(nil)
 
 func newLink(t *Tap, client net.Conn) *link {
 	l := &link{
@@ -148,10 +147,17 @@ func newLink(t *Tap, client net.Conn) *link {
 		l.hooks = t.hooks.NewEditor(l.cards, l.Conn, t.listener.At(l.local))
 	}
 	if t.faults != nil {
-		l.faults = injection.New(t.faults, l.Fact)
+		l.faults = injection.New(t.faults, l.Fact, func(text string) { t.proxy.notice("tap " + t.Name() + ": " + text) })
 	}
 	t.proxy.callers.look(client, t.family, l.Conn)
 	return l
+}
+
+// Stream implements relay.StreamObserver.
+func (l *link) Stream(x int, id uint32) {
+	if l.faults != nil {
+		l.faults.Stream(x, id)
+	}
 }
 
 // Request implements relay.Observer.

@@ -41,6 +41,17 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 			}
 			x.Fault = &capture.Fault{Kind: "injected", Side: "proxy", Detail: "cut-stream=1"}
 		}},
+		{"grpc-status=UNAVAILABLE", func(x *capture.Exchange) {
+			x.Response = &capture.Response{
+				Head: []byte("HTTP/2 200\r\ncontent-type: application/grpc\r\ngrpc-status: 14\r\n\r\n"),
+				Body: capture.Body{Data: []byte{}, Complete: true},
+			}
+		}},
+		{"end without a status", func(x *capture.Exchange) {
+			if r := x.Response; r != nil {
+				r.Events, r.Trailer = r.Events[:min(len(r.Events), 1)], nil
+			}
+		}},
 	}
 	for _, path := range sample(t) {
 		before, random := judgeFile(t, path), randomFor(path)

@@ -5,5 +5,5 @@ package main
 // kills is how many recorders TestKilledRecorderIsSaid kills.
 const kills = 4
 
-// everyBody says whether TestMemoryHasACeiling has all of its bodies, or the worst.
-const everyBody = false
+// thorough says whether tests that take long try all of their cases, or the most telling ones.
+const thorough = false

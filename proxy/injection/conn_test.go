@@ -46,7 +46,7 @@ func play(t *testing.T, fault string, agent *silent) (got []byte, notes []string
 	if parseErr != nil {
 		t.Fatal(parseErr)
 	}
-	i := New(PlanFor("a", []Spec{s}), func(_ int, f capture.Fact) { notes = append(notes, f.Note) })
+	i := New(PlanFor("a", []Spec{s}), func(_ int, f capture.Fact) { notes = append(notes, f.Note) }, nil)
 	i.hang = time.Millisecond
 	c := i.Wrap(agent)
 	for x := range 2 {

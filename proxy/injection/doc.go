@@ -15,4 +15,9 @@
 // call of A2A.
 //
 // An answer stays valid HTTP, unless its break is the fault.
+//
+// # HTTP/2
+//
+// There a second relay of package h2 is the wrapper, and a fault is one of its stream: all others go on. An Injector is
+// told the streams, as a relay.StreamObserver is, before their requests.
 package injection

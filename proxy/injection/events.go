@@ -28,13 +28,19 @@ type delayed struct {
 type events struct {
 	fault    *Fault
 	chunked  bool
-	splitter capture.Splitter
+	splitter splitter
 	k        int    // number of the last event that has passed
 	trailer  []byte // field lines behind the last chunk
 }
 
 func newEvents(f *Fault, chunked bool) *events {
-	return &events{fault: f, chunked: chunked, splitter: capture.Splitter{Limit: math.MaxInt}}
+	return &events{fault: f, chunked: chunked, splitter: &capture.Splitter{Limit: math.MaxInt}}
+}
+
+// A splitter cuts a stream into its events.
+type splitter interface {
+	Write(p []byte) []capture.Event
+	Flush() []capture.Event
 }
 
 // write returns what becomes of a piece of the content. What follows an action other than goOn is lost.

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/spelling"
 )
 
@@ -19,6 +22,8 @@ const (
 	DelayEvents    Kind = "delay-events"
 	Drop           Kind = "drop"
 	Status         Kind = "status"
+	GRPCStatus     Kind = "grpc-status"
+	GoAway         Kind = "goaway"
 	Reset          Kind = "reset"
 	ResetBody      Kind = "reset-body"
 	ContentType    Kind = "content-type"
@@ -33,24 +38,33 @@ type Description struct {
 	Kind  Kind
 	Value string // what it takes, such as "D"; empty if it takes nothing
 	Does  string
+
+	Optional bool // it may do without the value
 }
 
 // Kinds describes all kinds of faults, in the order in which people are to read them.
 func Kinds() []Description { return append([]Description(nil), kinds...) }
 
 var kinds = []Description{
-	{Delay, "D", "the answer begins D later, such as 2s"},
-	{Drop, "", "no answer: the request is kept from the agent until the client gives up"},
-	{Status, "CODE", "the tap answers with this status from 400 to 599, and the agent gets no request; " +
-		"CODE,retry-after=SECONDS says when to try again"},
-	{Reset, "", "the connection is reset in place of the answer, which the agent gave"},
-	{ResetBody, "", "the connection is reset in the middle of the body"},
-	{ContentType, "TYPE", "the answer says that it is of the media type TYPE"},
-	{DelayEvents, "D", "each event of a stream comes D later than it was ready"},
-	{CutStream, "N", "the connection breaks off after event N of a stream; 0 is before the first"},
-	{EndStream, "N", "the stream ends in good form after event N, whatever the agent had to say"},
-	{StallStream, "N", "nothing comes after event N, and the connection stays open until the client gives up"},
-	{DuplicateEvent, "N", "event N of a stream comes twice"},
+	{Kind: Delay, Value: "D", Does: "the answer begins D later, such as 2s"},
+	{Kind: Drop, Does: "no answer: the request is kept from the agent until the client gives up"},
+	{Kind: Status, Value: "CODE", Does: "the tap answers with this status from 400 to 599, and the agent gets no " +
+		"request; CODE,retry-after=SECONDS says when to try again"},
+	{Kind: GRPCStatus, Value: "CODE", Does: "the tap answers a call over gRPC with this status, such as UNAVAILABLE, and " +
+		"the agent gets no request"},
+	{Kind: Reset, Value: "CODE", Optional: true, Does: "the connection is reset in place of the answer, which the agent " +
+		"gave; over HTTP/2 the stream, with CODE, or INTERNAL_ERROR"},
+	{Kind: ResetBody, Value: "CODE", Optional: true, Does: "the same in the middle of the body"},
+	{Kind: GoAway, Value: "CODE", Optional: true, Does: "over HTTP/2 the connection takes no more calls (GOAWAY with CODE, " +
+		"or NO_ERROR); those that are under way are answered"},
+	{Kind: ContentType, Value: "TYPE", Does: "the answer says that it is of the media type TYPE"},
+	{Kind: DelayEvents, Value: "D", Does: "each event of a stream comes D later than it was ready"},
+	{Kind: CutStream, Value: "N", Does: "the connection breaks off after event N of a stream; 0 is before the first; over " +
+		"HTTP/2 the stream is reset, over gRPC it ends without a status"},
+	{Kind: EndStream, Value: "N", Does: "the stream ends in good form after event N, whatever the agent had to say"},
+	{Kind: StallStream, Value: "N", Does: "nothing comes after event N, and the connection stays open until the client " +
+		"gives up"},
+	{Kind: DuplicateEvent, Value: "N", Does: "event N of a stream comes twice"},
 }
 
 // ofStream reports whether the fault is one of event streams.
@@ -63,7 +77,30 @@ func (k Kind) ofStream() bool {
 }
 
 // keepsRequest reports whether the agent gets no request.
-func (k Kind) keepsRequest() bool { return k == Drop || k == Status }
+func (k Kind) keepsRequest() bool { return k == Drop || k == Status || k == GRPCStatus }
+
+// A wire is what a call came over. The later ones are the earlier ones, too.
+type wire uint8
+
+const (
+	overHTTP1 wire = iota
+	overHTTP2
+	overGRPC
+)
+
+// String returns what people call the wire.
+func (w wire) String() string { return [...]string{"HTTP/1.1", "HTTP/2", "gRPC"}[w] }
+
+// needs returns the wire without which the fault has no meaning.
+func (k Kind) needs() wire {
+	switch k {
+	case GoAway:
+		return overHTTP2
+	case GRPCStatus:
+		return overGRPC
+	}
+	return overHTTP1
+}
 
 // A Fault is what is done to an answer, and to which.
 type Fault struct {
@@ -71,6 +108,8 @@ type Fault struct {
 	Delay      time.Duration // of Delay and DelayEvents
 	Status     int           // of Status
 	RetryAfter int           // of Status: seconds, -1 for none
+	GRPC       grpc.Code     // of GRPCStatus
+	Code       string        // of Reset, ResetBody and GoAway: that of HTTP/2, by its name; empty for the usual one
 	Type       string        // of ContentType
 	Event      int           // of the faults of streams but DelayEvents
 	When       When
@@ -133,7 +172,7 @@ func parseWhat(text string) (f Fault, err error) {
 		return f, fmt.Errorf("no fault %q; did you mean %s? there are %s", name, nearest(name), names())
 	case d.Value == "" && given:
 		return f, fmt.Errorf("%s takes no value; write %s alone", name, name)
-	case d.Value != "" && value == "":
+	case d.Value != "" && value == "" && (given || !d.Optional):
 		return f, fmt.Errorf("%s needs a value: %s=%s: %s", name, name, d.Value, d.Does)
 	}
 	switch f.Kind {
@@ -143,6 +182,15 @@ func parseWhat(text string) (f Fault, err error) {
 		}
 	case Status:
 		return f, f.parseStatus(value)
+	case GRPCStatus:
+		code, ok := grpc.ParseCode(strings.ToUpper(value))
+		if f.GRPC = code; !ok || code == grpc.OK {
+			return f, fmt.Errorf("%s takes a status of gRPC other than OK, such as UNAVAILABLE, not %q", name, value)
+		}
+	case Reset, ResetBody, GoAway:
+		if f.Code = strings.ToUpper(value); f.Code != "" && codeOf(f.Code) == nil {
+			return f, fmt.Errorf("%s takes a code of HTTP/2, such as %s, not %q", name, f.usualCode(), value)
+		}
 	case ContentType:
 		if f.Type = value; !isMediaType(value) {
 			return f, fmt.Errorf("%s takes a media type such as text/html, not %q", name, value)
@@ -229,16 +277,47 @@ func nearest(name string) Kind {
 func names() string {
 	var words []string
 	for _, d := range kinds {
-		words = append(words, d.words())
+		words = append(words, d.Words())
 	}
 	return strings.Join(words, ", ")
 }
 
-func (d *Description) words() string {
-	if d.Value == "" {
+// Words returns the name with what it takes, such as "delay=D" or "reset[=CODE]".
+func (d *Description) Words() string {
+	switch {
+	case d.Value == "":
 		return string(d.Kind)
+	case d.Optional:
+		return string(d.Kind) + "[=" + d.Value + "]"
 	}
 	return string(d.Kind) + "=" + d.Value
+}
+
+// codeOf returns the code of HTTP/2 with a name (RFC 9113 section 7); nil if there is none.
+func codeOf(name string) *http2.ErrCode {
+	for c := http2.ErrCodeNo; c <= http2.ErrCodeHTTP11Required; c++ {
+		if c.String() == name {
+			return &c
+		}
+	}
+	return nil
+}
+
+// usualCode is the code where the fault names none.
+func (f *Fault) usualCode() http2.ErrCode {
+	if f.Kind == GoAway {
+		return http2.ErrCodeNo
+	}
+	return http2.ErrCodeInternal
+}
+
+// code returns the code with which a stream, or a connection, is given up.
+func (f *Fault) code() *http2.ErrCode {
+	if code := codeOf(f.Code); code != nil {
+		return code
+	}
+	usual := f.usualCode()
+	return &usual
 }
 
 // String returns WHAT[@WHEN], as Parse reads it.
@@ -258,6 +337,12 @@ func (f *Fault) what() string {
 			return fmt.Sprintf("%s=%d,retry-after=%d", f.Kind, f.Status, f.RetryAfter)
 		}
 		return fmt.Sprintf("%s=%d", f.Kind, f.Status)
+	case GRPCStatus:
+		return fmt.Sprintf("%s=%s", f.Kind, f.GRPC)
+	case Reset, ResetBody, GoAway:
+		if f.Code != "" {
+			return string(f.Kind) + "=" + f.Code
+		}
 	case ContentType:
 		return string(f.Kind) + "=" + f.Type
 	case CutStream, EndStream, StallStream, DuplicateEvent:

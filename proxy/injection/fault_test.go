@@ -19,6 +19,11 @@ func TestParse(t *testing.T) {
 		{"a:cut-stream=0@SendStreamingMessage#2", "a", "cut-stream=0@SendStreamingMessage#2"},
 		{"a:end-stream=3@..4", "a", "end-stream=3@#..4"},
 		{"a:stall-stream=1", "a", "stall-stream=1"},
+		{"a:reset=cancel@#2", "a", "reset=CANCEL@#2"},
+		{"a:reset-body=NO_ERROR", "a", "reset-body=NO_ERROR"},
+		{"a:goaway", "a", "goaway"},
+		{"a:goaway=ENHANCE_YOUR_CALM@#2", "a", "goaway=ENHANCE_YOUR_CALM@#2"},
+		{"a:grpc-status=unavailable@SendMessage", "a", "grpc-status=UNAVAILABLE@SendMessage"},
 		{"a:duplicate-event=1@2..", "a", "duplicate-event=1@#2.."},
 		{"a:content-type=text/html; charset=utf-8@GetAgentCard", "a", "content-type=text/html; charset=utf-8@GetAgentCard"},
 	} {
@@ -47,6 +52,12 @@ func TestParseRefuses(t *testing.T) {
 		{"a:cut-stream=0x1", "cut-stream takes the number of an event"},
 		{"a:drop@@1", `unknown operation "@1" after @`},
 		{"a:drop@99999999999999999999", "calls are numbered from 1"},
+		{"a:reset=", "reset needs a value"},
+		{"a:reset=1", "reset takes a code of HTTP/2, such as INTERNAL_ERROR, not \"1\""},
+		{"a:goaway=BYE", "goaway takes a code of HTTP/2, such as NO_ERROR"},
+		{"a:grpc-status", "grpc-status needs a value"},
+		{"a:grpc-status=OK", "grpc-status takes a status of gRPC other than OK, such as UNAVAILABLE"},
+		{"a:grpc-status=99", "grpc-status takes a status"},
 		{"a:drop=1", "drop takes no value; write drop alone"},
 		{"a:delay", "delay needs a value: delay=D: the answer begins D later"},
 		{"a:delay=fast", "delay takes a time above 0 and up to 1h0m0s"},
@@ -81,7 +92,7 @@ func TestParseRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"booker:status=503,retry-after=2@SendMessage#2", "*:drop@#..3", "[::1]:1:delay=1h@4", "a:content-type=a/b;c=@:#",
-		"a:cut-stream=0@SubscribeToTask#3..9",
+		"a:cut-stream=0@SubscribeToTask#3..9", "a:grpc-status=ABORTED", "a:reset=CANCEL@#1", "a:goaway",
 	} {
 		f.Add(seed)
 	}
@@ -120,11 +131,22 @@ func TestPlan(t *testing.T) {
 	}
 	p := PlanFor("a", specs)
 	want := []string{"", "", "status=500@SendMessage#2", "cut-stream=1@#2", "", ""}
+	p.faults = append(p.faults, counted{fault: parse("a:grpc-status=ABORTED@CancelTask#1")[0].Fault})
+	for over, want := range []string{"", "", "grpc-status=ABORTED@CancelTask#1"} {
+		got := ""
+		f, unfit := p.choose(a2a.CancelTask, wire(over))
+		if f != nil {
+			got = f.String()
+		}
+		if got != want || (len(unfit) == 1) != (want == "") {
+			t.Errorf("over %s: got %q, and %v do not fit", wire(over), got, unfit)
+		}
+	}
 	for i, o := range []a2a.Operation{
 		a2a.SendMessage, a2a.SendStreamingMessage, a2a.SendMessage, a2a.SubscribeToTask, a2a.SendMessage, a2a.NoOperation,
 	} {
 		got := ""
-		if f := p.choose(o); f != nil {
+		if f, _ := p.choose(o, overHTTP1); f != nil {
 			got = f.String()
 		}
 		if got != want[i] {

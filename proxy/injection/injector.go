@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/relay"
 )
 
@@ -22,17 +23,25 @@ const (
 // A Note tells of a fault: the exchange that it is made in, what is done, and what of the agent's answer was replaced.
 type Note func(x int, fact capture.Fact)
 
+// A Notice tells the user that a fault is not made in calls that come as one did, and why. It may be told often.
+type Notice func(text string)
+
 // An Injector makes the faults of a plan in the exchanges of one client connection. It is told what passes as a
 // relay.Observer is, before the relay sends it on, and wraps the connection to the agent.
 type Injector struct {
-	plan *Plan
-	note Note
-	hang time.Duration
+	plan   *Plan
+	note   Note
+	notice Notice
+	hang   time.Duration
 
 	mu      sync.Mutex
+	stream  uint32               // of the exchange that is about to begin; 0 over HTTP/1.1
+	streams map[uint32]*exchange // of asked, over HTTP/2
 	current *exchange
 	asked   map[int]*exchange // that have not ended
 	broken  *exchange         // in which the connection was broken off; nil if it was not
+	left    *exchange         // in which the client was told that the connection takes no more streams; nil if it was not
+	last    uint32            // the last stream that it took then
 }
 
 // An exchange is one that the relay has begun. Its fields are guarded by the injector's lock, but for what only the
@@ -49,24 +58,39 @@ type exchange struct {
 	queued bool         // it is in the queue of a connection
 	held   []byte       // of the request's bytes
 	marked bool         // the fault was told
+	stream uint32       // over HTTP/2
+	breaks bool         // the stream is reset in it
 }
 
 // New returns an injector. The plan may be shared; note is called with what is to be recorded, before the client can
 // see it.
-func New(plan *Plan, note Note) *Injector {
-	return &Injector{plan: plan, note: note, hang: hangTime, asked: make(map[int]*exchange)}
+func New(plan *Plan, note Note, notice Notice) *Injector {
+	return &Injector{
+		plan: plan, note: note, notice: notice, hang: hangTime,
+		asked: make(map[int]*exchange), streams: make(map[uint32]*exchange),
+	}
+}
+
+// Stream says on which stream of HTTP/2 the next exchange is, like relay.StreamObserver's.
+func (i *Injector) Stream(_ int, id uint32) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stream = id
 }
 
 // Request begins an exchange, like relay.Observer's.
 func (i *Injector) Request(x int, head []byte) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	e := &exchange{x: x, head: capture.ParseRequestHead(head)}
+	e := &exchange{x: x, head: capture.ParseRequestHead(head), stream: i.stream}
 	e.passes = !i.plan.keeps || e.head.Fields.Has("Expect")
 	if e.head.Fields.Has("Upgrade") {
 		e.known, e.passes = true, true
 	}
 	i.current, i.asked[x] = e, e
+	if e.stream != 0 {
+		i.streams[e.stream] = e
+	}
 	if i.broken != nil {
 		i.spoil(e)
 	}
@@ -96,10 +120,12 @@ func (i *Injector) RequestEnd(x int) {
 	}
 	e.whole = true
 	var mark bool
+	var unfit []*Fault
+	over := e.over()
 	if !e.known {
 		e.known = true
 		if !e.long {
-			e.fault = i.plan.choose(e.operation())
+			e.fault, unfit = i.plan.choose(e.operation(), over)
 		}
 		e.body = nil
 		if e.fault != nil && e.fault.Kind.keepsRequest() {
@@ -113,26 +139,53 @@ func (i *Injector) RequestEnd(x int) {
 	if mark {
 		i.mark(e, "", nil)
 	}
+	for _, f := range unfit {
+		i.notice(fmt.Sprintf("--fault %s is made in calls over %s alone; a client calls over %s", f, f.Kind.needs(), over))
+	}
+}
+
+// over returns what a request came over.
+func (e *exchange) over() wire {
+	switch {
+	case e.stream == 0:
+		return overHTTP1
+	case grpc.IsMedia(e.head.Fields.Get("Content-Type")):
+		return overGRPC
+	}
+	return overHTTP2
 }
 
 // Ended forgets an exchange.
 func (i *Injector) Ended(x int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if e := i.asked[x]; e != nil {
+		delete(i.streams, e.stream)
+	}
 	delete(i.asked, x)
 }
 
 // Fault returns what is to be recorded of how an exchange broke: that it was by a fault made here, if it was.
 func (i *Injector) Fault(x int, f relay.Fault) relay.Fault {
 	i.mu.Lock()
-	e := i.broken
-	i.mu.Unlock()
-	if e == nil || f.Side != relay.SideAgent {
+	defer i.mu.Unlock()
+	e, at := i.asked[x], i.broken
+	why := "the connection was broken off"
+	switch {
+	case f.Side != relay.SideAgent:
+		return f
+	case e != nil && e.breaks:
+		at, why = e, "the stream was broken off"
+	case e != nil && i.left != nil && e.stream > i.last:
+		i.spoil(e)
+		at, why = i.left, "the stream was not looked at"
+	}
+	if at == nil {
 		return f
 	}
-	f.Kind, f.Side, f.Detail = capture.KindInjected, relay.SideProxy, "the connection was broken off: "+e.fault.String()
-	if e.x != x {
-		f.Detail = fmt.Sprintf("the connection was broken off at another of its exchanges: %s", e.fault.String())
+	f.Kind, f.Side, f.Detail = capture.KindInjected, relay.SideProxy, why+": "+at.fault.String()
+	if at.x != x {
+		f.Detail = fmt.Sprintf("%s at another of its exchanges: %s", why, at.fault.String())
 	}
 	return f
 }
@@ -170,7 +223,11 @@ func (i *Injector) breakOff(e *exchange) {
 func (i *Injector) spoil(e *exchange) {
 	if !e.marked {
 		e.marked = true
-		i.note(e.x, capture.Fact{Note: capture.FaultMadeHere + "connection broken off by " + i.broken.fault.String() +
+		by := i.left
+		if i.broken != nil {
+			by = i.broken
+		}
+		i.note(e.x, capture.Fact{Note: capture.FaultMadeHere + "connection broken off by " + by.fault.String() +
 			" in another exchange of it"})
 	}
 }
@@ -186,11 +243,12 @@ func (e *exchange) operation() a2a.Operation {
 	if doc.Err == nil && (doc.Root.Kind() == a2a.Array || doc.Root.Get("method").Exists()) {
 		binding = a2a.JSONRPC
 	}
+	isGRPC := e.over() == overGRPC
 	request := a2a.Request{
 		Method: e.head.Method, Target: e.head.Target, Header: e.head.Fields.Get,
-		Body: body, HasBody: len(body) > 0, BodyKept: true,
+		Body: body, HasBody: len(body) > 0, BodyKept: !isGRPC, // whose path says what is asked
 	}
-	if len(body) > 0 {
+	if len(body) > 0 && !isGRPC {
 		request.Doc = &doc
 	}
 	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(binding)})

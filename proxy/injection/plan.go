@@ -38,14 +38,17 @@ func PlanFor(agent string, specs []Spec) *Plan {
 }
 
 // choose counts a call, and returns the fault that is made in its answer; nil if none is. Of several that could be the
-// first counts.
-func (p *Plan) choose(o a2a.Operation) *Fault {
+// first counts. Unfit are those that could be made if it had come over another wire.
+func (p *Plan) choose(o a2a.Operation, over wire) (chosen *Fault, unfit []*Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var chosen *Fault
 	for i := range p.faults {
 		c := &p.faults[i]
-		if !c.fault.concerns(o) {
+		switch {
+		case !c.fault.concerns(o):
+			continue
+		case c.fault.Kind.needs() > over:
+			unfit = append(unfit, &c.fault)
 			continue
 		}
 		c.calls++
@@ -53,7 +56,7 @@ func (p *Plan) choose(o a2a.Operation) *Fault {
 			chosen = &c.fault
 		}
 	}
-	return chosen
+	return chosen, unfit
 }
 
 // Unknown returns the names of agents in specs that are not among those given, in the order of specs.

@@ -49,6 +49,13 @@ func (o *Observed) call(f func()) {
 	}
 }
 
+// Stream tells a StreamObserver, and no other.
+func (o *Observed) Stream(x int, id uint32) {
+	if to, ok := o.To.(StreamObserver); ok {
+		o.call(func() { to.Stream(x, id) })
+	}
+}
+
 // Request implements Observer.
 func (o *Observed) Request(x int, head []byte) { o.call(func() { o.To.Request(x, head) }) }
 

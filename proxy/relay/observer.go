@@ -45,6 +45,13 @@ type Observer interface {
 	Ended(x int)
 }
 
+// A StreamObserver is an Observer that is also told the streams of HTTP/2.
+type StreamObserver interface {
+	Observer
+	// Stream gives the number of the stream (RFC 9113 section 5.1.1) of an exchange, just before its Request.
+	Stream(x int, id uint32)
+}
+
 // Discard is an Observer that does nothing. It may be embedded by observers that want only some of the calls.
 type Discard struct{}
 

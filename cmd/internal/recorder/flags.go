@@ -220,11 +220,7 @@ how a client bears it; without it nothing is changed. WHEN is OPERATION, #N (the
 the agent is not blamed for it (docs/faults.md). WHAT is one of:
 `)
 	for _, d := range injection.Kinds() {
-		name := string(d.Kind)
-		if d.Value != "" {
-			name += "=" + d.Value
-		}
-		fmt.Fprintf(&b, "\n  %-18s %s", name, d.Does)
+		fmt.Fprintf(&b, "\n  %-18s %s", d.Words(), d.Does)
 	}
 	return b.String()
 }

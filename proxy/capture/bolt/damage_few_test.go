@@ -3,4 +3,4 @@
 package bolt
 
 // damages is how many captures TestDamagedCaptures damages.
-const damages = 200
+const damages = 100

@@ -57,7 +57,7 @@ func (a *answers) message(s *stream, b *block) {
 	x, tunnel := s.x, s.connect
 	s.mu.Unlock()
 	own := a.bodyOf(s.id)
-	withheld := head && a.edited.On() && !tunnel && a.hold(s, x, b)
+	withheld := head && a.edited.On() && !tunnel && (a.breaks(s, b) || a.hold(s, x, b))
 	if own != nil && b.endsStream() {
 		a.endBody(own, b.list)
 		withheld = true

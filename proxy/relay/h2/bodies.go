@@ -50,6 +50,9 @@ func (h *half) addContent(b *body, p []byte) {
 			h.release(b, nil)
 		}
 		return
+	case b.broken != nil:
+		b.broken.next(p, false)
+		k.replace(nil, len(p), nil)
 	case b.by != nil:
 		k.replace(b, len(p), h.edited.Next(b.by, p, false))
 	default:
@@ -97,11 +100,18 @@ func (h *half) releaseLate(now time.Time) bool {
 
 // endBody says that a body is complete, and what follows it.
 func (h *half) endBody(b *body, trailer fieldList) {
+	if b.broken != nil {
+		b.broken.end(slices.Clone(trailer))
+		return
+	}
 	k := &h.credit
 	k.mu.Lock()
 	b.ended, b.trailer = true, slices.Clone(trailer)
 	k.mu.Unlock()
 	switch held := b.hold; {
+	case held != nil && h.does.kept(b.stream):
+		h.holding = slices.DeleteFunc(h.holding, func(other *body) bool { return other == b })
+		k.drop(b.stream.id)
 	case held != nil:
 		h.release(b, h.does.edit(b.stream, held.head, held.content, trailer.appendTrailer(nil)))
 	case b.by != nil:
@@ -135,12 +145,15 @@ func (h *half) bodyAllowed(id uint32, n int64) bool {
 
 // flushSoon has sent what bodies may send, once.
 func (h *half) flushSoon() {
-	k := &h.credit
-	k.mu.Lock()
-	flush := len(k.bodies) > 0 && !k.flushing
-	k.flushing = k.flushing || flush
-	k.mu.Unlock()
-	if flush {
+	h.credit.mu.Lock()
+	defer h.credit.mu.Unlock()
+	h.flushLater()
+}
+
+// flushLater is flushSoon for whoever holds the lock of the credit.
+func (h *half) flushLater() {
+	if k := &h.credit; len(k.bodies) > 0 && !k.flushing {
+		k.flushing = true
 		h.to.out.post(h.flush)
 	}
 }

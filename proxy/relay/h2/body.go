@@ -23,8 +23,9 @@ type body struct {
 	ended    bool  // nothing comes any more
 	gone     bool  // it is sent to its end, or dropped
 
-	hold *hold        // it waits to be complete; of the half's goroutine
-	by   relay.Change // the content is changed while it passes; of the half's goroutine
+	hold   *hold        // it waits to be complete; of the half's goroutine
+	broken *script      // it is broken on purpose; nil as a rule
+	by     relay.Change // the content is changed while it passes; of the half's goroutine
 }
 
 // A hold is what there is of a message that waits to be complete.
@@ -60,7 +61,7 @@ func (k *credit) take(stream uint32, n, content int64) *body {
 
 // allow lets the sender of a body go on where nothing of it waits to be sent. The lock is held.
 func (k *credit) allow(b *body) {
-	if len(b.queue) == 0 && b.owed > 0 && !b.ended {
+	if len(b.queue) == 0 && b.owed > 0 && !b.ended && !b.broken.waits() {
 		k.grant(b.stream.id, b.owed)
 		b.owed = 0
 	}
@@ -114,7 +115,7 @@ func (k *credit) drop(id uint32) {
 		k.unhold(b)
 	}
 	b.gone = true
-	k.pending -= int64(len(b.queue))
+	k.pending -= int64(len(b.queue)) + b.broken.stop()
 	b.queue = nil
 	k.settle()
 }
@@ -124,7 +125,7 @@ func (k *credit) completes(id uint32) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.bodies[id]
-	return b != nil && b.ended
+	return b != nil && (b.ended || b.broken != nil && b.broken.whole)
 }
 
 // send adds what a body may send of its queue, and what follows it. The lock is held.
@@ -146,7 +147,11 @@ func (k *credit) send(o *outlet, b *body) {
 		k.pending -= int64(n)
 	}
 	switch {
-	case b.gone || !b.ended:
+	case b.gone:
+	case b.broken != nil && b.broken.reset != nil:
+		o.bytes = appendReset(o.bytes, id, *b.broken.reset)
+		b.gone = true
+	case !b.ended:
 	case len(b.trailer) > 0:
 		o.fields(http2.FrameHeaders, http2.FlagHeadersEndStream, id, nil, 0, b.trailer)
 		b.gone = true

@@ -28,6 +28,9 @@ type conn struct {
 	next       int                // number of the next exchange
 	lastID     uint32             // the highest stream that the client has begun
 	refused    int                // streams whose answer was ours
+	silent     []uint32           // the last of these that were broken on purpose
+	left       bool               // the client was told on purpose that no streams are taken beyond leftAfter
+	leftAfter  uint32
 	idleSince  time.Time
 	cause      *relay.Fault // why streams will never be finished; the first one stays
 	firstFault error
@@ -70,6 +73,8 @@ type direction interface {
 	edit(s *stream, head, content, trailer []byte) []byte
 	tooLarge(s *stream)
 	tooSlow(s *stream, content []byte)
+	// kept reports whether a message that was held does not go on at all.
+	kept(s *stream) bool
 	// failed says that nothing more can be read, and why.
 	failed(err error)
 	// woken is called when a read was interrupted. It returns false to end the half.
@@ -156,13 +161,13 @@ func (c *conn) endIfDone(s *stream) {
 
 // end reports that nothing more will come of a stream, and how it broke, if it did. Its lock is held.
 func (c *conn) end(s *stream, f *relay.Fault) {
+	if s.late != nil {
+		s.late.Stop()
+	}
 	if s.ended {
 		return
 	}
 	s.ended = true
-	if s.late != nil {
-		s.late.Stop()
-	}
 	if f != nil && !s.faulted {
 		s.faulted = true
 		c.noteFault(*f)

@@ -16,6 +16,11 @@
 // What an Editor holds or changes is sent by credit of our own (RFC 9113 section 5.2), since there are other bytes on
 // both sides. That is for one stream and one direction; all others are as before.
 //
+// # What is broken
+//
+// A Breaker as the Editor answers requests in the agent's place, and has answers come late, changed, cut, twice or not at
+// all, which is how faults are made on request. It too has credit of our own on the streams that it breaks.
+//
 // # What the Observer gets
 //
 // A request is an exchange, numbered from 0 on this connection. Its head is written as one of HTTP/1 would be: the

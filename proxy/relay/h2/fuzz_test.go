@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -92,16 +93,68 @@ func (cardEditor) Answer(_ int, head, body, _ []byte) []byte {
 	return append(bytes.Clone(head), bytes.ToUpper(body)...)
 }
 
+// A spoiler breaks each exchange in the way of its number.
+type spoiler struct {
+	cardEditor
+	way byte
+}
+
+func (s spoiler) Hold(int, []byte) int { return 0 }
+
+func (s spoiler) HoldRequest(int, []byte, []byte, bool) (limit int, patience time.Duration) {
+	return 50, 0
+}
+
+func (s spoiler) KeepRequest(int, []byte) bool                   { return true }
+func (s spoiler) RequestTooSlow(int)                             {}
+func (s spoiler) HeldRequest(int, []byte, []byte, []byte) []byte { return nil }
+
+func (s spoiler) Instead(uint32) *h2.Instead {
+	switch s.way % 4 {
+	case 0:
+		return &h2.Instead{Head: []byte("HTTP/2 503\r\nx: y\r\n\r\n"), Content: []byte("no")}
+	case 1:
+		return &h2.Instead{Silence: time.Millisecond}
+	}
+	return nil
+}
+
+func (s spoiler) Break(uint32, []byte, bool) *h2.Break {
+	code := http2.ErrCodeCancel
+	content := func(p []byte, last bool) ([]h2.Piece, *h2.Ending) {
+		pieces := []h2.Piece{{Bytes: bytes.Clone(p)}, {Wait: time.Microsecond, Bytes: bytes.Clone(p)}}
+		switch {
+		case len(p) < 3 && !last:
+			return pieces, nil
+		case s.way%3 == 0:
+			return pieces, &h2.Ending{Reset: &code}
+		case s.way%3 == 1:
+			return pieces, &h2.Ending{Silence: time.Millisecond}
+		}
+		return pieces, &h2.Ending{Trailer: []byte("a: b\r\n")}
+	}
+	switch s.way % 5 {
+	case 0:
+		return &h2.Break{Reset: &code}
+	case 1:
+		return &h2.Break{Leave: func(uint32) http2.ErrCode { return code }}
+	case 2:
+		return &h2.Break{Wait: time.Microsecond}
+	}
+	return &h2.Break{Content: content}
+}
+
 // Whatever both ends send, it ends, and the Observer is told of each exchange as it should be.
 func FuzzFrames(f *testing.F) {
 	clients, agents := seeds()
 	for _, c := range clients {
 		for _, a := range agents {
-			f.Add(c, a, true)
-			f.Add(c, a, false)
+			for edit := range byte(16) {
+				f.Add(c, a, edit)
+			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, fromClient, fromAgent []byte, edit bool) {
+	f.Fuzz(func(t *testing.T, fromClient, fromAgent []byte, edit byte) {
 		client, tapped := net.Pipe()
 		dialled, agent := net.Pipe()
 		seen := newWitness(t).connection()
@@ -109,8 +162,12 @@ func FuzzFrames(f *testing.F) {
 			Dial:      func(context.Context) (net.Conn, error) { return dialled, nil },
 			Authority: "agent:1", Observer: seen, HeadLimit: 1 << 12,
 		}
-		if edit {
+		switch edit {
+		case 0:
+		case 1:
 			cfg.Editor = cardEditor{}
+		default:
+			cfg.Editor = spoiler{way: edit}
 		}
 		var wait sync.WaitGroup
 		for end, says := range map[net.Conn][]byte{client: fromClient, agent: fromAgent} {

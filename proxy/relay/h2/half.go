@@ -55,8 +55,8 @@ func (h *half) pass() bool {
 	out := &h.to.out
 	if !h.within {
 		out.take()
+		out.sayPosted()
 	}
-	out.sayPosted()
 	for h.step() {
 	}
 	var err error

@@ -176,6 +176,50 @@ func TestFloods(t *testing.T) {
 	}
 }
 
+// What we have to say waits until a frame that is under way is complete.
+func TestNoWordWithinAFrame(t *testing.T) {
+	l := listen(t)
+	defer l.Close()
+	p := newTap(t, l.Addr().String(), func(c *relay.Config) {
+		c.Accept = func(authority []byte) error {
+			if string(authority) == "elsewhere" {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+	})
+	w := dial(t, p.addr)
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
+	a := newWire(t, conn)
+	a.WriteSettings()
+	w.get(1, "/")
+	a.next(func(f http2.Frame) bool { _, ok := f.(*http2.MetaHeadersFrame); return ok })
+	a.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: a.block(":status", "200"), EndHeaders: true})
+	if got := w.status(1); got != "200" {
+		t.Fatalf("got %s", got)
+	}
+	body := strings.Repeat("x", 10_000)
+	conn.Write(append([]byte{0, 0x27, 0x10, 0, 1, 0, 0, 0, 1}, body[:5_000]...))
+	io.ReadFull(w.Conn, make([]byte, 9+5_000)) // so that the frame is under way
+	w.get(3, "/", "host", "elsewhere")
+	p.seen.ended(1)
+	for _, piece := range []string{body[5_000:7_000], body[7_000:]} {
+		conn.Write([]byte(piece))
+		got := make([]byte, len(piece))
+		if _, err := io.ReadFull(w.Conn, got); err != nil || string(got) != piece {
+			t.Fatalf("the rest of the frame is %.20q, %v", got, err)
+		}
+	}
+	if got := w.status(3); got != "421" {
+		t.Errorf("the refusal is %s", got)
+	}
+}
+
 // Ten thousand streams at once on one connection take memory in proportion to what is known of each, and none once they
 // have ended.
 func TestManyStreams(t *testing.T) {

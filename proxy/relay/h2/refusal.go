@@ -26,19 +26,7 @@ func (c *conn) answerOurs(s *stream, f relay.Fault) {
 	list, content := ownAnswer(c.cfg.Mark, f, s.isGRPC)
 	asked := s.asked
 	c.client.out.post(func(o *outlet) {
-		n := int64(len(content))
-		if n > c.down.credit.room() {
-			n = 0
-		}
-		var flags http2.Flags
-		if n == 0 {
-			flags = http2.FlagHeadersEndStream
-		}
-		o.fields(http2.FrameHeaders, flags, s.id, nil, 0, list)
-		if n > 0 {
-			c.down.credit.made(n)
-			o.bytes = appendFrame(o.bytes, http2.FrameData, http2.FlagDataEndStream, s.id, content)
-		}
+		c.answer(o, s.id, list, content)
 		if !asked && f.Side == relay.SideClient {
 			o.bytes = appendReset(o.bytes, s.id, http2.ErrCodeNo)
 		}
@@ -50,6 +38,23 @@ func (c *conn) answerOurs(s *stream, f relay.Fault) {
 	if many {
 		c.client.out.sayFinally(c.lastAsked(), http2.ErrCodeEnhanceYourCalm, "a2atap: too many requests are refused")
 		c.over.Store(true)
+	}
+}
+
+// answer adds an answer of ours, without its content where the client has no room for that.
+func (c *conn) answer(o *outlet, id uint32, list fieldList, content []byte) {
+	n := int64(len(content))
+	if n > c.down.credit.room() {
+		n = 0
+	}
+	var flags http2.Flags
+	if n == 0 {
+		flags = http2.FlagHeadersEndStream
+	}
+	o.fields(http2.FrameHeaders, flags, id, nil, 0, list)
+	if n > 0 {
+		c.down.credit.made(n)
+		o.bytes = appendFrame(o.bytes, http2.FrameData, http2.FlagDataEndStream, id, content)
 	}
 }
 

@@ -99,6 +99,7 @@ func (r *requests) fields(b *block) {
 	list := b.list
 	r.head = list.appendRequest(r.head[:0])
 	defer s.mu.Unlock()
+	r.obs.Stream(s.x, id)
 	r.obs.Request(s.x, r.head)
 	method, _ := list.get(":method")
 	s.connect = method == http.MethodConnect
@@ -112,11 +113,15 @@ func (r *requests) fields(b *block) {
 		return
 	}
 	r.readdress(list)
-	if !r.edited.On() {
+	switch {
+	case r.isLeft(id):
+		r.ignore(s)
+	case b.endsStream() && r.keepBack(s):
+	case !r.edited.On():
 		r.forward(b)
-		return
+	default:
+		r.forwardEdited(s, b)
 	}
-	r.forwardEdited(s, b)
 }
 
 // refusal returns why the agent shall not see a request; nil if it may.

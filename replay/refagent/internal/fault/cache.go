@@ -37,7 +37,7 @@ var cacheFaults = []Fault{
 	of(with10, "card-signature-typ", "The signature of the card says that it is a token.",
 		onCards(signed(`{"alg":"ES256","kid":"key-1","typ":"JWT"}`, "AAAA"))),
 	of(with10, "card-signature-valid", "The signature of the card brings its key along, and is not by that key.",
-		onCards(signed(foreignHeader(), base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))))),
+		onCards(signed(foreignHeader, base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))))),
 	of(only10, "card-extended-cache", "The extended card over HTTP+JSON says nothing about caches.",
 		onAnswer(func(c *wire.Call) bool {
 			return c.Op == model.GetExtendedCard && c.Binding == wire.HTTPJSON && c.Failure == nil
@@ -61,10 +61,6 @@ func signed(header, signature string) func(jsonvalue.Object) jsonvalue.Object {
 	}
 }
 
-// foreignHeader is a protected header with a key that has signed nothing.
-func foreignHeader() string {
-	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	return fmt.Sprintf(
-		`{"alg":"EdDSA","kid":"key-1","typ":"JOSE","jwk":{"kty":"OKP","crv":"Ed25519","kid":"key-1","x":%q}}`,
-		base64.RawURLEncoding.EncodeToString(public))
-}
+// foreignHeader is a protected header with a key that has signed nothing: that of the seed of 32 zeros.
+const foreignHeader = `{"alg":"EdDSA","kid":"key-1","typ":"JOSE",` +
+	`"jwk":{"kty":"OKP","crv":"Ed25519","kid":"key-1","x":"O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik"}}`
