@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "37180ef6781f6bfc"
+const code = "3ca952e1bc16c857"
