@@ -79,6 +79,9 @@ func (a *Agent) serveGRPC(w http.ResponseWriter, r *http.Request, m grpc.Method)
 		}
 		text, err := message(codec, out.Body)
 		if err == nil {
+			if out.More != nil {
+				text = grpc.AppendFrame(nil, slices.Concat(text[grpc.PrefixSize:], out.More))
+			}
 			out.WriteHead(w)
 			w.Write(text) // an error means that the client has left
 		}
