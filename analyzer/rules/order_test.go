@@ -139,8 +139,12 @@ var names = regexp.MustCompile(`"(?:taskId|contextId|messageId|sessionId|artifac
 func namesIn(x *capture.Exchange) map[string]bool {
 	set := make(map[string]bool)
 	texts := []string{string(x.Request.Head), string(x.Request.Body.Data), string(x.Response.Body.Data)}
+	head := capture.ParseRequestHead(x.Request.Head)
+	if as := head.GRPCMessage(); as != nil {
+		texts[1] = string(as.Read(x.Request.Body.Data).Text)
+	}
 	for _, e := range x.Response.Events {
-		texts = append(texts, string(e.Raw))
+		texts = append(texts, string(e.Fields().Data))
 	}
 	for _, text := range texts {
 		for _, m := range names.FindAllStringSubmatch(envelopeID.ReplaceAllString(text, ""), -1) {

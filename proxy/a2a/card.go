@@ -39,6 +39,9 @@ type Card struct {
 	Push         Flag // the agent sends notifications
 	ExtendedCard Flag // there is an extended card
 	Signed       bool // it carries a signature, which breaks if any value is changed
+
+	// Blank says that texts and lists which are missing may be there and be empty: a message of gRPC does not tell.
+	Blank bool
 }
 
 // Name returns the name of the agent.

@@ -47,12 +47,12 @@ func requiredFields(d Dialect) []Field {
 }
 
 // MissingFields returns the names of the members of the card itself that a card of the dialect has to have and that are
-// missing or null, without the protocolVersion.
+// missing or null, without the protocolVersion. Of a card over gRPC they are those that cannot be empty.
 func (c Card) MissingFields(d Dialect) []string {
 	var missing []string
 	for _, f := range cardFields {
 		name := f.Path[1:]
-		if f.In.Has(d) && !strings.Contains(name, "/") && name != "protocolVersion" && !present(c.Get(name)) {
+		if f.In.Has(d) && !strings.Contains(name, "/") && name != "protocolVersion" && !present(c.Get(name)) && !c.mayBeBlank(f.Kind) {
 			missing = append(missing, name)
 		}
 	}
@@ -65,7 +65,7 @@ func (c Card) MissingNested(d Dialect) []string {
 	var missing []string
 	for _, f := range cardFields {
 		parent, name := f.Path[:strings.LastIndexByte(f.Path, '/')], f.Path[strings.LastIndexByte(f.Path, '/')+1:]
-		if !f.In.Has(d) || parent == "" {
+		if !f.In.Has(d) || parent == "" || c.mayBeBlank(f.Kind) {
 			continue
 		}
 		list, each := strings.CutSuffix(parent, "/*")
@@ -112,9 +112,12 @@ func (c Card) missingOfSchemes(missing []string, d Dialect) []string {
 	for _, s := range SecuritySchemes(c.Value) {
 		at := func() string { return strings.TrimPrefix(s.Pointer(), c.Pointer()) }
 		for _, name := range schemeFields[s.Type] {
-			if lacks(s.Value, name) {
+			if lacks(s.Value, name) && (!c.Blank || name == "flows") {
 				missing = append(missing, Ptr(at(), name))
 			}
+		}
+		if c.Blank {
+			continue
 		}
 		if s.Type == APIKeyScheme {
 			place := "in"
@@ -139,6 +142,9 @@ func (c Card) missingOfSchemes(missing []string, d Dialect) []string {
 	}
 	return missing
 }
+
+// mayBeBlank reports whether a member of a kind that is missing may be there and be empty.
+func (c Card) mayBeBlank(k Kind) bool { return c.Blank && k != Object }
 
 // lacks reports whether there is an object, and not the member in it.
 func lacks(object Value, name string) bool {

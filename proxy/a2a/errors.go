@@ -167,9 +167,13 @@ func (e *Error) RefusesVersion() bool {
 		e.Name == OtherError && e.Code == -32009
 }
 
-// String returns the name and the code or, where there is none, the status: "TaskNotFoundError (-32001)".
+// String returns the name and the code or, where there is none, the status: "TaskNotFoundError (-32001)". An error of
+// gRPC that has no name is its status.
 func (e *Error) String() string {
 	name := e.Name.String()
+	if name == "" && e.GRPCStatus != "" {
+		return "status " + e.GRPCStatus
+	}
 	if name == "" {
 		name = "an error of no known name"
 	}

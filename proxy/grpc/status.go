@@ -21,6 +21,7 @@ type Code int
 const (
 	OK                 Code = 0
 	Cancelled          Code = 1
+	UnknownError       Code = 2
 	InvalidArgument    Code = 3
 	DeadlineExceeded   Code = 4
 	NotFound           Code = 5
@@ -87,7 +88,7 @@ func StatusOf(get func(name string) string) (s Status, ok bool) {
 	}
 	code, err := strconv.Atoi(text)
 	if s.Code = Code(code); err != nil || code < 0 || text[0] == '+' {
-		s.Code, s.Bad = 2, "grpc-status is no number"
+		s.Code, s.Bad = UnknownError, "grpc-status is no number"
 	}
 	s.Message = unescape(get(MessageField))
 	if details := get(DetailsField); details != "" {

@@ -50,6 +50,7 @@ func (s *shownCards) readCard(x *analyzer.Exchange, v a2a.Value) (*a2a.Card, ana
 	shown, _ := s.byAddress.Get(x.Address)
 	if shown == nil || shown.doc.Root != v {
 		card := a2a.DecodeCard(v)
+		card.Blank = x.Call.Binding == a2a.GRPC
 		return &card, nil
 	}
 	if !shown.card.Exists() {

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 // Credentials is the family of rules about credentials: who asks for them, who sends them, and what is said without
@@ -82,7 +83,8 @@ var AuthNotEnforced = &analyzer.Rule{
 	),
 	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
 relies on the card believes that tasks are protected, and they are not.`,
-	Fix: `Check the credentials of every request before anything else, and answer 401 without them. If the agent is
+	Fix: `Check the credentials of every request before anything else, and answer 401 without them, over gRPC
+UNAUTHENTICATED. If the agent is
 meant to be open, take security (1.0: securityRequirements) out of the card.`,
 	Silent: `Requests that carry anything that may be a credential, right or wrong; agents that anybody may call by one
 alternative; client certificates, which no request shows; schemes that the card does not describe; the public card; HARs
@@ -96,7 +98,7 @@ of other programs that may leave credentials out. The first call at an endpoint 
 		if rule.NoCredentials(p.Exchange, card) {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
 				fmt.Sprintf("a call without credentials succeeded, and the card at %s asks for %s", card.Place, wantedText(card)),
-				"expected a refusal such as 401")
+				"expected a refusal such as "+rule.AuthStatus(p.Exchange))
 		}
 	},
 }
@@ -189,7 +191,6 @@ var AuthUndeclared = &analyzer.Rule{
 	Title:    "credentials asked for that the card does not declare",
 	Category: analyzer.Interop,
 	Level:    analyzer.Advice,
-	Bindings: rule.OnJSONCall,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
 	Needs:    []*analyzer.Tracker{card.Tracker},
@@ -203,7 +204,7 @@ answered with 401: a client that does all that the card says cannot get through.
 asks for.`,
 	Silent: `Calls of an agent whose card was not seen, or one of whose cards declares a scheme; the extended card,
 which is for clients that have authenticated; endpoints that have answered a call, so that a gateway may have been in the
-way; other statuses than 401. The first such answer at an endpoint is reported.`,
+way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such answer at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		cards := card.Of(p).Before(x)
@@ -216,8 +217,8 @@ way; other statuses than 401. The first such answer at an endpoint is reported.`
 			}
 		}
 		p.Applied()
-		if x.Response.Status == 401 {
-			p.Report(x.ResponsePlace().Status(), "status 401, and the card at "+cards[0].Place.String()+" declares no scheme",
+		if at, status, ok := rule.RefusedBy(x, 401, grpc.Unauthenticated); ok {
+			p.Report(at, status+", and the card at "+cards[0].Place.String()+" declares no scheme",
 				"expected a card that says how to authenticate")
 		}
 	},
@@ -229,7 +230,6 @@ var AuthExtendedCardClient = &analyzer.Rule{
 	Title:    "extended card asked for without credentials",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
-	Bindings: rule.OnJSONCall,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
 	Needs:    []*analyzer.Tracker{card.Tracker},
@@ -264,7 +264,6 @@ var AuthExtendedCardServer = &analyzer.Rule{
 	Title:    "extended card handed out without credentials",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
-	Bindings: rule.OnJSONCall,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
 	Needs:    []*analyzer.Tracker{card.Tracker},
@@ -283,7 +282,7 @@ which no request shows; HARs of other programs that may leave credentials out.`,
 		p.Applied()
 		if rule.NoCredentials(p.Exchange, card) {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the extended card is handed out to a request without credentials",
-				"expected a refusal such as 401")
+				"expected a refusal such as "+rule.AuthStatus(p.Exchange))
 		}
 	},
 }
@@ -294,14 +293,13 @@ var AuthErrorNoLeak = &analyzer.Rule{
 	Title:    "403 for a task that belongs to somebody else",
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Should,
-	Bindings: rule.OnJSONCall,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task
 exists; by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
-	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404) for tasks that do not exist and for tasks that the client
+	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404, gRPC: NOT_FOUND) for tasks that do not exist and for tasks that the client
 may not see.`,
 	Silent: `A note at most, since the text that asks for this has 403 among its own examples. Clients whose credentials
 are the same or do not show; tasks that nobody was seen to get before.`,
@@ -312,9 +310,9 @@ are the same or do not show; tasks that nobody was seen to get before.`,
 			return
 		}
 		p.Applied()
-		if x.Response.Status == 403 {
-			p.Report(x.ResponsePlace().Status(),
-				fmt.Sprintf("status 403 for task %s, which a request with other credentials got at %s",
+		if at, status, ok := rule.RefusedBy(x, 403, grpc.PermissionDenied); ok {
+			p.Report(at,
+				fmt.Sprintf("%s for task %s, which a request with other credentials got at %s", status,
 					analyzer.QuoteText(x.Call.TaskID), owner.Object),
 				"expected the same answer as for a task that does not exist", analyzer.AtMost(analyzer.Note))
 		}

@@ -222,7 +222,6 @@ var CapExtendedUndeclared = &analyzer.Rule{
 	Title:    "request for an extended card not refused, though the card offers none",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
-	Bindings: rule.OnJSONCall,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -263,7 +262,6 @@ var CapExtendedDeclared = &analyzer.Rule{
 	Title:    "extended card advertised and refused as not supported",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
-	Bindings: rule.OnJSONCall,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_3),

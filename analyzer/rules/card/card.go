@@ -85,7 +85,7 @@ var CardRequiredFields = &analyzer.Rule{
 	Level:    analyzer.Must,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4.1", a2a.V1_0),
@@ -94,7 +94,8 @@ var CardRequiredFields = &analyzer.Rule{
 that its version requires, and then nothing else of the agent is ever tried.`,
 	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which
-cards have since 0.2.5 only. Objects in which nothing looks like a card.`,
+cards have since 0.2.5 only. Objects in which nothing looks like a card. Over gRPC, which does not tell, what may be
+empty.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Card.Shapes.Empty() {
 			reportUnreachable(p)
@@ -128,7 +129,7 @@ var CardRequiredNested = &analyzer.Rule{
 	Level:    analyzer.Must,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -136,7 +137,7 @@ var CardRequiredNested = &analyzer.Rule{
 	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
 fail to read the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
-	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI.`,
+	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI. Over gRPC, which does not tell, what may be empty.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingNested)
@@ -153,7 +154,7 @@ var CardFieldType = &analyzer.Rule{
 	Level:    analyzer.Must,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -222,7 +223,7 @@ func fewestMissing(card *a2a.Card, lacks func(*a2a.Card, a2a.Dialect) []string) 
 func missingFields(card *a2a.Card, d a2a.Dialect) []string {
 	missing := card.MissingFields(d)
 	for _, name := range [...]string{"name", "url"} {
-		if card.Get(name).Is("") && (name != "url" || d != a2a.V1_0) {
+		if isBlank(card, card.Get(name)) && (name != "url" || d != a2a.V1_0) {
 			missing = append(missing, name)
 		}
 	}
@@ -236,7 +237,7 @@ func missingNested(card *a2a.Card, d a2a.Dialect) []string {
 	empty := func(list string, names ...string) {
 		for i, object := range card.Get(list).Elems() {
 			for _, name := range names {
-				if object.Get(name).Is("") {
+				if isBlank(card, object.Get(name)) {
 					missing = append(missing, a2a.Ptr("", list, i, name))
 				}
 			}
@@ -250,6 +251,9 @@ func missingNested(card *a2a.Card, d a2a.Dialect) []string {
 	}
 	return missing
 }
+
+// isBlank reports whether a text is there and empty. Over gRPC it is then not there.
+func isBlank(card *a2a.Card, v a2a.Value) bool { return v.Is("") || card.Blank && !v.Exists() }
 
 // lacking says which members a card lacks, and which are there and null.
 func lacking(card *a2a.Card, missing []string) string {

@@ -17,7 +17,7 @@ var CardURLs = rule.Family{
 	Side:     a2a.Agent,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 }.Of(
 	CardInterfacesNonempty,
 	CardURLAbsolute,

@@ -16,7 +16,7 @@ var ExtendedCards = rule.Family{
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSONCall,
+	Bindings: rule.OnCall,
 }.Of(
 	CardExtendedCache,
 	CardExtendedIdentity,

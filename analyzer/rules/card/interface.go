@@ -119,11 +119,10 @@ version.`,
 
 // ReqInterfaceURL reports a call to a URL that is for another binding.
 var ReqInterfaceURL = &analyzer.Rule{
-	ID:       "req-interface-url",
-	Title:    "request goes to a URL of another binding",
-	Level:    analyzer.Must,
-	Bindings: rule.OnJSONCall,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	ID:    "req-interface-url",
+	Title: "request goes to a URL of another binding",
+	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.6.3", a2a.V0_3),
 		rule.Cite("8.3.2", a2a.V1_0),
@@ -216,7 +215,7 @@ var ReqCapabilityExtended = &analyzer.Rule{
 	Title:    "extended card asked for, and the card offers none",
 	Level:    analyzer.Should,
 	Needs:    []*analyzer.Tracker{card.Tracker},
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),

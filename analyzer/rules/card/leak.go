@@ -19,7 +19,7 @@ var CardSecretLeak = &analyzer.Rule{
 	Level:    analyzer.Should,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 	Cites:    append(rule.Cite("5.4", rule.Before1...), rule.Cite("14.3", a2a.V1_0)...),
 	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
 and listed by registries. What stands in it has to be taken for known.`,

@@ -15,7 +15,7 @@ var OAuth = rule.Family{
 	Side:     a2a.Agent,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.5", a2a.V1_0),
 }.Of(
 	CardOAuthFlowOne,

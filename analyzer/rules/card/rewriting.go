@@ -18,7 +18,7 @@ var Rewriting = rule.Family{
 	Side:     a2a.Nobody,
 	Once:     analyzer.PerOrigin,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 }.Of(
 	CardOriginRewritten,
 )

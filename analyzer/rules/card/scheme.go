@@ -16,7 +16,7 @@ var Schemes = rule.Family{
 	Side:     a2a.Agent,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 }.Of(
 	CardSecurityRefs,
 	CardSecurityShape,

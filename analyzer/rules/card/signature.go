@@ -16,7 +16,7 @@ var Signatures = rule.Family{
 	Category: analyzer.AgentCard,
 	Side:     a2a.Agent,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 }.Of(
 	CardSignatureShape,
 	CardSignatureHeader,
@@ -125,12 +125,13 @@ write JWT.`,
 
 // CardSignatureValid reports a signature that is not that of the card.
 var CardSignatureValid = &analyzer.Rule{
-	ID:    "card-signature-valid",
-	Title: "signature of the agent card does not verify",
-	Level: analyzer.Must,
-	On:    analyzer.CardVerified,
-	Needs: []*analyzer.Tracker{signature.Tracker},
-	Cites: rule.Cite("8.4", a2a.V1_0),
+	ID:       "card-signature-valid",
+	Title:    "signature of the agent card does not verify",
+	Level:    analyzer.Must,
+	Bindings: rule.OnJSON,
+	On:       analyzer.CardVerified,
+	Needs:    []*analyzer.Tracker{signature.Tracker},
+	Cites:    rule.Cite("8.4", a2a.V1_0),
 	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the
 card for forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one
 (RFC 8785).`,
@@ -141,7 +142,8 @@ client fetched the JWKS at the header's jku through us after the card named it, 
 reading of section 8.4 is tried: members with default values kept or left out, and members that 1.0 does not know too.
 Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers
 of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also of an earlier
-version, and if the key was fetched before the card or was given for another jku.`,
+version, and if the key was fetched before the card or was given for another jku. Extended cards over gRPC, which do not
+tell what was signed: members with default values are not in their messages.`,
 	Check: func(p *analyzer.Pass) {
 		valid := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid })
 		for _, c := range signature.Checks(p) {

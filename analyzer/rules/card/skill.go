@@ -15,7 +15,7 @@ var Skills = rule.Family{
 	Side:     a2a.Agent,
 	OfCard:   true,
 	On:       analyzer.CardSeen,
-	Bindings: rule.OnJSON,
+	Bindings: rule.OnAll,
 }.Of(
 	CardArraysNonempty,
 	CardModeSyntax,
@@ -38,12 +38,12 @@ lists may be empty. The text of 1.0 contradicts itself on this, so it is never a
 		p.Applied()
 		var empty []string
 		for _, name := range [...]string{"defaultInputModes", "defaultOutputModes", "skills"} {
-			if isEmptyList(p.Card.Get(name)) {
+			if isEmptyList(p.Card, p.Card.Get(name)) {
 				empty = append(empty, "/"+name)
 			}
 		}
 		for i, skill := range p.Card.Get("skills").Elems() {
-			if isEmptyList(skill.Get("tags")) {
+			if isEmptyList(p.Card, skill.Get("tags")) {
 				empty = append(empty, a2a.Ptr("/skills", i, "tags"))
 			}
 		}
@@ -62,7 +62,10 @@ lists may be empty. The text of 1.0 contradicts itself on this, so it is never a
 	},
 }
 
-func isEmptyList(v a2a.Value) bool { return v.Kind() == a2a.Array && v.Len() == 0 }
+// isEmptyList reports whether a list is there and empty. Over gRPC it is then not there.
+func isEmptyList(card *a2a.Card, v a2a.Value) bool {
+	return v.Kind() == a2a.Array && v.Len() == 0 || card.Blank && !v.Exists()
+}
 
 // CardModeSyntax reports input and output modes that are no media types.
 var CardModeSyntax = &analyzer.Rule{

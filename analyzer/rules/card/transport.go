@@ -102,7 +102,7 @@ find the one that the agent prefers.`,
 with another transport, which card-transport-conflict reports; cards that are complete in 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
-		if isEmptyList(p.Card.Get("additionalInterfaces")) || url == "" || transport == "" || completeModern(p.Card) {
+		if isEmptyList(p.Card, p.Card.Get("additionalInterfaces")) || url == "" || transport == "" || completeModern(p.Card) {
 			return
 		}
 		if p.Card.Get("additionalInterfaces").Kind() != a2a.Array {

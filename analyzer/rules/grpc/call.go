@@ -20,6 +20,7 @@ var Calls = rule.Family{
 	GRPCServicePath,
 	GRPCMethodKnown,
 	GRPCMetadataVersion,
+	GRPCTimeout,
 	GRPCMessage,
 	GRPCField,
 )
@@ -127,6 +128,35 @@ each client at an endpoint is reported.`,
 		if !x.Request.Fields.Has("A2A-Version") {
 			p.Report(x.RequestPlace(), "a call of 1.0 ("+rule.MethodOrPath(x)+") names no version",
 				`expected "a2a-version: 1.0"`)
+		}
+	},
+}
+
+// GRPCTimeout reports a deadline that cannot be read.
+var GRPCTimeout = &analyzer.Rule{
+	ID:    "grpc-timeout",
+	Title: "grpc-timeout that is none",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("gRPC over HTTP/2 §Requests", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	Doc: `The client says in grpc-timeout how long it waits, so that the agent stops when nobody listens any more. What
+cannot be read is refused by some servers with INTERNAL, before the agent has seen the call, and by others passed over: then
+the agent works on for nobody.`,
+	Fix: `Set the deadline in the client library, and do not write the field: it is a number of at most eight digits and
+its unit, one of H, M, S, m, u and n, as in 30S.`,
+	Silent: `Calls without the field, which may take any time. The first call of each client at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		fields := p.Exchange.Request.Fields
+		if !fields.Has(grpc.TimeoutField) {
+			return
+		}
+		p.Applied()
+		text := fields.Get(grpc.TimeoutField)
+		if _, ok := grpc.ParseTimeout(text); !ok {
+			p.Report(p.Exchange.RequestPlace().Header(grpc.TimeoutField), "grpc-timeout is "+analyzer.QuoteText(text),
+				"expected at most eight digits and one of H, M, S, m, u and n")
 		}
 	},
 }

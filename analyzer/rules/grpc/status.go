@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
@@ -24,6 +25,8 @@ var Statuses = rule.Family{
 	GRPCStatus,
 	GRPCStatusMap,
 	GRPCErrorInfo,
+	GRPCEndedFails,
+	GRPCCancelled,
 )
 
 func number(n int) string { return strconv.Itoa(n) }
@@ -180,4 +183,76 @@ func ownError(p *analyzer.Pass, status *grpc.Status) string {
 		return "the card at " + card.Of(p).Before(x)[0].Place.String() + " declares no " + lacking
 	}
 	return ""
+}
+
+// GRPCEndedFails reports a stream that fails after it has told how its task ended.
+var GRPCEndedFails = &analyzer.Rule{
+	ID:       "grpc-ended-fails",
+	Title:    "stream fails after its task has ended",
+	Category: analyzer.Streaming,
+	Level:    analyzer.Advice,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.2", a2a.V1_0),
+	),
+	Doc: `The stream has told how its task ended, or has given the Message that answers the call, and then says by its
+status that the call failed. Clients raise an
+error in the place of the outcome, or after it, and some send the message once more.`,
+	Fix: `Close the stream with OK when the task has ended, however it did: that a task failed or was canceled stands in
+its state.`,
+	Silent: `It is a note, since no text says with which status a stream closes. Streams that were open or broke off.`,
+	Check: func(p *analyzer.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		last, what := max(s.Terminal, s.Closing), "ended the task"
+		if last == 0 {
+			last, what = s.Message, "was the Message that answers the call"
+		}
+		if last == 0 {
+			return
+		}
+		if p.Kind == analyzer.StreamEnded {
+			if p.End.Clean {
+				p.Applied()
+			}
+			return
+		}
+		if status, failed := failure(p); failed {
+			p.Report(p.Exchange.GRPCPlace(grpc.StatusField),
+				fmt.Sprintf("status %s, and message %d %s", status.Code, last, what), "expected OK")
+		}
+	},
+}
+
+// GRPCCancelled reports a call that is said to be cancelled by a client that has not done so.
+var GRPCCancelled = &analyzer.Rule{
+	ID:    "grpc-cancelled",
+	Title: "call ended as CANCELLED, which its client did not cancel",
+	Level: analyzer.Advice,
+	On:    analyzer.CallEnded,
+	Cites: rule.Cite("gRPC status codes §CANCELLED", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	Doc: `CANCELLED is about the call: mostly it says that the client has left it. A task is canceled by CancelTask, which is
+a call of its own, and then its state says so. Clients take CANCELLED for what they did themselves, and pass over it: that
+somebody has canceled the task, or that the agent gave up, is lost.`,
+	Fix: `Send the task in its state TASK_STATE_CANCELED and close the stream with OK. Where the agent gives up, say why:
+ABORTED, UNAVAILABLE or INTERNAL.`,
+	Silent: `It is a note. Calls that their client left or that had a deadline; answers that broke off; recordings that have
+a gap; streams that have told how their task ended, which grpc-ended-fails reports.`,
+	Needs: []*analyzer.Tracker{stream.Tracker},
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		status, told := x.GRPCStatus()
+		if !told || !x.Ended || x.Cut || p.End.Fault != nil || !x.HeadersKept() || x.Request.Fields.Has(grpc.TimeoutField) {
+			return
+		}
+		if s := stream.Of(p).In(x); s != nil && max(s.Terminal, s.Closing, s.Message) > 0 {
+			return
+		}
+		p.Applied()
+		if status.Code == grpc.Cancelled {
+			p.Report(x.GRPCPlace(grpc.StatusField), "status CANCELLED, and the client has not canceled the call",
+				"expected the state of the task, or the status of what failed")
+		}
+	},
 }

@@ -143,18 +143,18 @@ enum-name-string. In a history, messages of the client that were judged when the
 		role := p.Entity.Member("role")
 		switch modern := p.Entity.Modern(); {
 		case !role.Exists():
-			p.Report(p.Here(), "role is missing", "expected "+roleNames(modern))
+			p.Report(p.Here(), "role is missing", "expected "+roleNames(p))
 		case isRole(p, role, a2a.UserRole), isRole(p, role, a2a.AgentRole):
-		case modern && (role.Kind() == a2a.Number || a2a.RoleOf(role.Text()) != a2a.NoRole):
+		case modern && !unknownWord(p, role) && (role.Kind() == a2a.Number || a2a.RoleOf(role.Text()) != a2a.NoRole):
 			// a role, and only written in another way
 		default:
-			p.Report(p.Here("role"), "role is "+analyzer.Quote(role)+whoseSpelling(p, role), "expected "+roleNames(modern))
+			p.Report(p.Here("role"), "role is "+analyzer.Quote(role)+whoseSpelling(p, role), "expected "+roleNames(p))
 		}
 	},
 }
 
-func roleNames(modern bool) string {
-	if modern {
+func roleNames(p *analyzer.Pass) string {
+	if p.Entity.Modern() || p.Exchange.Call.Binding == a2a.GRPC {
 		return `"ROLE_USER" or "ROLE_AGENT"`
 	}
 	return `"user" or "agent"`

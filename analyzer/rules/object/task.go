@@ -120,7 +120,7 @@ exchange the first is reported.`,
 			return
 		}
 		p.Applied()
-		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) {
+		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) && !unknownWord(p, state) {
 			return
 		}
 		worst := analyzer.Error
@@ -150,6 +150,11 @@ func isState(p *analyzer.Pass, v a2a.Value) bool {
 	return p.Entity.Proto() && v.Is("TASK_STATE_CANCELLED")
 }
 
+// unknownWord reports whether a value is a number over gRPC, which stands for a word that the enumeration does not have.
+func unknownWord(p *analyzer.Pass, v a2a.Value) bool {
+	return p.Exchange.Call.Binding == a2a.GRPC && v.Kind() == a2a.Number
+}
+
 // inOtherSpelling reports whether a value is a state in the spelling of another version, or as a number.
 func inOtherSpelling(v a2a.Value) bool {
 	return v.Kind() == a2a.Number || a2a.StateOf(v.Text()) != a2a.NoState
@@ -158,7 +163,7 @@ func inOtherSpelling(v a2a.Value) bool {
 // hasExtensions reports whether an extension was asked for or activated.
 func hasExtensions(x *analyzer.Exchange) bool {
 	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
-		if len(x.Request.Fields.Values(name)) > 0 || len(x.Response.Fields.Values(name)) > 0 {
+		if x.Request.Fields.Has(name) || x.Response.Fields.Has(name) || x.Trailer.Has(name) {
 			return true
 		}
 	}

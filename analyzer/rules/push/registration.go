@@ -271,10 +271,9 @@ A config that goes along with a message is judged once the answer has named the 
 
 // ReqPushDeleteID reports a deletion that does not say of which config.
 var ReqPushDeleteID = &analyzer.Rule{
-	ID:       "req-push-delete-id",
-	Title:    "push config to be deleted is not named",
-	Level:    analyzer.Must,
-	Bindings: rule.OnRPC,
+	ID:    "req-push-delete-id",
+	Title: "push config to be deleted is not named",
+	Level: analyzer.Must,
 	Cites: slices.Concat(
 		rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.10", a2a.V1_0),
@@ -292,11 +291,10 @@ var ReqPushDeleteID = &analyzer.Rule{
 
 // ReqPushGetID reports a request for a config that does not say which.
 var ReqPushGetID = &analyzer.Rule{
-	ID:       "req-push-get-id",
-	Title:    "push config to be read is not named",
-	Level:    analyzer.Must,
-	Bindings: rule.OnRPC,
-	Cites:    rule.Cite("3.1.8", a2a.V1_0),
+	ID:    "req-push-get-id",
+	Title: "push config to be read is not named",
+	Level: analyzer.Must,
+	Cites: rule.Cite("3.1.8", a2a.V1_0),
 	Doc: `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was
 enough, which clients of two versions tend to forget.`,
 	Fix: `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the
@@ -316,6 +314,13 @@ func checkConfigID(p *analyzer.Pass) {
 		return
 	}
 	p.Applied()
+	if call.Binding == a2a.GRPC && !p.Dialects.Has(a2a.V1_0) {
+		if name := call.Params.Get("name"); call.ConfigID == "" {
+			p.Report(rule.InParams(p, name), rule.QuoteMember("name", name),
+				`expected "tasks/", the id of the task, "/pushNotificationConfigs/", and the id of the config`)
+		}
+		return
+	}
 	name, snake := "pushNotificationConfigId", "push_notification_config_id"
 	if p.Dialects.Has(a2a.V1_0) {
 		name, snake = "id", "id"

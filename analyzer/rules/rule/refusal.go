@@ -1,12 +1,14 @@
 package rule
 
 import (
+	"strconv"
 	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 // OtherCause reports whether the error of a refused call may have another cause than the one that a rule has in mind.
@@ -75,6 +77,24 @@ func CallSucceeded(p *analyzer.Pass) bool {
 		return false
 	}
 	return true
+}
+
+// RefusedBy reports whether an answer refuses a call by a status of HTTP, or over gRPC by the code that stands for it. It
+// returns the place of the status, and what it is.
+func RefusedBy(x *analyzer.Exchange, status int, code grpc.Code) (at analyzer.Place, text string, ok bool) {
+	if x.Call.Binding != a2a.GRPC {
+		return x.ResponsePlace().Status(), "status " + strconv.Itoa(status), x.Response.Status == status
+	}
+	came, _ := x.GRPCStatus()
+	return x.GRPCPlace(grpc.StatusField), "status " + code.String(), came.Code == code
+}
+
+// AuthStatus returns the status that refuses a request without credentials, of HTTP or of gRPC.
+func AuthStatus(x *analyzer.Exchange) string {
+	if x.Call.Binding == a2a.GRPC {
+		return grpc.Unauthenticated.String()
+	}
+	return "401"
 }
 
 // NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path

@@ -49,11 +49,11 @@ var StreamClosedOnTerminal = &analyzer.Rule{
 	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what
 comes later reaches some of them and not others.`,
 	Fix: `Send artifacts and messages before the terminal state, and close the stream after it.`,
-	Silent: `One Task in the same state that repeats the outcome before the stream closes. Of several such events the first
-is reported.`,
+	Silent: `One Task in the same state that repeats the outcome before the stream closes; the status of gRPC with which it
+closes, of which grpc-ended-fails speaks. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if s.Terminal == 0 || isOver(p) || p.Answer == nil || rule.Reopens(p) {
+		if s.Terminal == 0 || isOver(p) || p.Answer == nil || isStatus(p) || rule.Reopens(p) {
 			return
 		}
 		payload := p.Answer.Payload
@@ -74,6 +74,9 @@ func isOver(p *analyzer.Pass) bool {
 	}
 	return p.Kind == analyzer.StreamEnded
 }
+
+// isStatus reports whether what is at hand is the status of gRPC with which a stream closes.
+func isStatus(p *analyzer.Pass) bool { return p.Answer.Err != nil && p.Answer.Err.GRPCStatus != "" }
 
 // lateEvent returns the place and the description of an event that came too late: down to the state if it has one.
 func lateEvent(p *analyzer.Pass) (analyzer.Place, string) {

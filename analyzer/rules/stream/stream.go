@@ -95,7 +95,7 @@ reported.`,
 		if p.Exchange.Call.Operation != a2a.SendStreamingMessage || s.Events == 0 || s.First != a2a.MessagePayload {
 			return
 		}
-		if isOver(p) || p.Answer == nil {
+		if isOver(p) || p.Answer == nil || isStatus(p) {
 			return
 		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),

@@ -208,15 +208,25 @@ func requestedSize(p *analyzer.Pass) (n int64, stated bool) {
 		return n, true
 	}
 	_, inQuery := p.Exchange.Call.QueryValue("pageSize")
-	return 0, inQuery || rule.Given(rule.Member(p.Exchange.Call.Params, "pageSize", "page_size"))
+	return 0, inQuery || p.Exchange.Call.Binding != a2a.GRPC && rule.Given(rule.Member(p.Exchange.Call.Params, "pageSize", "page_size"))
+}
+
+// sizeIn returns a number of a page, and whether it says one. What it is about is the member, or the page where that is
+// missing: over gRPC a number that is not there is 0.
+func sizeIn(p *analyzer.Pass, page a2a.Value, name string) (about a2a.Value, n int64, known bool) {
+	v := page.Get(name)
+	if !v.Exists() && p.Exchange.Call.Binding == a2a.GRPC {
+		return page, 0, true
+	}
+	n, known = v.Int()
+	return v, n, known
 }
 
 // ListPageSizeEcho reports a page that gives a size that it cannot have.
 var ListPageSizeEcho = &analyzer.Rule{
-	ID:       "list-page-size-echo",
-	Title:    "pageSize of a page is not its size",
-	Level:    analyzer.Should,
-	Bindings: rule.OnJSONCall,
+	ID:    "list-page-size-echo",
+	Title: "pageSize of a page is not its size",
+	Level: analyzer.Should,
 	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
 than was asked for. Clients reckon with it how many pages are to come.`,
 	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
@@ -224,8 +234,7 @@ than was asked for. Clients reckon with it how many pages are to come.`,
 which have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
-		size := page.Get("pageSize")
-		n, known := size.Int()
+		size, n, known := sizeIn(p, page, "pageSize")
 		if !ok || !known {
 			return
 		}
@@ -249,18 +258,16 @@ which have rules of their own.`,
 
 // ListTotalSize reports fewer tasks in all than on one page.
 var ListTotalSize = &analyzer.Rule{
-	ID:       "list-total-size",
-	Title:    "totalSize is smaller than the page",
-	Level:    analyzer.Must,
-	Bindings: rule.OnJSONCall,
+	ID:    "list-total-size",
+	Title: "totalSize is smaller than the page",
+	Level: analyzer.Must,
 	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
 there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,
 	Silent: `Pages without totalSize, which another rule reports. No number is larger than 2147483647.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
-		total := page.Get("totalSize")
-		n, known := total.Int()
+		total, n, known := sizeIn(p, page, "totalSize")
 		if !ok || !known {
 			return
 		}

@@ -277,7 +277,7 @@ var ReqPageSize = &analyzer.Rule{
 the client reckons with.`,
 	Fix: `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
 	Silent: `Text in the query, which another rule reports. Lists of push configs, whose pages have no such bounds, but no
-number is larger than 2147483647.`,
+number is larger than 2147483647. 0 over gRPC, where it stands for none.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation == a2a.ListPushConfigs {
@@ -303,14 +303,15 @@ number is larger than 2147483647.`,
 	},
 }
 
-// pageSize returns the page size that a request asks for, and where.
+// pageSize returns the page size that a request asks for, and where. Over gRPC 0 is none: clients write what they have in
+// a message, and generated code has 0 for what nobody set.
 func pageSize(p *analyzer.Pass) (n int64, at analyzer.Place, ok bool) {
 	call := &p.Exchange.Call
 	if n, ok := queryNumber(call, "pageSize"); ok {
 		return n, p.Exchange.RequestPlace().Line(), true
 	}
 	v := rule.Member(call.Params, "pageSize", "page_size")
-	if n, ok = wholeNumber(call, v); !ok {
+	if n, ok = wholeNumber(call, v); !ok || n == 0 && call.Binding == a2a.GRPC {
 		return 0, at, false
 	}
 	return n, rule.InParams(p, v), true
@@ -321,17 +322,18 @@ var ReqListStatus = &analyzer.Rule{
 	ID:       "req-list-status",
 	Title:    "list filtered by a state that does not exist",
 	Level:    analyzer.Must,
-	Bindings: rule.OnRPC,
+	Bindings: rule.OnRPC | rule.OnGRPC,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or
 lists what nobody asked for.`,
 	Fix: `Send a name such as "TASK_STATE_WORKING", or leave status out.`,
-	Silent: `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; numbers and states in another spelling,
-which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
+	Silent: `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; over JSON-RPC numbers and states in another
+spelling, which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		status := call.Params.Get("status")
-		if call.Operation != a2a.ListTasks || !rule.Given(status) || status.Kind() == a2a.Number {
+		if call.Operation != a2a.ListTasks || !rule.Given(status) ||
+			status.Kind() == a2a.Number && call.Binding != a2a.GRPC {
 			return
 		}
 		p.Applied()

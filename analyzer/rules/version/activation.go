@@ -230,7 +230,7 @@ var ExtResponseEcho = &analyzer.Rule{
 client has to guess how to read what it got.`,
 	Fix: `List the extensions that were activated in A2A-Extensions (before 1.0: X-A2A-Extensions) of the answer.`,
 	Silent: `A note only: an agent decides what it activates, and extensions that only describe data have nothing to
-activate. Extensions that no card declares; errors; HARs of other programs that may leave fields out. The first answer
+activate. Extensions that no card declares; errors; streams over gRPC, whose trailer comes later; HARs of other programs that may leave fields out. The first answer
 at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -238,8 +238,11 @@ at an endpoint is reported.`,
 		if uri == "" || !rule.CallSucceeded(p) || !x.AnswerHeadersKept() {
 			return
 		}
+		if x.Stream != nil && x.Call.Binding == a2a.GRPC {
+			return // the trailer may list them
+		}
 		p.Applied()
-		if !x.Response.Fields.Has(extensionsName) && !x.Response.Fields.Has(extensionsName0x) {
+		if fields := answerFields(x); !fields.Has(extensionsName) && !fields.Has(extensionsName0x) {
 			p.Report(x.ResponsePlace(),
 				fmt.Sprintf("the request asks for %s, and the answer has no %s", analyzer.QuoteText(uri), extensionsField(p)),
 				"expected the extensions that are active", analyzer.AtMost(analyzer.Note))
@@ -292,7 +295,7 @@ that may leave fields out. The first answer at an endpoint is reported.`,
 		if !x.HeadersKept() {
 			return
 		}
-		for uri := range extensionsIn(x.Response.Fields) {
+		for uri := range extensionsIn(answerFields(x)) {
 			p.Applied()
 			if !asksFor(x, uri) && !required(p, uri) {
 				p.Report(extensionsPlace(x), "the answer lists "+analyzer.QuoteText(uri),
@@ -310,10 +313,24 @@ func required(p *analyzer.Pass, uri string) bool {
 
 // extensionsPlace returns the place of the field in which an answer lists its extensions.
 func extensionsPlace(x *analyzer.Exchange) analyzer.Place {
-	if x.Response.Fields.Has(extensionsName) {
-		return x.ResponsePlace().Header(extensionsName)
+	for _, name := range [...]string{extensionsName, extensionsName0x} {
+		switch {
+		case x.Response.Fields.Has(name):
+			return x.ResponsePlace().Header(name)
+		case x.Trailer.Has(name):
+			return x.ResponsePlace().Trailer(name)
+		}
 	}
-	return x.ResponsePlace().Header(extensionsName0x)
+	return x.ResponsePlace()
+}
+
+// answerFields returns the fields of an answer in which its extensions may stand: over gRPC those of the trailer, too,
+// as far as it is there.
+func answerFields(x *analyzer.Exchange) capture.Fields {
+	if len(x.Trailer) == 0 {
+		return x.Response.Fields
+	}
+	return slices.Concat(x.Response.Fields, x.Trailer)
 }
 
 // ExtNoFallback reports another version of an extension than the one that was asked for.
@@ -341,13 +358,13 @@ first answer at an endpoint is reported.`,
 		if !x.HeadersKept() {
 			return
 		}
-		for got := range extensionsIn(x.Response.Fields) {
+		for got := range extensionsIn(answerFields(x)) {
 			p.Applied()
 			if asksFor(x, got) {
 				continue
 			}
 			for asked := range askedExtensions(x) {
-				if otherVersion(asked, got) && !fieldLists(x.Response.Fields, asked) {
+				if otherVersion(asked, got) && !fieldLists(answerFields(x), asked) {
 					p.Report(extensionsPlace(x),
 						fmt.Sprintf("the answer lists %s in place of %s", analyzer.QuoteText(got), analyzer.QuoteText(asked)),
 						"expected no other version of an extension")

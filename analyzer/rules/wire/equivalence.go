@@ -16,7 +16,7 @@ var Equivalence = rule.Family{
 	Name:     "equivalence",
 	Category: analyzer.Interop,
 	Side:     a2a.Agent,
-	Bindings: rule.OnJSONCall,
+	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("3.4.1", a2a.V0_3),
 		rule.Cite("5.1", a2a.V1_0),

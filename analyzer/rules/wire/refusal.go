@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 // Refusals is the family of rules about calls that were refused for the wrong reason, or without one.
@@ -32,7 +33,7 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 	Level:    analyzer.Should,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
-	Bindings: rule.OnJSONCall,
+	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),
@@ -42,9 +43,9 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 asked for what is not there, or came without credentials, it has to be told so: with an internal error it tries again
 without end, and the agent's operator looks for a fault that there is not.`,
 	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001), UnsupportedOperationError
-(-32004), or HTTP 401.`,
+(-32004), or HTTP 401; over gRPC the status that stands for it.`,
 	Silent: `Internal errors for which the traffic shows no such cause. Cases are: a task that the agent has just said it
-does not know; streaming and extended cards of 0.2 and 0.3 that the card does not offer; and, over HTTP+JSON, a call
+does not know; streaming and extended cards of 0.2 and 0.3 that the card does not offer; and, over HTTP+JSON and gRPC, a call
 without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will
 do for that. Others have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
@@ -59,7 +60,7 @@ do for that. Others have rules of their own.`,
 		p.Applied()
 		if failure := p.Answer.Err; failure.Value.Exists() && isInternalError(p) {
 			what := failure.String()
-			if failure.Name == a2a.NoErrorName {
+			if failure.Name == a2a.NoErrorName && p.Exchange.Call.Binding == a2a.HTTPJSON {
 				what = fmt.Sprintf("status %d", p.Exchange.Response.Status)
 			}
 			p.Report(p.Place.At(failure.Pointer),
@@ -76,7 +77,7 @@ var ErrorNotFoundCode = &analyzer.Rule{
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{answer.Tracker},
-	Bindings: rule.OnJSONCall,
+	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("5.4", a2a.V1_0),
@@ -85,12 +86,13 @@ var ErrorNotFoundCode = &analyzer.Rule{
 	Doc: `A task that the agent does not have is TaskNotFoundError (-32001, HTTP+JSON: 404). Programs read the code and
 not the message: by another one a client repairs parameters that are right, tries again what cannot work, or reports that
 the agent is broken.`,
-	Fix: `Look the task up before anything else is done with it, and answer -32001 (HTTP+JSON: status 404) with the
-reason TASK_NOT_FOUND.`,
+	Fix: `Look the task up before anything else is done with it, and answer -32001 (HTTP+JSON: status 404, gRPC:
+NOT_FOUND) with the reason TASK_NOT_FOUND.`,
 	Silent: `Errors whose text does not say that a task is not found, unless the agent has just said so of this task and
 now blames the parameters; errors about something else that is not found: a method, a config, a context, an agent, a
 task that the message refers to; sends of 0.1, which make the task; refusals of credentials, rate or size. Before 1.0,
-whose codes are a recommendation, it is a warning.`,
+whose codes are a recommendation, it is a warning, and over gRPC nothing; statuses of gRPC that mean something else than
+a wrong request or a broken agent.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Value.Exists() || !namesTask(p) ||
@@ -102,11 +104,15 @@ whose codes are a recommendation, it is a warning.`,
 			return
 		}
 		expected := "expected TaskNotFoundError (-32001)"
-		if x.Call.Binding == a2a.HTTPJSON {
+		switch x.Call.Binding {
+		case a2a.HTTPJSON:
 			expected = "expected status 404, that of TaskNotFoundError"
+		case a2a.GRPC:
+			expected = "expected status NOT_FOUND, that of TaskNotFoundError"
 		}
 		switch status := x.Response.Status; {
-		case status != 404 && rule.FromInfrastructure(status), x.Call.Binding == a2a.HTTPJSON && status == 404:
+		case status != 404 && rule.FromInfrastructure(status), x.Call.Binding == a2a.HTTPJSON && status == 404,
+			x.Call.Binding == a2a.GRPC && !mayHideNotFound(p):
 			return
 		}
 		cause := ""
@@ -131,6 +137,17 @@ whose codes are a recommendation, it is a warning.`,
 			fmt.Sprintf("%s is refused with %s, and %s", x.Call.Operation, failure, cause),
 			expected, analyzer.AtMost(worst))
 	},
+}
+
+// mayHideNotFound reports whether a status of gRPC is neither that of a task which is not found, nor one that an agent or
+// what stands before it has another cause for. Before 1.0 no text lays down which status an error has.
+func mayHideNotFound(p *analyzer.Pass) bool {
+	status, _ := p.Exchange.GRPCStatus()
+	switch status.Code {
+	case grpc.UnknownError, grpc.InvalidArgument, grpc.FailedPrecondition, grpc.Internal:
+		return p.Dialects == a2a.Of(a2a.V1_0)
+	}
+	return false
 }
 
 // namesTask reports whether a call asks for something to be done with a task that has to be there.
@@ -183,6 +200,9 @@ func isInternalError(p *analyzer.Pass) bool {
 		return true
 	case p.Exchange.Call.Binding == a2a.HTTPJSON:
 		return name == a2a.NoErrorName && p.Exchange.Response.Status == 500
+	case p.Exchange.Call.Binding == a2a.GRPC:
+		status, _ := p.Exchange.GRPCStatus()
+		return name == a2a.NoErrorName && status.Code == grpc.Internal
 	}
 	return false
 }
@@ -203,11 +223,12 @@ func knownCause(p *analyzer.Pass) (cause, expected string) {
 			return "no card offers an extended one", "AuthenticatedExtendedCardNotConfiguredError (-32007)"
 		}
 	}
-	if x.Call.Binding != a2a.HTTPJSON || p.Answer.Err == nil || !speaksOfCredentials(p.Answer.Err.Message) {
+	if x.Call.Binding == a2a.JSONRPC || p.Answer.Err == nil || !speaksOfCredentials(p.Answer.Err.Message) {
 		return "", ""
 	}
 	if card := rule.AskingCard(p); card != nil && rule.NoCredentials(x, card) {
-		return "the request has none of the credentials that the card at " + card.Place.String() + " asks for", "status 401"
+		return "the request has none of the credentials that the card at " + card.Place.String() + " asks for",
+			"status " + rule.AuthStatus(x)
 	}
 	return "", ""
 }

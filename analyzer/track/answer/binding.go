@@ -40,7 +40,7 @@ type EndedTask struct {
 }
 
 // bindings are those that operations of one task are compared between.
-var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON}
+var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC}
 
 // mayCompare reports whether two calls were made by one client with the same credentials, in one version, and the first
 // was over before the second began.
