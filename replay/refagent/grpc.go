@@ -174,7 +174,7 @@ func endGRPC(w http.ResponseWriter, ctx context.Context, out *wire.Answer, err e
 	if out.Trailerless {
 		return
 	}
-	var status grpc.Status
+	status := grpc.Status{Code: grpc.Code(out.Ends)}
 	switch {
 	case err != nil:
 		status = grpc.Status{Code: grpc.Internal, Message: "The answer cannot be written: " + err.Error()}

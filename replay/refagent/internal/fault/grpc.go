@@ -18,6 +18,12 @@ var grpcFaults = []Fault{
 		onAnswer(isGRPCTask, writes(0xfa, 0x3e, 0x03, 'o', 'w', 'n'))),
 	onGRPC(everyTask, "grpc-status", "Answers and streams over gRPC end without a trailer.",
 		onEachAnswer(func(c *wire.Call, out *wire.Answer) { out.Trailerless = isGRPC(c) && c.Failure == nil })),
+	onGRPC(everyTask, "grpc-ended-fails", "Streams that have told how their task ended fail with INTERNAL.",
+		onEachAnswer(func(c *wire.Call, out *wire.Answer) {
+			if isGRPC(c) && out.Stream {
+				out.Ends = int(grpc.Internal)
+			}
+		})),
 	onGRPC(only10, "grpc-status-map", "An unknown task is refused over gRPC with UNAVAILABLE.",
 		onAnswer(func(c *wire.Call) bool { return isGRPCFailure(c) && c.Failure.Code == model.CodeTaskNotFound },
 			setStatus(grpc.Unavailable))),
@@ -62,8 +68,9 @@ var (
 		send-response-oneof send-result-type stream-response-oneof push-list-shape push-list-shape-v1 push-delete-result
 
 		msg-parts-nonempty artifact-parts-nonempty task-state-unspecified history-zero-omitted list-artifacts-omitted
-		list-next-token-present list-page-size-echo list-required-fields list-total-size
+		list-next-token-present list-page-size-echo list-required-fields list-total-size task-context-id
 
+		card-transport-conflict card-extended-cache
 		ver-semantics ver-empty-means-03 ver-unsupported-error`)
 )
 

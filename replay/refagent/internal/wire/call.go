@@ -50,6 +50,7 @@ type Answer struct {
 	Bodyless bool   // 304
 
 	Trailerless bool   // of gRPC: nothing says how the call came out
+	Ends        int    // of gRPC: the status of a result or a stream, by its number
 	More        []byte // of gRPC: is written behind the message, and is a part of it
 }
 
