@@ -6,21 +6,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/viewer"
 )
 
 func newShow(e cli.Env) *cobra.Command {
 	o := viewer.Options{}
 	cmd := &cobra.Command{
-		Use:   "show CAPTURE [N...]",
-		Short: "Print exchanges of a capture",
+		Use:     "show CAPTURE [N...]",
+		Aliases: []string{"list"},
+		Short:   "Print exchanges of a capture",
 		Long: `Show prints the exchanges of a capture: all, those that match a filter, or those with the given numbers
 (3, 3..9). A number may name a part of an exchange: 3.request, 3.response, 3.response.event[2].
 
 Formats: list (a line for each exchange; the default), detail (heads, and bodies laid out for people; the default for
 numbers), tree (what one request of a user has caused is indented under it), ladder (arrows between client and agent),
-transcript (HTTP as text, which other commands read), curl (the request as a command, of grpcurl for gRPC), json (a line
-for each).
+transcript (HTTP as text, which other commands read), curl (the request as a command, of grpcurl for gRPC), csv, json (a
+line for each).
+
+--columns chooses the columns of a list or of csv:
+` + columnNames() + `
+
+--jq runs a program in the language of jq over each line of json; strings are printed without quotes.
 
 A line of the list begins with the sign of the worst finding: ! for an error, ? for a warning, · for a note. Short ids
 of tasks are taken back by filters: task:2f1e9c04, or task:*9f3c2a1b where the beginning was left out.
@@ -35,6 +42,8 @@ still being recorded is otherwise printed up to its newest exchange.`,
   a2atap show c.a2atap --filter 'is:error dur:>2s' --tail 10
   a2atap show c.a2atap --format ladder --filter 'task:t-1'
   a2atap show c.a2atap --format tree
+  a2atap show c.a2atap --columns n,time,agent,op,status,ms,state,error
+  a2atap show c.a2atap --jq '"\(.n) \(.client.name) \(.response.status)"'
   a2atap show c.a2atap 3.response --raw > answer.json
   a2atap show c.a2atap --tail 0 --follow`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +51,9 @@ still being recorded is otherwise printed up to its newest exchange.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "", "print as `FORMAT`: "+strings.Join(viewer.Formats[:6], ", ")+" or json")
+	f.StringVar(&o.Format, "format", "", "print as `FORMAT`: "+strings.Join(viewer.Formats[:7], ", ")+" or json")
+	f.StringVar(&o.Columns, "columns", "", "print only these `COLUMNS`, such as n,agent,op,ms")
+	f.StringVar(&o.Query, "jq", "", "print what `PROGRAM` makes of each line of json")
 	f.StringVar(&o.Filter, "filter", "", "print the exchanges that match `EXPR`")
 	f.StringVar(&o.Agent, "agent", "", "print the exchanges of the agent `NAME`")
 	f.BoolVar(&o.Raw, "raw", false, "write the bytes of bodies, and nothing else")
@@ -51,4 +62,27 @@ still being recorded is otherwise printed up to its newest exchange.`,
 	f.BoolVar(&o.Follow, "follow", false, "go on with each exchange that ends, until the recording ends")
 	o.From.Register(f, nil)
 	return withArgs(cmd, 1, -1)
+}
+
+// columnNames lists the names of columns, in lines.
+func columnNames() string {
+	var list strings.Builder
+	at := 0
+	for i, name := range present.ColumnNames() {
+		if i > 0 {
+			list.WriteString(",")
+			at++
+		}
+		switch {
+		case i > 0 && at+len(name) > 115:
+			list.WriteString("\n")
+			at = 0
+		case i > 0:
+			list.WriteString(" ")
+			at++
+		}
+		list.WriteString(name)
+		at += len(name)
+	}
+	return list.String() + "."
 }

@@ -113,7 +113,7 @@ func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 	if len(agents) > 0 {
 		there = fmt.Sprintf("%s has the agents %s and the clients %s", info.Name, namesOf(agents), namesOf(clients))
 	}
-	return "nothing matches " + s.String() + s.suggestion() + "; " + there
+	return "nothing matches " + s.String() + s.suggestion(slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(clients))) + "; " + there
 }
 
 // namesOf lists names, the first ten of them.

@@ -10,14 +10,26 @@ import (
 )
 
 // namedValue is a value of a filter that can be held against names of the protocol, and of the rules.
-var namedValue = regexp.MustCompile(`\b(op|state|rule|binding|dialect):([A-Za-z0-9._+/-]+)`)
+var namedValue = regexp.MustCompile(`\b(op|state|rule|binding|dialect|agent|client):([A-Za-z0-9._+/-]+)`)
 
-// suggestion returns what the user has probably meant by a value in a filter that matches nothing, as nearest does; ""
-// if each is a name of the protocol, or like none. Such values are not errors: agents may use words of their own.
-func (s Selection) suggestion() string {
+// suggestion returns what the user has probably meant by a value that matches nothing, as nearest does; "" if each is a
+// name of the protocol or of the capture, or like none. Such values are not errors: agents may use words of their own.
+func (s Selection) suggestion(agents, clients []string) string {
+	if s.agent != "" && !slices.Contains(agents, s.agent) {
+		if words := cli.Nearest(s.agent, agents); words != "" {
+			return words
+		}
+	}
 	for _, m := range namedValue.FindAllStringSubmatch(s.filter.String(), -1) {
 		key, value := m[1], m[2]
-		if names := valuesOf(key); !slices.Contains(names, value) {
+		names := valuesOf(key)
+		switch key {
+		case "agent":
+			names = agents
+		case "client":
+			names = clients
+		}
+		if !slices.Contains(names, value) {
 			if words := cli.Nearest(value, names); words != "" {
 				return words
 			}

@@ -28,16 +28,19 @@ import (
 type Options struct {
 	From   source.Flags
 	Format string // "" is detail for numbers, and list without
-	Filter string
-	Agent  string
-	Raw    bool
-	Head   count
-	Tail   count
-	Follow bool
+	// of a list or of CSV, with commas between them; "" for the usual ones
+	Columns string
+	Query   string // a program of jq for each line of JSON; "" for none
+	Filter  string
+	Agent   string
+	Raw     bool
+	Head    count
+	Tail    count
+	Follow  bool
 }
 
 // Formats are what exchanges are printed as.
-var Formats = []string{"list", "detail", "tree", "ladder", "transcript", "curl", "json"}
+var Formats = []string{"list", "detail", "tree", "ladder", "transcript", "curl", "csv", "json"}
 
 // A count is a flag that says how many; one that is not given sets no limit.
 type count struct {
@@ -72,8 +75,10 @@ func (o *Options) check(name string, wanted []span) error {
 		if err := cli.Choose("format", o.Format, Formats...); err != nil {
 			return err
 		}
-	case len(wanted) > 0:
+	case len(wanted) > 0 && o.Columns == "" && o.Query == "":
 		o.Format = "detail"
+	case o.Query != "":
+		o.Format = "json"
 	default:
 		o.Format = "list"
 	}
@@ -84,6 +89,10 @@ func (o *Options) check(name string, wanted []span) error {
 		}
 	}
 	switch {
+	case o.Columns != "" && o.Format != "list" && o.Format != "csv":
+		return cli.Usage("--columns is for --format list and csv; leave out --format %s", o.Format)
+	case o.Query != "" && o.Format != "json":
+		return cli.Usage("--jq reads what --format json prints; leave out --format %s", o.Format)
 	case o.Head.given && o.Tail.given:
 		return cli.Usage("--head and --tail exclude each other; --filter 'n:3..9' prints what is between")
 	case o.Head.given && o.Head.n == 0:
@@ -110,14 +119,30 @@ func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []strin
 	if err != nil {
 		return err
 	}
-	if o.Raw && o.Format != "" {
+	switch {
+	case o.Raw && o.Format != "":
 		return cli.Usage("--raw writes the bytes of bodies and nothing else; leave out --format %s", o.Format)
+	case o.Raw && o.Columns != "":
+		return cli.Usage("--raw writes the bytes of bodies and nothing else; leave out --columns")
+	case o.Raw && o.Query != "":
+		return cli.Usage("--raw writes the bytes of bodies and nothing else; leave out --jq")
 	}
 	if err := o.check(name, wanted); err != nil {
 		return err
 	}
 	if o.Raw {
 		o.Format = "raw"
+	}
+	var table *present.Table
+	if o.Columns != "" || o.Format == "csv" {
+		if table, err = present.ParseTable(o.Columns); err != nil {
+			return err
+		}
+	}
+	if o.Query != "" {
+		if e.Out, err = present.NewQuery(e.Out, o.Query); err != nil {
+			return err
+		}
 	}
 	keep, err := judged.ParseSelection(o.Filter, o.Agent)
 	if err != nil {
@@ -138,7 +163,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []strin
 	if keep.Notes, err = source.ReadNotes(ctx, e, "show", src); err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
 	}
-	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted}
+	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted, table: table}
 	if err := s.run(ctx); err != nil {
 		var x *cli.Exit
 		if errors.As(err, &x) {
@@ -160,13 +185,14 @@ type showing struct {
 
 	j       *judged.Capture // what judging it came to; nil if nothing asks for it, or if it is followed
 	widths  present.Widths  // of what will be printed
+	table   *present.Table  // where columns were chosen, or the format has them; else nil
 	p       present.Printer
 	seen    int // exchanges that could have been shown
 	matched int
 }
 
 func (s *showing) run(ctx context.Context) (err error) {
-	if s.keep.Linked = s.keep.Linked || s.o.Format == "tree"; s.o.Follow {
+	if s.keep.Linked = s.keep.Linked || s.o.Format == "tree" || s.table != nil && s.table.NeedsParents(); s.o.Follow {
 		err = s.follow(ctx)
 	} else {
 		err = s.all(ctx)
@@ -195,14 +221,16 @@ func (s *showing) run(ctx context.Context) (err error) {
 // judges reports whether what the rules found is printed, or what came of an exchange.
 func (s *showing) judges() bool {
 	switch s.o.Format {
-	case "list", "detail", "tree", "ladder":
+	case "list", "csv", "detail", "tree", "ladder":
 		return true
 	}
 	return false
 }
 
 // reads reports whether an exchange has to be read to be printed.
-func (s *showing) reads() bool { return s.o.Format != "list" && s.o.Format != "tree" }
+func (s *showing) reads() bool {
+	return s.o.Format != "list" && s.o.Format != "csv" && s.o.Format != "tree"
+}
 
 // all prints what is in the capture now.
 func (s *showing) all(ctx context.Context) error {
@@ -326,7 +354,9 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	var list []found
 	take := func(row *kept.Row, part document.Part) (more bool) {
 		s.matched++
-		s.widths.See(&row.Summary)
+		if s.widths.See(&row.Summary); s.table != nil {
+			s.table.See(row)
+		}
 		list = append(list, found{row.Seq, part})
 		if s.o.Tail.given && len(list) > 2*s.o.Tail.n+1 {
 			list = append(list[:0], list[len(list)-s.o.Tail.n:]...)
@@ -427,6 +457,8 @@ func each(ctx context.Context, src capture.Source, wanted []span, f func(*captur
 func (s *showing) newPrinter(ctx context.Context) present.Printer {
 	e, colours, width := s.e, s.e.Colours(s.e.Out), cli.ColumnsOf(s.e.Out)
 	switch s.o.Format {
+	case "csv":
+		return present.NewCSVPrinter(e.Out, s.table)
 	case "tree":
 		t := present.NewTreePrinter(e.Out, colours, width)
 		t.Links = s.keep.Links
@@ -441,6 +473,9 @@ func (s *showing) newPrinter(ctx context.Context) present.Printer {
 		return &present.ExportPrinter{W: jsonl.NewWriter(e.Out, present.Annotator{Reader: s.reader(ctx), Notes: s.keep.Notes})}
 	case "raw":
 		return &present.RawPrinter{E: e, Terminal: terminal.Is(e.Out)}
+	}
+	if s.table != nil {
+		return &present.TablePrinter{W: e.Out, Table: s.table, Colours: colours, Width: width}
 	}
 	list := &present.ListPrinter{W: e.Out, Colours: colours, Columns: s.widths.Columns(width)}
 	if s.o.Format == "detail" {
