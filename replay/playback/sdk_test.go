@@ -18,7 +18,9 @@ func TestPlaybackForSDKClients(t *testing.T) {
 	for _, pair := range []peers.Pair{
 		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
 		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
+		{Client: peers.Go2GRPCClient, Agent: peers.Go2GRPCAgent, Binding: peers.GRPC},
 		{Client: peers.Go03Client, Agent: peers.Go03Agent, Binding: peers.JSONRPC},
+		{Client: peers.Go03GRPCClient, Agent: peers.Go03GRPCAgent, Binding: peers.GRPC},
 	} {
 		t.Run(pair.String(), func(t *testing.T) { playToSDK(t, pair, pair.Client) })
 	}
