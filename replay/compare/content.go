@@ -16,12 +16,19 @@ func (c *Comparison) details(rec, live Item) {
 	case a2a.ArtifactPayload:
 		if rec.Last && !live.Last && c.Live.End == Whole && !c.scope().covers(rec, "lastChunk") {
 			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
+			return
 		}
+		c.artifacts(rec, live)
 	case a2a.TaskPayload:
 		a, b := c.scope().without(rec).Count, c.scope().without(live).Count
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a),
 				c.changes(rec, live)...)
+			return
+		}
+		if terminalOrInterrupted(rec.State) && rec.State == live.State {
+			c.artifacts(rec, live)
+			c.history(rec, live)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -32,6 +39,19 @@ func (c *Comparison) details(rec, live Item) {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
 				c.changes(rec, live)...)
 		}
+	}
+}
+
+// history reports that the live task shows less of what was said than the recorded one.
+func (c *Comparison) history(rec, live Item) {
+	count := func(it Item) (n int) {
+		for range (a2a.Task{Value: c.scope().without(it).Answer.Payload.Value}).History() {
+			n++
+		}
+		return n
+	}
+	if a, b := count(rec), count(live); b < a && !c.scope().covers(rec, "history") {
+		c.content(rec, live, c.about(rec), fmt.Sprintf("the history has %s, recorded %d", analyzer.Plural(b, "message"), a))
 	}
 }
 
@@ -58,6 +78,10 @@ func (c *Comparison) cards(rec, live Item) {
 			c.content(rec, live, Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
 				c.changes(rec, live)...)
 		}
+	}
+	if a, b := was.Version(), now.Version(); a != "" && b != "" && a != b {
+		c.content(rec, live, Effect{}, fmt.Sprintf("the card's version is %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
+			newChange(was.Get("version").Pointer(), was.Get("version"), now.Get("version")))
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
 		c.withdrawn(rec, live, Streaming, "streaming")
