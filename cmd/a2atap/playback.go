@@ -18,6 +18,9 @@ that are ignored are counted. --match shape also asks for the same names and typ
 values, and --match /message/parts/0/text for the value there. Repeated requests get the recorded answers in order, then
 the last one again (with --used-up error, an error).
 
+Over gRPC it is asked on the same port, by clients that begin with HTTP/2. In A2A 1.0 what was recorded in one binding is
+answered in any; --binding has cards offer one alone, so that clients of it find it.
+
 A request without a match gets a protocol error, and the differences to the nearest recorded request are printed on
 standard error. With --on-miss forward=URL a live agent answers it, and with --capture that is recorded.
 
@@ -38,6 +41,7 @@ It runs until it is interrupted. Exit status: 0 all requests were matched or for
   a2atap playback c.a2atap --listen 127.0.0.1:0 --agent booker --speed max --ready-file ready
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --match exact --on-miss forward=http://127.0.0.1:9002/spec
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --delay GetTask=2s --error SendMessage=503@1 --break-after 3
+  a2atap playback c.a2atap --listen 127.0.0.1:9001 --binding grpc
   a2atap playback c.a2atap --listen hotels=127.0.0.1:9001 --listen flights=127.0.0.1:9002`,
 		RunE: func(cmd *cobra.Command, args []string) error { return player.Run(cmd.Context(), e, o, args[0]) },
 	}

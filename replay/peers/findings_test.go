@@ -35,14 +35,14 @@ var confirmed = []confirmation{
 		"and without an ETag",
 	},
 	{
-		"go03-go03-* go2legacy-go03-* js03-go03-* java03-go03-*",
+		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-*",
 		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
 			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1 ListTaskPushNotificationConfigs*2 " +
 			"DeleteTaskPushNotificationConfig*1",
 		"the agent sets no Content-Type, so its HTTP server guesses text/plain for every JSON-RPC answer; 0.3 section 3.2.1 wants application/json",
 	},
 	{
-		"py03-go03-*", // this client has no operation to list or delete configurations
+		"py03-go03-jsonrpc", // this client has no operation to list or delete configurations
 		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
 			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1",
 		"as above",
@@ -58,7 +58,7 @@ var confirmed = []confirmation{
 		`the 0.3 side of the agent answers the list of a task's configurations, when the last was deleted, with "result":null; 0.3 section 7.7 returns an array`,
 	},
 	{
-		"go03-go03-* go2legacy-go03-* js03-go03-* java03-go03-*",
+		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-*",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 wants a result, 0.3 a null one`,
 	},
@@ -73,7 +73,7 @@ var confirmed = []confirmation{
 		"the same answer on either side of the agent",
 	},
 	{
-		"go03-py03-* go2legacy-py03-* js03-py03-jsonrpc java03-py03-jsonrpc",
+		"go03-py03-jsonrpc go2legacy-py03-* js03-py03-jsonrpc java03-py03-jsonrpc",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		`the answer is {"id":…,"jsonrpc":"2.0"}: a null result is left out with all that is unset`,
 	},
@@ -96,6 +96,21 @@ var confirmed = []confirmation{
 		"go2-go2-rest js1-go2-rest py1-go2-rest",
 		"warning agent msg-context-on-server-message response.body#/message: SendMessage*1",
 		"the same over HTTP+JSON",
+	},
+	{
+		"*-go2-grpc",
+		"warning agent msg-context-on-server-message response.message[1]#/message: SendMessage*1",
+		"the same over gRPC",
+	},
+	{
+		"go03-py03-grpc",
+		"error client req-push-delete-id request.body#/name: DeleteTaskPushNotificationConfig*1",
+		"the agent gives the config no id, and the client asks for tasks/TASK/pushNotificationConfigs/ with none behind it",
+	},
+	{
+		"go2-js1-grpc go2-py1-grpc",
+		"note agent rpc-errorinfo-reason response.header[grpc-status-details-bin]#/details/0/reason: ListTasks*1",
+		"the client sets page_size to 0 where it is given none; the agent refuses that, with INVALID_PARAMS under the domain of A2A, which has no such reason",
 	},
 	{
 		"go2legacy-go2hybrid-rest",

@@ -11,13 +11,16 @@ import (
 	"github.com/a2aproject/a2a-go/a2aclient/agentcard"
 )
 
-// Go03Client is the client of the official Go SDK's 0.3 line. It speaks JSON-RPC only.
-var Go03Client = driven("go03", func(h *http.Client) driver { return &go03Driver{http: h} })
+// Go03Client is the client of the official Go SDK's 0.3 line. It speaks JSON-RPC.
+var Go03Client = driven("go03", func(h *http.Client) driver {
+	return &go03Driver{http: h, transport: a2aclient.WithJSONRPCTransport(h)}
+})
 
 // A go03Driver drives the 0.3 line's client.
 type go03Driver struct {
-	http   *http.Client
-	client *a2aclient.Client
+	http      *http.Client
+	transport a2aclient.FactoryOption
+	client    *a2aclient.Client
 }
 
 func (d *go03Driver) discover(ctx context.Context, agentURL, binding string) ([]Observation, error) {
@@ -34,7 +37,7 @@ func (d *go03Driver) discover(ctx context.Context, agentURL, binding string) ([]
 	}
 	d.client, err = a2aclient.NewFromCard(ctx, card,
 		a2aclient.WithDefaultsDisabled(),
-		a2aclient.WithJSONRPCTransport(d.http),
+		d.transport,
 		a2aclient.WithConfig(a2aclient.Config{PreferredTransports: []a2a.TransportProtocol{a2a.TransportProtocol(binding)}}),
 	)
 	return seen, err

@@ -30,7 +30,7 @@ func Main(agent Agent, client Client) {
 	t.must(err)
 	for i, a := range running.Stop() {
 		t.must(out.Encode(map[string]any{"arrival": a}))
-		t.must(out.Encode(map[string]any{"sent": map[string]any{"arrival": i, "text": a.Sent}}))
+		t.must(out.Encode(map[string]any{"sent": map[string]any{"arrival": i, "bytes": []byte(a.Sent)}}))
 	}
 }
 

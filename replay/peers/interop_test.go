@@ -176,7 +176,7 @@ in four ways, and two refusals. Whatever goes wrong below goes wrong without a t
 		fmt.Fprintf(&b, "| %s | %s %s |\n", s.title, s.module, sdkVersion(t, s.file, s.module))
 	}
 	pairs := allPairs(t)
-	for _, binding := range []struct{ name, title string }{{"jsonrpc", "JSON-RPC"}, {"rest", "HTTP+JSON"}} {
+	for _, binding := range []struct{ name, title string }{{"jsonrpc", "JSON-RPC"}, {"rest", "HTTP+JSON"}, {"grpc", "gRPC"}} {
 		writeMatrix(t, &b, pairs, binding.name, binding.title)
 	}
 	writeBroken(t, &b, pairs)
@@ -290,20 +290,26 @@ not advertise is skipped, and what its answers do not show is inconclusive.
 
 `)
 	for _, s := range sdks {
-		text, err := os.ReadFile(filepath.Join("testdata", "probed", s.name+".txt"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		head, failures, _ := strings.Cut(string(text), "\n")
-		fmt.Fprintf(b, "**%s**: %s\n\n", s.title, head)
-		for line := range strings.Lines(failures) {
-			b.WriteString("- " + line)
-		}
-		if failures != "" {
-			b.WriteByte('\n')
-		}
+		writeProbedAgent(t, b, s.name, s.title)
+		writeProbedAgent(t, b, s.name+"grpc", s.title+", over gRPC")
+	}
+}
+
+// writeProbedAgent says how one of them did, if it was asked.
+func writeProbedAgent(t *testing.T, b *strings.Builder, name, title string) {
+	text, err := os.ReadFile(filepath.Join("testdata", "probed", name+".txt"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, failures, _ := strings.Cut(string(text), "\n")
+	fmt.Fprintf(b, "**%s**: %s\n\n", title, head)
+	for line := range strings.Lines(failures) {
+		b.WriteString("- " + line)
+	}
+	if failures != "" {
+		b.WriteByte('\n')
 	}
 }

@@ -32,7 +32,7 @@ type Observation struct {
 
 // Lines renders what a client saw, one line each, so that two runs of the same script give the same lines. Ids are
 // renamed by role and order of appearance (task-1, context-2), also inside texts; the two origins are written {agent}
-// and {webhook}, and times inside texts {time}. Nothing else is touched: another origin in a card or in an answer stays
+// and {webhook}, the address of an interface of gRPC {grpc}, and times inside texts {time}. Nothing else is touched: another origin in a card or in an answer stays
 // visible.
 func Lines(seen []Observation, agentURL, webhookURL string) []string {
 	names := newRenamer(agentURL, webhookURL)
@@ -108,6 +108,9 @@ func (r *renamer) line(s Observation) string {
 	number("count=", s.Count)
 	number("history=", s.History)
 	add("", r.replacer.Replace(s.Note))
+	if s.Kind == "interface" && strings.HasPrefix(s.Note, GRPC) {
+		s.URL = "{grpc}" // host and port, which are the tap's or the agent's own
+	}
 	add("", r.replacer.Replace(s.URL))
 	if s.Text != "" {
 		text := timestamp.ReplaceAllString(r.replacer.Replace(s.Text), "{time}")

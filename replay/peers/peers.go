@@ -20,6 +20,7 @@ package peers
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -33,6 +34,7 @@ import (
 const (
 	JSONRPC  = "JSONRPC"
 	HTTPJSON = "HTTP+JSON"
+	GRPC     = "GRPC"
 )
 
 // playTimeout bounds one script. The longest takes under two seconds; a client whose stream is held back gets here.
@@ -50,6 +52,7 @@ func Direct(_ testing.TB, agentURL string) string { return agentURL }
 type Agent struct {
 	Name  string // the SDK with its major line, as in "go2", with a suffix for a variant
 	Start func(t testing.TB) Running
+	Apart bool // its service of gRPC is on another port than its card
 }
 
 // Running is an agent that answers.
@@ -74,6 +77,9 @@ func driven(name string, make func(h *http.Client) driver) Client {
 		ctx context.Context, t testing.TB, agentURL, binding, webhook string,
 	) ([]Observation, error) {
 		s := &script{driver: make(newHTTPClient(t)), webhook: webhook}
+		if held, ok := s.driver.(io.Closer); ok {
+			defer held.Close()
+		}
 		return s.play(ctx, agentURL, binding)
 	}}
 }
@@ -82,12 +88,12 @@ func driven(name string, make func(h *http.Client) driver) Client {
 type Pair struct {
 	Client  Client
 	Agent   Agent
-	Binding string // [JSONRPC] or [HTTPJSON]
+	Binding string // [JSONRPC], [HTTPJSON] or [GRPC]
 }
 
 // String returns the pair as CLIENT-AGENT-BINDING in letters that suit a file name.
 func (p Pair) String() string {
-	binding := map[string]string{JSONRPC: "jsonrpc", HTTPJSON: "rest"}[p.Binding]
+	binding := map[string]string{JSONRPC: "jsonrpc", HTTPJSON: "rest", GRPC: "grpc"}[p.Binding]
 	return fmt.Sprintf("%s-%s-%s", p.Client.Name, p.Agent.Name, binding)
 }
 
@@ -98,8 +104,8 @@ type Arrival struct {
 	Host   string `json:"host"`   // the Host header
 	Remote string `json:"remote"` // host:port at the other end of the connection; one value is one connection
 
-	// Sent is the body that the agent wrote in answer, events and all, before any framing of the transfer. If the
-	// client left, not all of it has arrived anywhere.
+	// Sent is the body that the agent wrote in answer, events and all, before any framing of the transfer; of gRPC it
+	// has the messages, each behind its prefix. If the client left, not all of it has arrived anywhere.
 	Sent string `json:"-"`
 }
 

@@ -20,7 +20,15 @@ import (
 )
 
 // TestProbedOverGRPC asks agents of the SDKs in Go, over gRPC alone.
-func TestProbedOverGRPC(t *testing.T) { probeAgents(t, Go03GRPCAgent, Go2GRPCAgent) }
+func TestProbedOverGRPC(t *testing.T) { probeOverGRPC(t, Go03GRPCAgent, Go2GRPCAgent) }
+
+// probeOverGRPC is probeAgents with files of their own for agents that speak gRPC alone.
+func probeOverGRPC(t *testing.T, agents ...Agent) {
+	for i := range agents {
+		agents[i].Name += "grpc"
+	}
+	probeAgents(t, agents...)
+}
 
 // probeAgents asks agents of SDKs what the active suite asks, and demands what testdata/probed holds: how many cases came
 // out how, and each failure.

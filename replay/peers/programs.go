@@ -73,7 +73,14 @@ func java(_, installed, role string) (argv, env []string) {
 }
 
 // Agent returns the SDK in the role of the agent.
-func (p Program) Agent() Agent { return Agent{Name: p.Name, Start: p.startAgent} }
+func (p Program) Agent() Agent { return p.agent() }
+
+// GRPCAgent returns it as one that speaks gRPC alone, on another port than that of its card.
+func (p Program) GRPCAgent() Agent {
+	agent := p.agent("grpc")
+	agent.Apart = true
+	return agent
+}
 
 // Client returns the SDK in the role of the client.
 func (p Program) Client() Client { return Client{Name: p.Name, Run: p.runClient} }
@@ -89,23 +96,28 @@ func (p Program) Once(t testing.TB) (argv, env []string) {
 	return cmd.Args, cmd.Env
 }
 
-// startAgent starts the agent program. It runs until its standard input is closed.
-func (p Program) startAgent(t testing.TB) Running {
-	t.Helper()
-	out := &agentOutput{}
-	url, _, stop := p.start(t, "agent", out.line)
-	return Running{URL: url, Stop: func() []Arrival {
-		stop()
-		return out.arrivals
+// agent returns the agent program with its arguments. It runs until its standard input is closed.
+func (p Program) agent(args ...string) Agent {
+	return Agent{Name: p.Name, Start: func(t testing.TB) Running {
+		t.Helper()
+		out := &agentOutput{}
+		url, _, stop := p.start(t, "agent", out.line, args...)
+		return Running{URL: url, Stop: func() []Arrival {
+			stop()
+			return out.arrivals
+		}}
 	}}
 }
 
 // start starts one of the programs that answer and returns where it does. Each line that it prints goes to line. It
 // runs until its standard input is closed, which is what stop does, as does the end of the test.
-func (p Program) start(t testing.TB, role string, line func([]byte)) (url string, stdin io.Writer, stop func()) {
+func (p Program) start(
+	t testing.TB, role string, line func([]byte), args ...string,
+) (url string, stdin io.Writer, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := p.prepare(ctx, t, role)
+	cmd.Args = append(cmd.Args, args...)
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +281,7 @@ func (o *agentOutput) line(line []byte) {
 		Arrival *Arrival `json:"arrival"`
 		Sent    *struct {
 			Arrival int    `json:"arrival"` // counted from 0
-			Text    string `json:"text"`
+			Bytes   []byte `json:"bytes"`   // in base64
 		} `json:"sent"`
 	}
 	if err := json.Unmarshal(line, &said); err != nil {
@@ -279,7 +291,7 @@ func (o *agentOutput) line(line []byte) {
 		o.arrivals = append(o.arrivals, *said.Arrival)
 	}
 	if said.Sent != nil && said.Sent.Arrival < len(o.arrivals) {
-		o.arrivals[said.Sent.Arrival].Sent += said.Sent.Text
+		o.arrivals[said.Sent.Arrival].Sent += string(said.Sent.Bytes)
 	}
 }
 

@@ -64,6 +64,34 @@ var programs = slices.Concat(
 	both(Py1.Client(), JS1.Agent()),
 )
 
+// overGRPC are all pairs of languages.
+var overGRPC = slices.Concat(
+	everyPair([]Client{Go03GRPCClient, JS03.Client(), Py03.Client()},
+		[]Agent{Go03GRPCAgent, JS03.GRPCAgent(), Py03.GRPCAgent()}),
+	everyPair([]Client{Go2GRPCClient, JS1.Client(), Py1.Client()},
+		[]Agent{Go2GRPCAgent, JS1.GRPCAgent(), Py1.GRPCAgent()}),
+)
+
+func everyPair(clients []Client, agents []Agent) (pairs []Pair) {
+	for _, c := range clients {
+		for _, a := range agents {
+			pairs = append(pairs, Pair{c, a, GRPC})
+		}
+	}
+	return pairs
+}
+
+// TestProgramsOverGRPC is TestPrograms over gRPC.
+func TestProgramsOverGRPC(t *testing.T) {
+	t.Parallel()
+	testPairs(t, overGRPC)
+}
+
+// TestProbedProgramsOverGRPC is TestProbedOverGRPC with the SDKs in other languages.
+func TestProbedProgramsOverGRPC(t *testing.T) {
+	probeOverGRPC(t, JS03.GRPCAgent(), JS1.GRPCAgent(), Py03.GRPCAgent(), Py1.GRPCAgent())
+}
+
 // both pairs a client with an agent over each binding.
 func both(client Client, agent Agent) []Pair {
 	return []Pair{{client, agent, JSONRPC}, {client, agent, HTTPJSON}}
@@ -74,7 +102,7 @@ func TestPrograms(t *testing.T) { testPairs(t, programs) }
 
 // TestConfirmed keeps the list of findings free of what no pair has.
 func TestConfirmed(t *testing.T) {
-	pairs := slices.Concat(inProcess, acrossLines, programs)
+	pairs := slices.Concat(inProcess, acrossLines, programs, overGRPC)
 	for _, c := range confirmed {
 		for pattern := range strings.FieldsSeq(c.pairs) {
 			if _, err := path.Match(pattern, ""); err != nil {

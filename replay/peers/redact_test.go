@@ -44,8 +44,8 @@ func checkRedaction(t *testing.T, src capture.Source, want *judgment.Result) {
 func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 	t.Helper()
 	for _, x := range capturetest.ReadAll(t, src) {
-		if whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer; strings.Contains(whole,
-			"-token\"") {
+		whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer
+		if strings.Contains(whole, "deleted-token") || strings.Contains(whole, "inline-token") {
 			titles = append(titles, title(x))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/grpc"
 )
 
 // compareTraffic tells how the capture differs from what happened: each request that arrived at the agent is to be in
@@ -27,7 +28,7 @@ func compareTraffic(r Result, exchanges []*capture.Exchange) (diff string) {
 	arrived := map[string][]call{}
 	for _, a := range r.Arrivals {
 		sent := received(a, exchanges)
-		arrived[a.Remote] = append(arrived[a.Remote], call{a.Method, a.Target, sent, countEvents(sent)})
+		arrived[a.Remote] = append(arrived[a.Remote], call{a.Method, a.Target, sent, countEvents(a.Target, sent)})
 	}
 	return gocmp.Diff(conversations(arrived), conversations(recorded))
 }
@@ -67,9 +68,16 @@ func received(a Arrival, exchanges []*capture.Exchange) string {
 	return a.Sent
 }
 
-// countEvents counts the blocks of an event stream that hold data, apart from the way in which the capture cuts them.
-// An answer that is not a stream has none.
-func countEvents(sent string) (n int) {
+// countEvents counts the blocks of an event stream that hold data, or the messages of an answer over gRPC, apart from the
+// way in which the capture cuts them. An answer that is neither has none.
+func countEvents(target, sent string) (n int) {
+	if strings.Contains(target, "A2AService/") {
+		for rest, whole := []byte(sent), true; ; n++ {
+			if _, rest, whole = grpc.Cut(rest); !whole {
+				return n
+			}
+		}
+	}
 	for block := range strings.SplitSeq(strings.ReplaceAll(sent, "\r\n", "\n"), "\n\n") {
 		if strings.HasPrefix(block, "data:") || strings.Contains(block, "\ndata:") {
 			n++

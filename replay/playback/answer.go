@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
@@ -26,15 +27,26 @@ func (a *responder) run() {
 	if !a.pause(res.At - max(0, a.exchange.x.Request.Body.At)) {
 		return
 	}
-	if res.Stream {
+	overGRPC := a.exchange.call.Binding == a2a.GRPC
+	switch {
+	case a.call.Binding == a2a.GRPC && (res.Stream || !overGRPC):
+		a.messages(&head)
+		return
+	case res.Stream && (!overGRPC || a.exchange.x.Streams() && len(res.Events) > 0):
 		a.stream(&head)
 		return
 	}
 	body, _ := res.Body.Decode(&head) // what could be decoded is what there is to give
+	var failed *a2a.Error
+	if overGRPC && res.Stream {
+		body, failed = a.exchange.first()
+	}
 	body = compare.RewriteJSON(body, &a.exchange.call, a.substitute)
 	status := head.Status
+	answer := a2a.DecodeAnswer(&a.exchange.call, status, head.Fields.MediaType(), body)
+	body = a.p.offering(a.exchange, &answer, body, a.r)
 	if a.converts() {
-		status, body = a.convert(status, head.Fields.MediaType(), body)
+		status, body = a.convert(&answer, failed, body)
 	}
 	a.head(&head)
 	if status != http.StatusNoContent && status != http.StatusNotModified {
@@ -60,7 +72,8 @@ func (a *responder) head(head *capture.Head) {
 		case "connection", "keep-alive", "transfer-encoding", "trailer", "upgrade", "content-length", "content-encoding",
 			"date":
 			continue
-		case "content-type":
+		case "content-type", grpc.StatusField, grpc.MessageField, grpc.DetailsField, "grpc-encoding",
+			"grpc-accept-encoding":
 			if a.converts() {
 				continue
 			}
@@ -69,6 +82,9 @@ func (a *responder) head(head *capture.Head) {
 	}
 	if a.converts() && to.Get("Content-Type") == "" {
 		to.Set("Content-Type", "application/json")
+		if a.call.Binding == a2a.GRPC {
+			to.Set("Content-Type", "application/grpc")
+		}
 	}
 }
 
@@ -76,23 +92,34 @@ func (a *responder) head(head *capture.Head) {
 func (a *responder) converts() bool { return a.call.Binding != a.exchange.call.Binding }
 
 // convert converts the answer to the binding of the request. In 1.0 both hold the same objects (1.0 §9.4, §11.4).
-func (a *responder) convert(status int, mediaType string, body []byte) (int, []byte) {
-	answer := a2a.DecodeAnswer(&a.exchange.call, status, mediaType, body)
-	if answer.Err != nil {
-		return (&refusal{name: answer.Err.Name, message: answer.Err.Message}).in(&a.call)
+func (a *responder) convert(answer *a2a.Answer, failed *a2a.Error, body []byte) (int, []byte) {
+	if failed == nil {
+		failed = answer.Err
 	}
-	return http.StatusOK, a.enveloped(&answer, body)
+	if failed != nil {
+		return refusalOf(failed).in(&a.call)
+	}
+	return http.StatusOK, a.enveloped(answer, body)
 }
 
-// enveloped puts the object of an answer or event into an envelope, or takes it out of one.
+// enveloped returns what an answer or event holds in the form of the request's binding.
 func (a *responder) enveloped(answer *a2a.Answer, data []byte) []byte {
-	if a.call.Binding == a2a.JSONRPC {
-		if len(bytes.TrimSpace(data)) == 0 {
-			data = []byte("null")
-		}
-		return envelope(&a.call, "result", data)
+	data = a.object(answer, data)
+	if a.call.Binding != a2a.JSONRPC {
+		return data
 	}
-	return answer.Result.Raw()
+	if len(bytes.TrimSpace(data)) == 0 {
+		data = []byte("null")
+	}
+	return envelope(&a.call, "result", data)
+}
+
+// object returns the object in a recorded answer or event, without the envelope of JSON-RPC.
+func (a *responder) object(answer *a2a.Answer, data []byte) []byte {
+	if a.exchange.call.Binding == a2a.JSONRPC {
+		return a2a.Parse(data).Root.Get("result").Raw()
+	}
+	return data
 }
 
 // stream sends the events of a stream, each at its time.
@@ -101,8 +128,7 @@ func (a *responder) stream(head *capture.Head) {
 	a.head(head)
 	a.w.Header().Set("Content-Type", "text/event-stream")
 	a.w.WriteHeader(head.Status)
-	flush := http.NewResponseController(a.w)
-	flush.Flush() //nolint:errcheck // the client has left: the next write tells
+	a.flush()
 	before := res.At
 	given := 0
 	for i := range res.Events {
@@ -114,7 +140,7 @@ func (a *responder) stream(head *capture.Head) {
 		if _, err := a.w.Write(a.event(e)); err != nil {
 			return
 		}
-		flush.Flush() //nolint:errcheck // as above
+		a.flush()
 		if e.K > 0 {
 			given++
 		}
@@ -123,6 +149,10 @@ func (a *responder) stream(head *capture.Head) {
 		}
 	}
 	a.broken()
+	if status, ok := res.GRPCStatus(); ok && status.Code != grpc.OK {
+		_, data := refusalOf(a2a.ReadStatus(&a.exchange.call, &status).Err).in(&a.call)
+		a.w.Write(eventOf(nil, data)) //nolint:errcheck // the client has left
+	}
 }
 
 // cut ends a stream that is to end here. It panics, which tells net/http to close the connection.
@@ -145,15 +175,23 @@ func (a *responder) event(e *capture.Event) []byte {
 	if a.converts() {
 		answer := a2a.DecodeEvent(&a.exchange.call, data)
 		if answer.Err != nil {
-			_, data = (&refusal{name: answer.Err.Name, message: answer.Err.Message}).in(&a.call)
+			_, data = refusalOf(answer.Err).in(&a.call)
 		} else {
 			data = a.enveloped(&answer, data)
 		}
 	}
-	if bytes.Equal(data, fields.Data) {
+	if !a.converts() && bytes.Equal(data, fields.Data) {
 		return e.Raw
 	}
+	return eventOf(&fields, data)
+}
+
+// eventOf writes an event with these data, and what a recorded one has beside its own, which may be nil.
+func eventOf(fields *capture.EventFields, data []byte) []byte {
 	var b bytes.Buffer
+	if fields == nil {
+		fields = &capture.EventFields{}
+	}
 	if len(fields.Type) > 0 {
 		b.WriteString("event: " + string(fields.Type) + "\n")
 	}

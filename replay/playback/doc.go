@@ -18,6 +18,6 @@
 // # Caveats
 //
 // The capture is held in memory. Batches of JSON-RPC are not played. Answers change their binding only in A2A 1.0,
-// where both bindings hold the same objects. A stream that the recorded client had left ends after the last recorded
+// where all bindings hold the same objects. A stream that the recorded client had left ends after the last recorded
 // event. The live agent of a Forward does not know the ids of the recording.
 package playback

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // An exchange is one recorded exchange that can be played.
@@ -210,6 +211,9 @@ func (a *exchange) payloads() func(yield func(a2a.Payload) bool) {
 			head := capture.ParseResponseHead(r.Head)
 			body, _ := r.Body.Decode(&head) // what could be decoded is what there is to read
 			yield(a2a.DecodeAnswer(&a.call, head.Status, head.Fields.MediaType(), body).Payload)
+			return
+		}
+		if status, ok := r.GRPCStatus(); ok && status.Code != grpc.OK && !yield(a2a.ReadStatus(&a.call, &status).Payload) {
 			return
 		}
 		for i := range r.Events {

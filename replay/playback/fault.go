@@ -181,7 +181,7 @@ func parseCode(text string) (*Error, error) {
 
 // refusal returns what the client gets.
 func (e *Error) refusal() *refusal {
-	r := &refusal{code: e.Code, status: e.Status, message: "playback: " + e.String() + ", as it was asked for"}
+	r := &refusal{code: e.Code, status: e.Status, bare: e.Status != 0, message: "playback: " + e.String() + ", as it was asked for"}
 	if e.Name != a2a.OtherError {
 		r.name = e.Name
 	}
@@ -249,7 +249,7 @@ func (s *service) obey(do plan) bool {
 		panic(http.ErrAbortHandler)
 	case do.err != nil:
 		s.mark(faultMade+"answered with %s", do.err)
-		do.err.refusal().write(s.w, &s.call)
+		s.refuse(do.err.refusal())
 		return false
 	}
 	return true

@@ -142,10 +142,10 @@ func FuzzParseFaults(f *testing.F) {
 }
 
 // lifecycle records one task that is sent and asked for.
-func lifecycle(t *testing.T, agent string, p client.Protocol) *capture.Memory {
+func lifecycle(t *testing.T, w way) *capture.Memory {
 	t.Helper()
-	return record(t, agenttest.Start(t, agent, refagent.Options{}), func(tapURL string) {
-		c := connect(t, tapURL, p)
+	return record(t, w.start(t), func(tapURL string) {
+		c := connect(t, tapURL, w.protocol)
 		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})
 		if err != nil || r.Task == nil {
 			t.Fatalf("send: %v, %v", r, err)
@@ -161,7 +161,7 @@ func TestErrors(t *testing.T) {
 	ways := append(ways[:len(ways):len(ways)], way{"spec01", client.JSONRPC01})
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
-			src := lifecycle(t, w.agent, w.protocol)
+			src := lifecycle(t, w)
 			for _, test := range []struct {
 				code         string
 				rpc, rest    int // the code that the client reads
@@ -184,6 +184,11 @@ func TestErrors(t *testing.T) {
 				code, status := test.rpc, test.status
 				if rest := w.protocol == client.REST10 || w.protocol == client.REST03; rest {
 					code, status = test.rest, test.http
+				}
+				if w.protocol == client.GRPC03 && code != -32001 { // which has no details
+					code = 0
+				} else if w.protocol == client.GRPC10 {
+					code = test.rest
 				}
 				var refused *client.Error
 				if !errors.As(err, &refused) || refused.HTTPStatus != status ||
@@ -210,7 +215,7 @@ func TestErrors(t *testing.T) {
 func TestDropsAndDelays(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
-			src := lifecycle(t, w.agent, w.protocol)
+			src := lifecycle(t, w)
 			const delay = 20 * time.Millisecond
 			m := &marks{}
 			p, origin := perform(t, src, playback.Options{

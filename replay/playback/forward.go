@@ -7,17 +7,48 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
 
 // maxRead bounds what is read of a forwarded answer, in bytes; all of it passes.
 const maxRead = 1 << 20
+
+// NewForward returns a Forward to the agent at a URL, which is connected to as the dialer says; nil is one without
+// options. What is over gRPC goes over HTTP/2, all else over HTTP/1.1.
+func NewForward(u *url.URL, d *outbound.Dialer) *Forward {
+	if d == nil {
+		d = &outbound.Dialer{}
+	}
+	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
+	d.Configure(t)
+	return &Forward{URL: u, Transport: &carriers{t, live.NewHTTP2(d)}}
+}
+
+// carriers carry requests by what they are.
+type carriers struct{ plain, messages *http.Transport }
+
+// RoundTrip implements [http.RoundTripper].
+func (c *carriers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if grpc.IsMedia(r.Header.Get("Content-Type")) {
+		return c.messages.RoundTrip(r)
+	}
+	return c.plain.RoundTrip(r)
+}
+
+// CloseIdleConnections closes the connections that no request uses any more.
+func (c *carriers) CloseIdleConnections() {
+	c.plain.CloseIdleConnections()
+	c.messages.CloseIdleConnections()
+}
 
 // forward has the live agent answer, and gives its answer as it comes. It returns an error if the agent cannot be
 // reached; then nothing has been written.
@@ -72,6 +103,9 @@ func (s *service) outgoing(agent *url.URL) *http.Request {
 		req.Body = io.NopCloser(bytes.NewReader(s.body))
 	}
 	req.Header.Del("Expect") // the body is here
+	if s.overGRPC() {
+		req.Header.Set("Te", "trailers")
+	}
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "") // none is to be added
 	}
@@ -136,6 +170,9 @@ func (s *service) pass(res *http.Response, body io.Reader) {
 	}
 	learner.end()
 	for name, values := range res.Trailer {
+		if !slices.Contains(to["Trailer"], name) { // as gRPC, which does not announce them
+			name = http.TrailerPrefix + name
+		}
 		to[name] = values
 	}
 }
@@ -154,9 +191,13 @@ func (s *service) leadBack(res *http.Response) io.Reader {
 	}
 	own, urls := origin(s.p.opts.Forward.URL), map[string]string{}
 	for _, i := range a2a.DecodeCard(answer.Payload.Value).Interfaces {
-		if u, err := url.Parse(i.URL); err == nil && u.Host != "" && origin(u) == own {
-			u.Scheme, u.Host = s.p.today("", s.r)
-			urls[i.URL] = u.String()
+		ours := false
+		now, ok := led(i, func(u *url.URL) (string, string) {
+			ours = origin(u) == own
+			return s.p.today("", s.r)
+		})
+		if ok && ours {
+			urls[i.URL] = now
 		}
 	}
 	text = compare.RewriteJSON(text, &s.call, func(role compare.Role, text string) (string, bool) {
@@ -211,11 +252,22 @@ type learner struct {
 	res    *http.Response
 	text   []byte
 	events capture.Splitter
-	done   bool
+	// messages are those of an answer over gRPC.
+	messages capture.MessageSplitter
+	done     bool
 }
 
 func (l *learner) take(p []byte) {
 	if l.done || l.res.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	if capture.IsGRPC(mediaType(l.res)) {
+		codec := grpc.Codec{Type: l.call.RPC.Answer, Encoding: l.res.Header.Get("Grpc-Encoding")}
+		for _, e := range l.messages.Write(p) {
+			if read := codec.Read(e.Raw); read.Err == nil {
+				l.learn(a2a.ReadEvent(&l.call, &read.Doc).Payload)
+			}
+		}
 		return
 	}
 	if mediaType(l.res) == "text/event-stream" {

@@ -22,17 +22,17 @@ func forwardTo(t testing.TB, agentURL string) *playback.Forward {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &playback.Forward{URL: u, Transport: &http.Transport{DisableCompression: true}}
+	return playback.NewForward(u, nil)
 }
 
 // What nothing matches is answered by the live agent, whatever its path; the rest as it was recorded.
 func TestForward(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
-			src := lifecycle(t, w.agent, w.protocol)
+			src := lifecycle(t, w)
 			m, n := &marks{}, newTold()
 			p, origin := perform(t, src, playback.Options{
-				Forward:   forwardTo(t, agenttest.Start(t, w.agent, refagent.Options{})),
+				Forward:   forwardTo(t, w.start(t)),
 				OnMiss:    func(m playback.Miss) { t.Error(m) },
 				OnRequest: m.request, OnNotice: n.notice,
 			})
@@ -110,7 +110,7 @@ func TestForwardPassesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, origin := perform(t, lifecycle(t, "spec", client.JSONRPC10), playback.Options{
+	_, origin := perform(t, lifecycle(t, way{"spec", client.JSONRPC10}), playback.Options{
 		Forward: &playback.Forward{URL: u, Transport: &http.Transport{DisableCompression: true}},
 	})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, origin+"/spec/v1/odd%20path?a=%20b",
@@ -160,7 +160,7 @@ func TestForwardToNobody(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			n := newTold()
-			p, origin := perform(t, lifecycle(t, w.agent, w.protocol), playback.Options{
+			p, origin := perform(t, lifecycle(t, w), playback.Options{
 				Forward: forwardTo(t, gone), OnNotice: n.notice,
 			})
 			c := connect(t, origin+"/"+w.agent, w.protocol)

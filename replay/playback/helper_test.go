@@ -2,7 +2,6 @@ package playback_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ func perform(t testing.TB, src capture.Source, o playback.Options) (*playback.Pl
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(p)
+	s := agenttest.Serve(p)
 	t.Cleanup(func() {
 		s.Close()
 		p.Close()

@@ -49,7 +49,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 // A client that sends too much, or nothing more, gets an error or its patience, and disturbs nobody.
 func TestPlaybackForHostileClients(t *testing.T) {
 	t.Parallel()
-	src := lifecycle(t, "spec", client.JSONRPC10)
+	src := lifecycle(t, way{"spec", client.JSONRPC10})
 	p, origin := perform(t, src, playback.Options{})
 	slow, hold := io.Pipe()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", slow)

@@ -51,7 +51,7 @@ func TestPlaybackForOtherWords(t *testing.T) {
 	for _, w := range append(slices.Clone(ways), way{"spec01", client.JSONRPC01}) {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			var was []string
-			src := record(t, agenttest.Start(t, w.agent, refagent.Options{}), func(tapURL string) {
+			src := record(t, w.start(t), func(tapURL string) {
 				was = tell(t, tapURL, w.protocol, recorded...)
 			})
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})

@@ -4,10 +4,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/hostname"
+	"a2atap/replay/client"
 )
 
 // Place says where other agents are played, so that cards lead there: their addresses today, such as
@@ -55,15 +57,70 @@ func (p *Player) cardURLs(a *exchange, r *http.Request) map[string]string {
 			continue
 		}
 		for _, i := range a2a.DecodeCard(payload.Value).Interfaces {
-			u, err := url.Parse(i.URL)
-			if err != nil || u.Host == "" {
-				continue
+			if now, ok := led(i, func(u *url.URL) (string, string) { return p.today(origin(u), r) }); ok {
+				urls[i.URL] = now
 			}
-			u.Scheme, u.Host = p.today(origin(u), r)
-			urls[i.URL] = u.String()
 		}
 	}
 	return urls
+}
+
+// led returns the address of an interface with another scheme and host, in the form in which the card has it: those of
+// gRPC are written in several. It returns false for what is no address.
+func led(i a2a.Interface, to func(was *url.URL) (scheme, host string)) (string, bool) {
+	if i.Binding != a2a.GRPC {
+		u, err := url.Parse(i.URL)
+		if err != nil || u.Host == "" {
+			return "", false
+		}
+		u.Scheme, u.Host = to(u)
+		return u.String(), true
+	}
+	u, err := url.Parse(client.GRPCURL(i.URL, ""))
+	if err != nil || u.Host == "" {
+		return "", false
+	}
+	was := u.Host
+	scheme, host := to(u)
+	text := strings.Replace(i.URL, was, host, 1)
+	if written, rest, isURL := strings.Cut(text, "://"); isURL && scheme == "http" {
+		text = strings.TrimSuffix(written, "s") + "://" + rest
+		if strings.EqualFold(written, "dns") {
+			text = written + "://" + rest
+		}
+	}
+	return text, true
+}
+
+// offering returns the body of an answer whose card offers the binding of the options alone, at the origin that the
+// client asked; any other as it is.
+func (p *Player) offering(a *exchange, answer *a2a.Answer, body []byte, r *http.Request) []byte {
+	if p.opts.Binding == a2a.NoBinding || answer.Payload.Kind != a2a.CardPayload {
+		return body
+	}
+	list := answer.Payload.Value.Get("supportedInterfaces")
+	var chosen []byte
+	for n, i := range a2a.DecodeCard(answer.Payload.Value).Interfaces {
+		if i.Binding == p.opts.Binding && n < list.Len() {
+			chosen = list.Elem(n).Raw()
+			break
+		}
+	}
+	if chosen == nil {
+		_, host := p.today("", r)
+		at := host
+		if p.opts.Binding != a2a.GRPC {
+			at = "http://" + host + p.Path()
+		}
+		chosen = marshal(map[string]string{
+			"url": at, "protocolBinding": strings.ToUpper(p.opts.Binding.String()), "protocolVersion": a2a.V1_0.String(),
+		})
+	}
+	if list.Kind() != a2a.Array {
+		return body
+	}
+	at := list.Offset()
+	return slices.Concat(body[:at], []byte("["), chosen, []byte("]"), body[at+len(list.Raw()):])
 }
 
 // today returns scheme and host at which the agent of a recorded origin is played.

@@ -3,6 +3,7 @@ package playback
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -43,6 +44,9 @@ type Options struct {
 	UsedUp     UsedUp   // RepeatLast if empty
 	Match      Match    // ByOperation if empty
 	Pointers   []string // values that have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
+
+	// Binding is what cards of 1.0 offer alone, in the place of what they were recorded with; NoBinding leaves them.
+	Binding a2a.Binding
 
 	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 
@@ -97,6 +101,9 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if o.Keep != nil {
 		s.exchanges = slices.DeleteFunc(s.exchanges, func(a *exchange) bool { return !o.Keep(a.x) })
 	}
+	if err := s.offers(o.Binding); err != nil {
+		return nil, err
+	}
 	if o.Pointers, err = s.pointers(o.Pointers); err != nil {
 		return nil, err
 	}
@@ -111,6 +118,20 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 		recorded: map[string]string{}, live: map[string]string{}, configs: map[string]string{},
 	}
 	return p, nil
+}
+
+// ErrOtherBinding is wrapped by the error of New where what was recorded cannot be said in the Binding of the options.
+var ErrOtherBinding = errors.New("answers change their binding only in A2A 1.0")
+
+// offers returns an error if calls were recorded that cannot be answered in a binding.
+func (s *recording) offers(b a2a.Binding) error {
+	for _, a := range s.exchanges {
+		is := a.call.Binding
+		if b != a2a.NoBinding && is != a2a.NoBinding && is != b && !a.call.Dialects.Has(a2a.V1_0) {
+			return fmt.Errorf("%w, and exchange %d is %s %s", ErrOtherBinding, a.seq, is, a.call.Dialects)
+		}
+	}
+	return nil
 }
 
 // check fills in what is left out, and refuses unknown words.

@@ -2,6 +2,7 @@ package playback
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 
@@ -13,13 +14,32 @@ type refusal struct {
 	name    a2a.ErrorName // NoErrorName if only its code or status is known
 	code    int64         // of JSON-RPC; that of the name if 0
 	status  int           // of HTTP; 0 is that of the name, and 200 in JSON-RPC
+	bare    bool          // the status is all that a client of JSON-RPC or gRPC gets
 	message string
+}
+
+// refusalOf returns a recorded error as one that can be given in any binding.
+func refusalOf(err *a2a.Error) *refusal {
+	e := &refusal{name: err.Name, message: err.Message}
+	if !err.Name.A2A() && err.Name != a2a.InternalError {
+		e.status = cmp.Or(err.HTTPStatus, statusesOf[err.GRPCStatus])
+	}
+	return e
+}
+
+// statusesOf are the statuses of HTTP for those of gRPC that errors have which A2A does not name.
+var statusesOf = map[string]int{
+	"INVALID_ARGUMENT": http.StatusBadRequest, "FAILED_PRECONDITION": http.StatusBadRequest,
+	"UNAUTHENTICATED": http.StatusUnauthorized, "PERMISSION_DENIED": http.StatusForbidden,
+	"NOT_FOUND": http.StatusNotFound, "ABORTED": http.StatusConflict,
+	"RESOURCE_EXHAUSTED": http.StatusTooManyRequests, "UNIMPLEMENTED": http.StatusNotImplemented,
+	"UNAVAILABLE": http.StatusServiceUnavailable, "DEADLINE_EXCEEDED": http.StatusGatewayTimeout,
 }
 
 // write answers a call with the refusal, in the shape of its binding and dialect. What is not a call, or fails before
 // JSON-RPC is read, gets text.
 func (e *refusal) write(w http.ResponseWriter, call *a2a.Call) {
-	if call.Binding == a2a.NoBinding || call.Binding == a2a.JSONRPC && e.status != 0 {
+	if call.Binding == a2a.NoBinding || call.Binding != a2a.HTTPJSON && e.bare {
 		http.Error(w, e.message, e.httpStatus())
 		return
 	}

@@ -53,7 +53,7 @@ func (s *service) missed(m *Miss) {
 	if s.call.Binding == a2a.NoBinding {
 		e.status = http.StatusNotFound
 	}
-	e.write(s.w, &s.call)
+	s.refuse(e)
 }
 
 func (p *Player) count(m *Miss) {
@@ -68,7 +68,7 @@ func (p *Player) count(m *Miss) {
 // decode reads a request as one to an agent that speaks what the recorded one speaks.
 func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 	known := p.recording.reader.Known(p.agentURL(), r.URL.EscapedPath())
-	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)
+	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC)
 	return a2a.DecodeRequest(a2a.Request{
 		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: true,

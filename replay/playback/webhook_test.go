@@ -95,7 +95,7 @@ func TestPlaybackNotifies(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			was := receive(t)
-			agent := agenttest.Start(t, w.agent, refagent.Options{Push: true})
+			agent := agenttest.Start(t, w.agent, refagent.Options{Push: true, Bindings: []string{w.protocol.Binding}})
 			mem := record(t, agent, func(tapURL string) { pushed(t, tapURL, w.protocol, was) })
 			src := capture.NewMemory(capture.Info{})
 			for s := range mem.Steps(t.Context(), 1) {

@@ -170,7 +170,7 @@ func TestSDKAgentsOverGRPC(t *testing.T) {
 		agent    peers.Agent
 		protocol client.Protocol
 	}{{peers.Go2GRPCAgent, client.GRPC10}, {peers.Go03GRPCAgent, client.GRPC03}} {
-		t.Run(tt.agent.Name, func(t *testing.T) {
+		t.Run(tt.protocol.String(), func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			c := agenttest.Connect(t, tt.agent.Start(t).URL, tt.protocol, client.Options{})

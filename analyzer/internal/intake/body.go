@@ -39,10 +39,10 @@ func parsed(text []byte) *a2a.Doc {
 	return &doc
 }
 
-// mayLack reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where
-// the store refused one, the length alone tells.
-func mayLack(b *capture.Body, doc *a2a.Doc) bool {
-	return doc.Err != nil && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
+// mayLack reports whether a body may be unreadable, if it is, for a piece that is missing from the record: where the
+// store refused one, the length alone tells. What was redacted has another length, and can be read.
+func mayLack(b *capture.Body, unreadable bool) bool {
+	return unreadable && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
 }
 
 // headOf returns what the head that a step brought says.

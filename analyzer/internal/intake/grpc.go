@@ -14,11 +14,14 @@ func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
 	}
 	as := in.X.Request.GRPCMessage()
 	b := &in.request
-	if as == nil || !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 ||
-		b.Size != capture.NotKnown && b.Size != int64(len(b.Data)) && !b.Decoded {
+	if as == nil || !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
 		return nil
 	}
-	return as.Read(b.Data)
+	m := as.Read(b.Data)
+	if mayLack(b, m.Err != nil) {
+		return nil
+	}
+	return m
 }
 
 // answerMessage returns a message of an answer over gRPC.

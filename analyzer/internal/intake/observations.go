@@ -58,7 +58,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		x.Dialects = x.Call.Dialects
 		ob.observe(in, o)
 	}
-	if mayLack(&in.request, &x.Call.Doc) {
+	if mayLack(&in.request, x.Call.Doc.Err != nil) {
 		x.Call = a2a.Call{}
 		in.lack("its request's body", "was not kept")
 		ob.missed = true
@@ -119,7 +119,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 		doc = ob.shown.readAnswer(x, body)
 	}
 	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
-	if mayLack(&in.response, &a.Doc) {
+	if mayLack(&in.response, a.Doc.Err != nil) {
 		in.lack("its answer's body", "was not kept")
 		in.cut()
 		return

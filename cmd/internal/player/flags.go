@@ -2,7 +2,6 @@ package player
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,8 +14,8 @@ import (
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/cmd/internal/source"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/proxy/outbound"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/playback"
 )
@@ -29,6 +28,7 @@ type Flags struct {
 	agent       string
 	speed       string
 	breakAfter  int
+	binding     string
 	usedUp      string
 	match       []string
 	onMiss      []string
@@ -65,6 +65,8 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 		"JSON-RPC, the name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
 	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@WHICH]` without an answer; "+
 		"repeatable")
+	f.StringVar(&o.binding, "binding", "", "have cards of 1.0 offer the `BINDING` jsonrpc, http+json or grpc alone, for "+
+		"clients that speak another one than was recorded (default as recorded)")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
 	o.capture.Register(f, "the traffic into `FILE`")
@@ -138,6 +140,12 @@ func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
 			}
 		}
 	}
+	if o.binding != "" {
+		if err := cli.Choose("binding", o.binding, a2a.JSONRPC.String(), a2a.HTTPJSON.String(), a2a.GRPC.String()); err != nil {
+			return out, err
+		}
+		out.Binding, _ = a2a.ParseBinding(o.binding)
+	}
 	if err := cli.Choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
 		return out, err
 	}
@@ -210,11 +218,4 @@ func (o *Flags) forwards(at []playedAt) (map[string]*url.URL, error) {
 		out[name] = u
 	}
 	return out, nil
-}
-
-// forwardTo returns what takes unmatched requests to a live agent.
-func forwardTo(u *url.URL, d *outbound.Dialer) *playback.Forward {
-	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
-	d.Configure(t)
-	return &playback.Forward{URL: u, Transport: t}
 }

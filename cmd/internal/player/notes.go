@@ -10,7 +10,8 @@ import (
 )
 
 // A notes puts what playback did otherwise than it was recorded into the new record, beside the exchange that
-// it did it to. Requests are told apart by the connection of a tap that they came on, on which one follows another.
+// it did it to. Requests are told apart by the connection of a tap that they came on, on which one follows another; over
+// HTTP/2, where several are under way at once, those that ask for the same in the order in which they came.
 type notes struct {
 	mu      sync.Mutex
 	clients map[string]string           // the address of a client, by that of the tap's connection for it
@@ -20,8 +21,10 @@ type notes struct {
 
 // A playedRequest is one that playback got, and what it did to it.
 type playedRequest struct {
-	line  string // method and target
-	marks []string
+	line   string // method and target
+	shared bool   // over HTTP/2
+	seq    uint64 // of the exchange that it is in the record; 0 if that is not known yet
+	marks  []string
 }
 
 // A passingExchange is one that is being recorded.
@@ -48,7 +51,7 @@ func (n *notes) request(r *http.Request) (mark func(string)) {
 	if !known {
 		return nil
 	}
-	p := &playedRequest{line: r.Method + " " + r.RequestURI}
+	p := &playedRequest{line: r.Method + " " + r.RequestURI, shared: r.ProtoMajor > 1}
 	n.came[client] = append(n.came[client], p)
 	return func(text string) {
 		n.mu.Lock()
@@ -103,16 +106,20 @@ func (n *notes) pass(step *capture.Step) []string {
 func (n *notes) marksOf(seq uint64, ended bool) []string {
 	x, known := n.passing[seq]
 	list := n.came[x.client]
-	// Those before it were answered by the tap alone, or not recorded.
-	i := slices.IndexFunc(list, func(p *playedRequest) bool { return p.line == x.line })
+	i := slices.IndexFunc(list, func(p *playedRequest) bool { return p.line == x.line && (p.seq == 0 || p.seq == seq) })
 	if !known || i < 0 {
 		return nil
 	}
-	marks := list[i].marks
-	list[i].marks = nil
-	if n.came[x.client] = list[i:]; ended {
-		n.came[x.client] = list[i+1:]
+	p := list[i]
+	marks := p.marks
+	p.marks, p.seq = nil, seq
+	if !p.shared { // those before it were answered by the tap alone, or not recorded
+		list, i = list[i:], 0
 	}
+	if ended {
+		list = slices.Delete(list, i, i+1)
+	}
+	n.came[x.client] = list
 	if len(n.came[x.client]) == 0 {
 		delete(n.came, x.client)
 	}

@@ -151,7 +151,7 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 			s.crowd(agents, named)
 		}
 		if u := forwards[at.name]; u != nil {
-			o.Forward = forwardTo(u, s.dialer)
+			o.Forward = playback.NewForward(u, s.dialer)
 		}
 		if s.flags.capture.File != "" {
 			o.OnRequest = s.notes.request
@@ -159,6 +159,9 @@ func (s *stage) cast(ctx context.Context, name string, src capture.Source, place
 		player, err := playback.New(ctx, src, o)
 		if errors.Is(err, playback.ErrNoValue) {
 			return cli.Usage("--match: %w", err)
+		}
+		if errors.Is(err, playback.ErrOtherBinding) {
+			return cli.Usage("--binding %s: %w", s.flags.binding, err)
 		}
 		if err != nil {
 			return err

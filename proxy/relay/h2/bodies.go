@@ -5,28 +5,31 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/net/http2"
-
 	"a2atap/proxy/relay"
 )
 
-// withhold begins a body on this half: one that is held, if h is not nil, or changed by by.
+// withhold begins a body on this half: one that is held, if h is not nil, changed by by, or that has to wait for its turn.
 func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) {
 	k := &h.credit
 	k.mu.Lock()
-	b := &body{stream: s, receiver: k.initial, hold: held, by: by, waiting: held != nil}
-	if held == nil {
-		b.head = slices.Clone(list)
-	} else {
+	b := &body{stream: s, receiver: k.initial, hold: held, by: by, waiting: held != nil, ahead: held != nil && held.ahead}
+	if held != nil {
 		held.head, held.list = bytes.Clone(held.head), slices.Clone(list)
 		k.held++
 	}
+	goesOn := held == nil || b.ahead
+	if goesOn {
+		b.head = slices.Clone(list)
+	}
 	k.bodies[s.id] = b
+	if k.turns.kept {
+		k.turns.next = append(k.turns.next, s.id)
+	}
 	k.mu.Unlock()
-	switch {
-	case held == nil:
+	if goesOn {
 		h.flushSoon()
-	case !held.until.IsZero():
+	}
+	if held != nil && !held.until.IsZero() {
 		h.holding = append(h.holding, b)
 		h.wakeAt(held.until)
 	}
@@ -75,7 +78,9 @@ func (h *half) release(b *body, edited []byte) {
 	k.mu.Lock()
 	if !b.gone {
 		k.unhold(b)
-		b.head, b.queue = list, content
+		if b.queue = content; !b.ahead {
+			b.head = list
+		}
 		k.pending += int64(len(content))
 	}
 	k.mu.Unlock()
@@ -164,19 +169,19 @@ func (h *half) flush(o *outlet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.flushing = false
+	k.lead(o)
 	for id, b := range k.bodies {
-		if b.head != nil {
-			var flags http2.Flags
-			if b.gone = b.ended && len(b.queue) == 0 && len(b.trailer) == 0; b.gone {
-				flags = http2.FlagHeadersEndStream
-			}
-			o.fields(http2.FrameHeaders, flags, id, nil, 0, b.head)
-			b.head = nil
-		} else if b.waiting {
+		switch {
+		case !b.led && k.turns.kept:
+			continue
+		case b.head != nil:
+			b.lead(o)
+		case b.waiting:
 			continue
 		}
 		k.send(o, b)
 		if b.gone {
+			o.bytes = append(o.bytes, b.reset...)
 			delete(k.bodies, id)
 		} else {
 			k.allow(b)

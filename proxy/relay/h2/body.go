@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -17,11 +18,15 @@ type body struct {
 	owed     int64  // bytes that the sender is to be allowed in place of those that have come
 	queue    []byte // what is to be sent
 	head     fieldList
+	led      bool  // its head is sent
+	ahead    bool  // its head is not held with it
+	late     int64 // what its sender takes of the answer, of which the receiver is to hear after the head
 	trailer  fieldList
-	waiting  bool  // it is held, and not sent yet
-	held     int64 // bytes that are held
-	ended    bool  // nothing comes any more
-	gone     bool  // it is sent to its end, or dropped
+	reset    []byte // the frame with which its sender has given the stream up behind it
+	waiting  bool   // it is held, and not sent yet
+	held     int64  // bytes that are held
+	ended    bool   // nothing comes any more
+	gone     bool   // it is sent to its end, or dropped
 
 	hold   *hold        // it waits to be complete; of the half's goroutine
 	broken *script      // it is broken on purpose; nil as a rule
@@ -34,6 +39,7 @@ type hold struct {
 	list    fieldList
 	content []byte
 	limit   int
+	ahead   bool      // the head goes on at once: whatever becomes of the content, it says nothing about that
 	until   time.Time // when it goes on as it came; zero if it may take as long as it does
 }
 
@@ -120,12 +126,19 @@ func (k *credit) drop(id uint32) {
 	k.settle()
 }
 
-// completes reports whether a stream has a body that is there to its end, and not all sent.
-func (k *credit) completes(id uint32) bool {
+// completes reports whether a stream has a body that is there to its end, and not all sent. A reset of a client follows
+// it then.
+func (k *credit) completes(id uint32, reset []byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.bodies[id]
-	return b != nil && (b.ended || b.broken != nil && b.broken.whole)
+	if b == nil || !b.ended && (b.broken == nil || !b.broken.whole) {
+		return false
+	}
+	if k.turns.kept {
+		b.reset = bytes.Clone(reset)
+	}
+	return true
 }
 
 // send adds what a body may send of its queue, and what follows it. The lock is held.

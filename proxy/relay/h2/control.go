@@ -45,7 +45,7 @@ func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 		}
 		return left == n
 	}
-	if back.bodyAllowed(fh.StreamID, n) {
+	if back.bodyAllowed(fh.StreamID, n) || h.credit.lateCredit(fh.StreamID, n) {
 		return false
 	}
 	s := h.streamOf(fh.StreamID)
@@ -54,14 +54,20 @@ func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 
 // reset notes that an end gives a stream up: RFC 9113 section 6.4. It reports whether the other end is to hear of it.
 func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
-	if h.credit.completes(fh.StreamID) {
-		return false // all of its message is here, and goes on
+	held := h.credit.unseen(fh.StreamID)
+	if h.credit.completes(fh.StreamID, appendFrame(nil, fh.Type, fh.Flags, fh.StreamID, payload)) {
+		if h == h.down {
+			return false // all of its message is here, and goes on
+		}
+		held = true // and so does this, behind it
+	} else {
+		h.up.credit.drop(fh.StreamID)
+		h.up.flushSoon() // what has waited for its turn
 	}
-	h.up.credit.drop(fh.StreamID)
 	h.down.credit.drop(fh.StreamID)
 	s := h.streamOf(fh.StreamID)
 	if s == nil {
-		return true
+		return !held
 	}
 	code := http2.ErrCode(uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3]))
 	f := relay.Fault{
@@ -74,7 +80,7 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.endBroken(s, f)
-	return !s.ours
+	return !s.ours && !held
 }
 
 // goAway notes that an end takes no more streams: RFC 9113 section 6.8. Those of the client that the agent will not

@@ -23,6 +23,7 @@ type credit struct {
 	pending  int64 // bytes of bodies that have come and not gone
 	held     int   // bodies that are held until they are complete
 	bodies   map[uint32]*body
+	turns    turns
 	over     bool // nothing will change any more
 	flushing bool // what bodies may send is about to be sent
 

@@ -93,6 +93,11 @@ func (cardEditor) Answer(_ int, head, body, _ []byte) []byte {
 	return append(bytes.Clone(head), bytes.ToUpper(body)...)
 }
 
+// An everythingEditor holds requests and answers.
+type everythingEditor struct{ requestEditor }
+
+func (everythingEditor) Hold(int, []byte) int { return 100 }
+
 // A spoiler breaks each exchange in the way of its number.
 type spoiler struct {
 	cardEditor
@@ -165,7 +170,7 @@ func FuzzFrames(f *testing.F) {
 		switch edit {
 		case 0:
 		case 1:
-			cfg.Editor = cardEditor{}
+			cfg.Editor = everythingEditor{}
 		default:
 			cfg.Editor = spoiler{way: edit}
 		}

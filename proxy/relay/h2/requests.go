@@ -118,7 +118,7 @@ func (r *requests) fields(b *block) {
 		r.ignore(s)
 	case b.endsStream() && r.keepBack(s):
 	case !r.edited.On():
-		r.forward(b)
+		r.sendInTurn(s, b)
 	default:
 		r.forwardEdited(s, b)
 	}
@@ -182,11 +182,14 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 	if !b.endsStream() {
 		_, expects := b.list.get("expect")
 		if limit, until := r.edited.HoldRequest(s.x, head, nil, false); limit > 0 && !expects && mayHold(b.list, limit) {
-			r.withhold(s, &hold{head: head, limit: limit, until: until}, nil, b.list)
+			_, sized := b.list.get("content-length")
+			_, mayKeep := r.edited.By.(Breaker)
+			ahead := s.isGRPC && !sized && !mayKeep
+			r.withhold(s, &hold{head: head, limit: limit, ahead: ahead, until: until}, nil, b.list)
 			return
 		}
 	}
-	r.forward(b)
+	r.sendInTurn(s, b)
 }
 
 // trailer deals with a header block that is not the first of its stream.

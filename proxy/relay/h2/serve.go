@@ -39,6 +39,7 @@ func newConn(client net.Conn, cfg relay.Config) *conn {
 	c.obs.To, c.edited.By = cfg.Observer, cfg.Editor
 	c.up = c.newHalf(c.client, c.agent)
 	c.up.does = &requests{half: c.up}
+	c.up.credit.turns.kept = true
 	c.down = c.newHalf(c.agent, c.client)
 	c.down.does = &answers{half: c.down}
 	c.up.in.Watch(client)

@@ -3,13 +3,25 @@
 
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
-/** Prints what is written into an answer's body, before it is written. */
-function noteSent(res, arrival) {
+let arrivals = 0;
+
+/** Prints that a request has come, and returns its number. */
+export function noteArrival(arrival) {
+  print({ arrival });
+  return arrivals++;
+}
+
+/** Prints a piece of the answer to the request of that number, before it is written. */
+export function noteSent(arrival, bytes) {
+  print({ sent: { arrival, bytes: Buffer.from(bytes).toString("base64") } });
+}
+
+function noteBody(res, arrival) {
   for (const name of ["write", "end"]) {
     const original = res[name];
     res[name] = function (chunk, encoding, ...rest) {
       if (typeof chunk === "string" || chunk instanceof Uint8Array) {
-        print({ sent: { arrival, text: Buffer.from(chunk).toString() } });
+        noteSent(arrival, chunk);
       }
       return original.call(this, chunk, encoding, ...rest);
     };
@@ -23,17 +35,13 @@ function noteSent(res, arrival) {
  * @param {(url: string) => void} mount adds the routes once the URL is known
  */
 export function serve(app, mount) {
-  let arrivals = 0;
   app.use((req, res, next) => {
-    print({
-      arrival: {
-        method: req.method,
-        target: req.originalUrl,
-        host: req.headers.host,
-        remote: `${req.socket.remoteAddress}:${req.socket.remotePort}`,
-      },
-    });
-    noteSent(res, arrivals++);
+    noteBody(res, noteArrival({
+      method: req.method,
+      target: req.originalUrl,
+      host: req.headers.host,
+      remote: `${req.socket.remoteAddress}:${req.socket.remotePort}`,
+    }));
     next();
   });
   const server = app.listen(0, "127.0.0.1", () => {

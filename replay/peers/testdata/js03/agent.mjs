@@ -1,4 +1,5 @@
-// The agent of @a2a-js/sdk 0.3.x, over JSON-RPC and HTTP+JSON.
+// The agent of @a2a-js/sdk 0.3.x, over JSON-RPC and HTTP+JSON; with the argument grpc, over
+// gRPC alone.
 
 import { randomUUID } from "node:crypto";
 import express from "express";
@@ -11,19 +12,25 @@ import {
 import { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 
 import { Gates, act, states } from "../js/behaviour.mjs";
+import { listenGRPC } from "../js/grpc.mjs";
 import { serve } from "../js/serve.mjs";
+
+const overGRPC = process.argv[2] === "grpc" &&
+  { ...await listenGRPC(await import("@grpc/grpc-js")), ...await import("@a2a-js/sdk/server/grpc") };
 
 const card = (url) => ({
   protocolVersion: "0.3.0",
   name: "peer js03",
   description: "an agent of @a2a-js/sdk, 0.3 line",
   version: "1.0.0",
-  url: `${url}/rpc`,
-  preferredTransport: "JSONRPC",
-  additionalInterfaces: [
-    { url: `${url}/rpc`, transport: "JSONRPC" },
-    { url: `${url}/rest`, transport: "HTTP+JSON" },
-  ],
+  ...(overGRPC ? { url: overGRPC.address, preferredTransport: "GRPC" } : {
+    url: `${url}/rpc`,
+    preferredTransport: "JSONRPC",
+    additionalInterfaces: [
+      { url: `${url}/rpc`, transport: "JSONRPC" },
+      { url: `${url}/rest`, transport: "HTTP+JSON" },
+    ],
+  }),
   capabilities: { streaming: true, pushNotifications: true },
   defaultInputModes: ["text/plain"],
   defaultOutputModes: ["text/plain"],
@@ -99,4 +106,5 @@ serve(app, (url) => {
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use("/rpc", jsonRpcHandler(options));
   app.use("/rest", restHandler(options));
+  if (overGRPC) overGRPC.add(overGRPC.A2AService, overGRPC.grpcService(options));
 });

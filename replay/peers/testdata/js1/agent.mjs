@@ -1,4 +1,5 @@
-// The agent of @a2a-js/sdk 1.x, over JSON-RPC and HTTP+JSON.
+// The agent of @a2a-js/sdk 1.x, over JSON-RPC and HTTP+JSON; with the argument grpc, over
+// gRPC alone.
 
 import { randomUUID } from "node:crypto";
 import express from "express";
@@ -13,14 +14,18 @@ import {
 import { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 
 import { Gates, act, states } from "../js/behaviour.mjs";
+import { listenGRPC } from "../js/grpc.mjs";
 import { serve } from "../js/serve.mjs";
+
+const overGRPC = process.argv[2] === "grpc" &&
+  { ...await listenGRPC(await import("@grpc/grpc-js")), ...await import("@a2a-js/sdk/server/grpc") };
 
 const card = (url) =>
   AgentCard.fromJSON({
     name: "peer js1",
     description: "an agent of @a2a-js/sdk, 1.x line",
     version: "1.0.0",
-    supportedInterfaces: [
+    supportedInterfaces: overGRPC ? [{ url: overGRPC.address, protocolBinding: "GRPC", protocolVersion: "1.0" }] : [
       { url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
     ],
@@ -95,4 +100,5 @@ serve(app, (url) => {
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use("/rpc", jsonRpcHandler(options));
   app.use("/rest", restHandler(options));
+  if (overGRPC) overGRPC.add(overGRPC.A2AService, overGRPC.grpcService(options));
 });

@@ -39,8 +39,11 @@ let client;
 await main({
   async discover(agentURL, binding) {
     const card = await new DefaultAgentCardResolver().resolve(agentURL);
+    const transports = binding === "GRPC"
+      ? [new (await import("@a2a-js/sdk/client/grpc")).GrpcTransportFactory()]
+      : [new JsonRpcTransportFactory(), new RestTransportFactory()];
     const factory = new ClientFactory({
-      transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+      transports,
       preferredTransports: [binding],
     });
     client = await factory.createFromAgentCard(card);

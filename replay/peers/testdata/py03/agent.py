@@ -1,6 +1,7 @@
-"""The agent of the Python a2a-sdk 0.3.x, over JSON-RPC and HTTP+JSON."""
+"""The agent of the Python a2a-sdk 0.3.x, over JSON-RPC and HTTP+JSON; with the argument grpc, over gRPC alone."""
 
 import asyncio
+import sys
 import uuid
 from datetime import datetime, timezone
 
@@ -37,6 +38,12 @@ from a2a.types import (
 from behaviour import STATES, Gates, Move, act
 from serve import serve
 
+OVER_GRPC = None
+if sys.argv[1:] == ['grpc']:
+    from overgrpc import service
+
+    OVER_GRPC = service()
+
 
 def card(url: str) -> AgentCard:
     return AgentCard(
@@ -44,9 +51,9 @@ def card(url: str) -> AgentCard:
         name='peer py03',
         description='an agent of a2a-sdk for Python, 0.3 line',
         version='1.0.0',
-        url=f'{url}/rpc',
-        preferred_transport='JSONRPC',
-        additional_interfaces=[
+        url=OVER_GRPC.address if OVER_GRPC else f'{url}/rpc',
+        preferred_transport='GRPC' if OVER_GRPC else 'JSONRPC',
+        additional_interfaces=None if OVER_GRPC else [
             AgentInterface(url=f'{url}/rpc', transport='JSONRPC'),
             AgentInterface(url=f'{url}/rest', transport='HTTP+JSON'),
         ],
@@ -124,10 +131,15 @@ def make_app(url: str) -> Starlette:
         push_config_store=pushes,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(), pushes),
     )
+    if OVER_GRPC:
+        from a2a.grpc.a2a_pb2_grpc import add_A2AServiceServicer_to_server
+        from a2a.server.request_handlers.grpc_handler import GrpcHandler
+
+        OVER_GRPC.add(lambda server: add_A2AServiceServicer_to_server(GrpcHandler(card(url), handler), server))
     app = A2AStarletteApplication(agent_card=card(url), http_handler=handler).build(rpc_url='/rpc')
     app.routes.append(Mount('/rest', A2ARESTFastAPIApplication(agent_card=card(url), http_handler=handler).build()))
     return app
 
 
 if __name__ == '__main__':
-    serve(make_app)
+    serve(make_app, beside=OVER_GRPC and OVER_GRPC.begin)

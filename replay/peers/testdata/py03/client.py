@@ -65,6 +65,10 @@ class Driver:
         ]
 
     def _client(self, **options: Any) -> Client:
+        if self._binding == 'GRPC':
+            import grpc
+
+            options['grpc_channel_factory'] = grpc.aio.insecure_channel
         config = ClientConfig(httpx_client=self._http, supported_transports=[self._binding], **options)
         return ClientFactory(config).create(self._card)
 

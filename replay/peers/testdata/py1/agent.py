@@ -1,5 +1,6 @@
-"""The agent of the Python a2a-sdk 1.x, over JSON-RPC and HTTP+JSON."""
+"""The agent of the Python a2a-sdk 1.x, over JSON-RPC and HTTP+JSON; with the argument grpc, over gRPC alone."""
 
+import sys
 import uuid
 
 import httpx
@@ -32,6 +33,12 @@ from a2a.types import (
 from behaviour import STATES, Gates, Move, act
 from serve import serve
 
+OVER_GRPC = None
+if sys.argv[1:] == ['grpc']:
+    from overgrpc import service
+
+    OVER_GRPC = service()
+
 
 def card(url: str) -> AgentCard:
     return ParseDict(
@@ -40,6 +47,8 @@ def card(url: str) -> AgentCard:
             'description': 'an agent of a2a-sdk for Python, 1.x line',
             'version': '1.0.0',
             'supportedInterfaces': [
+                {'url': OVER_GRPC.address, 'protocolBinding': 'GRPC', 'protocolVersion': '1.0'}
+            ] if OVER_GRPC else [
                 {'url': f'{url}/rpc', 'protocolBinding': 'JSONRPC', 'protocolVersion': '1.0'},
                 {'url': f'{url}/rest', 'protocolBinding': 'HTTP+JSON', 'protocolVersion': '1.0'},
             ],
@@ -115,6 +124,11 @@ def make_app(url: str) -> Starlette:
         push_config_store=pushes,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(), pushes),
     )
+    if OVER_GRPC:
+        from a2a.server.request_handlers import GrpcHandler
+        from a2a.types.a2a_pb2_grpc import add_A2AServiceServicer_to_server
+
+        OVER_GRPC.add(lambda server: add_A2AServiceServicer_to_server(GrpcHandler(handler), server))
     return Starlette(
         routes=[
             *create_agent_card_routes(card(url)),
@@ -125,4 +139,4 @@ def make_app(url: str) -> Starlette:
 
 
 if __name__ == '__main__':
-    serve(make_app)
+    serve(make_app, beside=OVER_GRPC and OVER_GRPC.begin)

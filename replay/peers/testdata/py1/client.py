@@ -50,10 +50,13 @@ class Driver:
     async def discover(self, agent_url: str, binding: str) -> list[Observation]:
         async with httpx.AsyncClient() as http:
             card = await A2ACardResolver(http, agent_url).get_agent_card()
-        self._once = ClientFactory(
-            ClientConfig(streaming=False, supported_protocol_bindings=[binding])
-        ).create(card)
-        self._streaming = ClientFactory(ClientConfig(supported_protocol_bindings=[binding])).create(card)
+        options: dict[str, Any] = {'supported_protocol_bindings': [binding]}
+        if binding == 'GRPC':
+            import grpc
+
+            options['grpc_channel_factory'] = grpc.aio.insecure_channel
+        self._once = ClientFactory(ClientConfig(streaming=False, **options)).create(card)
+        self._streaming = ClientFactory(ClientConfig(**options)).create(card)
         return [
             {'kind': 'card', 'text': card.name},
             *(

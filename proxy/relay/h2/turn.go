@@ -1,0 +1,80 @@
+package h2
+
+import (
+	"golang.org/x/net/http2"
+)
+
+// A turns is the order in which requests whose heads are kept here go on. A stream that begins ends all that are lower
+// and have not begun (RFC 9113 section 5.1.1), so none may overtake another. It is guarded by the lock of the credit.
+type turns struct {
+	kept bool     // there is an order at all, which answers have not
+	next []uint32 // the streams that the receiver has not seen, in the order in which they go on
+}
+
+// waits reports whether a head that goes on now would overtake another.
+func (k *credit) waits() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.turns.next) > 0
+}
+
+// lead sends the heads whose turn it is: those behind one that waits for its body wait, too. The lock is held.
+func (k *credit) lead(o *outlet) {
+	next := k.turns.next
+	for len(next) > 0 {
+		if b := k.bodies[next[0]]; b != nil {
+			if b.waiting && !b.ahead {
+				break
+			}
+			b.lead(o)
+		}
+		next = next[1:]
+	}
+	k.turns.next = next
+}
+
+// lead sends the head of a body, and what it has had to wait for. The lock of the credit is held.
+func (b *body) lead(o *outlet) {
+	var flags http2.Flags
+	if b.gone = b.ended && !b.waiting && len(b.queue) == 0 && len(b.trailer) == 0; b.gone {
+		flags = http2.FlagHeadersEndStream
+	}
+	o.fields(http2.FrameHeaders, flags, b.stream.id, nil, 0, b.head)
+	b.head, b.led = nil, true
+	if b.late > 0 {
+		o.bytes = appendCredit(o.bytes, b.stream.id, b.late)
+	}
+}
+
+// lateCredit notes that the client takes n more bytes on a stream, and reports whether the agent is to hear of it later:
+// it has not seen the stream yet, on which it would be an error (RFC 9113 section 5.1).
+func (k *credit) lateCredit(id uint32, n int64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.bodies[id]
+	if b == nil || b.led || !k.turns.kept {
+		return false
+	}
+	b.late += n
+	return true
+}
+
+// unseen reports whether the receiver has not seen a stream yet.
+func (k *credit) unseen(id uint32) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.bodies[id]
+	return b != nil && !b.led && k.turns.kept
+}
+
+// sendInTurn sends a request on, behind those that are kept here.
+func (r *requests) sendInTurn(s *stream, b *block) {
+	if !r.credit.waits() {
+		r.forward(b)
+		return
+	}
+	r.withhold(s, nil, nil, b.list)
+	if b.endsStream() {
+		r.endBody(r.bodyOf(s.id), nil)
+	}
+}
