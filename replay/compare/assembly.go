@@ -66,8 +66,11 @@ func textsOf(artifact a2a.Artifact) (texts []string, others int) {
 	return texts, others
 }
 
+// A holding compares what a client has in the end.
+type holding struct{ *Comparison }
+
 // artifacts compares what a client has of artifacts in the end, given the items in which they came: an update or a task.
-func (c *Comparison) artifacts(rec, live Item) {
+func (c holding) artifacts(rec, live Item) {
 	a, b := c.scope().without(rec), c.scope().without(live)
 	if rec.Kind == a2a.ArtifactPayload {
 		c.artifact(rec, live, assembled(a), assembled(b), rec.Artifact)
@@ -89,7 +92,7 @@ func shown(it Item) []assembly {
 	return all
 }
 
-func (c *Comparison) artifact(rec, live Item, was, now assembly, number int) {
+func (c holding) artifact(rec, live Item, was, now assembly, number int) {
 	name := fmt.Sprintf("artifact %d", number)
 	switch {
 	case was.lost == 0 && now.lost > 0 && was.replies > 1:
@@ -105,6 +108,19 @@ func (c *Comparison) artifact(rec, live Item, was, now assembly, number int) {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("%s lacks %s of its text, and has the rest word for word", name,
 				analyzer.Plural(n, "piece")))
 		}
+	}
+}
+
+// history reports that the live task shows less of what was said than the recorded one.
+func (c holding) history(rec, live Item) {
+	count := func(it Item) (n int) {
+		for range (a2a.Task{Value: c.scope().without(it).Answer.Payload.Value}).History() {
+			n++
+		}
+		return n
+	}
+	if a, b := count(rec), count(live); b < a && !c.scope().covers(rec, "history") {
+		c.content(rec, live, c.about(rec), fmt.Sprintf("the history has %s, recorded %d", analyzer.Plural(b, "message"), a))
 	}
 }
 

@@ -18,7 +18,7 @@ func (c *Comparison) details(rec, live Item) {
 			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
 			return
 		}
-		c.artifacts(rec, live)
+		holding{c}.artifacts(rec, live)
 	case a2a.TaskPayload:
 		a, b := c.scope().without(rec).Count, c.scope().without(live).Count
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
@@ -27,8 +27,8 @@ func (c *Comparison) details(rec, live Item) {
 			return
 		}
 		if terminalOrInterrupted(rec.State) && rec.State == live.State {
-			c.artifacts(rec, live)
-			c.history(rec, live)
+			holding{c}.artifacts(rec, live)
+			holding{c}.history(rec, live)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -39,19 +39,6 @@ func (c *Comparison) details(rec, live Item) {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
 				c.changes(rec, live)...)
 		}
-	}
-}
-
-// history reports that the live task shows less of what was said than the recorded one.
-func (c *Comparison) history(rec, live Item) {
-	count := func(it Item) (n int) {
-		for range (a2a.Task{Value: c.scope().without(it).Answer.Payload.Value}).History() {
-			n++
-		}
-		return n
-	}
-	if a, b := count(rec), count(live); b < a && !c.scope().covers(rec, "history") {
-		c.content(rec, live, c.about(rec), fmt.Sprintf("the history has %s, recorded %d", analyzer.Plural(b, "message"), a))
 	}
 }
 

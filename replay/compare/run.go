@@ -194,7 +194,7 @@ func (c *Comparison) align(rec, live []Item) {
 		}
 		i, j = p[0]+1, p[1]+1
 	}
-	c.moved(&alone)
+	alone.fold(c)
 }
 
 // unpaired are items that only one of two answers has, and the differences that say so.
@@ -205,8 +205,8 @@ type lone struct {
 	diff int // its index
 }
 
-// moved makes one difference of two where an item is missing at one place and new at another.
-func (c *Comparison) moved(alone *unpaired) {
+// fold makes one difference of two where an item is missing at one place and new at another: it has moved.
+func (alone *unpaired) fold(c *Comparison) {
 	var gone []int
 	for _, was := range alone.missing {
 		k := slices.IndexFunc(alone.fresh, func(now lone) bool { return c.Same(was.Item, now.Item) })
