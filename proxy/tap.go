@@ -155,6 +155,7 @@ func newLink(t *Tap, client net.Conn) *link {
 
 // Stream implements relay.StreamObserver.
 func (l *link) Stream(x int, id uint32) {
+	l.Conn.Stream(x, id)
 	if l.faults != nil {
 		l.faults.Stream(x, id)
 	}

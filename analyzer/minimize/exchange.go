@@ -47,6 +47,7 @@ func (j *judge) cutFacts() {
 		func(x *capture.Exchange) bool { return drop(&x.Notes) },
 		func(x *capture.Exchange) bool { return drop(&x.Rewrites) },
 		func(x *capture.Exchange) bool { return clearTo(&x.Conn, 0) },
+		func(x *capture.Exchange) bool { return clearTo(&x.Stream, 0) },
 		func(x *capture.Exchange) bool { return clearTo(&x.Client.Addr, "") },
 		func(x *capture.Exchange) bool { return clearTo(&x.Client.How, "") },
 		func(x *capture.Exchange) bool { return clearTo(&x.Agent.Addr, "") },

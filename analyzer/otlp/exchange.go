@@ -199,6 +199,15 @@ func (e *exchangeSpan) protocol(a *attributes) {
 			a.text("jsonrpc.request.id", id)
 		}
 	}
+	if call.Binding == a2a.GRPC {
+		a.text("rpc.system.name", "grpc")
+		a.text("rpc.method", call.RPC.Service+"/"+call.RPC.Name)
+		if e.Response != nil {
+			if status, told := e.Response.GRPCStatus(); told {
+				a.text("rpc.response.status_code", status.Code.String())
+			}
+		}
+	}
 	if len(r.Errors) > 0 {
 		failed := r.Errors[0]
 		a.text("a2a.error", failed.Name.String())

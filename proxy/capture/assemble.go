@@ -10,7 +10,7 @@ import "fmt"
 func Assemble(x *Exchange, s Step) *Exchange {
 	if open, ok := s.What.(Opened); ok {
 		return &Exchange{
-			Seq: s.Seq, ID: open.ID, Conn: open.Conn, Started: open.Started, Ended: NotKnown,
+			Seq: s.Seq, ID: open.ID, Conn: open.Conn, Stream: open.Stream, Started: open.Started, Ended: NotKnown,
 			Client: open.Client, Agent: open.Agent,
 			Request: Request{Head: open.Head, Body: Body{Size: NotKnown, At: NotKnown}},
 		}

@@ -40,6 +40,7 @@ type Exchange struct {
 	Seq      uint64        // order of arrival in this capture, from 1
 	ID       uuid.UUID     // the same in every copy of this exchange
 	Conn     uint64        // the client connection that carried it, from 1 in this capture; 0 if not known
+	Stream   uint32        // its stream on that connection, of HTTP/2 (RFC 9113 section 5.1.1); 0 of others
 	Started  time.Time     // UTC, when the first bytes of the request were read
 	Ended    time.Duration // offset from Started of its end; NotKnown while it is open or if nobody saw the end
 	State    State         // open, closed, or interrupted by the end of the recorder

@@ -42,7 +42,7 @@ func (l *stepList) add(offset time.Duration, what What) {
 func timedSteps(x *Exchange) []timedStep {
 	all := &stepList{seq: x.Seq}
 	all.add(0, Opened{
-		ID: x.ID, Conn: x.Conn, Started: x.Started, Client: x.Client, Agent: x.Agent, Head: x.Request.Head,
+		ID: x.ID, Conn: x.Conn, Stream: x.Stream, Started: x.Started, Client: x.Client, Agent: x.Agent, Head: x.Request.Head,
 	})
 	all.facts(x)
 	request := &stepList{seq: x.Seq}

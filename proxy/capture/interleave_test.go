@@ -138,7 +138,7 @@ func randomExchange(r *rand.Rand) *capture.Exchange {
 		}
 		return now
 	}
-	x := &capture.Exchange{Seq: 1, Conn: r.Uint64N(3), Ended: capture.NotKnown, State: capture.State(r.IntN(3))}
+	x := &capture.Exchange{Seq: 1, Conn: r.Uint64N(3), Stream: r.Uint32N(3), Ended: capture.NotKnown, State: capture.State(r.IntN(3))}
 	x.Request.Head = []byte("GET / HTTP/1.1\r\n\r\n")
 	x.Request.Body = randomBody(r, later)
 	if x.Request.Body.Complete && one(3) {

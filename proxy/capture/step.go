@@ -69,6 +69,7 @@ type (
 	Opened struct {
 		ID      uuid.UUID
 		Conn    uint64
+		Stream  uint32
 		Started time.Time
 		Client  Peer
 		Agent   Peer

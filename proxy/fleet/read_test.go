@@ -256,7 +256,7 @@ func TestSinceLeavesOutWhatIsOlder(t *testing.T) {
 		}
 		seqs = append(seqs, x.Seq)
 	}
-	if fmt.Sprint(seqs) != "[6 7 8 9 10 11]" || len(r.notices) > 0 {
+	if fmt.Sprint(seqs) != "[6 7 8 9 10 11 12]" || len(r.notices) > 0 {
 		t.Errorf("exchanges %v, said %q", seqs, r.notices)
 	}
 }

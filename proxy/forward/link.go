@@ -27,7 +27,7 @@ type link struct {
 	noted bool // the notes about the connection were recorded
 }
 
-var _ relay.Observer = (*link)(nil)
+var _ relay.StreamObserver = (*link)(nil)
 
 func (f *Proxy) newLink(client net.Conn, pinned *relay.Target, user string) *link {
 	agent := capture.Peer{Name: "a2atap", Addr: f.Addr()}

@@ -22,6 +22,7 @@ type Conn struct {
 	client string // the client's address
 	agent  capture.Peer
 	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
+	stream uint32 // that the next exchange is on, of HTTP/2
 	open   map[int]*exchange
 	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
@@ -32,11 +33,18 @@ type endedExchange struct {
 	e *exchange
 }
 
-var _ relay.Observer = (*Conn)(nil)
+var _ relay.StreamObserver = (*Conn)(nil)
 
 // Conn begins a connection from the client at address to the agent.
 func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
 	return &Conn{r: r, client: address, agent: agent, open: make(map[int]*exchange)}
+}
+
+// Stream implements relay.StreamObserver.
+func (c *Conn) Stream(_ int, id uint32) {
+	c.lock()
+	defer c.unlock()
+	c.stream = id
 }
 
 // Request implements relay.Observer.
@@ -63,8 +71,8 @@ func (c *Conn) begin(x int, head []byte, agent capture.Peer, client string) *exc
 	if c.number == 0 {
 		c.number = c.r.conns.Add(1)
 	}
-	e := &exchange{conn: c, agent: agent, client: client}
-	c.open[x] = e
+	e := &exchange{conn: c, on: c.stream, agent: agent, client: client}
+	c.open[x], c.stream = e, 0
 	if !c.r.q.add(piece{kind: pieceOpened, x: e}, head, false) {
 		e.skipped = true
 		e.lost = int64(len(head))

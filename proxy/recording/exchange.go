@@ -11,6 +11,7 @@ import (
 type exchange struct {
 	conn     *Conn
 	agent    capture.Peer // who it is for
+	on       uint32       // its stream of HTTP/2; 0 of others
 	client   string       // its client's name, "" if it is to be taken from its head
 	request  flow
 	answer   flow

@@ -349,6 +349,7 @@ func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	return capture.Step{Seq: x.seq, What: capture.Opened{
 		ID:      uuid.New(),
 		Conn:    x.conn.number,
+		Stream:  x.on,
 		Started: r.q.base.Add(p.at).Round(0).UTC(),
 		Client:  x.peer,
 		Agent:   x.agent,

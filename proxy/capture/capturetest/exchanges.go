@@ -15,7 +15,7 @@ import (
 func Exchanges() []*capture.Exchange {
 	xs := []*capture.Exchange{
 		call(), stream(), open(), interrupted(), unreachable(), aborted(), cut(), notKept(), unknown(), strange(),
-		refused(),
+		refused(), overGRPC(),
 	}
 	start := time.Date(2026, 3, 1, 10, 0, 0, 123456789, time.UTC)
 	for i, x := range xs {
@@ -214,5 +214,29 @@ func refused() *capture.Exchange {
 			Body: capture.Body{Size: capture.NotKnown, At: capture.NotKnown},
 		},
 		Fault: &capture.Fault{Kind: "not-http", Side: "client", Detail: "a TLS handshake"},
+	}
+}
+
+// overGRPC is a call over gRPC of a service of the agent's own, which fails after two messages, one of them compressed
+// in a way that nobody knows.
+func overGRPC() *capture.Exchange {
+	message := []byte("\x00\x00\x00\x00\x02\x08\x01")
+	return &capture.Exchange{
+		Conn: 9, Stream: 5, Ended: 30 * ms, State: capture.StateClosed, Client: planner, Agent: booker,
+		Request: capture.Request{
+			Head: []byte("POST /booker.Tickets/Watch HTTP/2\r\nHost: 127.0.0.1:7001\r\ncontent-type: application/grpc\r\n" +
+				"te: trailers\r\n\r\n"),
+			Body: capture.Body{Data: message, Size: int64(len(message)), Complete: true, At: 1 * ms},
+		},
+		Response: &capture.Response{
+			At: 2 * ms, Stream: true,
+			Head: []byte("HTTP/2 200\r\ncontent-type: application/grpc\r\ngrpc-encoding: own\r\n\r\n"),
+			Body: capture.Body{Size: 15, Complete: true, At: 30 * ms},
+			Events: []capture.Event{
+				{K: 1, At: 3 * ms, Raw: []byte("\x00\x00\x00\x00\x03\x0a\x01a")},
+				{K: 2, At: 4 * ms, Raw: []byte("\x01\x00\x00\x00\x02\xff\xfe")},
+			},
+			Trailer: []byte("grpc-status: 14\r\ngrpc-message: out of tickets%21\r\n"),
+		},
 	}
 }

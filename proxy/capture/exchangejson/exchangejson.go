@@ -20,6 +20,8 @@ type Extra struct {
 	N        uint64    `json:"n,omitzero"`
 	ID       string    `json:"id,omitzero"`
 	Conn     uint64    `json:"conn,omitzero"`
+	Stream   uint32    `json:"stream,omitzero"` // of HTTP/2
+	GRPC     *Status   `json:"grpc,omitzero"`
 	Client   *Peer     `json:"client,omitzero"`
 	Agent    *Peer     `json:"agent,omitzero"`
 	State    string    `json:"state,omitzero"`

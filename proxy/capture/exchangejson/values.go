@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -12,6 +13,28 @@ import (
 
 	"a2atap/proxy/capture"
 )
+
+// A Status is how a call over gRPC came out.
+type Status struct {
+	Status  string `json:"status"` // by its name, such as "NOT_FOUND"
+	Message string `json:"message,omitzero"`
+}
+
+// StatusOf returns how an exchange over gRPC came out, of whatever service; nil of others, and where it is not said.
+func StatusOf(x *capture.Exchange) *Status {
+	if x.Response == nil {
+		return nil
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	if !capture.IsGRPC(head.Fields.MediaType()) {
+		return nil
+	}
+	status, told := x.Response.GRPCStatus()
+	if !told {
+		return nil
+	}
+	return &Status{status.Code.String(), strings.ToValidUTF8(status.Message, "\uFFFD")}
+}
 
 // A Peer is a capture.Peer in JSON.
 type Peer struct {

@@ -287,7 +287,7 @@ func applyExtra(m *exchangejson.Extra, x *capture.Exchange) error {
 	if err != nil && m.ID != "" {
 		return fmt.Errorf("_a2atap.id: %w", err)
 	}
-	x.ID, x.Conn, x.Client, x.Agent = id, m.Conn, m.Client.Peer(), m.Agent.Peer()
+	x.ID, x.Conn, x.Stream, x.Client, x.Agent = id, m.Conn, m.Stream, m.Client.Peer(), m.Agent.Peer()
 	x.State = capture.StateClosed
 	if m.State != "" {
 		if x.State, err = capture.ParseState(m.State); err != nil {

@@ -74,7 +74,7 @@ func entryOf(x *capture.Exchange) *entry {
 		Cache:   jsontext.Value("{}"),
 		Started: exchangejson.Time(x.Started), Time: totalOf(x), Timings: timingsOf(x),
 		Extra: &exchangejson.Extra{
-			N: x.Seq, ID: x.ID.String(), Conn: x.Conn, State: x.State.String(),
+			N: x.Seq, ID: x.ID.String(), Conn: x.Conn, Stream: x.Stream, GRPC: exchangejson.StatusOf(x), State: x.State.String(),
 			EndedMs: exchangejson.Milliseconds(x.Ended),
 			Client:  (*exchangejson.Peer)(&x.Client), Agent: (*exchangejson.Peer)(&x.Agent),
 			Rewrites: exchangejson.Rewrites(x.Rewrites), Replayed: x.Replayed, Notes: x.Notes, Lost: x.Lost,

@@ -48,6 +48,8 @@ type exchange struct {
 	ID         string                 `json:"id"`
 	Conn       uint64                 `json:"conn"`
 	HTTP       string                 `json:"http,omitzero"` // "1.1", "2"; not read, since the request line says it
+	Stream     uint32                 `json:"stream,omitzero"`
+	GRPC       *exchangejson.Status   `json:"grpc,omitzero"` // not read, since trailer or head say it
 	Link       string                 `json:"link"`
 	Client     exchangejson.Peer      `json:"client"`
 	Agent      exchangejson.Peer      `json:"agent"`
@@ -139,7 +141,7 @@ func (w *Writer) Close() error {
 
 func exchangeOf(x *capture.Exchange) *exchange {
 	j := &exchange{
-		N: x.Seq, ID: x.ID.String(), Conn: x.Conn,
+		N: x.Seq, ID: x.ID.String(), Conn: x.Conn, Stream: x.Stream, GRPC: exchangejson.StatusOf(x),
 		Client: exchangejson.Peer(x.Client), Agent: exchangejson.Peer(x.Agent),
 		Started: exchangejson.Time(x.Started), DurationMs: exchangejson.Milliseconds(x.Ended),
 		Fault: (*exchangejson.Fault)(x.Fault), Flags: flagsOf(x), Rewrites: exchangejson.Rewrites(x.Rewrites),
@@ -283,7 +285,7 @@ func Read(raw []byte, seq uint64, started time.Time) (*capture.Exchange, error) 
 		return nil, errors.New("request: it is missing")
 	}
 	x := &capture.Exchange{
-		Seq: seq, Started: started, Conn: j.Conn, Client: j.Client.Peer(), Agent: j.Agent.Peer(),
+		Seq: seq, Started: started, Conn: j.Conn, Stream: j.Stream, Client: j.Client.Peer(), Agent: j.Agent.Peer(),
 		Ended: exchangejson.Duration(j.DurationMs), State: capture.StateClosed, Fault: (*capture.Fault)(j.Fault),
 		Rewrites: exchangejson.RewritesOf(j.Rewrites),
 		Replayed: slices.Contains(j.Flags, "replayed"),

@@ -24,7 +24,8 @@ func describe(m metaIO, x, before *capture.Exchange) (out messages) {
 	d := &describer{m: m, x: x}
 	request := d.requestHead()
 	metaID(m, &x.ID, defaultID(x.Seq))
-	metaConn(m, &x.Conn)
+	metaSerial(m, "conn", &x.Conn)
+	metaSerial(m, "stream", &x.Stream)
 	metaPeer(m, "client", &x.Client, defaultClient)
 	metaPeer(m, "agent", &x.Agent, defaultAgent(x.Request.Head))
 	d.started(before)

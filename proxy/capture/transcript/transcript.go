@@ -52,6 +52,7 @@ import (
 //
 //	id: UUID                  [made of N]
 //	conn: NUMBER              [0: not known]
+//	stream: NUMBER            of HTTP/2, on that connection   [0: none]
 //	client: NAME [addr ADDR] [url URL] [how HOW]              [client]
 //	agent: NAME [addr ADDR] [url URL] [how HOW]               [agent url http://HOST, as the request names it]
 //	started: TIME or +DURATION  RFC 3339, or since the exchange before started   [+1s, or when that one is over]

@@ -84,14 +84,15 @@ func metaNumber(m metaIO, key string, p *int64, byDefault int64) {
 	})
 }
 
-func metaConn(m metaIO, p *uint64) {
-	metaValue(m, "conn", p, 0, func(n uint64) string { return strconv.FormatUint(n, 10) },
-		func(s string) (uint64, error) {
+// metaSerial is a number that is 0 where it is not known.
+func metaSerial[N uint32 | uint64](m metaIO, key string, p *N) {
+	metaValue(m, key, p, 0, func(n N) string { return strconv.FormatUint(uint64(n), 10) },
+		func(s string) (N, error) {
 			n, err := strconv.ParseUint(s, 10, 64)
-			if err != nil {
+			if err != nil || uint64(N(n)) != n {
 				return 0, fmt.Errorf("%q is not a number", s)
 			}
-			return n, nil
+			return N(n), nil
 		})
 }
 

@@ -109,6 +109,9 @@ func (e *Encoder) opened(o *capture.Opened) {
 	e.peer(&o.Client)
 	e.peer(&o.Agent)
 	e.Bytes(o.Head)
+	if o.Stream != 0 {
+		e.Number(uint64(o.Stream))
+	}
 }
 
 func (e *Encoder) piece(data []byte, dropped int64, decoded bool) {

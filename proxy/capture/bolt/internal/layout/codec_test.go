@@ -22,7 +22,7 @@ func everyStep() []capture.Step {
 			Seq: 1,
 			What: capture.Opened{
 				ID: uuid.UUID{1, 2, 3}, Conn: 9, Started: at, Client: peer, Agent: peer,
-				Head: []byte("GET"),
+				Head: []byte("GET"), Stream: 7,
 			},
 		},
 		{Seq: 1, What: capture.Opened{}},

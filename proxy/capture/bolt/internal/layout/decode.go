@@ -82,6 +82,7 @@ func (d *Decoder) what(tag byte, at time.Duration) capture.What {
 	case tagOpened:
 		return capture.Opened{
 			ID: d.UUID(), Conn: d.Number(), Started: d.Instant(), Client: d.peer(), Agent: d.peer(), Head: d.Bytes(),
+			Stream: d.stream(),
 		}
 	case tagRequestBody:
 		return capture.RequestBody{Data: d.Bytes(), Dropped: d.Signed(), Decoded: d.Flag()}
@@ -108,6 +109,18 @@ func (d *Decoder) what(tag byte, at time.Duration) capture.What {
 	}
 	d.Fail(fmt.Errorf("format %d has no such kind of step", Format))
 	return nil
+}
+
+// stream takes the number of a stream, which stands at the end of what is of HTTP/2.
+func (d *Decoder) stream() uint32 {
+	if d.Err != nil || len(d.B) == 0 {
+		return 0
+	}
+	n := d.Number()
+	if n == 0 || n >= 1<<31 { // RFC 9113 section 4.1
+		d.Fail(ErrDamaged)
+	}
+	return uint32(n)
 }
 
 func (d *Decoder) fact() capture.Fact {
