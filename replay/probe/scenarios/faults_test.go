@@ -180,7 +180,7 @@ func TestWhatShowsEachFault(t *testing.T) {
 	for _, name := range append(refagent.Names(), "echo"+overGRPC, "spec"+overGRPC, "spec03"+overGRPC) {
 		t.Run(name, func(t *testing.T) { showFaults(t, name, found) })
 		for _, f := range refagent.Faults(strings.TrimSuffix(name, overGRPC)) {
-			if line := found[name+" "+f.Slug]; line != "" {
+			if line := found[name+" "+f.Slug]; line != "" && (f.OverGRPC() || !strings.HasSuffix(name, overGRPC)) {
 				table.WriteString(line + "\n")
 			}
 		}
@@ -213,7 +213,7 @@ func showFaults(t *testing.T, name string, found map[string]string) {
 	free := make(chan struct{}, 6)
 	kind, over := strings.CutSuffix(name, overGRPC)
 	for n, f := range refagent.Faults(kind) {
-		if !*update && !*allFaults && n%5 != 0 {
+		if !*update && !*allFaults && n%5 != 0 || over && !f.OverGRPC() || !over && f.OnlyGRPC {
 			continue
 		}
 		free <- struct{}{}
