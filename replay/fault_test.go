@@ -93,6 +93,9 @@ func TestAgentFaults(t *testing.T) {
 				if strings.HasPrefix(f.Slug, "hook-") {
 					continue // these talks receive no notifications; see TestFaultsOfNotifications
 				}
+				if f.OnlyGRPC {
+					continue // see TestAgentFaultsOverGRPC
+				}
 				if !everyWay && name == "echo" && hasFault("spec", f.Slug) {
 					continue // it speaks as spec does
 				}
@@ -117,6 +120,83 @@ func TestAgentFaults(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// notShown are the faults of agents that have a form over gRPC, and that these talks do not show there: nothing is asked
+// that has them, or no rule is sure of them.
+var notShown = []string{
+	"spec auth-www-authenticate", "spec push-delete-idempotent", "spec push-list-complete",
+	"spec state-cancel-terminal-code", "spec ver-supported-refused", "spec03 auth-www-authenticate",
+	"spec03 cap-streaming-unsupported-0x", "spec03 output-in-message", "spec03 push-valid-config-refused",
+	"spec03 state-cancel-terminal-code",
+}
+
+// Each fault of an agent that has a form over gRPC is found there in the same way.
+func TestAgentFaultsOverGRPC(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]client.Protocol{"spec": client.GRPC10, "spec03": client.GRPC03} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said := []talk{tour, dialog, stray, configure, probe, strangers, revisit}
+			o := refagent.Options{Bindings: []string{"grpc"}}
+			usual := broken(judged(t, name, o, p, client.Options{}, said...))
+			for n, f := range refagent.Faults(name) {
+				if !f.OverGRPC() || !f.OnlyGRPC && n%oneIn != 0 || strings.HasPrefix(f.Slug, "hook-") {
+					continue
+				}
+				t.Run(f.Slug, func(t *testing.T) {
+					t.Parallel()
+					o := o
+					o.Fault = f.Slug
+					found := broken(judged(t, name, o, p, client.Options{}, said...))
+					for b := range usual {
+						delete(found, b)
+					}
+					if !slices.Contains(notShown, name+" "+f.Slug) {
+						wantRules(t, found, a2a.Agent, f.Slug, f.Also)
+					} else if found[breach{f.Slug, a2a.Agent}] {
+						t.Error("it is found; it is not to be among those that are not")
+					}
+				})
+			}
+		})
+	}
+}
+
+// An agent refuses a fault that none of its bindings shows, and over gRPC does as ever with one that only others show.
+func TestFaultsWithoutForm(t *testing.T) {
+	for _, tt := range []struct {
+		fault, want string
+		bindings    []string
+	}{
+		{"grpc-status", "shows over gRPC alone, which the agent does not serve; use --binding grpc", nil},
+		{"rpc-id-echo", "does not show over gRPC, and the agent serves nothing else", []string{"grpc"}},
+		{"unknown-field", "does not show over gRPC", []string{"grpc"}},
+		{"grpc-status", "", []string{"jsonrpc", "grpc"}},
+		{"rpc-id-echo", "", []string{"jsonrpc", "grpc"}},
+	} {
+		a, err := refagent.New("spec", refagent.Options{Fault: tt.fault, Bindings: tt.bindings})
+		if err == nil {
+			a.Close()
+		}
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s over %v: got %v", tt.fault, tt.bindings, err)
+		}
+	}
+	o := refagent.Options{Bindings: []string{"grpc", "jsonrpc"}}
+	usual := broken(judged(t, "spec", o, client.GRPC10, client.Options{}, tour, dialog))
+	for n, f := range refagent.Faults("spec") {
+		if f.OverGRPC() || n%oneIn != 0 {
+			continue
+		}
+		o.Fault = f.Slug
+		found := broken(judged(t, "spec", o, client.GRPC10, client.Options{}, tour, dialog))
+		for b := range found {
+			if !usual[b] {
+				t.Errorf("%s shows over gRPC: %v", f.Slug, b)
+			}
+		}
 	}
 }
 

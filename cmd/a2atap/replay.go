@@ -16,12 +16,13 @@ func newReplay(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
 		Short: "Play the client's side of a capture against a live agent, and compare",
-		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and
-compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in
-JSON, media types. Ids that the agent creates are replaced by those of the live agent; texts and the size of chunks may
-differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
-times. A rule that only the live agent breaks is a difference, too, unless --baseline accepts the finding. --ignore, --match and --noise say what may differ;
-none of them hides an outcome, nor a state or an error that it does not name itself.
+		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and compares the
+answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in JSON,
+media types, and what the client has in the end: artifacts, none of whose chunks may be lost. Ids that the agent
+creates are replaced by those of the live agent; texts and the size of chunks may differ. --profile shape also
+compares the whole structure, exact everything but ids and times. A rule that only the live agent breaks is a
+difference, too, unless --baseline accepts the finding. --ignore, --match and --noise say what may differ; none of
+them hides an outcome, nor a state or an error that it does not name itself.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
@@ -60,6 +61,7 @@ was sent, or the capture lost traffic.`,
 	f.StringVar(&o.Filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.Agent, "agent", "", "replay what went to the agent `NAME`")
 	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
+	f.BoolVar(&o.Texts, "texts", false, "compare what texts say, too, ids and times aside, whatever the profile is")
 	f.StringVar(&o.Speed, "speed", "max",
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max (or 0) without pauses")
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to listen")
@@ -73,7 +75,8 @@ was sent, or the capture lost traffic.`,
 	o.Reach.Register(f, "without it, none is used")
 	o.Webhook.Register(f, "in the place of recorded webhooks: ", "")
 	o.Capture.Register(f, "the replayed traffic into `FILE`")
-	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVar(&o.Format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
+		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
 	o.From.Register(f, nil)

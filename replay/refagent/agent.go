@@ -35,18 +35,17 @@ func New(name string, opts Options) (*Agent, error) {
 		}
 		return nil, errors.New(text)
 	}
+	bindings, err := p.chosen(opts.Bindings)
+	if err != nil {
+		return nil, err
+	}
 	var h wire.Hooks
 	if opts.Fault != "" {
-		var err error
-		if h, err = fault.HooksFor(name, opts.Fault); err != nil {
+		if h, err = fault.HooksFor(name, opts.Fault, bindings); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.checkTenants(opts.Tenants); err != nil {
-		return nil, err
-	}
-	bindings, err := p.chosen(opts.Bindings)
-	if err != nil {
 		return nil, err
 	}
 	served := p.served(opts, bindings)

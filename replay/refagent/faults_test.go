@@ -61,6 +61,9 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range cardHeaderFaults {
 		tested = append(tested, "spec "+tt.slug)
 	}
+	for _, tt := range grpcFaultTests {
+		tested = append(tested, "spec "+tt.slug, "spec03 "+tt.slug)
+	}
 	tested = append(tested, "spec id-subscribe-match",
 		"spec03 id-subscribe-match") // TestSubscribeMatchFault
 	tested = append(tested,

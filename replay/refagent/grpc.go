@@ -80,6 +80,9 @@ func (a *Agent) serveGRPC(w http.ResponseWriter, r *http.Request, m grpc.Method)
 		}
 		text, err := message(codec, out.Body)
 		if err == nil {
+			if out.More != nil {
+				text = grpc.AppendFrame(nil, slices.Concat(text[grpc.PrefixSize:], out.More))
+			}
 			out.WriteHead(w)
 			w.Write(text) // an error means that the client has left
 		}
@@ -171,7 +174,7 @@ func endGRPC(w http.ResponseWriter, ctx context.Context, out *wire.Answer, err e
 	if out.Trailerless {
 		return
 	}
-	var status grpc.Status
+	status := grpc.Status{Code: grpc.Code(out.Ends)}
 	switch {
 	case err != nil:
 		status = grpc.Status{Code: grpc.Internal, Message: "The answer cannot be written: " + err.Error()}

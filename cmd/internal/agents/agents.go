@@ -89,7 +89,14 @@ func listFaults(e cli.Env, name string) error {
 		return cli.Usage("%w", err)
 	}
 	for _, f := range refagent.Faults(name) {
-		if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
+		where := ""
+		switch {
+		case f.OnlyGRPC:
+			where = " Needs --binding grpc."
+		case !f.OverGRPC():
+			where = " Not over gRPC."
+		}
+		if _, err := fmt.Fprintf(e.Out, "%-32s %s%s\n", f.Slug, f.Doc, where); err != nil {
 			return err
 		}
 	}

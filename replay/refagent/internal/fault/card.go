@@ -58,7 +58,8 @@ var cardURLFaults = []Fault{
 	of(with10, "card-binding-known", "An interface of the card is in a binding that has no URI.",
 		onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0"))),
 	of(only03, "card-preferred-transport", "The card does not say what is spoken at its URL.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("preferredTransport") })),
+		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("preferredTransport") }),
+		"card-url-absolute"), // of gRPC, which has host and port
 	of(only03, "card-transport-conflict", "The card lists its main URL for another transport than the preferred one.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return o.With("additionalInterfaces", []any{transportAt(o, "GRPC")})
@@ -113,8 +114,9 @@ func addInterface(url, binding, version string) func(jsonvalue.Object) jsonvalue
 // addTransports gives a 0.3 card a list of its main interface and one at another URL.
 func addTransports(url string) func(jsonvalue.Object) jsonvalue.Object {
 	return func(o jsonvalue.Object) jsonvalue.Object {
+		own, _ := textOf(o, "preferredTransport")
 		return o.With("additionalInterfaces",
-			[]any{transportAt(o, "JSONRPC"), jsonvalue.Object{{"url", url}, {"transport", "HTTP+JSON"}}})
+			[]any{transportAt(o, own), jsonvalue.Object{{"url", url}, {"transport", "HTTP+JSON"}}})
 	}
 }
 

@@ -96,24 +96,17 @@ func failBetween(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
 
 func takeFinalBack(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 	if f.Event.Terminal() {
-		f.Body = withResult(f.Body, func(o jsonvalue.Object) jsonvalue.Object { return o.With("final", false) })
+		f.Body = reshape(f.Body, isStatusUpdate, with("final", false))
 	}
 	return []*wire.Frame{f}
 }
 
 func finishEarly(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 	if s := f.Event.Status; s != nil && s.Status.State == model.Working {
-		f.Body = withResult(f.Body, func(o jsonvalue.Object) jsonvalue.Object { return o.With("final", true) })
+		f.Body = reshape(f.Body, isStatusUpdate, with("final", true))
 		f.Last = true
 	}
 	return []*wire.Frame{f}
-}
-
-// withResult edits the result in the body of a JSON-RPC event.
-func withResult(body any, edit func(o jsonvalue.Object) jsonvalue.Object) any {
-	o := body.(jsonvalue.Object)
-	result, _ := o.Get("result")
-	return o.With("result", edit(result.(jsonvalue.Object)))
 }
 
 // onChunk makes hooks that edit each artifact update of every stream.

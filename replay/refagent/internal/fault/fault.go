@@ -19,6 +19,8 @@ type Fault struct {
 	Doc  string   // what goes over the wire, one sentence
 	Also []string // rules that cannot be kept when this one is broken
 
+	OnlyGRPC bool // it shows over gRPC, and over no other binding
+
 	agents []string // names of the agents that can have it
 	hooks  func() wire.Hooks
 }
@@ -48,6 +50,7 @@ var all = slices.Concat(
 	httpFaults,
 	restFaults,
 	refusalFaults,
+	grpcFaults,
 	legacyFaults,
 )
 
@@ -63,8 +66,9 @@ func Faults(name string) []Fault {
 	return fit
 }
 
-// HooksFor returns what a fault of an agent does. It fails if the agent cannot have it, and then names the nearest.
-func HooksFor(name, slug string) (wire.Hooks, error) {
+// HooksFor returns what a fault of an agent does that serves these bindings. It fails if the agent cannot have it, and then
+// names the nearest, or if none of the bindings shows it.
+func HooksFor(name, slug string, bindings []wire.Binding) (wire.Hooks, error) {
 	fit := Faults(name)
 	i := slices.IndexFunc(fit, func(f Fault) bool { return f.Slug == slug })
 	if i < 0 {
@@ -81,7 +85,7 @@ func HooksFor(name, slug string) (wire.Hooks, error) {
 			fmt.Errorf("unknown fault %q of agent %s; the nearest are %s; a2atap agent %[2]s --fault list "+
 				"names all %[4]d", slug, name, strings.Join(near, ", "), len(slugs))
 	}
-	return fit[i].hooks(), nil
+	return fit[i].over(bindings)
 }
 
 // The agents that a fault fits.

@@ -78,7 +78,7 @@ func isPart(o jsonvalue.Object) bool {
 		o.Has("text") || o.Has("raw") || o.Has("data") && !o.Has("code")
 }
 
-func isFile(o jsonvalue.Object) bool   { return o.Has("raw") || o.Has("bytes") }
+func isFile(o jsonvalue.Object) bool   { return o.Has("raw") || o.Has("bytes") || o.Has("fileWithBytes") }
 func isStatus(o jsonvalue.Object) bool { return o.Has("state") }
 func isTask(o jsonvalue.Object) bool   { return o.Has("status") && o.Has("id") && !o.Has("final") }
 
@@ -110,8 +110,11 @@ func inline(text string) func(o jsonvalue.Object) jsonvalue.Object {
 
 func referTo(url string) func(o jsonvalue.Object) jsonvalue.Object {
 	return func(o jsonvalue.Object) jsonvalue.Object {
-		if o.Has("raw") {
+		switch {
+		case o.Has("raw"):
 			return o.Without("raw").With("url", url)
+		case o.Has("fileWithBytes"):
+			return o.Without("fileWithBytes").With("fileWithUri", url)
 		}
 		return o.Without("bytes").With("uri", url)
 	}

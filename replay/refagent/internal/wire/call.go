@@ -49,7 +49,9 @@ type Answer struct {
 	Stream   bool   // events follow; there is no body
 	Bodyless bool   // 304
 
-	Trailerless bool // of gRPC: nothing says how the call came out
+	Trailerless bool   // of gRPC: nothing says how the call came out
+	Ends        int    // of gRPC: the status of a result or a stream, by its number
+	More        []byte // of gRPC: is written behind the message, and is a part of it
 }
 
 // NewAnswer returns an answer whose body is a JSON tree.

@@ -1,0 +1,100 @@
+package refagent_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
+)
+
+// overHTTP2 posts JSON as a message of gRPC, and returns what comes: the messages, then the status and its details.
+func overHTTP2(t *testing.T, origin, service, method, text string) string {
+	t.Helper()
+	m, _ := grpc.MethodOf("/" + service + "/" + method)
+	codec := grpc.Codec{Type: m.Request}
+	body, err := codec.Write(jsondoc.Parse([]byte(text)).Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", origin+"/"+service+"/"+method, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/grpc")
+	res, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for answers := (grpc.Codec{Type: m.Answer}); len(all) > 0; {
+		read := answers.Read(all)
+		fmt.Fprintf(&out, "%s %d unknown\n", read.Text, len(read.Unknown))
+		all = read.Rest
+	}
+	for _, h := range []http.Header{res.Header, res.Trailer} {
+		if status := h.Get("Grpc-Status"); status != "" {
+			fmt.Fprintf(&out, "status %s, %d bytes of details", status, len(h.Get("Grpc-Status-Details-Bin")))
+		}
+	}
+	return out.String()
+}
+
+// grpcFaultTests show each fault of gRPC on the wire, as faultTests does.
+var grpcFaultTests = []struct{ slug, method, request, has, lacks string }{
+	{"grpc-field", "GetTask", `{"ID":"id-1"}`, "} 1 unknown", "} 0 unknown"},
+	{"grpc-status", "GetTask", `{"ID":"id-1"}`, "unknown", "status 0"},
+	{"grpc-status", "SendStreamingMessage", "", "unknown", "status 0"},
+	{"grpc-ended-fails", "SendStreamingMessage", "", "status 13", "status 0"},
+	{"grpc-status-map", "GetTask", `{"ID":"none"}`, "status 14", "status 5"},
+	{"grpc-errorinfo", "GetTask", `{"ID":"none"}`, "status 5, 0 bytes", ""},
+}
+
+func TestFaultsOverGRPC(t *testing.T) {
+	for _, tt := range grpcFaultTests {
+		for agent, service := range map[string]string{"spec": grpc.Service1_0, "spec03": grpc.Service0_3} {
+			if agent == "spec03" && (tt.slug == "grpc-status-map" || tt.slug == "grpc-errorinfo") {
+				continue // of 1.0
+			}
+			t.Run(tt.slug+" "+tt.method+" "+agent, func(t *testing.T) {
+				id, send := "id", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"task-lifecycle"}]}}`
+				if agent == "spec03" {
+					id, send = "name", strings.Replace(send, "parts", "content", 1)
+				}
+				request := strings.NewReplacer("ID", id, "none", "tasks/none", "id-1", "tasks/id-1").Replace(tt.request)
+				if agent == "spec" {
+					request = strings.ReplaceAll(request, "tasks/", "")
+				}
+				if tt.request == "" {
+					request = send
+				}
+				var got [2]string
+				for i, fault := range []string{tt.slug, ""} {
+					o := fixed()
+					o.Fault, o.Bindings = fault, []string{"grpc"}
+					origin := serve(t, agent, o)
+					overHTTP2(t, origin, service, "SendMessage", send)
+					got[i] = overHTTP2(t, origin, service, tt.method, request)
+				}
+				if !strings.Contains(got[0], tt.has) || tt.lacks != "" && strings.Contains(got[0], tt.lacks) {
+					t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], tt.has, tt.lacks)
+				}
+				if !strings.Contains(got[1], tt.lacks) || tt.lacks == "" && strings.Contains(got[1], tt.has) {
+					t.Errorf("faithful answer: got %s\nwant %q in it, and not %q", got[1], tt.lacks, tt.has)
+				}
+			})
+		}
+	}
+}
